@@ -1,0 +1,46 @@
+import tseslint from 'typescript-eslint'
+
+// The pure layers may not see the outside world: no clock, no randomness, no promise, no I/O (docs/architecture.md).
+const pureGlobals = ['console', 'process', 'setTimeout', 'setInterval', 'setImmediate', 'fetch', 'performance'].map(
+  (name) => ({ name, message: 'pure layers do not touch the outside world' }),
+)
+const pureProperties = [
+  { object: 'Date', property: 'now', message: 'pure layers know no clock' },
+  { object: 'Math', property: 'random', message: 'pure layers know no randomness' },
+]
+const pureSyntax = [
+  { selector: 'AwaitExpression', message: 'pure layers are synchronous' },
+  { selector: ':function[async=true]', message: 'pure layers are synchronous' },
+  { selector: "NewExpression[callee.name='Promise']", message: 'pure layers are synchronous' },
+  { selector: "NewExpression[callee.name='Date'][arguments.length=0]", message: 'pure layers know no clock' },
+]
+
+export default tseslint.config(
+  { ignores: ['dist/', 'coverage/', 'node_modules/'] },
+  ...tseslint.configs.recommended,
+  {
+    files: ['**/*.ts'],
+    languageOptions: { parserOptions: { project: './tsconfig.json' } },
+    rules: {
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: false }],
+      '@typescript-eslint/await-thenable': 'error',
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      'no-restricted-syntax': [
+        'error',
+        { selector: 'ExportDefaultDeclaration', message: 'named exports only' },
+      ],
+    },
+  },
+  {
+    files: ['src/primitives/**', 'src/did/**', 'src/consensus/**', 'src/errors.ts'],
+    rules: {
+      'no-restricted-globals': ['error', ...pureGlobals],
+      'no-restricted-properties': ['error', ...pureProperties],
+      'no-restricted-syntax': ['error', ...pureSyntax],
+    },
+  },
+  { files: ['*.config.ts'], rules: { 'no-restricted-syntax': 'off' } },
+)

@@ -1,0 +1,413 @@
+import { EventEmitter } from 'node:events'
+import { checkProofOfWork } from '../consensus/auxpow.js'
+import { checkConfirm } from '../consensus/confirm.js'
+import { BlockConnector, type ConnectedBlock } from '../consensus/connect.js'
+import { checkClock, checkHeaderContext } from '../consensus/context.js'
+import { StateOverlay, type StateView } from '../consensus/ledger.js'
+import { checkBlockSanity, checkBodyMatches, type SanityContext } from '../consensus/sanity.js'
+import type { SignatureCache } from '../crypto/signature-cache.js'
+import { runChecks, type Verifier } from '../crypto/verifier.js'
+import type { Clock, Log } from '../env.js'
+import { InvariantError, RuleError } from '../errors.js'
+import { auxPowBytes } from '../primitives/auxpow.js'
+import { Block } from '../primitives/block.js'
+import { equalBytes } from '../primitives/bytes.js'
+import { workOf } from '../primitives/compact.js'
+import { parseConfirm } from '../primitives/confirm.js'
+import { genesisBlock, registerAssetTransaction } from '../primitives/genesis.js'
+import type { Hash } from '../primitives/hash.js'
+import type { Header } from '../primitives/header.js'
+import type { Spec } from '../primitives/spec.js'
+import { type Database, Overlay } from '../storage/database.js'
+import type { JournalKind } from '../storage/journal.js'
+import { type BlockStatus, keys, rangeOf, schemaVersion, table, values } from '../storage/schema.js'
+import { coinKeysOf, putConnected, putDisconnected, StoredState } from '../storage/state.js'
+import { Headers, type KnownHeader } from './headers.js'
+import { readBlock, readSideBody } from './bodies.js'
+import { JobQueue } from './queue.js'
+import { inSlices } from './slices.js'
+
+/** Blocks waiting for the writer. */
+const queueLimit = 256
+/** Blocks that a reorganisation may take back. */
+export const reorganisationDepth = 288
+/** Blocks off the active chain that are kept. */
+const sideBlockLimit = 1024
+
+export interface ChainOptions {
+  readonly spec: Spec
+  readonly database: Database
+  readonly verifier: Verifier
+  readonly signatures: SignatureCache
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** A block that became part of the active chain, or ceased to be. */
+export interface BlockEvent {
+  readonly block: Block
+  /** DIDs that its operations changed; of a disconnected block not listed. */
+  readonly dids: readonly string[]
+}
+
+/** One change of the active chain: what went, newest first, and what came, oldest first. */
+export interface ChainChange {
+  readonly disconnected: readonly BlockEvent[]
+  readonly connected: readonly BlockEvent[]
+}
+
+/** A part that keeps rows of its own in step with the chain. */
+export interface ChainFollower {
+  /** Adds rows to the batch that makes the change. */
+  stage(overlay: Overlay, change: ChainChange): void
+  /** Follows a change that is on disk; the next one waits for it. */
+  follow(change: ChainChange): Promise<void>
+}
+
+interface ChainEvents {
+  change: [ChainChange]
+  fatal: [Error]
+}
+
+/** What became of a block that was handed in and broke no rule. */
+export type Acceptance = 'connected' | 'side' | 'known'
+
+/** The chain: one writer that takes blocks as bytes and keeps the best chain connected. */
+export class Chain {
+  readonly spec: Spec
+  readonly sanity: SanityContext
+  readonly genesis: Block
+  readonly headers: Headers
+  readonly events = new EventEmitter<ChainEvents>()
+  readonly database: Database
+  readonly #options: ChainOptions
+  readonly #queue = new JobQueue(queueLimit)
+  readonly #followers: ChainFollower[] = []
+  #tip!: KnownHeader
+  #sideBlocks = 0
+
+  private constructor(options: ChainOptions) {
+    this.#options = options
+    this.spec = options.spec
+    this.database = options.database
+    this.genesis = genesisBlock(options.spec)
+    this.sanity = { spec: options.spec, assetId: registerAssetTransaction(options.spec).hash }
+    this.headers = new Headers(options.database)
+  }
+
+  /** Opens the chain in a database, writing genesis into an empty one. */
+  static async open(options: ChainOptions): Promise<Chain> {
+    const chain = new Chain(options)
+    const tipRow = options.database.get(keys.meta('tip'))
+    if (tipRow === undefined) await chain.#writeGenesis()
+    else chain.#tip = chain.#known(values.tip.decode(tipRow).hash)
+    chain.#sideBlocks = (await options.database.rows(rangeOf(table.sideBody))).length
+    const first = chain.headers.activeHash(0)
+    if (first === undefined || !equalBytes(first, chain.genesis.header.hash)) {
+      throw new InvariantError('the database holds a chain with another genesis block')
+    }
+    return chain
+  }
+
+  get tip(): KnownHeader {
+    return this.#tip
+  }
+
+  /** The state at the tip. */
+  get state(): StateView {
+    return new StoredState(this.database)
+  }
+
+  /**
+   * Takes a block, and on a chain with validators its confirm, as bytes; resolves when everything it changed is on
+   * disk. Rejects with a RuleError that says which rule it breaks.
+   */
+  acceptBlock(block: Uint8Array, confirm?: Uint8Array): Promise<Acceptance> {
+    return this.#queue.run(() => this.#guard(() => this.#accept(block, confirm)))
+  }
+
+  addFollower(follower: ChainFollower): void {
+    this.#followers.push(follower)
+  }
+
+  /** Runs a job of another part between blocks: the tip does not move meanwhile. */
+  exclusive<T>(job: () => Promise<T>): Promise<T> {
+    return this.#queue.run(() => this.#guard(job))
+  }
+
+  /** Connects a block on a throw-away overlay of the tip: whether it would be accepted, signatures aside. */
+  async trial(block: Block): Promise<ConnectedBlock> {
+    return this.#connect(new Overlay(this.database), block)
+  }
+
+  /** Waits for the writer and leaves a clean point behind. */
+  async close(): Promise<void> {
+    await this.#queue.idle()
+    await this.database.checkpoint({ height: this.#tip.header.height, hash: this.#tip.header.hash })
+  }
+
+  async #guard<T>(job: () => Promise<T>): Promise<T> {
+    try {
+      return await job()
+    } catch (error) {
+      if (!(error instanceof RuleError)) {
+        const failure = error instanceof Error ? error : new Error(String(error))
+        this.#options.log.error({ error: failure.message }, 'the chain cannot go on')
+        this.events.emit('fatal', failure)
+      }
+      throw error
+    }
+  }
+
+  async #accept(bytes: Uint8Array, confirmBytes?: Uint8Array): Promise<Acceptance> {
+    const block = Block.fromBytes(bytes)
+    const { header } = block
+    const known = this.headers.get(header.hash)
+    if (known?.status === 'invalid') throw new RuleError('block-invalid')
+    if (known !== undefined) return 'known'
+    const parent = this.headers.get(header.previous)
+    if (parent === undefined) throw new RuleError('block-parent-unknown', `parent of ${header.id}`)
+    if (parent.status === 'invalid') throw new RuleError('block-parent-invalid')
+    if (this.spec.hasValidators && !this.#isTip(parent)) throw new RuleError('block-stale', `height ${header.height}`)
+    this.#checkDepth(parent)
+
+    checkHeaderContext(this.spec, header, this.headers.ancestry(parent))
+    checkClock(this.spec, header, this.#options.clock.now())
+    checkProofOfWork(this.spec, header, block.auxPow)
+    checkBodyMatches(block, this.sanity)
+    await this.#checkConfirm(header, confirmBytes)
+
+    const chainWork = parent.chainWork + workOf(header.bits)
+    const better = this.spec.hasValidators || chainWork > this.#tip.chainWork
+    const record = { parent, chainWork, size: bytes.length }
+    if (!better) await this.#makeRoomAside()
+    try {
+      checkBlockSanity(block, this.sanity)
+      if (better && this.#isTip(parent)) await this.#extend(block, record, confirmBytes)
+      else if (better) await this.#reorganise(block, record)
+      else await this.#keepAside(block, record)
+    } catch (error) {
+      if (error instanceof BranchError) throw error.rule
+      // A confirmed block is refused without a mark: its hash is in no tree that could be asked for it again.
+      if (error instanceof RuleError && !this.spec.hasValidators) await this.#markInvalid(block, record)
+      throw error
+    }
+    return better ? 'connected' : 'side'
+  }
+
+  async #checkConfirm(header: Header, bytes: Uint8Array | undefined): Promise<void> {
+    if (!this.spec.hasValidators) {
+      if (bytes !== undefined) throw new RuleError('confirm-unexpected')
+      return
+    }
+    if (bytes === undefined) throw new RuleError('confirm-missing')
+    await runChecks(checkConfirm(this.spec, header, parseConfirm(bytes)), this.#options.verifier)
+  }
+
+  #checkDepth(parent: KnownHeader): void {
+    let fork = parent
+    for (let steps = 0; fork.status !== 'active'; steps++) {
+      if (steps > sideBlockLimit) throw new RuleError('block-too-deep')
+      fork = this.#known(fork.header.previous)
+    }
+    const depth = this.#tip.header.height - fork.header.height
+    if (depth > reorganisationDepth) {
+      throw new RuleError('block-too-deep', `the branch leaves the chain ${depth} blocks below the tip`)
+    }
+  }
+
+  async #extend(block: Block, record: NewRecord, confirm: Uint8Array | undefined): Promise<void> {
+    const overlay = new Overlay(this.database)
+    const event = await this.#connectInto(overlay, block)
+    this.#putRecord(overlay, block, record, 'active')
+    if (confirm !== undefined) overlay.put(keys.confirm(block.header.hash), confirm)
+    await this.#change(overlay, { disconnected: [], connected: [event] }, 'block')
+  }
+
+  /** Leaves the active chain where the branch of `block` left it and follows the branch: all in one batch. */
+  async #reorganise(block: Block, record: NewRecord): Promise<void> {
+    const overlay = new Overlay(this.database)
+    const branch = this.#branchOf(record.parent)
+    const fork = branch.length === 0 ? record.parent : this.#known((branch[0] as KnownHeader).header.previous)
+    const disconnected: BlockEvent[] = []
+    for (let height = this.#tip.header.height; height > fork.header.height; height--) {
+      const gone = this.#activeAt(height)
+      const body = await readBlock(this.database, gone)
+      await putDisconnected(overlay, body)
+      overlay.del(keys.active(height))
+      overlay.put(keys.sideBody(gone.header.hash), body.bytes)
+      overlay.put(keys.header(gone.header.hash), encodeRecord(gone, 'side'))
+      disconnected.push({ block: body, dids: [] })
+    }
+    const connected: BlockEvent[] = []
+    for (const [i, known] of branch.entries()) {
+      const body = readSideBody(this.database, known.header.hash)
+      try {
+        connected.push(await this.#connectInto(overlay, body))
+      } catch (error) {
+        if (error instanceof RuleError) await this.#refuseBranch([...branch.slice(i)], block, record, error)
+        throw error
+      }
+      overlay.del(keys.sideBody(known.header.hash))
+      overlay.put(keys.header(known.header.hash), encodeRecord(known, 'active'))
+    }
+    connected.push(await this.#connectInto(overlay, block))
+    this.#putRecord(overlay, block, record, 'active')
+    await this.#change(overlay, { disconnected, connected }, 'reorganisation')
+    this.#sideBlocks += disconnected.length - branch.length
+  }
+
+  /** The blocks from the fork, exclusive, up to `top`, inclusive, that are off the active chain. */
+  #branchOf(top: KnownHeader): KnownHeader[] {
+    const branch: KnownHeader[] = []
+    for (let known = top; known.status !== 'active'; known = this.#known(known.header.previous)) branch.unshift(known)
+    return branch
+  }
+
+  async #refuseBranch(broken: KnownHeader[], top: Block, record: NewRecord, error: RuleError): Promise<never> {
+    const overlay = new Overlay(this.database)
+    for (const known of broken) {
+      overlay.put(keys.header(known.header.hash), encodeRecord(known, 'invalid'))
+      overlay.del(keys.sideBody(known.header.hash))
+    }
+    this.#putRecord(overlay, top, record, 'invalid')
+    await this.#commit(overlay, this.#tip.header, 'header')
+    this.headers.forget(broken.map(({ header }) => header.hash))
+    this.#sideBlocks -= broken.length
+    throw new BranchError(error)
+  }
+
+  async #keepAside(block: Block, record: NewRecord): Promise<void> {
+    const overlay = new Overlay(this.database)
+    this.#putRecord(overlay, block, record, 'side')
+    overlay.put(keys.sideBody(block.header.hash), block.bytes)
+    await this.#commit(overlay, this.#tip.header, 'header')
+    this.#sideBlocks++
+  }
+
+  /** Drops bodies that no reorganisation can reach any more; refuses the newcomer when that is not enough. */
+  async #makeRoomAside(): Promise<void> {
+    if (this.#sideBlocks < sideBlockLimit) return
+    const overlay = new Overlay(this.database)
+    for (const [key] of await this.database.rows(rangeOf(table.sideBody))) {
+      const { header } = this.#known(key.subarray(1))
+      if (header.height < this.#tip.header.height - reorganisationDepth) overlay.del(key)
+    }
+    await this.#commit(overlay, this.#tip.header, 'header')
+    this.#sideBlocks -= overlay.changes.size - 1
+    if (this.#sideBlocks >= sideBlockLimit) throw new RuleError('block-unsettled-full')
+  }
+
+  async #markInvalid(block: Block, record: NewRecord): Promise<void> {
+    const overlay = new Overlay(this.database)
+    this.#putRecord(overlay, block, record, 'invalid')
+    await this.#commit(overlay, this.#tip.header, 'header')
+  }
+
+  /** Connects a block, verifies its signatures and stages its rows. */
+  async #connectInto(overlay: Overlay, block: Block): Promise<BlockEvent> {
+    const connected = await this.#connect(overlay, block)
+    await runChecks(this.#options.signatures.unknown(connected.checks), this.#options.verifier)
+    await putConnected(overlay, block, connected)
+    overlay.put(keys.active(block.header.height), block.header.hash)
+    return { block, dids: [...connected.state.dids.keys()] }
+  }
+
+  async #connect(overlay: Overlay, block: Block): Promise<ConnectedBlock> {
+    await overlay.load(coinKeysOf(block))
+    const connector = new BlockConnector(block, new StoredState(overlay), this.sanity)
+    await inSlices(() => connector.step())
+    return connector.finish()
+  }
+
+  #putRecord(
+    overlay: Overlay,
+    block: Block,
+    { chainWork, size }: Omit<NewRecord, 'parent'>,
+    status: BlockStatus,
+  ): void {
+    const record = {
+      header: block.header.bytes,
+      auxPow: auxPowBytes(block.auxPow),
+      status,
+      chainWork,
+      transactionCount: block.transactions.length,
+      size,
+      arrival: this.database.sequence + 1,
+    }
+    overlay.put(keys.header(block.header.hash), values.header.encode(record))
+  }
+
+  async #commit(overlay: Overlay, tip: Header, kind: JournalKind): Promise<void> {
+    const { hash, height } = tip
+    overlay.put(keys.meta('tip'), values.tip.encode({ hash, height }))
+    await overlay.commit({ kind, hash, height }, { sync: true })
+  }
+
+  /** Writes a change of the active chain and tells everyone once it is on disk. */
+  async #change(overlay: Overlay, change: ChainChange, kind: JournalKind): Promise<void> {
+    const top = (change.connected.at(-1) as BlockEvent).block.header
+    for (const follower of this.#followers) follower.stage(overlay, change)
+    await this.#commit(overlay, top, kind)
+    this.headers.forget([...change.disconnected, ...change.connected].map(({ block }) => block.header.hash))
+    this.#tip = this.#known(top.hash)
+    for (const follower of this.#followers) await follower.follow(change)
+    this.events.emit('change', change)
+  }
+
+  async #writeGenesis(): Promise<void> {
+    const { genesis } = this
+    const { header } = genesis
+    const overlay = new Overlay(this.database)
+    const state = new StateOverlay(new StoredState(overlay))
+    const coinbase = genesis.transactions[0] as Block['transactions'][number]
+    coinbase.outputs.forEach(({ value, outputLock, programHash }, index) => {
+      if (value === 0n) return
+      state.create({ txid: coinbase.hash, index }, { height: 0, coinbase: true, value, outputLock, programHash })
+    })
+    const registration = { fee: 0n, cost: 0, checks: [], spent: [] }
+    await putConnected(overlay, genesis, { state, transactions: [registration], fees: 0n, checks: [] })
+    overlay.put(keys.active(0), header.hash)
+    this.#putRecord(overlay, genesis, { chainWork: workOf(header.bits), size: genesis.bytes.length }, 'active')
+    overlay.put(keys.meta('version'), Uint8Array.of(schemaVersion))
+    overlay.put(keys.meta('spec'), this.spec.digest)
+    await this.#commit(overlay, header, 'genesis')
+    this.#tip = this.#known(header.hash)
+  }
+
+  #isTip(known: KnownHeader): boolean {
+    return equalBytes(known.header.hash, this.#tip.header.hash)
+  }
+
+  #activeAt(height: number): KnownHeader {
+    const known = this.headers.active(height)
+    if (known === undefined) throw new InvariantError(`the active chain has no block at height ${height}`)
+    return known
+  }
+
+  #known(hash: Hash): KnownHeader {
+    const known = this.headers.get(hash)
+    if (known === undefined) throw new InvariantError('a header that must be known is not in the database')
+    return known
+  }
+}
+
+interface NewRecord {
+  readonly parent: KnownHeader
+  readonly chainWork: bigint
+  readonly size: number
+}
+
+/** A branch broke a rule below its newest block: everything is marked already. */
+class BranchError extends Error {
+  readonly rule: RuleError
+
+  constructor(rule: RuleError) {
+    super(rule.message)
+    this.rule = rule
+  }
+}
+
+function encodeRecord(known: KnownHeader, status: BlockStatus): Uint8Array {
+  return values.header.encode({ ...known, header: known.header.bytes, status })
+}

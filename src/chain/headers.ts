@@ -1,0 +1,70 @@
+import { InvariantError } from '../errors.js'
+import { mapKey } from '../primitives/bytes.js'
+import { Reader } from '../primitives/codec.js'
+import type { Hash } from '../primitives/hash.js'
+import { Header } from '../primitives/header.js'
+import type { Ancestry } from '../consensus/context.js'
+import { type HeaderRecord, keys, values } from '../storage/schema.js'
+import type { RowReader } from '../storage/state.js'
+
+/** Headers held in memory; about 700 bytes each. */
+const cacheEntries = 4096
+
+/** A header with what the node knows of its block. */
+export interface KnownHeader extends Omit<HeaderRecord, 'header'> {
+  readonly header: Header
+}
+
+/** Headers by hash and, on the active chain, by height, through a bounded cache. */
+export class Headers {
+  readonly #rows: RowReader
+  readonly #cache = new Map<string, KnownHeader>()
+
+  constructor(rows: RowReader) {
+    this.#rows = rows
+  }
+
+  get(hash: Hash): KnownHeader | undefined {
+    const id = mapKey(hash)
+    const cached = this.#cache.get(id)
+    if (cached !== undefined) return cached
+    const row = this.#rows.get(keys.header(hash))
+    if (row === undefined) return undefined
+    const record = values.header.decode(row)
+    const known = { ...record, header: Header.read(new Reader(record.header)) }
+    this.#cache.set(id, known)
+    if (this.#cache.size > cacheEntries) this.#cache.delete(this.#cache.keys().next().value as string)
+    return known
+  }
+
+  /** Forgets headers whose records changed. */
+  forget(hashes: readonly Hash[]): void {
+    for (const hash of hashes) this.#cache.delete(mapKey(hash))
+  }
+
+  /** The hash of the active block at a height; undefined above the tip. */
+  activeHash(height: number): Hash | undefined {
+    return this.#rows.get(keys.active(height))
+  }
+
+  active(height: number): KnownHeader | undefined {
+    const hash = this.activeHash(height)
+    return hash === undefined ? undefined : this.get(hash)
+  }
+
+  /** The ancestors of a block on top of `parent`, whichever branch that is on. */
+  ancestry(parent: KnownHeader): Ancestry {
+    return { parent: parent.header, at: (height) => this.#ancestor(parent, height).header }
+  }
+
+  #ancestor(from: KnownHeader, height: number): KnownHeader {
+    let known = from
+    while (known.header.height > height) {
+      const next = known.status === 'active' ? this.active(height) : this.get(known.header.previous)
+      if (next === undefined)
+        throw new InvariantError(`an ancestor of ${from.header.id} at height ${height} is missing`)
+      known = next
+    }
+    return known
+  }
+}

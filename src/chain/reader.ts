@@ -1,0 +1,105 @@
+import { medianTime } from '../consensus/context.js'
+import type { ProgramHash } from '../primitives/address.js'
+import type { Block } from '../primitives/block.js'
+import { type Confirm, parseConfirm } from '../primitives/confirm.js'
+import type { Hash } from '../primitives/hash.js'
+import type { HeaderFields } from '../primitives/header.js'
+import { type Outpoint, Transaction } from '../primitives/transaction.js'
+import { type Balance, keys, type Location, parseAddressCoinKey, rangeOf, table, values } from '../storage/schema.js'
+import type { Database } from '../storage/database.js'
+import { readBlock, readSideBody } from './bodies.js'
+import type { Chain } from './chain.js'
+import type { KnownHeader } from './headers.js'
+
+/** A transaction of the active chain, with its block's header. */
+export interface LocatedTransaction extends Location {
+  readonly transaction: Transaction
+  readonly block: KnownHeader
+}
+
+/** An unspent output of an address. */
+export interface AddressCoin {
+  readonly outpoint: Outpoint
+  readonly value: bigint
+  readonly height: number
+}
+
+/** Answers about the chain, each from a few rows. */
+export class ChainReader {
+  readonly #chain: Chain
+  readonly #database: Database
+
+  constructor(chain: Chain) {
+    this.#chain = chain
+    this.#database = chain.database
+  }
+
+  get chain(): Chain {
+    return this.#chain
+  }
+
+  get height(): number {
+    return this.#chain.tip.header.height
+  }
+
+  /** The header of the active block at a height; undefined above the tip. */
+  headerAt(height: number): KnownHeader | undefined {
+    return this.#chain.headers.active(height)
+  }
+
+  /** The header of a block whose body is kept, on the active chain or off it. */
+  headerOf(hash: Hash): KnownHeader | undefined {
+    const known = this.#chain.headers.get(hash)
+    return known?.status === 'active' || known?.status === 'side' ? known : undefined
+  }
+
+  /** 1 at the tip; 0 off the active chain. */
+  confirmations(known: KnownHeader): number {
+    return known.status === 'active' ? this.height - known.header.height + 1 : 0
+  }
+
+  /** The hash of the active block above; undefined at the tip and off the active chain. */
+  nextHash(known: KnownHeader): Hash | undefined {
+    return known.status === 'active' ? this.#chain.headers.activeHash(known.header.height + 1) : undefined
+  }
+
+  /** Median time of a block and up to ten before it. */
+  medianTime(known: KnownHeader): number {
+    const { at } = this.#chain.headers.ancestry(known)
+    return medianTime(known.header, at as (height: number) => HeaderFields)
+  }
+
+  async block(known: KnownHeader): Promise<Block> {
+    return known.status === 'active'
+      ? readBlock(this.#database, known)
+      : readSideBody(this.#database, known.header.hash)
+  }
+
+  confirm(hash: Hash): Confirm | undefined {
+    const row = this.#database.get(keys.confirm(hash))
+    return row === undefined ? undefined : parseConfirm(row)
+  }
+
+  /** A transaction of the active chain by its id; two point reads. */
+  transaction(txid: Hash): LocatedTransaction | undefined {
+    const row = this.#database.get(keys.location(txid))
+    if (row === undefined) return undefined
+    const location = values.location.decode(row)
+    const bytes = this.#database.get(keys.transaction(location.height, location.index))
+    const block = this.headerAt(location.height)
+    if (bytes === undefined || block === undefined) return undefined
+    return { ...location, transaction: Transaction.fromBytes(bytes), block }
+  }
+
+  /** Sum and number of the unspent outputs of an address, immature and locked ones included. */
+  balance(programHash: ProgramHash): Balance {
+    const row = this.#database.get(keys.balance(programHash))
+    return row === undefined ? { sum: 0n, count: 0 } : values.balance.decode(row)
+  }
+
+  /** The unspent outputs of an address, oldest first. */
+  async coins(programHash: ProgramHash): Promise<AddressCoin[]> {
+    const rows = await this.#database.rows(rangeOf(table.addressCoin, programHash))
+    return rows.map(([key, value]) => ({ ...parseAddressCoinKey(key), value: values.addressCoin.decode(value) }))
+  }
+}

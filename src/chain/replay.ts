@@ -1,0 +1,98 @@
+import { RuleError } from '../errors.js'
+import { Block } from '../primitives/block.js'
+import { readAuxPow } from '../primitives/auxpow.js'
+import { toHex } from '../primitives/bytes.js'
+import { Reader } from '../primitives/codec.js'
+import { Header } from '../primitives/header.js'
+import { Transaction } from '../primitives/transaction.js'
+import { type Database, digestOf, Overlay, StorageError } from '../storage/database.js'
+import { derivedTables, keys, rangeOf, stateTables, table, transactionRange, values } from '../storage/schema.js'
+import type { Chain } from './chain.js'
+
+/** Building a chain again from the blocks that a database holds. */
+
+/** Digest of coins and DID state: equal on every node with the same tip. Hex. */
+export async function stateDigest(database: Database): Promise<string> {
+  return toHex(await digestOf(database, stateTables))
+}
+
+export interface ReplayProgress {
+  (height: number): void
+}
+
+/** Why a replay ended before the last block. */
+export interface ReplayGap {
+  readonly height: number
+  readonly reason: string
+}
+
+/**
+ * Feeds the blocks of the active chain in `source` to `target`, all rules checked, until there is none left or one is
+ * missing or broken. The source may be damaged: nothing but its headers, bodies and confirms is read.
+ */
+export async function replay(
+  source: Database,
+  target: Chain,
+  progress: ReplayProgress = () => {},
+): Promise<ReplayGap | undefined> {
+  for (let height = target.tip.header.height + 1; ; height++) {
+    try {
+      const stored = await readStored(source, height)
+      if (stored === undefined) return undefined
+      await target.acceptBlock(stored.block.bytes, stored.confirm)
+      progress(height)
+    } catch (error) {
+      if (!(error instanceof RuleError) && !(error instanceof StorageError)) throw error
+      return { height, reason: error.message }
+    }
+  }
+}
+
+/**
+ * Whether every row that follows from the active chain is as a replay makes it. `scratch` is an empty chain of the same
+ * spec; it holds the replay afterwards.
+ */
+export async function verifyChain(
+  chain: Chain,
+  scratch: Chain,
+  progress?: ReplayProgress,
+): Promise<string | undefined> {
+  const gap = await replay(chain.database, scratch, progress)
+  if (gap !== undefined) return `the block at height ${gap.height} does not connect: ${gap.reason}`
+  for (const tableByte of derivedTables) {
+    const [held, made] = await Promise.all([
+      digestOf(chain.database, [tableByte]),
+      digestOf(scratch.database, [tableByte]),
+    ])
+    if (toHex(held) !== toHex(made)) return `the rows of table ${tableByte.toString(16).padStart(2, '0')} are wrong`
+  }
+  return undefined
+}
+
+/** Copies what no block holds: pooled transactions and a devnet's clock. */
+export async function copyUnmined(source: Database, target: Chain): Promise<void> {
+  const overlay = new Overlay(target.database)
+  for (const [key, value] of await source.rows(rangeOf(table.pool))) overlay.put(key, value)
+  const clock = source.get(keys.meta('clock'))
+  if (clock !== undefined) overlay.put(keys.meta('clock'), clock)
+  const { height, hash } = target.tip.header
+  await overlay.commit({ kind: 'pool', height, hash }, { sync: true })
+}
+
+async function readStored(
+  source: Database,
+  height: number,
+): Promise<{ block: Block; confirm: Uint8Array | undefined } | undefined> {
+  const hash = source.get(keys.active(height))
+  const row = hash === undefined ? undefined : source.get(keys.header(hash))
+  if (hash === undefined || row === undefined) {
+    const [later] = await source.rows({ gt: keys.active(height), lt: rangeOf(table.active).lt }, { limit: 1 })
+    if (later === undefined && hash === undefined) return undefined
+    throw new StorageError(`the header of height ${height} is gone`)
+  }
+  const record = values.header.decode(row)
+  const transactions = (await source.rows(transactionRange(height))).map(([, bytes]) => Transaction.fromBytes(bytes))
+  const header = Header.read(new Reader(record.header))
+  const block = new Block(header, readAuxPow(new Reader(record.auxPow)), transactions)
+  return { block, confirm: source.get(keys.confirm(hash)) }
+}

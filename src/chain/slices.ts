@@ -1,0 +1,14 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
+/** Longest the event loop is held by work that can be divided, in milliseconds. */
+const slice = 4
+
+/** Calls `step` until it says false, letting other work in between slices. */
+export async function inSlices(step: () => boolean): Promise<void> {
+  let started = performance.now()
+  while (step()) {
+    if (performance.now() - started < slice) continue
+    await nextTurn()
+    started = performance.now()
+  }
+}

@@ -1,0 +1,65 @@
+import type { NodeClient } from '../client/node-client.js'
+import { readOperationJson } from '../did/operation.js'
+import { RuleError, UserError } from '../errors.js'
+import type { DidOperation } from '../primitives/operation.js'
+import { txType } from '../primitives/payload.js'
+import { type CurrentIdentity, didOfOperation, documentOf } from '../wallet/identity.js'
+
+/** The last operation of a DID, with what a resolver says about it. */
+export interface Current {
+  readonly identity: CurrentIdentity
+  /** The node's clock is past the expiry. */
+  readonly expired: boolean
+}
+
+/**
+ * The state that the next operation of a DID follows: the last operation on the chain, or the last of those that wait for a
+ * block behind it. A {@link UserError} when there is none, or when the DID is deactivated.
+ */
+export async function currentIdentity(client: NodeClient, did: string): Promise<Current> {
+  const [{ status, transaction }, waiting] = await Promise.all([client.resolve(did), pendingOperations(client, did)])
+  if (status === 2) throw new UserError(`${did} is deactivated, which is final`)
+  const mined = transaction?.[0]
+  let last = mined && { txid: mined.txid, payload: mined.operation.payload }
+  for (let next = follower(waiting, last?.txid); next !== undefined; next = follower(waiting, last?.txid)) {
+    last = { txid: next.txid, payload: next.operation.payload }
+  }
+  if (waiting.some(({ operation }) => operation.operation === 'deactivate')) {
+    throw new UserError(`${did} is about to be deactivated by a transaction that waits for its block`)
+  }
+  if (last === undefined) {
+    throw new UserError(
+      `${did} does not exist on this chain; "npx didledger did create" registers the DID of an account`,
+    )
+  }
+  return { identity: { document: documentOf(last.payload), txid: last.txid }, expired: status === 1 }
+}
+
+interface Pending {
+  readonly txid: string
+  readonly operation: DidOperation
+}
+
+function follower(waiting: readonly Pending[], txid: string | undefined): Pending | undefined {
+  return waiting.find(({ operation }) =>
+    txid === undefined ? operation.operation === 'create' : operation.previousTxid === txid,
+  )
+}
+
+async function pendingOperations(client: NodeClient, did: string): Promise<Pending[]> {
+  const pool = await client.pool()
+  return pool.flatMap(({ txid, type, payload }) => {
+    if (type !== txType.did) return []
+    const operation = operationOf(payload)
+    return operation !== undefined && didOfOperation(operation) === did ? [{ txid, operation }] : []
+  })
+}
+
+function operationOf(payload: unknown): DidOperation | undefined {
+  try {
+    return readOperationJson(JSON.stringify(payload))
+  } catch (error) {
+    if (error instanceof RuleError) return undefined
+    throw error
+  }
+}

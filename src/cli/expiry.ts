@@ -1,0 +1,78 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { NodeClient } from '../client/node-client.js'
+import { formatDate, parseDate } from '../did/date.js'
+import type { Clock } from '../env.js'
+import { UserError } from '../errors.js'
+
+export interface ExpiryOptions {
+  /** `YYYY-MM-DDTHH:MM:SSZ`. */
+  readonly expires?: string
+  readonly years?: number
+  readonly force?: boolean
+}
+
+/** What other tools of the family allow, too. */
+const maxYears = 5
+
+export function withExpiry(command: Command, byDefault: string): Command {
+  return command
+    .addOption(
+      new Option('--expires <date>', 'last moment of validity: YYYY-MM-DD or YYYY-MM-DDTHH:MM:SSZ')
+        .argParser(dateOption)
+        .conflicts('years'),
+    )
+    .addOption(new Option('--years <n>', `valid for so many years from now (${byDefault})`).argParser(yearsOption))
+    .option('--force', `allow an expiry in the past or more than ${maxYears} years ahead`)
+}
+
+function dateOption(text: string): string {
+  const full = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text
+  if (parseDate(full) === undefined) {
+    throw new InvalidArgumentError('Not a date such as 2030-12-31 or 2030-12-31T23:59:59Z.')
+  }
+  return full
+}
+
+function yearsOption(text: string): number {
+  if (!/^[1-9][0-9]{0,2}$/.test(text)) throw new InvalidArgumentError('Not a number of years from 1 to 999.')
+  return Number(text)
+}
+
+/**
+ * The expiry of a document made `now` (Unix seconds): five years ahead unless the options say otherwise. A {@link UserError} for
+ * one in the past or further ahead, unless forced: the chain would take it, but hardly anybody means it.
+ */
+export function newExpiry({ expires, years = maxYears, force }: ExpiryOptions, now: number): string {
+  const text = expires ?? formatDate(addYears(now, years))
+  const seconds = parseDate(text) ?? 0
+  if (!force && seconds <= now) throw new UserError(`the expiry ${text} is in the past (--force allows it)`, 2)
+  if (!force && seconds > addYears(now, maxYears)) {
+    throw new UserError(`the expiry ${text} is more than ${maxYears} years ahead (--force allows it)`, 2)
+  }
+  return text
+}
+
+/** {@link newExpiry} when the options name one; undefined when the document keeps its own. */
+export function changedExpiry(options: ExpiryOptions, now: number): string | undefined {
+  return options.expires === undefined && options.years === undefined ? undefined : newExpiry(options, now)
+}
+
+/**
+ * Unix seconds of now: the clock of this machine, or the time of the node's last block where that is later, as on a devnet whose
+ * time was moved.
+ */
+export async function chainNow(clock: Clock, client: NodeClient | undefined): Promise<number> {
+  const here = Math.floor(clock.now() / 1000)
+  if (client === undefined) return here
+  const { time } = await client.blockAt(await client.height())
+  return Math.max(here, time)
+}
+
+/** The same day `years` later; 28 February where that year has no 29th. */
+function addYears(seconds: number, years: number): number {
+  const date = new Date(seconds * 1000)
+  const month = date.getUTCMonth()
+  date.setUTCFullYear(date.getUTCFullYear() + years)
+  if (date.getUTCMonth() !== month) date.setUTCDate(0)
+  return Math.floor(date.getTime() / 1000)
+}

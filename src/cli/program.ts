@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs'
+import { Command, CommanderError } from 'commander'
+import { RuleError, UserError } from '../errors.js'
+import type { CliContext } from './context.js'
+import { registerDid } from './did.js'
+import { registerWallet } from './wallet.js'
+
+/** Every command, as a tree that has not read its arguments yet. */
+export function createProgram(context: CliContext): Command {
+  const program = new Command('didledger')
+    .description('a lightweight identity chain: node, wallet, DIDs')
+    .version(packageVersion())
+    .configureOutput({ writeOut: (text) => context.out(text), writeErr: (text) => context.err(text) })
+    .exitOverride()
+    .showHelpAfterError('(--help shows how the command is used)')
+  registerWallet(program, context)
+  registerDid(program, context)
+  return program
+}
+
+/** Runs one command line (without node and script) and returns its exit code: 0 done, 1 failed, 2 wrongly called. */
+export async function runCommand(args: readonly string[], context: CliContext): Promise<0 | 1 | 2> {
+  try {
+    await createProgram(context).parseAsync(args, { from: 'user' })
+    return 0
+  } catch (error) {
+    // commander has printed its own message; help and version end this way too.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    return explain(error, args.includes('--json'), context)
+  }
+}
+
+/** The one place where a failure becomes text: no stack trace unless DEBUG asks for it. */
+function explain(error: unknown, json: boolean, context: CliContext): 1 | 2 {
+  const message = error instanceof Error ? error.message : String(error)
+  const known = error instanceof UserError || error instanceof RuleError
+  const code = error instanceof RuleError ? { code: error.code } : {}
+  const text =
+    error instanceof RuleError
+      ? `${message} (${error.code})`
+      : known
+        ? message
+        : `something went wrong that should not have: ${message}\nDEBUG=didledger shows where; please report it.`
+  context.err(json ? `${JSON.stringify({ error: { ...code, message } }, null, 2)}\n` : `error: ${text}\n`)
+  if (context.env['DEBUG']?.includes('didledger') && error instanceof Error) context.err(`${error.stack ?? ''}\n`)
+  return error instanceof UserError ? error.exitCode : 1
+}
+
+function packageVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(text) as { version: string }).version
+}

@@ -1,0 +1,32 @@
+import { UserError } from '../errors.js'
+
+const ctrlC = '\u0003'
+const ctrlD = '\u0004'
+
+/** Asks on standard error and reads one line from the terminal without showing it. Ctrl-C is a {@link UserError}. */
+export function promptHidden(question: string): Promise<string> {
+  const { stdin, stderr } = process
+  return new Promise((resolve, reject) => {
+    let line = ''
+    const finish = (act: () => void) => {
+      stdin.off('data', onData)
+      stdin.setRawMode(false)
+      stdin.pause()
+      stderr.write('\n')
+      act()
+    }
+    const onData = (chunk: string) => {
+      for (const character of chunk) {
+        if (character === '\r' || character === '\n' || character === ctrlD) return finish(() => resolve(line))
+        if (character === ctrlC) return finish(() => reject(new UserError('cancelled')))
+        if (character === '\u007f' || character === '\b') line = [...line].slice(0, -1).join('')
+        else line += character
+      }
+    }
+    stderr.write(question)
+    stdin.setEncoding('utf8')
+    stdin.setRawMode(true)
+    stdin.resume()
+    stdin.on('data', onData)
+  })
+}

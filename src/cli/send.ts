@@ -1,0 +1,71 @@
+import type { NodeBlock } from '../client/answers.js'
+import type { NodeClient } from '../client/node-client.js'
+import { UserError } from '../errors.js'
+import { singleKeyCode } from '../primitives/address.js'
+import type { Transaction } from '../primitives/transaction.js'
+import type { Account } from '../wallet/accounts.js'
+import type { Payment, UnsignedTransaction } from '../wallet/build.js'
+import { signTransaction } from '../wallet/sign.js'
+import type { CliContext } from './context.js'
+import type { ChainOptions, NodeOptions, SendOptions } from './options.js'
+import { assetIdOf, loadSpec, rulesAfter } from './spec.js'
+
+/** What a sending command reports. */
+export interface Sent {
+  readonly txid: string
+  /** Absent with --no-wait. */
+  readonly block?: NodeBlock
+}
+
+/** A payment by `account` with the coins that the node lists; the fee is the chain's least unless `fee` is given. */
+export async function paymentFrom(
+  context: CliContext,
+  client: NodeClient,
+  account: Account,
+  options: ChainOptions & NodeOptions & { readonly fee?: bigint },
+): Promise<Payment> {
+  const spec = loadSpec(options.genesis)
+  const assetId = assetIdOf(spec)
+  const [coins, height] = await Promise.all([client.coins(account.address, assetId), client.height()])
+  return {
+    code: singleKeyCode(account.publicKey),
+    coins,
+    height,
+    maturity: spec.maturity,
+    fee: options.fee ?? rulesAfter(spec, height).fees,
+    assetId,
+    maxMoney: spec.maxMoney,
+    random: context.random,
+  }
+}
+
+/** Signs with one key, which must be all that the transaction needs. */
+export function signAll({ transaction }: UnsignedTransaction, privateKey: Uint8Array): Transaction {
+  const signed = signTransaction(transaction, [privateKey])
+  if (signed.missing.length > 0) throw new UserError(`signatures of ${signed.missing.join(', ')} are missing`)
+  return signed.transaction
+}
+
+/** Hands a transaction to the node and waits for its block unless told not to. */
+export async function broadcast(
+  client: NodeClient,
+  transaction: Transaction,
+  { wait }: Pick<SendOptions, 'wait'>,
+): Promise<Sent> {
+  const txid = await client.sendRawTransaction(transaction.toHex())
+  return wait ? { txid, block: await client.waitForBlock(txid) } : { txid }
+}
+
+/** The JSON of {@link Sent}. */
+export function sentJson({ txid, block }: Sent): Record<string, unknown> {
+  return { txid, ...(block === undefined ? {} : { blockhash: block.hash, height: block.height }) }
+}
+
+/** The rows of {@link Sent} for people. */
+export function sentRows({ txid, block }: Sent): [string, string][] {
+  const place = block === undefined ? 'not mined yet' : `${block.height}  ${block.hash}`
+  return [
+    ['txid', txid],
+    ['block', place],
+  ]
+}

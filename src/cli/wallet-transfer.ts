@@ -1,0 +1,257 @@
+import type { Command } from 'commander'
+import { NodeClient } from '../client/node-client.js'
+import { UserError } from '../errors.js'
+import { addressOf, type ProgramHash, singleKeyCode } from '../primitives/address.js'
+import { formatAmount } from '../primitives/amount.js'
+import type { Account } from '../wallet/accounts.js'
+import { buildTransfer, type Payment, type Recipient } from '../wallet/build.js'
+import { parseCoins } from '../wallet/coins-file.js'
+import { readJsonFile } from '../wallet/files.js'
+import { isSigned, signTransaction, unsignedAddresses } from '../wallet/sign.js'
+import {
+  feeOf,
+  fileOf,
+  readTransactionFile,
+  type TransactionFile,
+  transactionFileJson,
+  writeTransactionFile,
+} from '../wallet/transaction-file.js'
+import type { CliContext } from './context.js'
+import {
+  amountOption,
+  type ChainOptions,
+  collect,
+  heightOption,
+  type NodeOptions,
+  type OutputOptions,
+  recipientOption,
+  requireWithinSupply,
+  type SendOptions,
+  type WalletOptions,
+  withChain,
+  withNode,
+  withOutput,
+  withSending,
+  withWallet,
+} from './options.js'
+import { examples, report, sameOptions, shellWord, table } from './output.js'
+import { broadcast, paymentFrom, sentJson, sentRows, signAll } from './send.js'
+import { listAccounts, publicAccount, signingAccount, signingAccounts } from './signer.js'
+import { assetIdOf, loadSpec, rulesAfter } from './spec.js'
+
+interface TransferOptions extends WalletOptions, ChainOptions, NodeOptions {
+  readonly to?: { address: string; programHash: ProgramHash }[]
+  readonly amount?: bigint[]
+  readonly fee?: bigint
+  readonly outputLock?: number
+  readonly lockTime?: number
+}
+
+interface BuildOptions extends TransferOptions {
+  readonly from?: { address: string }
+  readonly coins?: string
+  readonly height?: number
+  readonly output: string
+}
+
+/** `didledger wallet build | sign | show | send` */
+export function registerTransfers(wallet: Command, context: CliContext): void {
+  withTransfer(withNode(withChain(withWallet(withOutput(wallet.command('build'))))))
+    .description('build a transfer and write it to a file, unsigned')
+    .option('--from <address>', 'paying address of the wallet (default: that of the account)', recipientOption)
+    .option('--coins <file>', 'unspent outputs as JSON from asset/utxos or listunspent, instead of asking a node')
+    .option('--height <n>', 'height of the chain, known offline: tells which locked coins can be spent', heightOption)
+    .option('-o, --output <file>', 'file to write', 'transaction.json')
+    .addHelpText(
+      'after',
+      examples(
+        'wallet build --to ENDyipsk2GW4bBAmpRoNBV3GKV55Nxw2RD --amount 2.5 -o payment.json',
+        'wallet build --coins utxos.json --to ENDyipsk2GW4bBAmpRoNBV3GKV55Nxw2RD --amount 2.5',
+      ),
+    )
+    .action((options: BuildOptions) => build(context, options))
+  withWallet(withOutput(wallet.command('sign <file>')))
+    .description('sign a transaction file with the keys of a wallet; needs no node')
+    .option('-o, --output <file>', 'file to write (default: the name of the file with .signed.json)')
+    .addHelpText('after', examples('wallet sign payment.json'))
+    .action((file: string, options: WalletOptions & { output?: string }) => signFile(context, file, options))
+  withOutput(wallet.command('show <file>'))
+    .description('show what a transaction file does')
+    .addHelpText('after', examples('wallet show payment.json'))
+    .action((file: string, options: OutputOptions) => show(context, file, options))
+  withTransfer(withSending(withWallet(withOutput(wallet.command('send [file]')))))
+    .description('send a signed file, or build, sign and send a transfer in one step')
+    .addHelpText(
+      'after',
+      examples(
+        'wallet send payment.signed.json',
+        'wallet send --to ENDyipsk2GW4bBAmpRoNBV3GKV55Nxw2RD --amount 2.5 --devnet-account 0',
+      ),
+    )
+    .action((file: string | undefined, options: TransferOptions & SendOptions) => send(context, file, options))
+}
+
+function withTransfer(command: Command): Command {
+  return command
+    .option('--to <address>', 'receiving address; may be given several times', collect(recipientOption))
+    .option('--amount <coins>', 'amount for the --to of the same position', collect(amountOption))
+    .option('--fee <coins>', 'fee (default: the least that the chain takes)', amountOption)
+    .option('--output-lock <height>', 'the recipients cannot spend before this height', heightOption)
+    .option('--lock-time <height>', 'the transaction cannot be mined up to this height', heightOption)
+}
+
+async function build(context: CliContext, options: BuildOptions): Promise<void> {
+  const recipients = recipientsOf(options)
+  const account = payingAccount(options)
+  const payment = options.coins === undefined ? await onlinePayment(context, account, options) : offlinePayment()
+  const built = buildTransfer(withLockTime(payment, options), recipients)
+  const file = fileOf(built)
+  writeTransactionFile(options.output, file)
+  report(context, options, { file: options.output, ...transactionFileJson(file) }, [
+    `Wrote ${options.output}, not signed yet.`,
+    ...table(describe(file)),
+    '',
+    `Next: npx didledger wallet sign ${shellWord(options.output)}${sameOptions({ ...options, rest: undefined })}`,
+  ])
+
+  function offlinePayment(): Payment {
+    const spec = loadSpec(options.genesis)
+    const assetId = assetIdOf(spec)
+    return {
+      code: singleKeyCode(account.publicKey),
+      coins: parseCoins(readJsonFile(options.coins as string, 'coins file'), assetId),
+      fee: options.fee ?? rulesAfter(spec, options.height).fees,
+      assetId,
+      maxMoney: spec.maxMoney,
+      random: context.random,
+      ...(options.height === undefined ? {} : { height: options.height }),
+    }
+  }
+}
+
+function onlinePayment(context: CliContext, account: Account, options: TransferOptions): Promise<Payment> {
+  return paymentFrom(context, new NodeClient(options), account, options)
+}
+
+function withLockTime(payment: Payment, { lockTime }: TransferOptions): Payment {
+  return lockTime === undefined ? payment : { ...payment, lockTime }
+}
+
+function payingAccount(options: BuildOptions): Account {
+  if (options.from === undefined) return publicAccount(options)
+  const { address } = options.from
+  const account = listAccounts(options).find((candidate) => candidate.address === address)
+  if (account === undefined) throw new UserError(`--from ${address} is not an address of this wallet`)
+  return account
+}
+
+function recipientsOf(options: TransferOptions): Recipient[] {
+  const { to = [], amount = [], outputLock } = options
+  if (to.length === 0) throw new UserError('--to ADDRESS and --amount COINS say where how much goes', 2)
+  if (to.length !== amount.length) {
+    throw new UserError(`${to.length} times --to, but ${amount.length} times --amount: each --to needs one`, 2)
+  }
+  const spec = loadSpec(options.genesis)
+  if (options.fee !== undefined) requireWithinSupply('--fee', options.fee, spec)
+  return to.map(({ programHash }, i) => {
+    const value = amount[i] as bigint
+    requireWithinSupply('--amount', value, spec)
+    if (value === 0n) throw new UserError('--amount 0: an amount must be above zero', 2)
+    return { programHash, value, ...(outputLock === undefined ? {} : { outputLock }) }
+  })
+}
+
+async function signFile(
+  context: CliContext,
+  path: string,
+  options: WalletOptions & { output?: string },
+): Promise<void> {
+  const unsigned = readTransactionFile(path)
+  const accounts = await signingAccounts(context, options)
+  const signed = signTransaction(
+    unsigned.transaction,
+    accounts.map(({ privateKey }) => privateKey),
+  )
+  const file = { ...unsigned, transaction: signed.transaction }
+  const output = options.output ?? `${path.replace(/\.[^./]*$/, '')}.signed.json`
+  writeTransactionFile(output, file)
+  report(context, options, { file: output, ...transactionFileJson(file), missing: signed.missing }, [
+    `Signed for ${signed.signed.join(', ')}; wrote ${output}.`,
+    ...table(describe(file)),
+    '',
+    signed.missing.length > 0
+      ? `Still to be signed by ${signed.missing.join(', ')}.`
+      : `Next: npx didledger wallet send ${shellWord(output)}`,
+  ])
+}
+
+function show(context: CliContext, path: string, options: OutputOptions): void {
+  const file = readTransactionFile(path)
+  const missing = unsignedAddresses(file.transaction)
+  const { hex, ...head } = transactionFileJson(file)
+  report(context, options, { ...head, missing, transaction: file.transaction.toJSON(), hex }, [
+    `Transaction ${file.transaction.txid}`,
+    ...table(describe(file)),
+    isSigned(file.transaction) ? 'Signed.' : `Still to be signed by ${missing.join(', ') || 'the payers'}.`,
+  ])
+}
+
+/** What a transaction pays to whom, for people. The amounts of inputs are what its file says. */
+function describe(file: TransactionFile): [string, string][] {
+  const { transaction, spent } = file
+  const payers = new Set((spent ?? []).map(({ address }) => address))
+  const fee = feeOf(file)
+  return [
+    ['txid', transaction.txid],
+    ...transaction.outputs.map(({ programHash, value, outputLock }): [string, string] => {
+      const to = addressOf(programHash)
+      const lock = outputLock === 0 ? '' : `  locked until ${outputLock}`
+      return [payers.has(to) ? 'change' : 'pays', `${formatAmount(value)}  ${to}${lock}`]
+    }),
+    ['fee', fee === undefined ? 'unknown: the file does not tell what the inputs are worth' : formatAmount(fee)],
+  ]
+}
+
+async function send(
+  context: CliContext,
+  path: string | undefined,
+  options: TransferOptions & SendOptions,
+): Promise<void> {
+  if (path !== undefined && options.to !== undefined) {
+    throw new UserError('give a signed file, or --to and --amount, not both', 2)
+  }
+  if (path === undefined && options.to === undefined) {
+    throw new UserError('what shall be sent? Give a signed file, or --to ADDRESS --amount COINS', 2)
+  }
+  const file = path === undefined ? await signedTransfer(context, options) : signedFile(path)
+  const sent = await broadcast(new NodeClient(options), file.transaction, options)
+  const fee = feeOf(file)
+  const [, ...rows] = describe(file)
+  report(context, options, { ...sentJson(sent), ...(fee === undefined ? {} : { fee: formatAmount(fee) }) }, [
+    sent.block === undefined ? 'Sent.' : 'Sent and mined.',
+    ...table([...sentRows(sent), ...rows]),
+    '',
+    sent.block === undefined
+      ? `Next: npx didledger wallet balance${sameOptions(options)}   (once it is mined)`
+      : `Next: npx didledger wallet balance${sameOptions(options)}`,
+  ])
+}
+
+async function signedTransfer(context: CliContext, options: TransferOptions & SendOptions): Promise<TransactionFile> {
+  const recipients = recipientsOf(options)
+  const payment = await onlinePayment(context, publicAccount(options), options)
+  const built = buildTransfer(withLockTime(payment, options), recipients)
+  const { privateKey } = await signingAccount(context, options)
+  return { ...fileOf(built), transaction: signAll(built, privateKey) }
+}
+
+function signedFile(path: string): TransactionFile {
+  const file = readTransactionFile(path)
+  const missing = unsignedAddresses(file.transaction)
+  if (!isSigned(file.transaction)) {
+    throw new UserError(
+      `${path} is not signed yet by ${missing.join(', ') || 'anybody'}; run: npx didledger wallet sign ${shellWord(path)}`,
+    )
+  }
+  return file
+}

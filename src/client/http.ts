@@ -1,0 +1,74 @@
+import { UserError } from '../errors.js'
+
+/** An answer of a node that says no. */
+export class NodeRefusal extends UserError {
+  /** The `Error` of a REST envelope, or the `code` of a JSON-RPC error. */
+  readonly code: number
+  /** The `Desc` of the envelope, or the `message` of the error. */
+  readonly description: string
+  /** The `Result` of the envelope, or the `data` of the error: what exactly was wrong. */
+  readonly reason: string
+
+  constructor(what: string, code: number, description: string, reason: string) {
+    super(`${what}: ${code} ${description}${reason === '' || reason === description ? '' : `: ${reason}`}`)
+    this.code = code
+    this.description = description
+    this.reason = reason
+  }
+}
+
+export interface HttpOptions {
+  /** Milliseconds that one request may take. */
+  readonly timeout: number
+}
+
+/** An answer of the node as it came. */
+export interface HttpAnswer {
+  readonly status: number
+  /** Parsed JSON. */
+  readonly body: unknown
+}
+
+/** One HTTP exchange in JSON. Everything that keeps an answer away is a {@link UserError} that names the URL. */
+export async function exchange(url: string, body: unknown, { timeout }: HttpOptions): Promise<HttpAnswer> {
+  let response: Response
+  let text: string
+  try {
+    response = await fetch(url, {
+      signal: AbortSignal.timeout(timeout),
+      redirect: 'error',
+      ...(body === undefined
+        ? {}
+        : { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    })
+    text = await response.text()
+  } catch (error) {
+    throw unreachable(url, error, timeout)
+  }
+  try {
+    return { status: response.status, body: JSON.parse(text) }
+  } catch {
+    throw new UserError(`${url} answered HTTP ${response.status} and no JSON: is it a didledger node?`)
+  }
+}
+
+function unreachable(url: string, error: unknown, timeout: number): UserError {
+  const { origin } = new URL(url)
+  if (error instanceof Error && error.name === 'TimeoutError') {
+    return new UserError(`${origin} did not answer within ${timeout / 1000} s`)
+  }
+  const code = causeCode(error)
+  const hint = 'start a chain with "npx didledger devnet", or name a running node with --rest URL'
+  if (code === 'ECONNREFUSED') return new UserError(`no node listens at ${origin}; ${hint}`)
+  if (code === 'ENOTFOUND') return new UserError(`there is no host ${new URL(url).hostname}; ${hint}`)
+  return new UserError(`cannot reach ${origin} (${code ?? String(error)}); ${hint}`)
+}
+
+/** The code of the system error behind a failed fetch; with several addresses it stands on each of their errors. */
+function causeCode(error: unknown): string | undefined {
+  for (let current = error; current instanceof Error; current = current.cause) {
+    if ('code' in current && typeof current.code === 'string') return current.code
+    if (current instanceof AggregateError && current.errors.length > 0) return causeCode(current.errors[0])
+  }
+  return undefined
+}

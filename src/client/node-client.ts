@@ -1,0 +1,225 @@
+import { setTimeout } from 'node:timers/promises'
+import { UserError } from '../errors.js'
+import { parseAmount } from '../primitives/amount.js'
+import { displayHash, parseDisplayHash } from '../primitives/bytes.js'
+import type { Hash } from '../primitives/hash.js'
+import { txType } from '../primitives/payload.js'
+import { outpointKey } from '../primitives/transaction.js'
+import type { Coin } from '../wallet/coins.js'
+import { parseCoins } from '../wallet/coins-file.js'
+import {
+  asBlock,
+  asInteger,
+  asList,
+  asResolveResult,
+  asText,
+  asTransaction,
+  isObject,
+  type NodeBlock,
+  type NodeTransaction,
+  type ResolveResult,
+  unexpected,
+} from './answers.js'
+import { exchange, NodeRefusal } from './http.js'
+
+/** Where a node answers when nothing else is said: the REST port of a devnet on this machine. */
+export const defaultRestUrl = 'http://127.0.0.1:20334'
+
+/** REST code of a transaction that is neither on the chain nor in the pool. */
+const unknownTransaction = 44001
+const methodNotFound = -32601
+
+export interface NodeClientOptions {
+  /** Base URL of the REST interface, which answers JSON-RPC at /rpc too. */
+  readonly rest?: string
+  /** Milliseconds for one request; 30 000 by default. */
+  readonly timeout?: number
+}
+
+/** How long {@link NodeClient.waitForBlock} waits and how often it looks, in milliseconds. */
+export interface WaitOptions {
+  readonly timeout?: number
+  readonly interval?: number
+}
+
+/**
+ * A node over HTTP. Every method rejects with a {@link NodeRefusal} when the node says no, and with another
+ * {@link UserError} when it cannot be reached or answers what no node answers.
+ */
+export class NodeClient {
+  readonly rest: string
+  readonly #timeout: number
+
+  constructor({ rest = defaultRestUrl, timeout = 30_000 }: NodeClientOptions = {}) {
+    this.rest = baseUrl(rest)
+    this.#timeout = timeout
+  }
+
+  /** Height of the node's tip. */
+  async height(): Promise<number> {
+    return asInteger(await this.#get('block/height'), 'block/height')
+  }
+
+  /** The block at a height of the active chain. */
+  async blockAt(height: number): Promise<NodeBlock> {
+    return asBlock(await this.#get(`block/details/height/${height}`), 'the block')
+  }
+
+  async blockByHash(hash: string): Promise<NodeBlock> {
+    return asBlock(await this.#get(`block/details/hash/${hash}`), 'the block')
+  }
+
+  /** The sum of all unspent outputs of an address, in units of 10^-8. */
+  async balance(address: string): Promise<bigint> {
+    const amount = parseAmount(asText(await this.#get(`asset/balances/${address}`), 'the balance'))
+    if (amount === undefined) throw unexpected('the balance is no amount')
+    return amount
+  }
+
+  /** The unspent outputs of an address on the chain, without their locks: the plain REST answer. */
+  async utxos(address: string, assetId: Hash): Promise<Coin[]> {
+    return parseCoins(await this.#get(`asset/utxos/${address}`), assetId)
+  }
+
+  /**
+   * What an address can spend, as far as the node tells: outputs on the chain with their locks and confirmations, without those that
+   * a transaction in the pool spends; and outputs of transactions in the pool, with 0 confirmations.
+   */
+  async coins(address: string, assetId: Hash): Promise<Coin[]> {
+    const [listed, pool] = await Promise.all([this.#listUnspent(address, assetId), this.pool()])
+    const spent = new Set(
+      pool.flatMap(({ vin }) => vin.map(({ txid, vout }) => outpointKey({ txid: txidBytes(txid), index: vout }))),
+    )
+    const pending = pool.flatMap((transaction) => pendingCoins(transaction, address, displayHash(assetId)))
+    const confirmed = new Set(listed.map(outpointKey))
+    const fresh = pending.filter((coin) => !confirmed.has(outpointKey(coin)))
+    return [...listed, ...fresh].filter((coin) => !spent.has(outpointKey(coin)))
+  }
+
+  /** A transaction on the chain or in the pool; undefined when the node knows none of this id. */
+  async transaction(txid: string): Promise<NodeTransaction | undefined> {
+    try {
+      return asTransaction(await this.#get(`transaction/${txid}`), 'the transaction')
+    } catch (error) {
+      if (error instanceof NodeRefusal && error.code === unknownTransaction) return undefined
+      throw error
+    }
+  }
+
+  /** The transactions that wait for a block. */
+  async pool(): Promise<NodeTransaction[]> {
+    const list = asList(await this.#get('transactionpool'), 'transactionpool')
+    return list.map((entry, i) => asTransaction(entry, `transactionpool[${i}]`))
+  }
+
+  /** Hands a signed transaction (hex) to the node and returns its txid. */
+  async sendRawTransaction(data: string): Promise<string> {
+    const answer = await this.#envelope('transaction', 'the node refused the transaction', {
+      Action: 'sendrawtransaction',
+      data,
+    })
+    return asText(answer, 'the transaction id')
+  }
+
+  /** The state of a DID; with `all` every operation instead of the last one. */
+  async resolve(did: string, all = false): Promise<ResolveResult> {
+    return asResolveResult(await this.rpc('resolvedid', { did, all }))
+  }
+
+  /** Any JSON-RPC method with named parameters. */
+  async rpc(method: string, params: Record<string, unknown>): Promise<unknown> {
+    const request = { jsonrpc: '2.0', id: 1, method, params }
+    const { body } = await exchange(`${this.rest}/rpc`, request, { timeout: this.#timeout })
+    if (!isObject(body)) throw unexpected(`the answer to ${method} is not an object`)
+    const { error, result } = body
+    if (isObject(error)) {
+      const reason = typeof error['data'] === 'string' ? error['data'] : ''
+      throw new NodeRefusal(
+        `the node refused ${method}`,
+        asInteger(error['code'], 'error.code'),
+        asText(error['message'], 'error.message'),
+        reason,
+      )
+    }
+    if (result === undefined) throw unexpected(`the answer to ${method} has no result`)
+    return result
+  }
+
+  /**
+   * Waits until a transaction stands in a block, which it returns. A {@link UserError} when the time is over, or when the
+   * node dropped the transaction.
+   */
+  async waitForBlock(txid: string, { timeout = 120_000, interval = 100 }: WaitOptions = {}): Promise<NodeBlock> {
+    const end = performance.now() + timeout
+    let missing = 0
+    for (let pause = interval; ; pause = Math.min(pause * 1.5, 1000)) {
+      const transaction = await this.transaction(txid)
+      // Between leaving the pool and standing in a block a transaction may be in neither for a moment.
+      missing = transaction === undefined ? missing + 1 : 0
+      if (missing > 3) {
+        throw new UserError(`the node has dropped transaction ${txid}: it is neither on the chain nor in the pool`)
+      }
+      if (transaction !== undefined && transaction.blockhash !== '') return this.blockByHash(transaction.blockhash)
+      if (performance.now() >= end) {
+        throw new UserError(
+          `transaction ${txid} was accepted and waits in the pool, but no block took it within ${timeout / 1000} s; ` +
+            'a devnet with --no-automine mines on dev_mine only (--no-wait does not wait)',
+        )
+      }
+      await setTimeout(pause)
+    }
+  }
+
+  /** Coins with what the parent chain's method tells beside their value; a node without it gives the REST list. */
+  async #listUnspent(address: string, assetId: Hash): Promise<Coin[]> {
+    try {
+      return parseCoins(await this.rpc('listunspent', { addresses: [address] }), assetId)
+    } catch (error) {
+      if (error instanceof NodeRefusal && error.code === methodNotFound) return this.utxos(address, assetId)
+      throw error
+    }
+  }
+
+  #get(path: string): Promise<unknown> {
+    return this.#envelope(path, `the node refused ${path}`)
+  }
+
+  /** The `Result` of a successful envelope. */
+  async #envelope(path: string, what: string, body?: unknown): Promise<unknown> {
+    const url = `${this.rest}/api/v1/${path}`
+    const answer = await exchange(url, body, { timeout: this.#timeout })
+    if (!isObject(answer.body) || !Number.isInteger(answer.body['Error'])) {
+      throw unexpected(`${url} has no envelope (HTTP ${answer.status}): is it a didledger node?`)
+    }
+    const { Error: code, Desc, Result } = answer.body
+    if (code !== 0) {
+      const reason = typeof Result === 'string' ? Result : JSON.stringify(Result ?? '')
+      throw new NodeRefusal(what, code as number, typeof Desc === 'string' ? Desc : '', reason)
+    }
+    return Result
+  }
+}
+
+function pendingCoins({ txid, type, vout }: NodeTransaction, address: string, assetId: string): Coin[] {
+  if (type === txType.coinbase) return []
+  return vout.flatMap((output) => {
+    const value = parseAmount(output.value) ?? 0n
+    if (output.address !== address || output.assetid !== assetId || value === 0n) return []
+    return [{ txid: txidBytes(txid), index: output.n, value, outputLock: output.outputlock, confirmations: 0 }]
+  })
+}
+
+function txidBytes(txid: string): Hash {
+  const hash = parseDisplayHash(txid)
+  if (hash === undefined) throw unexpected(`${txid} is no transaction id`)
+  return hash
+}
+
+/** The URL without a slash at its end; a {@link UserError} for text that is no http URL. */
+function baseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw new UserError(`not a URL of the form http://host:port: ${text}`, 2)
+  }
+  return url.href.replace(/\/+$/, '')
+}

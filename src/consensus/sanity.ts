@@ -1,0 +1,187 @@
+import { RuleError } from '../errors.js'
+import { type Block, transactionRoot, witnessRoot } from '../primitives/block.js'
+import { displayHash, equalBytes, mapKey } from '../primitives/bytes.js'
+import { txType } from '../primitives/payload.js'
+import { parseCode, parseParameter } from '../primitives/program.js'
+import { fixedLimits, type Spec } from '../primitives/spec.js'
+import { prefix } from '../primitives/address.js'
+import {
+  attributeUsage,
+  coinbaseInput,
+  isCoinbaseOutpoint,
+  outpointKey,
+  type Transaction,
+} from '../primitives/transaction.js'
+import { checkCommitment } from './commitment.js'
+
+/** Rules that need nothing but the bytes and the spec. */
+
+/** What of a spec the byte rules read, with the asset id that follows from it. */
+export interface SanityContext {
+  readonly spec: Spec
+  /** 32 bytes, internal order. */
+  readonly assetId: Uint8Array
+}
+
+const acceptedPrefixes: readonly (number | undefined)[] = [prefix.standard, prefix.multisig, prefix.did]
+const acceptedTypes: readonly number[] = [txType.transfer, txType.record, txType.sideChainPow, txType.did]
+
+/** An ordinary transaction by itself. Throws the code of the first rule it breaks. */
+export function checkTransactionSanity(tx: Transaction, context: SanityContext): void {
+  if (!acceptedTypes.includes(tx.type)) throw new RuleError('tx-type', `type ${tx.type} is not accepted`)
+  checkSize(tx, context)
+  checkInputs(tx)
+  checkOutputs(tx, context)
+  checkAttributes(tx)
+  checkPrograms(tx)
+  if (tx.payloadVersion !== 0) throw new RuleError('tx-payload-version', `payload version ${tx.payloadVersion}, not 0`)
+  // Above this the bytes that a validator signs here could be taken for other messages that its key signs.
+  if (tx.payload.type === txType.sideChainPow && tx.payload.blockHeight >= 2 ** 29) {
+    throw new RuleError('tx-side-chain-height', `block height ${tx.payload.blockHeight}`)
+  }
+  const cost = programCost(tx) + typeCost(tx)
+  if (cost > context.spec.limits.transactionCost) {
+    throw new RuleError('tx-signature-cost', `cost ${cost}, at most ${context.spec.limits.transactionCost}`)
+  }
+}
+
+/** A coinbase by itself. Throws the code of the first rule it breaks. */
+export function checkCoinbaseSanity(tx: Transaction, height: number, context: SanityContext): void {
+  checkSize(tx, context)
+  const input = tx.inputs[0]
+  if (tx.inputs.length !== 1 || !input || !isCoinbaseOutpoint(input) || input.sequence !== coinbaseInput.sequence) {
+    throw new RuleError('coinbase-input')
+  }
+  checkOutputs(tx, context)
+  checkAttributes(tx)
+  if (tx.programs.length > 0) throw new RuleError('coinbase-program')
+  if (tx.payloadVersion !== 4) throw new RuleError('coinbase-payload-version', `version ${tx.payloadVersion}, not 4`)
+  if (tx.lockTime !== height) throw new RuleError('coinbase-height', `lockTime ${tx.lockTime} at height ${height}`)
+}
+
+/**
+ * Whether a body belongs to its header at all. A failure says that the body was altered on its way, and nothing about
+ * the hash; every other rule of {@link checkBlockSanity} speaks of the block the hash names.
+ */
+export function checkBodyMatches(block: Block, context: SanityContext): void {
+  const { spec } = context
+  const { transactions, header } = block
+  if (transactions.length === 0) throw new RuleError('block-transaction-count', 'the block has no transaction')
+  const ids = new Set(transactions.map((tx) => mapKey(tx.hash)))
+  if (ids.size !== transactions.length) throw new RuleError('block-duplicate-transaction')
+  const root = transactionRoot(transactions)
+  if (!equalBytes(root, header.merkleRoot)) {
+    throw new RuleError('block-merkle-root', `the transactions lead to ${displayHash(root)}`)
+  }
+  const coinbase = transactions[0] as Transaction
+  if (!coinbase.isCoinbase) throw new RuleError('block-coinbase-position', 'the first transaction is no coinbase')
+  if (coinbase.programs.length > 0) throw new RuleError('coinbase-program')
+  checkCommitment(spec, header.height, coinbase, witnessRoot(transactions))
+}
+
+/** A block whose body matches its header, by itself. */
+export function checkBlockSanity(block: Block, context: SanityContext): void {
+  const { limits } = context.spec
+  const { transactions, header } = block
+  if (transactions.length > limits.blockTransactions) {
+    throw new RuleError('block-transaction-count', `${transactions.length}, at most ${limits.blockTransactions}`)
+  }
+  const size = block.limitedSize
+  if (size > limits.blockSize) throw new RuleError('block-size', `${size} bytes, at most ${limits.blockSize}`)
+  checkCoinbaseSanity(transactions[0] as Transaction, header.height, context)
+  let cost = 0
+  for (const [i, tx] of transactions.entries()) {
+    if (i === 0) continue
+    if (tx.isCoinbase) throw new RuleError('block-coinbase-position', `transaction ${i} is a second coinbase`)
+    checkTransactionSanity(tx, context)
+    cost += programCost(tx) + typeCost(tx)
+  }
+  if (cost > limits.blockCost) throw new RuleError('block-signature-cost', `${cost}, at most ${limits.blockCost}`)
+}
+
+/** Signature checks that the programs of a transaction cost: 1 for one key, n × k for a multisig. */
+export function programCost(tx: Transaction): number {
+  return tx.programs.reduce((sum, { code, parameter }) => {
+    const script = parseCode(code)
+    return sum + (script?.kind === 'multisig' ? script.keys.length * (parameter.length / 65) : 1)
+  }, 0)
+}
+
+/** Signature checks that the type alone costs; credentials in a DID document come on top. */
+export function typeCost(tx: Transaction): number {
+  return tx.type === txType.sideChainPow ? 1 : tx.type === txType.did ? 2 : 0
+}
+
+function checkSize(tx: Transaction, { spec }: SanityContext): void {
+  if (tx.bytes.length > spec.limits.blockSize) {
+    throw new RuleError('tx-size', `${tx.bytes.length} bytes, at most ${spec.limits.blockSize}`)
+  }
+  if (tx.unsigned.length === 64) throw new RuleError('tx-ambiguous-size')
+}
+
+function checkInputs(tx: Transaction): void {
+  if (tx.inputs.length === 0) throw new RuleError('tx-input-count')
+  const seen = new Set<string>()
+  for (const [i, input] of tx.inputs.entries()) {
+    if (isCoinbaseOutpoint(input)) throw new RuleError('tx-input-coinbase', `input ${i} names the coinbase outpoint`)
+    const key = outpointKey(input)
+    if (seen.has(key)) {
+      throw new RuleError('tx-input-repeated', `input ${i} spends ${displayHash(input.txid)}:${input.index} again`)
+    }
+    seen.add(key)
+  }
+}
+
+function checkOutputs(tx: Transaction, { spec, assetId }: SanityContext): void {
+  if (tx.outputs.length === 0 || tx.outputs.length > fixedLimits.outputs) {
+    throw new RuleError('tx-output-count', `${tx.outputs.length} outputs`)
+  }
+  let sum = 0n
+  for (const [i, output] of tx.outputs.entries()) {
+    if (!equalBytes(output.assetId, assetId)) {
+      throw new RuleError('tx-output-asset', `output ${i} is of asset ${displayHash(output.assetId)}`)
+    }
+    if (!acceptedPrefixes.includes(output.programHash[0])) {
+      throw new RuleError('tx-output-address', `output ${i} pays prefix ${output.programHash[0]}`)
+    }
+    if (output.extra !== undefined && output.extra.type !== 0) {
+      throw new RuleError('tx-output-type', `output ${i} is of type ${output.extra.type}`)
+    }
+    sum += output.value
+    if (output.value < 0n || sum > spec.maxMoney) {
+      throw new RuleError('tx-output-value', `output ${i} has value ${output.value}, the outputs add up to ${sum}`)
+    }
+  }
+}
+
+function checkAttributes(tx: Transaction): void {
+  const { attributes } = tx
+  if (attributes.length > fixedLimits.attributes) {
+    throw new RuleError('tx-attribute', `${attributes.length} attributes, at most ${fixedLimits.attributes}`)
+  }
+  for (const [i, { usage, data }] of attributes.entries()) {
+    if (data.length > fixedLimits.attributeSize) {
+      throw new RuleError(
+        'tx-attribute',
+        `attribute ${i} has ${data.length} bytes, at most ${fixedLimits.attributeSize}`,
+      )
+    }
+    if (usage === attributeUsage.script && (data.length !== 21 || !acceptedPrefixes.includes(data[0]))) {
+      throw new RuleError('tx-attribute', `attribute ${i} is no program hash of an accepted kind`)
+    }
+  }
+}
+
+function checkPrograms(tx: Transaction): void {
+  if (tx.programs.length === 0) throw new RuleError('tx-program-count')
+  for (const [i, { code, parameter }] of tx.programs.entries()) {
+    const script = parseCode(code)
+    if (script === undefined) throw new RuleError('tx-program-form', `the code of program ${i} is of no accepted form`)
+    if (parseParameter(parameter, script) === undefined) {
+      throw new RuleError(
+        'tx-program-form',
+        `program ${i} needs ${script.required} signatures of 64 bytes, each after the byte 40`,
+      )
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import { createHmac } from 'node:crypto'
+import { p256 } from '@noble/curves/nist.js'
+import { entropyToMnemonic, mnemonicToSeedSync, validateMnemonic } from '@scure/bip39'
+import { wordlist } from '@scure/bip39/wordlists/english.js'
+import type { Random } from '../env.js'
+import { concat, fromUtf8, hex, toHex } from '../primitives/bytes.js'
+import { isPrivateKey, publicKeyOf } from './keys.js'
+
+const order = p256.Point.Fn.ORDER
+const hardened = 0x80000000
+
+interface ExtendedKey {
+  readonly privateKey: Uint8Array
+  readonly chainCode: Uint8Array
+}
+
+/** A new English BIP39 mnemonic of 12 words (128 bits of entropy) or 24 (256 bits). */
+export function generateMnemonic(random: Random, words: 12 | 24 = 12): string {
+  return entropyToMnemonic(random.bytes(words === 12 ? 16 : 32), wordlist)
+}
+
+/** Whether `text` is an English BIP39 mnemonic with a right checksum; case and the amount of white space do not matter. */
+export function isMnemonic(text: string): boolean {
+  return validateMnemonic(normalized(text), wordlist)
+}
+
+/** The 64-byte BIP39 seed of a mnemonic; undefined when {@link isMnemonic} says no. Takes some ten milliseconds. */
+export function seedOf(mnemonic: string, passphrase = ''): Uint8Array | undefined {
+  return isMnemonic(mnemonic) ? mnemonicToSeedSync(normalized(mnemonic), passphrase) : undefined
+}
+
+/** The path of a wallet's or identity's key number `index`. */
+export function keyPath(index: number): string {
+  return `m/44'/0'/0'/0/${index}`
+}
+
+/**
+ * The 32-byte private key at a path such as m/44'/0'/0'/0/0 (hardened: ', h or H) below a BIP39 seed: BIP32 with its HMAC key
+ * "Bitcoin seed", the arithmetic modulo the order of P-256. Undefined for a malformed path, and for the one path in
+ * 2^32 that has no key.
+ */
+export function keyFromSeed(seed: Uint8Array, path: string): Uint8Array | undefined {
+  const indices = parsePath(path)
+  if (indices === undefined) return undefined
+  let key = extendedKey(fromUtf8('Bitcoin seed'), seed, 0n)
+  for (const index of indices) {
+    if (key === undefined) return undefined
+    key = child(key, index)
+  }
+  return key?.privateKey
+}
+
+/** {@link keyFromSeed} of a mnemonic without a passphrase; undefined as well when the mnemonic is not valid. */
+export function deriveKey(mnemonic: string, path: string): Uint8Array | undefined {
+  const seed = seedOf(mnemonic)
+  return seed && keyFromSeed(seed, path)
+}
+
+function child({ privateKey, chainCode }: ExtendedKey, index: number): ExtendedKey | undefined {
+  const parent = index >= hardened ? concat(Uint8Array.of(0), privateKey) : publicKeyOf(privateKey)
+  const number = new Uint8Array(4)
+  new DataView(number.buffer).setUint32(0, index)
+  return extendedKey(chainCode, concat(parent, number), BigInt(`0x${toHex(privateKey)}`))
+}
+
+/** One BIP32 step: the left half of the HMAC plus `add` is the key, the right half its chain code. */
+function extendedKey(hmacKey: Uint8Array, data: Uint8Array, add: bigint): ExtendedKey | undefined {
+  const digest = createHmac('sha512', hmacKey).update(data).digest()
+  const left = BigInt(`0x${toHex(digest.subarray(0, 32))}`)
+  const privateKey = hex(((left + add) % order).toString(16).padStart(64, '0'))
+  return left < order && isPrivateKey(privateKey) ? { privateKey, chainCode: digest.subarray(32) } : undefined
+}
+
+function parsePath(path: string): number[] | undefined {
+  if (!/^m(\/(0|[1-9][0-9]{0,9})['hH]?)*$/.test(path)) return undefined
+  const indices = path
+    .split('/')
+    .slice(1)
+    .map((step) => ({ index: Number.parseInt(step, 10), offset: /[0-9]$/.test(step) ? 0 : hardened }))
+  if (indices.some(({ index }) => index >= hardened)) return undefined
+  return indices.map(({ index, offset }) => index + offset)
+}
+
+function normalized(text: string): string {
+  return text.trim().toLowerCase().split(/\s+/).join(' ')
+}

@@ -1,0 +1,84 @@
+import { setImmediate } from 'node:timers/promises'
+import type { SignatureCheck } from '../primitives/signature.js'
+import type { Verifier } from './verifier.js'
+import { verifyAsync } from './verify.js'
+
+/** Verifications at once; all of them share libuv's few threads with the database and the file system. */
+const window = 64
+/** A message takes one more place for each of these, because every verification under way holds a copy of it. */
+const bytesPerPlace = 64 * 1024
+/** After this long on the main thread (it imports keys) other work gets a turn. */
+const sliceMilliseconds = 2
+
+/**
+ * A verifier without threads of its own: OpenSSL works on libuv's threads, this thread only imports keys. Right for a
+ * few checks; bulk goes to the pool. With the JavaScript backend it verifies on this thread, one check a slice.
+ */
+export function createInlineVerifier(): Verifier {
+  let free = window
+  const waiting: { places: number; go: () => void }[] = []
+  let sliceStart = performance.now()
+  let pause: Promise<void> | undefined
+  let closed = false
+
+  function release(places: number): void {
+    free += places
+    for (let next = waiting[0]; next !== undefined && next.places <= free; next = waiting[0]) {
+      waiting.shift()
+      free -= next.places
+      next.go()
+    }
+  }
+
+  async function verifyOne(key: Uint8Array, message: Uint8Array, signature: Uint8Array): Promise<boolean> {
+    const places = Math.min(window, 1 + Math.floor(message.length / bytesPerPlace))
+    if (waiting.length === 0 && places <= free) free -= places
+    else await new Promise<void>((go) => waiting.push({ places, go }))
+    try {
+      // Nothing may be awaited between this look at the clock and the work, or everybody looks before anybody works.
+      while (performance.now() - sliceStart > sliceMilliseconds) {
+        pause ??= setImmediate().then(() => {
+          pause = undefined
+          sliceStart = performance.now()
+        })
+        await pause
+      }
+      if (closed) throw new Error('the verifier is closed')
+      return await verifyAsync(key, message, signature)
+    } finally {
+      release(places)
+    }
+  }
+
+  /** As `holds` in verify.ts. */
+  async function checkHolds({ message, keys, signatures }: SignatureCheck): Promise<boolean> {
+    const unused = [...keys]
+    for (const signature of signatures) {
+      let index = 0
+      while (index < unused.length && !(await verifyOne(unused[index] as Uint8Array, message, signature))) index++
+      if (index === unused.length) return false
+      unused.splice(index, 1)
+    }
+    return signatures.length > 0
+  }
+
+  return {
+    async verifyAll(checks) {
+      if (closed) throw new Error('the verifier is closed')
+      let next = 0
+      let firstFailing = checks.length
+      const lane = async (): Promise<void> => {
+        while (next < firstFailing) {
+          const index = next++
+          if (!(await checkHolds(checks[index] as SignatureCheck))) firstFailing = Math.min(firstFailing, index)
+        }
+      }
+      await Promise.all(Array.from({ length: Math.min(window, checks.length) }, lane))
+      return firstFailing === checks.length ? -1 : firstFailing
+    },
+    close() {
+      closed = true
+      return Promise.resolve()
+    },
+  }
+}

@@ -1,0 +1,34 @@
+import { p256 } from '@noble/curves/nist.js'
+import type { Random } from '../env.js'
+
+/**
+ * The 64-byte signature r‖s of SHA-256 of `message` by a 32-byte private key. Deterministic (RFC 6979): the same input
+ * gives the same bytes. s is left as it comes. Throws a RangeError for bytes that are no private key.
+ */
+export function sign(message: Uint8Array, privateKey: Uint8Array): Uint8Array {
+  requirePrivateKey(privateKey)
+  return p256.sign(message, privateKey, { prehash: true, lowS: false, format: 'compact', extraEntropy: false })
+}
+
+/** The 33-byte compressed public key of a 32-byte private key. Throws a RangeError for bytes that are none. */
+export function publicKeyOf(privateKey: Uint8Array): Uint8Array {
+  requirePrivateKey(privateKey)
+  return p256.getPublicKey(privateKey, true)
+}
+
+/** Whether `bytes` are 32 and, as a big-endian integer, from 1 to the order of P-256 less one. */
+export function isPrivateKey(bytes: Uint8Array): boolean {
+  return p256.utils.isValidSecretKey(bytes)
+}
+
+/** A uniformly distributed private key: draws until one is in range, which nearly always is the first. */
+export function generatePrivateKey(random: Random): Uint8Array {
+  for (;;) {
+    const candidate = random.bytes(32)
+    if (isPrivateKey(candidate)) return candidate
+  }
+}
+
+function requirePrivateKey(bytes: Uint8Array): void {
+  if (!isPrivateKey(bytes)) throw new RangeError('a private key is 32 bytes between zero and the order of P-256')
+}

@@ -1,0 +1,28 @@
+/** A map of at most `capacity` entries; the least recently used one makes room. */
+export class LruMap<Value> {
+  readonly #entries = new Map<string, Value>()
+  readonly #capacity: number
+
+  constructor(capacity: number) {
+    this.#capacity = capacity
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  /** The value of `key`, which becomes the most recently used. */
+  get(key: string): Value | undefined {
+    const value = this.#entries.get(key)
+    if (value === undefined) return undefined
+    this.#entries.delete(key)
+    this.#entries.set(key, value)
+    return value
+  }
+
+  set(key: string, value: Value): void {
+    this.#entries.delete(key)
+    this.#entries.set(key, value)
+    if (this.#entries.size > this.#capacity) this.#entries.delete(this.#entries.keys().next().value as string)
+  }
+}

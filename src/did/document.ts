@@ -1,0 +1,288 @@
+import { RuleError } from '../errors.js'
+import { utf8 } from '../primitives/bytes.js'
+import { type JsonLimits, type JsonObject, type JsonValue, parseStrictJson } from '../primitives/strict-json.js'
+import { documentSigningText } from './canonical.js'
+import { parseCredential } from './credential.js'
+import { parseDate } from './date.js'
+import { absoluteId, type IdRules } from './identifier.js'
+import { findDefaultKey, ownId, parseKey } from './key.js'
+import {
+  asObject,
+  didText,
+  list,
+  optionalDate,
+  optionalText,
+  path,
+  refuseUnknown,
+  requiredDate,
+  requiredText,
+  requireSignatureType,
+  signatureMember,
+  textList,
+  typeText,
+} from './members.js'
+import type { DidDocument, DidKey, DocumentProof, Service } from './model.js'
+
+/** How deep and how long the JSON of a document may be. */
+export const documentJsonLimits: JsonLimits = { depth: 16, tokens: 20_000 }
+
+/**
+ * On a chain (`chain: true`) a document has one proof by its default key, no controllers, and checked identifiers.
+ * The library also reads what other tools published: without proof, with several, with controllers and chosen names.
+ */
+export interface DocumentRules extends IdRules {
+  /** Most keys, services and credentials together; no limit when absent. */
+  readonly maxEntries?: number
+  /** The document was accepted before: the test that keys are points, the costly one, is left out. */
+  readonly trusted?: boolean
+  /** Samples from before the present rules: identifiers with trailer 0xAC, `authorization` of DIDs without key. */
+  readonly legacy?: boolean
+}
+
+const chainMembers: ReadonlySet<string> = new Set([
+  '@context',
+  'id',
+  'publicKey',
+  'authentication',
+  'authorization',
+  'verifiableCredential',
+  'service',
+  'expires',
+  'proof',
+])
+const controlMembers = ['controller', 'multisig']
+const libraryMembers: ReadonlySet<string> = new Set([...chainMembers, ...controlMembers])
+const proofMembers: ReadonlySet<string> = new Set(['type', 'created', 'creator', 'signatureValue'])
+const serviceMembers = ['id', 'type', 'serviceEndpoint']
+
+/** Reads the UTF-8 JSON of a document; see {@link parseDocument}. */
+export function parseDocumentBytes(bytes: Uint8Array, rules: DocumentRules): DidDocument {
+  const text = utf8(bytes)
+  if (text === undefined) throw new RuleError('json-utf8', 'the document is not valid UTF-8')
+  return parseDocument(parseStrictJson(text, documentJsonLimits), rules)
+}
+
+/**
+ * Reads a document in compact or normalised form into its one normalised form. Throws a {@link RuleError} that says
+ * which member is wrong; verifies no signature and reads no clock. Strings are taken as they stand.
+ */
+export function parseDocument(value: JsonValue, rules: DocumentRules): DidDocument {
+  const object = asObject(value, '')
+  if (rules.chain) refuseControl(object)
+  refuseUnknown(object, rules.chain ? chainMembers : libraryMembers, '')
+  const id = didText(requiredText(object, 'id', ''), 'id', rules)
+  limitEntries(object, rules)
+  const expires = requiredDate(object, 'expires', '')
+  const controllers = controllersOf(object, rules)
+  const multisig = multisigOf(object, controllers.length)
+  const embedded = {
+    authentication: new KeyList(object, 'authentication'),
+    authorization: new KeyList(object, 'authorization'),
+  }
+  const keys = keysOf(object, Object.values(embedded), id, rules)
+  const byId = new Map(keys.map((key) => [key.id, key]))
+  const defaultKey = findDefaultKey(keys, id, rules.legacy === true)
+  if (defaultKey === undefined && rules.chain) {
+    throw new RuleError('document-default-key', `no key with controller ${id} derives that DID`)
+  }
+  const authentication = embedded.authentication.resolve(byId, id, rules)
+  if (defaultKey !== undefined) authentication.set(defaultKey.id, defaultKey)
+  const authorization = embedded.authorization.resolve(byId, id, rules)
+  const services = list(object, 'service', '').map((entry, index) =>
+    parseService(entry, `service[${index}]`, rules, id),
+  )
+  const credentials = list(object, 'verifiableCredential', '').map((entry, index) =>
+    parseCredential(entry, `verifiableCredential[${index}]`, rules, id),
+  )
+  refuseRepeatedIds([...keys, ...services, ...credentials])
+  const unsigned = {
+    context: textList(object, '@context', ''),
+    id,
+    controllers,
+    ...(multisig === undefined ? {} : { multisig }),
+    keys: sortById(keys),
+    authentication: sortKeys(authentication),
+    authorization: sortKeys(authorization),
+    credentials: sortById(credentials),
+    services: sortById(services),
+    expires,
+    expiresAt: parseDate(expires) as number,
+    ...(defaultKey === undefined ? {} : { defaultKey }),
+  }
+  return {
+    ...unsigned,
+    proofs: proofsOf(object.get('proof'), rules, id, defaultKey),
+    signingText: documentSigningText(unsigned),
+  }
+}
+
+function refuseControl(object: JsonObject): void {
+  const name = controlMembers.find((member) => object.has(member))
+  if (name !== undefined) {
+    throw new RuleError('document-controller', `${name}: documents with controllers are not accepted on a chain`)
+  }
+}
+
+/** Before anything costly is done for one of them. */
+function limitEntries(object: JsonObject, rules: DocumentRules): void {
+  const embedded = ['authentication', 'authorization'].flatMap((name) =>
+    list(object, name, '').filter((entry) => entry instanceof Map),
+  )
+  const lists = ['publicKey', 'service', 'verifiableCredential'].map((name) => list(object, name, '').length)
+  const entries = lists.reduce((sum, length) => sum + length, embedded.length)
+  if (entries > (rules.maxEntries ?? Infinity)) {
+    throw new RuleError(
+      'document-entries',
+      `${entries} keys, services and credentials, of which at most ${rules.maxEntries} are allowed`,
+    )
+  }
+}
+
+function controllersOf(object: JsonObject, rules: DocumentRules): readonly string[] {
+  const value = object.get('controller')
+  const dids = typeof value === 'string' ? [value] : textList(object, 'controller', '')
+  const sorted = dids.map((did, index) => didText(did, `controller[${index}]`, rules)).sort()
+  if (new Set(sorted).size !== sorted.length) throw new RuleError('document-reference', 'controller names a DID twice')
+  return sorted
+}
+
+/** `m:n` with 1 ≤ m ≤ n, n the number of controllers; required for more than one. */
+function multisigOf(object: JsonObject, controllers: number): string | undefined {
+  const text = optionalText(object, 'multisig', '')
+  if (text === undefined) {
+    if (controllers > 1) throw new RuleError('document-form', 'multisig is missing: there are several controllers')
+    return undefined
+  }
+  const [m, n] = /^[1-9]\d{0,2}:[1-9]\d{0,2}$/.test(text) ? text.split(':').map(Number) : []
+  if (m === undefined || n !== controllers || m > n) {
+    throw new RuleError('document-form', `multisig is not m:n for ${controllers} controllers: ${text.slice(0, 40)}`)
+  }
+  return text
+}
+
+/** One of the two lists that hold references and keys. */
+class KeyList {
+  private readonly entries: readonly JsonValue[]
+
+  constructor(
+    object: JsonObject,
+    private readonly name: 'authentication' | 'authorization',
+  ) {
+    this.entries = list(object, name, '')
+  }
+
+  where(index: number): string {
+    return `${this.name}[${index}]`
+  }
+
+  /** The keys that stand in the list itself. */
+  embedded(did: string, rules: DocumentRules): DidKey[] {
+    return this.entries.flatMap((entry, index) =>
+      entry instanceof Map ? [parseKey(entry, this.where(index), rules, did, rules.trusted === true)] : [],
+    )
+  }
+
+  /** What the list refers to, now that every key is known. */
+  resolve(keys: ReadonlyMap<string, DidKey>, did: string, rules: DocumentRules): Map<string, DidKey> {
+    const resolved = new Map<string, DidKey>()
+    this.entries.forEach((entry, index) => {
+      const where = this.where(index)
+      const reference = entry instanceof Map ? requiredText(entry, 'id', where) : entry
+      if (typeof reference !== 'string') throw new RuleError('document-form', `${where} is no reference and no key`)
+      if (rules.legacy && !reference.includes('#')) return
+      const id = absoluteId(reference, did, rules)
+      const key = id === undefined ? undefined : keys.get(id)
+      if (key === undefined) {
+        throw new RuleError('document-reference', `${where} names no key of the document: ${reference.slice(0, 200)}`)
+      }
+      if ((key.controller === did) !== (this.name === 'authentication')) {
+        const needed = this.name === 'authentication' ? did : 'another DID'
+        throw new RuleError('document-reference', `${where} names a key whose controller is not ${needed}`)
+      }
+      if (resolved.has(key.id)) throw new RuleError('document-reference', `${where} names ${key.id} again`)
+      resolved.set(key.id, key)
+    })
+    return resolved
+  }
+}
+
+function keysOf(object: JsonObject, lists: readonly KeyList[], did: string, rules: DocumentRules): DidKey[] {
+  const listed = list(object, 'publicKey', '').map((entry, index) =>
+    parseKey(entry, `publicKey[${index}]`, rules, did, rules.trusted === true),
+  )
+  const keys = [...listed, ...lists.flatMap((entries) => entries.embedded(did, rules))]
+  // Before any reference is looked up by id.
+  refuseRepeatedIds(keys)
+  if (rules.chain && new Set(keys.map((key) => key.publicKeyBase58)).size !== keys.length) {
+    throw new RuleError('document-duplicate-key', 'two keys of the document have the same bytes')
+  }
+  return keys
+}
+
+function parseService(value: JsonValue, where: string, rules: DocumentRules, did: string): Service {
+  const object = asObject(value, where)
+  const properties = new Map(object)
+  serviceMembers.forEach((name) => properties.delete(name))
+  return {
+    id: ownId(requiredText(object, 'id', where), path(where, 'id'), rules, did),
+    type: typeText(requiredText(object, 'type', where), path(where, 'type')),
+    serviceEndpoint: requiredText(object, 'serviceEndpoint', where),
+    properties,
+  }
+}
+
+function refuseRepeatedIds(entries: readonly { readonly id: string }[]): void {
+  const seen = new Set<string>()
+  for (const { id } of entries) {
+    if (seen.has(id)) throw new RuleError('document-duplicate-id', `the id ${id} stands twice`)
+    seen.add(id)
+  }
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+function sortById<T extends { readonly id: string }>(entries: readonly T[]): readonly T[] {
+  return [...entries].sort((a, b) => byText(a.id, b.id))
+}
+
+function sortKeys(keys: ReadonlyMap<string, DidKey>): ReadonlyMap<string, DidKey> {
+  return new Map([...keys].sort(([a], [b]) => byText(a, b)))
+}
+
+function proofsOf(
+  value: JsonValue | undefined,
+  rules: DocumentRules,
+  did: string,
+  defaultKey: DidKey | undefined,
+): readonly DocumentProof[] {
+  if (value === undefined) {
+    if (rules.chain) throw new RuleError('document-proof-missing', 'the document carries no proof')
+    return []
+  }
+  if (rules.chain || !Array.isArray(value)) return [parseProof(value, 'proof', rules, did, defaultKey)]
+  return value
+    .map((entry, index) => parseProof(entry, `proof[${index}]`, rules, did, defaultKey))
+    .sort((a, b) => byText(a.created ?? '', b.created ?? '') || byText(a.creator, b.creator))
+}
+
+function parseProof(
+  value: JsonValue,
+  where: string,
+  rules: DocumentRules,
+  did: string,
+  defaultKey: DidKey | undefined,
+): DocumentProof {
+  const object = asObject(value, where)
+  refuseUnknown(object, proofMembers, where)
+  requireSignatureType(object, where)
+  const reference = optionalText(object, 'creator', where) ?? defaultKey?.id
+  const creator = reference === undefined ? undefined : absoluteId(reference, did, rules)
+  if (creator === undefined || (rules.chain && creator !== defaultKey?.id)) {
+    const expected = defaultKey === undefined ? 'missing or no key id' : `not the default key ${defaultKey.id}`
+    throw new RuleError('document-proof-creator', `${path(where, 'creator')} is ${expected}`)
+  }
+  const created = optionalDate(object, 'created', where)
+  return { ...(created === undefined ? {} : { created }), creator, ...signatureMember(object, 'signatureValue', where) }
+}

@@ -1,0 +1,73 @@
+import { p256 } from '@noble/curves/nist.js'
+import bs58 from 'bs58'
+import { RuleError } from '../errors.js'
+import { didProgramHash, parseAddress } from '../primitives/address.js'
+import { equalBytes } from '../primitives/bytes.js'
+import type { JsonValue } from '../primitives/strict-json.js'
+import { absoluteId, didPart, type IdRules } from './identifier.js'
+import { asObject, didText, optionalText, path, refuseUnknown, requiredText, requireSignatureType } from './members.js'
+import type { DidKey } from './model.js'
+
+const keyMembers: ReadonlySet<string> = new Set(['id', 'type', 'controller', 'publicKeyBase58'])
+// Base58 of 33 bytes is at most this long; longer text is not worth the quadratic decoding.
+const longestKeyText = 46
+
+/** Reads one key of the document of `did`. `trusted` leaves out the test that the bytes are a point. */
+export function parseKey(value: JsonValue, where: string, rules: IdRules, did: string, trusted: boolean): DidKey {
+  const object = asObject(value, where)
+  refuseUnknown(object, keyMembers, where)
+  requireSignatureType(object, where)
+  const publicKeyBase58 = requiredText(object, 'publicKeyBase58', where)
+  const publicKey = keyBytes(publicKeyBase58)
+  if (publicKey === undefined || !(trusted || isPoint(publicKey, publicKeyBase58))) {
+    throw new RuleError('document-key', `${path(where, 'publicKeyBase58')} is no compressed point of P-256`)
+  }
+  const controller = optionalText(object, 'controller', where) ?? did
+  return {
+    id: ownId(requiredText(object, 'id', where), path(where, 'id'), rules, did),
+    controller: controller === did ? did : didText(controller, path(where, 'controller'), rules),
+    publicKeyBase58,
+    publicKey,
+  }
+}
+
+/** The absolute form of an id that has to be a fragment of `did`. */
+export function ownId(text: string, where: string, rules: IdRules, did: string): string {
+  const id = absoluteId(text, did, rules)
+  if (id !== undefined && didPart(id) === did) return id
+  throw new RuleError('document-id', `${where} is no fragment of ${did}: ${text.slice(0, 200)}`)
+}
+
+/**
+ * The own key whose bytes derive the DID. `legacy` derives the older identifier with trailer 0xAC. Undefined for
+ * chosen names.
+ */
+export function findDefaultKey(keys: readonly DidKey[], did: string, legacy: boolean): DidKey | undefined {
+  const hash = parseAddress(did.slice(did.lastIndexOf(':') + 1))
+  if (hash === undefined) return undefined
+  return keys.find((key) => key.controller === did && equalBytes(didProgramHash(key.publicKey, { legacy }), hash))
+}
+
+function keyBytes(text: string): Uint8Array | undefined {
+  if (text.length > longestKeyText) return undefined
+  const bytes = bs58.decodeUnsafe(text)
+  return bytes?.length === 33 && (bytes[0] === 2 || bytes[0] === 3) ? bytes : undefined
+}
+
+// The test costs 0.1 ms, more than all else about a document, and an operation is read in the pool, for a template and
+// for its block. The answer for a key never changes, so remembering it is invisible. About 1 MB when full.
+const knownPoints = new Set<string>()
+const knownPointsLimit = 8192
+
+/** Whether 33 bytes, whose base58 is `text`, are the compressed form of a point on the curve. */
+function isPoint(bytes: Uint8Array, text: string): boolean {
+  if (knownPoints.has(text)) return true
+  try {
+    p256.Point.fromBytes(bytes)
+  } catch {
+    return false
+  }
+  if (knownPoints.size >= knownPointsLimit) knownPoints.clear()
+  knownPoints.add(text)
+  return true
+}

@@ -1,0 +1,260 @@
+/**
+ * Every way a rule can be broken, once: the code, what it means, and what each interface and a peer make of it.
+ * docs/errors.md is generated from this file.
+ */
+
+/** What REST reports in `Desc` for each of its numeric codes (the family's table). */
+export const restDescriptions: Readonly<Record<number, string>> = {
+  0: 'Success',
+  41003: 'Illegal Dataformat',
+  42001: 'Invalid method',
+  42002: 'Invalid Params',
+  42003: 'Verify token error',
+  43001: 'Invalid transaction',
+  44001: 'Unknown Transaction',
+  44003: 'Unknown Block',
+  44004: 'Unknown Confirm',
+  45002: 'Internal error',
+  45003: 'INTERNAL ERROR, ErrInvalidInput',
+  45004: 'INTERNAL ERROR, ErrInvalidOutput',
+  45006: 'INTERNAL ERROR, ErrTransactionBalance',
+  45007: 'INTERNAL ERROR, ErrAttributeProgram',
+  45008: 'INTERNAL ERROR, ErrTransactionSignature',
+  45009: 'INTERNAL ERROR, ErrTransactionPayload',
+  45010: 'INTERNAL ERROR, ErrDoubleSpend',
+  45011: 'INTERNAL ERROR, ErrTransactionDuplicate',
+  45015: 'INTERNAL ERROR, ErrTransactionSize',
+  45016: 'INTERNAL ERROR, ErrUnknownReferredTx',
+  45018: 'INTERNAL ERROR, ErrIneffectiveCoinbase',
+  45019: 'Error utxo locked',
+  45020: 'Error sidechain pow consensus',
+  45024: 'Error transactions size of transaction pool',
+}
+
+/** What one broken rule means to each interface. */
+export interface CodeEntry {
+  /** REST `Error` number; its `Desc` is in {@link restDescriptions}. */
+  readonly rest: number
+  /** HTTP status of the REST answer. */
+  readonly http: number
+  /** JSON-RPC error code. */
+  readonly rpc: number
+  /** Points a peer loses for sending this; 100 is a ban. */
+  readonly penalty: number
+  /** One sentence for the reference page. */
+  readonly meaning: string
+}
+
+const entry = (rest: number, http: number, rpc: number, penalty: number, meaning: string): CodeEntry => ({
+  rest,
+  http,
+  rpc,
+  penalty,
+  meaning,
+})
+/** A refused transaction: HTTP 400, JSON-RPC -32000. */
+const tx = (rest: number, penalty: number, meaning: string) => entry(rest, 400, -32000, penalty, meaning)
+/** A refused block, header or confirm. REST never reports one, JSON-RPC does for submitted work. */
+const block = (penalty: number, meaning: string) => entry(45002, 400, -32000, penalty, meaning)
+/** A request that names or asks for the wrong thing. */
+const request = (rest: number, http: number, rpc: number, meaning: string) => entry(rest, http, rpc, 0, meaning)
+
+export const codes = {
+  // --- transactions: bytes alone -------------------------------------------------------------------------------
+  'tx-malformed': tx(43001, 10, 'the bytes are no transaction, or more than one'),
+  'tx-type': tx(45009, 10, 'this transaction type is not accepted on the chain'),
+  'tx-size': tx(45015, 10, 'larger than a block may be'),
+  'tx-ambiguous-size': tx(45015, 10, 'the unsigned part is 64 bytes long and could be taken for a merkle node'),
+  'tx-input-count': tx(45003, 10, 'an ordinary transaction needs at least one input'),
+  'tx-input-repeated': tx(45003, 10, 'the same outpoint is spent twice in one transaction'),
+  'tx-input-coinbase': tx(45003, 10, 'an ordinary transaction may not name the coinbase outpoint'),
+  'tx-output-count': tx(45004, 10, 'a transaction needs 1 to 65535 outputs'),
+  'tx-output-asset': tx(45004, 10, 'only the native asset exists'),
+  'tx-output-address': tx(45004, 10, 'the output pays an address prefix that is not accepted'),
+  'tx-output-type': tx(45004, 10, 'version 9 outputs must be of type 0'),
+  'tx-output-value': tx(45004, 10, 'an amount, or the sum of the outputs, is negative or beyond the supply'),
+  'tx-attribute': tx(45007, 10, 'more than 16 attributes, one above 1024 bytes, or a Script attribute of another form'),
+  'tx-program-count': tx(45007, 10, 'a transaction needs at least one program'),
+  'tx-program-form': tx(45007, 10, 'a program is neither standard, nor DID script, nor canonical multisig'),
+  'tx-payload-version': tx(45009, 10, 'this type does not have that payload version'),
+  'tx-side-chain-height': tx(45009, 10, 'a side-chain block height is 2^29 or more'),
+  'tx-signature-cost': tx(45008, 10, 'the transaction costs more signature checks than one may'),
+
+  // --- transactions: against the chain ---------------------------------------------------------------------------
+  'tx-known': tx(45011, 0, 'the transaction is on the chain or in the pool already'),
+  'tx-input-unknown': tx(45016, 0, 'an input refers to an output that does not exist'),
+  'tx-double-spend': tx(45010, 0, 'an input is spent already'),
+  'tx-input-value': tx(45003, 10, 'the inputs add up to more than the supply'),
+  'tx-output-locked': tx(45019, 0, 'a locked output needs sequence 0xfffffffe and a lockTime at or above its lock'),
+  'tx-immature': tx(45018, 0, 'a coinbase output is spent before it matures'),
+  'tx-balance': tx(45006, 10, 'the outputs exceed the inputs'),
+  'tx-fee': tx(45006, 0, 'the fee is below the minimum of the chain'),
+  'tx-not-final': tx(45003, 0, 'the lockTime is not reached'),
+  'tx-program-mismatch': tx(45007, 10, 'the programs are not those of the spent outputs and Script attributes'),
+  'tx-signature': tx(45008, 10, 'a program signature does not verify'),
+  'tx-side-chain-signer': tx(45020, 10, 'a side-chain proof of work is not signed by a validator in force'),
+
+  // --- the pool ----------------------------------------------------------------------------------------------------
+  'pool-coinbase': tx(43001, 10, 'a coinbase is only valid in a block'),
+  'pool-full': tx(45024, 0, 'the pool is full of transactions with a higher fee rate'),
+  'pool-ancestors': tx(45024, 0, 'more than 25 unconfirmed ancestors'),
+  'pool-did-pending': tx(45024, 0, 'eight operations of this DID are pending already'),
+  'pool-side-chain': tx(45020, 0, 'the pool holds a proof of work of this side chain already'),
+
+  // --- blocks: bytes alone -------------------------------------------------------------------------------------------
+  'block-malformed': block(20, 'the bytes are no block, or more than one'),
+  'block-size': block(20, 'more bytes than a block may have'),
+  'block-transaction-count': block(20, 'no transaction, or more than a block may have'),
+  'block-merkle-root': block(20, 'the transactions are not those of the header'),
+  'block-duplicate-transaction': block(20, 'two transactions have the same id'),
+  'block-double-spend': block(50, 'one output is spent twice in the block'),
+  'block-coinbase-position': block(50, 'the first transaction, and only the first, is a coinbase'),
+  'block-signature-cost': block(50, 'the block costs more signature checks than one may'),
+  'block-issuer-documents': block(50, 'the credentials of the block refer to too many or too large issuer documents'),
+  'coinbase-input': block(50, 'the coinbase input is not the coinbase outpoint alone'),
+  'coinbase-payload-version': block(50, 'the coinbase payload version is not 4'),
+  'coinbase-height': block(50, 'the coinbase lockTime is not the height'),
+  'coinbase-program': block(20, 'a coinbase carries no program'),
+  'coinbase-commitment': block(
+    50,
+    'the commitment attribute is missing, repeated, or has other entries than the spec asks',
+  ),
+  'coinbase-witness-root': block(20, 'the committed witness root is not that of the transactions'),
+  'coinbase-validators': block(50, 'the committed validators are not those of the next height'),
+  'coinbase-value': block(50, 'the coinbase pays more than subsidy and fees'),
+
+  // --- blocks: against their ancestors ---------------------------------------------------------------------------------
+  'block-parent-unknown': block(0, 'the parent is not known'),
+  'block-parent-invalid': block(50, 'the parent is invalid'),
+  'block-invalid': block(50, 'the block was found invalid before'),
+  'block-height': block(50, 'the height is not one above the parent'),
+  'block-bits': block(50, 'the bits are not those the retarget rule asks'),
+  'block-time-early': block(50, 'the time is not after what the time rule asks'),
+  'block-time-future': block(0, 'the time is too far ahead of the clock; tried again later'),
+  'block-too-deep': block(0, 'the block would reorganise more than the depth limit'),
+  'block-unsettled-full': block(0, 'too many unsettled blocks are held already'),
+  'block-stale': block(0, 'the block does not extend the confirmed chain'),
+  'auxpow-size': block(20, 'the AuxPow is larger than 16 KiB'),
+  'auxpow-parent': block(20, 'the parent coinbase is not in the parent block'),
+  'auxpow-commitment': block(20, 'the parent coinbase does not commit to this block exactly once'),
+  'auxpow-index': block(20, 'an AuxPow index or branch length is not the one required'),
+  'auxpow-work': block(20, 'the parent block hash is above the target'),
+
+  // --- confirms ----------------------------------------------------------------------------------------------------------
+  'confirm-malformed': block(20, 'the bytes are no confirm'),
+  'confirm-missing': block(0, 'this chain needs a confirm with every block'),
+  'confirm-unexpected': block(20, 'this chain has no validators'),
+  'confirm-block': block(20, 'the confirm is for another block'),
+  'confirm-sponsor': block(50, 'the proposal is not by the sponsor of its height and view'),
+  'confirm-signer': block(50, 'a vote is by nobody in the validator set, or twice by one'),
+  'confirm-vote': block(50, 'a vote rejects, or votes for another proposal'),
+  'confirm-quorum': block(50, 'fewer votes than a quorum'),
+  'confirm-signature': block(50, 'a signature of the confirm does not verify'),
+
+  // --- JSON that rules read ---------------------------------------------------------------------------------------
+  'json-utf8': tx(45009, 10, 'the bytes are not UTF-8'),
+  'json-syntax': tx(45009, 10, 'the text is not JSON, or something stands before or after it'),
+  'json-depth': tx(45009, 10, 'the JSON is nested too deeply'),
+  'json-tokens': tx(45009, 10, 'the JSON has too many tokens'),
+  'json-duplicate-name': tx(45009, 10, 'a name stands twice in one object'),
+  'json-name': tx(45009, 10, '__proto__, constructor and prototype are refused as names'),
+  'json-text': tx(45009, 10, 'a string holds a lone surrogate or U+0000'),
+  'json-number': tx(45009, 10, 'a number is not in its shortest form, not finite, or an integer beyond 2^53 - 1'),
+
+  // --- DID operations: the operation alone --------------------------------------------------------------------------
+  'did-operation-form': tx(45009, 10, 'not an operation of header, payload and proof, or one with other members'),
+  'did-operation-unknown': tx(45009, 10, 'an operation is create, update or deactivate'),
+  'did-credential-operation': tx(45009, 10, 'this version does not accept credential operations (declare, revoke)'),
+  'did-specification': tx(45009, 10, 'the chain does not accept this specification string'),
+  'did-previous-form': tx(45009, 10, 'previousTxid is 64 lowercase hex digits on an update and absent otherwise'),
+  'did-payload-encoding': tx(45009, 10, 'the payload is not exact base64url without padding'),
+  'did-payload-size': tx(45009, 10, 'the decoded payload is larger than the limit'),
+  'did-payload-did': tx(45009, 10, 'the payload of a deactivate is a full DID of this chain and nothing else'),
+  'did-proof-type': tx(45009, 10, 'the proof type of an operation is empty or ECDSAsecp256r1'),
+  'did-verification-method': tx(45009, 10, 'verificationMethod is not a key id of at most 256 bytes'),
+  'did-signature-form': tx(45009, 10, 'a signature is 86 base64url characters whose unused bits are zero'),
+
+  // --- DID operations: against the state ----------------------------------------------------------------------------
+  'did-exists': tx(45009, 0, 'the DID exists already'),
+  'did-unknown': tx(45009, 0, 'the DID does not exist'),
+  'did-deactivated': tx(45009, 0, 'the DID is deactivated, which is final'),
+  'did-previous-txid': tx(45009, 0, 'previousTxid is not the last operation of the DID'),
+  'did-signer': tx(45009, 0, 'the key has no right to sign this operation'),
+  'did-signature': tx(45008, 10, 'the signature of the operation does not verify'),
+
+  // --- DID documents ---------------------------------------------------------------------------------------------------
+  'document-form': tx(45009, 10, 'a member of the document is missing or has a wrong type'),
+  'document-member': tx(45009, 10, 'a member that no document has; it would stand there unsigned'),
+  'document-controller': tx(45009, 10, 'documents with controller or multisig are not accepted on the chain'),
+  'document-text': tx(45009, 10, 'a type is empty or not ASCII'),
+  'document-date': tx(45009, 10, 'a date is not YYYY-MM-DDTHH:MM:SSZ, or no calendar day'),
+  'document-did': tx(45009, 10, 'a DID of another form or method, or with a wrong checksum'),
+  'document-id': tx(45009, 10, 'an id is not a fragment of the DID it has to belong to'),
+  'document-duplicate-id': tx(45009, 10, 'two keys, services or credentials have the same id'),
+  'document-key': tx(45009, 10, 'publicKeyBase58 is not a compressed point of P-256'),
+  'document-duplicate-key': tx(45009, 10, 'two keys of the document have the same bytes'),
+  'document-default-key': tx(45009, 10, 'no key of the document derives its DID'),
+  'document-reference': tx(45009, 10, 'a reference stands twice, or names no key of the controller its list is for'),
+  'document-entries': tx(45009, 10, 'too many keys, services and credentials'),
+  'document-proof-missing': tx(45009, 10, 'the document carries no proof'),
+  'document-proof-creator': tx(45009, 10, 'the proof of the document is not by its default key'),
+  'document-proof': tx(45008, 10, 'the proof of the document does not verify'),
+
+  // --- credentials -----------------------------------------------------------------------------------------------------
+  'credential-type': tx(45009, 10, 'the type of a credential is empty or repeats itself'),
+  'credential-subject': tx(45009, 10, 'the subject of a credential is not the DID of its document'),
+  'credential-key': tx(45009, 0, 'the key a credential names is no authentication key of its issuer'),
+  'credential-issuer-unknown': tx(45009, 0, 'the issuer of a new credential does not exist'),
+  'credential-issuer-deactivated': tx(45009, 0, 'the issuer of a new credential is deactivated'),
+  'credential-foreign-limit': tx(45009, 10, 'too many new credentials by other issuers'),
+  'credential-proof': tx(45008, 0, 'the proof of a credential does not verify'),
+
+  // --- requests ------------------------------------------------------------------------------------------------------------
+  'request-path': request(42001, 404, -32601, 'there is nothing at this path'),
+  'request-method': request(42001, 405, -32601, 'the path exists, but not with this HTTP method'),
+  'request-action': request(42001, 400, -32601, 'the Action is not one this endpoint knows'),
+  'request-parameter': request(42002, 400, -32602, 'a parameter is missing or has a wrong form'),
+  'request-json': request(41003, 400, -32700, 'the body is not JSON'),
+  'request-media-type': request(41003, 415, -32700, 'the content type is not application/json'),
+  'request-too-large': request(41003, 413, -32600, 'the body is larger than the limit'),
+  'request-timeout': request(45002, 408, -32005, 'the request did not arrive in time'),
+  'request-forbidden': request(42003, 403, -32010, 'only this machine or a holder of the token may do this'),
+  'request-rate': request(45002, 429, -32005, 'too many requests from one address'),
+  'unknown-transaction': request(44001, 404, -32002, 'no such transaction on the chain or in the pool'),
+  'unknown-block': request(44003, 404, -32004, 'no such block'),
+  'unknown-confirm': request(44004, 404, -32004, 'the block has no confirm'),
+  busy: request(45002, 503, -32005, 'a queue is full; try again'),
+  internal: request(45002, 500, -32603, 'an unforeseen failure; the log says more'),
+} as const satisfies Record<string, CodeEntry>
+
+export type Code = keyof typeof codes
+
+/**
+ * A broken rule. `code` decides what happens (see {@link codes}), `detail` says what was found and where.
+ * An I/O failure is an ordinary exception, and a broken invariant an {@link InvariantError}.
+ */
+export class RuleError extends Error {
+  override readonly name = 'RuleError'
+  readonly code: Code
+
+  constructor(code: Code, detail?: string) {
+    super(detail ?? codes[code].meaning)
+    this.code = code
+  }
+}
+
+/** Our own state contradicts itself. Nothing may go on after this: the node stops. */
+export class InvariantError extends Error {
+  override readonly name = 'InvariantError'
+}
+
+/** What a user did wrong: shown without a stack trace, exit code 1 (a failed action) or 2 (a wrong call). */
+export class UserError extends Error {
+  override readonly name = 'UserError'
+  readonly exitCode: 1 | 2
+
+  constructor(message: string, exitCode: 1 | 2 = 1) {
+    super(message)
+    this.exitCode = exitCode
+  }
+}

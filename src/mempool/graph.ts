@@ -1,0 +1,167 @@
+import type { Coin } from '../consensus/ledger.js'
+import type { DidState } from '../did/state.js'
+import { mapKey, toHex } from '../primitives/bytes.js'
+import type { Hash } from '../primitives/hash.js'
+import { txType } from '../primitives/payload.js'
+import { type Outpoint, outpointKey, type Transaction } from '../primitives/transaction.js'
+
+/** A transaction in the pool. */
+export interface PoolEntry {
+  readonly transaction: Transaction
+  readonly fee: bigint
+  /** Milliseconds since the Unix epoch. */
+  readonly arrival: number
+  /** Signature cost. */
+  readonly cost: number
+  /** What it makes of its DID, and whose credentials it brings. */
+  readonly did?: { readonly id: string; readonly state: DidState; readonly issuers: readonly string[] }
+}
+
+interface Node {
+  readonly entry: PoolEntry
+  /** Rises with every addition. */
+  readonly order: number
+  /** Ids of pooled transactions that this one builds on, by an output or by an operation of the same DID. */
+  readonly parents: Set<string>
+  readonly children: Set<string>
+}
+
+/** The pooled transactions and what each builds on. Pure bookkeeping: it knows no rules. */
+export class PoolGraph {
+  readonly #nodes = new Map<string, Node>()
+  readonly #spenders = new Map<string, string>()
+  readonly #operations = new Map<string, string[]>()
+  readonly #sideChains = new Map<string, string>()
+  #bytes = 0
+  #additions = 0
+
+  get size(): number {
+    return this.#nodes.size
+  }
+
+  /** Bytes of all transactions. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** In order of arrival. */
+  *entries(): Generator<PoolEntry> {
+    for (const { entry } of this.#nodes.values()) yield entry
+  }
+
+  /** Highest fee rate first, but nothing before what it builds on; side-chain proofs of work before all others. */
+  *byFeeRate(): Generator<PoolEntry> {
+    const rate = ({ fee, transaction }: PoolEntry) =>
+      transaction.type === txType.sideChainPow ? Infinity : Number(fee) / transaction.bytes.length
+    const sorted = [...this.#nodes.values()].sort((a, b) => rate(b.entry) - rate(a.entry))
+    const done = new Set<Node>()
+    for (const first of sorted) {
+      const open = [first]
+      for (let node = open.at(-1); node !== undefined; node = open.at(-1)) {
+        const missing = [...node.parents].map((id) => this.#nodes.get(id) as Node).filter((parent) => !done.has(parent))
+        if (missing.length > 0 && !done.has(node)) {
+          open.push(...missing)
+          continue
+        }
+        open.pop()
+        if (done.has(node)) continue
+        done.add(node)
+        yield node.entry
+      }
+    }
+  }
+
+  get(txid: Hash): PoolEntry | undefined {
+    return this.#nodes.get(mapKey(txid))?.entry
+  }
+
+  /** The entry that spends an outpoint. */
+  spender(outpoint: Outpoint): PoolEntry | undefined {
+    return this.#entry(this.#spenders.get(outpointKey(outpoint)))
+  }
+
+  /** The output of a pooled transaction, as the coin it will be at `height`. */
+  coin({ txid, index }: Outpoint, height: number): Coin | undefined {
+    const output = this.get(txid)?.transaction.outputs[index]
+    if (output === undefined || output.value === 0n) return undefined
+    const { value, outputLock, programHash } = output
+    return { height, coinbase: false, value, outputLock, programHash }
+  }
+
+  /** Pending operations of a DID in the order they apply. */
+  operations(did: string): PoolEntry[] {
+    return (this.#operations.get(did) ?? []).map((id) => this.#entry(id) as PoolEntry)
+  }
+
+  /** The pooled proof of work for a side chain. */
+  sideChain(genesisHash: Hash): PoolEntry | undefined {
+    return this.#entry(this.#sideChains.get(toHex(genesisHash)))
+  }
+
+  /** Pooled transactions that must be mined before this one, direct ones and theirs. */
+  ancestors(transaction: Transaction, did?: string): PoolEntry[] {
+    return this.#closure(this.#parentsOf(transaction, did), (node) => node.parents)
+  }
+
+  /** The given entries and everything that builds on them, in order of arrival. */
+  withDescendants(entries: readonly PoolEntry[]): PoolEntry[] {
+    const ids = entries.map(({ transaction }) => mapKey(transaction.hash))
+    return this.#closure(ids, (node) => node.children)
+  }
+
+  add(entry: PoolEntry): void {
+    const { transaction, did } = entry
+    const id = mapKey(transaction.hash)
+    const parents = new Set(this.#parentsOf(transaction, did?.id))
+    this.#nodes.set(id, { entry, order: this.#additions++, parents, children: new Set() })
+    for (const parent of parents) this.#nodes.get(parent)?.children.add(id)
+    for (const input of transaction.inputs) this.#spenders.set(outpointKey(input), id)
+    if (did !== undefined) this.#operations.set(did.id, [...(this.#operations.get(did.id) ?? []), id])
+    if (transaction.payload.type === txType.sideChainPow) {
+      this.#sideChains.set(toHex(transaction.payload.sideGenesisHash), id)
+    }
+    this.#bytes += transaction.bytes.length
+  }
+
+  /** Takes out one entry; what builds on it stays and must be looked at by the caller. */
+  remove({ transaction, did }: PoolEntry): void {
+    const id = mapKey(transaction.hash)
+    const node = this.#nodes.get(id)
+    if (node === undefined) return
+    for (const parent of node.parents) this.#nodes.get(parent)?.children.delete(id)
+    for (const child of node.children) this.#nodes.get(child)?.parents.delete(id)
+    this.#nodes.delete(id)
+    for (const input of transaction.inputs) this.#spenders.delete(outpointKey(input))
+    if (did !== undefined) {
+      const left = (this.#operations.get(did.id) ?? []).filter((operation) => operation !== id)
+      if (left.length === 0) this.#operations.delete(did.id)
+      else this.#operations.set(did.id, left)
+    }
+    if (transaction.payload.type === txType.sideChainPow) {
+      this.#sideChains.delete(toHex(transaction.payload.sideGenesisHash))
+    }
+    this.#bytes -= transaction.bytes.length
+  }
+
+  #entry(id: string | undefined): PoolEntry | undefined {
+    return id === undefined ? undefined : this.#nodes.get(id)?.entry
+  }
+
+  #parentsOf(transaction: Transaction, did: string | undefined): string[] {
+    const outputs = transaction.inputs.map(({ txid }) => mapKey(txid)).filter((id) => this.#nodes.has(id))
+    const operation = did === undefined ? undefined : this.#operations.get(did)?.at(-1)
+    return operation === undefined ? outputs : [...outputs, operation]
+  }
+
+  #closure(start: readonly string[], next: (node: Node) => Iterable<string>): PoolEntry[] {
+    const seen = new Set<Node>()
+    const open = [...start]
+    for (let id = open.pop(); id !== undefined; id = open.pop()) {
+      const node = this.#nodes.get(id)
+      if (node === undefined || seen.has(node)) continue
+      seen.add(node)
+      open.push(...next(node))
+    }
+    return [...seen].sort((a, b) => a.order - b.order).map(({ entry }) => entry)
+  }
+}

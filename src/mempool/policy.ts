@@ -1,0 +1,15 @@
+/** What the pool holds: policy, not consensus. Another node may choose otherwise. */
+export const policy = {
+  /** Bytes of all pooled transactions. */
+  poolSize: 20_000_000,
+  /** What an eviction leaves, so that not every newcomer to a full pool starts one. */
+  poolSizeAfterEviction: 19_000_000,
+  /** Unconfirmed ancestors of one transaction. */
+  ancestors: 25,
+  /** Pending operations of one DID. */
+  didOperations: 8,
+  /** Milliseconds a transaction may wait for a block. */
+  expiry: 72 * 60 * 60 * 1000,
+  /** Remembered reasons why transactions were dropped. */
+  droppedReasons: 10_000,
+} as const

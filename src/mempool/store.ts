@@ -1,0 +1,86 @@
+import { mapKey, utf8 } from '../primitives/bytes.js'
+import type { Hash } from '../primitives/hash.js'
+import { type CommitInfo, type Database, Overlay } from '../storage/database.js'
+import { keys, rangeOf, table, values } from '../storage/schema.js'
+import { policy } from './policy.js'
+
+/** A pooled transaction as it is kept across restarts. */
+export interface StoredTransaction {
+  readonly arrival: number
+  readonly bytes: Uint8Array
+}
+
+/** The rows of the pool. Writes that come together share a batch. */
+export class PoolStore {
+  readonly #database: Database
+  readonly #info: () => Omit<CommitInfo, 'kind'>
+  readonly #dropped = new Map<string, string>()
+  #staged: Overlay
+  #stagedSync = false
+  #next: Promise<void> | undefined
+
+  constructor(database: Database, info: () => Omit<CommitInfo, 'kind'>) {
+    this.#database = database
+    this.#info = info
+    this.#staged = new Overlay(database)
+  }
+
+  /** What the pool held before, oldest first. */
+  async load(): Promise<StoredTransaction[]> {
+    for (const [key, reason] of await this.#database.rows(rangeOf(table.dropped))) {
+      this.#dropped.set(mapKey(key.subarray(1)), utf8(reason) ?? '')
+    }
+    const rows = await this.#database.rows(rangeOf(table.pool))
+    return rows.map(([, value]) => values.pool.decode(value)).sort((a, b) => a.arrival - b.arrival)
+  }
+
+  /** Lets the row of a mined transaction go in the batch of its block, and with it a write that may be on its way. */
+  mined(txid: Hash, overlay: Overlay): void {
+    overlay.del(keys.pool(txid))
+    if (this.#staged.changes.has(mapKey(keys.pool(txid)))) this.#staged.del(keys.pool(txid))
+  }
+
+  /** Why a transaction left the pool without being mined; undefined if it did not, or too long ago. */
+  reason(txid: Hash): string | undefined {
+    return this.#dropped.get(mapKey(txid))
+  }
+
+  /** Keeps a transaction; resolves when it is on disk. */
+  put(txid: Hash, stored: StoredTransaction, options: { sync: boolean }): Promise<void> {
+    this.#staged.put(keys.pool(txid), values.pool.encode(stored))
+    if (this.#dropped.delete(mapKey(txid))) this.#staged.del(keys.dropped(txid))
+    this.#stagedSync ||= options.sync
+    return this.#flushSoon()
+  }
+
+  /** Forgets a transaction and keeps the reason. */
+  drop(txid: Hash, reason: string): Promise<void> {
+    this.#staged.del(keys.pool(txid))
+    this.#staged.put(keys.dropped(txid), Buffer.from(reason))
+    this.#dropped.set(mapKey(txid), reason)
+    if (this.#dropped.size > policy.droppedReasons) {
+      const [oldest] = this.#dropped.keys()
+      this.#dropped.delete(oldest as string)
+      this.#staged.del(keys.dropped(Buffer.from(oldest as string, 'latin1')))
+    }
+    return this.#flushSoon()
+  }
+
+  /** Resolves when everything handed over so far is written. */
+  async flushed(): Promise<void> {
+    while (this.#next !== undefined) await this.#next
+  }
+
+  /** One batch is under way and the next gathers: whoever comes meanwhile shares it. */
+  #flushSoon(): Promise<void> {
+    this.#next ??= this.#database.idle().then(async () => {
+      const staged = this.#staged
+      const sync = this.#stagedSync
+      this.#staged = new Overlay(this.#database)
+      this.#stagedSync = false
+      this.#next = undefined
+      await staged.commit({ ...this.#info(), kind: 'pool' }, { sync })
+    })
+    return this.#next
+  }
+}

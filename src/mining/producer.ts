@@ -1,0 +1,60 @@
+import type { Chain } from '../chain/chain.js'
+import type { Random } from '../env.js'
+import { RuleError } from '../errors.js'
+import type { Mempool } from '../mempool/mempool.js'
+import type { ProgramHash } from '../primitives/address.js'
+import type { Block } from '../primitives/block.js'
+import { solve } from './solve.js'
+import { buildTemplate } from './template.js'
+
+export interface ProducerOptions {
+  readonly chain: Chain
+  readonly mempool: Mempool
+  readonly payTo: ProgramHash
+  readonly random: Random
+  /** Unix seconds that the next block should carry. */
+  time(): number
+  /** On a chain with validators, the confirm of a solved block. */
+  confirm?(block: Block): Uint8Array
+}
+
+/** Makes blocks and hands them in as bytes, like anybody else's. One at a time. */
+export class Producer {
+  readonly #options: ProducerOptions
+  #last: Promise<unknown> = Promise.resolve()
+  #stopped = false
+
+  constructor(options: ProducerOptions) {
+    this.#options = options
+  }
+
+  /** Makes the next block. Undefined when it was overtaken or the producer stopped meanwhile. */
+  produce(): Promise<Block | undefined> {
+    const block = this.#last.then(() => this.#produce())
+    this.#last = block.catch(() => {})
+    return block
+  }
+
+  /** Ends the search under way and starts no other. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    await this.#last
+  }
+
+  async #produce(): Promise<Block | undefined> {
+    const { chain, mempool, payTo, random } = this.#options
+    if (this.#stopped) return undefined
+    const request = { payTo, time: this.#options.time(), nonce: random.bytes(8) }
+    const template = await buildTemplate(chain, mempool, request)
+    const parent = chain.tip
+    const block = await solve(template, () => this.#stopped || chain.tip !== parent)
+    if (block === undefined) return undefined
+    try {
+      await chain.acceptBlock(block.bytes, this.#options.confirm?.(block))
+    } catch (error) {
+      if (error instanceof RuleError && error.code === 'block-stale') return undefined
+      throw error
+    }
+    return block
+  }
+}

@@ -1,0 +1,99 @@
+import { RuleError } from '../errors.js'
+import { type AuxPow, auxPowBytes, readAuxPow } from './auxpow.js'
+import { displayHash, fromHex, toHex } from './bytes.js'
+import { CodecError, decodeAll, type Reader, Writer } from './codec.js'
+import { type Hash, sha256d, zeroHash } from './hash.js'
+import { Header, headerSize } from './header.js'
+import { merkleRoot } from './merkle.js'
+import { Transaction } from './transaction.js'
+
+/** The byte that ends a full header. */
+const headerTrailer = 1
+/** The smallest transaction: type, payload version, an empty payload, four empty lists and the lockTime. */
+const leastTransaction = 1 + 1 + 0 + 4 + 4
+
+/** No chain spec allows more, so more are not even read. */
+export const maxBlockTransactions = 10_000
+
+/** A block: header, AuxPow and transactions (format 5.1 to 5.3). */
+export class Block {
+  readonly header: Header
+  readonly auxPow: AuxPow
+  readonly transactions: readonly Transaction[]
+
+  constructor(header: Header, auxPow: AuxPow, transactions: readonly Transaction[]) {
+    this.header = header
+    this.auxPow = auxPow
+    this.transactions = transactions
+  }
+
+  /**
+   * Decodes exactly one block; `block-malformed` for anything else, trailing bytes included. A count above
+   * {@link maxBlockTransactions} is `block-transaction-count`.
+   */
+  static fromBytes(bytes: Uint8Array): Block {
+    return decodeAll(
+      bytes,
+      (reader) => {
+        const { header, auxPow } = readFullHeader(reader)
+        const count = reader.u32()
+        if (count > maxBlockTransactions) {
+          throw new RuleError('block-transaction-count', `${count}, at most ${maxBlockTransactions}`)
+        }
+        const transactions = reader.items(count, leastTransaction, () => Transaction.read(reader))
+        return new Block(header, auxPow, transactions)
+      },
+      (reason) => new RuleError('block-malformed', reason),
+    )
+  }
+
+  static fromHex(text: string): Block {
+    const bytes = fromHex(text)
+    if (bytes === undefined) throw new RuleError('block-malformed', 'the text is not hex')
+    return Block.fromBytes(bytes)
+  }
+
+  get bytes(): Uint8Array {
+    const writer = new Writer(1024)
+    writer.bytes(fullHeaderBytes(this.header, this.auxPow)).u32(this.transactions.length)
+    for (const transaction of this.transactions) writer.bytes(transaction.bytes)
+    return writer.finish()
+  }
+
+  toHex(): string {
+    return toHex(this.bytes)
+  }
+
+  /** The block hash in display hex. */
+  get hash(): string {
+    return displayHash(this.header.hash)
+  }
+
+  /** What the size limit counts: the bare header, the transaction count and the transactions with their programs. */
+  get limitedSize(): number {
+    return this.transactions.reduce((sum, tx) => sum + tx.bytes.length, headerSize + 4)
+  }
+}
+
+/** Header, AuxPow and trailer, as they lead a block. */
+export function readFullHeader(reader: Reader): { header: Header; auxPow: AuxPow } {
+  const header = Header.read(reader)
+  const auxPow = readAuxPow(reader)
+  if (reader.u8() !== headerTrailer) throw new CodecError('the byte after the AuxPow is not 01')
+  return { header, auxPow }
+}
+
+export function fullHeaderBytes(header: Header, auxPow: AuxPow): Uint8Array {
+  const aux = auxPowBytes(auxPow)
+  return new Writer(headerSize + aux.length + 1).bytes(header.bytes).bytes(aux).u8(headerTrailer).finish()
+}
+
+/** The root over txids that the header names. */
+export function transactionRoot(transactions: readonly Transaction[]): Hash {
+  return merkleRoot(transactions.map((tx) => tx.hash))
+}
+
+/** The root over full transaction bytes that the coinbase commits to; its own leaf is zeros. */
+export function witnessRoot(transactions: readonly Transaction[]): Hash {
+  return merkleRoot(transactions.map((tx, i) => (i === 0 ? zeroHash : sha256d(tx.bytes))))
+}

@@ -1,0 +1,88 @@
+/** Byte strings and their text forms. */
+
+/** Lowercase hex of `bytes` in the order they stand. */
+export function toHex(bytes: Uint8Array): string {
+  return asBuffer(bytes).toString('hex')
+}
+
+/** The bytes of an even number of hex digits in either case; undefined for any other text. */
+export function fromHex(text: string): Uint8Array | undefined {
+  if (text.length % 2 !== 0 || !/^[0-9a-fA-F]*$/.test(text)) return undefined
+  return Buffer.from(text, 'hex')
+}
+
+/** Bytes of hex that the program itself wrote. */
+export function hex(text: string): Uint8Array {
+  const bytes = fromHex(text)
+  if (bytes === undefined) throw new TypeError(`not hex: ${text.slice(0, 80)}`)
+  return bytes
+}
+
+/** A reversed copy: the step between internal and display order. */
+export function reversed(bytes: Uint8Array): Uint8Array {
+  return Uint8Array.from(bytes).reverse()
+}
+
+/** Display hex of a hash: reversed, lowercase (format 1.5). */
+export function displayHash(hash: Uint8Array): string {
+  return toHex(reversed(hash))
+}
+
+/** The hash behind 64 display hex digits in either case; undefined for any other text. */
+export function parseDisplayHash(text: string): Uint8Array | undefined {
+  if (text.length !== 64) return undefined
+  const bytes = fromHex(text)
+  return bytes === undefined ? undefined : reversed(bytes)
+}
+
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && asBuffer(a).equals(b)
+}
+
+/** Order by the first byte that differs: -1, 0 or 1. */
+export function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  return Buffer.compare(a, b)
+}
+
+/** Order as little-endian integers of equal length, that is, from the last byte (format 1.7). */
+export function compareLittleEndian(a: Uint8Array, b: Uint8Array): number {
+  for (let i = a.length - 1; i >= 0; i--) {
+    const difference = (a[i] as number) - (b[i] as number)
+    if (difference !== 0) return Math.sign(difference)
+  }
+  return 0
+}
+
+export function concat(...parts: Uint8Array[]): Uint8Array {
+  return Buffer.concat(parts)
+}
+
+/** A short string that is equal for equal bytes: the key of maps and sets. */
+export function mapKey(bytes: Uint8Array): string {
+  return asBuffer(bytes).toString('latin1')
+}
+
+/** The little-endian unsigned integer that `bytes` spell. */
+export function littleEndianInteger(bytes: Uint8Array): bigint {
+  return BigInt(`0x${toHex(reversed(bytes)) || '0'}`)
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** The text of valid UTF-8, a leading BOM kept; undefined where the bytes are not valid UTF-8. */
+export function utf8(bytes: Uint8Array): string | undefined {
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+export function fromUtf8(text: string): Uint8Array {
+  return Buffer.from(text, 'utf8')
+}
+
+/** The same memory seen as a Buffer, for its faster text conversions. */
+export function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}

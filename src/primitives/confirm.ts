@@ -1,0 +1,117 @@
+import { RuleError } from '../errors.js'
+import { displayHash, toHex } from './bytes.js'
+import { decodeAll, type Reader, Writer } from './codec.js'
+import { type Hash, sha256d } from './hash.js'
+
+/** A sponsor's word that a block should be the one of its height (format 6.1). */
+export interface Proposal {
+  /** 33-byte public key. */
+  readonly sponsor: Uint8Array
+  readonly blockHash: Hash
+  readonly viewOffset: number
+  /** 64 bytes over SHA-256 of the fields before it. */
+  readonly signature: Uint8Array
+}
+
+/** A validator's word on a proposal (format 6.2). */
+export interface Vote {
+  readonly proposalHash: Hash
+  readonly signer: Uint8Array
+  readonly accept: boolean
+  readonly signature: Uint8Array
+}
+
+/** A proposal and the votes that confirm it (format 6.3). */
+export interface Confirm {
+  readonly proposal: Proposal
+  readonly votes: readonly Vote[]
+}
+
+const keySize = 33
+const signatureSize = 64
+const voteSize = 132
+/** No validator set is larger. */
+const maxVotes = 100n
+
+/** The bytes that the sponsor signs. */
+export function proposalUnsigned(proposal: Omit<Proposal, 'signature'>): Uint8Array {
+  return new Writer(70).varbytes(proposal.sponsor).bytes(proposal.blockHash).u32(proposal.viewOffset).finish()
+}
+
+/** What votes refer to: sha256d of the unsigned proposal. */
+export function proposalHash(proposal: Omit<Proposal, 'signature'>): Hash {
+  return sha256d(proposalUnsigned(proposal))
+}
+
+/** The bytes that a voter signs. */
+export function voteUnsigned(vote: Omit<Vote, 'signature'>): Uint8Array {
+  return new Writer(67)
+    .bytes(vote.proposalHash)
+    .varbytes(vote.signer)
+    .u8(vote.accept ? 1 : 0)
+    .finish()
+}
+
+export function proposalBytes(proposal: Proposal): Uint8Array {
+  return new Writer(135).bytes(proposalUnsigned(proposal)).varbytes(proposal.signature).finish()
+}
+
+export function voteBytes(vote: Vote): Uint8Array {
+  return new Writer(voteSize).bytes(voteUnsigned(vote)).varbytes(vote.signature).finish()
+}
+
+export function confirmBytes(confirm: Confirm): Uint8Array {
+  const writer = new Writer(143 + voteSize * confirm.votes.length)
+  writer.bytes(proposalBytes(confirm.proposal)).u64(BigInt(confirm.votes.length))
+  for (const vote of confirm.votes) writer.bytes(voteBytes(vote))
+  return writer.finish()
+}
+
+/** Decodes exactly one confirm; `confirm-malformed` for anything else. The vote count is bounded before allocation. */
+export function parseConfirm(bytes: Uint8Array): Confirm {
+  const fail = (reason: string) => new RuleError('confirm-malformed', reason)
+  return decodeAll(
+    bytes,
+    (reader) => {
+      const proposal = readProposal(reader)
+      const count = reader.u64()
+      if (count > maxVotes) throw fail(`${count} votes where at most ${maxVotes} are possible`)
+      return { proposal, votes: reader.items(Number(count), voteSize, () => readVote(reader, fail)) }
+    },
+    fail,
+  )
+}
+
+function readProposal(reader: Reader): Proposal {
+  return {
+    sponsor: reader.fixedbytes(keySize),
+    blockHash: reader.hash(),
+    viewOffset: reader.u32(),
+    signature: reader.fixedbytes(signatureSize),
+  }
+}
+
+function readVote(reader: Reader, fail: (reason: string) => Error): Vote {
+  const hash = reader.hash()
+  const signer = reader.fixedbytes(keySize)
+  const accept = reader.u8()
+  if (accept > 1) throw fail('the accept byte of a vote is neither 0 nor 1')
+  return { proposalHash: hash, signer, accept: accept === 1, signature: reader.fixedbytes(signatureSize) }
+}
+
+/** The `result` object of the confirm endpoints. */
+export interface ConfirmJson {
+  blockhash: string
+  sponsor: string
+  viewoffset: number
+  votes: { signer: string; accept: boolean }[]
+}
+
+export function confirmJson({ proposal, votes }: Confirm): ConfirmJson {
+  return {
+    blockhash: displayHash(proposal.blockHash),
+    sponsor: toHex(proposal.sponsor),
+    viewoffset: proposal.viewOffset,
+    votes: votes.map(({ signer, accept }) => ({ signer: toHex(signer), accept })),
+  }
+}

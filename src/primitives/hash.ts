@@ -1,0 +1,22 @@
+import { hash } from 'node:crypto'
+import { ripemd160 } from '@noble/hashes/legacy.js'
+
+/** 32 bytes in digest order ("internal"). Printed forms reverse it where format 1.5 says so. */
+export type Hash = Uint8Array
+
+export const zeroHash: Hash = new Uint8Array(32)
+
+/** SHA-256 of `data`: 32 bytes. */
+export function sha256(data: Uint8Array | string): Hash {
+  return hash('sha256', data, 'buffer')
+}
+
+/** SHA-256 twice: the hash of transactions, blocks and proposals. */
+export function sha256d(data: Uint8Array): Hash {
+  return sha256(sha256(data))
+}
+
+/** RIPEMD-160 of SHA-256: 20 bytes, the body of every program hash. */
+export function hash160(data: Uint8Array): Uint8Array {
+  return ripemd160(sha256(data))
+}

@@ -1,0 +1,99 @@
+import type { ProgramHash } from './address.js'
+import { CodecError, type Reader, type Writer } from './codec.js'
+
+/** A transaction output (format 2.1). */
+export interface Output {
+  /** 32 bytes, internal order. */
+  readonly assetId: Uint8Array
+  readonly value: bigint
+  /** Height that a spender's lockTime must reach; 0 is no lock. */
+  readonly outputLock: number
+  readonly programHash: ProgramHash
+  /** Version 9 outputs carry a typed extra; undefined in version 0. */
+  readonly extra?: OutputExtra
+}
+
+/** The typed extra of a version 9 output, kept as the bytes that stand after its type (format 2.8). */
+export interface OutputExtra {
+  readonly type: number
+  readonly payload: Uint8Array
+}
+
+/** A vote inside an output of type 1 or 6. */
+export interface VoteContent {
+  readonly voteType: number
+  readonly candidates: readonly { readonly candidate: Uint8Array; readonly votes?: bigint }[]
+}
+
+const stringCap = 16 * 1024 * 1024
+const bytesCap = 1024 * 1024
+
+/** Reads past the payload of one output type. Only votes are looked at any closer than that. */
+const skippers: Readonly<Record<number, (reader: Reader) => void>> = {
+  0: () => {},
+  1: (r) => void readVotes(r),
+  2: (r) => {
+    r.u8()
+    r.varbytes(33)
+    r.varbytes(256)
+    r.varbytes(64)
+  },
+  3: (r) => {
+    r.u8()
+    r.varstring(stringCap)
+    r.i64()
+    r.varbytes(1024)
+  },
+  4: (r) => {
+    r.u8()
+    r.varstring(stringCap)
+    r.hash()
+    r.varbytes(bytesCap)
+  },
+  5: (r) => {
+    r.u8()
+    r.varstring(stringCap)
+    r.hash()
+  },
+  6: (r) => void readVotes(r),
+  7: (r) => {
+    r.u8()
+    r.take(21)
+  },
+}
+
+/** The payload of an output of type 1 or 6. */
+export function readVotes(reader: Reader): { version: number; contents: VoteContent[] } {
+  const version = reader.u8()
+  const candidate = () => {
+    const key = reader.varbytes(bytesCap)
+    return version >= 1 ? { candidate: key, votes: reader.i64() } : { candidate: key }
+  }
+  const content = () => ({ voteType: reader.u8(), candidates: reader.list(0xffff, 1, candidate) })
+  return { version, contents: reader.list(0xffff, 2, content) }
+}
+
+export function readOutput(reader: Reader, version: number): Output {
+  const output = {
+    assetId: reader.hash(),
+    value: reader.i64(),
+    outputLock: reader.u32(),
+    programHash: reader.take(21),
+  }
+  if (version < 9) return output
+  const type = reader.u8()
+  const skip = skippers[type]
+  if (skip === undefined) throw new CodecError(`output type ${type} is not known`)
+  const start = reader.offset
+  skip(reader)
+  return { ...output, extra: { type, payload: reader.bytes.subarray(start, reader.offset) } }
+}
+
+/** Writes an output of a transaction of this version; a TypeError when its typed extra does not fit the version. */
+export function writeOutput(writer: Writer, output: Output, version: number): void {
+  if (version >= 9 !== (output.extra !== undefined)) {
+    throw new TypeError('an output has a typed extra in version 9, and only there')
+  }
+  writer.bytes(output.assetId).i64(output.value).u32(output.outputLock).bytes(output.programHash)
+  if (output.extra !== undefined) writer.u8(output.extra.type).bytes(output.extra.payload)
+}

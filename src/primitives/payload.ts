@@ -1,0 +1,254 @@
+import { formatAmount } from './amount.js'
+import { asBuffer, displayHash, reversed, toHex } from './bytes.js'
+import { CodecError, type Reader, type Writer } from './codec.js'
+import { type DidOperation, operationJson } from './operation.js'
+
+/** Transaction types that this chain decodes (format 3.1). Which of them it accepts is a rule of consensus. */
+export const txType = {
+  coinbase: 0,
+  registerAsset: 1,
+  transfer: 2,
+  record: 3,
+  sideChainPow: 5,
+  recharge: 6,
+  withdraw: 7,
+  crossChainTransfer: 8,
+  did: 10,
+} as const
+
+export interface RegisterAsset {
+  readonly name: string
+  readonly description: string
+  readonly precision: number
+  readonly assetType: number
+  readonly recordType: number
+  readonly amount: bigint
+  /** 21-byte program hash. */
+  readonly controller: Uint8Array
+}
+
+export interface SideChainPow {
+  readonly sideBlockHash: Uint8Array
+  readonly sideGenesisHash: Uint8Array
+  readonly blockHeight: number
+  /** 64-byte signature over the three fields before it. */
+  readonly signedData: Uint8Array
+}
+
+export type Payload =
+  | { readonly type: 0; readonly data: Uint8Array }
+  | ({ readonly type: 1 } & RegisterAsset)
+  | { readonly type: 2 }
+  | { readonly type: 3; readonly recordType: string; readonly content: Uint8Array }
+  | ({ readonly type: 5 } & SideChainPow)
+  | {
+      readonly type: 6
+      readonly merkleProof: Uint8Array
+      readonly mainChainTransaction: Uint8Array
+      readonly mainChainTxHash?: Uint8Array
+    }
+  | {
+      readonly type: 7
+      readonly blockHeight: number
+      readonly genesisBlockAddress: string
+      readonly sideTransactionHashes: readonly Uint8Array[]
+      readonly signers: readonly number[]
+    }
+  | { readonly type: 8; readonly assets: readonly { address: string; index: number; amount: bigint }[] }
+  | { readonly type: 10; readonly operation: DidOperation }
+
+const stringCap = 16 * 1024 * 1024
+const bytesCap = 1024 * 1024
+const countCap = 0xffff
+
+/** How one type's payload is read, written and shown. */
+interface PayloadCodec<T extends Payload['type']> {
+  read(reader: Reader, version: number): Extract<Payload, { type: T }>
+  write(writer: Writer, payload: Extract<Payload, { type: T }>, version: number): void
+  json(payload: Extract<Payload, { type: T }>, version: number): unknown
+}
+
+const empty = new Uint8Array(0)
+
+function unknownVersion(version: number): never {
+  throw new CodecError(`payload version ${version} is not known for this type`)
+}
+
+const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
+  0: {
+    read: (r) => ({ type: 0, data: r.varbytes(bytesCap) }),
+    write: (w, p) => w.varbytes(p.data),
+    json: (p) => ({ CoinbaseData: asBuffer(p.data).toString('utf8') }),
+  },
+  1: {
+    read: (r) => ({
+      type: 1,
+      name: r.varstring(stringCap),
+      description: r.varstring(stringCap),
+      precision: r.u8(),
+      assetType: r.u8(),
+      recordType: r.u8(),
+      amount: r.i64(),
+      controller: r.take(21),
+    }),
+    write: (w, p) =>
+      w
+        .varstring(p.name)
+        .varstring(p.description)
+        .u8(p.precision)
+        .u8(p.assetType)
+        .u8(p.recordType)
+        .i64(p.amount)
+        .bytes(p.controller),
+    json: (p) => ({
+      Asset: assetJson(p),
+      Amount: formatAmount(p.amount),
+      Controller: toHex(reversed(p.controller)),
+    }),
+  },
+  2: { read: () => ({ type: 2 }), write: () => {}, json: () => ({}) },
+  3: {
+    read: (r) => ({ type: 3, recordType: r.varstring(stringCap), content: r.varbytes(bytesCap) }),
+    write: (w, p) => w.varstring(p.recordType).varbytes(p.content),
+    json: (p) => ({ Type: p.recordType, Content: toHex(p.content) }),
+  },
+  5: {
+    read: (r) => ({
+      type: 5,
+      sideBlockHash: r.hash(),
+      sideGenesisHash: r.hash(),
+      blockHeight: r.u32(),
+      signedData: r.fixedbytes(64),
+    }),
+    write: (w, p) => w.bytes(p.sideBlockHash).bytes(p.sideGenesisHash).u32(p.blockHeight).varbytes(p.signedData),
+    // These hashes are printed in internal order, unlike all others (format 1.5).
+    json: (p) => ({
+      BlockHeight: p.blockHeight,
+      SideBlockHash: toHex(p.sideBlockHash),
+      SideGenesisHash: toHex(p.sideGenesisHash),
+      SignedData: toHex(p.signedData),
+    }),
+  },
+  6: {
+    read: (r, version) => {
+      if (version === 0) {
+        return { type: 6, merkleProof: r.varbytes(bytesCap), mainChainTransaction: r.varbytes(bytesCap) }
+      }
+      if (version !== 1) unknownVersion(version)
+      return { type: 6, merkleProof: empty, mainChainTransaction: empty, mainChainTxHash: r.hash() }
+    },
+    write: (w, p) => {
+      if (p.mainChainTxHash !== undefined) w.bytes(p.mainChainTxHash)
+      else w.varbytes(p.merkleProof).varbytes(p.mainChainTransaction)
+    },
+    json: (p) =>
+      p.mainChainTxHash !== undefined
+        ? { mainchaintxhash: displayHash(p.mainChainTxHash) }
+        : { Proof: toHex(p.merkleProof), MainChainTransaction: toHex(p.mainChainTransaction) },
+  },
+  7: {
+    read: (r, version) => {
+      if (version > 2) unknownVersion(version)
+      return {
+        type: 7,
+        blockHeight: version === 0 ? r.u32() : 0,
+        genesisBlockAddress: version === 0 ? r.varstring(stringCap) : '',
+        sideTransactionHashes: version === 0 ? r.list(countCap, 32, () => r.hash()) : [],
+        signers: version === 2 ? r.list(countCap, 1, () => r.u8()) : [],
+      }
+    },
+    write: (w, p, version) => {
+      if (version === 0) {
+        w.u32(p.blockHeight)
+          .varstring(p.genesisBlockAddress)
+          .list(p.sideTransactionHashes, (hash) => w.bytes(hash))
+      }
+      if (version === 2) w.list(p.signers, (signer) => w.u8(signer))
+    },
+    json: (p, version) =>
+      version === 0
+        ? {
+            BlockHeight: p.blockHeight,
+            GenesisBlockAddress: p.genesisBlockAddress,
+            // Internal order, like the side-chain hashes of type 5.
+            SideChainTransactionHashes: p.sideTransactionHashes.map(toHex),
+          }
+        : version === 2
+          ? { Signers: [...p.signers] }
+          : {},
+  },
+  8: {
+    read: (r, version) => {
+      if (version > 1) unknownVersion(version)
+      if (version === 1) return { type: 8, assets: [] }
+      const asset = () => ({ address: r.varstring(stringCap), index: r.varuint(0xffffffff), amount: r.i64() })
+      return { type: 8, assets: r.list(countCap, 10, asset) }
+    },
+    write: (w, p, version) => {
+      if (version === 1) return
+      w.list(p.assets, ({ address, index, amount }) => w.varstring(address).varuint(index).i64(amount))
+    },
+    // The amounts are raw integers here, unlike everywhere else (format 3.3).
+    json: (p) => ({
+      CrossChainAddresses: p.assets.map(({ address }) => address),
+      OutputIndexes: p.assets.map(({ index }) => index),
+      CrossChainAmounts: p.assets.map(({ amount }) => Number(amount)),
+    }),
+  },
+  10: {
+    read: (r) => {
+      const specification = r.varstring(stringCap)
+      const operation = r.varstring(stringCap)
+      const previousTxid = operation === 'update' ? r.varstring(stringCap) : undefined
+      return {
+        type: 10,
+        operation: {
+          specification,
+          operation,
+          ...(previousTxid === undefined ? {} : { previousTxid }),
+          payload: r.varstring(stringCap),
+          proofType: r.varstring(stringCap),
+          verificationMethod: r.varstring(stringCap),
+          signature: r.varstring(stringCap),
+        },
+      }
+    },
+    write: (w, { operation: o }) => {
+      w.varstring(o.specification).varstring(o.operation)
+      if (o.operation === 'update') w.varstring(o.previousTxid ?? '')
+      w.varstring(o.payload).varstring(o.proofType).varstring(o.verificationMethod).varstring(o.signature)
+    },
+    json: (p) => operationJson(p.operation),
+  },
+}
+
+function codecOf(type: number): PayloadCodec<Payload['type']> {
+  const codec = codecs[type as Payload['type']] as PayloadCodec<Payload['type']> | undefined
+  if (codec === undefined) throw new CodecError(`transaction type ${type} is not known`)
+  return codec
+}
+
+/** Reads the payload of a transaction type; throws a CodecError for a type or version without a known layout. */
+export function readPayload(reader: Reader, type: number, version: number): Payload {
+  return codecOf(type).read(reader, version)
+}
+
+export function writePayload(writer: Writer, payload: Payload, version: number): void {
+  codecOf(payload.type).write(writer, payload, version)
+}
+
+/** The `payload` member of a transaction in JSON; never null (format 3.3). */
+export function payloadJson(payload: Payload, version: number): unknown {
+  return codecOf(payload.type).json(payload, version)
+}
+
+/** The asset object of the REST interface. */
+export function assetJson(asset: Omit<RegisterAsset, 'amount' | 'controller'>): Record<string, unknown> {
+  return {
+    Name: asset.name,
+    Description: asset.description,
+    Precision: asset.precision,
+    AssetType: asset.assetType,
+    RecordType: asset.recordType,
+  }
+}

@@ -1,0 +1,96 @@
+import { type ProgramHash, prefix, programHash, singleKeyCode, trailer } from './address.js'
+import { compareBytes, compareLittleEndian, concat } from './bytes.js'
+import { hash160 } from './hash.js'
+
+/** What unlocks an output: a script with its keys, and the signatures for it (format 2.1, 4.3 to 4.7). */
+export interface Program {
+  readonly parameter: Uint8Array
+  readonly code: Uint8Array
+}
+
+/** A program code that was understood. */
+export interface ProgramScript {
+  readonly kind: 'standard' | 'did' | 'multisig'
+  /** 33-byte keys in script order. */
+  readonly keys: readonly Uint8Array[]
+  /** How many signatures are needed. */
+  readonly required: number
+}
+
+const maxMultisigKeys = 16
+
+/** The script in `code`; undefined unless it is one of the accepted forms in exactly its canonical bytes. */
+export function parseCode(code: Uint8Array): ProgramScript | undefined {
+  if (code.length === 35 && code[0] === 33) {
+    const keys = [code.subarray(1, 34)]
+    if (!keys.every(isCompressedForm)) return undefined
+    if (code[34] === trailer.standard) return { kind: 'standard', keys, required: 1 }
+    if (code[34] === trailer.did) return { kind: 'did', keys, required: 1 }
+    return undefined
+  }
+  const count = (code.length - 3) / 34
+  if (!Number.isInteger(count) || count < 1 || count > maxMultisigKeys) return undefined
+  const required = (code[0] as number) - 0x50
+  const keys = Array.from({ length: count }, (_, i) => code.subarray(2 + 34 * i, 35 + 34 * i))
+  if (required < 1 || required > count || !keys.every(isCompressedForm)) return undefined
+  return compareBytes(multisigCode(required, keys), code) === 0 ? { kind: 'multisig', keys, required } : undefined
+}
+
+/** The code of an m-of-n multisig program; the keys are put in ascending order of X (format 4.6). */
+export function multisigCode(required: number, keys: readonly Uint8Array[]): Uint8Array {
+  if (keys.length > maxMultisigKeys || required < 1 || required > keys.length) {
+    throw new RangeError(`a multisig program needs 1 <= m <= n <= ${maxMultisigKeys}`)
+  }
+  const ordered = [...keys].sort((a, b) => compareBytes(a.subarray(1), b.subarray(1)))
+  return concat(
+    Uint8Array.of(0x50 + required),
+    ...ordered.map((key) => concat(Uint8Array.of(33), key)),
+    Uint8Array.of(0x50 + keys.length, trailer.multisig),
+  )
+}
+
+/** The address prefix that a code of this kind unlocks. */
+export function prefixOf(kind: ProgramScript['kind']): number {
+  return kind === 'standard' ? prefix.standard : kind === 'did' ? prefix.did : prefix.multisig
+}
+
+export function programHashOf(code: Uint8Array, script: ProgramScript): ProgramHash {
+  return programHash(prefixOf(script.kind), code)
+}
+
+/**
+ * The 64-byte signatures in a program parameter: `40 <signature>` once per signature. Undefined for any other form, or
+ * a number of signatures that the script cannot take.
+ */
+export function parseParameter(parameter: Uint8Array, script: ProgramScript): Uint8Array[] | undefined {
+  const count = parameter.length / 65
+  if (!Number.isInteger(count) || count < script.required || count > script.keys.length) return undefined
+  const signatures: Uint8Array[] = []
+  for (let at = 0; at < parameter.length; at += 65) {
+    if (parameter[at] !== 64) return undefined
+    signatures.push(parameter.subarray(at + 1, at + 65))
+  }
+  return signatures
+}
+
+/** The parameter that holds these 64-byte signatures. */
+export function parameterOf(signatures: readonly Uint8Array[]): Uint8Array {
+  return concat(...signatures.map((signature) => concat(Uint8Array.of(64), signature)))
+}
+
+/** The one-key program of a standard address, signed with `signature`. */
+export function standardProgram(publicKey: Uint8Array, signature: Uint8Array): Program {
+  return { code: singleKeyCode(publicKey), parameter: parameterOf([signature]) }
+}
+
+/** Programs in wire order: by hash160 of their code, as little-endian integers (format 4.7). */
+export function sortPrograms(programs: readonly Program[]): Program[] {
+  return programs
+    .map((program) => ({ program, hash: hash160(program.code) }))
+    .sort((a, b) => compareLittleEndian(a.hash, b.hash))
+    .map(({ program }) => program)
+}
+
+function isCompressedForm(key: Uint8Array): boolean {
+  return key.length === 33 && (key[0] === 2 || key[0] === 3)
+}

@@ -1,0 +1,282 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { RuleError, UserError } from '../errors.js'
+import { parseAddress, prefix, type ProgramHash } from './address.js'
+import { maxBlockTransactions } from './block.js'
+import { concat, fromUtf8, hex } from './bytes.js'
+import { easiestBits, targetOf, validTarget } from './compact.js'
+import { sha256 } from './hash.js'
+import { canonicalJson, type JsonValue, parseStrictJson } from './strict-json.js'
+
+/** What a chain is: everything that its nodes must agree on. The file format is in docs/genesis.md. */
+
+const strict = { additionalProperties: false }
+const integer = (minimum: number, maximum: number = Number.MAX_SAFE_INTEGER, description?: string) =>
+  Type.Integer({ minimum, maximum, ...(description === undefined ? {} : { description }) })
+const amount = (description?: string) =>
+  Type.String({ pattern: '^(0|[1-9][0-9]{0,18})$', ...(description === undefined ? {} : { description }) })
+const publicKey = Type.String({ pattern: '^0[23][0-9a-f]{64}$' })
+
+const fees = Type.Object(
+  { minimum: amount('per transaction'), perByte: amount('per byte of the unsigned part') },
+  strict,
+)
+const specifications = Type.Object(
+  {
+    did: Type.Array(Type.String({ minLength: 1 }), { minItems: 1 }),
+    credential: Type.Array(Type.String({ minLength: 1 })),
+  },
+  strict,
+)
+const validators = Type.Array(publicKey, { maxItems: 100, uniqueItems: true })
+
+export const specSchema = Type.Object(
+  {
+    name: Type.String({ pattern: '^[a-z][a-z0-9-]{0,31}$' }),
+    devnet: Type.Boolean({ description: 'one validator, virtual time, dev_ methods; never for value' }),
+    time: integer(0, 0xffffffff, 'Unix seconds of the genesis block'),
+    asset: Type.Object(
+      {
+        name: Type.String(),
+        description: Type.String(),
+        precision: integer(8, 8),
+        assetType: integer(0, 1),
+        recordType: integer(0, 1),
+        amount: amount(),
+        controller: Type.String({ pattern: '^[0-9a-f]{42}$' }),
+      },
+      strict,
+    ),
+    allocations: Type.Array(Type.Object({ address: Type.String(), amount: amount() }, strict), {
+      minItems: 1,
+      maxItems: 65535,
+    }),
+    powLimitBits: integer(0, 0xffffffff),
+    retarget: Type.Object({ interval: integer(2, 1_000_000), spacing: integer(1, 1_000_000) }, strict),
+    auxpowChainId: integer(0, 0xffffffff),
+    evmChainId: integer(0),
+    producer: Type.Union([Type.Literal('sponsor'), Type.Literal('miners')]),
+    maturity: integer(0, 1_000_000, 'blocks before a coinbase output may be spent'),
+    maxMoney: amount('bound of every amount and sum'),
+    subsidy: Type.Object({ initial: amount(), halving: integer(0, 0xffffffff) }, strict),
+    fees,
+    limits: Type.Object(
+      {
+        blockSize: integer(10_000, 8_000_000),
+        blockTransactions: integer(1, maxBlockTransactions),
+        transactionCost: integer(1, 2_000),
+        blockCost: integer(1, 40_000),
+      },
+      strict,
+    ),
+    specifications,
+    validators,
+    timing: Type.Object(
+      {
+        minInterval: integer(0, 3_600_000, 'milliseconds'),
+        emptyInterval: integer(0, 3_600_000, 'milliseconds'),
+        maxDrift: integer(0, 3_600_000, 'milliseconds'),
+        propose: integer(1, 3_600_000, 'milliseconds'),
+        delta: integer(0, 3_600_000, 'milliseconds'),
+      },
+      strict,
+    ),
+    maxViewTimeout: integer(1, 3_600_000, 'milliseconds'),
+    upgrades: Type.Array(
+      Type.Object(
+        {
+          height: integer(1, 0xffffffff),
+          name: Type.String({ minLength: 1 }),
+          parameters: Type.Partial(Type.Object({ validators, fees, specifications }, strict), strict),
+        },
+        strict,
+      ),
+    ),
+  },
+  strict,
+)
+
+type SpecFile = Static<typeof specSchema>
+
+/** The rules in force at one height. */
+export interface Params {
+  /** 33-byte keys in duty order; empty on a chain without validators. */
+  readonly validators: readonly Uint8Array[]
+  readonly fees: { readonly minimum: bigint; readonly perByte: bigint }
+  readonly specifications: { readonly did: readonly string[]; readonly credential: readonly string[] }
+}
+
+/** A chain spec, checked and with its texts turned into values. */
+export interface Spec extends Pick<
+  SpecFile,
+  | 'name'
+  | 'devnet'
+  | 'time'
+  | 'powLimitBits'
+  | 'retarget'
+  | 'auxpowChainId'
+  | 'evmChainId'
+  | 'producer'
+  | 'maturity'
+  | 'limits'
+  | 'timing'
+  | 'maxViewTimeout'
+> {
+  readonly asset: {
+    readonly name: string
+    readonly description: string
+    readonly precision: number
+    readonly assetType: number
+    readonly recordType: number
+    readonly amount: bigint
+    readonly controller: Uint8Array
+  }
+  readonly allocations: readonly { readonly programHash: ProgramHash; readonly amount: bigint }[]
+  readonly maxMoney: bigint
+  readonly subsidy: { readonly initial: bigint; readonly halving: number }
+  /** Sections of equal rules, lowest height first; the first begins at 0. */
+  readonly sections: readonly { readonly height: number; readonly params: Params }[]
+  /** Whether blocks need confirms. It holds for the whole chain. */
+  readonly hasValidators: boolean
+  /** sha256 of the canonical JSON without `upgrades`: what the genesis coinbase binds. */
+  readonly digest: Uint8Array
+  /** Digest of the upgrades at or below a height: what nodes compare. */
+  upgradesDigest(height: number): Uint8Array
+}
+
+/** The method name in every DID of this project's chains. */
+export const didMethod = 'ledger'
+
+/** Sub-limits that are the same on every chain. */
+export const fixedLimits = {
+  auxPowSize: 16 * 1024,
+  attributes: 16,
+  attributeSize: 1024,
+  outputs: 0xffff,
+  issuerDocuments: 1000,
+  issuerBytes: 16 * 1024 * 1024,
+} as const
+
+const specLimits = { depth: 8, tokens: 400_000 }
+
+/**
+ * Reads a chain spec. The text is parsed strictly (duplicate or unknown members are refused, numbers are integers below
+ * 2^53); what is wrong is a {@link UserError} that names the member.
+ */
+export function parseSpec(text: string): Spec {
+  const value = readJson(text)
+  const file = plain(value)
+  if (!Value.Check(specSchema, file)) {
+    const first = Value.Errors(specSchema, file).First()
+    throw new UserError(`the chain spec is not valid: ${first?.path || '/'}: ${first?.message}`)
+  }
+  return buildSpec(file, value as Map<string, JsonValue>)
+}
+
+function readJson(text: string): JsonValue {
+  try {
+    return parseStrictJson(text, specLimits)
+  } catch (error) {
+    if (error instanceof RuleError) throw new UserError(`the chain spec is not valid: ${error.message}`)
+    throw error
+  }
+}
+
+function buildSpec(file: SpecFile, value: Map<string, JsonValue>): Spec {
+  const params = (part: Pick<SpecFile, 'validators' | 'fees' | 'specifications'>): Params => ({
+    validators: part.validators.map(hex),
+    fees: { minimum: BigInt(part.fees.minimum), perByte: BigInt(part.fees.perByte) },
+    specifications: part.specifications,
+  })
+  const hasValidators = file.validators.length > 0
+  const sections = [{ height: 0, params: params(file) }]
+  let merged = { validators: file.validators, fees: file.fees, specifications: file.specifications }
+  let last = 0
+  for (const { height, name, parameters } of file.upgrades) {
+    refuse(height < last, `upgrade ${name}: heights must not decrease`)
+    last = height
+    merged = { ...merged, ...parameters }
+    refuse(merged.validators.length > 0 !== hasValidators, `upgrade ${name}: cannot switch between validators and none`)
+    refuse(file.devnet && merged.validators.length !== 1, `upgrade ${name}: a devnet has exactly one validator`)
+    sections.push({ height, params: params(merged) })
+  }
+  const limit = targetOf(file.powLimitBits)
+  refuse(!validTarget(limit), 'powLimitBits: not a target above 0 and below 2^255')
+  refuse(file.devnet && file.validators.length !== 1, 'validators: a devnet has exactly one')
+  refuse(file.producer === 'sponsor' && !hasValidators, 'producer: a chain without validators has no sponsor')
+  refuse(
+    file.producer === 'sponsor' && file.powLimitBits !== easiestBits,
+    `powLimitBits: with producer sponsor it is ${easiestBits}, for the work of a block proves nothing`,
+  )
+  const maxMoney = BigInt(file.maxMoney)
+  refuse(maxMoney >= 1n << 63n, 'maxMoney: an amount is below 2^63')
+  refuse(BigInt(file.asset.amount) >= 1n << 63n, 'asset/amount: an amount is below 2^63')
+  refuse(BigInt(file.subsidy.initial) > maxMoney, 'subsidy/initial: more than maxMoney')
+  const allocations = file.allocations.map(({ address, amount: text }, i) => {
+    const programHash = parseAddress(address)
+    const accepted: readonly (number | undefined)[] = [prefix.standard, prefix.multisig, prefix.did]
+    if (programHash === undefined || !accepted.includes(programHash[0])) {
+      throw new UserError(`the chain spec is not valid: allocations/${i}/address: not an address of this chain`)
+    }
+    return { programHash, amount: BigInt(text) }
+  })
+  const total = allocations.reduce((sum, allocation) => sum + allocation.amount, 0n)
+  refuse(total > maxMoney, 'allocations: more than maxMoney')
+
+  const bound = new Map(value)
+  bound.delete('upgrades')
+  const upgrades = value.get('upgrades') as JsonValue[]
+  return {
+    name: file.name,
+    devnet: file.devnet,
+    time: file.time,
+    asset: { ...file.asset, amount: BigInt(file.asset.amount), controller: hex(file.asset.controller) },
+    allocations,
+    powLimitBits: file.powLimitBits,
+    retarget: file.retarget,
+    auxpowChainId: file.auxpowChainId,
+    evmChainId: file.evmChainId,
+    producer: file.producer,
+    maturity: file.maturity,
+    maxMoney,
+    subsidy: { initial: BigInt(file.subsidy.initial), halving: file.subsidy.halving },
+    limits: file.limits,
+    timing: file.timing,
+    maxViewTimeout: file.maxViewTimeout,
+    sections,
+    hasValidators,
+    digest: sha256(fromUtf8(canonicalJson(bound))),
+    upgradesDigest: (height) =>
+      sha256(fromUtf8(canonicalJson(upgrades.filter((_, i) => (file.upgrades[i]?.height ?? 0) <= height)))),
+  }
+}
+
+function refuse(wrong: boolean, reason: string): void {
+  if (wrong) throw new UserError(`the chain spec is not valid: ${reason}`)
+}
+
+/** The rules in force at `height`. */
+export function paramsAt(spec: Spec, height: number): Params {
+  let found = spec.sections[0] as Spec['sections'][number]
+  for (const section of spec.sections) {
+    if (section.height <= height) found = section
+  }
+  return found.params
+}
+
+/** sha256 of the 33-byte keys in force at `height`, in list order: what the block before commits to. */
+export function validatorsHash(spec: Spec, height: number): Uint8Array {
+  return sha256(concat(...paramsAt(spec, height).validators))
+}
+
+/** Votes that confirm a block of `count` validators: ⌊2N/3⌋ + 1. */
+export function quorum(count: number): number {
+  return Math.floor((2 * count) / 3) + 1
+}
+
+/** A parsed JSON value with objects as plain ones; safe because the strict parser refuses the names that would not be. */
+function plain(value: JsonValue): unknown {
+  if (value instanceof Map) return Object.fromEntries([...value].map(([name, member]) => [name, plain(member)]))
+  if (Array.isArray(value)) return value.map(plain)
+  return value
+}

@@ -1,0 +1,67 @@
+import { addressOf } from './address.js'
+import { formatAmount } from './amount.js'
+import { displayHash, toHex } from './bytes.js'
+import { payloadJson } from './payload.js'
+import type { TransactionFields } from './transaction.js'
+
+/** Where a transaction stands on the active chain. */
+export interface TransactionPlace {
+  /** Display hex. */
+  readonly blockhash: string
+  readonly confirmations: number
+  /** Unix seconds of the block. */
+  readonly blocktime: number
+}
+
+/** The transaction object of the REST interface, members in the order of the family's samples. */
+export interface TransactionJson {
+  txid: string
+  hash: string
+  size: number
+  vsize: number
+  version: number
+  locktime: number
+  vin: { txid: string; vout: number; sequence: number }[]
+  vout: { value: string; n: number; address: string; assetid: string; outputlock: number }[]
+  blockhash: string
+  confirmations: number
+  time: number
+  blocktime: number
+  type: number
+  payloadversion: number
+  payload: unknown
+  attributes: { usage: number; data: string }[]
+  programs: { code: string; parameter: string }[]
+}
+
+/** A transaction as REST shows it; without a place it is in no block. */
+export function transactionJson(
+  tx: TransactionFields & { readonly txid: string; readonly bytes: Uint8Array },
+  place: TransactionPlace = { blockhash: '', confirmations: 0, blocktime: 0 },
+): TransactionJson {
+  return {
+    txid: tx.txid,
+    hash: tx.txid,
+    size: tx.bytes.length,
+    vsize: tx.bytes.length,
+    version: tx.version,
+    locktime: tx.lockTime,
+    vin: tx.inputs.map(({ txid, index, sequence }) => ({ txid: displayHash(txid), vout: index, sequence })),
+    vout: tx.outputs.map((output, n) => ({
+      value: formatAmount(output.value),
+      n,
+      address: addressOf(output.programHash),
+      assetid: displayHash(output.assetId),
+      outputlock: output.outputLock,
+    })),
+    blockhash: place.blockhash,
+    confirmations: place.confirmations,
+    time: place.blocktime,
+    blocktime: place.blocktime,
+    type: tx.payload.type,
+    payloadversion: tx.payloadVersion,
+    payload: payloadJson(tx.payload, tx.payloadVersion),
+    attributes: tx.attributes.map(({ usage, data }) => ({ usage, data: toHex(data) })),
+    programs: tx.programs.map(({ code, parameter }) => ({ code: toHex(code), parameter: toHex(parameter) })),
+  }
+}

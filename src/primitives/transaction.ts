@@ -1,0 +1,189 @@
+import { RuleError } from '../errors.js'
+import { compareBytes, displayHash, fromHex, mapKey, toHex } from './bytes.js'
+import type { Reader } from './codec.js'
+import { CodecError, decodeAll, Writer } from './codec.js'
+import { type Hash, sha256d, zeroHash } from './hash.js'
+import { type Output, readOutput, writeOutput } from './output.js'
+import { type Payload, readPayload, txType, writePayload } from './payload.js'
+import type { Program } from './program.js'
+import { transactionJson, type TransactionJson } from './transaction-json.js'
+
+/** An output of an earlier transaction: its txid in internal order and its index. */
+export interface Outpoint {
+  readonly txid: Hash
+  readonly index: number
+}
+
+export interface Input extends Outpoint {
+  readonly sequence: number
+}
+
+export interface Attribute {
+  readonly usage: number
+  readonly data: Uint8Array
+}
+
+/** Attribute usages that exist (format 2.7). */
+export const attributeUsage = {
+  nonce: 0x00,
+  script: 0x20,
+  memo: 0x81,
+  description: 0x90,
+  descriptionUrl: 0x91,
+  confirmations: 0x92,
+} as const
+
+const knownUsages: readonly number[] = Object.values(attributeUsage)
+
+/** Sequences with a meaning: one that never blocks finality, and the one a locked output asks for. */
+export const finalSequence = 0xffffffff
+export const lockSequence = 0xfffffffe
+
+/** The input of every coinbase. */
+export const coinbaseInput: Input = { txid: zeroHash, index: 0xffff, sequence: finalSequence }
+
+export interface TransactionFields {
+  /** 0, or 9, which is written as a byte before the type. */
+  readonly version: number
+  readonly payloadVersion: number
+  readonly payload: Payload
+  readonly attributes: readonly Attribute[]
+  readonly inputs: readonly Input[]
+  readonly outputs: readonly Output[]
+  readonly lockTime: number
+  readonly programs: readonly Program[]
+}
+
+const attributeCap = 16 * 1024 * 1024
+const codeCap = 10_000
+const parameterCap = 20_000
+const listCap = 0xffff
+
+/** A transaction. Its bytes are kept as they came, so that bytes in are bytes out (format 2). */
+export class Transaction implements TransactionFields {
+  readonly version: number
+  readonly payloadVersion: number
+  readonly payload: Payload
+  readonly attributes: readonly Attribute[]
+  readonly inputs: readonly Input[]
+  readonly outputs: readonly Output[]
+  readonly lockTime: number
+  readonly programs: readonly Program[]
+  /** The full serialisation, programs included. */
+  readonly bytes: Uint8Array
+  /** The part that signatures and the txid cover: everything before the programs. */
+  readonly unsigned: Uint8Array
+  private cachedHash: Hash | undefined
+
+  constructor(fields: TransactionFields, parsed?: { bytes: Uint8Array; unsigned: Uint8Array }) {
+    this.version = fields.version
+    this.payloadVersion = fields.payloadVersion
+    this.payload = fields.payload
+    this.attributes = fields.attributes
+    this.inputs = fields.inputs
+    this.outputs = fields.outputs
+    this.lockTime = fields.lockTime
+    this.programs = fields.programs
+    const { bytes, unsigned } = parsed ?? serialise(fields)
+    this.bytes = bytes
+    this.unsigned = unsigned
+  }
+
+  /** Decodes exactly one transaction; `tx-malformed` for anything else, trailing bytes included. */
+  static fromBytes(bytes: Uint8Array): Transaction {
+    return decodeAll(bytes, Transaction.read, (reason) => new RuleError('tx-malformed', reason))
+  }
+
+  /** {@link fromBytes} of hex text. */
+  static fromHex(text: string): Transaction {
+    const bytes = fromHex(text)
+    if (bytes === undefined) throw new RuleError('tx-malformed', 'the text is not hex')
+    return Transaction.fromBytes(bytes)
+  }
+
+  /** Reads one transaction where the reader stands; throws a CodecError. */
+  static readonly read = (reader: Reader): Transaction => {
+    const start = reader.offset
+    const first = reader.u8()
+    // 09 is always the version; any other first byte is the type of a version 0 transaction.
+    const version = first === 9 ? 9 : 0
+    const type = version === 9 ? reader.u8() : first
+    if (version === 9 && type === txType.did) throw new CodecError('a DID operation has no version byte')
+    const payloadVersion = reader.u8()
+    const payload = readPayload(reader, type, payloadVersion)
+    const attributes = reader.list(listCap, 2, () => readAttribute(reader))
+    const inputs = reader.list(listCap, 38, () => ({
+      txid: reader.hash(),
+      index: reader.u16(),
+      sequence: reader.u32(),
+    }))
+    const outputs = reader.list(listCap, 65, () => readOutput(reader, version))
+    const lockTime = reader.u32()
+    const unsigned = reader.bytes.subarray(start, reader.offset)
+    const programs = reader.list(listCap, 2, () => ({
+      parameter: reader.varbytes(parameterCap),
+      code: reader.varbytes(codeCap),
+    }))
+    const bytes = reader.bytes.subarray(start, reader.offset)
+    const fields = { version, payloadVersion, payload, attributes, inputs, outputs, lockTime, programs }
+    return new Transaction(fields, { bytes, unsigned })
+  }
+
+  get type(): Payload['type'] {
+    return this.payload.type
+  }
+
+  /** sha256d of the unsigned part, internal order. */
+  get hash(): Hash {
+    return (this.cachedHash ??= sha256d(this.unsigned))
+  }
+
+  /** The transaction id in display hex. */
+  get txid(): string {
+    return displayHash(this.hash)
+  }
+
+  get isCoinbase(): boolean {
+    return this.payload.type === txType.coinbase
+  }
+
+  toHex(): string {
+    return toHex(this.bytes)
+  }
+
+  /** The REST shape of a transaction that is in no block: blockhash "" and 0 for confirmations, time, blocktime. */
+  toJSON(): TransactionJson {
+    return transactionJson(this)
+  }
+}
+
+/** The key of an outpoint in maps and sets. */
+export function outpointKey(outpoint: Outpoint): string {
+  return `${mapKey(outpoint.txid)}${outpoint.index}`
+}
+
+/** Whether an outpoint is the one that coinbases name. */
+export function isCoinbaseOutpoint(outpoint: Outpoint): boolean {
+  return outpoint.index === coinbaseInput.index && compareBytes(outpoint.txid, zeroHash) === 0
+}
+
+function readAttribute(reader: Reader): Attribute {
+  const usage = reader.u8()
+  if (!knownUsages.includes(usage)) throw new CodecError(`attribute usage ${usage} is not known`)
+  return { usage, data: reader.varbytes(attributeCap) }
+}
+
+function serialise(fields: TransactionFields): { bytes: Uint8Array; unsigned: Uint8Array } {
+  const writer = new Writer(512)
+  if (fields.version !== 0) writer.u8(fields.version)
+  writer.u8(fields.payload.type).u8(fields.payloadVersion)
+  writePayload(writer, fields.payload, fields.payloadVersion)
+  writer.list(fields.attributes, ({ usage, data }) => writer.u8(usage).varbytes(data))
+  writer.list(fields.inputs, ({ txid, index, sequence }) => writer.bytes(txid).u16(index).u32(sequence))
+  writer.list(fields.outputs, (output) => writeOutput(writer, output, fields.version))
+  writer.u32(fields.lockTime)
+  const unsigned = writer.finish()
+  writer.list(fields.programs, ({ parameter, code }) => writer.varbytes(parameter).varbytes(code))
+  const bytes = writer.finish()
+  return { bytes, unsigned: bytes.subarray(0, unsigned.length) }
+}

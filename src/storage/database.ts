@@ -1,0 +1,301 @@
+import { createHash } from 'node:crypto'
+import type { AbstractLevel } from 'abstract-level'
+import { Level } from 'level'
+import { UserError } from '../errors.js'
+import { asBuffer, mapKey } from '../primitives/bytes.js'
+import { sha256, zeroHash } from '../primitives/hash.js'
+import { type JournalKind, type JournalRow, journalDigest, journalRow } from './journal.js'
+import { keys, rangeOf, table } from './schema.js'
+
+/** The only importer of LevelDB: opening, reading, and one way to write. */
+
+/** Bytes LevelDB gathers before it writes a table; a damaged log can lose no more than two of these. */
+export const writeBufferSize = 8 * 1024 * 1024
+const cacheSize = 32 * 1024 * 1024
+/** Journal rows kept behind the last one. */
+const journalKept = 100_000
+
+/** What LevelDB offers beyond the common interface; its typings leave it out because browsers lack it. */
+interface LevelExtras {
+  compactRange(start: Buffer, end: Buffer): Promise<void>
+}
+
+type Store = AbstractLevel<string | Buffer | Uint8Array, Buffer, Buffer>
+const encodings = { keyEncoding: 'buffer', valueEncoding: 'buffer' } as const
+
+export interface Range {
+  readonly gte?: Buffer
+  readonly gt?: Buffer
+  readonly lt?: Buffer
+  readonly lte?: Buffer
+}
+
+/** Row changes of one batch by {@link mapKey} of their key; undefined deletes. The order of insertion is kept. */
+export type Changes = ReadonlyMap<string, { readonly key: Buffer; readonly value: Uint8Array | undefined }>
+
+/** What a batch is, for its journal row. */
+export interface CommitInfo {
+  readonly kind: JournalKind
+  readonly height: number
+  readonly hash: Uint8Array
+}
+
+/** A damaged or unusable database, with what to do about it. */
+export class StorageError extends UserError {}
+
+export class Database {
+  readonly #level: Store
+  #sequence = 0
+  #previous: Uint8Array = zeroHash
+  #floor = 0
+  #writing: Promise<void> = Promise.resolve()
+
+  private constructor(level: Store) {
+    this.#level = level
+  }
+
+  /** Opens the LevelDB in a directory, creating it if absent. */
+  static async open(directory: string): Promise<Database> {
+    const level = new Level<Buffer, Buffer>(directory, { ...encodings, writeBufferSize, cacheSize })
+    return Database.over(level as unknown as Store, directory)
+  }
+
+  /** Uses any abstract-level store; tests pass memory-level or one that fails on purpose. */
+  static async over(level: Store, directory = 'memory'): Promise<Database> {
+    try {
+      await level.open()
+    } catch (error) {
+      throw openFailure(error, directory)
+    }
+    const database = new Database(level)
+    await database.#findJournal()
+    return database
+  }
+
+  /** Asks LevelDB to rebuild its own files from what it can still read. */
+  static async repair(directory: string): Promise<void> {
+    await (Level as unknown as { repair(location: string): Promise<void> }).repair(directory)
+  }
+
+  get(key: Buffer): Buffer | undefined {
+    return this.#read(() => this.#level.getSync(key, encodings))
+  }
+
+  async getMany(wanted: Buffer[]): Promise<(Buffer | undefined)[]> {
+    try {
+      return await this.#level.getMany(wanted, encodings)
+    } catch (error) {
+      throw readFailure(error)
+    }
+  }
+
+  /** Rows of a range in order, at most `limit`. */
+  async rows(range: Range, options: { limit?: number; reverse?: boolean } = {}): Promise<[Buffer, Buffer][]> {
+    try {
+      return await this.#level.iterator({ ...range, ...options, ...encodings }).all()
+    } catch (error) {
+      throw readFailure(error)
+    }
+  }
+
+  /** Rows of a range in order, some at a time: for ranges of unknown length. */
+  async *scan(range: Range): AsyncGenerator<[Buffer, Buffer], void, void> {
+    const iterator = this.#level.iterator({ ...range, ...encodings })
+    try {
+      for (;;) {
+        const rows = await iterator.nextv(1000)
+        if (rows.length === 0) return
+        yield* rows
+      }
+    } catch (error) {
+      throw readFailure(error)
+    } finally {
+      await iterator.close()
+    }
+  }
+
+  /**
+   * Writes one batch, with a journal row that names it, atomically and after all earlier ones. It is on disk when this
+   * resolves if `sync` is set, and survives a kill of the process in any case.
+   */
+  commit(changes: Changes, info: CommitInfo, options: { sync: boolean }): Promise<void> {
+    const write = this.#writing.then(() => this.#write(changes, info, options))
+    // One failed write stops the node above; later ones must not go on as if it had not been.
+    this.#writing = write
+    write.catch(() => {})
+    return write
+  }
+
+  /** Resolves when no write is under way. */
+  async idle(): Promise<void> {
+    await this.#writing
+  }
+
+  /** The last journal row's sequence number; 0 before the first. */
+  get sequence(): number {
+    return this.#sequence
+  }
+
+  /**
+   * Moves everything out of the log into tables, then writes a row that says so. What stands before that row can no
+   * longer be lost with the log.
+   */
+  async checkpoint(info: Omit<CommitInfo, 'kind'>): Promise<void> {
+    await this.#writing
+    // Compacting an empty range makes LevelDB write its memory out first; there is no call for that alone.
+    if (this.#level instanceof Level) {
+      await (this.#level as unknown as LevelExtras).compactRange(Buffer.of(0xff), Buffer.of(0xff, 0xff))
+    }
+    await this.commit(new Map(), { ...info, kind: 'checkpoint' }, { sync: true })
+  }
+
+  async close(): Promise<void> {
+    await this.#writing.catch(() => {})
+    await this.#level.close()
+  }
+
+  async #write(changes: Changes, info: CommitInfo, { sync }: { sync: boolean }): Promise<void> {
+    const batch = this.#level.batch()
+    const digest = createHash('sha256')
+    const lengths = Buffer.allocUnsafe(8)
+    let bytes = 0
+    for (const { key, value } of changes.values()) {
+      lengths.writeUInt32LE(key.length)
+      lengths.writeInt32LE(value === undefined ? -1 : value.length, 4)
+      digest.update(lengths).update(key)
+      bytes += key.length + (value?.length ?? 0)
+      if (value === undefined) {
+        batch.del(key, encodings)
+      } else {
+        digest.update(value)
+        batch.put(key, asBuffer(value), encodings)
+      }
+    }
+    const row: JournalRow = {
+      kind: info.kind,
+      height: info.height,
+      hash: info.hash,
+      bytes,
+      previous: this.#previous,
+      operations: digest.digest(),
+    }
+    const sequence = this.#sequence + 1
+    const encoded = journalRow.encode(row)
+    batch.put(keys.journal(sequence), asBuffer(encoded), encodings)
+    await batch.write({ sync })
+    this.#sequence = sequence
+    this.#previous = journalDigest(sequence, encoded)
+    if (sequence - this.#floor > 2 * journalKept) await this.#trimJournal()
+  }
+
+  async #trimJournal(): Promise<void> {
+    const floor = this.#sequence - journalKept
+    await this.#level.clear({ gte: keys.journal(0), lt: keys.journal(floor), ...encodings })
+    this.#floor = floor
+  }
+
+  async #findJournal(): Promise<void> {
+    const [last] = await this.rows(rangeOf(table.journal), { reverse: true, limit: 1 })
+    if (last === undefined) return
+    this.#sequence = Number(last[0].readBigUInt64BE(1))
+    this.#previous = journalDigest(this.#sequence, last[1])
+    const [first] = await this.rows(rangeOf(table.journal), { limit: 1 })
+    this.#floor = Number((first as [Buffer, Buffer])[0].readBigUInt64BE(1))
+  }
+
+  #read<T>(read: () => T): T {
+    try {
+      return read()
+    } catch (error) {
+      throw readFailure(error)
+    }
+  }
+}
+
+/** A set of changes that can be read back through: the rows of the database as they will be. */
+export class Overlay {
+  readonly #database: Database
+  readonly #changes = new Map<string, { key: Buffer; value: Uint8Array | undefined }>()
+  readonly #loaded = new Map<string, Buffer | undefined>()
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  /** Reads rows ahead, all at once, so that {@link get} finds them without a call into LevelDB each. */
+  async load(wanted: readonly Buffer[]): Promise<void> {
+    const missing = wanted.filter((key) => !this.#changes.has(mapKey(key)) && !this.#loaded.has(mapKey(key)))
+    const rows = await this.#database.getMany(missing)
+    missing.forEach((key, i) => this.#loaded.set(mapKey(key), rows[i]))
+  }
+
+  get(key: Buffer): Uint8Array | undefined {
+    const id = mapKey(key)
+    const change = this.#changes.get(id)
+    if (change !== undefined) return change.value
+    return this.#loaded.has(id) ? this.#loaded.get(id) : this.#database.get(key)
+  }
+
+  put(key: Buffer, value: Uint8Array): void {
+    this.#changes.set(mapKey(key), { key, value })
+  }
+
+  del(key: Buffer): void {
+    this.#changes.set(mapKey(key), { key, value: undefined })
+  }
+
+  get changes(): Changes {
+    return this.#changes
+  }
+
+  commit(info: CommitInfo, options: { sync: boolean }): Promise<void> {
+    return this.#database.commit(this.#changes, info, options)
+  }
+}
+
+/** sha256 over all rows of the given tables in order: equal for equal contents. */
+export async function digestOf(database: Database, tables: readonly number[]): Promise<Uint8Array> {
+  const digest = createHash('sha256')
+  const lengths = Buffer.allocUnsafe(8)
+  for (const tableByte of tables) {
+    for await (const [key, value] of database.scan(rangeOf(tableByte))) {
+      lengths.writeUInt32LE(key.length)
+      lengths.writeUInt32LE(value.length, 4)
+      digest.update(lengths).update(key).update(value)
+    }
+  }
+  return sha256(digest.digest())
+}
+
+const reindexHint = 'run: didledger chain reindex --data-dir DIR'
+
+/** The error that names a damage and the command that mends it. */
+export function damaged(what: string): StorageError {
+  return new StorageError(`the database is damaged: ${what}; ${reindexHint}`)
+}
+
+function causeCode(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+}
+
+function causeMessage(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error
+  return cause instanceof Error ? cause.message : String(cause)
+}
+
+function openFailure(error: unknown, directory: string): Error {
+  const code = causeCode(error)
+  if (code === 'LEVEL_LOCKED') {
+    return new StorageError(`another process is using ${directory}; stop it, or choose another --data-dir`)
+  }
+  if (code === 'LEVEL_CORRUPTION') {
+    return new StorageError(`the database in ${directory} is damaged (${causeMessage(error)}); ${reindexHint}`)
+  }
+  return new StorageError(`the database in ${directory} cannot be opened: ${causeMessage(error)}`)
+}
+
+function readFailure(error: unknown): Error {
+  if (causeCode(error) !== 'LEVEL_CORRUPTION') return error instanceof Error ? error : new Error(String(error))
+  return damaged(causeMessage(error))
+}

@@ -1,0 +1,346 @@
+import type { Coin } from '../consensus/ledger.js'
+import type { ProgramHash } from '../primitives/address.js'
+import { asBuffer, concat } from '../primitives/bytes.js'
+import { Reader, Writer } from '../primitives/codec.js'
+import type { Hash } from '../primitives/hash.js'
+import type { Outpoint } from '../primitives/transaction.js'
+
+/**
+ * Every row of the database: how its key is built and what its value holds. Nothing else in the program builds a key.
+ *
+ * Keys begin with a table byte and are big-endian, so that rows sort by what they mean; values are little-endian, in the
+ * codec of the chain. Table numbers are never reused. docs/schema.md draws the same page for readers.
+ *
+ *   00 name                                       → meta: schema version, spec digest, tip, a devnet's clock offset
+ *   01 sequence u64                               → journal row (journal.ts)
+ *   02 block hash                                 → header record
+ *   03 height u32                                 → hash of the active block there
+ *   04 height u32, index u16                      → transaction bytes
+ *   05 block hash                                 → body of a block off the active chain
+ *   06 txid                                       → height u32, index u16
+ *   07 block hash                                 → confirm bytes
+ *   08 txid, output u16                           → coin
+ *   09 program hash, height u32, txid, output u16 → value i64
+ *   0a program hash                               → sum u64, count u32
+ *   0b program hash, height u32, index u16        → (empty): a transaction that touched the address
+ *   0c height u32                                 → undo record
+ *   0d DID program hash                           → head
+ *   0e DID program hash, sequence u32             → operation
+ *   20 txid                                       → pooled transaction: arrival u64, bytes
+ *   21 txid                                       → why a pooled transaction was dropped: text
+ */
+export const table = {
+  meta: 0x00,
+  journal: 0x01,
+  header: 0x02,
+  active: 0x03,
+  transaction: 0x04,
+  sideBody: 0x05,
+  location: 0x06,
+  confirm: 0x07,
+  coin: 0x08,
+  addressCoin: 0x09,
+  balance: 0x0a,
+  history: 0x0b,
+  undo: 0x0c,
+  didHead: 0x0d,
+  didOperation: 0x0e,
+  pool: 0x20,
+  dropped: 0x21,
+} as const
+
+export const schemaVersion = 1
+
+/** Tables that every node with the same tip holds byte for byte: what the state digest covers. */
+export const stateTables = [table.coin, table.didHead, table.didOperation] as const
+/** Tables that follow from the active chain alone: what a full verification rebuilds and compares. */
+export const derivedTables = [
+  table.active,
+  table.transaction,
+  table.location,
+  table.coin,
+  table.addressCoin,
+  table.balance,
+  table.history,
+  table.undo,
+  table.didHead,
+  table.didOperation,
+] as const
+
+export type Key = Buffer
+
+function key(tableByte: number, size: number): Buffer {
+  const buffer = Buffer.allocUnsafe(1 + size)
+  buffer[0] = tableByte
+  return buffer
+}
+
+function keyOf(tableByte: number, bytes: Uint8Array): Key {
+  const buffer = key(tableByte, bytes.length)
+  buffer.set(bytes, 1)
+  return buffer
+}
+
+function heightIndexKey(tableByte: number, height: number, index: number): Key {
+  const buffer = key(tableByte, 6)
+  buffer.writeUInt32BE(height, 1)
+  buffer.writeUInt16BE(index, 5)
+  return buffer
+}
+
+function heightKey(tableByte: number, height: number): Key {
+  const buffer = key(tableByte, 4)
+  buffer.writeUInt32BE(height, 1)
+  return buffer
+}
+
+export const keys = {
+  meta: (name: 'version' | 'spec' | 'tip' | 'clock'): Key => keyOf(table.meta, Buffer.from(name)),
+  journal: (sequence: number): Key => {
+    const buffer = key(table.journal, 8)
+    buffer.writeBigUInt64BE(BigInt(sequence), 1)
+    return buffer
+  },
+  header: (hash: Hash): Key => keyOf(table.header, hash),
+  active: (height: number): Key => heightKey(table.active, height),
+  transaction: (height: number, index: number): Key => heightIndexKey(table.transaction, height, index),
+  sideBody: (hash: Hash): Key => keyOf(table.sideBody, hash),
+  location: (txid: Hash): Key => keyOf(table.location, txid),
+  confirm: (hash: Hash): Key => keyOf(table.confirm, hash),
+  coin: ({ txid, index }: Outpoint): Key => {
+    const buffer = key(table.coin, 34)
+    buffer.set(txid, 1)
+    buffer.writeUInt16BE(index, 33)
+    return buffer
+  },
+  addressCoin: (programHash: ProgramHash, height: number, { txid, index }: Outpoint): Key => {
+    const buffer = key(table.addressCoin, 21 + 4 + 34)
+    buffer.set(programHash, 1)
+    buffer.writeUInt32BE(height, 22)
+    buffer.set(txid, 26)
+    buffer.writeUInt16BE(index, 58)
+    return buffer
+  },
+  balance: (programHash: ProgramHash): Key => keyOf(table.balance, programHash),
+  history: (programHash: ProgramHash, height: number, index: number): Key =>
+    concat(keyOf(table.history, programHash), heightIndexKey(0, height, index).subarray(1)) as Key,
+  undo: (height: number): Key => heightKey(table.undo, height),
+  didHead: (did: ProgramHash): Key => keyOf(table.didHead, did),
+  didOperation: (did: ProgramHash, sequence: number): Key => {
+    const buffer = key(table.didOperation, 25)
+    buffer.set(did, 1)
+    buffer.writeUInt32BE(sequence, 22)
+    return buffer
+  },
+  pool: (txid: Hash): Key => keyOf(table.pool, txid),
+  dropped: (txid: Hash): Key => keyOf(table.dropped, txid),
+}
+
+/** All keys that begin with a table byte and, if given, further bytes. */
+export function rangeOf(tableByte: number, start: Uint8Array = new Uint8Array(0)): { gte: Key; lt: Key } {
+  const gte = keyOf(tableByte, start)
+  const lt = Buffer.from(gte)
+  for (let i = lt.length - 1; i >= 0; i--) {
+    lt[i] = ((lt[i] as number) + 1) & 0xff
+    if (lt[i] !== 0) break
+  }
+  return { gte, lt }
+}
+
+/** The transactions of one height. */
+export function transactionRange(height: number): { gte: Key; lt: Key } {
+  return rangeOf(table.transaction, heightKey(0, height).subarray(1))
+}
+
+/** What an address coin's key says. */
+export function parseAddressCoinKey(keyBytes: Uint8Array): { height: number; outpoint: Outpoint } {
+  const buffer = asBuffer(keyBytes)
+  return {
+    height: buffer.readUInt32BE(22),
+    outpoint: { txid: buffer.subarray(26, 58), index: buffer.readUInt16BE(58) },
+  }
+}
+
+/** Where a transaction stands on the active chain. */
+export interface Location {
+  readonly height: number
+  readonly index: number
+}
+
+/** Where a block stands in the node's view. */
+export type BlockStatus = 'header' | 'side' | 'active' | 'invalid'
+const statuses: readonly BlockStatus[] = ['header', 'side', 'active', 'invalid']
+
+/** What is kept of every header. */
+export interface HeaderRecord {
+  /** 84 bytes. */
+  readonly header: Uint8Array
+  readonly auxPow: Uint8Array
+  readonly status: BlockStatus
+  /** Work of the chain up to and including this block. */
+  readonly chainWork: bigint
+  readonly transactionCount: number
+  /** Bytes of the whole block on the wire. */
+  readonly size: number
+  /** Rises with every header accepted: the earlier of two equal chains wins, across restarts too. */
+  readonly arrival: number
+}
+
+/** The balance row of an address. */
+export interface Balance {
+  readonly sum: bigint
+  readonly count: number
+}
+
+/** What undoing a block needs. */
+export interface UndoRecord {
+  /** For each transaction after the coinbase, the coins it spent in input order. */
+  readonly spent: readonly (readonly Coin[])[]
+  /** DIDs whose last operation stands in this block, once per operation, in block order. */
+  readonly dids: readonly ProgramHash[]
+}
+
+/** The state of a DID, without its document: that is in the transaction of the last create or update. */
+export interface DidHead {
+  readonly status: 'valid' | 'deactivated'
+  /** Operations so far; the next one gets this sequence number. */
+  readonly operationCount: number
+  /** Sequence number of the operation that holds the document. */
+  readonly documentSequence: number
+}
+
+/** One operation of a DID: where it stands. */
+export interface DidOperationRow extends Location {
+  readonly txid: Hash
+}
+
+export interface TipRow {
+  readonly hash: Hash
+  readonly height: number
+}
+
+const maxAuxPow = 16 * 1024 + 1024
+
+export const values = {
+  location: {
+    encode: ({ height, index }: Location) => new Writer(6).u32(height).u16(index).finish(),
+    decode: (bytes: Uint8Array): Location => {
+      const reader = new Reader(bytes)
+      return { height: reader.u32(), index: reader.u16() }
+    },
+  },
+  header: {
+    encode: (record: HeaderRecord) =>
+      new Writer(160 + record.auxPow.length)
+        .bytes(record.header)
+        .varbytes(record.auxPow)
+        .u8(statuses.indexOf(record.status))
+        .bytes(work.encode(record.chainWork))
+        .u32(record.transactionCount)
+        .u32(record.size)
+        .u64(BigInt(record.arrival))
+        .finish(),
+    decode: (bytes: Uint8Array): HeaderRecord => {
+      const reader = new Reader(bytes)
+      return {
+        header: reader.take(84),
+        auxPow: reader.varbytes(maxAuxPow),
+        status: statuses[reader.u8()] as BlockStatus,
+        chainWork: work.decode(reader.take(32)),
+        transactionCount: reader.u32(),
+        size: reader.u32(),
+        arrival: Number(reader.u64()),
+      }
+    },
+  },
+  coin: {
+    encode: (coin: Coin) => writeCoin(new Writer(40), coin).finish(),
+    decode: (bytes: Uint8Array): Coin => readCoin(new Reader(bytes)),
+  },
+  addressCoin: {
+    encode: (value: bigint) => new Writer(8).i64(value).finish(),
+    decode: (bytes: Uint8Array): bigint => new Reader(bytes).i64(),
+  },
+  balance: {
+    encode: ({ sum, count }: Balance) => new Writer(12).u64(sum).u32(count).finish(),
+    decode: (bytes: Uint8Array): Balance => {
+      const reader = new Reader(bytes)
+      return { sum: reader.u64(), count: reader.u32() }
+    },
+  },
+  undo: {
+    encode: ({ spent, dids }: UndoRecord) => {
+      const writer = new Writer(1024)
+      writer.list(spent, (coins) => writer.list(coins, (coin) => writeCoin(writer, coin)))
+      return writer.list(dids, (did) => writer.bytes(did)).finish()
+    },
+    decode: (bytes: Uint8Array): UndoRecord => {
+      const reader = new Reader(bytes)
+      const spent = reader.list(0xffff, 1, () => reader.list(0xffff, 38, () => readCoin(reader)))
+      return { spent, dids: reader.list(0xffff, 21, () => reader.take(21)) }
+    },
+  },
+  didHead: {
+    encode: ({ status, operationCount, documentSequence }: DidHead) =>
+      new Writer(9)
+        .u8(status === 'valid' ? 0 : 1)
+        .u32(operationCount)
+        .u32(documentSequence)
+        .finish(),
+    decode: (bytes: Uint8Array): DidHead => {
+      const reader = new Reader(bytes)
+      return {
+        status: reader.u8() === 0 ? 'valid' : 'deactivated',
+        operationCount: reader.u32(),
+        documentSequence: reader.u32(),
+      }
+    },
+  },
+  didOperation: {
+    encode: ({ height, index, txid }: DidOperationRow) => new Writer(38).u32(height).u16(index).bytes(txid).finish(),
+    decode: (bytes: Uint8Array): DidOperationRow => {
+      const reader = new Reader(bytes)
+      return { height: reader.u32(), index: reader.u16(), txid: reader.hash() }
+    },
+  },
+  tip: {
+    encode: ({ hash, height }: TipRow) => new Writer(36).bytes(hash).u32(height).finish(),
+    decode: (bytes: Uint8Array): TipRow => {
+      const reader = new Reader(bytes)
+      return { hash: reader.hash(), height: reader.u32() }
+    },
+  },
+  pool: {
+    encode: ({ arrival, bytes }: { arrival: number; bytes: Uint8Array }) =>
+      new Writer(8 + bytes.length).u64(BigInt(arrival)).bytes(bytes).finish(),
+    decode: (row: Uint8Array): { arrival: number; bytes: Uint8Array } => {
+      const reader = new Reader(row)
+      return { arrival: Number(reader.u64()), bytes: reader.take(reader.remaining) }
+    },
+  },
+}
+
+/** 32 bytes, big-endian. */
+const work = {
+  encode: (value: bigint): Uint8Array => Buffer.from(value.toString(16).padStart(64, '0'), 'hex'),
+  decode: (bytes: Uint8Array): bigint => BigInt(`0x${asBuffer(bytes).toString('hex')}`),
+}
+
+function writeCoin(writer: Writer, coin: Coin): Writer {
+  return writer
+    .u32(coin.height)
+    .u8(coin.coinbase ? 1 : 0)
+    .i64(coin.value)
+    .u32(coin.outputLock)
+    .bytes(coin.programHash)
+}
+
+function readCoin(reader: Reader): Coin {
+  return {
+    height: reader.u32(),
+    coinbase: reader.u8() === 1,
+    value: reader.i64(),
+    outputLock: reader.u32(),
+    programHash: reader.take(21),
+  }
+}

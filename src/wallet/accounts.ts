@@ -1,0 +1,78 @@
+import { keyFromSeed, keyPath, seedOf } from '../crypto/hd.js'
+import { publicKeyOf } from '../crypto/keys.js'
+import { UserError } from '../errors.js'
+import { addressFromPublicKey, didFromPublicKey } from '../primitives/address.js'
+import { didMethod } from '../primitives/spec.js'
+
+/** What the world may know of one account of a wallet: the same key pays from `address` and is the default key of `did`. */
+export interface Account {
+  readonly index: number
+  readonly address: string
+  readonly did: string
+  /** 33 bytes, compressed. */
+  readonly publicKey: Uint8Array
+}
+
+export interface KeyPair {
+  /** 32 bytes. */
+  readonly privateKey: Uint8Array
+  /** 33 bytes, compressed. */
+  readonly publicKey: Uint8Array
+}
+
+/** An account that can sign. */
+export interface SigningAccount extends Account, KeyPair {
+  /** The second identity key of the account; a wallet of imported keys has none. */
+  readonly recovery?: KeyPair
+}
+
+/** The secret of a wallet: a mnemonic, or private keys in the order they were imported. */
+export type WalletSecret =
+  | { readonly kind: 'mnemonic'; readonly mnemonic: string }
+  | { readonly kind: 'keys'; readonly privateKeys: readonly Uint8Array[] }
+
+/** Where the recovery key of account `index` stands; the account keys themselves are at {@link keyPath}. */
+export function recoveryPath(index: number): string {
+  return `m/44'/0'/2'/0/${index}`
+}
+
+/** The account of a 33-byte compressed public key. */
+export function accountOf(publicKey: Uint8Array, index: number): Account {
+  return {
+    index,
+    address: addressFromPublicKey(publicKey),
+    did: didFromPublicKey(publicKey, { method: didMethod }),
+    publicKey,
+  }
+}
+
+/** Opens the accounts of a secret; deriving its seed, the slow step, is done once. */
+export function accountSource(secret: WalletSecret): (index: number) => SigningAccount {
+  if (secret.kind === 'keys') {
+    return (index) => {
+      const privateKey = secret.privateKeys[index]
+      if (privateKey === undefined) {
+        throw new UserError(`this wallet has ${secret.privateKeys.length} imported keys; there is no account ${index}`)
+      }
+      const pair = keyPair(privateKey)
+      return { ...accountOf(pair.publicKey, index), ...pair }
+    }
+  }
+  const seed = seedOf(secret.mnemonic)
+  if (seed === undefined) throw new UserError('the mnemonic is not valid: a word is unknown, or the checksum is wrong')
+  return (index) => {
+    const pair = derivedPair(seed, keyPath(index))
+    return { ...accountOf(pair.publicKey, index), ...pair, recovery: derivedPair(seed, recoveryPath(index)) }
+  }
+}
+
+/** The key pair at `path` below a BIP39 seed. A {@link UserError} for a path that has no key. */
+export function derivedPair(seed: Uint8Array, path: string): KeyPair {
+  const privateKey = keyFromSeed(seed, path)
+  if (privateKey === undefined) throw new UserError(`there is no key at ${path}`)
+  return keyPair(privateKey)
+}
+
+function keyPair(privateKey: Uint8Array): KeyPair {
+  return { privateKey, publicKey: publicKeyOf(privateKey) }
+}

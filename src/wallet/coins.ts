@@ -1,0 +1,121 @@
+import { UserError } from '../errors.js'
+import { formatAmount } from '../primitives/amount.js'
+import { compareBytes, displayHash } from '../primitives/bytes.js'
+import type { Outpoint } from '../primitives/transaction.js'
+
+/** An unspent output of the paying address. What is not known about it is absent. */
+export interface Coin extends Outpoint {
+  /** In units of 10^-8. */
+  readonly value: bigint
+  /** Height that the spender's lockTime must reach; 0 or absent is no lock. */
+  readonly outputLock?: number
+  readonly coinbase?: boolean
+  /** 0 for an output of a transaction that is not mined yet. */
+  readonly confirmations?: number
+}
+
+/** What is known of the chain when coins are chosen. */
+export interface ChainContext {
+  /** Height of the tip. */
+  readonly height?: number
+  /** Confirmations after which a coinbase output may be spent. */
+  readonly maturity?: number
+}
+
+/** Why a coin cannot be spent in the next block; undefined when nothing known speaks against it. */
+export function unusable(coin: Coin, { height, maturity }: ChainContext): 'immature' | 'locked' | undefined {
+  if (coin.coinbase && coin.confirmations !== undefined && maturity !== undefined) {
+    // Spent in the next block, the coin will be as many blocks deep as it has confirmations now.
+    if (coin.confirmations < maturity) return 'immature'
+  }
+  // The spender's lockTime must reach the lock and stay below the height of the block that takes it.
+  if (coin.outputLock && height !== undefined && coin.outputLock > height) return 'locked'
+  return undefined
+}
+
+export interface Selection {
+  /** In the order they are spent. */
+  readonly coins: readonly Coin[]
+  readonly fee: bigint
+  /** 0 when no change output is made. */
+  readonly change: bigint
+}
+
+/** What is asked of {@link selectCoins}. */
+export interface SelectionRequest extends ChainContext {
+  readonly coins: readonly Coin[]
+  /** Sum of the outputs to pay. */
+  readonly amount: bigint
+  /** The fee of a transaction with so many inputs, with or without a change output. */
+  readonly feeOf: (inputs: number, withChange: boolean) => bigint
+}
+
+/**
+ * Chooses coins for an amount and its fee, the same for the same coins in any order. Confirmed coins first: the fewest
+ * that suffice (largest first), then the last of them is exchanged for the smallest that still does, which keeps large coins
+ * whole. Unconfirmed coins only where those do not suffice. coins = amount + fee + change holds exactly. A remainder that
+ * is worth less than the change output would cost goes to the fee.
+ *
+ * A {@link UserError} says how much there is and what is missing.
+ */
+export function selectCoins(request: SelectionRequest): Selection {
+  const { feeOf } = request
+  // A coin that is worth less than its own input costs would only make the rest smaller.
+  const inputCost = feeOf(2, false) - feeOf(1, false)
+  const usable = request.coins
+    .filter((coin) => coin.value > inputCost && unusable(coin, request) === undefined)
+    .sort(largestFirst)
+  const confirmed = usable.filter(({ confirmations }) => confirmations !== 0)
+  const pending = usable.filter(({ confirmations }) => confirmations === 0)
+  const selection = pick(confirmed, request) ?? pick([...confirmed, ...pending], request)
+  if (selection === undefined) throw notEnough(usable, request)
+  return selection
+}
+
+function pick(coins: readonly Coin[], { amount, feeOf }: SelectionRequest): Selection | undefined {
+  let sum = 0n
+  for (const [index, last] of coins.entries()) {
+    sum += last.value
+    const inputs = index + 1
+    if (sum < amount + feeOf(inputs, false)) continue
+    const others = sum - last.value
+    const needed = amount + feeOf(inputs, false) - others
+    const smallest = coins.slice(index).reduce((best, coin) => (better(coin, best, needed) ? coin : best), last)
+    return settle([...coins.slice(0, index), smallest], others + smallest.value, amount, feeOf)
+  }
+  return undefined
+}
+
+/** Coins stand largest first within the confirmed and the unconfirmed; a smaller one that suffices is better. */
+function better(coin: Coin, best: Coin, needed: bigint): boolean {
+  return coin.value >= needed && coin.value < best.value && (coin.confirmations !== 0 || best.confirmations === 0)
+}
+
+function settle(coins: Coin[], sum: bigint, amount: bigint, feeOf: SelectionRequest['feeOf']): Selection {
+  const change = sum - amount - feeOf(coins.length, true)
+  if (change > 0n) return { coins, fee: feeOf(coins.length, true), change }
+  return { coins, fee: sum - amount, change: 0n }
+}
+
+function largestFirst(a: Coin, b: Coin): number {
+  if (a.value !== b.value) return a.value > b.value ? -1 : 1
+  return compareBytes(a.txid, b.txid) || a.index - b.index
+}
+
+function notEnough(usable: readonly Coin[], request: SelectionRequest): UserError {
+  const total = (coins: readonly Coin[]) => coins.reduce((sum, { value }) => sum + value, 0n)
+  const fee = request.feeOf(Math.max(usable.length, 1), false)
+  const withheld = (['immature', 'locked'] as const).map((reason) => {
+    const sum = total(request.coins.filter((coin) => unusable(coin, request) === reason))
+    return sum > 0n ? `; ${formatAmount(sum)} more is ${reason}` : ''
+  })
+  return new UserError(
+    `not enough coins: ${formatAmount(request.amount)} and a fee of ${formatAmount(fee)} are asked, ` +
+      `${formatAmount(total(usable))} can be spent${withheld.join('')}`,
+  )
+}
+
+/** "txid:index", for messages. */
+export function outpointText({ txid, index }: Outpoint): string {
+  return `${displayHash(txid)}:${index}`
+}

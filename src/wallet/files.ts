@@ -1,0 +1,85 @@
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { UserError } from '../errors.js'
+
+/** Largest file of a user that is read at all. */
+export const maxFileSize = 32 * 1024 * 1024
+
+/** The UTF-8 text of a file; what is wrong with it is a {@link UserError} that names it as `what`. */
+export function readTextFile(path: string, what: string): string {
+  let bytes: Buffer
+  try {
+    bytes = readFileSync(path)
+  } catch (error) {
+    throw new UserError(`cannot read the ${what} ${path}: ${reasonOf(error)}`)
+  }
+  if (bytes.length > maxFileSize) throw new UserError(`the ${what} ${path} is larger than ${maxFileSize} bytes`)
+  return bytes.toString('utf8')
+}
+
+/** The JSON of a file; what is wrong with it is a {@link UserError} that names it as `what`. */
+export function readJsonFile(path: string, what: string): unknown {
+  return parseJson(readTextFile(path, what), `the ${what} ${path}`)
+}
+
+/** JSON text as a value; a {@link UserError} that begins with `what` for anything else. */
+export function parseJson(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new UserError(`${what} is not JSON: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+/**
+ * Writes a file so that it is there whole or not at all, also after a loss of power: a temporary file beside it, fsync, then
+ * one step that makes it appear. An existing file is a {@link UserError} unless `replace` is given.
+ */
+export function writeFileAtomically(path: string, text: string, options: { mode: number; replace?: boolean }): void {
+  const temporary = `${path}.${process.pid}.tmp`
+  try {
+    const file = openSync(temporary, 'w', options.mode)
+    try {
+      writeFileSync(file, text)
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+    if (options.replace) renameSync(temporary, path)
+    // A rename would silently replace what another process put there in the meantime.
+    else linkSync(temporary, path)
+    syncDirectory(dirname(path))
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') throw new UserError(`${path} exists already and is not overwritten`)
+    throw new UserError(`cannot write ${path}: ${reasonOf(error)}`)
+  } finally {
+    rmSync(temporary, { force: true })
+  }
+}
+
+function syncDirectory(path: string): void {
+  const directory = openSync(path, 'r')
+  try {
+    fsyncSync(directory)
+  } finally {
+    closeSync(directory)
+  }
+}
+
+function errorCode(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file or directory',
+  EACCES: 'permission denied',
+  EPERM: 'not permitted',
+  EISDIR: 'it is a directory',
+  ENOTDIR: 'a part of its path is no directory',
+  ENOSPC: 'no space is left on the disk',
+  EROFS: 'the file system is read-only',
+}
+
+function reasonOf(error: unknown): string {
+  return reasons[String(errorCode(error))] ?? (error instanceof Error ? error.message : String(error))
+}

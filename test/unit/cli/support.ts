@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { CliContext } from '../../../src/cli/context.js'
+import { runCommand } from '../../../src/cli/program.js'
+import { addressFromPublicKey } from '../../../src/primitives/address.js'
+import { toHex } from '../../../src/primitives/bytes.js'
+import { devnetValidatorKey, faucetKey } from '../../../src/wallet/devnet-accounts.js'
+
+/** 2030-01-01T00:00:00Z: the clock of every command in these tests. */
+export const testNow = Date.UTC(2030, 0, 1) / 1000
+
+/** A small devnet-like spec with fees of 100 and 1 a byte. */
+export function specText(): string {
+  return JSON.stringify({
+    name: 'testnet',
+    devnet: true,
+    time: 1_700_000_000,
+    asset: {
+      name: 'ELA',
+      description: '',
+      precision: 8,
+      assetType: 0,
+      recordType: 0,
+      amount: '0',
+      controller: '00'.repeat(21),
+    },
+    allocations: [{ address: addressFromPublicKey(faucetKey().publicKey), amount: '3300000000000000' }],
+    powLimitBits: 0x207fffff,
+    retarget: { interval: 720, spacing: 120 },
+    auxpowChainId: 1224,
+    evmChainId: 1,
+    producer: 'sponsor',
+    maturity: 10,
+    maxMoney: '3300000000000000',
+    subsidy: { initial: '0', halving: 0 },
+    fees: { minimum: '100', perByte: '1' },
+    limits: { blockSize: 8_000_000, blockTransactions: 10_000, transactionCost: 2_000, blockCost: 40_000 },
+    specifications: { did: ['ledger/did/1.0'], credential: ['ledger/credential/1.0'] },
+    validators: [toHex(devnetValidatorKey().publicKey)],
+    timing: { minInterval: 0, emptyInterval: 0, maxDrift: 1000, propose: 1000, delta: 500 },
+    maxViewTimeout: 60_000,
+    upgrades: [],
+  })
+}
+
+/** What one command line did. */
+export interface Ran {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+/** A directory of its own and commands that run in this process. */
+export class Workbench {
+  readonly directory = mkdtempSync(join(tmpdir(), 'didledger-cli-'))
+  readonly spec = this.write('spec.json', specText())
+  /** Answers for prompts, in order; without any there is no terminal. */
+  answers: string[] | undefined
+  env: Record<string, string> = { DIDLEDGER_PASSWORD: 'correct horse' }
+  #draws = 0
+
+  path(name: string): string {
+    return join(this.directory, name)
+  }
+
+  write(name: string, text: string): string {
+    writeFileSync(this.path(name), text)
+    return this.path(name)
+  }
+
+  async run(...args: string[]): Promise<Ran> {
+    let out = ''
+    let err = ''
+    const { answers } = this
+    const context: CliContext = {
+      clock: { now: () => testNow * 1000 },
+      random: { bytes: (length) => this.#random(length) },
+      env: this.env,
+      out: (text) => void (out += text),
+      err: (text) => void (err += text),
+      prompt: answers && ((question) => Promise.resolve(answers.shift() ?? `no answer to ${question}`)),
+    }
+    const code = await runCommand(args, context)
+    return { code, out, err }
+  }
+
+  /** {@link run} with --json; the parsed output of a command that must succeed. */
+  async json<T = Record<string, unknown>>(...args: string[]): Promise<T> {
+    const { code, out, err } = await this.run(...args, '--json')
+    if (code !== 0) throw new Error(`exit code ${code}: ${err}`)
+    return JSON.parse(out) as T
+  }
+
+  close(): void {
+    rmSync(this.directory, { recursive: true, force: true })
+  }
+
+  #random(length: number): Uint8Array {
+    this.#draws++
+    const blocks = Array.from({ length: Math.ceil(length / 32) }, (_, i) =>
+      createHash('sha256').update(`${this.#draws}/${i}`).digest(),
+    )
+    return Buffer.concat(blocks).subarray(0, length)
+  }
+}

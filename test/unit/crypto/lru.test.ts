@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest'
+import { LruMap } from '../../../src/crypto/lru.js'
+
+describe('LruMap', () => {
+  it('holds no more than its capacity and drops what was used longest ago', () => {
+    const map = new LruMap<number>(3)
+    map.set('a', 1)
+    map.set('b', 2)
+    map.set('c', 3)
+    expect(map.get('a')).toBe(1)
+    map.set('d', 4)
+    expect(map.size).toBe(3)
+    expect(map.get('b')).toBeUndefined()
+    expect([map.get('a'), map.get('c'), map.get('d')]).toEqual([1, 3, 4])
+  })
+
+  it('writing a key again makes it the most recent one without growing', () => {
+    const map = new LruMap<number>(2)
+    map.set('a', 1)
+    map.set('b', 2)
+    map.set('a', 3)
+    map.set('c', 4)
+    expect(map.size).toBe(2)
+    expect([map.get('a'), map.get('b'), map.get('c')]).toEqual([3, undefined, 4])
+  })
+})

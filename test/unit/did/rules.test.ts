@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest'
+import { codes, RuleError } from '../../../src/errors.js'
+import { didRules } from '../../rules/did.js'
+
+describe('the rules of the DID layer', () => {
+  it.each(didRules.map((row) => [row.code, row] as const))('%s: accepted and refused', async (code, row) => {
+    await row.accepts()
+    const refusal: unknown = await Promise.resolve()
+      .then(() => row.refuses())
+      .then(
+        () => undefined,
+        (error: unknown) => error,
+      )
+    expect(refusal).toBeInstanceOf(RuleError)
+    expect((refusal as RuleError).code).toBe(code)
+    expect((refusal as RuleError).message).not.toBe('')
+  })
+
+  it('have one row for every code', () => {
+    const ofThisLayer = Object.keys(codes).filter((code) => /^(json|did|document|credential)-/.test(code))
+    expect(didRules.map((row) => row.code).sort()).toEqual(ofThisLayer.sort())
+  })
+})

@@ -1,0 +1,65 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { concat, toHex } from '../../../src/primitives/bytes.js'
+import { type Hash, sha256d, zeroHash } from '../../../src/primitives/hash.js'
+import { foldBranch, merkleRoot } from '../../../src/primitives/merkle.js'
+import { hash, runs, u32 } from '../../support/arbitraries.js'
+
+/** By recursion over halves of a power of two. */
+function slowRoot(leaves: readonly Hash[]): Hash {
+  if (leaves.length === 1) return leaves[0] as Hash
+  const padded = leaves.length % 2 === 0 ? leaves : [...leaves, leaves.at(-1) as Hash]
+  const half = padded.length / 2
+  return slowRoot(
+    Array.from({ length: half }, (_, i) => sha256d(concat(padded[2 * i] as Hash, padded[2 * i + 1] as Hash))),
+  )
+}
+
+describe('merkle roots', () => {
+  it('agree with a slow one, and leave the leaves alone', () => {
+    fc.assert(
+      fc.property(fc.array(hash, { minLength: 1, maxLength: 20 }), (leaves) => {
+        const before = leaves.map(toHex)
+        expect(toHex(merkleRoot(leaves))).toBe(toHex(slowRoot(leaves)))
+        expect(leaves.map(toHex)).toEqual(before)
+      }),
+      runs,
+    )
+  })
+
+  it('are zero without leaves, and the leaf itself for one', () => {
+    expect(toHex(merkleRoot([]))).toBe(toHex(zeroHash))
+    expect(toHex(merkleRoot([sha256d(zeroHash)]))).toBe(toHex(sha256d(zeroHash)))
+  })
+
+  it('are the same with the odd last leaf repeated, which is why ids in a block must differ', () => {
+    const [a, b, c] = [1, 2, 3].map((n) => sha256d(Uint8Array.of(n))) as [Hash, Hash, Hash]
+    expect(toHex(merkleRoot([a, b, c]))).toBe(toHex(merkleRoot([a, b, c, c])))
+  })
+})
+
+describe('branches', () => {
+  it('put the node left where the bit is set', () => {
+    const [leaf, n0, n1] = [1, 2, 3].map((n) => sha256d(Uint8Array.of(n))) as [Hash, Hash, Hash]
+    const pair = (left: Hash, right: Hash) => sha256d(concat(left, right))
+    expect(toHex(foldBranch(leaf, [n0, n1], 0))).toBe(toHex(pair(pair(leaf, n0), n1)))
+    expect(toHex(foldBranch(leaf, [n0, n1], 1))).toBe(toHex(pair(pair(n0, leaf), n1)))
+    expect(toHex(foldBranch(leaf, [n0, n1], 2))).toBe(toHex(pair(n1, pair(leaf, n0))))
+    expect(toHex(foldBranch(leaf, [], 5))).toBe(toHex(leaf))
+  })
+
+  it('read all 32 bits of an index', () => {
+    fc.assert(
+      fc.property(hash, u32, (leaf, index) => {
+        const branch = Array.from({ length: 32 }, (_, i) => sha256d(Uint8Array.of(i)))
+        let expected = leaf
+        for (const [i, node] of branch.entries()) {
+          const left = Math.floor(index / 2 ** i) % 2 === 1
+          expected = sha256d(left ? concat(node, expected) : concat(expected, node))
+        }
+        return toHex(foldBranch(leaf, branch, index)) === toHex(expected)
+      }),
+      runs,
+    )
+  })
+})
