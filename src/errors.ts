@@ -215,6 +215,8 @@ export const codes = {
   'request-action': request(42001, 400, -32601, 'the Action is not one this endpoint knows'),
   'request-parameter': request(42002, 400, -32602, 'a parameter is missing or has a wrong form'),
   'request-json': request(41003, 400, -32700, 'the body is not JSON'),
+  'request-form': request(41003, 400, -32600, 'the bytes are no HTTP request, or the JSON is no JSON-RPC request'),
+  'request-headers': request(41003, 431, -32600, 'the headers are larger than the limit'),
   'request-media-type': request(41003, 415, -32700, 'the content type is not application/json'),
   'request-too-large': request(41003, 413, -32600, 'the body is larger than the limit'),
   'request-timeout': request(45002, 408, -32005, 'the request did not arrive in time'),
@@ -223,6 +225,7 @@ export const codes = {
   'unknown-transaction': request(44001, 404, -32002, 'no such transaction on the chain or in the pool'),
   'unknown-block': request(44003, 404, -32004, 'no such block'),
   'unknown-confirm': request(44004, 404, -32004, 'the block has no confirm'),
+  'resolver-behind': request(45002, 503, -32001, 'the node is catching up, so it cannot resolve yet'),
   busy: request(45002, 503, -32005, 'a queue is full; try again'),
   internal: request(45002, 500, -32603, 'an unforeseen failure; the log says more'),
 } as const satisfies Record<string, CodeEntry>

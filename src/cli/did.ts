@@ -2,10 +2,12 @@ import { type Command, Option } from 'commander'
 import bs58 from 'bs58'
 import { NodeClient } from '../client/node-client.js'
 import { formatDate } from '../did/date.js'
+import { documentJsonLimits } from '../did/document.js'
 import { readOperationJson } from '../did/operation.js'
-import { UserError } from '../errors.js'
+import { RuleError, UserError } from '../errors.js'
 import { fromHex } from '../primitives/bytes.js'
 import { type DidOperation, operationJson } from '../primitives/operation.js'
+import { parseStrictJson } from '../primitives/strict-json.js'
 import type { SigningAccount } from '../wallet/accounts.js'
 import { buildDidTransaction } from '../wallet/build.js'
 import { readTextFile, writeFileAtomically } from '../wallet/files.js'
@@ -195,7 +197,7 @@ async function updater(
   const changes = {
     addServices: addService ?? [],
     removeServices: removeService ?? [],
-    addCredentials: (addCredential ?? []).map((file) => readTextFile(file, 'credential')),
+    addCredentials: (addCredential ?? []).map(readCredential),
     removeCredentials: removeCredential ?? [],
     ...(expires === undefined ? {} : { expires }),
   }
@@ -227,6 +229,18 @@ async function publishFile(context: CliContext, file: string, options: Operation
 
 function readOperation(file: string): DidOperation {
   return readOperationJson(readTextFile(file, 'operation file'))
+}
+
+/** The text of a credential file, once it is known to be JSON as documents take it. */
+function readCredential(file: string): string {
+  const text = readTextFile(file, 'credential')
+  try {
+    parseStrictJson(text, documentJsonLimits)
+  } catch (error) {
+    if (error instanceof RuleError) throw new UserError(`the credential ${file}: ${error.message}`)
+    throw error
+  }
+  return text
 }
 
 /** The specification string to write: the first that the chain accepts. */

@@ -1,8 +1,11 @@
-import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { RuleError, UserError } from '../errors.js'
 import type { CliContext } from './context.js'
 import { registerDid } from './did.js'
+import { registerChain } from './chain.js'
+import { registerDevnet } from './devnet.js'
+import { registerStart } from './start.js'
+import { packageVersion } from './version.js'
 import { registerWallet } from './wallet.js'
 
 /** Every command, as a tree that has not read its arguments yet. */
@@ -13,8 +16,11 @@ export function createProgram(context: CliContext): Command {
     .configureOutput({ writeOut: (text) => context.out(text), writeErr: (text) => context.err(text) })
     .exitOverride()
     .showHelpAfterError('(--help shows how the command is used)')
+  registerDevnet(program, context)
+  registerStart(program, context)
   registerWallet(program, context)
   registerDid(program, context)
+  registerChain(program, context)
   return program
 }
 
@@ -44,9 +50,4 @@ function explain(error: unknown, json: boolean, context: CliContext): 1 | 2 {
   context.err(json ? `${JSON.stringify({ error: { ...code, message } }, null, 2)}\n` : `error: ${text}\n`)
   if (context.env['DEBUG']?.includes('didledger') && error instanceof Error) context.err(`${error.stack ?? ''}\n`)
   return error instanceof UserError ? error.exitCode : 1
-}
-
-function packageVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(text) as { version: string }).version
 }

@@ -122,6 +122,7 @@ async function build(context: CliContext, options: BuildOptions): Promise<void> 
       coins: parseCoins(readJsonFile(options.coins as string, 'coins file'), assetId),
       fee: options.fee ?? rulesAfter(spec, options.height).fees,
       assetId,
+      maturity: spec.maturity,
       maxMoney: spec.maxMoney,
       random: context.random,
       ...(options.height === undefined ? {} : { height: options.height }),

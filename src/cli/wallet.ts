@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import { NodeClient } from '../client/node-client.js'
 import { generateMnemonic, isMnemonic } from '../crypto/hd.js'
@@ -168,6 +169,7 @@ async function store(
   secret: WalletSecret,
   options: { readonly wallet: string; readonly passwordFile?: string },
 ): Promise<Account> {
+  if (existsSync(options.wallet)) throw new UserError(`${options.wallet} exists already and is not overwritten`)
   const question = { text: `New password for ${options.wallet}`, confirm: true }
   const password = await readPassword(context, options.passwordFile, question)
   const keystore = createKeystore(secret, password, context.random)

@@ -41,8 +41,9 @@ export async function exchange(url: string, body: unknown, { timeout }: HttpOpti
         ? {}
         : { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     })
-    text = await response.text()
+    text = await readBody(response)
   } catch (error) {
+    if (error instanceof UserError) throw error
     throw unreachable(url, error, timeout)
   }
   try {
@@ -50,6 +51,20 @@ export async function exchange(url: string, body: unknown, { timeout }: HttpOpti
   } catch {
     throw new UserError(`${url} answered HTTP ${response.status} and no JSON: is it a didledger node?`)
   }
+}
+
+/** Largest answer that is read: a pool or a block is far below it. */
+const maxAnswer = 64 * 1024 * 1024
+
+async function readBody(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body ?? []) {
+    size += (chunk as Uint8Array).length
+    if (size > maxAnswer) throw new UserError(`${response.url} answered more than ${maxAnswer} bytes`)
+    chunks.push(chunk as Uint8Array)
+  }
+  return Buffer.concat(chunks).toString('utf8')
 }
 
 function unreachable(url: string, error: unknown, timeout: number): UserError {

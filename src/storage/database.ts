@@ -41,7 +41,15 @@ export interface CommitInfo {
 }
 
 /** A damaged or unusable database, with what to do about it. */
-export class StorageError extends UserError {}
+export class StorageError extends UserError {
+  /** LevelDB could not open its own files; {@link Database.repair} may help. */
+  readonly repairable: boolean
+
+  constructor(message: string, options: { repairable?: boolean } = {}) {
+    super(message)
+    this.repairable = options.repairable ?? false
+  }
+}
 
 export class Database {
   readonly #level: Store
@@ -290,9 +298,12 @@ function openFailure(error: unknown, directory: string): Error {
     return new StorageError(`another process is using ${directory}; stop it, or choose another --data-dir`)
   }
   if (code === 'LEVEL_CORRUPTION') {
-    return new StorageError(`the database in ${directory} is damaged (${causeMessage(error)}); ${reindexHint}`)
+    const message = `the database in ${directory} is damaged (${causeMessage(error)}); ${reindexHint}`
+    return new StorageError(message, { repairable: true })
   }
-  return new StorageError(`the database in ${directory} cannot be opened: ${causeMessage(error)}`)
+  return new StorageError(`the database in ${directory} cannot be opened: ${causeMessage(error)}; ${reindexHint}`, {
+    repairable: true,
+  })
 }
 
 function readFailure(error: unknown): Error {

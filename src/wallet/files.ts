@@ -38,7 +38,8 @@ export function parseJson(text: string, what: string): unknown {
 export function writeFileAtomically(path: string, text: string, options: { mode: number; replace?: boolean }): void {
   const temporary = `${path}.${process.pid}.tmp`
   try {
-    const file = openSync(temporary, 'w', options.mode)
+    rmSync(temporary, { force: true })
+    const file = openSync(temporary, 'wx', options.mode)
     try {
       writeFileSync(file, text)
       fsyncSync(file)
@@ -58,6 +59,8 @@ export function writeFileAtomically(path: string, text: string, options: { mode:
 }
 
 function syncDirectory(path: string): void {
+  // Windows cannot open a directory, and writes its entries through.
+  if (process.platform === 'win32') return
   const directory = openSync(path, 'r')
   try {
     fsyncSync(directory)

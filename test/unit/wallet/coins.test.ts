@@ -100,7 +100,7 @@ describe('coin selection', () => {
     values(selectCoins({ coins: list, amount, feeOf: free }).coins)
 
   it('takes as few coins as possible, and the smallest that suffices as the last', () => {
-    const coins = [50n, 40n, 30n, 20n, 10n].map(coinOf)
+    const coins = [50n, 40n, 30n, 20n, 10n].map((value, n) => coinOf(value, n))
     expect(select(coins, 25n)).toEqual([30n])
     expect(select(coins, 50n)).toEqual([50n])
     expect(select(coins, 60n)).toEqual([50n, 10n])

@@ -1,0 +1,40 @@
+import type { ChainReader } from '../chain/reader.js'
+import type { KnownHeader } from '../chain/headers.js'
+import { ByteCache } from '../resolver/byte-cache.js'
+
+/** What an entry takes beside its bytes. */
+const overhead = 300
+
+/**
+ * Rendered answers that follow from the chain alone. Confirmations and next hashes are part of them, so all of them go when
+ * the tip changes.
+ */
+export class AnswerCache {
+  readonly #reader: ChainReader
+  readonly #answers: ByteCache<Buffer>
+  #tip: KnownHeader
+
+  constructor(reader: ChainReader, bytes: number) {
+    this.#reader = reader
+    this.#answers = new ByteCache(bytes)
+    this.#tip = reader.chain.tip
+  }
+
+  get(path: string): Buffer | undefined {
+    this.#followTip()
+    return this.#answers.get(path)
+  }
+
+  /** Keeps an answer that was begun while `tip` was the tip, unless that is over. */
+  set(path: string, answer: Buffer, tip: KnownHeader): void {
+    this.#followTip()
+    if (tip === this.#tip) this.#answers.set(path, answer, answer.length + path.length + overhead)
+  }
+
+  #followTip(): void {
+    const { tip } = this.#reader.chain
+    if (tip === this.#tip) return
+    this.#answers.clear()
+    this.#tip = tip
+  }
+}

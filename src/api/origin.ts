@@ -1,0 +1,26 @@
+import { isIP } from 'node:net'
+import type { IncomingHttpHeaders } from 'node:http'
+
+/** Whether the other end of a connection is this machine. */
+export function isLoopback(address: string | undefined): boolean {
+  return address !== undefined && /^(::ffff:)?127\.|^::1$/.test(address)
+}
+
+/**
+ * Whether a page of another site may be behind a request. Browsers say where a request comes from, in Sec-Fetch-Site or
+ * Origin; programs say neither. A name other than localhost in Host could be one that an attacker points at this machine
+ * to make his page look like ours, so a browser has to call it by its address.
+ */
+export function isCrossSite(headers: IncomingHttpHeaders): boolean {
+  const { origin, host } = headers
+  const site = headers['sec-fetch-site']
+  if (origin === undefined && site === undefined) return false
+  if (site !== undefined && site !== 'same-origin' && site !== 'same-site' && site !== 'none') return true
+  const own = hostName(`http://${host ?? ''}`)
+  if (own === undefined || (own !== 'localhost' && isIP(own) === 0)) return true
+  return origin !== undefined && hostName(origin) !== own
+}
+
+function hostName(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, '') : undefined
+}

@@ -1,0 +1,56 @@
+import { RuleError } from '../../errors.js'
+import { parseAddress, type ProgramHash } from '../../primitives/address.js'
+import { parseDisplayHash } from '../../primitives/bytes.js'
+import type { Hash } from '../../primitives/hash.js'
+
+/** What a segment of a path can be, with what its text means. */
+export interface ParameterValues {
+  height: number
+  /** A block hash or txid, internal order. */
+  hash: Hash
+  address: ProgramHash
+  assetId: Hash
+  /** Anything goes and nothing is read. */
+  any: string
+}
+
+export type ParameterKind = keyof ParameterValues
+
+const maxHeight = 0xffffffff
+
+/** Readers of path segments; each throws `request-parameter` that says what is wrong. */
+const readers: { readonly [Kind in ParameterKind]: (text: string, name: string) => ParameterValues[Kind] } = {
+  height: (text, name) => {
+    const height = /^(0|[1-9][0-9]{0,9})$/.test(text) ? Number(text) : Infinity
+    if (height > maxHeight) throw wrong(name, text, `a height is an integer from 0 to ${maxHeight}`)
+    return height
+  },
+  hash: hashOf,
+  address: (text, name) => {
+    const programHash = parseAddress(text)
+    if (programHash === undefined) throw wrong(name, text, 'an address is 34 characters of base58 with a checksum')
+    return programHash
+  },
+  assetId: hashOf,
+  any: (text) => text,
+}
+
+function hashOf(text: string, name: string): Hash {
+  const hash = parseDisplayHash(text)
+  if (hash === undefined) throw wrong(name, text, 'a hash is 64 hex digits')
+  return hash
+}
+
+function wrong(name: string, text: string, form: string): RuleError {
+  const shown = text.length > 80 ? `${text.slice(0, 80)}…` : text
+  return new RuleError('request-parameter', `${name}: ${form}, not ${JSON.stringify(shown)}`)
+}
+
+/** The value of one segment. */
+export function readParameter<Kind extends ParameterKind>(
+  kind: Kind,
+  name: string,
+  text: string,
+): ParameterValues[Kind] {
+  return readers[kind](text, name)
+}

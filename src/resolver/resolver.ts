@@ -1,0 +1,241 @@
+import { decodeBase64url } from '../did/base64url.js'
+import { formatDate, parseDate } from '../did/date.js'
+import { signatureType } from '../did/model.js'
+import type { Clock } from '../env.js'
+import { InvariantError, RuleError } from '../errors.js'
+import type { ProgramHash } from '../primitives/address.js'
+import { displayHash, equalBytes, utf8 } from '../primitives/bytes.js'
+import { Reader } from '../primitives/codec.js'
+import { Header } from '../primitives/header.js'
+import { type DidOperation, type DidOperationJson, operationJson } from '../primitives/operation.js'
+import { Transaction } from '../primitives/transaction.js'
+import type { Database } from '../storage/database.js'
+import { type DidOperationRow, keys, rangeOf, table, values } from '../storage/schema.js'
+import { didHead } from '../storage/state.js'
+import { ByteCache } from './byte-cache.js'
+import { didOf, existingKey, identifierOf } from './identifier.js'
+
+/** Bytes of answers kept for the present tip. */
+export const resolverCacheBytes = 16 * 1024 * 1024
+/** Times an answer is read again because a block came in between. */
+const maxAttempts = 20
+/** Transactions read at once. */
+const transactionsAtOnce = 64
+
+/** One operation of a DID with the transaction that carries it. */
+export interface ResolvedTransaction {
+  /** Display hex. */
+  readonly txid: string
+  /** The block's time: RFC 3339, UTC, whole seconds. */
+  readonly timestamp: string
+  readonly operation: DidOperationJson
+}
+
+/** The answer about a DID: status 0 valid, 1 expired, 2 deactivated, 3 does not exist. */
+export interface ResolveResult {
+  /** The full DID, also where only its identifier was asked for. */
+  readonly did: string
+  readonly status: 0 | 1 | 2 | 3
+  /** Newest first; absent exactly when the DID does not exist. */
+  readonly transaction?: readonly ResolvedTransaction[]
+}
+
+/** Whether a peer has proved a tip that the node does not have. */
+export interface SyncStatus {
+  readonly catchingUp: boolean
+  /** Height of the own tip. */
+  readonly height: number
+  /** Height of the best proved tip. */
+  readonly target: number
+}
+
+export interface ResolverOptions {
+  readonly database: Database
+  /** On a devnet the virtual clock. */
+  readonly clock: Clock
+  /** The tip, its time in Unix seconds. */
+  readonly tip: () => { readonly time: number; readonly height: number }
+  readonly sync: () => SyncStatus
+}
+
+/** What the rows of a DID say, whatever the clock shows. */
+interface Known {
+  readonly deactivated: boolean
+  /** Unix seconds; of no meaning once deactivated. */
+  readonly expiresAt: number
+  /** Newest first. */
+  readonly transactions: readonly ResolvedTransaction[]
+}
+
+/** Answers what a DID is, straight from the database. */
+export class Resolver {
+  readonly #options: ResolverOptions
+  readonly #database: Database
+  /** The last operation of DIDs by identifier, as it was at {@link #cachedTip}. */
+  readonly #cache = new ByteCache<Known>(resolverCacheBytes)
+  #cachedTip: Uint8Array | undefined
+
+  constructor(options: ResolverOptions) {
+    this.#options = options
+    this.#database = options.database
+  }
+
+  /**
+   * The state of a DID, given in full or as the identifier alone: with `all` every operation, else the last one. Text
+   * that cannot be either is `request-parameter`. A node that is catching up answers nothing but `resolver-behind`, for
+   * what it does not know yet may exist.
+   */
+  async resolve(did: string, { all }: { readonly all: boolean }): Promise<ResolveResult> {
+    const identifier = identifierOf(did)
+    const { catchingUp, height, target } = this.#options.sync()
+    if (catchingUp) {
+      throw new RuleError(
+        'resolver-behind',
+        `the node is catching up: it is at height ${height} and a peer has proved height ${target}; ask again later`,
+      )
+    }
+    const full = didOf(identifier)
+    const key = existingKey(identifier)
+    if (key === undefined) return { did: full, status: 3 }
+    const known = all ? await this.#history(key, full) : await this.#last(key, full)
+    if (known === undefined) return { did: full, status: 3 }
+    return { did: full, status: this.#status(known), transaction: known.transactions }
+  }
+
+  /** Deactivation counts first; expiry is a question of the moment: the clock's, but never one before the tip's. */
+  #status({ deactivated, expiresAt }: Known): 0 | 1 | 2 {
+    if (deactivated) return 2
+    const now = Math.max(this.#options.clock.now(), this.#options.tip().time * 1000)
+    return expiresAt * 1000 <= now ? 1 : 0
+  }
+
+  /** The last operation alone: a few point reads. */
+  async #last(key: ProgramHash, did: string): Promise<Known | undefined> {
+    const tip = this.#tipRow()
+    if (this.#cachedTip === undefined || !equalBytes(this.#cachedTip, tip)) {
+      this.#cache.clear()
+      this.#cachedTip = tip
+    }
+    const cached = this.#cache.get(did)
+    if (cached !== undefined) return cached
+    const { known, at } = await this.#consistent(() => this.#readLast(key, did))
+    // Another question may have moved the cache to another tip meanwhile.
+    if (known !== undefined && equalBytes(this.#cachedTip, at)) this.#cache.set(did, known, sizeOf(known))
+    return known
+  }
+
+  async #readLast(key: ProgramHash, did: string): Promise<Known | undefined> {
+    const head = didHead(this.#database, key)
+    if (head === undefined) return undefined
+    const row = this.#database.get(keys.didOperation(key, head.operationCount - 1))
+    const [last] = await this.#operations([values.didOperation.decode(present(row, 'the last operation'))], did)
+    const { resolved, operation } = present(last, 'the last operation')
+    const deactivated = head.status === 'deactivated'
+    return { deactivated, expiresAt: deactivated ? 0 : expiryOf(operation), transactions: [resolved] }
+  }
+
+  /** Every operation: one range of rows, then their transactions. */
+  async #history(key: ProgramHash, did: string): Promise<Known | undefined> {
+    const { known } = await this.#consistent(async () => {
+      const head = didHead(this.#database, key)
+      if (head === undefined) return undefined
+      const rows = await this.#database.rows(rangeOf(table.didOperation, key), { reverse: true })
+      const operations = await this.#operations(
+        rows.map(([, value]) => values.didOperation.decode(value)),
+        did,
+      )
+      const document = operations[rows.length - 1 - head.documentSequence]
+      return {
+        deactivated: head.status === 'deactivated',
+        expiresAt: expiryOf(present(document, 'the last document').operation),
+        transactions: operations.map(({ resolved }) => resolved),
+      }
+    })
+    return known
+  }
+
+  /** What the given rows point at, in their order. */
+  async #operations(rows: readonly DidOperationRow[], did: string): Promise<ReadOperation[]> {
+    const read: ReadOperation[] = []
+    for (let start = 0; start < rows.length; start += transactionsAtOnce) {
+      const some = rows.slice(start, start + transactionsAtOnce)
+      const wanted = some.map(({ height, index }) => keys.transaction(height, index))
+      // One read at a time is cheaper on this thread; many belong on those of the database.
+      const found = some.length === 1 ? wanted.map((key) => this.#database.get(key)) : await this.#database.getMany(wanted)
+      some.forEach(({ height, txid }, i) => {
+        const { payload } = Transaction.fromBytes(present(found[i], 'the transaction of an operation'))
+        if (payload.type !== 10) throw new InvariantError(`an operation of ${did} is in no DID transaction`)
+        const { operation } = payload
+        const timestamp = formatDate(this.#timeOf(height))
+        read.push({ operation, resolved: { txid: displayHash(txid), timestamp, operation: shown(operation, did) } })
+      })
+    }
+    return read
+  }
+
+  /** Unix seconds of the active block at a height. */
+  #timeOf(height: number): number {
+    const hash = present(this.#database.get(keys.active(height)), 'an active block')
+    const record = values.header.decode(present(this.#database.get(keys.header(hash)), 'a header'))
+    return Header.read(new Reader(record.header)).time
+  }
+
+  /**
+   * Reads rows of one and the same state without a snapshot, which would cost as much as the rest of an answer. Every
+   * batch that connects or disconnects a block rewrites the tip row, so rows that were read between two equal tip rows
+   * belong together; otherwise they are read again, and what went wrong meanwhile is forgotten.
+   */
+  async #consistent<T>(read: () => Promise<T>): Promise<{ known: T; at: Uint8Array }> {
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const at = this.#tipRow()
+      try {
+        const known = await read()
+        if (equalBytes(at, this.#tipRow())) return { known, at }
+      } catch (error) {
+        if (equalBytes(at, this.#tipRow())) throw error
+      }
+    }
+    throw new RuleError('busy', 'blocks arrive faster than this DID can be read; try again')
+  }
+
+  #tipRow(): Uint8Array {
+    return present(this.#database.get(keys.meta('tip')), 'the tip')
+  }
+}
+
+interface ReadOperation {
+  readonly operation: DidOperation
+  readonly resolved: ResolvedTransaction
+}
+
+/**
+ * An operation as the resolver shows it: the proof type of a create or update written out, that of a deactivate left
+ * out, the key named by its fragment alone where it is one of the DID's own.
+ */
+function shown(operation: DidOperation, did: string): DidOperationJson {
+  const { header, payload, proof } = operationJson(operation)
+  const own = proof.verificationMethod.startsWith(`${did}#`)
+  const verificationMethod = own ? proof.verificationMethod.slice(did.length) : proof.verificationMethod
+  const type = operation.operation === 'deactivate' ? {} : { type: signatureType }
+  return { header, payload, proof: { ...type, verificationMethod, signature: proof.signature } }
+}
+
+/**
+ * Unix seconds at which the document of a create or update expires. The chain accepted that document: every JSON parser
+ * reads it the same way, so the quick one does.
+ */
+function expiryOf({ payload }: DidOperation): number {
+  const text = utf8(decodeBase64url(payload) ?? new Uint8Array(0)) ?? ''
+  const { expires } = JSON.parse(text) as { expires: string }
+  return present(parseDate(expires), 'the expiry of a document')
+}
+
+/** About the bytes that an answer takes in memory. */
+function sizeOf({ transactions }: Known): number {
+  return transactions.reduce((sum, { operation }) => sum + 1000 + operation.payload.length, 0)
+}
+
+function present<T>(value: T | undefined, what: string): T {
+  if (value === undefined) throw new InvariantError(`${what} of a DID is missing from the database`)
+  return value
+}

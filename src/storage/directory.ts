@@ -1,0 +1,80 @@
+import { access, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { UserError } from '../errors.js'
+import { toHex } from '../primitives/bytes.js'
+import type { Hash } from '../primitives/hash.js'
+import { damaged } from './database.js'
+
+/** Where a node keeps its files: `network.json` says whose they are, `chain` is the LevelDB, `peer.key` the identity. */
+export class DataDirectory {
+  readonly path: string
+  readonly #temporary: boolean
+
+  private constructor(path: string, temporary: boolean) {
+    this.path = path
+    this.#temporary = temporary
+  }
+
+  /** The given directory, made if absent, or a temporary one that goes with the node. */
+  static async open(path: string | undefined): Promise<DataDirectory> {
+    if (path === undefined) return new DataDirectory(await mkdtemp(join(tmpdir(), 'didledger-')), true)
+    try {
+      await mkdir(path, { recursive: true, mode: 0o700 })
+    } catch (error) {
+      throw new UserError(`the data directory ${path} cannot be made: ${(error as Error).message}`)
+    }
+    return new DataDirectory(path, false)
+  }
+
+  /** A directory that must hold a chain already. */
+  static async existing(path: string): Promise<DataDirectory> {
+    const directory = new DataDirectory(path, false)
+    await access(directory.database).catch(() => {
+      throw new UserError(`${path} holds no chain`)
+    })
+    return directory
+  }
+
+  get database(): string {
+    return join(this.path, 'chain')
+  }
+
+  get peerKey(): string {
+    return join(this.path, 'peer.key')
+  }
+
+  /**
+   * Whether the directory belongs to the chain with this genesis block. One of another chain is refused, and so is one
+   * whose database is `empty` although it held a chain before.
+   */
+  async claim(name: string, genesis: Hash, empty: boolean): Promise<void> {
+    const file = join(this.path, 'network.json')
+    const text = await readFile(file, 'utf8').catch(() => undefined)
+    if (text === undefined) {
+      await writeFile(`${file}.new`, `${JSON.stringify({ name, genesis: toHex(genesis) })}\n`, { flush: true })
+      await rename(`${file}.new`, file)
+      return
+    }
+    const held = parseClaim(text, file)
+    if (held.genesis !== toHex(genesis)) {
+      throw new UserError(`${this.path} holds the chain ${held.name} of another spec; choose another --data-dir`)
+    }
+    if (empty) throw damaged(`${this.database} is empty although ${file} says that it held a chain`)
+  }
+
+  /** Removes a temporary directory. */
+  async close(): Promise<void> {
+    if (this.#temporary) await rm(this.path, { recursive: true, force: true })
+  }
+}
+
+function parseClaim(text: string, file: string): { name: string; genesis: string } {
+  try {
+    const { name, genesis } = JSON.parse(text) as Record<string, unknown>
+    if (typeof name === 'string' && typeof genesis === 'string') return { name, genesis }
+  } catch {
+    // Falls through to the one message for every broken form.
+  }
+  throw new UserError(`${file} is not readable; it holds {"name":…,"genesis":…} of the chain in this directory`)
+}
