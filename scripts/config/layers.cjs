@@ -1,7 +1,7 @@
 // The layers of docs/architecture.md, lowest first. A folder may import from rows above its own, never sideways or up.
 const rows = [
   ['errors.ts', 'env.ts'],
-  ['system.ts'],
+  ['system.ts', 'slices.ts'],
   ['primitives'],
   ['crypto'],
   ['did'],

@@ -20,8 +20,8 @@ export function failure(envelope: Envelope, error: RuleError): string {
   const description = restDescriptions[rest] ?? ''
   if (envelope === 'standard') return JSON.stringify({ Desc: description, Error: rest, Result: error.message })
   if (envelope === 'confirm') {
-    const message = error.message === '' ? description : `${description}: ${error.message}`
-    return JSON.stringify({ error: { code: rest, message }, id: null, jsonrpc: '2.0', result: null })
+    const told = { code: rest, message: description, data: error.message }
+    return JSON.stringify({ error: told, id: null, jsonrpc: '2.0', result: null })
   }
   return rpcFailure('null', error, rpcCodeWithoutMethod(error))
 }

@@ -18,21 +18,20 @@ import { genesisBlock, registerAssetTransaction } from '../primitives/genesis.js
 import type { Hash } from '../primitives/hash.js'
 import type { Header } from '../primitives/header.js'
 import type { Spec } from '../primitives/spec.js'
-import { type Database, Overlay } from '../storage/database.js'
+import { damaged, type Database, Overlay, StorageError } from '../storage/database.js'
 import type { JournalKind } from '../storage/journal.js'
-import { type BlockStatus, keys, rangeOf, schemaVersion, table, values } from '../storage/schema.js'
+import { type BlockStatus, keys, schemaVersion, values } from '../storage/schema.js'
 import { coinKeysOf, putConnected, putDisconnected, StoredState } from '../storage/state.js'
 import { Headers, type KnownHeader } from './headers.js'
 import { readBlock, readSideBody } from './bodies.js'
 import { JobQueue } from './queue.js'
-import { inSlices } from './slices.js'
+import { sideBlockLimit, SideBlocks } from './side.js'
+import { inSlices } from '../slices.js'
 
 /** Blocks waiting for the writer. */
 const queueLimit = 256
 /** Blocks that a reorganisation may take back. */
 export const reorganisationDepth = 288
-/** Blocks off the active chain that are kept. */
-const sideBlockLimit = 1024
 
 export interface ChainOptions {
   readonly spec: Spec
@@ -84,7 +83,7 @@ export class Chain {
   readonly #queue = new JobQueue(queueLimit)
   readonly #followers: ChainFollower[] = []
   #tip!: KnownHeader
-  #sideBlocks = 0
+  #side!: SideBlocks
 
   private constructor(options: ChainOptions) {
     this.#options = options
@@ -100,13 +99,25 @@ export class Chain {
     const chain = new Chain(options)
     const tipRow = options.database.get(keys.meta('tip'))
     if (tipRow === undefined) await chain.#writeGenesis()
-    else chain.#tip = chain.#known(values.tip.decode(tipRow).hash)
-    chain.#sideBlocks = (await options.database.rows(rangeOf(table.sideBody))).length
-    const first = chain.headers.activeHash(0)
-    if (first === undefined || !equalBytes(first, chain.genesis.header.hash)) {
-      throw new InvariantError('the database holds a chain with another genesis block')
-    }
+    else chain.#resume(values.tip.decode(tipRow).hash)
+    chain.#side = await SideBlocks.open(options.database, chain.headers)
     return chain
+  }
+
+  #resume(tipHash: Hash): void {
+    const first = this.headers.activeHash(0)
+    if (first === undefined) throw damaged('the genesis block is gone')
+    if (!equalBytes(first, this.genesis.header.hash)) {
+      throw new StorageError(`the database holds a chain of another spec than ${this.spec.name}`)
+    }
+    const tip = this.headers.get(tipHash)
+    if (tip === undefined) throw damaged('the header of the tip is gone')
+    const { height } = tip.header
+    const upgrades = this.database.get(keys.meta('upgrades'))
+    if (upgrades === undefined || !equalBytes(upgrades, this.spec.upgradesDigest(height))) {
+      throw new StorageError(`the upgrades of the chain spec up to height ${height} are not those this chain was built by`)
+    }
+    this.#tip = tip
   }
 
   get tip(): KnownHeader {
@@ -167,9 +178,8 @@ export class Chain {
     if (known !== undefined) return 'known'
     const parent = this.headers.get(header.previous)
     if (parent === undefined) throw new RuleError('block-parent-unknown', `parent of ${header.id}`)
-    if (parent.status === 'invalid') throw new RuleError('block-parent-invalid')
     if (this.spec.hasValidators && !this.#isTip(parent)) throw new RuleError('block-stale', `height ${header.height}`)
-    this.#checkDepth(parent)
+    this.#checkBranch(parent)
 
     checkHeaderContext(this.spec, header, this.headers.ancestry(parent))
     checkClock(this.spec, header, this.#options.clock.now())
@@ -204,10 +214,13 @@ export class Chain {
     await runChecks(checkConfirm(this.spec, header, parseConfirm(bytes)), this.#options.verifier)
   }
 
-  #checkDepth(parent: KnownHeader): void {
+  /** The branch must leave the active chain within reach, and all of it must be there to be connected. */
+  #checkBranch(parent: KnownHeader): void {
     let fork = parent
     for (let steps = 0; fork.status !== 'active'; steps++) {
-      if (steps > sideBlockLimit) throw new RuleError('block-too-deep')
+      // A block may stand on an invalid one and not be marked itself: it was kept aside before anybody knew.
+      if (fork.status === 'invalid') throw new RuleError('block-parent-invalid', `${fork.header.id} is invalid`)
+      if (fork.status === 'header' || steps > sideBlockLimit) throw new RuleError('block-too-deep')
       fork = this.#known(fork.header.previous)
     }
     const depth = this.#tip.header.height - fork.header.height
@@ -253,8 +266,10 @@ export class Chain {
     }
     connected.push(await this.#connectInto(overlay, block))
     this.#putRecord(overlay, block, record, 'active')
+    const gone = disconnected.map(({ block: { header } }) => this.#known(header.hash))
     await this.#change(overlay, { disconnected, connected }, 'reorganisation')
-    this.#sideBlocks += disconnected.length - branch.length
+    gone.forEach((known) => this.#side.add(known))
+    branch.forEach((known) => this.#side.remove(known))
   }
 
   /** The blocks from the fork, exclusive, up to `top`, inclusive, that are off the active chain. */
@@ -273,7 +288,7 @@ export class Chain {
     this.#putRecord(overlay, top, record, 'invalid')
     await this.#commit(overlay, this.#tip.header, 'header')
     this.headers.forget(broken.map(({ header }) => header.hash))
-    this.#sideBlocks -= broken.length
+    broken.forEach((known) => this.#side.remove(known))
     throw new BranchError(error)
   }
 
@@ -282,20 +297,24 @@ export class Chain {
     this.#putRecord(overlay, block, record, 'side')
     overlay.put(keys.sideBody(block.header.hash), block.bytes)
     await this.#commit(overlay, this.#tip.header, 'header')
-    this.#sideBlocks++
+    this.#side.add(record)
   }
 
   /** Drops bodies that no reorganisation can reach any more; refuses the newcomer when that is not enough. */
   async #makeRoomAside(): Promise<void> {
-    if (this.#sideBlocks < sideBlockLimit) return
-    const overlay = new Overlay(this.database)
-    for (const [key] of await this.database.rows(rangeOf(table.sideBody))) {
-      const { header } = this.#known(key.subarray(1))
-      if (header.height < this.#tip.header.height - reorganisationDepth) overlay.del(key)
+    if (!this.#side.full) return
+    const gone = await this.#side.below(this.#tip.header.height - reorganisationDepth)
+    if (gone.length > 0) {
+      const overlay = new Overlay(this.database)
+      for (const known of gone) {
+        overlay.del(keys.sideBody(known.header.hash))
+        overlay.put(keys.header(known.header.hash), encodeRecord(known, 'header'))
+      }
+      await this.#commit(overlay, this.#tip.header, 'header')
+      this.headers.forget(gone.map(({ header }) => header.hash))
+      gone.forEach((known) => this.#side.remove(known))
     }
-    await this.#commit(overlay, this.#tip.header, 'header')
-    this.#sideBlocks -= overlay.changes.size - 1
-    if (this.#sideBlocks >= sideBlockLimit) throw new RuleError('block-unsettled-full')
+    if (this.#side.full) throw new RuleError('block-unsettled-full')
   }
 
   async #markInvalid(block: Block, record: NewRecord): Promise<void> {
@@ -307,8 +326,9 @@ export class Chain {
   /** Connects a block, verifies its signatures and stages its rows. */
   async #connectInto(overlay: Overlay, block: Block): Promise<BlockEvent> {
     const connected = await this.#connect(overlay, block)
-    await runChecks(this.#options.signatures.unknown(connected.checks), this.#options.verifier)
-    await putConnected(overlay, block, connected)
+    // The overlay only gathers rows, so it can do so while other threads verify; it is dropped if a signature fails.
+    const checks = this.#options.signatures.unknown(connected.checks)
+    await Promise.all([runChecks(checks, this.#options.verifier), putConnected(overlay, block, connected)])
     overlay.put(keys.active(block.header.height), block.header.hash)
     return { block, dids: [...connected.state.dids.keys()] }
   }
@@ -341,6 +361,7 @@ export class Chain {
   async #commit(overlay: Overlay, tip: Header, kind: JournalKind): Promise<void> {
     const { hash, height } = tip
     overlay.put(keys.meta('tip'), values.tip.encode({ hash, height }))
+    overlay.put(keys.meta('upgrades'), this.spec.upgradesDigest(height))
     await overlay.commit({ kind, hash, height }, { sync: true })
   }
 
@@ -370,7 +391,6 @@ export class Chain {
     overlay.put(keys.active(0), header.hash)
     this.#putRecord(overlay, genesis, { chainWork: workOf(header.bits), size: genesis.bytes.length }, 'active')
     overlay.put(keys.meta('version'), Uint8Array.of(schemaVersion))
-    overlay.put(keys.meta('spec'), this.spec.digest)
     await this.#commit(overlay, header, 'genesis')
     this.#tip = this.#known(header.hash)
   }

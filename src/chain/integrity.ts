@@ -18,6 +18,10 @@ export async function checkRecentBlocks(chain: Chain, { fromHeight }: JournalSpa
     const { header } = known
     const parent = height === 0 ? undefined : chain.headers.activeHash(height - 1)
     const linked = parent === undefined ? height === 0 : equalBytes(header.previous, parent)
+    const named = chain.headers.activeHash(height)
+    if (named === undefined || !equalBytes(header.hash, named)) {
+      throw damaged(`the header at height ${height} is not the one its hash names`)
+    }
     if (!linked || header.height !== height) throw damaged(`the header at height ${height} does not follow its parent`)
     const block = await readBlock(chain.database, known)
     if (!equalBytes(transactionRoot(block.transactions), header.merkleRoot)) {

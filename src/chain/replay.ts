@@ -2,7 +2,7 @@ import { RuleError } from '../errors.js'
 import { Block } from '../primitives/block.js'
 import { readAuxPow } from '../primitives/auxpow.js'
 import { toHex } from '../primitives/bytes.js'
-import { Reader } from '../primitives/codec.js'
+import { CodecError, Reader } from '../primitives/codec.js'
 import { Header } from '../primitives/header.js'
 import { Transaction } from '../primitives/transaction.js'
 import { type Database, digestOf, Overlay, StorageError } from '../storage/database.js'
@@ -42,7 +42,8 @@ export async function replay(
       await target.acceptBlock(stored.block.bytes, stored.confirm)
       progress(height)
     } catch (error) {
-      if (!(error instanceof RuleError) && !(error instanceof StorageError)) throw error
+      const ofSource = error instanceof StorageError || error instanceof CodecError
+      if (!(error instanceof RuleError) && !ofSource) throw error
       return { height, reason: error.message }
     }
   }
@@ -69,10 +70,12 @@ export async function verifyChain(
   return undefined
 }
 
-/** Copies what no block holds: pooled transactions and a devnet's clock. */
+/** Copies what no block holds: pooled transactions, reasons why others were dropped, and a devnet's clock. */
 export async function copyUnmined(source: Database, target: Chain): Promise<void> {
   const overlay = new Overlay(target.database)
-  for (const [key, value] of await source.rows(rangeOf(table.pool))) overlay.put(key, value)
+  for (const tableByte of [table.pool, table.dropped]) {
+    for await (const [key, value] of source.scan(rangeOf(tableByte))) overlay.put(key, value)
+  }
   const clock = source.get(keys.meta('clock'))
   if (clock !== undefined) overlay.put(keys.meta('clock'), clock)
   const { height, hash } = target.tip.header

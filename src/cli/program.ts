@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander'
+import { NodeRefusal } from '../client/http.js'
 import { RuleError, UserError } from '../errors.js'
 import type { CliContext } from './context.js'
 import { registerDid } from './did.js'
@@ -40,14 +41,20 @@ export async function runCommand(args: readonly string[], context: CliContext): 
 function explain(error: unknown, json: boolean, context: CliContext): 1 | 2 {
   const message = error instanceof Error ? error.message : String(error)
   const known = error instanceof UserError || error instanceof RuleError
-  const code = error instanceof RuleError ? { code: error.code } : {}
   const text =
     error instanceof RuleError
       ? `${message} (${error.code})`
       : known
         ? message
         : `something went wrong that should not have: ${message}\nDEBUG=didledger shows where; please report it.`
-  context.err(json ? `${JSON.stringify({ error: { ...code, message } }, null, 2)}\n` : `error: ${text}\n`)
+  context.err(json ? `${JSON.stringify({ error: { ...detailsOf(error), message } }, null, 2)}\n` : `error: ${text}\n`)
   if (context.env['DEBUG']?.includes('didledger') && error instanceof Error) context.err(`${error.stack ?? ''}\n`)
   return error instanceof UserError ? error.exitCode : 1
+}
+
+/** What a program may want to know of a failure beside its text. */
+function detailsOf(error: unknown): Record<string, unknown> {
+  if (error instanceof RuleError) return { code: error.code }
+  if (!(error instanceof NodeRefusal)) return {}
+  return { code: error.code, description: error.description, reason: error.reason }
 }

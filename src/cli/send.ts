@@ -26,7 +26,9 @@ export async function paymentFrom(
 ): Promise<Payment> {
   const spec = loadSpec(options.genesis)
   const assetId = assetIdOf(spec)
-  const [coins, height] = await Promise.all([client.coins(account.address, assetId), client.height()])
+  // The height first: should a block come in between, coins of genesis are still known by their confirmations.
+  const height = await client.height()
+  const coins = await client.coins(account.address, assetId)
   return {
     code: singleKeyCode(account.publicKey),
     coins,

@@ -1,4 +1,5 @@
-import { type ApiServers, startServers } from '../api/servers.js'
+import { ApiServer, loopbackHosts } from '../api/server.js'
+import type { ApiContext } from '../api/context.js'
 import type { Node } from '../node.js'
 import { processLog, systemEnv } from '../system.js'
 import type { Env, Log } from '../env.js'
@@ -23,7 +24,7 @@ export function withServing(command: Command): Command {
         .argParser(portBase)
         .default(defaultPortBase),
     )
-    .option('--host <address...>', 'addresses to listen on', ['127.0.0.1', '::1'])
+    .option('--host <address...>', 'addresses to listen on', [...loopbackHosts])
     .option('--data-dir <directory>', 'where to keep the chain; a temporary directory when absent')
     .addOption(
       new Option('--log-level <level>', 'what to log on standard error')
@@ -37,13 +38,19 @@ export function serveEnv(options: ServeOptions): Env {
   return systemEnv(processLog(options.logLevel))
 }
 
+/** The open interfaces of a node. */
+export interface Servers {
+  readonly ports: { readonly rest: number; readonly rpc: number }
+  close(): Promise<void>
+}
+
 /** Opens the interfaces of a node. */
-export function serve(node: Node, options: ServeOptions, log: Log): Promise<ApiServers> {
+export async function serve(node: Node, options: ServeOptions, log: Log): Promise<Servers> {
   const port = (offset: number) => (options.portBase === 0 ? 0 : options.portBase + offset)
-  let servers: ApiServers | undefined
-  const { reader, mempool, resolver, devnet, identity } = node
   const counters = countTransactions(node)
-  const context = {
+  const ports = { p2p: 0, ws: 0, rest: 0, rpc: 0 }
+  const { reader, mempool, resolver, devnet, identity } = node
+  const context: ApiContext = {
     reader,
     mempool,
     resolver,
@@ -57,14 +64,26 @@ export function serve(node: Node, options: ServeOptions, log: Log): Promise<ApiS
       relay: true,
       transactionCount: counters.total,
       receivedCount: 0,
-      ports: { p2p: 0, ws: 0, rest: servers?.ports.rest ?? 0, rpc: servers?.ports.rpc ?? 0 },
+      ports,
       neighbors: [],
     }),
   }
-  return startServers(context, {
-    hosts: options.host,
-    ports: { rest: port(portOffsets.rest), rpc: port(portOffsets.rpc) },
-  }).then((started) => (servers = started))
+  const hosts = options.host
+  const rest = await ApiServer.open(context, { serves: 'rest', hosts, port: port(portOffsets.rest) })
+  const rpc = await ApiServer.open(context, { serves: 'rpc', hosts, port: port(portOffsets.rpc) }).catch(
+    async (error: unknown) => {
+      await rest.close()
+      throw error
+    },
+  )
+  ports.rest = rest.port
+  ports.rpc = rpc.port
+  return {
+    ports,
+    close: async () => {
+      await Promise.all([rest.close(), rpc.close()])
+    },
+  }
 }
 
 /** How many transactions the node has seen since its start: accepted into the pool, or first seen in a block. */
@@ -95,7 +114,7 @@ export function stopSignal(): Promise<NodeJS.Signals> {
 }
 
 /** Serves until a signal or a failure of the node, then closes everything in order. */
-export async function runUntilStopped(node: Node, servers: ApiServers): Promise<void> {
+export async function runUntilStopped(node: Node, servers: Servers): Promise<void> {
   try {
     await Promise.race([stopSignal(), node.failure])
   } finally {

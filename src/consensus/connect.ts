@@ -50,9 +50,11 @@ export function checkTransaction(
   const { height, spec } = context
   const params = paramsAt(spec, height)
   if (!isFinal(tx, height)) throw new RuleError('tx-not-final', `lockTime ${tx.lockTime} at height ${height}`)
-  const spent = tx.inputs.map((_, i) => spendable(tx, i, state, context))
+  const spent = tx.inputs.map((_, i) => coinOf(tx, i, state))
+  spent.forEach((coin, i) => checkLock(tx, i, coin, height))
   const fee = feeOf(tx, spent, params, spec.maxMoney)
   const checks = [...programChecks(tx, spent), ...sideChainChecks(tx, params)]
+  spent.forEach((coin, i) => checkMaturity(tx, i, coin, context))
   const applied = tx.payload.type === txType.did ? applyDid(tx, state, params) : undefined
   const cost = programCost(tx) + (applied?.cost ?? typeCost(tx))
   if (cost > spec.limits.transactionCost) {
@@ -184,26 +186,38 @@ export function minimumFee(params: Params, unsignedSize: number): bigint {
   return params.fees.minimum + params.fees.perByte * BigInt(unsignedSize)
 }
 
-function spendable(tx: Transaction, index: number, state: StateView, { height, spec }: ConnectContext): Coin {
-  const input = tx.inputs[index] as Transaction['inputs'][number]
-  const name = `input ${index} (${displayHash(input.txid)}:${input.index})`
-  const coin = state.coin(input)
-  if (coin === undefined) throw new RuleError('tx-input-unknown', `${name} refers to no unspent output`)
-  const { outputLock } = coin
-  if (outputLock !== 0 && (input.sequence !== lockSequence || tx.lockTime < outputLock || tx.lockTime >= height)) {
-    throw new RuleError(
-      'tx-output-locked',
-      `${name} is locked until height ${outputLock}: it needs sequence 0xfffffffe and a lockTime from there on that is passed`,
-    )
-  }
-  // The outputs of genesis are spendable at once.
-  if (coin.coinbase && coin.height > 0 && height - coin.height < spec.maturity) {
-    throw new RuleError(
-      'tx-immature',
-      `${name} is a coinbase output, spendable from height ${coin.height + spec.maturity}`,
-    )
+function inputAt(tx: Transaction, index: number): Transaction['inputs'][number] {
+  return tx.inputs[index] as Transaction['inputs'][number]
+}
+
+function inputName(tx: Transaction, index: number): string {
+  const input = inputAt(tx, index)
+  return `input ${index} (${displayHash(input.txid)}:${input.index})`
+}
+
+function coinOf(tx: Transaction, index: number, state: StateView): Coin {
+  const coin = state.coin(inputAt(tx, index))
+  if (coin === undefined) {
+    throw new RuleError('tx-input-unknown', `${inputName(tx, index)} refers to no unspent output`)
   }
   return coin
+}
+
+function checkLock(tx: Transaction, index: number, { outputLock }: Coin, height: number): void {
+  if (outputLock === 0) return
+  const { sequence } = inputAt(tx, index)
+  if (sequence === lockSequence && tx.lockTime >= outputLock && tx.lockTime < height) return
+  throw new RuleError(
+    'tx-output-locked',
+    `${inputName(tx, index)} is locked until height ${outputLock}: it needs sequence 0xfffffffe and a lockTime from there on that is passed`,
+  )
+}
+
+/** The outputs of genesis are spendable at once. */
+function checkMaturity(tx: Transaction, index: number, coin: Coin, { height, spec }: ConnectContext): void {
+  if (!coin.coinbase || coin.height === 0 || height - coin.height >= spec.maturity) return
+  const from = coin.height + spec.maturity
+  throw new RuleError('tx-immature', `${inputName(tx, index)} is a coinbase output, spendable from height ${from}`)
 }
 
 function feeOf(tx: Transaction, spent: readonly Coin[], params: Params, maxMoney: bigint): bigint {

@@ -45,12 +45,14 @@ export class VirtualClock implements Clock, ChainFollower {
 
   /** Time of a block on top of one with `parentTime`: what was asked for, else the clock, but always later. */
   blockTime(parentTime: number): number {
-    return this.#nextBlockTime ?? Math.max(this.seconds, parentTime + 1)
+    const asked = this.#nextBlockTime ?? 0
+    return asked > parentTime ? asked : Math.max(this.seconds, parentTime + 1)
   }
 
   stage(overlay: Overlay, { connected }: ChainChange): void {
     const time = connected.at(-1)?.block.header.time ?? 0
-    if (time === this.#nextBlockTime) this.#nextBlockTime = undefined
+    // A later one was under way when it was asked for, and has made it pointless.
+    if (time >= (this.#nextBlockTime ?? Infinity)) this.#nextBlockTime = undefined
     // A block set ahead takes the clock with it.
     this.#offset += Math.max(0, time * 1000 - this.now())
     this.store(overlay)

@@ -98,9 +98,9 @@ export class PoolGraph {
     return this.#entry(this.#sideChains.get(toHex(genesisHash)))
   }
 
-  /** Pooled transactions that must be mined before this one, direct ones and theirs. */
-  ancestors(transaction: Transaction, did?: string): PoolEntry[] {
-    return this.#closure(this.#parentsOf(transaction, did), (node) => node.parents)
+  /** Pooled transactions that must be mined before this one, direct ones and theirs, as if those of `without` were gone. */
+  ancestors(transaction: Transaction, did?: string, without: ReadonlySet<PoolEntry> = new Set()): PoolEntry[] {
+    return this.#closure(this.#parentsOf(transaction, did, without), (node) => node.parents)
   }
 
   /** The given entries and everything that builds on them, in order of arrival. */
@@ -147,9 +147,10 @@ export class PoolGraph {
     return id === undefined ? undefined : this.#nodes.get(id)?.entry
   }
 
-  #parentsOf(transaction: Transaction, did: string | undefined): string[] {
+  #parentsOf(transaction: Transaction, did: string | undefined, without?: ReadonlySet<PoolEntry>): string[] {
     const outputs = transaction.inputs.map(({ txid }) => mapKey(txid)).filter((id) => this.#nodes.has(id))
-    const operation = did === undefined ? undefined : this.#operations.get(did)?.at(-1)
+    const operations = did === undefined ? [] : (this.#operations.get(did) ?? [])
+    const operation = operations.findLast((id) => without?.has(this.#entry(id) as PoolEntry) !== true)
     return operation === undefined ? outputs : [...outputs, operation]
   }
 

@@ -3,7 +3,7 @@ import type { BlockEvent, Chain, ChainChange, ChainFollower } from '../chain/cha
 import { checkTransaction, type ConnectedTransaction } from '../consensus/connect.js'
 import { type Coin, StateOverlay, type StateView } from '../consensus/ledger.js'
 import { checkTransactionSanity } from '../consensus/sanity.js'
-import type { SignatureCache } from '../crypto/signature-cache.js'
+import { SignatureCache } from '../crypto/signature-cache.js'
 import { runChecks, type Verifier } from '../crypto/verifier.js'
 import type { DidState } from '../did/state.js'
 import type { Clock, Log } from '../env.js'
@@ -11,11 +11,12 @@ import { RuleError } from '../errors.js'
 import { displayHash, mapKey } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import { txType } from '../primitives/payload.js'
+import { paramsAt } from '../primitives/spec.js'
 import { type Outpoint, Transaction } from '../primitives/transaction.js'
 import type { Overlay } from '../storage/database.js'
 import { keys, values } from '../storage/schema.js'
 import { type PoolEntry, PoolGraph } from './graph.js'
-import { policy } from './policy.js'
+import { policy, type PoolLimits } from './policy.js'
 import { PoolStore } from './store.js'
 
 export interface MempoolOptions {
@@ -25,6 +26,8 @@ export interface MempoolOptions {
   /** The real clock, also where the chain's is virtual: travelling in time expires nothing here. */
   readonly clock: Clock
   readonly log: Log
+  /** What differs from {@link policy}. */
+  readonly limits?: Partial<PoolLimits>
 }
 
 interface MempoolEvents {
@@ -38,6 +41,12 @@ interface Evaluation {
   readonly replaced: readonly PoolEntry[]
 }
 
+/** A transaction that the pool or the chain held before. */
+interface Waiting {
+  readonly transaction: Transaction
+  readonly arrival: number
+}
+
 /** Transactions that wait for a block: each valid on top of the chain and of those it builds on. */
 export class Mempool implements ChainFollower {
   readonly events = new EventEmitter<MempoolEvents>()
@@ -45,13 +54,15 @@ export class Mempool implements ChainFollower {
   readonly #chain: Chain
   readonly #graph = new PoolGraph()
   readonly #store: PoolStore
+  readonly #limits: PoolLimits
   /** Settles when the pool has caught up with the last change of the chain. */
   #settled: Promise<void> = Promise.resolve()
 
   private constructor(options: MempoolOptions) {
     this.#options = options
     this.#chain = options.chain
-    this.#store = new PoolStore(options.chain.database, () => {
+    this.#limits = { ...policy, ...options.limits }
+    this.#store = new PoolStore(options.chain.database, this.#limits.droppedReasons, () => {
       const { hash, height } = options.chain.tip.header
       return { hash, height }
     })
@@ -60,8 +71,9 @@ export class Mempool implements ChainFollower {
   /** Opens the pool with what it held before; whatever has become invalid meanwhile is dropped with a reason. */
   static async open(options: MempoolOptions): Promise<Mempool> {
     const pool = new Mempool(options)
-    for (const { arrival, bytes } of await pool.#store.load())
-      await pool.#readmit(Transaction.fromBytes(bytes), arrival)
+    const stored = await pool.#store.load()
+    await pool.#readmit(stored.map(({ arrival, bytes }) => ({ arrival, transaction: Transaction.fromBytes(bytes) })))
+    pool.#makeRoom()
     await pool.#store.flushed()
     options.chain.addFollower(pool)
     return pool
@@ -106,22 +118,30 @@ export class Mempool implements ChainFollower {
   async accept(bytes: Uint8Array, options: { local: boolean }): Promise<Transaction> {
     const transaction = Transaction.fromBytes(bytes)
     if (transaction.isCoinbase) throw new RuleError('pool-coinbase')
+    this.#refuseKnown(transaction)
     checkTransactionSanity(transaction, this.#chain.sanity)
-    await this.#settled
     const arrival = this.#options.clock.now()
-    const entry = await this.#admit(transaction, arrival)
-    this.#makeRoom()
-    if (this.#graph.get(transaction.hash) === undefined) {
+    let written: Promise<void> | undefined
+    const entry = await this.#admit(transaction, arrival, {
+      caughtUp: () => this.#caughtUp(),
+      // At once with the entry: a block that is staged in between would leave the row behind.
+      added: () => {
+        written = this.#store.put(transaction.hash, { arrival, bytes: transaction.bytes }, { sync: options.local })
+        this.#makeRoom()
+      },
+    })
+    await written
+    // Most others that leave the pool at once are mined.
+    if (this.#graph.get(transaction.hash) === undefined && this.#store.reason(transaction.hash) === poolFull) {
       throw new RuleError('pool-full', `a fee of ${entry.fee} for ${transaction.bytes.length} bytes is too low now`)
     }
-    await this.#store.put(transaction.hash, { arrival, bytes: transaction.bytes }, { sync: options.local })
     this.events.emit('accepted', entry)
     return transaction
   }
 
   /** Drops what has waited for too long. */
   expire(): void {
-    const oldest = this.#options.clock.now() - policy.expiry
+    const oldest = this.#options.clock.now() - this.#limits.expiry
     const expired = [...this.#graph.entries()].filter(({ arrival }) => arrival < oldest)
     this.#drop(expired, 'it waited too long for a block')
   }
@@ -136,7 +156,7 @@ export class Mempool implements ChainFollower {
     const arrival = this.#options.clock.now()
     for (const { hash, bytes } of returning) overlay.put(keys.pool(hash), values.pool.encode({ arrival, bytes }))
     for (const { hash } of transactionsOf(connected)) {
-      if (this.#graph.get(hash) !== undefined) this.#store.mined(hash, overlay)
+      this.#store.mining(hash, { pooled: this.#graph.get(hash) !== undefined }, overlay)
     }
   }
 
@@ -155,13 +175,28 @@ export class Mempool implements ChainFollower {
         if (rival !== undefined) this.#drop([rival], `an input was spent by ${transaction.txid}, which was mined`)
       }
     }
-    const back = returned(disconnected, connected)
-    const affected = disconnected.length > 0 ? [...this.#graph.entries()] : this.#affected(connected)
-    for (const entry of affected) this.#graph.remove(entry)
+    this.#store.mined()
     const arrival = this.#options.clock.now()
-    for (const transaction of back) await this.#readmit(transaction, arrival)
-    for (const entry of affected) await this.#readmit(entry.transaction, entry.arrival)
+    const back = returned(disconnected, connected).map((transaction) => ({ transaction, arrival }))
+    const everything = disconnected.length > 0 || this.#rulesChanged()
+    const affected = everything ? [...this.#graph.entries()] : this.#affected(connected)
+    for (const entry of affected) this.#graph.remove(entry)
+    await this.#readmit([...back, ...affected])
     this.#makeRoom()
+  }
+
+  /** Whether the next block has other rules than the tip, against which the pool was checked so far. */
+  #rulesChanged(): boolean {
+    const { height } = this.#chain.tip.header
+    return paramsAt(this.#chain.spec, height) !== paramsAt(this.#chain.spec, height + 1)
+  }
+
+  /** Resolves when the pool follows the tip. */
+  async #caughtUp(): Promise<void> {
+    for (let settled: Promise<void> | undefined; settled !== this.#settled; ) {
+      settled = this.#settled
+      await settled
+    }
   }
 
   /** Entries whose DID, or whose credentials' issuers, the blocks changed, and everything that builds on them. */
@@ -174,53 +209,88 @@ export class Mempool implements ChainFollower {
     return this.#graph.withDescendants(touched)
   }
 
-  /** Puts a transaction back in that the pool or the chain held before; drops it with a reason if it no longer fits. */
-  async #readmit(transaction: Transaction, arrival: number): Promise<void> {
-    try {
-      await this.#admit(transaction, arrival)
-    } catch (error) {
-      if (!(error instanceof RuleError)) throw error
-      this.#forget(transaction, `${error.code}: ${error.message}`)
+  /**
+   * Puts back what the pool or the chain held before and drops with a reason what no longer fits. What builds on another
+   * may stand before it, so the refused are tried again as long as that brings something in.
+   */
+  async #readmit(all: readonly Waiting[]): Promise<void> {
+    let waiting = all
+    for (;;) {
+      const refused: (Waiting & { readonly error: RuleError })[] = []
+      for (const { transaction, arrival } of waiting) {
+        try {
+          await this.#admit(transaction, arrival)
+        } catch (error) {
+          if (!(error instanceof RuleError)) throw error
+          refused.push({ transaction, arrival, error })
+        }
+      }
+      if (refused.length < waiting.length) {
+        waiting = refused
+        continue
+      }
+      for (const { transaction, error } of refused) {
+        // A row that a damaged end of the log left behind.
+        if (error.code === 'tx-known') this.#written(this.#store.remove(transaction.hash))
+        else this.#forget(transaction, `${error.code}: ${error.message}`)
+      }
+      return
     }
   }
 
-  /** Verifies a transaction that passed sanity and adds it. */
-  async #admit(transaction: Transaction, arrival: number): Promise<PoolEntry> {
+  /**
+   * Verifies a transaction that passed sanity and adds it. Before each look at chain and pool it waits for `caughtUp`;
+   * `added` is called in the same turn that adds.
+   */
+  async #admit(
+    transaction: Transaction,
+    arrival: number,
+    options: { caughtUp?(): Promise<void>; added?(): void } = {},
+  ): Promise<PoolEntry> {
+    const { signatures, verifier } = this.#options
+    const verified = new SignatureCache()
     for (;;) {
+      if (options.caughtUp !== undefined) await options.caughtUp()
       const { connected, replaced } = this.#evaluate(transaction)
-      const unknown = this.#options.signatures.unknown(connected.checks)
+      const unknown = verified.unknown(signatures.unknown(connected.checks))
       if (unknown.length > 0) {
         // Pool and chain may move while signatures are verified, so everything else is looked at once more.
-        await runChecks(unknown, this.#options.verifier)
-        this.#options.signatures.add(unknown)
+        await runChecks(unknown, verifier)
+        signatures.add(unknown)
+        verified.add(unknown)
         continue
       }
       this.#drop(replaced, `${transaction.txid} deactivates the DID`)
       const entry = entryOf(transaction, connected, arrival)
       this.#graph.add(entry)
+      options.added?.()
       return entry
+    }
+  }
+
+  #refuseKnown({ hash, txid }: Transaction): void {
+    if (this.#graph.get(hash) !== undefined) throw new RuleError('tx-known', `${txid} is in the pool`)
+    if (this.#chain.database.get(keys.location(hash)) !== undefined) {
+      throw new RuleError('tx-known', `${txid} is on the chain`)
     }
   }
 
   /** Tries a transaction on top of chain and pool without changing either. */
   #evaluate(transaction: Transaction): Evaluation {
-    const { hash, payload } = transaction
-    if (this.#graph.get(hash) !== undefined) throw new RuleError('tx-known', `${transaction.txid} is in the pool`)
-    if (this.#chain.database.get(keys.location(hash)) !== undefined) {
-      throw new RuleError('tx-known', `${transaction.txid} is on the chain`)
-    }
+    const { payload } = transaction
+    this.#refuseKnown(transaction)
     if (payload.type === txType.sideChainPow && this.#graph.sideChain(payload.sideGenesisHash) !== undefined) {
       throw new RuleError('pool-side-chain')
     }
     const replaced = this.#replacedBy(transaction)
-    const view = new PoolView(this.#chain, this.#graph, new Set(replaced))
+    const gone = new Set(replaced)
+    const view = new PoolView(this.#chain, this.#graph, gone)
     const height = this.#chain.tip.header.height + 1
     const connected = checkTransaction(transaction, new StateOverlay(view), { ...this.#chain.sanity, height })
-    const gone = new Set(replaced)
-    const ancestors = this.#graph.ancestors(transaction, connected.did?.id).filter((entry) => !gone.has(entry))
-    if (ancestors.length > policy.ancestors) throw new RuleError('pool-ancestors', `${ancestors.length} ancestors`)
+    const ancestors = this.#graph.ancestors(transaction, connected.did?.id, gone)
+    if (ancestors.length > this.#limits.ancestors) throw new RuleError('pool-ancestors', `${ancestors.length} ancestors`)
     const pending = this.#graph.operations(connected.did?.id ?? '').filter((entry) => !gone.has(entry))
-    if (pending.length >= policy.didOperations) throw new RuleError('pool-did-pending')
+    if (pending.length >= this.#limits.didOperations) throw new RuleError('pool-did-pending')
     return { connected, replaced }
   }
 
@@ -238,11 +308,9 @@ export class Mempool implements ChainFollower {
   }
 
   #makeRoom(): void {
-    if (this.#graph.bytes <= policy.poolSize) return
+    if (this.#graph.bytes <= this.#limits.poolSize) return
     const byRate = [...this.#graph.byFeeRate()]
-    while (this.#graph.bytes > policy.poolSizeAfterEviction) {
-      this.#drop([byRate.pop() as PoolEntry], 'the pool was full of transactions with a higher fee rate')
-    }
+    while (this.#graph.bytes > this.#limits.poolSizeAfterEviction) this.#drop([byRate.pop() as PoolEntry], poolFull)
   }
 
   /** Drops entries and everything that builds on them. */
@@ -256,11 +324,15 @@ export class Mempool implements ChainFollower {
 
   #forget({ hash, txid }: Transaction, reason: string): void {
     this.#options.log.debug({ txid, reason }, 'a transaction left the pool')
-    this.#store.drop(hash, reason).catch((error: unknown) => {
-      this.#options.log.error({ error: String(error) }, 'the pool cannot be written')
-    })
+    this.#written(this.#store.drop(hash, reason))
+  }
+
+  #written(write: Promise<void>): void {
+    write.catch((error: unknown) => this.#options.log.error({ error: String(error) }, 'the pool cannot be written'))
   }
 }
+
+const poolFull = 'the pool was full of transactions with a higher fee rate'
 
 /** The chain with the pool on top, as the next block would find it. */
 class PoolView implements StateView {

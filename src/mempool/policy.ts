@@ -13,3 +13,6 @@ export const policy = {
   /** Remembered reasons why transactions were dropped. */
   droppedReasons: 10_000,
 } as const
+
+/** Limits of a pool; {@link policy} unless told otherwise. */
+export type PoolLimits = { readonly [Name in keyof typeof policy]: number }

@@ -2,7 +2,6 @@ import { mapKey, utf8 } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import { type CommitInfo, type Database, Overlay } from '../storage/database.js'
 import { keys, rangeOf, table, values } from '../storage/schema.js'
-import { policy } from './policy.js'
 
 /** A pooled transaction as it is kept across restarts. */
 export interface StoredTransaction {
@@ -14,13 +13,18 @@ export interface StoredTransaction {
 export class PoolStore {
   readonly #database: Database
   readonly #info: () => Omit<CommitInfo, 'kind'>
+  readonly #droppedLimit: number
   readonly #dropped = new Map<string, string>()
+  /** Transactions of the block that is being written: nothing else is written of them. */
+  readonly #mining = new Set<string>()
   #staged: Overlay
   #stagedSync = false
   #next: Promise<void> | undefined
 
-  constructor(database: Database, info: () => Omit<CommitInfo, 'kind'>) {
+  /** Remembers up to `droppedLimit` reasons. */
+  constructor(database: Database, droppedLimit: number, info: () => Omit<CommitInfo, 'kind'>) {
     this.#database = database
+    this.#droppedLimit = droppedLimit
     this.#info = info
     this.#staged = new Overlay(database)
   }
@@ -34,10 +38,29 @@ export class PoolStore {
     return rows.map(([, value]) => values.pool.decode(value)).sort((a, b) => a.arrival - b.arrival)
   }
 
-  /** Lets the row of a mined transaction go in the batch of its block, and with it a write that may be on its way. */
-  mined(txid: Hash, overlay: Overlay): void {
-    overlay.del(keys.pool(txid))
-    if (this.#staged.changes.has(mapKey(keys.pool(txid)))) this.#staged.del(keys.pool(txid))
+  /**
+   * Lets the rows of a transaction go in the batch of the block that brings it, and with them a write that may be on its way.
+   * Until {@link mined} nothing is written of it any more.
+   */
+  mining(txid: Hash, options: { pooled: boolean }, overlay: Overlay): void {
+    this.#mining.add(mapKey(txid))
+    const rows = [...(options.pooled ? [keys.pool(txid)] : [])]
+    if (this.#dropped.delete(mapKey(txid))) rows.push(keys.dropped(txid))
+    for (const row of rows) {
+      overlay.del(row)
+      if (this.#staged.changes.has(mapKey(row))) this.#staged.del(row)
+    }
+  }
+
+  /** The blocks that {@link mining} spoke of are on disk. */
+  mined(): void {
+    this.#mining.clear()
+  }
+
+  /** Lets the row of a transaction go that turns out to be mined. */
+  remove(txid: Hash): Promise<void> {
+    this.#staged.del(keys.pool(txid))
+    return this.#flushSoon()
   }
 
   /** Why a transaction left the pool without being mined; undefined if it did not, or too long ago. */
@@ -47,6 +70,7 @@ export class PoolStore {
 
   /** Keeps a transaction; resolves when it is on disk. */
   put(txid: Hash, stored: StoredTransaction, options: { sync: boolean }): Promise<void> {
+    if (this.#mining.has(mapKey(txid))) return this.#database.idle()
     this.#staged.put(keys.pool(txid), values.pool.encode(stored))
     if (this.#dropped.delete(mapKey(txid))) this.#staged.del(keys.dropped(txid))
     this.#stagedSync ||= options.sync
@@ -55,10 +79,11 @@ export class PoolStore {
 
   /** Forgets a transaction and keeps the reason. */
   drop(txid: Hash, reason: string): Promise<void> {
+    if (this.#mining.has(mapKey(txid))) return Promise.resolve()
     this.#staged.del(keys.pool(txid))
     this.#staged.put(keys.dropped(txid), Buffer.from(reason))
     this.#dropped.set(mapKey(txid), reason)
-    if (this.#dropped.size > policy.droppedReasons) {
+    if (this.#dropped.size > this.#droppedLimit) {
       const [oldest] = this.#dropped.keys()
       this.#dropped.delete(oldest as string)
       this.#staged.del(keys.dropped(Buffer.from(oldest as string, 'latin1')))
@@ -69,6 +94,7 @@ export class PoolStore {
   /** Resolves when everything handed over so far is written. */
   async flushed(): Promise<void> {
     while (this.#next !== undefined) await this.#next
+    await this.#database.idle()
   }
 
   /** One batch is under way and the next gathers: whoever comes meanwhile shares it. */

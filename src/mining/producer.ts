@@ -44,17 +44,18 @@ export class Producer {
   async #produce(): Promise<Block | undefined> {
     const { chain, mempool, payTo, random } = this.#options
     if (this.#stopped) return undefined
+    const parent = chain.tip
     const request = { payTo, time: this.#options.time(), nonce: random.bytes(8) }
     const template = await buildTemplate(chain, mempool, request)
-    const parent = chain.tip
     const block = await solve(template, () => this.#stopped || chain.tip !== parent)
-    if (block === undefined) return undefined
+    // A template that another block overtook may mix the states of two tips.
+    if (block === undefined || chain.tip !== parent) return undefined
     try {
-      await chain.acceptBlock(block.bytes, this.#options.confirm?.(block))
+      const acceptance = await chain.acceptBlock(block.bytes, this.#options.confirm?.(block))
+      return acceptance === 'connected' ? block : undefined
     } catch (error) {
       if (error instanceof RuleError && error.code === 'block-stale') return undefined
       throw error
     }
-    return block
   }
 }

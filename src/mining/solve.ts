@@ -1,4 +1,4 @@
-import { inSlices } from '../chain/slices.js'
+import { inSlices } from '../slices.js'
 import { parentHash, soloAuxPow } from '../primitives/auxpow.js'
 import { Block } from '../primitives/block.js'
 import { littleEndianInteger } from '../primitives/bytes.js'

@@ -1,5 +1,5 @@
 import type { Chain } from '../chain/chain.js'
-import { inSlices } from '../chain/slices.js'
+import { inSlices } from '../slices.js'
 import { commitmentAttribute } from '../consensus/commitment.js'
 import { BlockBudget, checkTransaction } from '../consensus/connect.js'
 import { earliestTime, requiredBits } from '../consensus/context.js'

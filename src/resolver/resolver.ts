@@ -161,7 +161,8 @@ export class Resolver {
       const some = rows.slice(start, start + transactionsAtOnce)
       const wanted = some.map(({ height, index }) => keys.transaction(height, index))
       // One read at a time is cheaper on this thread; many belong on those of the database.
-      const found = some.length === 1 ? wanted.map((key) => this.#database.get(key)) : await this.#database.getMany(wanted)
+      const found =
+        some.length === 1 ? wanted.map((key) => this.#database.get(key)) : await this.#database.getMany(wanted)
       some.forEach(({ height, txid }, i) => {
         const { payload } = Transaction.fromBytes(present(found[i], 'the transaction of an operation'))
         if (payload.type !== 10) throw new InvariantError(`an operation of ${did} is in no DID transaction`)

@@ -1,13 +1,8 @@
 import { equalBytes } from '../primitives/bytes.js'
-import { type Database, damaged, writeBufferSize } from './database.js'
-import { type JournalRow, journalDigest, journalRow } from './journal.js'
-import { keys, schemaVersion } from './schema.js'
+import { type Database, damaged, logReach } from './database.js'
+import { type JournalRow, journalDigest, journalRow, journalRowSize } from './journal.js'
+import { keys, schemaVersion, values } from './schema.js'
 
-/**
- * LevelDB keeps at most two write buffers in its log. Rows beyond twice that, and a margin for what a row weighs in the
- * log, are in tables already and cannot be lost with it.
- */
-const reach = 4 * writeBufferSize
 const pageRows = 1000
 
 /** What the journal says of the batches since the last clean point. */
@@ -32,6 +27,7 @@ export async function checkJournal(database: Database): Promise<JournalSpan> {
   }
   let expected = database.sequence
   let successor: JournalRow | undefined
+  let tipSeen = false
   let bytes = 0
   let fromHeight = Infinity
   for (;;) {
@@ -44,9 +40,14 @@ export async function checkJournal(database: Database): Promise<JournalSpan> {
         throw damaged(`batch ${sequence} is not the one its successor followed`)
       }
       const row = journalRow.decode(value)
+      // A batch of the pool may have been put together before the tip moved, and written after.
+      if (!tipSeen && row.kind !== 'pool') {
+        checkTip(database, row)
+        tipSeen = true
+      }
       fromHeight = Math.min(fromHeight, row.height)
-      bytes += row.bytes
-      if (row.kind === 'checkpoint' || bytes > reach) return { fromHeight }
+      bytes += row.bytes + journalRowSize
+      if (row.kind === 'checkpoint' || bytes > logReach) return { fromHeight }
       successor = row
       expected--
     }
@@ -55,4 +56,14 @@ export async function checkJournal(database: Database): Promise<JournalSpan> {
   // The journal is trimmed only far behind its end, so a walk that reaches its beginning must reach the first batch.
   if (expected > 0) throw damaged(`batches 1 to ${expected} are gone`)
   return { fromHeight }
+}
+
+/** The last batch of the chain left the tip that the tip row names, or one of the two is gone. */
+function checkTip(database: Database, last: JournalRow): void {
+  const row = database.get(keys.meta('tip'))
+  if (row === undefined) throw damaged('the row of the tip is gone')
+  const tip = values.tip.decode(row)
+  if (tip.height !== last.height || !equalBytes(tip.hash, last.hash)) {
+    throw damaged(`the tip has height ${tip.height}, the last batch left ${last.height}`)
+  }
 }

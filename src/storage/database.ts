@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto'
 import type { AbstractLevel } from 'abstract-level'
 import { Level } from 'level'
 import { UserError } from '../errors.js'
+import { eachInSlices } from '../slices.js'
 import { asBuffer, mapKey } from '../primitives/bytes.js'
 import { sha256, zeroHash } from '../primitives/hash.js'
-import { type JournalKind, type JournalRow, journalDigest, journalRow } from './journal.js'
+import { type JournalKind, type JournalRow, journalDigest, journalRow, journalRowSize } from './journal.js'
 import { keys, rangeOf, table } from './schema.js'
 
 /** The only importer of LevelDB: opening, reading, and one way to write. */
@@ -12,8 +13,15 @@ import { keys, rangeOf, table } from './schema.js'
 /** Bytes LevelDB gathers before it writes a table; a damaged log can lose no more than two of these. */
 export const writeBufferSize = 8 * 1024 * 1024
 const cacheSize = 32 * 1024 * 1024
-/** Journal rows kept behind the last one. */
-const journalKept = 100_000
+/**
+ * LevelDB keeps at most two write buffers in its log. Rows beyond twice that, and a margin for what a row weighs in the
+ * log, are in tables already and cannot be lost with it: this many bytes behind the end nothing needs a check.
+ */
+export const logReach = 4 * writeBufferSize
+/** Journal rows kept behind the last one: so many that they alone are more bytes than the log can lose. */
+const journalKept = Math.ceil(logReach / journalRowSize)
+/** Journal rows that go at once. */
+const journalTrim = 10_000
 
 /** What LevelDB offers beyond the common interface; its typings leave it out because browsers lack it. */
 interface LevelExtras {
@@ -106,6 +114,15 @@ export class Database {
     }
   }
 
+  /** Keys of a range in order, without their values. */
+  async keys(range: Range): Promise<Buffer[]> {
+    try {
+      return await this.#level.keys({ ...range, ...encodings }).all()
+    } catch (error) {
+      throw readFailure(error)
+    }
+  }
+
   /** Rows of a range in order, some at a time: for ranges of unknown length. */
   async *scan(range: Range): AsyncGenerator<[Buffer, Buffer], void, void> {
     const iterator = this.#level.iterator({ ...range, ...encodings })
@@ -167,7 +184,7 @@ export class Database {
     const digest = createHash('sha256')
     const lengths = Buffer.allocUnsafe(8)
     let bytes = 0
-    for (const { key, value } of changes.values()) {
+    await eachInSlices(changes.values(), ({ key, value }) => {
       lengths.writeUInt32LE(key.length)
       lengths.writeInt32LE(value === undefined ? -1 : value.length, 4)
       digest.update(lengths).update(key)
@@ -178,7 +195,7 @@ export class Database {
         digest.update(value)
         batch.put(key, asBuffer(value), encodings)
       }
-    }
+    })
     const row: JournalRow = {
       kind: info.kind,
       height: info.height,
@@ -193,7 +210,7 @@ export class Database {
     await batch.write({ sync })
     this.#sequence = sequence
     this.#previous = journalDigest(sequence, encoded)
-    if (sequence - this.#floor > 2 * journalKept) await this.#trimJournal()
+    if (sequence - this.#floor > journalKept + journalTrim) await this.#trimJournal()
   }
 
   async #trimJournal(): Promise<void> {

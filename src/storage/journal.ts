@@ -16,13 +16,16 @@ export interface JournalRow {
   /** Height and hash of the tip after the batch. */
   readonly height: number
   readonly hash: Uint8Array
-  /** Bytes of keys and values in the batch. */
+  /** Bytes of keys and values in the batch, this row excepted. */
   readonly bytes: number
   /** Digest of the row before; zeros for the first. */
   readonly previous: Uint8Array
   /** sha256 over the operations of the batch, this row excepted. */
   readonly operations: Uint8Array
 }
+
+/** Bytes of a row, key and value: the least that a batch can be. */
+export const journalRowSize = 9 + 105
 
 export const journalRow = {
   encode: (row: JournalRow): Uint8Array =>

@@ -11,7 +11,7 @@ import type { Outpoint } from '../primitives/transaction.js'
  * Keys begin with a table byte and are big-endian, so that rows sort by what they mean; values are little-endian, in the
  * codec of the chain. Table numbers are never reused. docs/schema.md draws the same page for readers.
  *
- *   00 name                                       → meta: schema version, spec digest, tip, a devnet's clock offset
+ *   00 name                                       → meta: schema version, tip, digest of the upgrades up to it, a devnet's clock offset
  *   01 sequence u64                               → journal row (journal.ts)
  *   02 block hash                                 → header record
  *   03 height u32                                 → hash of the active block there
@@ -95,7 +95,7 @@ function heightKey(tableByte: number, height: number): Key {
 }
 
 export const keys = {
-  meta: (name: 'version' | 'spec' | 'tip' | 'clock'): Key => keyOf(table.meta, Buffer.from(name)),
+  meta: (name: 'version' | 'upgrades' | 'tip' | 'clock'): Key => keyOf(table.meta, Buffer.from(name)),
   journal: (sequence: number): Key => {
     const buffer = key(table.journal, 8)
     buffer.writeBigUInt64BE(BigInt(sequence), 1)

@@ -7,10 +7,13 @@ import type { Block } from '../primitives/block.js'
 import { displayHash, mapKey } from '../primitives/bytes.js'
 import { didMethod } from '../primitives/spec.js'
 import { type Outpoint, outpointKey, Transaction } from '../primitives/transaction.js'
+import { eachInSlices, inSlices } from '../slices.js'
 import type { Overlay } from './database.js'
 import { type Balance, type DidHead, type DidOperationRow, keys, type Location, values } from './schema.js'
 
 /** Between rows and rules: the state view that rules read, and the rows that a block changes. */
+
+const nothing = new Uint8Array(0)
 
 /** Anything that rows can be read from. */
 export interface RowReader {
@@ -80,20 +83,25 @@ export function coinKeysOf(block: Block): Buffer[] {
 export async function putConnected(overlay: Overlay, block: Block, connected: ConnectedBlock): Promise<void> {
   const { height } = block.header
   const { state, transactions } = connected
-  block.transactions.forEach((tx, index) => {
+  let index = 0
+  await inSlices(() => {
+    const tx = block.transactions[index]
+    if (tx === undefined) return false
     overlay.put(keys.transaction(height, index), tx.bytes)
     overlay.put(keys.location(tx.hash), values.location.encode({ height, index }))
     const touched = [...tx.outputs, ...(transactions[index - 1]?.spent ?? [])]
-    for (const hash of distinct(touched)) overlay.put(keys.history(hash, height, index), new Uint8Array(0))
+    for (const hash of distinct(touched)) overlay.put(keys.history(hash, height, index), nothing)
+    index++
+    return true
   })
 
   const balances = new BalanceChanges()
-  for (const { outpoint, coin } of state.spent) {
+  await eachInSlices(state.spent, ({ outpoint, coin }) => {
     overlay.del(keys.coin(outpoint))
     overlay.del(keys.addressCoin(coin.programHash, coin.height, outpoint))
     balances.add(coin, -1)
-  }
-  for (const { outpoint, coin } of state.created) putCoin(overlay, balances, outpoint, coin)
+  })
+  await eachInSlices(state.created, ({ outpoint, coin }) => putCoin(overlay, balances, outpoint, coin))
   await balances.apply(overlay)
 
   const dids: ProgramHash[] = []

@@ -25,8 +25,9 @@ export interface ChainContext {
 /** Why a coin cannot be spent in the next block; undefined when nothing known speaks against it. */
 export function unusable(coin: Coin, { height, maturity }: ChainContext): 'immature' | 'locked' | undefined {
   if (coin.coinbase && coin.confirmations !== undefined && maturity !== undefined) {
-    // Spent in the next block, the coin will be as many blocks deep as it has confirmations now.
-    if (coin.confirmations < maturity) return 'immature'
+    // Spent in the next block, the coin will be as many blocks deep as it has confirmations now. Outputs of genesis are exempt.
+    const genesis = height !== undefined && coin.confirmations > height
+    if (coin.confirmations < maturity && !genesis) return 'immature'
   }
   // The spender's lockTime must reach the lock and stay below the height of the block that takes it.
   if (coin.outputLock && height !== undefined && coin.outputLock > height) return 'locked'

@@ -1,4 +1,4 @@
-import { inSlices } from '../../chain/slices.js'
+import { inSlices } from '../../slices.js'
 
 /** The JSON array of many things, written in slices so that other requests get their turns. */
 export async function jsonArray<T>(items: readonly T[], json: (item: T, index: number) => unknown): Promise<string> {

@@ -23,6 +23,8 @@ export interface RestRoute {
   readonly envelope: 'standard' | 'confirm'
   /** Whether only this machine may ask, and no page of another site. */
   readonly control: boolean
+  /** Whether there is nothing to do without a body of JSON. */
+  readonly takesJson: boolean
   /** The JSON text of the answer's result. */
   run(request: RestRequest): string | Promise<string>
   /** Whether the answer that {@link run} just gave follows from the chain alone, and so holds until the tip changes. */
@@ -39,12 +41,13 @@ function route<P extends Kinds>(
   path: string,
   parameters: P,
   run: Run<P>,
-  options: Partial<Pick<RestRoute, 'methods' | 'envelope' | 'control' | 'lasts'>> = {},
+  options: Partial<Pick<RestRoute, 'methods' | 'envelope' | 'control' | 'takesJson' | 'lasts'>> = {},
 ): RestRoute {
   return {
     methods: ['GET'],
     envelope: 'standard',
     control: false,
+    takesJson: false,
     lasts: () => false,
     ...options,
     path,
@@ -91,7 +94,8 @@ export const restRoutes: readonly RestRoute[] = [
     ofChain,
   ),
   route('transaction/:hash', { hash: 'hash' }, (context, { hash }) => transaction(context, hash), {
-    lasts: ({ context, segments }) => context.mempool.get(readParameter('hash', 'hash', segments['hash'] ?? '')) === undefined,
+    lasts: ({ context, segments }) =>
+      context.mempool.get(readParameter('hash', 'hash', segments['hash'] ?? '')) === undefined,
   }),
   route('asset/balances/:addr', { addr: 'address' }, ({ reader }, { addr }) => balance(reader, addr), ofChain),
   route('asset/utxos/:addr', { addr: 'address' }, ({ reader }, { addr }) => unspentGroups(reader, addr), ofChain),
@@ -108,5 +112,8 @@ export const restRoutes: readonly RestRoute[] = [
     ({ reader }, { addr, assetid }) => assetUnspent(reader, addr, assetid),
     ofChain,
   ),
-  route('transaction', {}, (context, _, { body }) => sendTransaction(context, body), { methods: ['POST'] }),
+  route('transaction', {}, (context, _, { body }) => sendTransaction(context, body), {
+    methods: ['POST'],
+    takesJson: true,
+  }),
 ]

@@ -1,14 +1,18 @@
 import { readFileSync } from 'node:fs'
 import bs58 from 'bs58'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sign } from '../../../src/crypto/keys.js'
 import { verify } from '../../../src/crypto/verify.js'
+import { parseCredential } from '../../../src/did/credential.js'
+import { documentJsonLimits } from '../../../src/did/document.js'
 import { defaultDidLimits, parseOperation, readOperationJson } from '../../../src/did/operation.js'
 import { fromUtf8 } from '../../../src/primitives/bytes.js'
 import type { DidOperationJson } from '../../../src/primitives/operation.js'
-import { didMethod } from '../../../src/primitives/spec.js'
+import { didMethod, parseSpec } from '../../../src/primitives/spec.js'
+import { parseStrictJson } from '../../../src/primitives/strict-json.js'
 import { devnetAccount } from '../../../src/wallet/devnet-accounts.js'
 import { FakeNode } from '../client/fake-node.js'
-import { Workbench } from './support.js'
+import { specText, Workbench } from './support.js'
 
 const alice = devnetAccount(0)
 const bob = devnetAccount(1)
@@ -43,6 +47,22 @@ function checked(json: DidOperationJson, publicKey: Uint8Array) {
   return operation
 }
 
+/** A credential of Alice, signed by an issuer. */
+function credentialBy(issuer: { did: string; privateKey: Uint8Array }): string {
+  const text = (signature: Uint8Array) =>
+    JSON.stringify({
+      id: '#degree',
+      type: ['Degree'],
+      issuer: issuer.did,
+      issuanceDate: '2029-01-01T00:00:00Z',
+      credentialSubject: { id: alice.did, name: 'Alice' },
+      proof: { verificationMethod: `${issuer.did}#primary`, signature: Buffer.from(signature).toString('base64url') },
+    })
+  const draft = parseStrictJson(text(Buffer.alloc(64)), documentJsonLimits)
+  const { signingText } = parseCredential(draft, '', { method: didMethod, chain: true }, alice.did)
+  return text(sign(fromUtf8(signingText), issuer.privateKey))
+}
+
 describe('didledger did', () => {
   let bench: Workbench
   let node: FakeNode
@@ -51,6 +71,7 @@ describe('didledger did', () => {
   beforeEach(async () => {
     bench = new Workbench()
     node = new FakeNode()
+    node.spec = parseSpec(specText())
     online = ['--rest', await node.start(), '--genesis', bench.spec]
     for (const { address } of [alice, bob]) node.fund(address, 10_000_000_000n)
   })
@@ -122,19 +143,15 @@ describe('didledger did', () => {
 
   it('adds and removes credentials from files, as they stand', async () => {
     await bench.json('did', 'create', ...as(0))
-    const credential = {
-      id: '#degree',
-      type: ['Degree'],
-      issuer: bob.did,
-      issuanceDate: '2029-01-01T00:00:00Z',
-      credentialSubject: { id: alice.did, name: 'Alice' },
-      proof: { verificationMethod: `${bob.did}#primary`, signature: Buffer.alloc(64, 1).toString('base64url') },
-    }
-    const file = bench.write('degree.json', JSON.stringify(credential))
+    await bench.json('did', 'create', ...as(1))
+    const file = bench.write('degree.json', credentialBy(bob))
     await bench.json('did', 'update', ...as(0), '--add-credential', file)
     expect(documentIn(last().operation).verifiableCredential).toMatchObject([{ id: `${alice.did}#degree` }])
     await bench.json('did', 'update', ...as(0), '--remove-credential', '#degree')
     expect(documentIn(last().operation).verifiableCredential).toBeUndefined()
+    const forged = bench.write('forged.json', credentialBy({ ...bob, privateKey: alice.privateKey }))
+    const refused = await bench.run('did', 'update', ...as(0), '--add-credential', forged)
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('45008') })
     const junk = await bench.run('did', 'update', ...as(0), '--add-credential', bench.write('junk.json', '{'))
     expect(junk).toMatchObject({ code: 1, err: expect.stringMatching(/^error: the credential .*junk\.json: /) })
     const empty = await bench.run('did', 'update', ...as(0), '--add-credential', bench.write('empty.json', '{}'))
@@ -198,10 +215,13 @@ describe('didledger did', () => {
     expect(published).toMatchObject({ did: alice.did, height: 1 })
     expect(last().operation).toEqual(operation)
 
-    // Even what no chain accepts is the node's to judge.
+    // What is wrong with an operation is for the node to say.
     const odd = { ...operation, payload: 'AAAA', header: { specification: 'x', operation: 'declare' } }
-    expect((await bench.run('did', 'publish', bench.write('odd.json', JSON.stringify(odd)), ...as(1))).code).toBe(0)
-    expect(last().operation).toEqual(odd)
+    const refused = await bench.run('did', 'publish', bench.write('odd.json', JSON.stringify(odd)), ...as(1))
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('45009') })
+    expect(refused.err).toContain('did-credential-operation')
+    const again = await bench.run('did', 'create', ...as(0))
+    expect(again).toMatchObject({ code: 1, err: expect.stringContaining('did-exists') })
   })
 
   it.each<[string, string, RegExp]>([

@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { parseSpec } from '../../../src/primitives/spec.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
 import { devnetAccount, devnetMnemonic } from '../../../src/wallet/devnet-accounts.js'
 import { FakeNode } from '../client/fake-node.js'
-import { Workbench } from './support.js'
+import { specText, Workbench } from './support.js'
 
 const bob = devnetAccount(1)
 const assetId = 'a3d0eaa466df74983b5d7c543de6904f4c9418ead5ffd6d25814234a96db37b0'
@@ -28,6 +29,7 @@ describe('didledger wallet', () => {
   beforeEach(async () => {
     bench = new Workbench()
     node = new FakeNode()
+    node.spec = parseSpec(specText())
     rest = await node.start()
   })
   afterEach(async () => {
@@ -128,6 +130,7 @@ describe('didledger wallet', () => {
     expect((await bench.run('wallet', 'sign', plain, '--devnet-account', '0', '-o', bench.path('s.json'))).code).toBe(0)
     expect((await bench.run('wallet', 'show', bench.path('s.json'))).out).toContain('unknown: the file does not tell')
 
+    node.fund(devnetAccount(0).address, 1_000_000_000n, { txid: Buffer.alloc(32, 0x5a), index: 1 })
     node.automine = false
     const sent = await bench.run('wallet', 'send', bench.path('payment.signed.json'), '--rest', rest, '--no-wait')
     expect(sent).toMatchObject({ code: 0, out: expect.stringContaining(unsigned.txid) })
@@ -201,6 +204,10 @@ describe('didledger wallet', () => {
       code: 1,
       out: '',
       err: 'error: the node refused the transaction: 45010 INTERNAL ERROR, ErrDoubleSpend: input 0 is spent already\n',
+    })
+    const coded = await bench.run(...call, '--rest', rest, '--json')
+    expect(JSON.parse(coded.err)).toEqual({
+      error: { code: 45010, description: body.Desc, reason: body.Result, message: expect.stringContaining('refused') },
     })
     const away = await bench.run(...call, '--rest', 'http://127.0.0.1:1', '--json')
     expect(away.code).toBe(1)

@@ -1,11 +1,18 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { addressOf } from '../../../src/primitives/address.js'
+import { checkTransaction } from '../../../src/consensus/connect.js'
+import { StateOverlay } from '../../../src/consensus/ledger.js'
+import { checkTransactionSanity } from '../../../src/consensus/sanity.js'
+import { holds } from '../../../src/crypto/verify.js'
+import type { DidState } from '../../../src/did/state.js'
+import { codes, restDescriptions, RuleError } from '../../../src/errors.js'
+import { addressOf, parseAddress } from '../../../src/primitives/address.js'
 import { formatAmount } from '../../../src/primitives/amount.js'
 import { displayHash, parseDisplayHash } from '../../../src/primitives/bytes.js'
 import { sha256, sha256d } from '../../../src/primitives/hash.js'
 import { operationJson } from '../../../src/primitives/operation.js'
-import { outpointKey, Transaction } from '../../../src/primitives/transaction.js'
+import { type Outpoint, outpointKey, Transaction } from '../../../src/primitives/transaction.js'
+import type { Spec } from '../../../src/primitives/spec.js'
 import { transactionJson } from '../../../src/primitives/transaction-json.js'
 import { didOfOperation } from '../../../src/wallet/identity.js'
 
@@ -25,8 +32,8 @@ interface Answer {
 }
 
 /**
- * The parts of a node that the client uses, over real sockets: it mines what it is sent, at once or when told, and checks none
- * of the rules.
+ * The parts of a node that the client uses, over real sockets: it mines what it is sent, at once or when told. With a spec it
+ * checks what it is sent by the rules of the chain.
  */
 export class FakeNode {
   readonly assetId = parseDisplayHash('a3d0eaa466df74983b5d7c543de6904f4c9418ead5ffd6d25814234a96db37b0') as Uint8Array
@@ -39,6 +46,9 @@ export class FakeNode {
   now = 1_700_000_000
   /** Answers to give instead, by "METHOD path". */
   readonly overrides = new Map<string, (body: unknown) => Answer | undefined>()
+  /** The rules to check transactions by. */
+  spec: Spec | undefined
+  readonly #dids = new Map<string, DidState>()
   #server: Server | undefined
 
   async start(): Promise<string> {
@@ -68,6 +78,7 @@ export class FakeNode {
   }
 
   mine(): void {
+    if (this.spec !== undefined) this.#connect(this.spec)
     const transactions = this.pool.splice(0)
     this.now++
     this.blocks.push({ time: this.now, transactions })
@@ -79,6 +90,16 @@ export class FakeNode {
         const coin = { txid: transaction.hash, index, value, address: addressOf(programHash), outputLock }
         this.coins.push({ ...coin, coinbase: false, height: this.height })
       })
+    }
+  }
+
+  #connect(spec: Spec): void {
+    const state = this.#state()
+    const context = { spec, assetId: this.assetId, height: this.height + 1 }
+    for (const waiting of this.pool) {
+      const connected = checkTransaction(waiting, state, context)
+      connected.apply()
+      if (connected.did !== undefined) this.#dids.set(connected.did.id, connected.did.state)
     }
   }
 
@@ -110,7 +131,16 @@ export class FakeNode {
         : ok({ hash: this.#blockHash(height), height, time: block.time })
     }
     if (first === 'transactionpool') return ok(this.pool.map((transaction) => transactionJson(transaction)))
-    if (first === 'transaction' && body !== undefined) return ok(this.#accept(body.data ?? ''))
+    if (first === 'transaction' && body !== undefined) {
+      try {
+        return ok(this.#accept(body.data ?? ''))
+      } catch (error) {
+        if (!(error instanceof RuleError)) throw error
+        const { rest, http } = codes[error.code]
+        const reason = `${error.code}: ${error.message}`
+        return { status: http, body: { Desc: restDescriptions[rest], Error: rest, Result: reason } }
+      }
+    }
     if (first === 'transaction') return this.#find(second ?? '', ok) ?? no(44001, 'Unknown Transaction')
     const held = this.coins.filter(({ address }) => address === third)
     if (second === 'balances') return ok(formatAmount(held.reduce((sum, { value }) => sum + value, 0n)))
@@ -169,9 +199,30 @@ export class FakeNode {
 
   #accept(data: string): string {
     const transaction = Transaction.fromHex(data)
+    if (this.spec !== undefined) this.#check(transaction, this.spec)
     this.pool.push(transaction)
     if (this.automine) this.mine()
     return transaction.txid
+  }
+
+  #state(): StateOverlay {
+    const coin = (outpoint: Outpoint) => {
+      const found = this.coins.find((candidate) => outpointKey(candidate) === outpointKey(outpoint))
+      return found && { ...found, programHash: parseAddress(found.address) as Uint8Array }
+    }
+    const did = (name: string) => this.#dids.get(name)
+    return new StateOverlay({ coin, did, issuer: did })
+  }
+
+  /** Connects the pool and then the transaction on top of the tip, signatures included. */
+  #check(transaction: Transaction, spec: Spec): void {
+    const state = this.#state()
+    const context = { spec, assetId: this.assetId, height: this.height + 1 }
+    for (const waiting of this.pool) checkTransaction(waiting, state, context).apply()
+    checkTransactionSanity(transaction, context)
+    const connected = checkTransaction(transaction, state, context)
+    const failing = connected.checks.find((check) => !holds(check))
+    if (failing !== undefined) throw new RuleError(failing.code, failing.subject)
   }
 
   #find(txid: string, ok: (result: unknown) => Answer): Answer | undefined {

@@ -122,6 +122,12 @@ describe('coin selection', () => {
     expect(() => ask(119n)).toThrow(/not enough coins: 0\.00000100 and a fee of 0\.00000020 are asked, 0\.00000119/)
   })
 
+  it('knows outputs of genesis, which need not mature', () => {
+    const genesis = coinOf(1n, 0, { coinbase: true, confirmations: 3 })
+    expect(unusable(genesis, { height: 2, maturity: 10 })).toBeUndefined()
+    expect(unusable(genesis, { height: 3, maturity: 10 })).toBe('immature')
+  })
+
   it('says how much is immature and how much is locked', () => {
     const coins = [coinOf(5n, 0, { coinbase: true, confirmations: 9 }), coinOf(7n, 1, { outputLock: 16 })]
     expect(() => selectCoins({ ...context, coins, amount: 1n, feeOf: free })).toThrow(
@@ -132,6 +138,7 @@ describe('coin selection', () => {
   it.each([
     ['an immature coinbase', coinOf(1n, 0, { coinbase: true, confirmations: 9 }), 'immature'],
     ['a mature coinbase', coinOf(1n, 0, { coinbase: true, confirmations: 10 }), undefined],
+    ['an output of genesis on a longer chain', coinOf(1n, 0, { coinbase: true, confirmations: 16 }), undefined],
     ['a young ordinary coin', coinOf(1n, 0, { confirmations: 1 }), undefined],
     ['a lock above the tip', coinOf(1n, 0, { outputLock: 16 }), 'locked'],
     ['a lock at the tip', coinOf(1n, 0, { outputLock: 15 }), undefined],

@@ -12,3 +12,14 @@ export async function inSlices(step: () => boolean): Promise<void> {
     started = performance.now()
   }
 }
+
+/** Does something for every item, letting other work in between slices. */
+export async function eachInSlices<T>(items: Iterable<T>, work: (item: T) => void): Promise<void> {
+  const rest = items[Symbol.iterator]()
+  await inSlices(() => {
+    const next = rest.next()
+    if (next.done === true) return false
+    work(next.value)
+    return true
+  })
+}

@@ -1,0 +1,135 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Chain } from '../../src/chain/chain.js'
+import { commitmentAttribute } from '../../src/consensus/commitment.js'
+import { subsidyAt } from '../../src/consensus/subsidy.js'
+import { SignatureCache } from '../../src/crypto/signature-cache.js'
+import type { Verifier } from '../../src/crypto/verifier.js'
+import { solve } from '../../src/mining/solve.js'
+import { addressFromPublicKey, prefix, programHash, singleKeyCode } from '../../src/primitives/address.js'
+import { soloAuxPow } from '../../src/primitives/auxpow.js'
+import { Block, transactionRoot, witnessRoot } from '../../src/primitives/block.js'
+import type { Hash } from '../../src/primitives/hash.js'
+import { Header } from '../../src/primitives/header.js'
+import { standardProgram } from '../../src/primitives/program.js'
+import { parseSpec, type Spec } from '../../src/primitives/spec.js'
+import {
+  attributeUsage,
+  coinbaseInput,
+  finalSequence,
+  type Outpoint,
+  Transaction,
+} from '../../src/primitives/transaction.js'
+import { Database } from '../../src/storage/database.js'
+import { type QuickSigner, quickSigner } from '../../test/support/signatures.js'
+
+/** Chains, blocks and transactions to measure with. */
+
+const fee = 100n
+const quiet = { debug: () => {}, info: () => {}, warn: console.warn, error: console.error }
+
+export interface Payer extends QuickSigner {
+  /** What it can spend next. */
+  outpoint: Outpoint
+  value: bigint
+}
+
+/** A chain without validators that has paid `count` keys of its own 1000 coins each. */
+export function fundedSpec(count: number): { spec: Spec; payers: Payer[] } {
+  const signers = Array.from({ length: count }, quickSigner)
+  const file = JSON.parse(readFileSync(new URL('../../genesis/pow.json', import.meta.url), 'utf8')) as object
+  const amount = 1000n * 100_000_000n
+  const allocations = signers.map(({ publicKey }) => ({
+    address: addressFromPublicKey(publicKey),
+    amount: String(amount),
+  }))
+  const spec = parseSpec(JSON.stringify({ ...file, name: 'bench', allocations }))
+  return {
+    spec,
+    payers: signers.map((signer, index) => ({
+      ...signer,
+      outpoint: { txid: new Uint8Array(32), index },
+      value: amount,
+    })),
+  }
+}
+
+/** A transfer of everything a payer has back to itself. */
+export function selfTransfer(payer: Payer, assetId: Hash): Transaction {
+  const hash = programHash(prefix.standard, singleKeyCode(payer.publicKey))
+  const value = payer.value - fee
+  const fields = {
+    version: 0,
+    payloadVersion: 0,
+    payload: { type: 2 } as const,
+    attributes: [{ usage: attributeUsage.nonce, data: new Uint8Array(8) }],
+    inputs: [{ ...payer.outpoint, sequence: finalSequence }],
+    outputs: [{ assetId, value, outputLock: 0, programHash: hash }],
+    lockTime: 0,
+  }
+  const unsigned = new Transaction({ ...fields, programs: [] })
+  const signed = new Transaction({
+    ...fields,
+    programs: [standardProgram(payer.publicKey, payer.sign(unsigned.unsigned))],
+  })
+  payer.outpoint = { txid: signed.hash, index: 0 }
+  payer.value = value
+  return signed
+}
+
+/** A solved block on top of a header. */
+export async function mineBlock(chain: Chain, parent: Header, transactions: readonly Transaction[]): Promise<Block> {
+  const { spec, assetId } = chain.sanity
+  const height = parent.height + 1
+  const value = subsidyAt(spec, height) + fee * BigInt(transactions.length)
+  const fields = {
+    version: 0,
+    payloadVersion: 4,
+    payload: { type: 0, data: new Uint8Array(0) } as const,
+    inputs: [coinbaseInput],
+    outputs: [{ assetId, value, outputLock: 0, programHash: spec.allocations[0]?.programHash as Uint8Array }],
+    lockTime: height,
+    programs: [],
+  }
+  const root = witnessRoot([new Transaction({ ...fields, attributes: [] }), ...transactions])
+  const coinbase = new Transaction({ ...fields, attributes: [commitmentAttribute(spec, height, root)] })
+  const all = [coinbase, ...transactions]
+  const header = new Header({
+    version: 0,
+    previous: parent.hash,
+    merkleRoot: transactionRoot(all),
+    time: parent.time + 1,
+    bits: spec.powLimitBits,
+    nonce: 0,
+    height,
+  })
+  const block = await solve(new Block(header, soloAuxPow(header.hash, header.time), all))
+  if (block === undefined) throw new Error('no nonce was found')
+  return block
+}
+
+/** Points payers at their genesis outputs. */
+export function spendGenesis(chain: Chain, payers: readonly Payer[]): void {
+  const coinbase = chain.genesis.transactions[0] as Transaction
+  payers.forEach((payer, index) => (payer.outpoint = { txid: coinbase.hash, index }))
+}
+
+/** Runs with an empty chain on a real database in a temporary directory. */
+export async function withChain<T>(
+  spec: Spec,
+  verifier: Verifier,
+  run: (chain: Chain, signatures: SignatureCache) => Promise<T>,
+): Promise<T> {
+  const directory = await mkdtemp(join(tmpdir(), 'didledger-bench-'))
+  const database = await Database.open(join(directory, 'chain'))
+  try {
+    const signatures = new SignatureCache()
+    const chain = await Chain.open({ spec, database, verifier, signatures, clock: Date, log: quiet })
+    return await run(chain, signatures)
+  } finally {
+    await database.close()
+    await rm(directory, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,151 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { UserError } from '../errors.js'
+import { jsonType } from './answer.js'
+import type { ApiLimits } from './limits.js'
+
+export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => void
+
+/** An answer to something that is no request; `code` is that of Node's parser, `url` undefined where none was read. */
+export type ParserAnswer = (code: string | undefined, url: string | undefined) => { status: number; body: string }
+
+export interface ListenersOptions {
+  /** Addresses to bind; `::1` is left out without a word on a machine that has none. */
+  readonly hosts: readonly string[]
+  /** 0: any free one, the same for all hosts. */
+  readonly port: number
+  readonly limits: ApiLimits
+  readonly handler: HttpHandler
+  readonly parserAnswer: ParserAnswer
+}
+
+/** Attempts to find a port that is free on all hosts, and to take a port back that was just left. */
+const bindAttempts = 20
+const rebindPause = 25
+
+/** The HTTP servers of one port: one an address, all with the same limits. */
+export class Listeners {
+  readonly #options: ListenersOptions
+  readonly #servers: readonly Server[]
+  readonly port: number
+
+  private constructor(options: ListenersOptions, servers: readonly Server[], port: number) {
+    this.#options = options
+    this.#servers = servers
+    this.port = port
+  }
+
+  static async open(options: ListenersOptions): Promise<Listeners> {
+    for (let attempt = 1; ; attempt++) {
+      const servers: Server[] = []
+      let { port } = options
+      try {
+        for (const host of options.hosts) {
+          const server = buildServer(options)
+          const bound = await listen(server, host, port)
+          if (bound === undefined) continue
+          servers.push(server)
+          port = bound
+        }
+        if (servers.length === 0) throw new UserError(`none of the addresses ${options.hosts.join(', ')} exists here`)
+        return new Listeners(options, servers, port)
+      } catch (error) {
+        await Promise.all(servers.map((server) => closeNow(server)))
+        const inUse = (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
+        if (inUse && options.port === 0 && attempt < bindAttempts) continue
+        throw inUse ? inUseError(options) : error
+      }
+    }
+  }
+
+  /** Addresses as bound, for the log. */
+  get addresses(): string[] {
+    return this.#servers.map((server) => {
+      const { address, port, family } = server.address() as AddressInfo
+      return family === 'IPv6' ? `[${address}]:${port}` : `${address}:${port}`
+    })
+  }
+
+  /** The same again on the same port: the sockets of these are closed, requests under way finish on them. */
+  async reopen(): Promise<Listeners> {
+    void this.close()
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await Listeners.open({ ...this.#options, port: this.port })
+      } catch (error) {
+        if (attempt === bindAttempts) throw error
+        await new Promise((resolve) => setTimeout(resolve, rebindPause))
+      }
+    }
+  }
+
+  /** Accepts nothing more; resolves when the requests under way are answered or their time is over. */
+  async close(): Promise<void> {
+    const closed = Promise.all(
+      this.#servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve()))),
+    )
+    for (const server of this.#servers) server.closeIdleConnections()
+    const deadline = setTimeout(() => {
+      for (const server of this.#servers) server.closeAllConnections()
+    }, this.#options.limits.closeGrace)
+    await closed
+    clearTimeout(deadline)
+  }
+}
+
+function buildServer({ limits, handler, parserAnswer }: ListenersOptions): Server {
+  const server = createServer({
+    maxHeaderSize: limits.headers,
+    headersTimeout: limits.headersTimeout,
+    requestTimeout: limits.requestTimeout,
+    keepAliveTimeout: limits.keepAliveTimeout,
+    connectionsCheckingInterval: Math.min(1000, limits.headersTimeout, limits.requestTimeout),
+  })
+  server.maxConnections = limits.connections
+  server.setTimeout(limits.socketTimeout)
+  const current = new WeakMap<Duplex, ServerResponse>()
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    current.set(request.socket, response)
+    handler(request, response)
+  })
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    const response = current.get(socket)
+    const pending = response !== undefined && !response.writableEnded ? response : undefined
+    // Nobody reads any more, or bytes of an answer are out already: whatever we added would be part of it.
+    if (error.code === 'ECONNRESET' || !socket.writable || pending?.headersSent === true) {
+      socket.destroy()
+      return
+    }
+    const { status, body } = parserAnswer(error.code, pending?.req.url)
+    socket.end(
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: ${jsonType}\r\n` +
+        `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+      () => socket.destroy(),
+    )
+  })
+  return server
+}
+
+/** The port that was bound; undefined where the machine does not have the address `::1`. */
+function listen(server: Server, host: string, port: number): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const absent = error.code === 'EADDRNOTAVAIL' || error.code === 'EAFNOSUPPORT'
+      if (absent && host === '::1') resolve(undefined)
+      else reject(absent ? new UserError(`the address ${host} does not exist on this machine`) : error)
+    })
+    server.listen({ host, port, backlog: 511 }, () => {
+      server.removeAllListeners('error')
+      resolve((server.address() as AddressInfo).port)
+    })
+  })
+}
+
+function closeNow(server: Server): Promise<void> {
+  return new Promise((resolve) => server.close(() => resolve()))
+}
+
+function inUseError({ hosts, port }: ListenersOptions): UserError {
+  return new UserError(`port ${port} of ${hosts.join(' or ')} is in use; stop what listens there, or use --port-base N`)
+}

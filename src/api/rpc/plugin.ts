@@ -1,0 +1,42 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { jsonType } from '../answer.js'
+import { type BodyBudget, countBodies } from '../body-budget.js'
+import type { ApiContext } from '../context.js'
+import type { ApiLimits } from '../limits.js'
+import { isCrossSite, isJson } from '../origin.js'
+import { type RpcCaller, RpcCore } from './core.js'
+import { rpcMethods } from './methods.js'
+
+/** Where JSON-RPC answers, on its own port and on that of REST. */
+export const rpcPaths = ['/', '/rpc']
+
+export interface RpcOptions {
+  readonly context: ApiContext
+  readonly limits: ApiLimits
+  readonly budget: BodyBudget
+}
+
+/** Puts JSON-RPC into a scope of the app. */
+export function registerRpc(app: FastifyInstance, { context, limits, budget }: RpcOptions): void {
+  const core = new RpcCore(context, rpcMethods(context))
+  // Whatever a body calls itself: a content type is only asked for by methods that change the node.
+  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: limits.rpcBody }, (_, body, done) => done(null, body))
+  for (const url of rpcPaths) {
+    app.post(
+      url,
+      { preParsing: countBodies(budget, limits.rpcBody) },
+      async (request, reply): Promise<FastifyReply> => {
+        const answer = await core.handle(request.body as Uint8Array | undefined, callerOf(request))
+        if (answer === undefined) return reply.code(204).send()
+        return reply.header('content-type', jsonType).send(answer)
+      },
+    )
+  }
+}
+
+/** A browser sends application/json to another site only after asking, and that question gets no exception here. */
+function callerOf({ raw }: FastifyRequest): RpcCaller {
+  if (isCrossSite(raw.headers)) return { controlRefusal: 'a page of another site may not do this' }
+  if (!isJson(raw.headers)) return { controlRefusal: 'the content type has to be application/json' }
+  return { controlRefusal: undefined }
+}

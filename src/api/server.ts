@@ -1,0 +1,174 @@
+import { createServer } from 'node:http'
+import cors from '@fastify/cors'
+import rateLimit from '@fastify/rate-limit'
+import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { RuleError } from '../errors.js'
+import { type Envelope, failure, jsonType } from './answer.js'
+import { BodyBudget } from './body-budget.js'
+import type { ApiContext } from './context.js'
+import { parserFailure, ruleErrorOf, statusOf } from './failures.js'
+import { type ApiLimits, apiLimits } from './limits.js'
+import { Listeners } from './listeners.js'
+import { isLoopback } from './origin.js'
+import { registerRest } from './rest/plugin.js'
+import { restPrefix, restRoutes } from './rest/routes.js'
+import { registerRpc, rpcPaths } from './rpc/plugin.js'
+
+/** The addresses that HTTP listens on unless told otherwise: this machine's own. */
+export const loopbackHosts = ['127.0.0.1', '::1']
+
+export interface ApiServerOptions {
+  /** `rest` serves REST and JSON-RPC on one port, `rpc` JSON-RPC alone. */
+  readonly serves: 'rest' | 'rpc'
+  readonly hosts?: readonly string[]
+  /** 0 takes a free one. */
+  readonly port: number
+}
+
+/** One port of the node's HTTP interfaces. */
+export class ApiServer {
+  readonly #app: FastifyInstance
+  readonly #context: ApiContext
+  #listeners: Listeners
+  #restarting: Promise<void> | undefined
+  #closed = false
+
+  private constructor(app: FastifyInstance, context: ApiContext, listeners: Listeners) {
+    this.#app = app
+    this.#context = context
+    this.#listeners = listeners
+  }
+
+  /** Builds the app and listens. A port that is taken is a UserError. */
+  static async open(context: ApiContext, options: ApiServerOptions): Promise<ApiServer> {
+    const limits: ApiLimits = { ...apiLimits, ...context.limits }
+    const hosts = options.hosts ?? loopbackHosts
+    const onlyRpc = options.serves === 'rpc'
+    let server: ApiServer | undefined
+    const app = await buildApp(context, limits, onlyRpc, {
+      limitRate: !hosts.every(isLoopback) || !limits.rateSparesLoopback,
+      restart: () => void server?.restart(),
+    })
+    const listeners = await Listeners.open({
+      hosts,
+      port: options.port,
+      limits,
+      handler: app.routing,
+      parserAnswer: (code, url) => {
+        const error = parserFailure(code)
+        return { status: statusOf(error), body: failure(envelopeOf(url ?? '', onlyRpc), error) }
+      },
+    })
+    server = new ApiServer(app, context, listeners)
+    return server
+  }
+
+  get port(): number {
+    return this.#listeners.port
+  }
+
+  /** Addresses as bound, `host:port`. */
+  get addresses(): string[] {
+    return this.#listeners.addresses
+  }
+
+  /** Closes the listeners and opens them again on the same port; requests under way are still answered. */
+  restart(): Promise<void> {
+    this.#restarting ??= this.#restart().finally(() => (this.#restarting = undefined))
+    return this.#restarting
+  }
+
+  /** Stops listening; resolves when nothing is under way any more, within the limit that closing has. */
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#restarting
+    await this.#listeners.close()
+    await this.#app.close()
+  }
+
+  async #restart(): Promise<void> {
+    if (this.#closed) return
+    const { port } = this
+    try {
+      this.#listeners = await this.#listeners.reopen()
+      this.#context.log.info({ port }, 'the HTTP listener was restarted')
+    } catch (error) {
+      this.#context.log.error({ port, error: String(error) }, 'the HTTP listener could not be opened again')
+    }
+  }
+}
+
+interface AppOptions {
+  readonly limitRate: boolean
+  restart(): void
+}
+
+async function buildApp(
+  context: ApiContext,
+  limits: ApiLimits,
+  onlyRpc: boolean,
+  { limitRate, restart }: AppOptions,
+): Promise<FastifyInstance> {
+  const fail = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+    const rule = ruleErrorOf(error, context.log)
+    void reply.code(statusOf(rule)).header('content-type', jsonType)
+    return reply.send(failure(envelopeOf(request.url, onlyRpc), rule))
+  }
+  const app = fastify({
+    bodyLimit: limits.restBody,
+    routerOptions: { maxParamLength: limits.headers },
+    frameworkErrors: fail,
+    // The app only handles requests: the listeners are ours, several for one app, and they come and go.
+    serverFactory: (handler) => createServer(handler),
+  })
+  app.setErrorHandler((error: FastifyError, request, reply) => fail(error, request, reply))
+  await app.register(cors, { origin: '*', methods: ['GET', 'HEAD', 'POST'], strictPreflight: false, maxAge: 86_400 })
+  if (limitRate) await registerRateLimit(app, limits)
+  // A body that nobody asked for, at a path that does not exist, is not read.
+  app.removeAllContentTypeParsers()
+  const budget = new BodyBudget(limits.allBodies)
+  app.setNotFoundHandler((request, reply) => {
+    const methods = methodsOf(request.url, onlyRpc)
+    if (methods.length === 0) throw new RuleError('request-path', `nothing is at ${pathOf(request.url).slice(0, 200)}`)
+    void reply.header('allow', methods.join(', '))
+    throw new RuleError('request-method', `${request.method}: this path takes ${methods.join(' and ')}`)
+  })
+  await app.register(async (scope) => registerRpc(scope, { context, limits, budget }))
+  if (!onlyRpc) await app.register(async (scope) => registerRest(scope, { context, limits, budget, restart }))
+  await app.ready()
+  return app
+}
+
+async function registerRateLimit(app: FastifyInstance, limits: ApiLimits): Promise<void> {
+  await app.register(rateLimit, {
+    max: limits.rateRequests,
+    timeWindow: limits.rateWindow,
+    allowList: ({ raw }) => limits.rateSparesLoopback && isLoopback(raw.socket.remoteAddress),
+    errorResponseBuilder: (_, { max, after }) =>
+      new RuleError('request-rate', `more than ${max} requests; try again in ${after}`),
+  })
+}
+
+const restPatterns = restRoutes.map(({ path, methods }) => ({
+  methods,
+  pattern: new RegExp(`^${restPrefix}${path.replace(/:\w+/g, '[^/]+')}$`),
+}))
+
+/** What a path takes; empty for one that does not exist. */
+function methodsOf(url: string, onlyRpc: boolean): string[] {
+  const path = pathOf(url)
+  if (rpcPaths.includes(path)) return ['POST']
+  return onlyRpc ? [] : restPatterns.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => [...methods])
+}
+
+/** The form that answers at a path have. */
+function envelopeOf(url: string, onlyRpc: boolean): Envelope {
+  const path = pathOf(url)
+  if (onlyRpc || rpcPaths.includes(path)) return 'rpc'
+  return path.startsWith(`${restPrefix}confirm/details/`) ? 'confirm' : 'standard'
+}
+
+function pathOf(url: string): string {
+  const end = url.indexOf('?')
+  return end < 0 ? url : url.slice(0, end)
+}

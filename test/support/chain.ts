@@ -1,0 +1,156 @@
+import { randomBytes } from 'node:crypto'
+import { MemoryLevel } from 'memory-level'
+import { Chain } from '../../src/chain/chain.js'
+import { ChainReader } from '../../src/chain/reader.js'
+import { createInlineVerifier } from '../../src/crypto/inline.js'
+import { SignatureCache } from '../../src/crypto/signature-cache.js'
+import { didKey } from '../../src/storage/state.js'
+import type { Log } from '../../src/env.js'
+import { Mempool } from '../../src/mempool/mempool.js'
+import { solve } from '../../src/mining/solve.js'
+import { buildTemplate } from '../../src/mining/template.js'
+import { parseAddress, type ProgramHash, singleKeyCode } from '../../src/primitives/address.js'
+import type { Block } from '../../src/primitives/block.js'
+import { confirmBytes } from '../../src/primitives/confirm.js'
+import type { DidOperation } from '../../src/primitives/operation.js'
+import { parseSpec, type Spec } from '../../src/primitives/spec.js'
+import type { Transaction } from '../../src/primitives/transaction.js'
+import { Database } from '../../src/storage/database.js'
+import { confirmAlone } from '../../src/voting/sign.js'
+import { buildDidTransaction, buildTransfer, type Payment, type UnsignedTransaction } from '../../src/wallet/build.js'
+import type { Coin } from '../../src/wallet/coins.js'
+import { signTransaction } from '../../src/wallet/sign.js'
+import { type SpecOverrides, testAddress, testKey, testPublicKey, testSpec } from './spec.js'
+
+/** A log that keeps its errors. */
+export interface QuietLog extends Log {
+  readonly errors: { readonly fields: Record<string, unknown>; readonly message: string }[]
+}
+
+export function quietLog(): QuietLog {
+  const errors: QuietLog['errors'] = []
+  const nothing = () => {}
+  return {
+    errors,
+    debug: nothing,
+    info: nothing,
+    warn: nothing,
+    error: (fields, message) => errors.push({ fields, message }),
+  }
+}
+
+/** A chain without validators: work decides, so it can reorganise. */
+export const withoutValidators: SpecOverrides = { validators: [], producer: 'miners' }
+/** A chain whose one validator is test person 0. */
+export function oneValidator(): SpecOverrides {
+  return { validators: [Buffer.from(testPublicKey(0)).toString('hex')] }
+}
+
+/** A chain in memory with its pool, and someone who mines and pays. Person 10 is rich from the start. */
+export class TestChain {
+  readonly spec: Spec
+  readonly chain: Chain
+  readonly mempool: Mempool
+  readonly reader: ChainReader
+  readonly database: Database
+  readonly log: QuietLog
+  /** Milliseconds since the Unix epoch; stands still unless moved. */
+  readonly clock: { time: number; now(): number }
+
+  private constructor(parts: Pick<TestChain, 'spec' | 'chain' | 'mempool' | 'database' | 'log' | 'clock'>) {
+    this.spec = parts.spec
+    this.chain = parts.chain
+    this.mempool = parts.mempool
+    this.database = parts.database
+    this.log = parts.log
+    this.clock = parts.clock
+    this.reader = new ChainReader(parts.chain)
+  }
+
+  static async open(overrides: SpecOverrides = withoutValidators): Promise<TestChain> {
+    const spec = parseSpec(testSpec({ maturity: 2, ...overrides }))
+    const store = new MemoryLevel<Buffer, Buffer>({
+      keyEncoding: 'buffer',
+      valueEncoding: 'buffer',
+      storeEncoding: 'buffer',
+    })
+    const database = await Database.over(store as unknown as Parameters<typeof Database.over>[0])
+    const clock = { time: spec.time * 1000 + 1000, now: () => clock.time }
+    const log = quietLog()
+    const parts = { database, verifier: createInlineVerifier(), signatures: new SignatureCache(), clock, log }
+    const chain = await Chain.open({ spec, ...parts })
+    const mempool = await Mempool.open({ chain, ...parts })
+    return new TestChain({ spec, chain, mempool, database, log, clock })
+  }
+
+  /** Mines what waits, `count` blocks one after another. `extra` makes blocks of equal content differ. */
+  async mine(count = 1, options: { time?: number } = {}): Promise<Block[]> {
+    const blocks: Block[] = []
+    for (let i = 0; i < count; i++) {
+      const time = options.time ?? Math.floor(this.clock.time / 1000)
+      const payTo = hashOf(testAddress(20))
+      const template = await buildTemplate(this.chain, this.mempool, { payTo, time, nonce: randomBytes(8) })
+      const block = (await solve(template)) as Block
+      await this.chain.acceptBlock(block.bytes, this.confirmFor(block))
+      blocks.push(block)
+    }
+    return blocks
+  }
+
+  /** The confirm of the one validator; undefined on a chain without. */
+  confirmFor(block: Block): Uint8Array | undefined {
+    return this.spec.hasValidators ? confirmBytes(confirmAlone(block.header.hash, 0, testKey(0))) : undefined
+  }
+
+  /** A signed transfer of person `from`; it is not sent. */
+  async transfer(to: string, value: bigint, from = 10): Promise<Transaction> {
+    return signed(buildTransfer(await this.#payment(from), [{ programHash: hashOf(to), value }]), from)
+  }
+
+  /** A signed transaction with a DID operation, paid by person `from`; it is not sent. */
+  async carry(operation: DidOperation, did: string, from = 10): Promise<Transaction> {
+    return signed(buildDidTransaction(await this.#payment(from), operation, didKey(did)), from)
+  }
+
+  /** Sends a DID operation, mines it and returns its txid. */
+  async publish(operation: DidOperation, did: string, options: { time?: number } = {}): Promise<string> {
+    const { bytes } = await this.carry(operation, did)
+    const { txid } = await this.mempool.accept(bytes, { local: true })
+    await this.mine(1, options)
+    return txid
+  }
+
+  async close(): Promise<void> {
+    await this.mempool.close()
+    await this.chain.close()
+    await this.database.close()
+  }
+
+  async #payment(person: number): Promise<Payment> {
+    const code = singleKeyCode(testPublicKey(person))
+    const mined = await this.reader.coins(hashOf(testAddress(person)))
+    const coins: Coin[] = mined
+      .filter(({ outpoint }) => this.mempool.spender(outpoint) === undefined)
+      .map(({ outpoint, value, height }) => ({ ...outpoint, value, confirmations: this.reader.height - height + 1 }))
+    for (const { transaction } of this.mempool.entries()) {
+      transaction.outputs.forEach(({ value, programHash }, index) => {
+        const own = Buffer.compare(programHash, hashOf(testAddress(person))) === 0
+        const outpoint = { txid: transaction.hash, index }
+        if (own && value > 0n && this.mempool.spender(outpoint) === undefined) {
+          coins.push({ ...outpoint, value, confirmations: 0 })
+        }
+      })
+    }
+    const { assetId } = this.chain.sanity
+    const { fees } = (this.spec.sections[0] as Spec['sections'][number]).params
+    return { code, coins, fee: fees, assetId, maxMoney: this.spec.maxMoney, random: { bytes: (n) => randomBytes(n) } }
+  }
+}
+
+function signed({ transaction }: UnsignedTransaction, person: number): Transaction {
+  return signTransaction(transaction, [testKey(person)]).transaction
+}
+
+function hashOf(address: string): ProgramHash {
+  return parseAddress(address) as ProgramHash
+}
