@@ -2,7 +2,7 @@ import type { ChainChange, ChainFollower } from '../chain/chain.js'
 import type { Clock } from '../env.js'
 import { RuleError } from '../errors.js'
 import { Reader, Writer } from '../primitives/codec.js'
-import { type Database, Overlay } from '../storage/database.js'
+import type { Database, Overlay } from '../storage/database.js'
 import { keys } from '../storage/schema.js'
 
 /**

@@ -46,6 +46,9 @@ export class Devnet {
   readonly #producer: Producer
   #cancelTimer: () => void = () => {}
   #faucetTurn: Promise<unknown> = Promise.resolve()
+  /** Whether an automatic block is being made, and whether a transaction came since its making began. */
+  #mining = false
+  #arrived = false
   #stopped = false
 
   constructor(options: DevnetOptions) {
@@ -151,16 +154,23 @@ export class Devnet {
     return all.filter((coin) => mempool.spender(coin) === undefined)
   }
 
+  /** Makes blocks as long as they take something from the pool; what comes meanwhile needs no call of its own. */
   #mineWaiting(): void {
     const { mempool, log } = this.#options
-    if (this.#stopped) return
+    this.#arrived = true
+    if (this.#mining || this.#stopped || mempool.size === 0) return
+    this.#mining = true
+    this.#arrived = false
     this.#producer
       .produce()
-      .then((block) => {
-        // What came while the block was made waits for the next; what no block takes must not keep this going.
-        if (block !== undefined && block.transactions.length > 1 && mempool.size > 0) this.#mineWaiting()
+      .then((block) => block !== undefined && block.transactions.length > 1)
+      .catch((error: unknown) => void log.error({ error: String(error) }, 'no block could be made'))
+      .then((useful) => {
+        this.#mining = false
+        // What no block takes must not keep this going.
+        if (useful === true || this.#arrived) this.#mineWaiting()
       })
-      .catch((error: unknown) => log.error({ error: String(error) }, 'no block could be made'))
+      .catch((error: unknown) => void log.error({ error: String(error) }, 'mining stopped'))
   }
 
   #tick(milliseconds: number): void {

@@ -95,9 +95,7 @@ export class Resolver {
       )
     }
     const full = didOf(identifier)
-    const key = existingKey(identifier)
-    if (key === undefined) return { did: full, status: 3 }
-    const known = all ? await this.#history(key, full) : await this.#last(key, full)
+    const known = all ? await this.#history(identifier, full) : await this.#last(identifier, full)
     if (known === undefined) return { did: full, status: 3 }
     return { did: full, status: this.#status(known), transaction: known.transactions }
   }
@@ -110,7 +108,7 @@ export class Resolver {
   }
 
   /** The last operation alone: a few point reads. */
-  async #last(key: ProgramHash, did: string): Promise<Known | undefined> {
+  async #last(identifier: string, did: string): Promise<Known | undefined> {
     const tip = this.#tipRow()
     if (this.#cachedTip === undefined || !equalBytes(this.#cachedTip, tip)) {
       this.#cache.clear()
@@ -118,6 +116,8 @@ export class Resolver {
     }
     const cached = this.#cache.get(did)
     if (cached !== undefined) return cached
+    const key = existingKey(identifier)
+    if (key === undefined) return undefined
     const { known, at } = await this.#consistent(() => this.#readLast(key, did))
     // Another question may have moved the cache to another tip meanwhile.
     if (known !== undefined && equalBytes(this.#cachedTip, at)) this.#cache.set(did, known, sizeOf(known))
@@ -135,7 +135,9 @@ export class Resolver {
   }
 
   /** Every operation: one range of rows, then their transactions. */
-  async #history(key: ProgramHash, did: string): Promise<Known | undefined> {
+  async #history(identifier: string, did: string): Promise<Known | undefined> {
+    const key = existingKey(identifier)
+    if (key === undefined) return undefined
     const { known } = await this.#consistent(async () => {
       const head = didHead(this.#database, key)
       if (head === undefined) return undefined

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { MemoryLevel } from 'memory-level'
-import { Chain } from '../../src/chain/chain.js'
+import { type Acceptance, Chain } from '../../src/chain/chain.js'
 import { ChainReader } from '../../src/chain/reader.js'
 import { createInlineVerifier } from '../../src/crypto/inline.js'
 import { SignatureCache } from '../../src/crypto/signature-cache.js'
+import type { Verifier } from '../../src/crypto/verifier.js'
 import { didKey } from '../../src/storage/state.js'
 import type { Log } from '../../src/env.js'
 import { Mempool } from '../../src/mempool/mempool.js'
+import type { PoolLimits } from '../../src/mempool/policy.js'
 import { solve } from '../../src/mining/solve.js'
 import { buildTemplate } from '../../src/mining/template.js'
 import { parseAddress, type ProgramHash, singleKeyCode } from '../../src/primitives/address.js'
@@ -46,6 +48,15 @@ export function oneValidator(): SpecOverrides {
   return { validators: [Buffer.from(testPublicKey(0)).toString('hex')] }
 }
 
+/** What a database can lie over. */
+export type Store = Parameters<typeof Database.over>[0]
+
+/** A store in memory. It keeps its rows while it is closed, so a test can open it again. */
+export function memoryStore(): Store {
+  const encodings = { keyEncoding: 'buffer', valueEncoding: 'buffer', storeEncoding: 'buffer' } as const
+  return new MemoryLevel<Buffer, Buffer>(encodings) as unknown as Store
+}
+
 /** A chain in memory with its pool, and someone who mines and pays. Person 10 is rich from the start. */
 export class TestChain {
   readonly spec: Spec
@@ -67,20 +78,36 @@ export class TestChain {
     this.reader = new ChainReader(parts.chain)
   }
 
-  static async open(overrides: SpecOverrides = withoutValidators): Promise<TestChain> {
+  static async open(
+    overrides: SpecOverrides = withoutValidators,
+    options: {
+      /** A store to open again. */
+      store?: Store
+      limits?: Partial<PoolLimits>
+      verifier?: Verifier
+      signatures?: SignatureCache
+    } = {},
+  ): Promise<TestChain> {
     const spec = parseSpec(testSpec({ maturity: 2, ...overrides }))
-    const store = new MemoryLevel<Buffer, Buffer>({
-      keyEncoding: 'buffer',
-      valueEncoding: 'buffer',
-      storeEncoding: 'buffer',
-    })
-    const database = await Database.over(store as unknown as Parameters<typeof Database.over>[0])
+    const database = await Database.over(options.store ?? memoryStore())
     const clock = { time: spec.time * 1000 + 1000, now: () => clock.time }
     const log = quietLog()
-    const parts = { database, verifier: createInlineVerifier(), signatures: new SignatureCache(), clock, log }
+    const { verifier = createInlineVerifier(), signatures = new SignatureCache() } = options
+    const parts = { database, verifier, signatures, clock, log }
     const chain = await Chain.open({ spec, ...parts })
-    const mempool = await Mempool.open({ chain, ...parts })
+    const limits = options.limits === undefined ? {} : { limits: options.limits }
+    const mempool = await Mempool.open({ chain, ...parts, ...limits })
     return new TestChain({ spec, chain, mempool, database, log, clock })
+  }
+
+  /** Hands a block in as bytes, with its confirm where the chain has a validator. */
+  accept(block: Block): Promise<Acceptance> {
+    return this.chain.acceptBlock(block.bytes, this.confirmFor(block))
+  }
+
+  /** Submits a transaction as bytes and returns it. */
+  send(transaction: Transaction): Promise<Transaction> {
+    return this.mempool.accept(transaction.bytes, { local: true })
   }
 
   /** Mines what waits, `count` blocks one after another. `extra` makes blocks of equal content differ. */
