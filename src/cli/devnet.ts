@@ -1,13 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { MiningMode } from '../devnet/devnet.js'
-import { type Node, startNode } from '../node.js'
+import type { Node } from '../node.js'
 import { formatAmount } from '../primitives/amount.js'
 import { parseAddress, type ProgramHash } from '../primitives/address.js'
 import { toHex } from '../primitives/bytes.js'
 import { devnetAccount, devnetAccountCount, devnetMnemonic } from '../wallet/devnet-accounts.js'
 import type { CliContext } from './context.js'
 import { examples, sameOptions } from './output.js'
-import { runUntilStopped, serve, serveEnv, type ServeOptions, withServing } from './serve.js'
+import { type Presentation, runNode, type ServeOptions, startOf, withServing } from './serve.js'
 import { loadSpec } from './spec.js'
 
 interface DevnetOptions extends ServeOptions {
@@ -21,18 +21,11 @@ export function registerDevnet(program: Command, context: CliContext): void {
     .addOption(new Option('--block-time <seconds>', 'make a block every so often').argParser(blockTime))
     .addOption(new Option('--no-automine', 'make blocks only on dev_mine').conflicts('blockTime'))
     .addHelpText('after', examples('devnet', 'devnet --block-time 5 --data-dir ./devnet'))
-    .action(async (options: DevnetOptions) => {
-      const env = serveEnv(options)
-      const spec = loadSpec('devnet')
-      const dataDir = options.dataDir === undefined ? {} : { dataDir: options.dataDir }
-      const node = await startNode({ spec, env, mining: miningMode(options), ...dataDir })
-      const servers = await serve(node, options, env.log).catch(async (error: unknown) => {
-        await node.close()
-        throw error
-      })
-      context.out(welcome(node, servers.ports, options))
-      await runUntilStopped(node, servers)
-    })
+    .action((options: DevnetOptions) =>
+      runNode(context, options, { spec: loadSpec('devnet'), mining: miningMode(options) }, (node, ports) =>
+        welcome(node, ports, options),
+      ),
+    )
 }
 
 function miningMode({ blockTime: seconds, automine }: DevnetOptions): MiningMode {
@@ -40,23 +33,25 @@ function miningMode({ blockTime: seconds, automine }: DevnetOptions): MiningMode
   return automine ? { kind: 'automine' } : { kind: 'manual' }
 }
 
-function welcome(node: Node, ports: { rest: number; rpc: number }, options: DevnetOptions): string {
-  const rest = `http://127.0.0.1:${ports.rest}`
-  const where = sameOptions({ rest })
-  const accounts = Array.from({ length: devnetAccountCount }, (_, index) => devnetAccount(index))
+function welcome(node: Node, ports: { rest: number; rpc: number }, options: DevnetOptions): Presentation {
+  const { start, lines: startLines } = startOf(node, ports)
+  const accounts = Array.from({ length: devnetAccountCount }, (_, index) => ({
+    ...devnetAccount(index),
+    balance: balance(node, devnetAccount(index).address),
+  }))
+  const where = sameOptions({ rest: `http://127.0.0.1:${ports.rest}` })
   const recipient = accounts[1]?.address ?? ''
   const did = accounts[2]?.did ?? ''
   const lines = [
-    `didledger devnet at height ${node.reader.height}, genesis ${node.chain.genesis.hash}`,
-    `data in ${options.dataDir ?? `${node.directory.path} (goes when this ends; --data-dir keeps it)`}`,
-    '',
-    `REST      ${rest}/api/v1`,
-    `JSON-RPC  http://127.0.0.1:${ports.rpc}`,
+    ...startLines,
+    ...(options.dataDir === undefined
+      ? ['          (temporary: it goes when the devnet ends; --data-dir keeps it)']
+      : []),
     '',
     'Accounts. Everybody knows these keys: never use them for anything of value.',
     '',
-    ...accounts.flatMap(({ index, address, did: own, privateKey }) => [
-      `(${index})  ${address}  ${balance(node, address)} ELA`,
+    ...accounts.flatMap(({ index, address, did: own, privateKey, balance: amount }) => [
+      `(${index})  ${address}  ${amount} ELA`,
       `     ${own}`,
       `     key ${toHex(privateKey)}`,
     ]),
@@ -72,7 +67,13 @@ function welcome(node: Node, ports: { rest: number; rpc: number }, options: Devn
     '',
     'Ctrl-C stops the devnet.',
   ]
-  return `${lines.join('\n')}\n`
+  const shown = accounts.map(({ address, did: own, privateKey, balance: amount }) => ({
+    address,
+    did: own,
+    key: toHex(privateKey),
+    balance: amount,
+  }))
+  return { value: { ...start, mnemonic: devnetMnemonic, accounts: shown }, lines }
 }
 
 function balance(node: Node, address: string): string {

@@ -1,16 +1,24 @@
 import { ApiServer, loopbackHosts } from '../api/server.js'
 import type { ApiContext } from '../api/context.js'
-import type { Node } from '../node.js'
+import { type Node, type NodeOptions, startNode } from '../node.js'
 import { processLog, systemEnv } from '../system.js'
-import type { Env, Log } from '../env.js'
+import type { Log } from '../env.js'
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { CliContext } from './context.js'
+import { type OutputOptions, withOutput } from './options.js'
 import { packageVersion } from './version.js'
 
 /** Ports above a port base: REST is the base and 4, and so on. */
 const portOffsets = { rest: 4, ws: 5, rpc: 6, p2p: 8 } as const
 const defaultPortBase = 20330
 
-export interface ServeOptions {
+/** What is shown of a node that has started. */
+export interface Presentation {
+  readonly value: unknown
+  readonly lines: readonly string[]
+}
+
+export interface ServeOptions extends OutputOptions {
   readonly portBase: number
   readonly host: string[]
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
@@ -18,7 +26,7 @@ export interface ServeOptions {
 }
 
 export function withServing(command: Command): Command {
-  return command
+  return withOutput(command)
     .addOption(
       new Option('--port-base <n>', 'REST at n + 4, JSON-RPC at n + 6; 0 takes free ports')
         .argParser(portBase)
@@ -33,19 +41,34 @@ export function withServing(command: Command): Command {
     )
 }
 
-/** A node's world, logging as asked. */
-export function serveEnv(options: ServeOptions): Env {
-  return systemEnv(processLog(options.logLevel))
-}
-
 /** The open interfaces of a node. */
 export interface Servers {
   readonly ports: { readonly rest: number; readonly rpc: number }
   close(): Promise<void>
 }
 
+/** What every node says of itself at its start. */
+export function startOf(node: Node, ports: Servers['ports']) {
+  const start = {
+    name: node.spec.name,
+    height: node.reader.height,
+    genesis: node.chain.genesis.hash,
+    dataDir: node.directory.path,
+    rest: `http://127.0.0.1:${ports.rest}`,
+    rpc: `http://127.0.0.1:${ports.rpc}`,
+  }
+  const lines = [
+    `didledger ${start.name} at height ${start.height}, genesis ${start.genesis}`,
+    '',
+    `REST      ${start.rest}/api/v1`,
+    `JSON-RPC  ${start.rpc}`,
+    `Data      ${start.dataDir}`,
+  ]
+  return { start, lines }
+}
+
 /** Opens the interfaces of a node. */
-export async function serve(node: Node, options: ServeOptions, log: Log): Promise<Servers> {
+async function serve(node: Node, options: ServeOptions, log: Log): Promise<Servers> {
   const port = (offset: number) => (options.portBase === 0 ? 0 : options.portBase + offset)
   const counters = countTransactions(node)
   const ports = { p2p: 0, ws: 0, rest: 0, rpc: 0 }
@@ -100,7 +123,7 @@ function countTransactions({ chain, mempool }: Node): { readonly total: number }
  * Resolves when the process is told to stop. A second signal ends it at once: whatever is on disk then is a state that
  * the next start takes up.
  */
-export function stopSignal(): Promise<NodeJS.Signals> {
+function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let stopping = false
     const onSignal = (signal: NodeJS.Signals) => {
@@ -113,12 +136,28 @@ export function stopSignal(): Promise<NodeJS.Signals> {
   })
 }
 
-/** Serves until a signal or a failure of the node, then closes everything in order. */
-export async function runUntilStopped(node: Node, servers: Servers): Promise<void> {
+/** Starts a node, opens its interfaces, presents it, and serves until a signal or a failure of the node. */
+export async function runNode(
+  context: CliContext,
+  options: ServeOptions,
+  nodeOptions: Omit<NodeOptions, 'env' | 'dataDir'>,
+  present: (node: Node, ports: Servers['ports']) => Presentation,
+): Promise<void> {
+  const env = systemEnv(processLog(options.logLevel))
+  const dataDir = options.dataDir === undefined ? {} : { dataDir: options.dataDir }
+  const node = await startNode({ ...nodeOptions, env, ...dataDir })
   try {
-    await Promise.race([stopSignal(), node.failure])
+    const stop = stopSignal()
+    const servers = await serve(node, options, env.log)
+    try {
+      const { value, lines } = present(node, servers.ports)
+      // One line, so that a script can read it while the node goes on.
+      context.out(`${options.json ? JSON.stringify(value) : lines.join('\n')}\n`)
+      await Promise.race([stop, node.failure])
+    } finally {
+      await servers.close()
+    }
   } finally {
-    await servers.close()
     await node.close()
   }
 }

@@ -6,7 +6,7 @@ import { type Params, paramsAt, parseSpec, type Spec } from '../primitives/spec.
 import { readTextFile } from '../wallet/files.js'
 
 /** Chain specs that come with the package. */
-export const shippedSpecs = ['devnet', 'localnet', 'pow'] as const
+export const shippedSpecs = ['devnet', 'pow'] as const
 
 /** The chain spec of a shipped name or a file. A {@link UserError} says what is wrong with it. */
 export function loadSpec(nameOrFile: string): Spec {
