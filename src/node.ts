@@ -89,7 +89,9 @@ export async function startNode(options: NodeOptions): Promise<Node> {
   const verifier = createVerifierPool({ log: env.log })
   const closers: (() => Promise<void>)[] = [() => directory.close(), () => verifier.close()]
   const close = async () => {
-    for (const closer of closers.splice(0).reverse()) await closer()
+    const failures: unknown[] = []
+    for (const closer of closers.splice(0).reverse()) await closer().catch((error: unknown) => failures.push(error))
+    if (failures.length > 0) throw failures[0]
   }
   try {
     const { chain, database, clock, virtualClock, signatures } = await openLedger(spec, directory, verifier, env)

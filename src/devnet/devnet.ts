@@ -47,8 +47,8 @@ export class Devnet {
   #cancelTimer: () => void = () => {}
   #faucetTurn: Promise<unknown> = Promise.resolve()
   /** Whether an automatic block is being made, and whether a transaction came since its making began. */
-  #mining = false
-  #arrived = false
+  #mining: Promise<void> | undefined
+  #more = false
   #stopped = false
 
   constructor(options: DevnetOptions) {
@@ -155,22 +155,23 @@ export class Devnet {
   }
 
   /** Makes blocks as long as they take something from the pool; what comes meanwhile needs no call of its own. */
+  /** Makes blocks until nothing waits that a block takes. What comes meanwhile goes into the next one. */
   #mineWaiting(): void {
+    this.#more = true
+    this.#mining ??= this.#mineAll().finally(() => (this.#mining = undefined))
+  }
+
+  async #mineAll(): Promise<void> {
     const { mempool, log } = this.#options
-    this.#arrived = true
-    if (this.#mining || this.#stopped || mempool.size === 0) return
-    this.#mining = true
-    this.#arrived = false
-    this.#producer
-      .produce()
-      .then((block) => block !== undefined && block.transactions.length > 1)
-      .catch((error: unknown) => void log.error({ error: String(error) }, 'no block could be made'))
-      .then((useful) => {
-        this.#mining = false
-        // What no block takes must not keep this going.
-        if (useful === true || this.#arrived) this.#mineWaiting()
-      })
-      .catch((error: unknown) => void log.error({ error: String(error) }, 'mining stopped'))
+    while (this.#more && mempool.size > 0 && !this.#stopped) {
+      this.#more = false
+      try {
+        const block = await this.#producer.produce()
+        this.#more ||= block !== undefined && block.transactions.length > 1
+      } catch (error) {
+        log.error({ error: String(error) }, 'no block could be made')
+      }
+    }
   }
 
   #tick(milliseconds: number): void {

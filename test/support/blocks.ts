@@ -10,10 +10,11 @@ import { parseAddress, type ProgramHash } from '../../src/primitives/address.js'
 import { Block, transactionRoot, witnessRoot } from '../../src/primitives/block.js'
 import { fromUtf8, littleEndianInteger } from '../../src/primitives/bytes.js'
 import { targetOf } from '../../src/primitives/compact.js'
+import { type Confirm, proposalHash, proposalUnsigned, voteUnsigned } from '../../src/primitives/confirm.js'
 import { registerAssetTransaction } from '../../src/primitives/genesis.js'
 import { Header, type HeaderFields } from '../../src/primitives/header.js'
 import { type Program, sortPrograms, standardProgram } from '../../src/primitives/program.js'
-import type { Spec } from '../../src/primitives/spec.js'
+import { paramsAt, type Spec } from '../../src/primitives/spec.js'
 import {
   attributeUsage,
   coinbaseInput,
@@ -78,9 +79,9 @@ export function craft(
 /** The transaction with one standard program for each of the persons, in wire order. */
 export function signedBy(fields: TransactionFields, signers: readonly number[]): Transaction {
   const { unsigned } = new Transaction({ ...fields, programs: [] })
-  const programs = signers.map((person): Program =>
-    standardProgram(testPublicKey(person), sign(unsigned, testKey(person))),
-  )
+  const programs = signers.map((person): Program => {
+    return standardProgram(testPublicKey(person), sign(unsigned, testKey(person)))
+  })
   return new Transaction({ ...fieldsOf(fields), programs: sortPrograms(programs) })
 }
 
@@ -151,4 +152,31 @@ export function solved(header: Header, wanted = true): AuxPow {
     const auxPow = soloAuxPow(header.hash, header.time, nonce)
     if (littleEndianInteger(parentHash(auxPow)) <= target === wanted) return auxPow
   }
+}
+
+export interface ConfirmPlan {
+  readonly view?: number
+  /** The person that proposes; the one on duty unless given. */
+  readonly sponsor?: number
+  /** Persons that vote, in order; all validators of a test spec unless given. */
+  readonly voters?: readonly number[]
+  /** What a voter says; true unless given. */
+  readonly accept?: boolean
+  /** Another block to confirm. */
+  readonly blockHash?: Uint8Array
+}
+
+/** A confirm by test persons, who are the validators of a test spec in that order. */
+export function craftConfirm(spec: Spec, block: Block, plan: ConfirmPlan = {}): Confirm {
+  const count = Math.max(1, paramsAt(spec, block.header.height).validators.length)
+  const { view = 0, accept = true, blockHash = block.header.hash } = plan
+  const { sponsor = (block.header.height + view) % count } = plan
+  const { voters = Array.from({ length: count }, (_, person) => person) } = plan
+  const proposed = { sponsor: testPublicKey(sponsor), blockHash, viewOffset: view }
+  const proposal = { ...proposed, signature: sign(proposalUnsigned(proposed), testKey(sponsor)) }
+  const votes = voters.map((person) => {
+    const vote = { proposalHash: proposalHash(proposed), signer: testPublicKey(person), accept }
+    return { ...vote, signature: sign(voteUnsigned(vote), testKey(person)) }
+  })
+  return { proposal, votes }
 }

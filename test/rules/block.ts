@@ -1,0 +1,282 @@
+import { commitmentAttribute } from '../../src/consensus/commitment.js'
+import { BlockBudget, type ConnectedTransaction } from '../../src/consensus/connect.js'
+import { sign } from '../../src/crypto/keys.js'
+import type { Code } from '../../src/errors.js'
+import type { AuxPow } from '../../src/primitives/auxpow.js'
+import { Block, witnessRoot } from '../../src/primitives/block.js'
+import { concat } from '../../src/primitives/bytes.js'
+import { Writer } from '../../src/primitives/codec.js'
+import { sha256d, zeroHash } from '../../src/primitives/hash.js'
+import { parseSpec } from '../../src/primitives/spec.js'
+import { standardProgram } from '../../src/primitives/program.js'
+import { coinbaseInput, Transaction, type TransactionFields } from '../../src/primitives/transaction.js'
+import { type BlockPlan, coinbaseOf, craft, craftBlock, fieldsOf, genesisCoin, outputOf, solved } from '../support/blocks.js'
+import { oneValidator, TestChain, withoutValidators } from '../support/chain.js'
+import { type SpecOverrides, testKey, testPublicKey, testSpec } from '../support/spec.js'
+import type { RuleRow } from './row.js'
+
+type Build = (chain: TestChain) => Promise<Block> | Block
+
+/** A row whose blocks go into a new chain as bytes. */
+function row(code: Code, accepted: Build, refused: Build, overrides: SpecOverrides = {}): RuleRow {
+  const submit = async (build: Build) => {
+    const chain = await TestChain.open({ ...withoutValidators, ...overrides })
+    try {
+      await chain.accept(await build(chain))
+    } finally {
+      await chain.close()
+    }
+  }
+  return { code, accepts: () => submit(accepted), refuses: () => submit(refused) }
+}
+
+const planned =
+  (plan: BlockPlan | ((chain: TestChain) => BlockPlan) = {}): Build =>
+  (chain) =>
+    craftBlock(chain.chain, typeof plan === 'function' ? plan(chain) : plan)
+
+const rich = 100_000_000_000n
+
+/** A transfer of person 10 (output 0) or 11 (output 1) with a fee of 1000. */
+function transfer({ spec, chain }: TestChain, output: 0 | 1 = 0, changes: Partial<TransactionFields> = {}): Transaction {
+  const value = (output === 0 ? rich : 2n * rich) - 1000n
+  return craft(spec, [genesisCoin(chain, output)], [{ to: 30, value }], [10 + output], changes)
+}
+
+/** A block that counts as `size` bytes: a record fills it. */
+const filled =
+  (size: number): Build =>
+  (chain) => {
+    const build = (length: number) => {
+      const record = { type: 3, recordType: '', content: new Uint8Array(length) } as const
+      const outputs = [{ to: 30, value: rich - 20_000n }]
+      const filler = craft(chain.spec, [genesisCoin(chain.chain)], outputs, [10], { payload: record })
+      return craftBlock(chain.chain, { transactions: [filler] })
+    }
+    return build(1000 + size - build(1000).limitedSize)
+  }
+
+const limits = { blockSize: 10_000, blockTransactions: 3, transactionCost: 2, blockCost: 2 }
+
+/** A budget after `documents` issuer documents of one byte. */
+function spend(documents: number): void {
+  const foreign = Array.from({ length: documents }, (_, i) => ({ txid: `${i}`, payloadSize: 1 }))
+  const connected = { fee: 0n, cost: 1, checks: [], spent: [], did: { id: 'did:ledger:x', foreign } }
+  new BlockBudget(40_000).add(connected as unknown as ConnectedTransaction)
+}
+
+const bodyRows: readonly RuleRow[] = [
+  row('block-size', filled(10_000), filled(10_001), { limits }),
+  row(
+    'block-transaction-count',
+    planned((chain) => ({ transactions: [transfer(chain, 0), transfer(chain, 1)] })),
+    planned((chain) => {
+      const first = transfer(chain, 0)
+      const next = craft(chain.spec, [outputOf(first)], [{ to: 31, value: rich - 2000n }], [30])
+      return { transactions: [first, next, transfer(chain, 1)] }
+    }),
+    { limits },
+  ),
+  row('block-merkle-root', planned(), planned({ header: { merkleRoot: zeroHash } })),
+  row(
+    'block-duplicate-transaction',
+    planned((chain) => ({ transactions: [transfer(chain)] })),
+    planned((chain) => ({ transactions: [transfer(chain), transfer(chain)] })),
+  ),
+  row(
+    'block-double-spend',
+    planned((chain) => ({ transactions: [transfer(chain, 0), transfer(chain, 1)] })),
+    planned((chain) => ({ transactions: [transfer(chain, 0), transfer(chain, 0, { attributes: [] })] })),
+  ),
+  row(
+    'block-coinbase-position',
+    planned((chain) => ({ transactions: [transfer(chain)] })),
+    planned(({ chain }) => ({ transactions: [coinbaseOf(chain)] })),
+  ),
+  row(
+    'block-signature-cost',
+    planned((chain) => ({ transactions: [transfer(chain, 0), transfer(chain, 1)] })),
+    planned((chain) => {
+      const first = transfer(chain, 0)
+      const next = craft(chain.spec, [outputOf(first)], [{ to: 31, value: rich - 2000n }], [30])
+      return { transactions: [first, next, transfer(chain, 1)] }
+    }),
+    { limits: { ...limits, blockTransactions: 4 } },
+  ),
+  { code: 'block-issuer-documents', accepts: () => spend(1000), refuses: () => spend(1001) },
+]
+
+/** A coinbase with other fields, committed to as it should be. */
+const coinbase = (changes: Partial<TransactionFields>): Build => planned({ coinbase: changes })
+
+const coinbaseRows: readonly RuleRow[] = [
+  row('coinbase-input', coinbase({ inputs: [coinbaseInput] }), coinbase({ inputs: [{ ...coinbaseInput, sequence: 0 }] })),
+  row('coinbase-payload-version', coinbase({ payloadVersion: 4 }), coinbase({ payloadVersion: 0 })),
+  row('coinbase-height', coinbase({ lockTime: 1 }), coinbase({ lockTime: 2 })),
+  row(
+    'coinbase-program',
+    coinbase({ programs: [] }),
+    coinbase({ programs: [standardProgram(testPublicKey(20), sign(new Uint8Array(1), testKey(20)))] }),
+  ),
+  row(
+    'coinbase-commitment',
+    planned(({ spec }) => ({ coinbase: { attributes: [commitmentAttribute(spec, 1, zeroHash)] } })),
+    planned(({ spec }) => {
+      const attribute = commitmentAttribute(spec, 1, zeroHash)
+      return { coinbase: { attributes: [attribute, attribute] } }
+    }),
+  ),
+  row(
+    'coinbase-witness-root',
+    planned((chain) => ({ transactions: [transfer(chain)] })),
+    planned((chain) => ({
+      transactions: [transfer(chain)],
+      coinbase: { attributes: [commitmentAttribute(chain.spec, 1, zeroHash)] },
+    })),
+  ),
+  row(
+    'coinbase-validators',
+    planned(({ spec }) => ({ coinbase: { attributes: [commitmentAttribute(spec, 1, zeroHash)] } })),
+    planned(() => {
+      const other = parseSpec(testSpec())
+      return { coinbase: { attributes: [commitmentAttribute(other, 1, zeroHash)] } }
+    }),
+    { ...oneValidator(), producer: 'sponsor' },
+  ),
+  row(
+    'coinbase-value',
+    planned((chain) => ({ transactions: [transfer(chain)], fees: 1000n })),
+    planned((chain) => ({ transactions: [transfer(chain)], fees: 1001n })),
+  ),
+]
+
+/** A block whose body is its header's, and which is invalid all the same. */
+const overpaid = (chain: TestChain) => craftBlock(chain.chain, { fees: 1n })
+
+/** An unmined block on top of one that is not handed in. */
+function orphan(chain: TestChain, parent: Block): Block {
+  const { header } = parent
+  const known = { ...chain.chain.tip, header }
+  return craftBlock(chain.chain, { parent: known, header: { bits: header.bits, time: header.time + 1 } })
+}
+
+/** `count` blocks on the active chain, then one that leaves it at genesis. */
+const leavingAtGenesis =
+  (count: number): Build =>
+  async (chain) => {
+    const genesis = chain.chain.tip
+    for (let i = 0; i < count; i++) await chain.accept(craftBlock(chain.chain))
+    return craftBlock(chain.chain, { parent: genesis })
+  }
+
+/** A block aside when so many are kept there. */
+const aside =
+  (count: number): Build =>
+  async (chain) => {
+    const genesis = chain.chain.tip
+    for (let i = 0; i <= count; i++) await chain.accept(craftBlock(chain.chain, { parent: genesis }))
+    return craftBlock(chain.chain, { parent: genesis })
+  }
+
+const two = 2 * 60 * 60
+const ancestryRows: readonly RuleRow[] = [
+  row(
+    'block-parent-unknown',
+    async (chain) => {
+      const parent = craftBlock(chain.chain)
+      const block = orphan(chain, parent)
+      await chain.accept(parent)
+      return block
+    },
+    (chain) => orphan(chain, craftBlock(chain.chain)),
+  ),
+  row('block-parent-invalid', planned(), async (chain) => {
+    const parent = overpaid(chain)
+    await chain.accept(parent).catch(() => {})
+    return orphan(chain, parent)
+  }),
+  row('block-invalid', planned(), async (chain) => {
+    const block = overpaid(chain)
+    await chain.accept(block).catch(() => {})
+    return block
+  }),
+  row('block-height', planned({ header: { height: 1 } }), planned({ header: { height: 2 } })),
+  row('block-bits', planned({ header: { bits: 0x207fffff } }), planned({ header: { bits: 0x207ffffe } })),
+  row(
+    'block-time-early',
+    planned(({ spec }) => ({ header: { time: spec.time + 1 } })),
+    planned(({ spec }) => ({ header: { time: spec.time } })),
+  ),
+  row(
+    'block-time-future',
+    planned(({ clock }) => ({ header: { time: clock.time / 1000 + two } })),
+    planned(({ clock }) => ({ header: { time: clock.time / 1000 + two + 1 } })),
+  ),
+  row('block-too-deep', leavingAtGenesis(288), leavingAtGenesis(289)),
+  row('block-unsettled-full', aside(1023), aside(1024)),
+  row(
+    'block-stale',
+    planned(),
+    async (chain) => {
+      const late = craftBlock(chain.chain)
+      await chain.accept(craftBlock(chain.chain))
+      return late
+    },
+    { ...oneValidator(), producer: 'sponsor' },
+  ),
+]
+
+/** A block with another AuxPow. */
+const worked =
+  (change: (auxPow: AuxPow, block: Block) => AuxPow): Build =>
+  (chain) => {
+    const block = craftBlock(chain.chain)
+    return new Block(block.header, change(block.auxPow, block), block.transactions)
+  }
+
+/** An AuxPow whose coinbase script goes on after the commitment; the parent nonce is searched again. */
+function longer(auxPow: AuxPow, more: number): AuxPow {
+  const script = concat(auxPow.coinbase.scripts[0] as Uint8Array, new Uint8Array(more))
+  const bytes = new Writer().u32(1).varuint(1).bytes(zeroHash).u32(0).varbytes(script).u32(0).varuint(0).u32(0).finish()
+  const parent = { ...auxPow.parent, merkleRoot: sha256d(bytes) }
+  for (let nonce = 0; ; nonce++) {
+    const attempt = { ...auxPow, coinbase: { scripts: [script], bytes }, parent: { ...parent, nonce } }
+    const hash = sha256d(new Writer().u32(parent.version).bytes(parent.previous).bytes(parent.merkleRoot).u32(parent.time).u32(parent.bits).u32(nonce).finish())
+    // At the easiest target only the highest bit counts.
+    if ((hash[31] as number) < 0x7f) return attempt
+  }
+}
+
+/** Bytes of an AuxPow around a coinbase script of 253 bytes or more that is not the solo one. */
+const auxPowRoom = 16 * 1024 - (4 + 1 + 36 + 3 + 4 + 1 + 4) - (32 + 1 + 4 + 1 + 4 + 80) - 44
+
+const auxPowRows: readonly RuleRow[] = [
+  row(
+    'auxpow-size',
+    worked((auxPow) => longer(auxPow, auxPowRoom)),
+    worked((auxPow) => longer(auxPow, auxPowRoom + 1)),
+  ),
+  row(
+    'auxpow-parent',
+    planned(),
+    worked((auxPow) => ({ ...auxPow, parent: { ...auxPow.parent, merkleRoot: zeroHash } })),
+  ),
+  row(
+    'auxpow-commitment',
+    planned(),
+    worked((_, { header }) => solved({ ...header, hash: zeroHash } as unknown as Block['header'])),
+  ),
+  row(
+    'auxpow-index',
+    planned(),
+    worked((auxPow) => ({ ...auxPow, coinbaseIndex: 1 })),
+  ),
+  row(
+    'auxpow-work',
+    planned(),
+    worked((_, { header }) => solved(header, false)),
+  ),
+]
+
+/** A row for every code of a block but the one about its form. */
+export const blockRules: RuleRow[] = [...bodyRows, ...coinbaseRows, ...ancestryRows, ...auxPowRows]

@@ -1,0 +1,99 @@
+import type { Code } from '../../src/errors.js'
+import type { PoolLimits } from '../../src/mempool/policy.js'
+import type { Transaction } from '../../src/primitives/transaction.js'
+import { coinbaseOf, craft, genesisCoin, outputOf } from '../support/blocks.js'
+import { oneValidator, TestChain, withoutValidators } from '../support/chain.js'
+import { holder } from '../support/did.js'
+import type { SpecOverrides } from '../support/spec.js'
+import type { RuleRow } from './row.js'
+import { sideChainPow } from './transaction.js'
+
+type Build = (chain: TestChain) => Promise<Transaction> | Transaction
+
+/** A row whose transactions go into the pool of a new chain, as anybody's would. */
+function row(
+  code: Code,
+  accepted: Build,
+  refused: Build,
+  limits: Partial<PoolLimits> = {},
+  overrides: SpecOverrides = withoutValidators,
+): RuleRow {
+  const submit = async (build: Build) => {
+    const chain = await TestChain.open(overrides, { limits })
+    try {
+      await chain.send(await build(chain))
+    } finally {
+      await chain.close()
+    }
+  }
+  return { code, accepts: () => submit(accepted), refuses: () => submit(refused) }
+}
+
+const rich = 100_000_000_000n
+
+/** A transaction on top of `length` unconfirmed ones. */
+const chained =
+  (length: number): Build =>
+  async ({ spec, chain, mempool }) => {
+    let value = rich - 1000n
+    let last = craft(spec, [genesisCoin(chain)], [{ to: 10, value }], [10])
+    for (let i = 0; i < length; i++) {
+      await mempool.accept(last.bytes, { local: false })
+      value -= 1000n
+      last = craft(spec, [outputOf(last)], [{ to: 10, value }], [10])
+    }
+    return last
+  }
+
+/** The operation of a DID that comes after so many pending ones. */
+const operation =
+  (pending: number): Build =>
+  async (chain) => {
+    const ada = holder()
+    let last = await chain.carry(ada.create(), ada.did)
+    for (let i = 0; i < pending; i++) {
+      const { txid } = await chain.send(last)
+      last = await chain.carry(ada.update(txid), ada.did)
+    }
+    return last
+  }
+
+/** A pool with room for two, in which person 11 paid 5000; person 10 pays `fee`, person 20 pays 4000. */
+const third =
+  (fee: bigint): Build =>
+  async (chain) => {
+    const { spec, mempool } = chain
+    const pay = (output: 0 | 1, rate: bigint) => {
+      const value = (output === 0 ? rich : 2n * rich) - rate
+      return craft(spec, [genesisCoin(chain.chain, output)], [{ to: 20, value }], [10 + output])
+    }
+    const first = pay(1, 5000n)
+    await mempool.accept(first.bytes, { local: false })
+    const second = craft(spec, [outputOf(first)], [{ to: 21, value: 2n * rich - 9000n }], [20])
+    await mempool.accept(second.bytes, { local: false })
+    return pay(0, fee)
+  }
+
+const validated: SpecOverrides = { ...oneValidator(), producer: 'sponsor' }
+
+/** A row for every refusal that only a pool makes. */
+export const poolRules: RuleRow[] = [
+  row(
+    'pool-coinbase',
+    ({ spec, chain }) => craft(spec, [genesisCoin(chain)], [{ to: 30, value: 1n }], [10]),
+    ({ chain }) => coinbaseOf(chain),
+  ),
+  row('pool-full', third(4001n), third(3999n), { poolSize: 700, poolSizeAfterEviction: 600 }),
+  row('pool-ancestors', chained(25), chained(26)),
+  row('pool-did-pending', operation(7), operation(8)),
+  row(
+    'pool-side-chain',
+    sideChainPow(),
+    async (chain) => {
+      await chain.send(await sideChainPow()(chain))
+      return sideChainPow({ sideBlock: 3, output: 1 })(chain)
+    },
+    {},
+    validated,
+  ),
+]
