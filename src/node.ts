@@ -81,6 +81,16 @@ export async function openLedger(
   }
 }
 
+/** Runs with a verifier that has threads of its own, for work on a ledger that no node is using. */
+export async function withVerifier<T>(env: Env, run: (verifier: Verifier) => Promise<T>): Promise<T> {
+  const verifier = createVerifierPool({ log: env.log })
+  try {
+    return await run(verifier)
+  } finally {
+    await verifier.close()
+  }
+}
+
 /** Starts a node without any interface. */
 export async function startNode(options: NodeOptions): Promise<Node> {
   const { spec, env } = options
@@ -99,7 +109,8 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       () => database.close(),
       () => chain.close(),
     )
-    const failure = new Promise<never>((_, reject) => chain.events.once('fatal', reject))
+    const stopped = new Promise<never>((_, reject) => chain.events.once('fatal', reject))
+    const failure = Promise.race([stopped, database.failure])
     failure.catch(() => {})
     const mempool = await Mempool.open({ chain, verifier, signatures, clock: env.clock, log: env.log })
     closers.push(() => mempool.close())

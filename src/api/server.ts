@@ -149,8 +149,9 @@ async function registerRateLimit(app: FastifyInstance, limits: ApiLimits): Promi
   })
 }
 
-const restPatterns = restRoutes.map(({ path, methods }) => ({
+const restPatterns = restRoutes.map(({ path, methods, envelope }) => ({
   methods,
+  envelope,
   pattern: new RegExp(`^${restPrefix}${path.replace(/:\w+/g, '[^/]+')}$`),
 }))
 
@@ -165,7 +166,7 @@ function methodsOf(url: string, onlyRpc: boolean): string[] {
 function envelopeOf(url: string, onlyRpc: boolean): Envelope {
   const path = pathOf(url)
   if (onlyRpc || rpcPaths.includes(path)) return 'rpc'
-  return path.startsWith(`${restPrefix}confirm/details/`) ? 'confirm' : 'standard'
+  return restPatterns.find(({ pattern }) => pattern.test(path))?.envelope ?? 'standard'
 }
 
 function pathOf(url: string): string {

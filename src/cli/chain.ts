@@ -1,18 +1,22 @@
-import { rename, rm } from 'node:fs/promises'
-import type { Command } from 'commander'
+import { createReadStream } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
+import { Option, type Command } from 'commander'
+import { exportBlocks, importBlocks } from '../chain/block-file.js'
 import { Chain } from '../chain/chain.js'
 import { copyUnmined, replay, stateDigest, verifyChain } from '../chain/replay.js'
-import { createVerifierPool } from '../crypto/pool.js'
 import { SignatureCache } from '../crypto/signature-cache.js'
 import type { Verifier } from '../crypto/verifier.js'
 import type { Env } from '../env.js'
 import { UserError } from '../errors.js'
-import { openLedger } from '../node.js'
+import { Mempool } from '../mempool/mempool.js'
+import { openLedger, withVerifier } from '../node.js'
+import { genesisBlock } from '../primitives/genesis.js'
 import type { Spec } from '../primitives/spec.js'
 import { Database, StorageError } from '../storage/database.js'
 import { DataDirectory } from '../storage/directory.js'
 import { processLog, systemEnv } from '../system.js'
 import type { CliContext } from './context.js'
+import { namingTheRepair, reindexCommand } from './damage.js'
 import { type OutputOptions, withChain, withOutput } from './options.js'
 import { examples, report, table } from './output.js'
 import { loadSpec } from './spec.js'
@@ -29,80 +33,142 @@ interface Tools {
   readonly env: Env
 }
 
+type Ledger = Awaited<ReturnType<typeof openLedger>>
+
 export function registerChain(program: Command, context: CliContext): void {
   const chain = program.command('chain').description('look after the chain in a data directory that no node is using')
-  const command = (name: string, description: string, run: (tools: Tools, options: ChainOptions) => Promise<void>) =>
-    withOutput(withChain(chain.command(name)))
+  const command = (usage: string, description: string, example = usage) =>
+    withOutput(withChain(chain.command(usage)))
       .description(description)
-      .requiredOption('--data-dir <directory>', 'the data directory')
-      .addHelpText('after', examples(`chain ${name} --data-dir ./devnet`))
-      .action((options: ChainOptions) => withTools(options, (tools) => run(tools, options)))
+      .addOption(new Option('--data-dir <directory>', 'the data directory').makeOptionMandatory())
+      .addHelpText('after', examples(`chain ${example} --data-dir ./devnet`))
 
-  command('info', 'height, tip and state digest', async (tools, options) => {
-    await withLedger(tools, async (ledger) => {
-      const { header } = ledger.tip
-      const digest = await stateDigest(ledger.database)
-      const info = { name: tools.spec.name, height: header.height, tip: header.id, state: digest }
-      report(context, options, info, table(Object.entries(info).map(([name, value]) => [name, String(value)])))
-    })
+  command('info', 'height, tip and state digest').action((options: ChainOptions) =>
+    withTools(options, DataDirectory.existing, (tools) => info(context, tools, options)),
+  )
+  command('verify', 'replay every block and compare every row').action((options: ChainOptions) =>
+    withTools(options, DataDirectory.existing, (tools) => verify(context, tools, options)),
+  )
+  command('reindex', 'build everything again from the blocks that can still be read').action((options: ChainOptions) =>
+    withTools(options, DataDirectory.existing, (tools) => reindex(context, tools, options)),
+  )
+  command('export <file>', 'write the blocks of the active chain to a file', 'export blocks.bin').action(
+    (file: string, options: ChainOptions) =>
+      withTools(options, DataDirectory.existing, (tools) => exportTo(context, tools, options, file)),
+  )
+  command('import <file>', 'take the blocks of a file, as if a peer had sent them', 'import blocks.bin').action(
+    (file: string, options: ChainOptions) =>
+      withTools(options, DataDirectory.open, (tools) => importFrom(context, tools, options, file)),
+  )
+}
+
+async function info(context: CliContext, tools: Tools, options: ChainOptions): Promise<void> {
+  await withLedger(tools, async ({ chain }) => {
+    const { header } = chain.tip
+    const state = await stateDigest(chain.database)
+    const shown = { name: tools.spec.name, height: header.height, tip: header.id, state }
+    report(context, options, shown, table(Object.entries(shown).map(([name, value]) => [name, String(value)])))
   })
+}
 
-  command('verify', 'replay every block and compare every row', async (tools, options) => {
-    await withLedger(tools, async (ledger) => {
-      const scratch = `${tools.directory.database}.verify`
-      await rm(scratch, { recursive: true, force: true })
-      const wrong = await withChainAt(tools, scratch, (copy) => verifyChain(ledger, copy))
-      await rm(scratch, { recursive: true, force: true })
-      if (wrong !== undefined)
-        throw new UserError(`${wrong}; run: didledger chain reindex --data-dir ${options.dataDir}`)
-      const { height, id: tip } = ledger.tip.header
-      const state = await stateDigest(ledger.database)
-      report(context, options, { height, tip, state, ok: true }, [`all blocks up to height ${height} are right`])
-    })
+async function verify(context: CliContext, tools: Tools, options: ChainOptions): Promise<void> {
+  await withLedger(tools, async ({ chain }) => {
+    const scratch = `${tools.directory.database}.verify`
+    await rm(scratch, { recursive: true, force: true })
+    const { wrong, state } = await withChainAt(tools, scratch, async (copy) => ({
+      wrong: await verifyChain(chain, copy),
+      state: await stateDigest(copy.database),
+    })).finally(() => rm(scratch, { recursive: true, force: true }))
+    if (wrong !== undefined) {
+      throw new UserError(`${wrong}; run: ${reindexCommand(options.genesis, options.dataDir)}`)
+    }
+    const { height, id: tip } = chain.tip.header
+    report(context, options, { height, tip, state, ok: true }, [`all blocks up to height ${height} are right`])
   })
+}
 
-  command('reindex', 'build everything again from the blocks that can still be read', async (tools, options) => {
-    const { directory } = tools
-    const rebuilt = `${directory.database}.new`
-    await rm(rebuilt, { recursive: true, force: true })
-    const source = await openDamaged(directory)
-    const result = await withChainAt(tools, rebuilt, async (target) => {
-      const gap = await replay(source, target)
-      await copyUnmined(source, target)
-      return { gap, height: target.tip.header.height, tip: target.tip.header.id }
-    }).finally(() => source.close())
-    const aside = `${directory.database}.damaged-${Math.floor(context.clock.now() / 1000)}`
-    await rename(directory.database, aside)
-    await rename(rebuilt, directory.database)
-    const { gap, height, tip } = result
-    report(context, options, { height, tip, gap: gap ?? null, old: aside }, [
-      `rebuilt up to height ${height}; the old database is in ${aside}`,
-      ...(gap === undefined ? [] : [`height ${gap.height} could not be read: ${gap.reason}`]),
+async function reindex(context: CliContext, tools: Tools, options: ChainOptions): Promise<void> {
+  const { directory } = tools
+  const source = await openDamaged(directory)
+  const result = await rebuild(tools, source).finally(() => source.close())
+  const { gap, lost, height, tip } = result
+  const old = await directory.replace(`damaged-${context.clock.now()}`)
+  report(context, options, { height, tip, gap: gap ?? null, lost, old }, [
+    `rebuilt up to height ${height}; the old database is in ${old}`,
+    ...(gap === undefined ? [] : [`height ${gap.height} could not be read: ${gap.reason}`]),
+    ...(lost === 0 ? [] : [`${lost} pooled transactions or their notes could not be read`]),
+  ])
+}
+
+async function rebuild(tools: Tools, source: Database) {
+  const { directory, spec } = tools
+  // Nothing of another chain could be replayed, and its database would go aside for an empty one.
+  await directory.claim(spec.name, genesisBlock(spec).header.hash, false)
+  await rm(directory.rebuilt, { recursive: true, force: true })
+  return withChainAt(tools, directory.rebuilt, async (target) => {
+    const gap = await replay(source, target)
+    const lost = await copyUnmined(source, target)
+    return { gap, lost, height: target.tip.header.height, tip: target.tip.header.id }
+  })
+}
+
+async function exportTo(context: CliContext, tools: Tools, options: ChainOptions, file: string): Promise<void> {
+  await withLedger(tools, async ({ chain }) => {
+    // The name appears when the file is whole.
+    const unfinished = `${file}.part`
+    await onFile(file, async () => {
+      const output = await open(unfinished, 'w')
+      try {
+        for await (const piece of exportBlocks(chain)) await output.write(piece)
+        await output.sync()
+      } finally {
+        await output.close()
+      }
+      await rename(unfinished, file)
+    })
+    const { height, id: tip } = chain.tip.header
+    report(context, options, { height, tip, file }, [`wrote ${height} blocks to ${file}`])
+  })
+}
+
+async function importFrom(context: CliContext, tools: Tools, options: ChainOptions, file: string): Promise<void> {
+  await withLedger(tools, async ({ chain, signatures }) => {
+    // The pool takes what a reorganisation sets free, and lets go of what the new blocks hold.
+    const { verifier, env } = tools
+    const mempool = await Mempool.open({ chain, verifier, signatures, clock: env.clock, log: env.log })
+    const { read, added } = await onFile(file, () => importBlocks(chain, createReadStream(file))).finally(() =>
+      mempool.close(),
+    )
+    const { height, id: tip } = chain.tip.header
+    report(context, options, { read, added, height, tip }, [
+      `${read} blocks read, ${added} of them new; the chain is at height ${height}`,
     ])
   })
 }
 
-async function withTools(options: ChainOptions, run: (tools: Tools) => Promise<void>): Promise<void> {
-  const env = systemEnv(processLog('warn'))
-  const verifier = createVerifierPool({ log: env.log })
-  try {
-    const directory = await DataDirectory.existing(options.dataDir)
-    await run({ spec: loadSpec(options.genesis), directory, verifier, env })
-  } finally {
-    await verifier.close()
-  }
+async function withTools(
+  options: ChainOptions,
+  openDirectory: (path: string) => Promise<DataDirectory>,
+  run: (tools: Tools) => Promise<void>,
+): Promise<void> {
+  const env = systemEnv(processLog('silent'))
+  const spec = loadSpec(options.genesis)
+  await namingTheRepair(options, async () => {
+    const directory = await openDirectory(options.dataDir)
+    await withVerifier(env, (verifier) => run({ spec, directory, verifier, env }))
+  })
 }
 
 async function withLedger(
   { spec, directory, verifier, env }: Tools,
-  run: (chain: Chain) => Promise<void>,
+  run: (ledger: Ledger) => Promise<void>,
 ): Promise<void> {
-  const { chain, database } = await openLedger(spec, directory, verifier, env)
+  const ledger = await openLedger(spec, directory, verifier, env)
   try {
-    await run(chain)
-    await chain.close()
+    await run(ledger)
+    await ledger.chain.close()
   } finally {
-    await database.close()
+    await ledger.database.close()
   }
 }
 
@@ -132,5 +198,16 @@ async function openDamaged(directory: DataDirectory): Promise<Database> {
     if (!(error instanceof StorageError) || !error.repairable) throw error
     await Database.repair(directory.database)
     return Database.open(directory.database)
+  }
+}
+
+/** Runs with a file of the user; what is wrong with it is a {@link UserError} that begins with its name. */
+async function onFile<T>(file: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (error) {
+    if (error instanceof StorageError) throw error
+    const known = error instanceof UserError || (error as NodeJS.ErrnoException).syscall !== undefined
+    throw known ? new UserError(`${file}: ${(error as Error).message}`) : error
   }
 }

@@ -6,6 +6,7 @@ import { parseAddress, type ProgramHash } from '../primitives/address.js'
 import { toHex } from '../primitives/bytes.js'
 import { devnetAccount, devnetAccountCount, devnetMnemonic } from '../wallet/devnet-accounts.js'
 import type { CliContext } from './context.js'
+import { namingTheRepair } from './damage.js'
 import { examples, sameOptions } from './output.js'
 import { type Presentation, runNode, type ServeOptions, startOf, withServing } from './serve.js'
 import { loadSpec } from './spec.js'
@@ -22,8 +23,10 @@ export function registerDevnet(program: Command, context: CliContext): void {
     .addOption(new Option('--no-automine', 'make blocks only on dev_mine').conflicts('blockTime'))
     .addHelpText('after', examples('devnet', 'devnet --block-time 5 --data-dir ./devnet'))
     .action((options: DevnetOptions) =>
-      runNode(context, options, { spec: loadSpec('devnet'), mining: miningMode(options) }, (node, ports) =>
-        welcome(node, ports, options),
+      namingTheRepair({ genesis: 'devnet', dataDir: options.dataDir }, () =>
+        runNode(context, options, { spec: loadSpec('devnet'), mining: miningMode(options) }, (node, ports) =>
+          welcome(node, ports, options),
+        ),
       ),
     )
 }

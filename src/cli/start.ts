@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { ProgramHash } from '../primitives/address.js'
 import type { CliContext } from './context.js'
+import { namingTheRepair } from './damage.js'
 import { recipientOption } from './options.js'
 import { examples } from './output.js'
 import { runNode, type ServeOptions, startOf, withServing } from './serve.js'
@@ -23,9 +24,11 @@ export function registerStart(program: Command, context: CliContext): void {
     .addHelpText('after', examples('start --genesis pow --data-dir ./pow'))
     .action((options: StartOptions) => {
       const mineTo = options.mine === undefined ? {} : { mineTo: options.mine.programHash }
-      return runNode(context, options, { spec: loadSpec(options.genesis), ...mineTo }, (node, ports) => {
-        const { start, lines } = startOf(node, ports)
-        return { value: start, lines }
-      })
+      return namingTheRepair(options, () =>
+        runNode(context, options, { spec: loadSpec(options.genesis), ...mineTo }, (node, ports) => {
+          const { start, lines } = startOf(node, ports)
+          return { value: start, lines }
+        }),
+      )
     })
 }

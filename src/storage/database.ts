@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
 import type { AbstractLevel } from 'abstract-level'
 import { Level } from 'level'
 import { UserError } from '../errors.js'
 import { eachInSlices } from '../slices.js'
-import { asBuffer, mapKey } from '../primitives/bytes.js'
+import { mapKey } from '../primitives/bytes.js'
 import { sha256, zeroHash } from '../primitives/hash.js'
 import { type JournalKind, type JournalRow, journalDigest, journalRow, journalRowSize } from './journal.js'
 import { keys, rangeOf, table } from './schema.js'
@@ -66,8 +67,14 @@ export class Database {
   #floor = 0
   #writing: Promise<void> = Promise.resolve()
 
+  /** Rejects when a write fails. */
+  readonly failure: Promise<never>
+  #fail!: (error: unknown) => void
+
   private constructor(level: Store) {
     this.#level = level
+    this.failure = new Promise((_, reject) => (this.#fail = reject))
+    this.failure.catch(() => {})
   }
 
   /** Opens the LevelDB in a directory, creating it if absent. */
@@ -94,24 +101,29 @@ export class Database {
   }
 
   get(key: Buffer): Buffer | undefined {
-    return this.#read(() => this.#level.getSync(key, encodings))
+    const stored = this.#read(() => this.#level.getSync(key, encodings))
+    return stored === undefined ? undefined : unseal(key, stored)
   }
 
   async getMany(wanted: Buffer[]): Promise<(Buffer | undefined)[]> {
+    let stored: (Buffer | undefined)[]
     try {
-      return await this.#level.getMany(wanted, encodings)
+      stored = await this.#level.getMany(wanted, encodings)
     } catch (error) {
       throw readFailure(error)
     }
+    return stored.map((value, i) => (value === undefined ? undefined : unseal(wanted[i] as Buffer, value)))
   }
 
   /** Rows of a range in order, at most `limit`. */
   async rows(range: Range, options: { limit?: number; reverse?: boolean } = {}): Promise<[Buffer, Buffer][]> {
+    let stored: [Buffer, Buffer][]
     try {
-      return await this.#level.iterator({ ...range, ...options, ...encodings }).all()
+      stored = await this.#level.iterator({ ...range, ...options, ...encodings }).all()
     } catch (error) {
       throw readFailure(error)
     }
+    return stored.map(([key, value]) => [key, unseal(key, value)])
   }
 
   /** Keys of a range in order, without their values. */
@@ -130,7 +142,7 @@ export class Database {
       for (;;) {
         const rows = await iterator.nextv(1000)
         if (rows.length === 0) return
-        yield* rows
+        for (const [key, value] of rows) yield [key, unseal(key, value)]
       }
     } catch (error) {
       throw readFailure(error)
@@ -145,9 +157,9 @@ export class Database {
    */
   commit(changes: Changes, info: CommitInfo, options: { sync: boolean }): Promise<void> {
     const write = this.#writing.then(() => this.#write(changes, info, options))
-    // One failed write stops the node above; later ones must not go on as if it had not been.
+    // Later writes must not go on as if a failed one had not been: none is made after it, and the node stops.
     this.#writing = write
-    write.catch(() => {})
+    write.catch((error: unknown) => this.#fail(error))
     return write
   }
 
@@ -193,7 +205,7 @@ export class Database {
         batch.del(key, encodings)
       } else {
         digest.update(value)
-        batch.put(key, asBuffer(value), encodings)
+        batch.put(key, seal(key, value), encodings)
       }
     })
     const row: JournalRow = {
@@ -206,7 +218,7 @@ export class Database {
     }
     const sequence = this.#sequence + 1
     const encoded = journalRow.encode(row)
-    batch.put(keys.journal(sequence), asBuffer(encoded), encodings)
+    batch.put(keys.journal(sequence), seal(keys.journal(sequence), encoded), encodings)
     await batch.write({ sync })
     this.#sequence = sequence
     this.#previous = journalDigest(sequence, encoded)
@@ -235,6 +247,28 @@ export class Database {
       throw readFailure(error)
     }
   }
+}
+
+/** Bytes behind every stored value. */
+const checksumSize = 4
+
+/**
+ * A value as it is stored: with a checksum over key and value behind it. LevelDB has its own, but does not look at
+ * them when it reads, and copies what has changed on the disk into new tables with new ones.
+ */
+function seal(key: Buffer, value: Uint8Array): Buffer {
+  const sealed = Buffer.allocUnsafe(value.length + checksumSize)
+  sealed.set(value)
+  sealed.writeUInt32LE(crc32(value, crc32(key)), value.length)
+  return sealed
+}
+
+/** The value in a stored row; a StorageError when the row is not as it was written. */
+function unseal(key: Buffer, sealed: Buffer): Buffer {
+  const size = sealed.length - checksumSize
+  const value = sealed.subarray(0, Math.max(0, size))
+  if (size >= 0 && sealed.readUInt32LE(size) === crc32(value, crc32(key))) return value
+  throw damaged(`row ${key.toString('hex')} is not as it was written`)
 }
 
 /** A set of changes that can be read back through: the rows of the database as they will be. */
@@ -292,7 +326,8 @@ export async function digestOf(database: Database, tables: readonly number[]): P
   return sha256(digest.digest())
 }
 
-const reindexHint = 'run: didledger chain reindex --data-dir DIR'
+/** What mends a damage; the command line puts the directory in. */
+export const reindexHint = 'run: npx didledger chain reindex --data-dir DIR'
 
 /** The error that names a damage and the command that mends it. */
 export function damaged(what: string): StorageError {
@@ -318,10 +353,15 @@ function openFailure(error: unknown, directory: string): Error {
     const message = `the database in ${directory} is damaged (${causeMessage(error)}); ${reindexHint}`
     return new StorageError(message, { repairable: true })
   }
-  return new StorageError(`the database in ${directory} cannot be opened: ${causeMessage(error)}; ${reindexHint}`, {
-    repairable: true,
-  })
+  const message = `the database in ${directory} cannot be opened (${causeMessage(error)})`
+  if (environmental.test(causeMessage(error))) {
+    return new StorageError(`${message}; look at its owner, its permissions and the free space`)
+  }
+  return new StorageError(`${message}; ${reindexHint}`, { repairable: true })
 }
+
+/** What the system has against opening a file that may be whole. */
+const environmental = /permission denied|not permitted|read-only file system|no space left|too many open files/i
 
 function readFailure(error: unknown): Error {
   if (causeCode(error) !== 'LEVEL_CORRUPTION') return error instanceof Error ? error : new Error(String(error))

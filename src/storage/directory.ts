@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { access, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,12 +25,15 @@ export class DataDirectory {
     } catch (error) {
       throw new UserError(`the data directory ${path} cannot be made: ${(error as Error).message}`)
     }
-    return new DataDirectory(path, false)
+    const directory = new DataDirectory(path, false)
+    await directory.#finishReplacing()
+    return directory
   }
 
   /** A directory that must hold a chain already. */
   static async existing(path: string): Promise<DataDirectory> {
     const directory = new DataDirectory(path, false)
+    await directory.#finishReplacing()
     await access(directory.database).catch(() => {
       throw new UserError(`${path} holds no chain`)
     })
@@ -38,6 +42,25 @@ export class DataDirectory {
 
   get database(): string {
     return join(this.path, 'chain')
+  }
+
+  /** Where a database is built that will replace the one in use. */
+  get rebuilt(): string {
+    return `${this.database}.new`
+  }
+
+  /** Puts the rebuilt database in the place of the one in use, which is kept under the returned name. */
+  async replace(suffix: string): Promise<string> {
+    const aside = `${this.database}.${suffix}`
+    await rename(this.database, aside)
+    await rename(this.rebuilt, this.database)
+    return aside
+  }
+
+  /** The second half of a {@link replace} that a kill cut short: the first half only follows a complete rebuild. */
+  async #finishReplacing(): Promise<void> {
+    if (existsSync(this.database) || !existsSync(this.rebuilt)) return
+    await rename(this.rebuilt, this.database)
   }
 
   get peerKey(): string {

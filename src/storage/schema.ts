@@ -9,7 +9,8 @@ import type { Outpoint } from '../primitives/transaction.js'
  * Every row of the database: how its key is built and what its value holds. Nothing else in the program builds a key.
  *
  * Keys begin with a table byte and are big-endian, so that rows sort by what they mean; values are little-endian, in the
- * codec of the chain. Table numbers are never reused. docs/schema.md draws the same page for readers.
+ * codec of the chain; behind each stands a checksum, which database.ts adds and takes off. Table numbers are never reused.
+ * docs/schema.md draws the same page for readers.
  *
  *   00 name                                       → meta: schema version, tip, digest of the upgrades up to it, a devnet's clock offset
  *   01 sequence u64                               → journal row (journal.ts)

@@ -3,14 +3,22 @@ import { BlockBudget, type ConnectedTransaction } from '../../src/consensus/conn
 import { sign } from '../../src/crypto/keys.js'
 import type { Code } from '../../src/errors.js'
 import type { AuxPow } from '../../src/primitives/auxpow.js'
-import { Block, witnessRoot } from '../../src/primitives/block.js'
+import { Block } from '../../src/primitives/block.js'
 import { concat } from '../../src/primitives/bytes.js'
 import { Writer } from '../../src/primitives/codec.js'
 import { sha256d, zeroHash } from '../../src/primitives/hash.js'
 import { parseSpec } from '../../src/primitives/spec.js'
 import { standardProgram } from '../../src/primitives/program.js'
 import { coinbaseInput, Transaction, type TransactionFields } from '../../src/primitives/transaction.js'
-import { type BlockPlan, coinbaseOf, craft, craftBlock, fieldsOf, genesisCoin, outputOf, solved } from '../support/blocks.js'
+import {
+  type BlockPlan,
+  coinbaseOf,
+  craft,
+  craftBlock,
+  genesisCoin,
+  outputOf,
+  solved,
+} from '../support/blocks.js'
 import { oneValidator, TestChain, withoutValidators } from '../support/chain.js'
 import { type SpecOverrides, testKey, testPublicKey, testSpec } from '../support/spec.js'
 import type { RuleRow } from './row.js'
@@ -38,7 +46,11 @@ const planned =
 const rich = 100_000_000_000n
 
 /** A transfer of person 10 (output 0) or 11 (output 1) with a fee of 1000. */
-function transfer({ spec, chain }: TestChain, output: 0 | 1 = 0, changes: Partial<TransactionFields> = {}): Transaction {
+function transfer(
+  { spec, chain }: TestChain,
+  output: 0 | 1 = 0,
+  changes: Partial<TransactionFields> = {},
+): Transaction {
   const value = (output === 0 ? rich : 2n * rich) - 1000n
   return craft(spec, [genesisCoin(chain, output)], [{ to: 30, value }], [10 + output], changes)
 }
@@ -110,7 +122,11 @@ const bodyRows: readonly RuleRow[] = [
 const coinbase = (changes: Partial<TransactionFields>): Build => planned({ coinbase: changes })
 
 const coinbaseRows: readonly RuleRow[] = [
-  row('coinbase-input', coinbase({ inputs: [coinbaseInput] }), coinbase({ inputs: [{ ...coinbaseInput, sequence: 0 }] })),
+  row(
+    'coinbase-input',
+    coinbase({ inputs: [coinbaseInput] }),
+    coinbase({ inputs: [{ ...coinbaseInput, sequence: 0 }] }),
+  ),
   row('coinbase-payload-version', coinbase({ payloadVersion: 4 }), coinbase({ payloadVersion: 0 })),
   row('coinbase-height', coinbase({ lockTime: 1 }), coinbase({ lockTime: 2 })),
   row(
@@ -241,7 +257,16 @@ function longer(auxPow: AuxPow, more: number): AuxPow {
   const parent = { ...auxPow.parent, merkleRoot: sha256d(bytes) }
   for (let nonce = 0; ; nonce++) {
     const attempt = { ...auxPow, coinbase: { scripts: [script], bytes }, parent: { ...parent, nonce } }
-    const hash = sha256d(new Writer().u32(parent.version).bytes(parent.previous).bytes(parent.merkleRoot).u32(parent.time).u32(parent.bits).u32(nonce).finish())
+    const hash = sha256d(
+      new Writer()
+        .u32(parent.version)
+        .bytes(parent.previous)
+        .bytes(parent.merkleRoot)
+        .u32(parent.time)
+        .u32(parent.bits)
+        .u32(nonce)
+        .finish(),
+    )
     // At the easiest target only the highest bit counts.
     if ((hash[31] as number) < 0x7f) return attempt
   }

@@ -83,7 +83,7 @@ export const poolRules: RuleRow[] = [
     ({ spec, chain }) => craft(spec, [genesisCoin(chain)], [{ to: 30, value: 1n }], [10]),
     ({ chain }) => coinbaseOf(chain),
   ),
-  row('pool-full', third(4001n), third(3999n), { poolSize: 700, poolSizeAfterEviction: 600 }),
+  row('pool-full', third(4001n), third(3999n), { poolSize: 600, poolSizeAfterEviction: 500 }),
   row('pool-ancestors', chained(25), chained(26)),
   row('pool-did-pending', operation(7), operation(8)),
   row(

@@ -60,7 +60,8 @@ const record = (size: number): Build => {
   }
 }
 
-const input = (changes: Partial<Input>) => transfer(({ inputs }) => ({ inputs: [{ ...(inputs[0] as Input), ...changes }] }))
+const input = (changes: Partial<Input>) =>
+  transfer(({ inputs }) => ({ inputs: [{ ...(inputs[0] as Input), ...changes }] }))
 const attributes = (count: number, size: number) =>
   Array.from({ length: count }, () => ({ usage: attributeUsage.memo, data: new Uint8Array(size) }))
 
@@ -171,12 +172,10 @@ const sanityRows: readonly RuleRow[] = [
     })),
   ),
   row('tx-payload-version', transfer({ payloadVersion: 0 }), transfer({ payloadVersion: 1 })),
-  row(
-    'tx-side-chain-height',
-    sideChainPow({ blockHeight: 2 ** 29 - 1 }),
-    sideChainPow({ blockHeight: 2 ** 29 }),
-    { ...oneValidator(), producer: 'sponsor' },
-  ),
+  row('tx-side-chain-height', sideChainPow({ blockHeight: 2 ** 29 - 1 }), sideChainPow({ blockHeight: 2 ** 29 }), {
+    ...oneValidator(),
+    producer: 'sponsor',
+  }),
   row(
     'tx-signature-cost',
     transfer(),

@@ -10,7 +10,7 @@ export interface ParameterValues {
   hash: Hash
   address: ProgramHash
   assetId: Hash
-  /** Anything goes and nothing is read. */
+  /** Anything goes but nothing at all. */
   any: string
 }
 
@@ -32,7 +32,10 @@ const readers: { readonly [Kind in ParameterKind]: (text: string, name: string) 
     return programHash
   },
   assetId: hashOf,
-  any: (text) => text,
+  any: (text, name) => {
+    if (text === '') throw wrong(name, text, 'something is needed')
+    return text
+  },
 }
 
 function hashOf(text: string, name: string): Hash {

@@ -8,7 +8,7 @@ import { sha256d, zeroHash } from '../../../src/primitives/hash.js'
 import { Header } from '../../../src/primitives/header.js'
 import { foldBranch } from '../../../src/primitives/merkle.js'
 import { parseSpec } from '../../../src/primitives/spec.js'
-import { hash as anyHash, runs, u32 } from '../../support/arbitraries.js'
+import { hash as bytes32, runs, u32 } from '../../support/arbitraries.js'
 import { solved } from '../../support/blocks.js'
 import { codeOf } from '../../support/refusal.js'
 import { testSpec } from '../../support/spec.js'
@@ -27,6 +27,8 @@ function slowIndex(nonce: number, id: number, size: number): number {
   const step = (value: bigint) => (value * 1103515245n + 12345n) & mask
   return Number(step((step(BigInt(nonce)) + BigInt(id)) & mask) % BigInt(size))
 }
+
+const anyHash: fc.Arbitrary<Uint8Array> = bytes32
 
 interface Mined {
   readonly before?: Uint8Array

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { encodeBase64url } from '../../../src/did/base64url.js'
 import { buildDeactivate, type DocumentPlan } from '../../../src/did/build.js'
@@ -291,6 +292,7 @@ describe('while the chain changes', () => {
       expect(txids.length).toBeGreaterThanOrEqual(seen)
       expect(published).toContain(last.transaction?.[0]?.txid)
       seen = txids.length
+      await nextTurn()
     }
     await writing
     expect((await resolver.resolve(person.did, { all: true })).transaction?.length).toBe(26)

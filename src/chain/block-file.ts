@@ -1,0 +1,132 @@
+import { crc32 } from 'node:zlib'
+import { RuleError, UserError } from '../errors.js'
+import { asBuffer, concat, displayHash, equalBytes } from '../primitives/bytes.js'
+import { Writer } from '../primitives/codec.js'
+import { keys } from '../storage/schema.js'
+import { readBlock } from './bodies.js'
+import type { Chain } from './chain.js'
+
+/** Files of blocks (format 15): a head, a record for each block from height 1 on, and an end that counts them. */
+
+const magic = Buffer.from('didblk01', 'latin1')
+const headSize = magic.length + 32
+const lengthsSize = 8
+const checksumSize = 4
+/** Larger than any block with its AuxPow, and than any confirm: a length beyond is damage and is not read. */
+const maxBlock = 9_000_000
+const maxConfirm = 64 * 1024
+
+/** The active chain from height 1 to the tip as pieces of a file, one block at a time. */
+export async function* exportBlocks(chain: Chain): AsyncGenerator<Uint8Array, void, void> {
+  yield concat(magic, chain.genesis.header.hash)
+  const top = chain.tip.header.height
+  for (let height = 1; height <= top; height++) {
+    const known = chain.headers.active(height)
+    if (known === undefined) throw new UserError(`the block at height ${height} is not there`)
+    const block = (await readBlock(chain.database, known)).bytes
+    const confirm = chain.database.get(keys.confirm(known.header.hash)) ?? new Uint8Array(0)
+    yield record(new Writer(lengthsSize).u32(block.length).u32(confirm.length).finish(), block, confirm)
+  }
+  yield record(new Writer(lengthsSize).u32(0).u32(top).finish())
+}
+
+/** What became of the blocks of a file. */
+export interface Import {
+  /** Blocks in the file. */
+  readonly read: number
+  /** Blocks that the chain had not seen before. */
+  readonly added: number
+}
+
+/**
+ * Feeds the blocks of a file, which comes in pieces of any size, to a chain, all rules checked. What was taken before
+ * something wrong is kept. Throws a {@link UserError} for a file that is not whole or of another chain, and for a block
+ * that the chain refuses.
+ */
+export async function importBlocks(chain: Chain, pieces: AsyncIterable<Uint8Array>): Promise<Import> {
+  const source = new Pieces(pieces)
+  const head = await source.take(headSize)
+  if (head === undefined || !equalBytes(head.subarray(0, magic.length), magic)) {
+    throw new UserError('it is no file of blocks: it does not begin as one')
+  }
+  const genesis = head.subarray(magic.length)
+  if (!equalBytes(genesis, chain.genesis.header.hash)) {
+    throw new UserError(`it holds blocks of another chain, with genesis ${displayHash(genesis)}`)
+  }
+  let added = 0
+  for (let read = 0; ; read++) {
+    const next = await readRecord(source, read)
+    if (next === undefined) return { read, added }
+    if (await acceptRecord(chain, next, read)) added++
+  }
+}
+
+interface BlockRecord {
+  readonly block: Uint8Array
+  readonly confirm: Uint8Array | undefined
+}
+
+/** The record after `before` others; undefined at the end of the file. */
+async function readRecord(source: Pieces, before: number): Promise<BlockRecord | undefined> {
+  const broken = (what: string) => new UserError(`the file is damaged after ${before} blocks: ${what}`)
+  const lengths = await source.take(lengthsSize)
+  if (lengths === undefined) throw broken('it ends too early')
+  const [blockLength, confirmLength] = [lengths.readUInt32LE(0), lengths.readUInt32LE(4)]
+  const atEnd = blockLength === 0
+  if (!atEnd && (blockLength > maxBlock || confirmLength > maxConfirm)) throw broken('a length is out of bounds')
+  const bodyLength = atEnd ? 0 : blockLength + confirmLength
+  const body = await source.take(bodyLength + checksumSize)
+  if (body === undefined) throw broken('it ends too early')
+  const content = body.subarray(0, bodyLength)
+  if (body.readUInt32LE(bodyLength) !== crc32(content, crc32(lengths))) throw broken('a checksum does not match')
+  if (atEnd) {
+    if (confirmLength !== before) throw broken(`its end speaks of ${confirmLength}`)
+    if ((await source.take(1)) !== undefined) throw broken('something follows its end')
+    return undefined
+  }
+  const confirm = confirmLength === 0 ? undefined : content.subarray(blockLength)
+  return { block: content.subarray(0, blockLength), confirm }
+}
+
+/** Whether the chain had not seen the block before. */
+async function acceptRecord(chain: Chain, { block, confirm }: BlockRecord, before: number): Promise<boolean> {
+  try {
+    return (await chain.acceptBlock(block, confirm)) !== 'known'
+  } catch (error) {
+    if (!(error instanceof RuleError)) throw error
+    throw new UserError(
+      `block ${before + 1} of the file is refused: ${error.message} (${error.code}); ` +
+        `the chain is at height ${chain.tip.header.height} now`,
+    )
+  }
+}
+
+function record(...parts: Uint8Array[]): Uint8Array {
+  const content = concat(...parts)
+  return concat(content, new Writer(checksumSize).u32(crc32(content)).finish())
+}
+
+/** Bytes that come in pieces, taken in lengths. No more is held than one length and one piece. */
+class Pieces {
+  readonly #pieces: AsyncIterator<Uint8Array>
+  #rest: Buffer = Buffer.alloc(0)
+
+  constructor(pieces: AsyncIterable<Uint8Array>) {
+    this.#pieces = pieces[Symbol.asyncIterator]()
+  }
+
+  /** The next `length` bytes; undefined when fewer are left. */
+  async take(length: number): Promise<Buffer | undefined> {
+    const parts = [this.#rest]
+    let held = this.#rest.length
+    while (held < length) {
+      const next = await this.#pieces.next()
+      if (next.done === true) return undefined
+      parts.push(asBuffer(next.value))
+      held += next.value.length
+    }
+    const all = parts.length === 1 ? this.#rest : Buffer.concat(parts)
+    this.#rest = all.subarray(length)
+    return all.subarray(0, length)
+  }
+}

@@ -1,0 +1,24 @@
+import { UserError } from '../errors.js'
+import { reindexHint, StorageError } from '../storage/database.js'
+import { shellWord } from './output.js'
+
+/**
+ * Runs something that opens the chain in a data directory; a damage that it finds is reported with the very command that
+ * mends it.
+ */
+export async function namingTheRepair<T>(
+  { genesis, dataDir }: { readonly genesis: string; readonly dataDir?: string | undefined },
+  run: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await run()
+  } catch (error) {
+    if (!(error instanceof StorageError) || dataDir === undefined) throw error
+    throw new UserError(error.message.replace(reindexHint, () => `run: ${reindexCommand(genesis, dataDir)}`))
+  }
+}
+
+export function reindexCommand(genesis: string, dataDir: string): string {
+  const chosen = genesis === 'devnet' ? '' : ` --genesis ${shellWord(genesis)}`
+  return `npx didledger chain reindex${chosen} --data-dir ${shellWord(dataDir)}`
+}

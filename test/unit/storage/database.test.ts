@@ -1,0 +1,138 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Database, digestOf, Overlay, StorageError } from '../../../src/storage/database.js'
+import { keys, rangeOf, table } from '../../../src/storage/schema.js'
+import { memoryStore } from '../../support/chain.js'
+
+const id = (number: number) => new Uint8Array(32).fill(number)
+const info = { kind: 'pool', height: 0, hash: id(0) } as const
+const text = (value: Uint8Array | undefined) => (value === undefined ? undefined : Buffer.from(value).toString())
+
+let directory = ''
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'didledger-test-'))
+})
+afterAll(async () => {
+  await rm(directory, { recursive: true })
+})
+
+describe('an overlay', () => {
+  it('shows the database with its changes, which come in one batch', async () => {
+    const database = await Database.over(memoryStore())
+    const first = new Overlay(database)
+    first.put(keys.pool(id(1)), Buffer.from('one'))
+    first.put(keys.pool(id(2)), Buffer.from('two'))
+    expect(database.get(keys.pool(id(1)))).toBe(undefined)
+    await first.commit(info, { sync: false })
+    const second = new Overlay(database)
+    await second.load([keys.pool(id(1)), keys.pool(id(9))])
+    second.del(keys.pool(id(1)))
+    second.put(keys.pool(id(3)), Buffer.from('three'))
+    expect([1, 2, 3, 9].map((number) => text(second.get(keys.pool(id(number)))))).toEqual([
+      undefined,
+      'two',
+      'three',
+      undefined,
+    ])
+    expect(text(database.get(keys.pool(id(1))))).toBe('one')
+    await second.commit(info, { sync: true })
+    expect(text(database.get(keys.pool(id(1))))).toBe(undefined)
+    expect((await database.getMany([keys.pool(id(2)), keys.pool(id(1))])).map(text)).toEqual(['two', undefined])
+    expect(database.sequence).toBe(2)
+  })
+})
+
+describe('the database', () => {
+  it('reads ranges in order, whole, in part, backwards, as keys, and more than one page', async () => {
+    const database = await Database.over(memoryStore())
+    const overlay = new Overlay(database)
+    const count = 2500
+    for (let height = 0; height < count; height++) overlay.put(keys.active(height), Buffer.from(`${height}`))
+    await overlay.commit(info, { sync: false })
+    const range = rangeOf(table.active)
+    expect(await database.rows(range)).toHaveLength(count)
+    const tail = await database.rows(range, { limit: 2, reverse: true })
+    expect(tail.map(([, value]) => text(value))).toEqual(['2499', '2498'])
+    expect((await database.keys(range)).map((key) => key.readUInt32BE(1))).toEqual(
+      Array.from({ length: count }, (_, i) => i),
+    )
+    const scanned: number[] = []
+    for await (const [, value] of database.scan(range)) scanned.push(Number(text(value)))
+    expect(scanned).toHaveLength(count)
+    expect(scanned[1999]).toBe(1999)
+  })
+
+  it('writes batches in the order they were handed over', async () => {
+    const database = await Database.over(memoryStore())
+    const writes = Array.from({ length: 20 }, (_, i) => {
+      const overlay = new Overlay(database)
+      overlay.put(keys.pool(id(1)), Buffer.from(`${i}`))
+      return overlay.commit(info, { sync: false })
+    })
+    await database.idle()
+    expect(text(database.get(keys.pool(id(1))))).toBe('19')
+    await Promise.all(writes)
+    expect(database.sequence).toBe(20)
+  })
+
+  it('writes nothing after a write that failed', async () => {
+    const store = memoryStore()
+    const database = await Database.over(store)
+    await store.close()
+    const write = () => database.commit(new Map(), info, { sync: false })
+    await expect(write()).rejects.toThrow()
+    await store.open()
+    await expect(write()).rejects.toThrow()
+    await expect(database.idle()).rejects.toThrow()
+    expect(database.sequence).toBe(0)
+  })
+
+  it('goes on counting batches after it was closed', async () => {
+    const path = join(directory, 'counting')
+    const first = await Database.open(path)
+    await first.commit(new Map(), info, { sync: true })
+    await first.checkpoint({ height: 0, hash: id(0) })
+    await first.close()
+    const second = await Database.open(path)
+    expect(second.sequence).toBe(2)
+    await second.close()
+  })
+
+  it('says who holds a directory that is in use', async () => {
+    const path = join(directory, 'locked')
+    const first = await Database.open(path)
+    const second = Database.open(path)
+    await expect(second).rejects.toThrow(StorageError)
+    await expect(second).rejects.toThrow(/another process is using/)
+    await first.close()
+  })
+
+  it('has equal digests for equal rows alone', async () => {
+    const digest = async (rows: readonly (readonly [number, string])[]) => {
+      const database = await Database.over(memoryStore())
+      const overlay = new Overlay(database)
+      for (const [number, value] of rows) overlay.put(keys.pool(id(number)), Buffer.from(value))
+      await overlay.commit(info, { sync: false })
+      return Buffer.from(await digestOf(database, [table.pool])).toString('hex')
+    }
+    const plain = await digest([
+      [1, 'a'],
+      [2, 'b'],
+    ])
+    expect(
+      await digest([
+        [2, 'b'],
+        [1, 'a'],
+      ]),
+    ).toBe(plain)
+    expect(await digest([[1, 'a']])).not.toBe(plain)
+    expect(
+      await digest([
+        [1, 'ab'],
+        [2, ''],
+      ]),
+    ).not.toBe(plain)
+  })
+})

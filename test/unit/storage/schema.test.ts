@@ -1,0 +1,135 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Coin } from '../../../src/consensus/ledger.js'
+import {
+  type BlockStatus,
+  derivedTables,
+  type HeaderRecord,
+  keys,
+  parseAddressCoinKey,
+  rangeOf,
+  stateTables,
+  table,
+  transactionRange,
+  values,
+} from '../../../src/storage/schema.js'
+import { bytes, hash, runs, u16, u32 } from '../../support/arbitraries.js'
+import { shape } from '../../support/shape.js'
+
+const programHash = bytes(21)
+const amount = fc.bigInt({ min: 0n, max: (1n << 63n) - 1n })
+const coin: fc.Arbitrary<Coin> = fc.record({
+  height: u32,
+  coinbase: fc.boolean(),
+  value: amount,
+  outputLock: u32,
+  programHash,
+})
+const status = fc.constantFrom<BlockStatus>('header', 'side', 'active', 'invalid')
+const headerRecord: fc.Arbitrary<HeaderRecord> = fc.record({
+  header: bytes(84),
+  auxPow: bytes(0, 300),
+  status,
+  chainWork: fc.bigInt({ min: 0n, max: (1n << 256n) - 1n }),
+  transactionCount: u32,
+  size: u32,
+  arrival: fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }),
+})
+
+/** Every value that has a layout of its own. */
+const rows: { [Name in keyof typeof values]: fc.Arbitrary<Parameters<(typeof values)[Name]['encode']>[0]> } = {
+  location: fc.record({ height: u32, index: u16 }),
+  header: headerRecord,
+  coin,
+  addressCoin: amount,
+  balance: fc.record({ sum: amount, count: u32 }),
+  undo: fc.record({
+    spent: fc.array(fc.array(coin, { maxLength: 4 }), { maxLength: 4 }),
+    dids: fc.array(programHash, { maxLength: 4 }),
+  }),
+  didHead: fc.record({
+    status: fc.constantFrom('valid' as const, 'deactivated' as const),
+    operationCount: u32,
+    documentSequence: u32,
+  }),
+  didOperation: fc.record({ height: u32, index: u16, txid: hash }),
+  tip: fc.record({ hash, height: u32 }),
+  pool: fc.record({ arrival: fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), bytes: bytes(0, 100) }),
+}
+
+interface Layout {
+  encode(value: unknown): Uint8Array
+  decode(bytes: Uint8Array): unknown
+}
+
+describe('the rows', () => {
+  it('have a test for every layout', () => {
+    expect(Object.keys(rows).sort()).toEqual(Object.keys(values).sort())
+  })
+
+  it.each(Object.keys(rows) as (keyof typeof rows)[])('come back as they were: %s', (name) => {
+    const layout = values[name] as unknown as Layout
+    fc.assert(
+      fc.property(rows[name] as fc.Arbitrary<unknown>, (value) => {
+        expect(shape(layout.decode(layout.encode(value)))).toEqual(shape(value))
+      }),
+      runs,
+    )
+  })
+})
+
+describe('the keys', () => {
+  it('have table bytes of their own', () => {
+    const bytesOfTables = Object.values(table)
+    expect(new Set(bytesOfTables).size).toBe(bytesOfTables.length)
+    for (const one of [...stateTables, ...derivedTables]) expect(bytesOfTables).toContain(one)
+    expect(new Set(derivedTables)).toEqual(new Set([...derivedTables, ...stateTables]))
+  })
+
+  it('sort by height, then by index', () => {
+    fc.assert(
+      fc.property(u32, u16, u32, u16, programHash, (height, index, otherHeight, otherIndex, address) => {
+        const wanted = Math.sign(height - otherHeight || index - otherIndex)
+        expect(Buffer.compare(keys.transaction(height, index), keys.transaction(otherHeight, otherIndex))).toBe(wanted)
+        expect(
+          Buffer.compare(keys.history(address, height, index), keys.history(address, otherHeight, otherIndex)),
+        ).toBe(wanted)
+        expect(Buffer.compare(keys.active(height), keys.active(otherHeight))).toBe(Math.sign(height - otherHeight))
+        expect(Buffer.compare(keys.undo(height), keys.undo(otherHeight))).toBe(Math.sign(height - otherHeight))
+        expect(Buffer.compare(keys.journal(height), keys.journal(otherHeight))).toBe(Math.sign(height - otherHeight))
+        expect(Buffer.compare(keys.didOperation(address, height), keys.didOperation(address, otherHeight))).toBe(
+          Math.sign(height - otherHeight),
+        )
+      }),
+      runs,
+    )
+  })
+
+  it('name what they stand for, and nothing else does', () => {
+    fc.assert(
+      fc.property(hash, u16, u32, programHash, (txid, index, height, address) => {
+        const key = keys.addressCoin(address, height, { txid, index })
+        expect(shape(parseAddressCoinKey(key))).toEqual(shape({ height, outpoint: { txid, index } }))
+        const { gte, lt } = rangeOf(table.addressCoin, address)
+        expect(Buffer.compare(gte, key)).toBeLessThanOrEqual(0)
+        expect(Buffer.compare(key, lt)).toBeLessThan(0)
+        expect(keys.coin({ txid, index }).length).toBe(35)
+        expect(keys.coin({ txid, index })[0]).toBe(table.coin)
+      }),
+      runs,
+    )
+  })
+
+  it('of one height are a range that ends before the next', () => {
+    fc.assert(
+      fc.property(u32, u16, (height, index) => {
+        const { gte, lt } = transactionRange(height)
+        const inside = (key: Buffer) => Buffer.compare(gte, key) <= 0 && Buffer.compare(key, lt) < 0
+        expect(inside(keys.transaction(height, index))).toBe(true)
+        if (height > 0) expect(inside(keys.transaction(height - 1, index))).toBe(false)
+        if (height < 0xffffffff) expect(inside(keys.transaction(height + 1, index))).toBe(false)
+      }),
+      runs,
+    )
+  })
+})
