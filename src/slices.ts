@@ -13,6 +13,11 @@ export async function inSlices(step: () => boolean): Promise<void> {
   }
 }
 
+/** Runs through steps to their end, letting other work in between slices. */
+export async function runInSlices(steps: Iterator<unknown>): Promise<void> {
+  await inSlices(() => steps.next().done !== true)
+}
+
 /** Does something for every item, letting other work in between slices. */
 export async function eachInSlices<T>(items: Iterable<T>, work: (item: T) => void): Promise<void> {
   const rest = items[Symbol.iterator]()

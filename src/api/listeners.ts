@@ -100,6 +100,8 @@ function buildServer({ limits, handler, parserAnswer }: ListenersOptions): Serve
     headersTimeout: limits.headersTimeout,
     requestTimeout: limits.requestTimeout,
     keepAliveTimeout: limits.keepAliveTimeout,
+    // Checked here, where the refusal gets the form of all others.
+    requireHostHeader: false,
     connectionsCheckingInterval: Math.min(1000, limits.headersTimeout, limits.requestTimeout),
   })
   server.maxConnections = limits.connections
@@ -107,8 +109,16 @@ function buildServer({ limits, handler, parserAnswer }: ListenersOptions): Serve
   const current = new WeakMap<Duplex, ServerResponse>()
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     current.set(request.socket, response)
+    if (request.headers.host === undefined && request.httpVersionMinor > 0) {
+      const { status, body } = parserAnswer('no Host header', request.url)
+      const headers = { 'content-type': jsonType, 'content-length': Buffer.byteLength(body), connection: 'close' }
+      response.writeHead(status, headers).end(body)
+      return
+    }
     handler(request, response)
   })
+  // An expectation that we do not know may be ignored, and then needs no answer of its own form.
+  server.on('checkExpectation', handler)
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     const response = current.get(socket)
     const pending = response !== undefined && !response.writableEnded ? response : undefined

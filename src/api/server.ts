@@ -44,10 +44,10 @@ export class ApiServer {
     const limits: ApiLimits = { ...apiLimits, ...context.limits }
     const hosts = options.hosts ?? loopbackHosts
     const onlyRpc = options.serves === 'rpc'
-    let server: ApiServer | undefined
+    const opened: { server?: ApiServer } = {}
     const app = await buildApp(context, limits, onlyRpc, {
       limitRate: !hosts.every(isLoopback) || !limits.rateSparesLoopback,
-      restart: () => void server?.restart(),
+      restart: () => void opened.server?.restart(),
     })
     const listeners = await Listeners.open({
       hosts,
@@ -59,8 +59,8 @@ export class ApiServer {
         return { status: statusOf(error), body: failure(envelopeOf(url ?? '', onlyRpc), error) }
       },
     })
-    server = new ApiServer(app, context, listeners)
-    return server
+    opened.server = new ApiServer(app, context, listeners)
+    return opened.server
   }
 
   get port(): number {

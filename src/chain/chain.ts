@@ -6,7 +6,7 @@ import { checkClock, checkHeaderContext } from '../consensus/context.js'
 import { StateOverlay, type StateView } from '../consensus/ledger.js'
 import { checkBlockSanity, checkBodyMatches, type SanityContext } from '../consensus/sanity.js'
 import type { SignatureCache } from '../crypto/signature-cache.js'
-import { runChecks, type Verifier } from '../crypto/verifier.js'
+import { runChecks, RunningChecks, type Verifier } from '../crypto/verifier.js'
 import type { Clock, Log } from '../env.js'
 import { InvariantError, RuleError } from '../errors.js'
 import { auxPowBytes } from '../primitives/auxpow.js'
@@ -17,6 +17,7 @@ import { parseConfirm } from '../primitives/confirm.js'
 import { genesisBlock, registerAssetTransaction } from '../primitives/genesis.js'
 import type { Hash } from '../primitives/hash.js'
 import type { Header } from '../primitives/header.js'
+import type { SignatureCheck } from '../primitives/signature.js'
 import type { Spec } from '../primitives/spec.js'
 import { damaged, type Database, Overlay, StorageError } from '../storage/database.js'
 import type { JournalKind } from '../storage/journal.js'
@@ -26,7 +27,7 @@ import { Headers, type KnownHeader } from './headers.js'
 import { readBlock, readSideBody } from './bodies.js'
 import { JobQueue } from './queue.js'
 import { sideBlockLimit, SideBlocks } from './side.js'
-import { inSlices } from '../slices.js'
+import { inSlices, runInSlices } from '../slices.js'
 
 /** Blocks waiting for the writer. */
 const queueLimit = 256
@@ -184,7 +185,7 @@ export class Chain {
     checkHeaderContext(this.spec, header, this.headers.ancestry(parent))
     checkClock(this.spec, header, this.#options.clock.now())
     checkProofOfWork(this.spec, header, block.auxPow)
-    checkBodyMatches(block, this.sanity)
+    await runInSlices(checkBodyMatches(block, this.sanity))
     await this.#checkConfirm(header, confirmBytes)
 
     const chainWork = parent.chainWork + workOf(header.bits)
@@ -192,7 +193,7 @@ export class Chain {
     const record = { parent, chainWork, size: bytes.length }
     if (!better) await this.#makeRoomAside()
     try {
-      checkBlockSanity(block, this.sanity)
+      await runInSlices(checkBlockSanity(block, this.sanity))
       if (better && this.#isTip(parent)) await this.#extend(block, record, confirmBytes)
       else if (better) await this.#reorganise(block, record)
       else await this.#keepAside(block, record)
@@ -325,18 +326,29 @@ export class Chain {
 
   /** Connects a block, verifies its signatures and stages its rows. */
   async #connectInto(overlay: Overlay, block: Block): Promise<BlockEvent> {
-    const connected = await this.#connect(overlay, block)
-    // The overlay only gathers rows, so it can do so while other threads verify; it is dropped if a signature fails.
-    const checks = this.#options.signatures.unknown(connected.checks)
-    await Promise.all([runChecks(checks, this.#options.verifier), putConnected(overlay, block, connected)])
+    // Other threads verify while this one goes on; the overlay only gathers rows and is dropped if a signature fails.
+    const running = new RunningChecks(this.#options.verifier)
+    const connected = await this.#connect(overlay, block, (checks) => {
+      running.add(this.#options.signatures.unknown(checks))
+    })
+    await Promise.all([running.finish(), putConnected(overlay, block, connected)])
     overlay.put(keys.active(block.header.height), block.header.hash)
     return { block, dids: [...connected.state.dids.keys()] }
   }
 
-  async #connect(overlay: Overlay, block: Block): Promise<ConnectedBlock> {
+  /** Connects a block on an overlay; `verify` gets the signature checks of each transaction as they are found. */
+  async #connect(
+    overlay: Overlay,
+    block: Block,
+    verify?: (checks: readonly SignatureCheck[]) => void,
+  ): Promise<ConnectedBlock> {
     await overlay.load(coinKeysOf(block))
     const connector = new BlockConnector(block, new StoredState(overlay), this.sanity)
-    await inSlices(() => connector.step())
+    await inSlices(() => {
+      const connected = connector.step()
+      if (connected !== undefined) verify?.(connected.checks)
+      return connected !== undefined
+    })
     return connector.finish()
   }
 

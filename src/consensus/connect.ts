@@ -6,7 +6,7 @@ import type { Block } from '../primitives/block.js'
 import { displayHash, mapKey } from '../primitives/bytes.js'
 import { Writer } from '../primitives/codec.js'
 import { type SideChainPow, txType } from '../primitives/payload.js'
-import { parseCode, parseParameter, programHashOf } from '../primitives/program.js'
+import { parseParameter, programHashOf } from '../primitives/program.js'
 import type { SignatureCheck } from '../primitives/signature.js'
 import { didMethod, fixedLimits, type Params, paramsAt } from '../primitives/spec.js'
 import { attributeUsage, finalSequence, lockSequence, type Transaction } from '../primitives/transaction.js'
@@ -116,7 +116,7 @@ export interface ConnectedBlock {
 
 /**
  * Connects a block that passed sanity, one transaction a {@link step}, so that the caller can divide a long one into
- * slices. Call `step` until it says false, then `finish`.
+ * slices. Call `step` until it returns undefined, then `finish`.
  */
 export class BlockConnector {
   readonly #block: Block
@@ -135,16 +135,16 @@ export class BlockConnector {
     createOutputs(block.transactions[0] as Transaction, this.#state, block.header.height)
   }
 
-  /** Connects the next transaction; false when there is none left. */
-  step(): boolean {
+  /** Connects the next transaction; undefined when there is none left. */
+  step(): ConnectedTransaction | undefined {
     const tx = this.#block.transactions[this.#next]
-    if (tx === undefined) return false
+    if (tx === undefined) return undefined
     const connectable = this.#check(tx)
     this.#budget.add(connectable)
     connectable.apply()
     this.#transactions.push(connectable)
     this.#next++
-    return true
+    return connectable
   }
 
   /** Checks what the coinbase pays and returns everything that connecting changed. */
@@ -242,7 +242,7 @@ function programChecks(tx: Transaction, spent: readonly Coin[]): SignatureCheck[
     throw new RuleError('tx-program-mismatch', `${tx.programs.length} programs where ${required.size} are needed`)
   }
   return tx.programs.map(({ code, parameter }, i) => {
-    const script = parseCode(code)
+    const script = tx.scripts[i]
     const signatures = script === undefined ? undefined : parseParameter(parameter, script)
     if (script === undefined || signatures === undefined) throw new RuleError('tx-program-form', `program ${i}`)
     if (!required.delete(mapKey(programHashOf(code, script)))) {

@@ -1,8 +1,9 @@
 import { RuleError } from '../errors.js'
-import { type Block, transactionRoot, witnessRoot } from '../primitives/block.js'
+import { type Block, witnessLeaf } from '../primitives/block.js'
 import { displayHash, equalBytes, mapKey } from '../primitives/bytes.js'
+import { MerkleTree } from '../primitives/merkle.js'
 import { txType } from '../primitives/payload.js'
-import { parseCode, parseParameter } from '../primitives/program.js'
+import { parseParameter } from '../primitives/program.js'
 import { fixedLimits, type Spec } from '../primitives/spec.js'
 import { prefix } from '../primitives/address.js'
 import {
@@ -22,6 +23,9 @@ export interface SanityContext {
   /** 32 bytes, internal order. */
   readonly assetId: Uint8Array
 }
+
+/** A check in short steps: the caller runs it to its end, and may let other work in between them. */
+export type Steps = Generator<undefined, void>
 
 const acceptedPrefixes: readonly (number | undefined)[] = [prefix.standard, prefix.multisig, prefix.did]
 const acceptedTypes: readonly number[] = [txType.transfer, txType.record, txType.sideChainPow, txType.did]
@@ -63,24 +67,31 @@ export function checkCoinbaseSanity(tx: Transaction, height: number, context: Sa
  * Whether a body belongs to its header at all. A failure says that the body was altered on its way, and nothing about
  * the hash; every other rule of {@link checkBlockSanity} speaks of the block the hash names.
  */
-export function checkBodyMatches(block: Block, context: SanityContext): void {
-  const { spec } = context
+export function* checkBodyMatches(block: Block, { spec }: SanityContext): Steps {
   const { transactions, header } = block
   if (transactions.length === 0) throw new RuleError('block-transaction-count', 'the block has no transaction')
-  const ids = new Set(transactions.map((tx) => mapKey(tx.hash)))
+  const ids = new Set<string>()
+  const txidTree = new MerkleTree()
+  const witnessTree = new MerkleTree()
+  for (const [i, tx] of transactions.entries()) {
+    ids.add(mapKey(tx.hash))
+    txidTree.add(tx.hash)
+    witnessTree.add(witnessLeaf(tx, i))
+    yield
+  }
   if (ids.size !== transactions.length) throw new RuleError('block-duplicate-transaction')
-  const root = transactionRoot(transactions)
+  const { root } = txidTree
   if (!equalBytes(root, header.merkleRoot)) {
     throw new RuleError('block-merkle-root', `the transactions lead to ${displayHash(root)}`)
   }
   const coinbase = transactions[0] as Transaction
   if (!coinbase.isCoinbase) throw new RuleError('block-coinbase-position', 'the first transaction is no coinbase')
   if (coinbase.programs.length > 0) throw new RuleError('coinbase-program')
-  checkCommitment(spec, header.height, coinbase, witnessRoot(transactions))
+  checkCommitment(spec, header.height, coinbase, witnessTree.root)
 }
 
 /** A block whose body matches its header, by itself. */
-export function checkBlockSanity(block: Block, context: SanityContext): void {
+export function* checkBlockSanity(block: Block, context: SanityContext): Steps {
   const { limits } = context.spec
   const { transactions, header } = block
   if (transactions.length > limits.blockTransactions) {
@@ -95,14 +106,15 @@ export function checkBlockSanity(block: Block, context: SanityContext): void {
     if (tx.isCoinbase) throw new RuleError('block-coinbase-position', `transaction ${i} is a second coinbase`)
     checkTransactionSanity(tx, context)
     cost += programCost(tx) + typeCost(tx)
+    yield
   }
   if (cost > limits.blockCost) throw new RuleError('block-signature-cost', `${cost}, at most ${limits.blockCost}`)
 }
 
 /** Signature checks that the programs of a transaction cost: 1 for one key, n × k for a multisig. */
 export function programCost(tx: Transaction): number {
-  return tx.programs.reduce((sum, { code, parameter }) => {
-    const script = parseCode(code)
+  return tx.programs.reduce((sum, { parameter }, i) => {
+    const script = tx.scripts[i]
     return sum + (script?.kind === 'multisig' ? script.keys.length * (parameter.length / 65) : 1)
   }, 0)
 }
@@ -174,8 +186,8 @@ function checkAttributes(tx: Transaction): void {
 
 function checkPrograms(tx: Transaction): void {
   if (tx.programs.length === 0) throw new RuleError('tx-program-count')
-  for (const [i, { code, parameter }] of tx.programs.entries()) {
-    const script = parseCode(code)
+  for (const [i, { parameter }] of tx.programs.entries()) {
+    const script = tx.scripts[i]
     if (script === undefined) throw new RuleError('tx-program-form', `the code of program ${i} is of no accepted form`)
     if (parseParameter(parameter, script) === undefined) {
       throw new RuleError(

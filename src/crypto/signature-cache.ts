@@ -33,7 +33,8 @@ export class SignatureCache {
   }
 
   /** The checks that are not remembered, in their order: those still to verify. */
-  unknown(checks: readonly SignatureCheck[]): SignatureCheck[] {
+  unknown(checks: readonly SignatureCheck[]): readonly SignatureCheck[] {
+    if (this.#verified.size === 0) return checks
     const identity = identifier()
     return checks.filter((check) => {
       const id = identity(check)

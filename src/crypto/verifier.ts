@@ -14,3 +14,36 @@ export async function runChecks(checks: readonly SignatureCheck[], verifier: Ver
   const failing = checks[await verifier.verifyAll(checks)]
   if (failing !== undefined) throw new RuleError(failing.code, `${failing.subject}: the signature does not verify`)
 }
+
+/** Checks are handed over in portions of this many: enough for each thread to have some to go on with. */
+const portion = 256
+
+/** Verifies checks while further ones are still being found. */
+export class RunningChecks {
+  readonly #verifier: Verifier
+  readonly #runs: Promise<void>[] = []
+  #waiting: SignatureCheck[] = []
+
+  constructor(verifier: Verifier) {
+    this.#verifier = verifier
+  }
+
+  add(checks: readonly SignatureCheck[]): void {
+    this.#waiting.push(...checks)
+    if (this.#waiting.length >= portion) this.#run()
+  }
+
+  /** Settles like {@link runChecks} over everything that was added. */
+  async finish(): Promise<void> {
+    this.#run()
+    for (const run of this.#runs) await run
+  }
+
+  #run(): void {
+    const run = runChecks(this.#waiting, this.#verifier)
+    // Whoever calls finish hears of it; nobody does when the block breaks another rule first.
+    run.catch(() => {})
+    this.#runs.push(run)
+    this.#waiting = []
+  }
+}

@@ -95,5 +95,10 @@ export function transactionRoot(transactions: readonly Transaction[]): Hash {
 
 /** The root over full transaction bytes that the coinbase commits to; its own leaf is zeros. */
 export function witnessRoot(transactions: readonly Transaction[]): Hash {
-  return merkleRoot(transactions.map((tx, i) => (i === 0 ? zeroHash : sha256d(tx.bytes))))
+  return merkleRoot(transactions.map(witnessLeaf))
+}
+
+/** What a transaction is in the tree of {@link witnessRoot}. */
+export function witnessLeaf(tx: Transaction, index: number): Hash {
+  return index === 0 ? zeroHash : sha256d(tx.bytes)
 }

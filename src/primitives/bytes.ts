@@ -20,7 +20,7 @@ export function hex(text: string): Uint8Array {
 
 /** A reversed copy: the step between internal and display order. */
 export function reversed(bytes: Uint8Array): Uint8Array {
-  return Uint8Array.from(bytes).reverse()
+  return new Uint8Array(bytes).reverse()
 }
 
 /** Display hex of a hash: reversed, lowercase (format 1.5). */

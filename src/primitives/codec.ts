@@ -121,9 +121,9 @@ export class Writer {
     this.buffer = Buffer.allocUnsafe(capacity)
   }
 
-  /** Everything written so far, as a copy of its own size. */
+  /** Everything written so far, in its own size: a copy, unless the capacity was just right. */
   finish(): Uint8Array {
-    return Buffer.from(this.buffer.subarray(0, this.length))
+    return this.length === this.buffer.length ? this.buffer : Buffer.from(this.buffer.subarray(0, this.length))
   }
 
   bytes(bytes: Uint8Array): this {

@@ -8,7 +8,8 @@ export const zeroHash: Hash = new Uint8Array(32)
 
 /** SHA-256 of `data`: 32 bytes. */
 export function sha256(data: Uint8Array | string): Hash {
-  return hash('sha256', data, 'buffer')
+  // As text and back: a result as bytes would be memory of its own, which costs more than the hash.
+  return Buffer.from(hash('sha256', data, 'binary'), 'latin1')
 }
 
 /** SHA-256 twice: the hash of transactions, blocks and proposals. */

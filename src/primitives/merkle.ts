@@ -2,20 +2,42 @@ import { concat } from './bytes.js'
 import { type Hash, sha256d, zeroHash } from './hash.js'
 
 /**
- * Merkle root over 32-byte leaves in internal order: pairs are hashed with sha256d, an odd last one with itself, and a
- * single leaf is its own root (format 5.9). No leaves give the zero hash.
+ * A merkle tree that grows leaf by leaf: pairs are hashed with sha256d, an odd last one with itself, and a single leaf
+ * is its own root (format 5.9). Leaves are 32 bytes in internal order.
  */
-export function merkleRoot(leaves: readonly Hash[]): Hash {
-  let level = [...leaves]
-  while (level.length > 1) {
-    const next: Hash[] = []
-    for (let i = 0; i < level.length; i += 2) {
-      const left = level[i] as Hash
-      next.push(sha256d(concat(left, level[i + 1] ?? left)))
+export class MerkleTree {
+  /** At each level the node that waits for its right neighbour. */
+  readonly #waiting: (Hash | undefined)[] = []
+
+  add(leaf: Hash): void {
+    let node = leaf
+    let level = 0
+    for (let left = this.#waiting[0]; left !== undefined; left = this.#waiting[++level]) {
+      node = sha256d(concat(left, node))
+      this.#waiting[level] = undefined
     }
-    level = next
+    this.#waiting[level] = node
   }
-  return level[0] ?? zeroHash
+
+  /** The root over the leaves so far; the zero hash when there are none. */
+  get root(): Hash {
+    // The last node of every level but the top one; what waits below it stands left of it, and alone it pairs with itself.
+    const top = this.#waiting.length - 1
+    let last: Hash | undefined
+    for (const [level, left] of this.#waiting.entries()) {
+      if (level === top && last === undefined) return left ?? zeroHash
+      if (last === undefined && left === undefined) continue
+      last = sha256d(concat(left ?? (last as Hash), last ?? (left as Hash)))
+    }
+    return last ?? zeroHash
+  }
+}
+
+/** The root over leaves that are all there. */
+export function merkleRoot(leaves: readonly Hash[]): Hash {
+  const tree = new MerkleTree()
+  for (const leaf of leaves) tree.add(leaf)
+  return tree.root
 }
 
 /** The root that a leaf and its branch lead to; bit i of `index` says whether node i stands left (format 5.6). */

@@ -5,7 +5,7 @@ import { CodecError, decodeAll, Writer } from './codec.js'
 import { type Hash, sha256d, zeroHash } from './hash.js'
 import { type Output, readOutput, writeOutput } from './output.js'
 import { type Payload, readPayload, txType, writePayload } from './payload.js'
-import type { Program } from './program.js'
+import { parseCode, type Program, type ProgramScript } from './program.js'
 import { transactionJson, type TransactionJson } from './transaction-json.js'
 
 /** An output of an earlier transaction: its txid in internal order and its index. */
@@ -74,6 +74,7 @@ export class Transaction implements TransactionFields {
   /** The part that signatures and the txid cover: everything before the programs. */
   readonly unsigned: Uint8Array
   private cachedHash: Hash | undefined
+  private cachedScripts: readonly (ProgramScript | undefined)[] | undefined
 
   constructor(fields: TransactionFields, parsed?: { bytes: Uint8Array; unsigned: Uint8Array }) {
     this.version = fields.version
@@ -141,6 +142,11 @@ export class Transaction implements TransactionFields {
   /** The transaction id in display hex. */
   get txid(): string {
     return displayHash(this.hash)
+  }
+
+  /** What the codes of the programs say, in their order; undefined for one of no accepted form. */
+  get scripts(): readonly (ProgramScript | undefined)[] {
+    return (this.cachedScripts ??= this.programs.map(({ code }) => parseCode(code)))
   }
 
   get isCoinbase(): boolean {

@@ -1,6 +1,6 @@
 import type { Coin } from '../consensus/ledger.js'
 import type { ProgramHash } from '../primitives/address.js'
-import { asBuffer, concat } from '../primitives/bytes.js'
+import { asBuffer } from '../primitives/bytes.js'
 import { Reader, Writer } from '../primitives/codec.js'
 import type { Hash } from '../primitives/hash.js'
 import type { Outpoint } from '../primitives/transaction.js'
@@ -123,8 +123,13 @@ export const keys = {
     return buffer
   },
   balance: (programHash: ProgramHash): Key => keyOf(table.balance, programHash),
-  history: (programHash: ProgramHash, height: number, index: number): Key =>
-    concat(keyOf(table.history, programHash), heightIndexKey(0, height, index).subarray(1)) as Key,
+  history: (programHash: ProgramHash, height: number, index: number): Key => {
+    const buffer = key(table.history, 27)
+    buffer.set(programHash, 1)
+    buffer.writeUInt32BE(height, 22)
+    buffer.writeUInt16BE(index, 26)
+    return buffer
+  },
   undo: (height: number): Key => heightKey(table.undo, height),
   didHead: (did: ProgramHash): Key => keyOf(table.didHead, did),
   didOperation: (did: ProgramHash, sequence: number): Key => {
@@ -255,7 +260,7 @@ export const values = {
     },
   },
   coin: {
-    encode: (coin: Coin) => writeCoin(new Writer(40), coin).finish(),
+    encode: (coin: Coin) => writeCoin(new Writer(coinSize), coin).finish(),
     decode: (bytes: Uint8Array): Coin => readCoin(new Reader(bytes)),
   },
   addressCoin: {
@@ -277,7 +282,7 @@ export const values = {
     },
     decode: (bytes: Uint8Array): UndoRecord => {
       const reader = new Reader(bytes)
-      const spent = reader.list(0xffff, 1, () => reader.list(0xffff, 38, () => readCoin(reader)))
+      const spent = reader.list(0xffff, 1, () => reader.list(0xffff, coinSize, () => readCoin(reader)))
       return { spent, dids: reader.list(0xffff, 21, () => reader.take(21)) }
     },
   },
@@ -326,6 +331,8 @@ const work = {
   encode: (value: bigint): Uint8Array => Buffer.from(value.toString(16).padStart(64, '0'), 'hex'),
   decode: (bytes: Uint8Array): bigint => BigInt(`0x${asBuffer(bytes).toString('hex')}`),
 }
+
+const coinSize = 4 + 1 + 8 + 4 + 21
 
 function writeCoin(writer: Writer, coin: Coin): Writer {
   return writer

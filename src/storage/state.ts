@@ -191,13 +191,13 @@ class BalanceChanges {
   async apply(overlay: Overlay): Promise<void> {
     const changes = [...this.#changes.values()].filter(({ sum, count }) => sum !== 0n || count !== 0)
     await overlay.load(changes.map(({ key }) => key))
-    for (const { key, sum, count } of changes) {
+    await eachInSlices(changes, ({ key, sum, count }) => {
       const before = balanceRow(overlay, key)
       const after = { sum: before.sum + sum, count: before.count + count }
       if (after.count < 0 || after.sum < 0n) throw new InvariantError('a balance would fall below zero')
       if (after.count === 0) overlay.del(key)
       else overlay.put(key, values.balance.encode(after))
-    }
+    })
   }
 }
 

@@ -1,37 +1,221 @@
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hex } from '../../src/primitives/bytes.js'
 import { Dice, Load } from '../support/load.js'
 import { type ChainInfo, CommandProcess, Directories, NodeProcess, run, runJson } from '../support/process.js'
 
 const directories = new Directories()
-const devnet = ['devnet', '--no-automine'] as const
-/** A killed directory: older blocks in tables, newer ones in the log only. */
+const devnet = ['devnet', '--no-automine', '--data-dir'] as const
+/** A killed directory: its first blocks are in tables, those after them in the log only. */
 const killed = directories.fresh('killed')
-/** The same before its last start: everything is in tables. */
-const stopped = directories.fresh('stopped')
+/** The block at each height. */
 const hashes: string[] = []
-/** Of a transaction in a table. */
-let oldTxid = ''
-let oldSignature: Uint8Array
+/** Of a transaction whose row is in a table. */
+const old = { txid: '', height: 3, signature: Buffer.alloc(0) }
 
 beforeAll(async () => {
   const load = new Load(new Dice(7))
-  let node = await NodeProcess.start(...devnet, '--data-dir', killed)
+  let node = await NodeProcess.start(...devnet, killed)
   await load.prepare(node.client, 100)
   await work(node, load, 5)
-  const { tx } = await node.client.blockAt(3)
-  const old = tx[1] as { txid: string; programs: { parameter: string }[] }
-  oldTxid = old.txid
-  oldSignature = hex(old.programs[0]?.parameter.slice(2) ?? '')
+  const details = (await node.get(`block/details/height/${old.height}`)).body.Result as {
+    tx: { txid: string; programs: { parameter: string }[] }[]
+  }
+  const transaction = details.tx[1] as (typeof details.tx)[number]
+  old.txid = transaction.txid
+  old.signature = Buffer.from(transaction.programs[0]?.parameter.slice(2) ?? '', 'hex')
   expect((await node.stop()).code).toBe(0)
-  cp(killed, stopped)
-  node = await NodeProcess.start(...devnet, '--data-dir', killed)
+  node = await NodeProcess.start(...devnet, killed)
   await work(node, load, 10)
-  await sendSome(load, node, 30)
+  await fill(node, load)
   for (let height = 0; height <= (await node.client.height()); height++) hashes.push(await node.hashAt(height))
   await node.stop('SIGKILL')
 }, 120_000)
 
 afterAll(() => directories.remove())
+
+describe('damage to the files of a killed node', () => {
+  it('is none: it starts with everything', { timeout: 120_000 }, async () => {
+    const directory = directories.copyOf(killed)
+    expect(await startAndCheck(directory)).toBe(hashes.length - 1)
+  })
+
+  it.each<[string, RegExp, (chain: string) => void]>([
+    ['a bit flipped in the middle of the log', /batch(es)? .* (gone|followed)/, (chain) => flip(logOf(chain), 0.5)],
+    ['4 KiB of zeros in the middle of the log', /batch(es)? .* (gone|followed)/, (chain) => zero(logOf(chain), 4096)],
+    ['an empty CURRENT', /CURRENT/, (chain) => truncateSync(join(chain, 'CURRENT'))],
+    ['no CURRENT', /does not exist/, (chain) => rmSync(join(chain, 'CURRENT'))],
+    ['an empty MANIFEST', /damaged/, (chain) => truncateSync(manifestOf(chain))],
+    ['no MANIFEST', /MANIFEST/, (chain) => rmSync(manifestOf(chain))],
+    ['a missing table', /missing files/, (chain) => rmSync(tablesOf(chain)[0] as string)],
+    ['no files at all', /empty although/, (chain) => rmSync(chain, { recursive: true })],
+  ])('%s is named with the command that mends it', { timeout: 120_000 }, async (_, message, damage) => {
+    const directory = directories.copyOf(killed)
+    damage(join(directory, 'chain'))
+    await expectRefusal(directory, message)
+    await mend(directory)
+  })
+
+  it.each<[string, (chain: string) => void]>([
+    ['the last bytes of the log', (chain) => cut(logOf(chain), 0.97)],
+    ['half of the log', (chain) => cut(logOf(chain), 0.5)],
+    ['the log', (chain) => rmSync(logOf(chain))],
+  ])('the loss of %s takes the last blocks and nothing else', { timeout: 120_000 }, async (_, damage) => {
+    const directory = directories.copyOf(killed)
+    damage(join(directory, 'chain'))
+    expect(await startAndCheck(directory)).toBeLessThan(hashes.length)
+  })
+
+  it('a cut MANIFEST loses the last blocks or is named', { timeout: 120_000 }, async () => {
+    const directory = directories.copyOf(killed)
+    cut(manifestOf(join(directory, 'chain')), 0.6)
+    const command = new CommandProcess([...devnet, directory, '--port-base', '0', '--json'])
+    const serves = (await command.firstLine()) !== undefined
+    command.kill('SIGTERM')
+    await command.finished
+    if (serves) await startAndCheck(directory)
+    else await expectRefusal(directory, /damaged|gone|opened/)
+    await mend(directory)
+  })
+
+  it('a changed row of a table is never served', { timeout: 120_000 }, async () => {
+    const directory = directories.copyOf(killed)
+    flipInTable(join(directory, 'chain'), old.signature)
+    const node = await NodeProcess.start(...devnet, directory)
+    const { status, body } = await node.get(`transaction/${old.txid}`)
+    expect({ status, error: body.Error }).toEqual({ status: 500, error: 45002 })
+    expect((await node.get(`block/details/height/${old.height}`)).body.Error).not.toBe(0)
+    expect((await node.get(`block/details/height/${old.height + 1}`)).body.Error).toBe(0)
+    await node.stop()
+    const { code, err } = await run('chain', 'verify', '--data-dir', directory)
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/height 3 .*is not as it was written/) })
+    expect(err).toContain(`npx didledger chain reindex --data-dir ${directory}`)
+    expect(await mend(directory)).toBe(old.height - 1)
+  })
+
+  it.each([0.2, 0.4, 0.6, 0.8])(
+    'a byte flipped in a table, at %d of it, is found',
+    { timeout: 120_000 },
+    async (part) => {
+      const directory = directories.copyOf(killed)
+      flip(largest(tablesOf(join(directory, 'chain'))), part)
+      const { code, err } = await run('chain', 'verify', '--data-dir', directory)
+      expect(code, err).toBe(1)
+      expect(err).toContain(`npx didledger chain reindex --data-dir ${directory}`)
+      await mend(directory)
+    },
+  )
+
+  it('a directory that cannot be written is no damage', { timeout: 120_000 }, async () => {
+    const directory = directories.copyOf(killed)
+    const chain = join(directory, 'chain')
+    for (const path of [...readdirSync(chain).map((name) => join(chain, name)), chain]) chmodSync(path, 0o500)
+    const command = new CommandProcess([...devnet, directory, '--port-base', '0'], { through: unprivileged() })
+    const { code, out, err } = await command.finished
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(err).toMatch(/cannot be opened .*permission denied.*look at its owner/i)
+    expect(err).not.toContain('reindex')
+    for (const path of [chain, ...readdirSync(chain).map((name) => join(chain, name))]) chmodSync(path, 0o700)
+    expect(await startAndCheck(directory)).toBe(hashes.length - 1)
+  })
+})
+
+/** Blocks of thirty transactions. */
+async function work(node: NodeProcess, load: Load, blocks: number): Promise<void> {
+  for (let i = 0; i < blocks; i++) {
+    await fill(node, load)
+    await load.mine(node.client)
+  }
+}
+
+async function fill(node: NodeProcess, load: Load): Promise<void> {
+  await load.send(node.client, () => load.pending >= 30)
+}
+
+/** Starts a node, which must serve a prefix of the blocks, and returns its height; a replay makes the same state. */
+async function startAndCheck(directory: string): Promise<number> {
+  const node = await NodeProcess.start(...devnet, directory)
+  const { height } = node.line
+  expect(await node.hashAt(height)).toBe(hashes[height])
+  expect((await node.stop()).code).toBe(0)
+  const info = await runJson<ChainInfo>('chain', 'info', '--data-dir', directory)
+  const replayed = await runJson<ChainInfo>('chain', 'verify', '--data-dir', directory)
+  expect(info).toMatchObject({ height, tip: hashes[height] })
+  expect(replayed).toMatchObject({ height, tip: hashes[height], state: info.state })
+  return height
+}
+
+async function expectRefusal(directory: string, message: RegExp): Promise<void> {
+  const { code, out, err } = await run(...devnet, directory, '--port-base', '0')
+  expect({ code, out }).toEqual({ code: 1, out: '' })
+  expect(err).toMatch(message)
+  expect(err).toContain(`run: npx didledger chain reindex --data-dir ${directory}`)
+  expect(err).not.toMatch(/ at .*\.js/)
+}
+
+/** Runs the command that the messages name and returns the height that the directory has after it. */
+async function mend(directory: string): Promise<number> {
+  const { height } = await runJson<{ height: number }>('chain', 'reindex', '--data-dir', directory)
+  expect(await startAndCheck(directory)).toBe(height)
+  return height
+}
+
+function filesOf(chain: string, name: RegExp): string[] {
+  return readdirSync(chain)
+    .filter((file) => name.test(file))
+    .map((file) => join(chain, file))
+}
+
+function largest(files: readonly string[]): string {
+  const [first] = [...files].sort((a, b) => statSync(b).size - statSync(a).size)
+  if (first === undefined) throw new Error('no such file')
+  return first
+}
+
+const tablesOf = (chain: string) => filesOf(chain, /\.ldb$/)
+const manifestOf = (chain: string) => largest(filesOf(chain, /^MANIFEST/))
+
+/** The log, which is long enough that the middle of it is not its last part. */
+function logOf(chain: string): string {
+  const log = largest(filesOf(chain, /\.log$/))
+  expect(statSync(log).size).toBeGreaterThan(200_000)
+  return log
+}
+
+function change(file: string, edit: (bytes: Buffer) => void): void {
+  const bytes = readFileSync(file)
+  edit(bytes)
+  writeFileSync(file, bytes)
+}
+
+function flip(file: string, part: number): void {
+  change(file, (bytes) => {
+    const at = Math.floor(bytes.length * part)
+    bytes[at] = (bytes[at] as number) ^ 0x10
+  })
+}
+
+function zero(file: string, length: number): void {
+  change(file, (bytes) => bytes.fill(0, bytes.length >> 1, (bytes.length >> 1) + length))
+}
+
+function cut(file: string, part: number): void {
+  truncateSync(file, Math.floor(statSync(file).size * part))
+}
+
+/** Flips a bit in the table that holds `content`; compression leaves random bytes as they are. */
+function flipInTable(chain: string, content: Buffer): void {
+  const part = content.subarray(8, 24)
+  const file = tablesOf(chain).find((table) => readFileSync(table).includes(part))
+  if (file === undefined) throw new Error('no table holds these bytes')
+  change(file, (bytes) => {
+    for (let at = bytes.indexOf(part); at >= 0; at = bytes.indexOf(part, at + 1)) {
+      bytes[at] = (bytes[at] as number) ^ 1
+    }
+  })
+}
+
+/** What takes away root's right to write anywhere; nobody else has it. */
+function unprivileged(): string[] {
+  return process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-all', '--inh-caps=-all'] : []
+}

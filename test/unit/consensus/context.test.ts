@@ -103,7 +103,12 @@ describe('the required bits', () => {
           const times = gaps.map((gap) => (now += gap))
           const chain = spec({ ...withoutValidators, powLimitBits: limit, retarget: { interval, spacing } })
           const wanted = slowBits(interval, spacing, times, bits, limit)
-          expect(requiredBits(chain, ancestry(times, () => bits))).toBe(wanted)
+          expect(
+            requiredBits(
+              chain,
+              ancestry(times, () => bits),
+            ),
+          ).toBe(wanted)
         },
       ),
       runs,
@@ -115,13 +120,26 @@ describe('the required bits', () => {
   /** The bits of the first block of the second window when the first one took this long. */
   const after = (seconds: number, bits = 0x1d00ffff) => {
     const times = Array.from({ length: interval }, (_, height) => (height === interval - 1 ? seconds : 0))
-    return requiredBits(chain, ancestry(times, () => bits))
+    return requiredBits(
+      chain,
+      ancestry(times, () => bits),
+    )
   }
 
   it('stay when the window took what it should, and only change at its end', () => {
     expect(after(1000)).toBe(0x1d00ffff)
-    expect(requiredBits(chain, ancestry([0, 0, 0, 0, 0, 0, 0, 0, 0], () => 0x1d00ffff))).toBe(0x1d00ffff)
-    expect(requiredBits(chain, ancestry(new Array<number>(11).fill(0), () => 0x1d00ffff))).toBe(0x1d00ffff)
+    expect(
+      requiredBits(
+        chain,
+        ancestry([0, 0, 0, 0, 0, 0, 0, 0, 0], () => 0x1d00ffff),
+      ),
+    ).toBe(0x1d00ffff)
+    expect(
+      requiredBits(
+        chain,
+        ancestry(new Array<number>(11).fill(0), () => 0x1d00ffff),
+      ),
+    ).toBe(0x1d00ffff)
   })
 
   it('change by a factor of four at most', () => {
@@ -136,9 +154,19 @@ describe('the required bits', () => {
   })
 
   it('are the limit above genesis, and always on a chain with the easiest one', () => {
-    expect(requiredBits(chain, ancestry([0], () => 1))).toBe(limit)
+    expect(
+      requiredBits(
+        chain,
+        ancestry([0], () => 1),
+      ),
+    ).toBe(limit)
     const easiest = spec({ ...withoutValidators, retarget: { interval: 2, spacing: 100 } })
-    expect(requiredBits(easiest, ancestry([0, 0, 0, 0], () => 0x1d00ffff))).toBe(0x207fffff)
+    expect(
+      requiredBits(
+        easiest,
+        ancestry([0, 0, 0, 0], () => 0x1d00ffff),
+      ),
+    ).toBe(0x207fffff)
   })
 })
 

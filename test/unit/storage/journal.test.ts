@@ -34,7 +34,7 @@ async function storeOf(batches: readonly Batch[]): Promise<Store> {
   return store
 }
 
-/** The batches of a chain with blocks, a side block, a reorganisation and pooled transactions. */
+/** The batches of a chain with blocks and pooled transactions. */
 async function history(): Promise<Batch[]> {
   const store = memoryStore()
   await store.open()

@@ -1,0 +1,164 @@
+import type { ChildProcess } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Checkout, innermost } from '../support/checkout.js'
+import { code, commandsOf, fencedBlocks, repositoryFile, section, tableRows } from '../support/markdown.js'
+
+/** The pages are run as a reader would run them, and what they show is compared with what comes out. */
+
+const readme = repositoryFile('README.md')
+const tour = section(readme, 'Tour')
+const [banner] = fencedBlocks(tour)
+const [install, testing] = commandsOf(section(readme, 'Start'))
+
+/** What differs from run to run, by its form. */
+function masked(text: string): string {
+  return text
+    .replace(/\b[0-9a-f]{64}\b/g, '<hash>')
+    .replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, '<date>')
+    .replace(/("result":|"(?:time|blocktime|mediantime)":)\d{10}\b/g, '$1<time>')
+    .replace(/("(?:signature|signatureValue|payload)": ?)"[\w-]{80,}"/g, '$1"<text>"')
+    .replace(/("data": ?)"[0-9a-f]+"/g, '$1"<nonce>"')
+}
+
+/** Whether the lines stand in the text one below the other; `…` stands for any lines. */
+function expectExcerpt(text: string, excerpt: string): void {
+  const lines = masked(text).split('\n')
+  let at = -1
+  let anywhere = true
+  for (const line of masked(excerpt).split('\n')) {
+    if (line === '…') {
+      anywhere = true
+      continue
+    }
+    const found = anywhere ? lines.indexOf(line, at + 1) : at + 1
+    expect(lines[found]).toBe(line)
+    at = found
+    anywhere = false
+  }
+}
+
+/** Fails with a plain sentence where something else listens on the default ports. */
+async function requireFree(port: number): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const server = createServer()
+    server.once('error', (error) =>
+      reject(
+        new Error(`port ${port} is not free (${error.message}): stop the devnet, or what else listens there, and try again`),
+      ),
+    )
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve()))
+  })
+}
+
+describe('the commands of README.md', () => {
+  it('are the ones that the package and its checks have', () => {
+    const { scripts } = JSON.parse(repositoryFile('package.json')) as { scripts: Record<string, string> }
+    expect([install?.command, testing?.command]).toEqual(['npm ci && npm run devnet', 'npm ci && npm test'])
+    expect(scripts['devnet']).toBe('node dist/cli/main.js devnet')
+    expect(scripts['test']).toMatch(/^vitest run\b/)
+    expect(scripts['prepare']).toBe('npm run build')
+    const steps = repositoryFile('.ci/run').trim().split('\n')
+    expect(steps).toContain('npm ci')
+    expect(steps.at(-1)).toBe('npm test')
+  })
+})
+
+describe('a devnet, and what README.md, the devnet itself and docs/devnet.md say to do with it', () => {
+  const checkout = new Checkout()
+  let devnet: ChildProcess
+  let printed = ''
+  let complaints = ''
+  const ended = () => new Promise<number | null>((resolve) => devnet.once('exit', resolve))
+  let end: Promise<number | null>
+
+  beforeAll(async () => {
+    await requireFree(20334)
+    await requireFree(20336)
+    devnet = checkout.start((install?.command ?? '').replace('npm ci && ', ''))
+    end = ended()
+    devnet.stderr?.setEncoding('utf8').on('data', (text: string) => (complaints += text))
+    await new Promise<void>((resolve, reject) => {
+      devnet.stdout?.setEncoding('utf8').on('data', (text: string) => {
+        printed += text
+        if (printed.includes('Ctrl-C stops the devnet.\n')) resolve()
+      })
+      void end.then((status) => reject(new Error(`the devnet ended with ${status}: ${complaints}`)))
+    })
+  })
+
+  afterAll(() => {
+    if (devnet?.exitCode === null) devnet.kill('SIGKILL')
+    checkout.close()
+  })
+
+  /** Runs the commands of a page in order and compares. */
+  async function follow(page: string): Promise<void> {
+    for (const { command, output } of commandsOf(page)) {
+      const { code: status, out, err } = await checkout.run(command)
+      expect({ command, out: masked(out), status, err: status === 0 ? '' : err }).toEqual({
+        command,
+        out: masked(output),
+        status: 0,
+        err: '',
+      })
+    }
+  }
+
+  it('begins as README.md shows', () => {
+    expectExcerpt(printed, banner?.text ?? '')
+  })
+
+  it('answers the tour as README.md shows', async () => {
+    expect(commandsOf(tour).length).toBeGreaterThanOrEqual(10)
+    await follow(tour)
+  }, 180_000)
+
+  it('takes the commands that it prints itself', async () => {
+    const commands = [...printed.matchAll(/^ {2}(npx didledger .*)$/gm)].map(([, command]) => command as string)
+    expect(commands.map((command) => command.split(' ').slice(2, 4).join(' '))).toEqual([
+      'wallet send',
+      'did create',
+      'did resolve',
+    ])
+    const said: string[] = []
+    for (const command of commands) {
+      const { code: status, out } = await checkout.run(command)
+      expect({ command, status }).toEqual({ command, status: 0 })
+      said.push(out.split('\n')[0] ?? '')
+    }
+    const did = commands[2]?.split(' ')[4]
+    expect(said).toEqual([
+      'Sent and mined.',
+      expect.stringMatching(`^Created ${did}, valid until `),
+      `${did} is valid.`,
+    ])
+  }, 60_000)
+
+  it('runs the library example of README.md', async () => {
+    const library = section(readme, 'Library')
+    const [example, output] = fencedBlocks(library)
+    checkout.write('example.mjs', example?.text ?? '')
+    const { out, err } = await checkout.run('node example.mjs')
+    expect({ out, err }).toEqual({ out: output?.text, err: '' })
+    checkout.write('exports.mjs', "import * as all from 'didledger'\nconsole.log(Object.keys(all).join(' '))\n")
+    const named = tableRows(library).flatMap(([cell = '']) => cell.split(', ').map((name) => code(name)))
+    expect(named.sort()).toEqual((await checkout.run('node exports.mjs')).out.split(' ').sort())
+  })
+
+  it('answers the dev_ methods as docs/devnet.md shows', async () => {
+    await follow(section(repositoryFile('docs/devnet.md'), 'Methods'))
+  }, 60_000)
+
+  it('ends on SIGINT with 0 and leaves nothing behind', async () => {
+    const directory = /^Data +(\S+)$/m.exec(printed)?.[1] ?? ''
+    expect(existsSync(directory)).toBe(true)
+    process.kill(await innermost(devnet.pid as number), 'SIGINT')
+    expect(await end).toBe(0)
+    expect(existsSync(directory)).toBe(false)
+    await requireFree(20334)
+    await requireFree(20336)
+    expect(complaints.split('\n').filter((line) => line !== '' && !line.startsWith('npm '))).toEqual([])
+  })
+})

@@ -1,0 +1,161 @@
+import { connect } from 'node:net'
+import { JobQueue } from '../../src/chain/queue.js'
+import type { ApiContext } from '../../src/api/context.js'
+import type { ApiLimits } from '../../src/api/limits.js'
+import type { ApiServer } from '../../src/api/server.js'
+import { type Code, codes, RuleError } from '../../src/errors.js'
+import { type Answer, ask, askJson, contextOf, type Question, serve } from '../support/api.js'
+import { oneValidator, TestChain } from '../support/chain.js'
+import { testAddress } from '../support/spec.js'
+import type { RuleRow } from './row.js'
+
+/** What a row does with a node that serves, and what it needs that node to be. */
+interface Setting {
+  readonly limits?: Partial<ApiLimits>
+  readonly context?: Partial<ApiContext> & Parameters<typeof contextOf>[1]
+}
+type Request = (server: ApiServer, node: TestChain) => Promise<Answer>
+
+/**
+ * A row whose requests go over the wire. An answer means its code if it shows the numbers that the table has for it: those of
+ * REST with the HTTP status, or that of JSON-RPC. Any other failure is an error of the test.
+ */
+function overWire(code: Code, good: Request, bad: Request, { limits, context }: Setting = {}): RuleRow {
+  const run = async (request: Request): Promise<Answer> => {
+    const node = await TestChain.open(oneValidator())
+    const server = await serve(contextOf(node, { ...context, ...(limits === undefined ? {} : { limits }) }))
+    try {
+      return await request(server, node)
+    } finally {
+      await server.close()
+      await node.close()
+    }
+  }
+  return {
+    code,
+    accepts: async () => refuse(await run(good), code),
+    refuses: async () => refuse(await run(bad), code),
+  }
+}
+
+function refuse({ status, body }: Answer, code: Code): void {
+  const { Error: rest, error } = body as { Error?: number; error?: { code: number } | null }
+  if (rest === 0 || (rest === undefined && (error === undefined || error === null))) return
+  const entry = codes[code]
+  // The confirm endpoints write the number of REST where JSON-RPC has its own.
+  const said = error?.code === entry.rpc || ((rest ?? error?.code) === entry.rest && status === entry.http)
+  if (!said) throw new Error(`${code} was expected, not ${status} ${JSON.stringify(body)}`)
+  throw new RuleError(code)
+}
+
+const path =
+  (text: string, question?: Question): Request =>
+  ({ port }) =>
+    ask(port, `/api/v1/${text}`, question)
+const rpc =
+  (body: string): Request =>
+  ({ port }) =>
+    ask(port, '/rpc', { method: 'POST', body })
+const resolve = rpc('{"id":1,"method":"resolvedid","params":{"did":"x","all":false}}')
+const height = path('block/height')
+
+/** A transaction that the node takes, in a body that is changed on its way. */
+function sent(change: (body: Record<string, unknown>) => unknown): Request {
+  return async ({ port }, node) => {
+    await node.mine(2)
+    const transfer = await node.transfer(testAddress(12), 5n)
+    return askJson(port, '/api/v1/transaction', change({ Action: 'sendrawtransaction', data: transfer.toHex() }))
+  }
+}
+const unchanged = sent((body) => body)
+const asPlainText: Request = ({ port }) =>
+  ask(port, '/api/v1/transaction', { method: 'POST', body: '{}', headers: { 'content-type': 'text/plain' } })
+
+/** The same request twice; the second answer counts. */
+const twice =
+  (request: Request): Request =>
+  async (server, node) => {
+    await request(server, node)
+    return request(server, node)
+  }
+
+/** Headers that stop half way. */
+const unfinished: Request = ({ port }) =>
+  new Promise((resolveAnswer, reject) => {
+    const socket = connect(port, '127.0.0.1')
+    let text = ''
+    socket.on('data', (chunk) => (text += chunk.toString()))
+    socket.on('error', reject)
+    socket.on('close', () => {
+      const status = Number(text.split(' ')[1])
+      resolveAnswer({ status, text, headers: {}, body: JSON.parse(text.split('\r\n\r\n')[1] ?? 'null') })
+    })
+    socket.write('GET /api/v1/block/height HTTP/1.1\r\nHost: x\r\n')
+  })
+
+const zeros = '0'.repeat(64)
+
+/** Everything that can be wrong with a request, whatever it asks for. */
+export const requestRules: RuleRow[] = [
+  overWire('request-path', height, path('block/heights')),
+  overWire('request-method', height, path('block/height', { method: 'DELETE' })),
+  overWire(
+    'request-action',
+    unchanged,
+    sent((body) => ({ ...body, Action: 'sendtransaction' })),
+  ),
+  overWire('request-parameter', path('block/hash/0'), path('block/hash/00')),
+  overWire('request-json', unchanged, ({ port }) =>
+    ask(port, '/api/v1/transaction', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{' }),
+  ),
+  overWire('request-form', resolve, rpc('[]')),
+  overWire('request-headers', height, path('block/height', { headers: { x: 'x'.repeat(20_000) } })),
+  overWire('request-media-type', unchanged, asPlainText),
+  overWire(
+    'request-too-large',
+    unchanged,
+    sent((body) => ({ ...body, more: 'x'.repeat(16_100_000) })),
+  ),
+  overWire('request-timeout', height, unfinished, { limits: { headersTimeout: 100, requestTimeout: 200 } }),
+  overWire('request-forbidden', path('restart'), path('restart', { headers: { 'sec-fetch-site': 'cross-site' } })),
+  overWire('request-rate', height, twice(height), { limits: { rateRequests: 1, rateSparesLoopback: false } }),
+  overWire(
+    'unknown-transaction',
+    async ({ port }, node) => ask(port, `/api/v1/transaction/${node.chain.genesis.transactions[0]?.txid}`),
+    path(`transaction/${zeros}`),
+  ),
+  overWire('unknown-block', path('block/hash/0'), path('block/hash/1')),
+  overWire(
+    'unknown-confirm',
+    async ({ port }, node) => {
+      await node.mine()
+      return ask(port, '/api/v1/confirm/details/height/1')
+    },
+    path('confirm/details/height/0'),
+  ),
+  {
+    ...overWire('resolver-behind', resolve, resolve, {
+      context: { sync: () => ({ catchingUp: true, height: 0, target: 9 }) },
+    }),
+    accepts: overWire('resolver-behind', resolve, resolve).accepts,
+  },
+  {
+    code: 'busy',
+    accepts: () => new JobQueue(1).run(async () => {}),
+    refuses: async () => {
+      const queue = new JobQueue(1)
+      const first = queue.run(async () => {})
+      try {
+        await queue.run(async () => {})
+      } finally {
+        await first
+      }
+    },
+  },
+  {
+    ...overWire('internal', resolve, resolve, {
+      context: { resolver: { resolve: () => Promise.reject(new Error('unforeseen')) } },
+    }),
+    accepts: overWire('internal', resolve, resolve).accepts,
+  },
+]

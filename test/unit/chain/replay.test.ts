@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest'
+import { copyUnmined, replay, stateDigest, verifyChain } from '../../../src/chain/replay.js'
+import { Overlay } from '../../../src/storage/database.js'
+import { keys, rangeOf, table, values } from '../../../src/storage/schema.js'
+import { craft, genesisCoin } from '../../support/blocks.js'
+import { oneValidator, TestChain } from '../../support/chain.js'
+import { holder } from '../../support/did.js'
+import { emptyChain, faultOf } from '../../support/ledger.js'
+import { testAddress } from '../../support/spec.js'
+
+async function busyChain(overrides?: Parameters<typeof TestChain.open>[0]): Promise<TestChain> {
+  const test = await TestChain.open(overrides)
+  const ada = holder()
+  const created = await test.publish(ada.create(), ada.did)
+  await test.send(await test.transfer(testAddress(30), 5_000_000n))
+  await test.publish(ada.update(created), ada.did)
+  await test.mine(2)
+  return test
+}
+
+async function change(test: TestChain, write: (overlay: Overlay) => void): Promise<void> {
+  const overlay = new Overlay(test.database)
+  write(overlay)
+  const { height, hash } = test.chain.tip.header
+  await overlay.commit({ kind: 'pool', height, hash }, { sync: false })
+}
+
+describe('a replay', () => {
+  it('makes the same state, with validators and without', async () => {
+    for (const overrides of [undefined, oneValidator()]) {
+      const test = await busyChain(overrides)
+      expect(await faultOf(test)).toBe(undefined)
+      const copy = await emptyChain(test)
+      expect(await replay(test.database, copy)).toBe(undefined)
+      expect(await stateDigest(copy.database)).toBe(await stateDigest(test.database))
+    }
+  })
+
+  it('ends before a block that is missing or broken, and says why', async () => {
+    const test = await busyChain()
+    await change(test, (overlay) => overlay.del(keys.transaction(2, 1)))
+    const copy = await emptyChain(test)
+    expect(await replay(test.database, copy)).toMatchObject({ height: 2 })
+    expect(copy.tip.header.height).toBe(1)
+    await change(test, (overlay) => overlay.del(keys.active(1)))
+    const gap = await replay(test.database, await emptyChain(test))
+    expect(gap).toMatchObject({ height: 1, reason: expect.stringContaining('gone') as string })
+    await change(test, (overlay) => overlay.put(keys.transaction(3, 0), Uint8Array.of(1, 2, 3)))
+    const other = await busyChain()
+    await change(other, (overlay) => {
+      overlay.put(keys.header(other.chain.headers.activeHash(2) as Uint8Array), Uint8Array.of(1, 2))
+    })
+    expect(await replay(other.database, await emptyChain(other))).toMatchObject({ height: 2 })
+  })
+
+  it('finds one row that is wrong in each table that follows from the blocks', async () => {
+    const coinKey = async ({ database }: TestChain) => (await database.keys(rangeOf(table.coin)))[0] as Buffer
+    const first = async ({ database }: TestChain, of: number) => (await database.keys(rangeOf(of)))[0] as Buffer
+    for (const of of [table.location, table.coin, table.addressCoin, table.balance, table.history, table.didHead]) {
+      const test = await busyChain()
+      const key = of === table.coin ? await coinKey(test) : await first(test, of)
+      await change(test, (overlay) => overlay.del(key))
+      expect(await verifyChain(test.chain, await emptyChain(test)), `table ${of}`).toContain('wrong')
+    }
+    const test = await busyChain()
+    const key = await coinKey(test)
+    const coin = values.coin.decode(test.database.get(key) as Buffer)
+    await change(test, (overlay) => overlay.put(key, values.coin.encode({ ...coin, value: coin.value + 1n })))
+    expect(await verifyChain(test.chain, await emptyChain(test))).toContain('wrong')
+    expect(await stateDigest(test.database)).not.toBe(await stateDigest((await busyChain()).database))
+  })
+
+  it('takes along what no block holds', async () => {
+    const test = await busyChain()
+    const pooled = await test.send(await test.transfer(testAddress(30), 1n))
+    const coin = genesisCoin(test.chain, 1)
+    const dropped = await test.send(craft(test.spec, [coin], [{ to: 1, value: 1n }], [11]))
+    test.clock.time += 1000 * 60 * 60 * 24 * 7
+    test.mempool.expire()
+    const kept = await test.send(craft(test.spec, [coin], [{ to: 2, value: 1n }], [11]))
+    await change(test, (overlay) => overlay.put(keys.meta('clock'), Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0)))
+    const copy = await emptyChain(test)
+    await replay(test.database, copy)
+    await copyUnmined(test.database, copy)
+    expect(copy.database.get(keys.pool(kept.hash))).toBeDefined()
+    expect(copy.database.get(keys.pool(pooled.hash))).toBe(undefined)
+    for (const { hash } of [pooled, dropped]) {
+      expect(copy.database.get(keys.dropped(hash))?.toString()).toContain('too long')
+    }
+    expect(copy.database.get(keys.meta('clock'))?.[0]).toBe(1)
+  })
+})
