@@ -1,9 +1,11 @@
 /** Writes the generated pages of docs/, or with --check fails when one differs from what it would write. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { cliPage } from './docs/cli-page.js'
 import { errorsPage } from './docs/errors-page.js'
 
 const pages: Readonly<Record<string, () => string>> = {
+  'docs/cli.md': cliPage,
   'docs/errors.md': errorsPage,
 }
 

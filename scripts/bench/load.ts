@@ -2,33 +2,40 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Chain } from '../../src/chain/chain.js'
-import { commitmentAttribute } from '../../src/consensus/commitment.js'
-import { subsidyAt } from '../../src/consensus/subsidy.js'
-import { SignatureCache } from '../../src/crypto/signature-cache.js'
 import type { Verifier } from '../../src/crypto/verifier.js'
-import { solve } from '../../src/mining/solve.js'
-import { addressFromPublicKey, prefix, programHash, singleKeyCode } from '../../src/primitives/address.js'
-import { soloAuxPow } from '../../src/primitives/auxpow.js'
-import { Block, transactionRoot, witnessRoot } from '../../src/primitives/block.js'
 import type { Hash } from '../../src/primitives/hash.js'
-import { Header } from '../../src/primitives/header.js'
-import { standardProgram } from '../../src/primitives/program.js'
-import { parseSpec, type Spec } from '../../src/primitives/spec.js'
-import {
-  attributeUsage,
-  coinbaseInput,
-  finalSequence,
-  type Outpoint,
-  Transaction,
-} from '../../src/primitives/transaction.js'
-import { Database } from '../../src/storage/database.js'
+import type { Payload } from '../../src/primitives/payload.js'
+import type { Spec } from '../../src/primitives/spec.js'
+import type { Outpoint } from '../../src/primitives/transaction.js'
 import { type QuickSigner, quickSigner } from '../../test/support/signatures.js'
+import {
+  addressFromPublicKey,
+  attributeUsage,
+  Block,
+  Chain,
+  coinbaseInput,
+  commitmentAttribute,
+  Database,
+  finalSequence,
+  Header,
+  parseSpec,
+  prefix,
+  programHash,
+  SignatureCache,
+  singleKeyCode,
+  soloAuxPow,
+  solve,
+  standardProgram,
+  subsidyAt,
+  Transaction,
+  transactionRoot,
+  witnessRoot,
+} from './dist.js'
 
 /** Chains, blocks and transactions to measure with. */
 
 const fee = 100n
-const quiet = { debug: () => {}, info: () => {}, warn: console.warn, error: console.error }
+export const quiet = { debug: () => {}, info: () => {}, warn: console.warn, error: console.error }
 
 export interface Payer extends QuickSigner {
   /** What it can spend next. */
@@ -37,7 +44,7 @@ export interface Payer extends QuickSigner {
 }
 
 /** A chain without validators that has paid `count` keys of its own 1000 coins each. */
-export function fundedSpec(count: number): { spec: Spec; payers: Payer[] } {
+export function fundedSpec(count: number): { text: string; spec: Spec; payers: Payer[] } {
   const signers = Array.from({ length: count }, quickSigner)
   const file = JSON.parse(readFileSync(new URL('../../genesis/pow.json', import.meta.url), 'utf8')) as object
   const amount = 1000n * 100_000_000n
@@ -45,9 +52,10 @@ export function fundedSpec(count: number): { spec: Spec; payers: Payer[] } {
     address: addressFromPublicKey(publicKey),
     amount: String(amount),
   }))
-  const spec = parseSpec(JSON.stringify({ ...file, name: 'bench', allocations }))
+  const text = JSON.stringify({ ...file, name: 'bench', allocations })
   return {
-    spec,
+    text,
+    spec: parseSpec(text),
     payers: signers.map((signer, index) => ({
       ...signer,
       outpoint: { txid: new Uint8Array(32), index },
@@ -56,14 +64,14 @@ export function fundedSpec(count: number): { spec: Spec; payers: Payer[] } {
   }
 }
 
-/** A transfer of everything a payer has back to itself. */
-export function selfTransfer(payer: Payer, assetId: Hash): Transaction {
+/** A transfer of everything a payer has back to itself, which may carry something. */
+export function selfTransfer(payer: Payer, assetId: Hash, payload: Payload = { type: 2 }): Transaction {
   const hash = programHash(prefix.standard, singleKeyCode(payer.publicKey))
   const value = payer.value - fee
   const fields = {
     version: 0,
     payloadVersion: 0,
-    payload: { type: 2 } as const,
+    payload,
     attributes: [{ usage: attributeUsage.nonce, data: new Uint8Array(8) }],
     inputs: [{ ...payer.outpoint, sequence: finalSequence }],
     outputs: [{ assetId, value, outputLock: 0, programHash: hash }],
@@ -79,8 +87,13 @@ export function selfTransfer(payer: Payer, assetId: Hash): Transaction {
   return signed
 }
 
-/** A solved block on top of a header. */
-export async function mineBlock(chain: Chain, parent: Header, transactions: readonly Transaction[]): Promise<Block> {
+/** A solved block on top of a header, `delay` seconds after it. */
+export async function mineBlock(
+  chain: Chain,
+  parent: Header,
+  transactions: readonly Transaction[],
+  delay = 1,
+): Promise<Block> {
   const { spec, assetId } = chain.sanity
   const height = parent.height + 1
   const value = subsidyAt(spec, height) + fee * BigInt(transactions.length)
@@ -100,7 +113,7 @@ export async function mineBlock(chain: Chain, parent: Header, transactions: read
     version: 0,
     previous: parent.hash,
     merkleRoot: transactionRoot(all),
-    time: parent.time + 1,
+    time: parent.time + delay,
     bits: spec.powLimitBits,
     nonce: 0,
     height,
@@ -122,14 +135,24 @@ export async function withChain<T>(
   verifier: Verifier,
   run: (chain: Chain, signatures: SignatureCache) => Promise<T>,
 ): Promise<T> {
+  return withDirectory(async (directory) => {
+    const database = await Database.open(join(directory, 'chain'))
+    try {
+      const signatures = new SignatureCache()
+      const chain = await Chain.open({ spec, database, verifier, signatures, clock: Date, log: quiet })
+      return await run(chain, signatures)
+    } finally {
+      await database.close()
+    }
+  })
+}
+
+/** Runs with a temporary directory. */
+export async function withDirectory<T>(run: (directory: string) => Promise<T>): Promise<T> {
   const directory = await mkdtemp(join(tmpdir(), 'didledger-bench-'))
-  const database = await Database.open(join(directory, 'chain'))
   try {
-    const signatures = new SignatureCache()
-    const chain = await Chain.open({ spec, database, verifier, signatures, clock: Date, log: quiet })
-    return await run(chain, signatures)
+    return await run(directory)
   } finally {
-    await database.close()
     await rm(directory, { recursive: true, force: true })
   }
 }

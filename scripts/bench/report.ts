@@ -3,8 +3,34 @@ export interface Row {
   readonly name: string
   readonly value: number
   readonly unit: string
-  /** Against what the row before, or the one its name tells, measured in the same run. */
-  readonly ratio?: number
-  /** What the ratio should reach, or where there is none the value should stay below. */
-  readonly target?: number
+  /** The figure divided by that of `against`, both measured in turns in one run. */
+  readonly ratio?: { readonly value: number; readonly against: string }
+  /** What the ratio, or where there is none the value, should reach or stay below. */
+  readonly target?: { readonly least: number } | { readonly most: number }
+}
+
+/** A table for a terminal: name, figure, ratio, target. */
+export function tableOf(rows: readonly Row[]): string {
+  const cells = rows.map(({ name, value, unit, ratio, target }) => [
+    name,
+    `${figure(value)} ${unit}`,
+    ratio === undefined ? '' : `${ratio.value.toFixed(2)} of ${ratio.against}`,
+    target === undefined ? '' : 'least' in target ? `≥ ${figure(target.least)}` : `≤ ${figure(target.most)}`,
+  ])
+  const all = [['what', 'figure', 'ratio', 'target'], ...cells]
+  const widths = [0, 1, 2].map((column) => Math.max(...all.map((row) => (row[column] ?? '').length)))
+  return all
+    .map(([name = '', value = '', ratio = '', target = '']) =>
+      `${name.padEnd(widths[0] ?? 0)}  ${value.padStart(widths[1] ?? 0)}  ${ratio.padEnd(widths[2] ?? 0)}  ${target}`.trimEnd(),
+    )
+    .join('\n')
+}
+
+function figure(value: number): string {
+  return value >= 100 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(3)))
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.floor(sorted.length / 2)] ?? NaN
 }

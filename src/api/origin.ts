@@ -25,7 +25,7 @@ function hostName(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, '') : undefined
 }
 
-/** Whether a body is announced as JSON. A page of another site can send that only if we let it. */
+/** Whether a body is announced as JSON. */
 export function isJson(headers: IncomingHttpHeaders): boolean {
   return headers['content-type']?.split(';')[0]?.trim().toLowerCase() === 'application/json'
 }

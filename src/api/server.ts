@@ -10,6 +10,7 @@ import { parserFailure, ruleErrorOf, statusOf } from './failures.js'
 import { type ApiLimits, apiLimits } from './limits.js'
 import { Listeners } from './listeners.js'
 import { isLoopback } from './origin.js'
+import { pathOf } from './path.js'
 import { registerRest } from './rest/plugin.js'
 import { restPrefix, restRoutes } from './rest/routes.js'
 import { registerRpc, rpcPaths } from './rpc/plugin.js'
@@ -167,9 +168,4 @@ function envelopeOf(url: string, onlyRpc: boolean): Envelope {
   const path = pathOf(url)
   if (onlyRpc || rpcPaths.includes(path)) return 'rpc'
   return restPatterns.find(({ pattern }) => pattern.test(path))?.envelope ?? 'standard'
-}
-
-function pathOf(url: string): string {
-  const end = url.indexOf('?')
-  return end < 0 ? url : url.slice(0, end)
 }

@@ -4,7 +4,7 @@ import { checkConfirm } from '../consensus/confirm.js'
 import { BlockConnector, type ConnectedBlock } from '../consensus/connect.js'
 import { checkClock, checkHeaderContext } from '../consensus/context.js'
 import { StateOverlay, type StateView } from '../consensus/ledger.js'
-import { checkBlockSanity, checkBodyMatches, type SanityContext } from '../consensus/sanity.js'
+import { blockSanitySteps, bodyMatchSteps, type SanityContext } from '../consensus/sanity.js'
 import type { SignatureCache } from '../crypto/signature-cache.js'
 import { runChecks, RunningChecks, type Verifier } from '../crypto/verifier.js'
 import type { Clock, Log } from '../env.js'
@@ -185,7 +185,7 @@ export class Chain {
     checkHeaderContext(this.spec, header, this.headers.ancestry(parent))
     checkClock(this.spec, header, this.#options.clock.now())
     checkProofOfWork(this.spec, header, block.auxPow)
-    await runInSlices(checkBodyMatches(block, this.sanity))
+    await runInSlices(bodyMatchSteps(block, this.sanity))
     await this.#checkConfirm(header, confirmBytes)
 
     const chainWork = parent.chainWork + workOf(header.bits)
@@ -193,7 +193,7 @@ export class Chain {
     const record = { parent, chainWork, size: bytes.length }
     if (!better) await this.#makeRoomAside()
     try {
-      await runInSlices(checkBlockSanity(block, this.sanity))
+      await runInSlices(blockSanitySteps(block, this.sanity))
       if (better && this.#isTip(parent)) await this.#extend(block, record, confirmBytes)
       else if (better) await this.#reorganise(block, record)
       else await this.#keepAside(block, record)

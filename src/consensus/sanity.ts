@@ -65,9 +65,9 @@ export function checkCoinbaseSanity(tx: Transaction, height: number, context: Sa
 
 /**
  * Whether a body belongs to its header at all. A failure says that the body was altered on its way, and nothing about
- * the hash; every other rule of {@link checkBlockSanity} speaks of the block the hash names.
+ * the hash; every other rule of {@link blockSanitySteps} speaks of the block the hash names.
  */
-export function* checkBodyMatches(block: Block, { spec }: SanityContext): Steps {
+export function* bodyMatchSteps(block: Block, { spec }: SanityContext): Steps {
   const { transactions, header } = block
   if (transactions.length === 0) throw new RuleError('block-transaction-count', 'the block has no transaction')
   const ids = new Set<string>()
@@ -91,7 +91,7 @@ export function* checkBodyMatches(block: Block, { spec }: SanityContext): Steps 
 }
 
 /** A block whose body matches its header, by itself. */
-export function* checkBlockSanity(block: Block, context: SanityContext): Steps {
+export function* blockSanitySteps(block: Block, context: SanityContext): Steps {
   const { limits } = context.spec
   const { transactions, header } = block
   if (transactions.length > limits.blockTransactions) {

@@ -45,7 +45,9 @@ async function requireFree(port: number): Promise<void> {
     const server = createServer()
     server.once('error', (error) =>
       reject(
-        new Error(`port ${port} is not free (${error.message}): stop the devnet, or what else listens there, and try again`),
+        new Error(
+          `port ${port} is not free (${error.message}): stop the devnet, or what else listens there, and try again`,
+        ),
       ),
     )
     server.listen(port, '127.0.0.1', () => server.close(() => resolve()))

@@ -9,7 +9,8 @@ import { Writer } from '../../src/primitives/codec.js'
 import { sha256d, zeroHash } from '../../src/primitives/hash.js'
 import { parseSpec } from '../../src/primitives/spec.js'
 import { standardProgram } from '../../src/primitives/program.js'
-import { coinbaseInput, Transaction, type TransactionFields } from '../../src/primitives/transaction.js'
+import type { Transaction} from '../../src/primitives/transaction.js';
+import { coinbaseInput, type TransactionFields } from '../../src/primitives/transaction.js'
 import {
   type BlockPlan,
   coinbaseOf,

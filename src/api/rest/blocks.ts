@@ -2,32 +2,58 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ChainReader } from '../../chain/reader.js'
 import type { KnownHeader } from '../../chain/headers.js'
 import { RuleError } from '../../errors.js'
-import { displayHash, toHex } from '../../primitives/bytes.js'
+import { displayHash, equalBytes, toHex } from '../../primitives/bytes.js'
 import { difficultyText } from '../../primitives/compact.js'
 import { confirmJson } from '../../primitives/confirm.js'
 import { type Hash, zeroHash } from '../../primitives/hash.js'
 import { transactionJson, type TransactionPlace } from '../../primitives/transaction-json.js'
+import type { Transaction } from '../../primitives/transaction.js'
+import { keys, values } from '../../storage/schema.js'
 import { jsonArray } from './lists.js'
 
 /** Blocks as REST shows them. Every function returns the JSON text of a `Result`. */
 
-const maxAttempts = 10
+/** Times a block is read again because the chain changed meanwhile. */
+const maxAttempts = 50
+
+/** A block whose body and whose place on the chain belong together. */
+interface ReadBlock {
+  readonly known: KnownHeader
+  readonly place: TransactionPlace
+  readonly transactions: readonly Transaction[]
+  /** Display hex; zeros where nothing follows. */
+  readonly next: string
+  readonly medianTime: number
+}
 
 /**
- * Reads again what a change of the chain may have torn: the blocks of one answer must all be of one tip. What goes wrong
- * because a reorganisation removed rows under the read is not an answer either.
+ * Reads a block. A reorganisation moves rows, and for a moment they are ahead of what memory says: so everything is read
+ * between two looks at one and the same tip, or again.
  */
-async function ofOneTip<T>(reader: ChainReader, read: () => T | Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    const { tip } = reader.chain
-    try {
-      const result = await read()
-      if (reader.chain.tip === tip || attempt === maxAttempts) return result
-    } catch (error) {
-      if (reader.chain.tip === tip || attempt === maxAttempts) throw error
+async function readBlock(reader: ChainReader, find: () => KnownHeader): Promise<ReadBlock> {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const tip = settledTip(reader)
+    if (tip !== undefined) {
+      const known = find()
+      const place = placeIn(reader, known)
+      const next = displayHash(reader.nextHash(known) ?? zeroHash)
+      const medianTime = reader.medianTime(known)
+      try {
+        const { transactions } = await reader.block(known)
+        if (settledTip(reader) === tip) return { known, place, transactions, next, medianTime }
+      } catch (error) {
+        if (settledTip(reader) === tip) throw error
+      }
     }
     await nextTurn()
   }
+  throw new RuleError('busy', 'blocks arrive faster than this one can be read; try again')
+}
+
+/** The tip, unless the rows of another one are on disk already. */
+function settledTip({ chain }: ChainReader): KnownHeader | undefined {
+  const row = chain.database.get(keys.meta('tip'))
+  return row !== undefined && equalBytes(values.tip.decode(row).hash, chain.tip.header.hash) ? chain.tip : undefined
 }
 
 /** The active block at a height; `unknown-block` above the tip. */
@@ -58,31 +84,23 @@ export function placeIn(reader: ChainReader, known: KnownHeader): TransactionPla
 }
 
 /** Block details with whole transactions. */
-export function blockByHeight(reader: ChainReader, height: number): Promise<string> {
-  return ofOneTip(reader, async () => {
-    const known = blockAt(reader, height)
-    const { transactions } = await reader.block(known)
-    const place = placeIn(reader, known)
-    return details(reader, known, await jsonArray(transactions, (tx) => transactionJson(tx, place)))
-  })
+export async function blockByHeight(reader: ChainReader, height: number): Promise<string> {
+  const block = await readBlock(reader, () => blockAt(reader, height))
+  return details(reader, block, await jsonArray(block.transactions, (tx) => transactionJson(tx, block.place)))
 }
 
 /** Block details with transaction ids; a block off the active chain has no confirmations and nothing above it. */
-export function blockByHash(reader: ChainReader, hash: Hash): Promise<string> {
-  return ofOneTip(reader, async () => {
-    const known = blockOf(reader, hash)
-    const { transactions } = await reader.block(known)
-    return details(reader, known, await jsonArray(transactions, ({ txid }) => txid))
-  })
+export async function blockByHash(reader: ChainReader, hash: Hash): Promise<string> {
+  const block = await readBlock(reader, () => blockOf(reader, hash))
+  return details(reader, block, await jsonArray(block.transactions, ({ txid }) => txid))
 }
 
 /** The members in the order of the family's samples, with a list of transactions that is JSON already. */
-function details(reader: ChainReader, known: KnownHeader, tx: string): string {
+function details(reader: ChainReader, { known, place, next, medianTime }: ReadBlock, tx: string): string {
   const { header, size } = known
-  const atTip = header.height === reader.height
   const before = {
     hash: header.id,
-    confirmations: reader.confirmations(known),
+    confirmations: place.confirmations,
     strippedsize: size,
     size,
     weight: 4 * size,
@@ -93,26 +111,23 @@ function details(reader: ChainReader, known: KnownHeader, tx: string): string {
   }
   const after = {
     time: header.time,
-    mediantime: reader.medianTime(known),
+    mediantime: medianTime,
     nonce: header.nonce,
     bits: header.bits,
     difficulty: difficultyText(header.bits, reader.chain.spec.powLimitBits),
     chainwork: known.chainWork.toString(16).padStart(64, '0'),
     previousblockhash: displayHash(header.previous),
-    nextblockhash: displayHash((atTip ? undefined : reader.nextHash(known)) ?? zeroHash),
+    nextblockhash: next,
     auxpow: toHex(known.auxPow),
   }
   return `${JSON.stringify(before).slice(0, -1)},"tx":${tx},${JSON.stringify(after).slice(1)}`
 }
 
 /** Hash, height and transaction ids of a block. */
-export function blockTransactions(reader: ChainReader, height: number): Promise<string> {
-  return ofOneTip(reader, async () => {
-    const known = blockAt(reader, height)
-    const { transactions } = await reader.block(known)
-    const ids = await jsonArray(transactions, ({ txid }) => txid)
-    return `{"Hash":"${known.header.id}","Height":${height},"Transactions":${ids}}`
-  })
+export async function blockTransactions(reader: ChainReader, height: number): Promise<string> {
+  const { known, transactions } = await readBlock(reader, () => blockAt(reader, height))
+  const ids = await jsonArray(transactions, ({ txid }) => txid)
+  return `{"Hash":"${known.header.id}","Height":${height},"Transactions":${ids}}`
 }
 
 export function confirmByHeight(reader: ChainReader, height: number): string {

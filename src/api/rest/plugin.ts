@@ -6,6 +6,7 @@ import { type BodyBudget, countBodies } from '../body-budget.js'
 import type { ApiContext } from '../context.js'
 import type { ApiLimits } from '../limits.js'
 import { isCrossSite, isJson, isLoopback } from '../origin.js'
+import { pathOf } from '../path.js'
 import { restPrefix, type RestRequest, type RestRoute, restRoutes } from './routes.js'
 
 export interface RestOptions {
@@ -57,12 +58,6 @@ async function answer(
     reply.raw.once('finish', () => restart())
   }
   return reply.send(body)
-}
-
-/** The path without its query, which no endpoint reads. */
-function pathOf(url: string): string {
-  const end = url.indexOf('?')
-  return end < 0 ? url : url.slice(0, end)
 }
 
 function refuseStrangers({ raw }: FastifyRequest): void {

@@ -1,6 +1,5 @@
 import { RuleError } from '../../errors.js'
-import { fromHex, utf8 } from '../../primitives/bytes.js'
-import { displayHash } from '../../primitives/bytes.js'
+import { displayHash, fromHex, utf8 } from '../../primitives/bytes.js'
 import type { Hash } from '../../primitives/hash.js'
 import { transactionJson } from '../../primitives/transaction-json.js'
 import type { ApiContext } from '../context.js'

@@ -34,7 +34,7 @@ export function registerRpc(app: FastifyInstance, { context, limits, budget }: R
   }
 }
 
-/** A browser sends application/json to another site only after asking, and that question gets no exception here. */
+/** Browsers are told that every page may ask, for the sake of reading; what a page may not do is refused here. */
 function callerOf({ raw }: FastifyRequest): RpcCaller {
   if (isCrossSite(raw.headers)) return { controlRefusal: 'a page of another site may not do this' }
   if (!isJson(raw.headers)) return { controlRefusal: 'the content type has to be application/json' }

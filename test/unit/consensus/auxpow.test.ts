@@ -55,7 +55,7 @@ function mined(blockHash: Uint8Array, options: Mined = {}): AuxPow {
 
 const blockHash = new Uint8Array(32).fill(7)
 const nodes = (count: number) => Array.from({ length: count }, (_, i) => new Uint8Array(32).fill(i + 1))
-const check = (auxPow: AuxPow, hash = blockHash) => codeOf(() => checkAuxPow(auxPow, hash, chainId))
+const check = (auxPow: AuxPow, hash: Uint8Array = blockHash) => codeOf(() => checkAuxPow(auxPow, hash, chainId))
 
 describe('the check of an AuxPow', () => {
   it('accepts merged mining in trees of every depth', () => {

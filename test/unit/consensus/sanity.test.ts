@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
-  checkBlockSanity,
-  checkBodyMatches,
+  blockSanitySteps,
+  bodyMatchSteps,
   checkTransactionSanity,
   programCost,
   type Steps,
@@ -120,7 +120,7 @@ describe('a transaction by itself', () => {
 describe('a block by itself', () => {
   const block = craftBlock(test.chain, { transactions: [transfer] })
   const matches = (transactions: readonly Transaction[]) =>
-    codeOf(() => run(checkBodyMatches(new Block(block.header, block.auxPow, transactions), context)))
+    codeOf(() => run(bodyMatchSteps(new Block(block.header, block.auxPow, transactions), context)))
 
   it('has the body that its header and its coinbase name', () => {
     const [coinbase] = block.transactions as [Transaction]
@@ -131,7 +131,7 @@ describe('a block by itself', () => {
     // An odd last transaction counts twice in the root, so twice the same must not pass for once.
     const odd = craftBlock(test.chain, { transactions: [transfer, craftOther()] })
     const twice = [...odd.transactions, odd.transactions[2] as Transaction]
-    expect(codeOf(() => run(checkBodyMatches(new Block(odd.header, odd.auxPow, twice), context)))).toBe(
+    expect(codeOf(() => run(bodyMatchSteps(new Block(odd.header, odd.auxPow, twice), context)))).toBe(
       'block-duplicate-transaction',
     )
     const unsigned = new Transaction({ ...fieldsOf(transfer), programs: [] })
@@ -147,7 +147,7 @@ describe('a block by itself', () => {
   it('is named by the first transaction that breaks a rule', () => {
     const bad = new Transaction({ ...fieldsOf(transfer), payloadVersion: 1 })
     const broken = craftBlock(test.chain, { transactions: [bad] })
-    expect(codeOf(() => run(checkBlockSanity(broken, context)))).toBe('tx-payload-version')
-    expect(codeOf(() => run(checkBlockSanity(block, context)))).toBe(undefined)
+    expect(codeOf(() => run(blockSanitySteps(broken, context)))).toBe('tx-payload-version')
+    expect(codeOf(() => run(blockSanitySteps(block, context)))).toBe(undefined)
   })
 })

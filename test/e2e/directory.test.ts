@@ -1,0 +1,204 @@
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Database, Overlay } from '../../src/storage/database.js'
+import { keys, values } from '../../src/storage/schema.js'
+import { parseAddress, type ProgramHash } from '../../src/primitives/address.js'
+import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
+import { Dice, Load } from '../support/load.js'
+import { type ChainInfo, Directories, NodeProcess, run, runJson } from '../support/process.js'
+
+const directories = new Directories()
+/** A stopped devnet with ten blocks and transactions that wait. */
+const original = directories.fresh('original')
+let held: ChainInfo
+let pending: string[]
+
+beforeAll(async () => {
+  const node = await NodeProcess.start('devnet', '--no-automine', '--data-dir', original)
+  const load = new Load(new Dice(5))
+  await load.prepare(node.client, 50)
+  for (let i = 0; i < 9; i++) {
+    await load.send(node.client, () => load.pending >= 20)
+    await load.mine(node.client)
+  }
+  await load.send(node.client, () => load.pending >= 10)
+  pending = await waiting(node)
+  await node.stop()
+  held = await runJson<ChainInfo>('chain', 'info', '--data-dir', original)
+}, 60_000)
+
+afterAll(() => directories.remove())
+
+async function waiting({ client }: NodeProcess): Promise<string[]> {
+  return (await client.pool()).map(({ txid }) => txid).sort()
+}
+
+/** Changes rows of a directory behind the node's back. */
+async function tamper(directory: string, edit: (overlay: Overlay) => void): Promise<void> {
+  const database = await Database.open(join(directory, 'chain'))
+  const { hash, height } = values.tip.decode(database.get(keys.meta('tip')) as Buffer)
+  const overlay = new Overlay(database)
+  edit(overlay)
+  await overlay.commit({ kind: 'header', hash, height }, { sync: true })
+  await database.close()
+}
+
+const info = (directory: string) => runJson<ChainInfo>('chain', 'info', '--data-dir', directory)
+const verify = (directory: string) => runJson<ChainInfo>('chain', 'verify', '--data-dir', directory)
+const failure = async (...args: string[]) => {
+  const { code, out, err } = await run(...args)
+  expect({ code, out }, err).toEqual({ code: 1, out: '' })
+  return err
+}
+
+describe('one directory', () => {
+  it('serves one process at a time', { timeout: 60_000 }, async () => {
+    const directory = directories.copyOf(original)
+    const node = await NodeProcess.start('devnet', '--no-automine', '--data-dir', directory)
+    const busy = `error: another process is using ${directory}/chain; stop it, or choose another --data-dir\n`
+    expect(await failure('devnet', '--port-base', '0', '--data-dir', directory)).toBe(busy)
+    for (const command of ['info', 'verify', 'reindex']) {
+      expect(await failure('chain', command, '--data-dir', directory)).toBe(busy)
+    }
+    const file = directories.fresh('blocks')
+    expect(await failure('chain', 'export', file, '--data-dir', directory)).toBe(busy)
+    expect(await failure('chain', 'import', file, '--data-dir', directory)).toBe(busy)
+    expect(await node.client.rpc('dev_mine', { blocks: 1 })).toHaveLength(1)
+    expect((await node.stop()).code).toBe(0)
+    expect((await verify(directory)).height).toBe(held.height + 1)
+  })
+
+  it('holds one chain', { timeout: 60_000 }, async () => {
+    const other = /holds the chain devnet of another spec; choose another --data-dir/
+    expect(await failure('start', '--genesis', 'pow', '--port-base', '0', '--data-dir', original)).toMatch(other)
+    expect(await failure('chain', 'info', '--genesis', 'pow', '--data-dir', original)).toMatch(other)
+    expect(await failure('chain', 'reindex', '--genesis', 'pow', '--data-dir', original)).toMatch(other)
+    expect(await info(original)).toEqual(held)
+  })
+
+  it('must hold a chain for the commands that look after one', async () => {
+    const nowhere = directories.fresh('nowhere')
+    for (const command of [['info'], ['verify'], ['reindex'], ['export', 'blocks.bin']]) {
+      expect(await failure('chain', ...command, '--data-dir', nowhere)).toBe(`error: ${nowhere} holds no chain\n`)
+    }
+  })
+})
+
+describe('chain verify and chain reindex', () => {
+  const account = parseAddress(devnetAccount(0).address) as ProgramHash
+
+  it('agree on a directory that is right, and rebuilding it changes nothing', { timeout: 60_000 }, async () => {
+    const directory = directories.copyOf(original)
+    expect(await verify(directory)).toMatchObject({ height: held.height, tip: held.tip, state: held.state })
+    const rebuilt = await runJson('chain', 'reindex', '--data-dir', directory)
+    expect(rebuilt).toMatchObject({ height: held.height, tip: held.tip, gap: null, lost: 0 })
+    expect(await info(directory)).toEqual(held)
+    await verify(directory)
+    const node = await NodeProcess.start('devnet', '--no-automine', '--data-dir', directory)
+    expect(await waiting(node)).toEqual(pending)
+    await node.stop()
+  })
+
+  it.each<[string, RegExp, (overlay: Overlay) => void]>([
+    [
+      'a changed balance',
+      /table 0a/,
+      (overlay) => overlay.put(keys.balance(account), values.balance.encode({ sum: 1n, count: 1 })),
+    ],
+    ['a missing undo record', /undo record for height 4|table 0c/, (overlay) => overlay.del(keys.undo(4))],
+    ['a missing confirm', /height 4 .*confirm/, (overlay) => overlay.del(keys.confirm(hashAt(overlay, 4)))],
+    ['a missing transaction', /height 4/, (overlay) => overlay.del(keys.transaction(4, 3))],
+  ])('find %s', { timeout: 60_000 }, async (what, message, edit) => {
+    const directory = directories.copyOf(original)
+    await tamper(directory, edit)
+    const err = await failure('chain', 'verify', '--data-dir', directory)
+    expect(err).toMatch(message)
+    expect(err).toContain(`run: npx didledger chain reindex --data-dir ${directory}\n`)
+    const rebuilt = await runJson<{ height: number; gap: { height: number } | null }>(
+      ...['chain', 'reindex', '--data-dir', directory],
+    )
+    if (/confirm|transaction/.test(what)) {
+      expect(rebuilt).toMatchObject({ height: 3, gap: { height: 4 } })
+    } else {
+      expect(rebuilt).toMatchObject({ height: held.height, gap: null })
+      expect((await info(directory)).state).toBe(held.state)
+    }
+    await verify(directory)
+    const node = await NodeProcess.start('devnet', '--no-automine', '--data-dir', directory)
+    expect(node.line.height).toBe(rebuilt.height)
+    await node.stop()
+  })
+
+  it('say in words up to which height blocks could be read', { timeout: 60_000 }, async () => {
+    const directory = directories.copyOf(original)
+    await tamper(directory, (overlay) => overlay.del(keys.transaction(6, 1)))
+    const { code, out } = await run('chain', 'reindex', '--data-dir', directory)
+    expect(code).toBe(0)
+    expect(out).toMatch(/^rebuilt up to height 5; the old database is in .*\nheight 6 could not be read: /)
+  })
+})
+
+describe('chain export and chain import', () => {
+  const file = join(directories.root, 'blocks.bin')
+
+  it('carry a chain into another directory, all rules checked', { timeout: 60_000 }, async () => {
+    const exported = await runJson('chain', 'export', file, '--data-dir', original)
+    expect(exported).toEqual({ height: held.height, tip: held.tip, file })
+    const directory = directories.fresh()
+    const imported = await runJson('chain', 'import', file, '--data-dir', directory)
+    expect(imported).toEqual({ read: held.height, added: held.height, height: held.height, tip: held.tip })
+    expect(await info(directory)).toEqual(held)
+    await verify(directory)
+    expect(await runJson('chain', 'import', file, '--data-dir', directory)).toMatchObject({ added: 0 })
+  })
+
+  it.each<[string, RegExp, (copy: string) => void]>([
+    [
+      'is cut',
+      /: the file is damaged after 9 blocks: it ends too early/,
+      (copy) => truncateSync(copy, -20 + size(copy)),
+    ],
+    ['is changed', /: the file is damaged after \d blocks: a checksum does not match/, (copy) => flip(copy)],
+    ['is none', /: it is no file of blocks/, (copy) => writeFileSync(copy, 'once upon a time '.repeat(9))],
+    ['is empty', /: it is no file of blocks/, (copy) => truncateSync(copy)],
+  ])('refuse a file that %s', { timeout: 60_000 }, async (_, message, edit) => {
+    const copy = directories.fresh('blocks')
+    writeFileSync(copy, readFileSync(file))
+    edit(copy)
+    const directory = directories.fresh()
+    const err = await failure('chain', 'import', copy, '--data-dir', directory)
+    expect(err).toContain(`error: ${copy}`)
+    expect(err).toMatch(message)
+    // What was right before the damage is kept.
+    await verify(directory)
+  })
+
+  it('refuse blocks of another chain, files that are not there and places that cannot be written', async () => {
+    const pow = ['--genesis', 'pow', '--data-dir', directories.fresh()]
+    expect(await failure('chain', 'import', file, ...pow)).toMatch(/blocks of another chain, with genesis [0-9a-f]{64}/)
+    expect(await failure('chain', 'import', '/nowhere/blocks', '--data-dir', original)).toMatch(
+      /\/nowhere\/blocks: ENOENT/,
+    )
+    expect(await failure('chain', 'export', '/nowhere/blocks', '--data-dir', original)).toMatch(
+      /\/nowhere\/blocks: ENOENT/,
+    )
+    expect((await run('chain', 'export', '--data-dir', original)).code).toBe(2)
+    expect((await run('chain', 'import', file)).code).toBe(2)
+  })
+})
+
+function hashAt(overlay: Overlay, height: number): Uint8Array {
+  return overlay.get(keys.active(height)) as Uint8Array
+}
+
+function size(file: string): number {
+  return readFileSync(file).length
+}
+
+function flip(file: string): void {
+  const bytes = readFileSync(file)
+  const middle = bytes.length >> 1
+  bytes[middle] = (bytes[middle] as number) ^ 1
+  writeFileSync(file, bytes)
+}
