@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Level } from 'level'
 import type { SignatureCheck } from '../../src/primitives/signature.js'
-import { type Block, type Chain, createVerifierPool, parseCode, parseParameter } from './dist.js'
+import { type Block, type Chain, createVerifierPool, parseCode, parseParameter, SignatureCache } from './dist.js'
 import { fundedSpec, mineBlock, selfTransfer, spendGenesis, withChain, withDirectory } from './load.js'
 import { median, type Row } from './report.js'
 
@@ -33,7 +33,8 @@ export async function connectSuite(): Promise<Row[]> {
   const { spec, payers } = fundedSpec(transactionsPerBlock)
   const verifier = createVerifierPool()
   try {
-    return await withChain(spec, verifier, (chain, signatures) =>
+    const signatures = new ChangingCache()
+    return await withChain(spec, { verifier, signatures }, (chain) =>
       withRawStore(async (writeRows) => {
         spendGenesis(chain, payers)
         const blocks = await mineBlocks(chain, 2 * (warmUp + measured), () =>
@@ -55,9 +56,10 @@ export async function connectSuite(): Promise<Row[]> {
           busy.enable()
           uncached.push(await rate(() => chain.acceptBlock(first.bytes)))
           busy.disable()
-          signatures.add(second.checks)
+          signatures.current = new SignatureCache()
+          signatures.current.add(second.checks)
           cached.push(await rate(() => chain.acceptBlock(second.bytes)))
-          signatures.forget(second.checks)
+          signatures.current = new SignatureCache()
           raw.push(await rate(writeRows))
         }
         const [verify, connect, known, rows] = [verifying, uncached, cached, raw].map(median) as [
@@ -101,6 +103,15 @@ export async function connectSuite(): Promise<Row[]> {
     )
   } finally {
     await verifier.close()
+  }
+}
+
+/** A signature cache that another one can be put in the place of. */
+class ChangingCache extends SignatureCache {
+  current = new SignatureCache()
+
+  override unknown(checks: readonly SignatureCheck[]): readonly SignatureCheck[] {
+    return this.current.unknown(checks)
   }
 }
 

@@ -2,6 +2,24 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type * as ChainModule from '../../src/chain/chain.js'
+import type * as CommitmentModule from '../../src/consensus/commitment.js'
+import type * as SubsidyModule from '../../src/consensus/subsidy.js'
+import type * as PoolModule from '../../src/crypto/pool.js'
+import type * as CacheModule from '../../src/crypto/signature-cache.js'
+import type * as SolveModule from '../../src/mining/solve.js'
+import type * as NodeModule from '../../src/node.js'
+import type * as AddressModule from '../../src/primitives/address.js'
+import type * as AuxPowModule from '../../src/primitives/auxpow.js'
+import type * as BlockModule from '../../src/primitives/block.js'
+import type * as HeaderModule from '../../src/primitives/header.js'
+import type * as ProgramModule from '../../src/primitives/program.js'
+import type * as SpecModule from '../../src/primitives/spec.js'
+import type * as TransactionModule from '../../src/primitives/transaction.js'
+import type * as ResolverModule from '../../src/resolver/resolver.js'
+import type * as DatabaseModule from '../../src/storage/database.js'
+import type * as DirectoryModule from '../../src/storage/directory.js'
+import type * as SystemModule from '../../src/system.js'
 
 /**
  * What is measured: the compiled program, as users run it. The loader that runs sources rewrites every closure, and the
@@ -15,40 +33,32 @@ export const commandFile = join(root, 'dist/cli/main.js')
 
 buildIfStale()
 
-type Address = typeof import('../../src/primitives/address.js')
-type Blocks = typeof import('../../src/primitives/block.js')
-type Programs = typeof import('../../src/primitives/program.js')
-type Transactions = typeof import('../../src/primitives/transaction.js')
-
-export const { Chain } = await compiled<typeof import('../../src/chain/chain.js')>('chain/chain')
-export const { commitmentAttribute } =
-  await compiled<typeof import('../../src/consensus/commitment.js')>('consensus/commitment')
-export const { subsidyAt } = await compiled<typeof import('../../src/consensus/subsidy.js')>('consensus/subsidy')
-export const { createVerifierPool } = await compiled<typeof import('../../src/crypto/pool.js')>('crypto/pool')
-export const { SignatureCache } =
-  await compiled<typeof import('../../src/crypto/signature-cache.js')>('crypto/signature-cache')
-export const { solve } = await compiled<typeof import('../../src/mining/solve.js')>('mining/solve')
-export const { openLedger } = await compiled<typeof import('../../src/node.js')>('node')
+export const { Chain } = await compiled<typeof ChainModule>('chain/chain')
+export const { commitmentAttribute } = await compiled<typeof CommitmentModule>('consensus/commitment')
+export const { subsidyAt } = await compiled<typeof SubsidyModule>('consensus/subsidy')
+export const { createVerifierPool } = await compiled<typeof PoolModule>('crypto/pool')
+export const { SignatureCache } = await compiled<typeof CacheModule>('crypto/signature-cache')
+export const { solve } = await compiled<typeof SolveModule>('mining/solve')
+export const { openLedger } = await compiled<typeof NodeModule>('node')
 export const { addressFromPublicKey, prefix, programHash, singleKeyCode } =
-  await compiled<Address>('primitives/address')
-export const { soloAuxPow } = await compiled<typeof import('../../src/primitives/auxpow.js')>('primitives/auxpow')
-export const { Block, transactionRoot, witnessRoot } = await compiled<Blocks>('primitives/block')
-export const { Header } = await compiled<typeof import('../../src/primitives/header.js')>('primitives/header')
-export const { parseCode, parseParameter, standardProgram } = await compiled<Programs>('primitives/program')
-export const { parseSpec } = await compiled<typeof import('../../src/primitives/spec.js')>('primitives/spec')
+  await compiled<typeof AddressModule>('primitives/address')
+export const { soloAuxPow } = await compiled<typeof AuxPowModule>('primitives/auxpow')
+export const { Block, transactionRoot, witnessRoot } = await compiled<typeof BlockModule>('primitives/block')
+export const { Header } = await compiled<typeof HeaderModule>('primitives/header')
+export const { parseCode, parseParameter, standardProgram } = await compiled<typeof ProgramModule>('primitives/program')
+export const { parseSpec } = await compiled<typeof SpecModule>('primitives/spec')
 export const { attributeUsage, coinbaseInput, finalSequence, Transaction } =
-  await compiled<Transactions>('primitives/transaction')
-export const { Resolver } = await compiled<typeof import('../../src/resolver/resolver.js')>('resolver/resolver')
-export const { Database } = await compiled<typeof import('../../src/storage/database.js')>('storage/database')
-export const { DataDirectory } = await compiled<typeof import('../../src/storage/directory.js')>('storage/directory')
-export const { systemEnv } = await compiled<typeof import('../../src/system.js')>('system')
+  await compiled<typeof TransactionModule>('primitives/transaction')
+export const { Resolver } = await compiled<typeof ResolverModule>('resolver/resolver')
+export const { Database } = await compiled<typeof DatabaseModule>('storage/database')
+export const { DataDirectory } = await compiled<typeof DirectoryModule>('storage/directory')
+export const { systemEnv } = await compiled<typeof SystemModule>('system')
 
-export type { Block } from '../../src/primitives/block.js'
-export type { Chain } from '../../src/chain/chain.js'
-export type { Database } from '../../src/storage/database.js'
-export type { Header } from '../../src/primitives/header.js'
-export type { SignatureCache } from '../../src/crypto/signature-cache.js'
-export type { Transaction } from '../../src/primitives/transaction.js'
+export type Block = BlockModule.Block
+export type Chain = ChainModule.Chain
+export type Header = HeaderModule.Header
+export type SignatureCache = CacheModule.SignatureCache
+export type Transaction = TransactionModule.Transaction
 
 function compiled<Module>(name: string): Promise<Module> {
   return import(new URL(`../../dist/${name}.js`, import.meta.url).href) as Promise<Module>

@@ -132,15 +132,14 @@ export function spendGenesis(chain: Chain, payers: readonly Payer[]): void {
 /** Runs with an empty chain on a real database in a temporary directory. */
 export async function withChain<T>(
   spec: Spec,
-  verifier: Verifier,
-  run: (chain: Chain, signatures: SignatureCache) => Promise<T>,
+  parts: { readonly verifier: Verifier; readonly signatures?: SignatureCache },
+  run: (chain: Chain) => Promise<T>,
 ): Promise<T> {
   return withDirectory(async (directory) => {
     const database = await Database.open(join(directory, 'chain'))
     try {
       const signatures = new SignatureCache()
-      const chain = await Chain.open({ spec, database, verifier, signatures, clock: Date, log: quiet })
-      return await run(chain, signatures)
+      return await run(await Chain.open({ spec, database, signatures, clock: Date, log: quiet, ...parts }))
     } finally {
       await database.close()
     }

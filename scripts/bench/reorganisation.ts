@@ -10,7 +10,7 @@ export async function reorganisationSuite(): Promise<Row[]> {
   const { spec, payers } = fundedSpec(transactionsPerBlock)
   const verifier = createVerifierPool()
   try {
-    return await withChain(spec, verifier, async (chain) => {
+    return await withChain(spec, { verifier }, async (chain) => {
       spendGenesis(chain, payers)
       const left = await branch(
         chain,

@@ -5,7 +5,17 @@ import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const copied = ['dist', 'docs', 'genesis', 'scripts', 'src', '.npmrc', 'package.json', 'package-lock.json', 'tsconfig.json']
+const copied = [
+  'dist',
+  'docs',
+  'genesis',
+  'scripts',
+  'src',
+  '.npmrc',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+]
 
 /**
  * A copy of the checkout to run commands in as a user would: built and with its packages, and with an npm cache of its own, so that
@@ -74,7 +84,12 @@ async function parentsOf(): Promise<Map<number, number>> {
   const child = spawn('ps', ['-A', '-o', 'pid=,ppid='])
   let text = ''
   for await (const chunk of child.stdout.setEncoding('utf8')) text += String(chunk)
-  return new Map(text.trim().split('\n').map((line) => line.trim().split(/\s+/).map(Number) as [number, number]))
+  return new Map(
+    text
+      .trim()
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/).map(Number) as [number, number]),
+  )
 }
 
 function parentIn(pid: string): [number, number][] {

@@ -23,7 +23,10 @@ export interface Block {
 
 /** The fenced blocks of a page in order. */
 export function fencedBlocks(page: string): Block[] {
-  return [...page.matchAll(/^```(\w*)\n([\s\S]*?)\n?^```$/gm)].map(([, language = '', text = '']) => ({ language, text }))
+  return [...page.matchAll(/^```(\w*)\n([\s\S]*?)\n?^```$/gm)].map(([, language = '', text = '']) => ({
+    language,
+    text,
+  }))
 }
 
 /** Commands of a page with the output that stands below them. */

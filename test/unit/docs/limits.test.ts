@@ -103,6 +103,8 @@ describe('docs/limits.md', () => {
     const listed = ofCode.map(({ file, constant }) => `${file} ${constant}`)
     const limits = [...all.keys()].filter((id) => !noLimits.has(id) && !noLimits.has(id.replace(/\.\w+$/, '')))
     expect(listed.sort()).toEqual(limits.sort())
+    const stale = [...noLimits].filter((id) => ![...all.keys()].some((key) => key === id || key.startsWith(`${id}.`)))
+    expect(stale).toEqual([])
   })
 
   it.each(ofCode)('has the value of $constant', ({ file, constant, value }) => {

@@ -1,0 +1,38 @@
+/**
+ * A process that answers a constant, for what HTTP itself costs: `/LENGTH` gives a buffer of so many bytes. On standard
+ * output the port of a fastify server set up like the node's, and that of bare node:http.
+ */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import cors from '@fastify/cors'
+import fastify from 'fastify'
+
+const type = 'application/json; charset=utf-8'
+const answers = new Map<string, Buffer>()
+
+function answerTo(path: string): Buffer {
+  let answer = answers.get(path)
+  if (answer === undefined) answers.set(path, (answer = Buffer.alloc(Number(path.slice(1)), 'x')))
+  return answer
+}
+
+const app = fastify()
+await app.register(cors, { origin: '*', methods: ['GET', 'HEAD', 'POST'], strictPreflight: false, maxAge: 86_400 })
+app.removeAllContentTypeParsers()
+app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body))
+app.route({
+  method: ['GET', 'POST'],
+  url: '/:length',
+  handler: (request, reply) => reply.header('content-type', type).send(answerTo(request.url)),
+})
+await app.listen({ host: '127.0.0.1', port: 0 })
+
+const bare = createServer((request, response) => {
+  const answer = answerTo(request.url ?? '')
+  request.resume()
+  response.writeHead(200, { 'content-type': type, 'content-length': answer.length }).end(answer)
+})
+await new Promise<void>((resolve) => bare.listen(0, '127.0.0.1', resolve))
+
+const ports = [app.server, bare].map((server) => (server.address() as AddressInfo).port)
+console.log(JSON.stringify(ports))

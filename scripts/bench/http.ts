@@ -1,0 +1,133 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import autocannon from 'autocannon'
+import { holder } from '../../test/support/did.js'
+import { createVerifierPool, DataDirectory, openLedger, Resolver, systemEnv } from './dist.js'
+import { fundedSpec, mineBlock, quiet, selfTransfer, spendGenesis, withDirectory } from './load.js'
+import { run, runNode } from './processes.js'
+import { median, type Row } from './report.js'
+
+const bigBlock = 300
+const seconds = 1
+const rounds = 3
+const connections = 10
+const resolutions = 200_000
+
+/** What is asked for: a GET of a path, or a POST of a body. */
+interface Question {
+  readonly name: string
+  readonly path: string
+  readonly body?: string
+  readonly least: number
+}
+
+/**
+ * The interfaces of a node by the command line, each answer against a server set up alike that gives a constant of the
+ * same length, and against bare node:http. The load comes from this process, the servers are others; all in turns.
+ */
+export async function httpSuite(): Promise<Row[]> {
+  return withDirectory(async (directory) => {
+    const { questions, inProcess } = await prepare(directory)
+    const dataDir = join(directory, 'data')
+    const node = await runNode(['start', '--genesis', join(directory, 'spec.json'), '--data-dir', dataDir])
+    const constantFile = fileURLToPath(new URL('./constant.ts', import.meta.url))
+    const constant = await run(['--import', 'tsx', constantFile], /^(\[\d+,\d+\])$/)
+    try {
+      const [alike, bare] = (JSON.parse(constant.announced) as number[]).map((port) => `http://127.0.0.1:${port}`)
+      const rows: Row[] = []
+      for (const question of questions) {
+        rows.push(...(await compare(question, node.announced, alike as string, bare as string)))
+      }
+      return [...rows, { name: 'resolvedid in process', value: inProcess, unit: '/s', target: { least: 100_000 } }]
+    } finally {
+      await Promise.all([node.stop(), constant.stop()])
+    }
+  })
+}
+
+/** Makes a chain with a block of one transaction, one of 300 more and a DID; measures resolving it in this process. */
+async function prepare(directory: string): Promise<{ questions: Question[]; inProcess: number }> {
+  const { text, spec, payers } = fundedSpec(bigBlock)
+  await writeFile(join(directory, 'spec.json'), text)
+  const dataDirectory = await DataDirectory.open(join(directory, 'data'))
+  const verifier = createVerifierPool()
+  const { chain, database } = await openLedger(spec, dataDirectory, verifier, systemEnv(quiet))
+  try {
+    spendGenesis(chain, payers)
+    const person = holder()
+    const transfers = payers.map((payer) => selfTransfer(payer, chain.sanity.assetId))
+    const registration = selfTransfer(payers[0] as (typeof payers)[0], chain.sanity.assetId, {
+      type: 10,
+      operation: person.create(),
+    })
+    let parent = chain.genesis.header
+    for (const transactions of [[], transfers, [registration]]) {
+      const block = await mineBlock(chain, parent, transactions)
+      await chain.acceptBlock(block.bytes)
+      parent = block.header
+    }
+    const tip = () => chain.tip.header
+    const sync = () => ({ catchingUp: false, height: tip().height, target: tip().height })
+    const resolver = new Resolver({ database, clock: Date, tip, sync })
+    const resolve = { jsonrpc: '2.0', id: 1, method: 'resolvedid', params: { did: person.did, all: false } }
+    const questions = [
+      { name: 'block/height', path: '/api/v1/block/height', least: 0.8 },
+      { name: 'transaction', path: `/api/v1/transaction/${transfers[0]?.txid}`, least: 0.8 },
+      { name: 'block of 1 transaction', path: '/api/v1/block/details/height/1', least: 0.8 },
+      { name: 'block of 301 transactions', path: '/api/v1/block/details/height/2', least: 0.2 },
+      { name: 'resolvedid', path: '/rpc', body: JSON.stringify(resolve), least: 0.6 },
+    ]
+    return { questions, inProcess: await resolveRate(resolver, person.did) }
+  } finally {
+    await chain.close()
+    await database.close()
+    await verifier.close()
+    await dataDirectory.close()
+  }
+}
+
+async function resolveRate(resolver: InstanceType<typeof Resolver>, did: string): Promise<number> {
+  const { status } = await resolver.resolve(did, { all: false })
+  if (status !== 0) throw new Error(`the DID has status ${status}`)
+  const start = performance.now()
+  for (let i = 0; i < resolutions; i++) await resolver.resolve(did, { all: false })
+  return resolutions / ((performance.now() - start) / 1000)
+}
+
+async function compare(question: Question, node: string, alike: string, bare: string): Promise<Row[]> {
+  const { name, path, body, least } = question
+  const answer = await fetch(node + path, requestOf(body))
+  const { length } = Buffer.from(await answer.arrayBuffer())
+  if (!answer.ok) throw new Error(`${name}: ${answer.status}`)
+  const servers = [node + path, `${alike}/${length}`, `${bare}/${length}`]
+  const rates: number[][] = servers.map(() => [])
+  // The first round warms up.
+  for (let round = 0; round <= rounds; round++) {
+    for (const [i, url] of servers.entries()) {
+      const rate = await load(url, body)
+      if (round > 0) rates[i]?.push(rate)
+    }
+  }
+  const [own, fastify, http] = rates.map(median) as [number, number, number]
+  return [
+    {
+      name: `${name}, ${length} bytes`,
+      value: own,
+      unit: '/s',
+      ratio: { value: own / fastify, against: 'a constant buffer' },
+      target: { least },
+    },
+    { name: '  the same', value: own, unit: '/s', ratio: { value: own / http, against: 'bare node:http' } },
+  ]
+}
+
+async function load(url: string, body: string | undefined): Promise<number> {
+  const result = await autocannon({ url, connections, duration: seconds, ...requestOf(body) })
+  if (result.non2xx > 0 || result.errors > 0) throw new Error(`${url}: ${result.non2xx + result.errors} failed`)
+  return result.requests.total / result.duration
+}
+
+function requestOf(body: string | undefined) {
+  return body === undefined ? {} : { method: 'POST' as const, headers: { 'content-type': 'application/json' }, body }
+}

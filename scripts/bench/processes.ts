@@ -1,0 +1,37 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { commandFile } from './dist.js'
+
+/** Processes to measure from outside. */
+
+export interface Running {
+  readonly process: ChildProcess
+  /** What the first line of standard output that fits says. */
+  readonly announced: string
+  stop(): Promise<void>
+}
+
+/** Runs node with these arguments until a line of its output matches; the first group is what was announced. */
+export async function run(args: readonly string[], pattern: RegExp): Promise<Running> {
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = once(child, 'exit')
+  const lines = createInterface({ input: child.stdout })
+  const stop = async () => {
+    child.kill('SIGTERM')
+    await ended
+  }
+  for await (const line of lines) {
+    const announced = pattern.exec(line)?.[1]
+    if (announced === undefined) continue
+    // Whatever else it says must not fill the pipe.
+    child.stdout.resume()
+    return { process: child, announced, stop }
+  }
+  throw new Error(`${args.join(' ')} ended without a line like ${pattern.source}`)
+}
+
+/** A node by the command line; what it announces is the address of its REST interface. */
+export function runNode(command: readonly string[]): Promise<Running> {
+  return run([commandFile, ...command, '--port-base', '0'], /^REST\s+(\S+)\/api\/v1/)
+}

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { setTimeout } from 'node:timers/promises'
+import { run, type Running, runNode } from './processes.js'
+import { median, type Row } from './report.js'
+
+const starts = 5
+const settle = 5000
+const minedBlocks = 200
+
+/** A devnet as a process of its own: from its start to its first answer, what it needs idle, how fast it mines. */
+export async function startSuite(): Promise<Row[]> {
+  const firstAnswers: number[] = []
+  const bareStarts: number[] = []
+  for (let i = 0; i < starts; i++) {
+    bareStarts.push(await milliseconds(() => run(['-e', 'console.log("up")'], /(up)/)))
+    const devnet = await timed(() => answering(['devnet']))
+    firstAnswers.push(devnet.milliseconds)
+    await devnet.result.stop()
+  }
+  const devnet = await answering(['devnet'])
+  try {
+    await setTimeout(settle)
+    const memory = residentBytes(devnet.process.pid ?? 0) / 1024 / 1024
+    const mining = await milliseconds(() => rpc(devnet.announced, 'dev_mine', { blocks: minedBlocks }))
+    return [
+      {
+        name: 'devnet, process start to first answer',
+        value: median(firstAnswers),
+        unit: 'ms',
+        target: { most: 1500 },
+      },
+      { name: 'an empty node process, start to first line', value: median(bareStarts), unit: 'ms' },
+      { name: 'devnet, resident memory idle', value: memory, unit: 'MB', target: { most: 150 } },
+      { name: 'devnet, empty blocks by dev_mine', value: minedBlocks / (mining / 1000), unit: '/s' },
+    ]
+  } finally {
+    await devnet.stop()
+  }
+}
+
+async function answering(command: readonly string[]): Promise<Running> {
+  const node = await runNode(command)
+  const answer = await fetch(`${node.announced}/api/v1/block/height`)
+  if (!answer.ok) throw new Error(`the first answer was ${answer.status}`)
+  await answer.arrayBuffer()
+  return node
+}
+
+async function rpc(address: string, method: string, params: object): Promise<void> {
+  const answer = await fetch(`${address}/rpc`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  })
+  const { error } = (await answer.json()) as { error?: { message: string } | null }
+  if (error) throw new Error(`${method}: ${error.message}`)
+}
+
+async function timed<T>(act: () => Promise<T>): Promise<{ result: T; milliseconds: number }> {
+  const start = performance.now()
+  const result = await act()
+  return { result, milliseconds: performance.now() - start }
+}
+
+async function milliseconds(act: () => Promise<unknown>): Promise<number> {
+  return (await timed(act)).milliseconds
+}
+
+function residentBytes(pid: number): number {
+  if (process.platform !== 'linux') return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)])) * 1024
+  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  return Number(kilobytes) * 1024
+}
