@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { ResolvedTransaction, ResolveResult } from '../client/answers.js'
+import type { ResolvedTransaction, ResolveResult } from '../did/resolution.js'
 import { NodeClient } from '../client/node-client.js'
 import { decodeBase64url } from '../did/base64url.js'
 import { utf8 } from '../primitives/bytes.js'

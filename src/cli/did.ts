@@ -227,8 +227,15 @@ async function publishFile(context: CliContext, file: string, options: Operation
   })
 }
 
+/** The operation in a file; a {@link RuleError} that names the file where there is none. */
 function readOperation(file: string): DidOperation {
-  return readOperationJson(readTextFile(file, 'operation file'))
+  const text = readTextFile(file, 'operation file')
+  try {
+    return readOperationJson(text)
+  } catch (error) {
+    if (error instanceof RuleError) throw new RuleError(error.code, `${file} holds no operation: ${error.message}`)
+    throw error
+  }
 }
 
 /** The text of a credential file, once it is known to be JSON as documents take it. */

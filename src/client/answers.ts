@@ -1,21 +1,6 @@
 import { UserError } from '../errors.js'
+import type { ResolveResult } from '../did/resolution.js'
 import type { DidOperationJson } from '../primitives/operation.js'
-
-/** One operation of a DID as the resolver reports it. */
-export interface ResolvedTransaction {
-  readonly txid: string
-  /** RFC 3339, UTC. */
-  readonly timestamp: string
-  readonly operation: DidOperationJson
-}
-
-/** The resolve result: 0 valid, 1 expired, 2 deactivated, 3 does not exist. */
-export interface ResolveResult {
-  readonly did: string
-  readonly status: 0 | 1 | 2 | 3
-  /** Newest first; absent when the DID does not exist. */
-  readonly transaction?: readonly ResolvedTransaction[]
-}
 
 /** The parts of a transaction object that the commands read. */
 export interface NodeTransaction {

@@ -17,9 +17,9 @@ import {
   isObject,
   type NodeBlock,
   type NodeTransaction,
-  type ResolveResult,
   unexpected,
 } from './answers.js'
+import type { ResolveResult } from '../did/resolution.js'
 import { exchange, NodeRefusal } from './http.js'
 
 /** Where a node answers when nothing else is said: the REST port of a devnet on this machine. */

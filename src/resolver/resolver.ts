@@ -1,6 +1,7 @@
 import { decodeBase64url } from '../did/base64url.js'
 import { formatDate, parseDate } from '../did/date.js'
 import { signatureType } from '../did/model.js'
+import type { ResolvedTransaction, ResolveResult } from '../did/resolution.js'
 import type { Clock } from '../env.js'
 import { InvariantError, RuleError } from '../errors.js'
 import type { ProgramHash } from '../primitives/address.js'
@@ -21,24 +22,6 @@ export const resolverCacheBytes = 16 * 1024 * 1024
 const maxAttempts = 20
 /** Transactions read at once. */
 const transactionsAtOnce = 64
-
-/** One operation of a DID with the transaction that carries it. */
-export interface ResolvedTransaction {
-  /** Display hex. */
-  readonly txid: string
-  /** The block's time: RFC 3339, UTC, whole seconds. */
-  readonly timestamp: string
-  readonly operation: DidOperationJson
-}
-
-/** The answer about a DID: status 0 valid, 1 expired, 2 deactivated, 3 does not exist. */
-export interface ResolveResult {
-  /** The full DID, also where only its identifier was asked for. */
-  readonly did: string
-  readonly status: 0 | 1 | 2 | 3
-  /** Newest first; absent exactly when the DID does not exist. */
-  readonly transaction?: readonly ResolvedTransaction[]
-}
 
 /** Whether a peer has proved a tip that the node does not have. */
 export interface SyncStatus {

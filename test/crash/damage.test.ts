@@ -88,7 +88,7 @@ describe('damage to the files of a killed node', () => {
     expect((await node.get(`block/details/height/${old.height + 1}`)).body.Error).toBe(0)
     await node.stop()
     const { code, err } = await run('chain', 'verify', '--data-dir', directory)
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/height 3 .*is not as it was written/) })
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/row 0400000003\w+ is not as it was written/) })
     expect(err).toContain(`npx didledger chain reindex --data-dir ${directory}`)
     expect(await mend(directory)).toBe(old.height - 1)
   })

@@ -1,4 +1,4 @@
-import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Database, Overlay } from '../../src/storage/database.js'
@@ -136,6 +136,15 @@ describe('chain verify and chain reindex', () => {
     const { code, out } = await run('chain', 'reindex', '--data-dir', directory)
     expect(code).toBe(0)
     expect(out).toMatch(/^rebuilt up to height 5; the old database is in .*\nheight 6 could not be read: /)
+  })
+})
+
+describe('a reindex that was killed between taking the old database away and putting the new one in', () => {
+  it.each(['start', 'info'])('is finished by the next command: %s', { timeout: 60_000 }, async (next) => {
+    const directory = directories.copyOf(original)
+    renameSync(join(directory, 'chain'), join(directory, 'chain.new'))
+    if (next === 'start') await (await NodeProcess.start('devnet', '--no-automine', '--data-dir', directory)).stop()
+    expect(await info(directory)).toEqual(held)
   })
 })
 

@@ -126,8 +126,8 @@ describe('a devnet, and what README.md, the devnet itself and docs/devnet.md say
     ])
     const said: string[] = []
     for (const command of commands) {
-      const { code: status, out } = await checkout.run(command)
-      expect({ command, status }).toEqual({ command, status: 0 })
+      const { code: status, out, err } = await checkout.run(command)
+      expect({ command, status, err: status === 0 ? '' : err }).toEqual({ command, status: 0, err: '' })
       said.push(out.split('\n')[0] ?? '')
     }
     const did = commands[2]?.split(' ')[4]

@@ -1,5 +1,5 @@
 import { RuleError } from '../../errors.js'
-import type { ResolvedTransaction, ResolveResult } from '../../resolver/resolver.js'
+import type { ResolvedTransaction, ResolveResult } from '../../did/resolution.js'
 import type { RpcMethod } from './core.js'
 import { booleanParam, named, type NamedParams, textParam } from './params.js'
 

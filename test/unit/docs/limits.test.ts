@@ -21,7 +21,6 @@ const noLimits = new Set([
   'crypto/verifier.ts portion',
   'did/base64url.ts signatureLength',
   'did/state.ts operationCost',
-  'primitives/address.ts prefix',
   'primitives/address.ts trailer',
   'primitives/transaction.ts coinbaseInput',
   'consensus/commitment.ts commitmentTag',
@@ -31,7 +30,6 @@ const noLimits = new Set([
   'primitives/block.ts headerTrailer',
   'primitives/block.ts leastTransaction',
   'primitives/compact.ts easiestBits',
-  'primitives/compact.ts powLimit',
   'primitives/confirm.ts keySize',
   'primitives/confirm.ts signatureSize',
   'primitives/confirm.ts voteSize',
@@ -84,15 +82,15 @@ const rows = tableRows(repositoryFile('docs/limits.md')).map(([, value = '', , c
   file: code(file),
 }))
 const ofCode = rows.filter(({ file }) => file !== '')
-const tables = {
+const tables: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'api/limits.ts apiLimits': apiLimits,
   'mempool/policy.ts policy': policy,
   'primitives/spec.ts fixedLimits': fixedLimits,
-  'did/operation.ts defaultDidLimits': defaultDidLimits,
-  'did/document.ts documentJsonLimits': documentJsonLimits,
+  'did/operation.ts defaultDidLimits': { ...defaultDidLimits },
+  'did/document.ts documentJsonLimits': { ...documentJsonLimits },
 }
 const members = Object.entries(tables).flatMap(([table, limits]) =>
-  Object.entries<unknown>(limits).flatMap(([name, value]) =>
+  Object.entries(limits).flatMap(([name, value]) =>
     typeof value === 'number' ? [[`${table}.${name}`, String(value)] as const] : [],
   ),
 )
