@@ -1,6 +1,9 @@
 import { isIP } from 'node:net'
 import type { IncomingHttpHeaders } from 'node:http'
 
+/** The addresses that HTTP listens on unless told otherwise: this machine's own. */
+export const loopbackHosts = ['127.0.0.1', '::1']
+
 /** Whether the other end of a connection is this machine. */
 export function isLoopback(address: string | undefined): boolean {
   return address !== undefined && /^(::ffff:)?127\.|^::1$/.test(address)

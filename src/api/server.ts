@@ -9,14 +9,11 @@ import type { ApiContext } from './context.js'
 import { parserFailure, ruleErrorOf, statusOf } from './failures.js'
 import { type ApiLimits, apiLimits } from './limits.js'
 import { Listeners } from './listeners.js'
-import { isLoopback } from './origin.js'
+import { isLoopback, loopbackHosts } from './origin.js'
 import { pathOf } from './path.js'
 import { registerRest } from './rest/plugin.js'
 import { restPrefix, restRoutes } from './rest/routes.js'
 import { registerRpc, rpcPaths } from './rpc/plugin.js'
-
-/** The addresses that HTTP listens on unless told otherwise: this machine's own. */
-export const loopbackHosts = ['127.0.0.1', '::1']
 
 export interface ApiServerOptions {
   /** `rest` serves REST and JSON-RPC on one port, `rpc` JSON-RPC alone. */

@@ -116,7 +116,9 @@ export class Chain {
     const { height } = tip.header
     const upgrades = this.database.get(keys.meta('upgrades'))
     if (upgrades === undefined || !equalBytes(upgrades, this.spec.upgradesDigest(height))) {
-      throw new StorageError(`the upgrades of the chain spec up to height ${height} are not those this chain was built by`)
+      throw new StorageError(
+        `the upgrades of the chain spec up to height ${height} are not those this chain was built by`,
+      )
     }
     this.#tip = tip
   }

@@ -58,14 +58,17 @@ export function changedExpiry(options: ExpiryOptions, now: number): string | und
 }
 
 /**
- * Unix seconds of now: the clock of this machine, or the time of the node's last block where that is later, as on a devnet whose
- * time was moved.
+ * Unix seconds of now: the clock of this machine, or the time of the node's last block or of a devnet's own clock where that is
+ * later.
  */
 export async function chainNow(clock: Clock, client: NodeClient | undefined): Promise<number> {
   const here = Math.floor(clock.now() / 1000)
   if (client === undefined) return here
-  const { time } = await client.blockAt(await client.height())
-  return Math.max(here, time)
+  const [{ time }, devnetTime] = await Promise.all([
+    client.height().then((height) => client.blockAt(height)),
+    client.devnetTime(),
+  ])
+  return Math.max(here, time, devnetTime ?? 0)
 }
 
 /** The same day `years` later; 28 February where that year has no 29th. */

@@ -1,5 +1,5 @@
-import { ApiServer, loopbackHosts } from '../api/server.js'
 import type { ApiContext } from '../api/context.js'
+import { loopbackHosts } from '../api/origin.js'
 import { type Node, type NodeOptions, startNode } from '../node.js'
 import { processLog, systemEnv } from '../system.js'
 import type { Log } from '../env.js'
@@ -91,6 +91,8 @@ async function serve(node: Node, options: ServeOptions, log: Log): Promise<Serve
       neighbors: [],
     }),
   }
+  // Loading the HTTP server takes longer than all the rest; only commands that serve wait for it.
+  const { ApiServer } = await import('../api/server.js')
   const hosts = options.host
   const rest = await ApiServer.open(context, { serves: 'rest', hosts, port: port(portOffsets.rest) })
   const rpc = await ApiServer.open(context, { serves: 'rpc', hosts, port: port(portOffsets.rpc) }).catch(

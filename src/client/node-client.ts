@@ -126,6 +126,16 @@ export class NodeClient {
     return asResolveResult(await this.rpc('resolvedid', { did, all }))
   }
 
+  /** What the clock of a devnet shows, in Unix seconds; undefined for a node whose clock nobody moves. */
+  async devnetTime(): Promise<number | undefined> {
+    try {
+      return asInteger(await this.rpc('dev_increaseTime', { seconds: 0 }), 'the time')
+    } catch (error) {
+      if (error instanceof NodeRefusal) return undefined
+      throw error
+    }
+  }
+
   /** Any JSON-RPC method with named parameters. */
   async rpc(method: string, params: Record<string, unknown>): Promise<unknown> {
     const request = { jsonrpc: '2.0', id: 1, method, params }

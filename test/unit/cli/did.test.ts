@@ -274,6 +274,16 @@ describe('didledger did', () => {
     expect(all.transaction).toHaveLength(2)
   })
 
+  it('renews an expired DID by the clock of a devnet that no block has shown yet', async () => {
+    await bench.run('did', 'create', ...as(0))
+    node.overrides.set('POST /rpc dev_increaseTime', (body) => {
+      expect(body).toMatchObject({ params: { seconds: 0 } })
+      return { body: { jsonrpc: '2.0', id: 1, result: Date.UTC(2044, 6, 1) / 1000 } }
+    })
+    await bench.json('did', 'update', '--years', '1', ...as(0))
+    expect(documentIn(last().operation).expires).toBe('2045-07-01T00:00:00Z')
+  })
+
   it('renews an expired DID, by the clock of the chain', async () => {
     await bench.json('did', 'create', ...as(0))
     node.now = Date.UTC(2035, 5, 1) / 1000
