@@ -193,7 +193,7 @@ export class Mempool implements ChainFollower {
 
   /** Resolves when the pool follows the tip. */
   async #caughtUp(): Promise<void> {
-    for (let settled: Promise<void> | undefined; settled !== this.#settled; ) {
+    for (let settled: Promise<void> | undefined; settled !== this.#settled;) {
       settled = this.#settled
       await settled
     }
@@ -288,7 +288,8 @@ export class Mempool implements ChainFollower {
     const height = this.#chain.tip.header.height + 1
     const connected = checkTransaction(transaction, new StateOverlay(view), { ...this.#chain.sanity, height })
     const ancestors = this.#graph.ancestors(transaction, connected.did?.id, gone)
-    if (ancestors.length > this.#limits.ancestors) throw new RuleError('pool-ancestors', `${ancestors.length} ancestors`)
+    if (ancestors.length > this.#limits.ancestors)
+      throw new RuleError('pool-ancestors', `${ancestors.length} ancestors`)
     const pending = this.#graph.operations(connected.did?.id ?? '').filter((entry) => !gone.has(entry))
     if (pending.length >= this.#limits.didOperations) throw new RuleError('pool-did-pending')
     return { connected, replaced }

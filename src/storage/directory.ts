@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
-import { access, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { access, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { UserError } from '../errors.js'
 import { toHex } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
@@ -21,7 +21,7 @@ export class DataDirectory {
   static async open(path: string | undefined): Promise<DataDirectory> {
     if (path === undefined) return new DataDirectory(await mkdtemp(join(tmpdir(), 'didledger-')), true)
     try {
-      await mkdir(path, { recursive: true, mode: 0o700 })
+      await makeDirectory(path)
     } catch (error) {
       throw new UserError(`the data directory ${path} cannot be made: ${(error as Error).message}`)
     }
@@ -89,6 +89,19 @@ export class DataDirectory {
   /** Removes a temporary directory. */
   async close(): Promise<void> {
     if (this.#temporary) await rm(this.path, { recursive: true, force: true })
+  }
+}
+
+/** Makes a directory and those above it. Node's own recursive form never returns on file systems that refuse it. */
+async function makeDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST' && (await stat(path)).isDirectory()) return
+    if (code !== 'ENOENT' || dirname(path) === path) throw error
+    await makeDirectory(dirname(path))
+    await mkdir(path, { mode: 0o700 })
   }
 }
 

@@ -111,7 +111,7 @@ function notEnough(usable: readonly Coin[], request: SelectionRequest): UserErro
     return sum > 0n ? `; ${formatAmount(sum)} more is ${reason}` : ''
   })
   return new UserError(
-    `not enough coins: ${formatAmount(request.amount)} and a fee of ${formatAmount(fee)} are asked, ` +
+    `not enough coins: ${request.amount > 0n ? `${formatAmount(request.amount)} and ` : ''}a fee of ${formatAmount(fee)} to pay, ` +
       `${formatAmount(total(usable))} can be spent${withheld.join('')}`,
   )
 }

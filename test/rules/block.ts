@@ -9,17 +9,9 @@ import { Writer } from '../../src/primitives/codec.js'
 import { sha256d, zeroHash } from '../../src/primitives/hash.js'
 import { parseSpec } from '../../src/primitives/spec.js'
 import { standardProgram } from '../../src/primitives/program.js'
-import type { Transaction} from '../../src/primitives/transaction.js';
+import type { Transaction } from '../../src/primitives/transaction.js'
 import { coinbaseInput, type TransactionFields } from '../../src/primitives/transaction.js'
-import {
-  type BlockPlan,
-  coinbaseOf,
-  craft,
-  craftBlock,
-  genesisCoin,
-  outputOf,
-  solved,
-} from '../support/blocks.js'
+import { type BlockPlan, coinbaseOf, craft, craftBlock, genesisCoin, outputOf, solved } from '../support/blocks.js'
 import { oneValidator, TestChain, withoutValidators } from '../support/chain.js'
 import { type SpecOverrides, testKey, testPublicKey, testSpec } from '../support/spec.js'
 import type { RuleRow } from './row.js'

@@ -119,7 +119,7 @@ describe('coin selection', () => {
     expect(ask(120n)).toMatchObject({ fee: 20n, change: 0n })
     expect(ask(130n)).toMatchObject({ fee: 30n, change: 0n })
     expect(ask(131n)).toMatchObject({ fee: 30n, change: 1n })
-    expect(() => ask(119n)).toThrow(/not enough coins: 0\.00000100 and a fee of 0\.00000020 are asked, 0\.00000119/)
+    expect(() => ask(119n)).toThrow(/not enough coins: 0\.00000100 and a fee of 0\.00000020 to pay, 0\.00000119/)
   })
 
   it('knows outputs of genesis, which need not mature', () => {
