@@ -112,7 +112,7 @@ export function verifyOperation(
 ): Verdict {
   return verdict(() => {
     const rules = documentRules(options)
-    const read = readOperationJson(typeof operation === 'string' ? operation : JSON.stringify(operation))
+    const read = readOperationJson(typeof operation === 'string' ? operation : (JSON.stringify(operation) ?? ''))
     previousTxidOf(read)
     const by = entitlingDocument(read, document, rules)
     const id = absoluteId(read.verificationMethod, by.id, rules)

@@ -10,6 +10,7 @@ import type { Clock, Log } from '../env.js'
 import { RuleError } from '../errors.js'
 import { displayHash, mapKey } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
+import { headerSize } from '../primitives/header.js'
 import { txType } from '../primitives/payload.js'
 import { paramsAt } from '../primitives/spec.js'
 import { type Outpoint, Transaction } from '../primitives/transaction.js'
@@ -120,6 +121,7 @@ export class Mempool implements ChainFollower {
     if (transaction.isCoinbase) throw new RuleError('pool-coinbase')
     this.#refuseKnown(transaction)
     checkTransactionSanity(transaction, this.#chain.sanity)
+    this.#refuseUnmineable(transaction)
     const arrival = this.#options.clock.now()
     let written: Promise<void> | undefined
     const entry = await this.#admit(transaction, arrival, {
@@ -266,6 +268,12 @@ export class Mempool implements ChainFollower {
       options.added?.()
       return entry
     }
+  }
+
+  /** A block could hold it, but no template would. */
+  #refuseUnmineable({ bytes }: Transaction): void {
+    const room = this.#chain.spec.limits.blockSize - headerSize - 4 - this.#limits.coinbaseRoom
+    if (bytes.length > room) throw new RuleError('tx-size', `${bytes.length} bytes, at most ${room} fit in a block`)
   }
 
   #refuseKnown({ hash, txid }: Transaction): void {

@@ -4,6 +4,8 @@ export const policy = {
   poolSize: 20_000_000,
   /** What an eviction leaves, so that not every newcomer to a full pool starts one. */
   poolSizeAfterEviction: 19_000_000,
+  /** Bytes of a block that templates keep free for its coinbase; what needs them is not accepted either. */
+  coinbaseRoom: 1000,
   /** Unconfirmed ancestors of one transaction. */
   ancestors: 25,
   /** Pending operations of one DID. */

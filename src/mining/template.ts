@@ -7,6 +7,7 @@ import { StateOverlay } from '../consensus/ledger.js'
 import { subsidyAt } from '../consensus/subsidy.js'
 import { RuleError } from '../errors.js'
 import type { Mempool } from '../mempool/mempool.js'
+import { policy } from '../mempool/policy.js'
 import type { ProgramHash } from '../primitives/address.js'
 import { soloAuxPow } from '../primitives/auxpow.js'
 import { Block, transactionRoot, witnessRoot } from '../primitives/block.js'
@@ -23,9 +24,6 @@ export interface TemplateRequest {
   readonly nonce: Uint8Array
 }
 
-/** Kept free for the coinbase. */
-const coinbaseRoom = 1000
-
 /**
  * A block on top of the tip with the best of the pool, complete but for its work: its AuxPow has parent nonce 0.
  * Transactions run through the state machine in order, and what fails or no longer fits is left out.
@@ -37,11 +35,13 @@ export async function buildTemplate(chain: Chain, pool: Mempool, request: Templa
   const { transactions, fees } = await select(chain, pool, height)
   const coinbase = buildCoinbase(chain, height, fees, transactions, request)
   const all = [coinbase, ...transactions]
+  const time = Math.max(request.time, earliestTime(chain.spec, ancestry))
+  if (time > 0xffffffff) throw new RuleError('block-time-future', 'block times end in the year 2106')
   const header = new Header({
     version: 0,
     previous: parent.header.hash,
     merkleRoot: transactionRoot(all),
-    time: Math.max(request.time, earliestTime(chain.spec, ancestry)),
+    time,
     bits: requiredBits(chain.spec, ancestry),
     nonce: 0,
     height,
@@ -59,7 +59,7 @@ async function select(
   const state = new StateOverlay(chain.state)
   const budget = new BlockBudget(limits.blockCost)
   const transactions: Transaction[] = []
-  let size = headerSize + 4 + coinbaseRoom
+  let size = headerSize + 4 + policy.coinbaseRoom
   let fees = 0n
   const candidates = pool.byFeeRate()[Symbol.iterator]()
   await inSlices(() => {

@@ -55,9 +55,10 @@ export function didProgramHash(publicKey: Uint8Array, options: { legacy?: boolea
   return programHash(prefix.did, singleKeyCode(publicKey, options.legacy ? trailer.standard : trailer.did))
 }
 
-/** `did:<method>:i…` of a 33-byte compressed P-256 public key (format 4.4). */
+/** `did:<method>:i…` of a 33-byte compressed P-256 public key (format 4.4). Whether it is a point is not asked. */
 export function didFromPublicKey(publicKey: Uint8Array, options: { method: string; legacy?: boolean }): string {
   requireCompressed(publicKey)
+  if (!/^[a-z0-9]+$/.test(options.method)) throw new TypeError('a method name is lowercase letters and digits')
   return `did:${options.method}:${addressOf(didProgramHash(publicKey, options))}`
 }
 

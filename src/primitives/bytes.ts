@@ -5,9 +5,9 @@ export function toHex(bytes: Uint8Array): string {
   return asBuffer(bytes).toString('hex')
 }
 
-/** The bytes of an even number of hex digits in either case; undefined for any other text. */
+/** The bytes of an even number of hex digits in either case; undefined for anything else, no text included. */
 export function fromHex(text: string): Uint8Array | undefined {
-  if (text.length % 2 !== 0 || !/^[0-9a-fA-F]*$/.test(text)) return undefined
+  if (typeof text !== 'string' || text.length % 2 !== 0 || !/^[0-9a-fA-F]*$/.test(text)) return undefined
   return Buffer.from(text, 'hex')
 }
 

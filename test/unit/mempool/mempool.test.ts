@@ -439,3 +439,30 @@ describe('DID operations in the pool', () => {
     expect(test.mempool.droppedReason(create.hash)).toContain('credential-issuer-deactivated')
   })
 })
+
+describe('a transaction as large as a block', () => {
+  const blockSize = 10_000
+
+  /** A record of about `size` bytes by person 10. */
+  function record(test: TestChain, size: number): Transaction {
+    const make = (length: number) => {
+      const payload = { type: 3, recordType: 'note', content: new Uint8Array(length) } as const
+      return craft(test.spec, [genesisCoin(test.chain, 0)], [{ to: 30, value: rich - 10_000n }], [10], { payload })
+    }
+    return make(size - make(1000).bytes.length + 1000)
+  }
+
+  it('is taken when a template has room for it, and refused when none ever will', async () => {
+    const test = await TestChain.open({
+      limits: { blockSize, blockTransactions: 100, transactionCost: 2000, blockCost: 40_000 },
+    })
+    const room = blockSize - 84 - 4 - 1000
+    const tooLarge = record(test, room + 1)
+    expect(tooLarge.bytes.length).toBe(room + 1)
+    await expect(test.send(tooLarge)).rejects.toMatchObject({ code: 'tx-size' })
+    const largest = record(test, room)
+    await test.send(largest)
+    await test.mine()
+    expect(test.reader.transaction(largest.hash)?.height).toBe(test.reader.height)
+  })
+})
