@@ -7,7 +7,7 @@ import type { Block } from '../../../src/primitives/block.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
 import { rangeOf, table, values } from '../../../src/storage/schema.js'
 import { craft, craftBlock, type CraftedOutput, fieldsOf, genesisCoin, outputOf } from '../../support/blocks.js'
-import { memoryStore, TestChain } from '../../support/chain.js'
+import { memoryStore, TestChain, withoutValidators } from '../../support/chain.js'
 import { type Holder, holder } from '../../support/did.js'
 
 const rich = 100_000_000_000n
@@ -454,6 +454,7 @@ describe('a transaction as large as a block', () => {
 
   it('is taken when a template has room for it, and refused when none ever will', async () => {
     const test = await TestChain.open({
+      ...withoutValidators,
       limits: { blockSize, blockTransactions: 100, transactionCost: 2000, blockCost: 40_000 },
     })
     const room = blockSize - 84 - 4 - 1000
