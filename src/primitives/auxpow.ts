@@ -1,6 +1,7 @@
 import { concat, hex } from './bytes.js'
 import { type Reader, Writer } from './codec.js'
 import { type Hash, sha256d, zeroHash } from './hash.js'
+import { type ParentHeader, parentHeaderBytes, readParentHeader } from './header.js'
 
 /** Proof that a block of a parent chain was mined for one of ours (format 5.5). */
 export interface AuxPow {
@@ -19,15 +20,6 @@ export interface ParentCoinbase {
   /** Input scripts in order; the first one carries the commitment. */
   readonly scripts: readonly Uint8Array[]
   readonly bytes: Uint8Array
-}
-
-export interface ParentHeader {
-  readonly version: number
-  readonly previous: Hash
-  readonly merkleRoot: Hash
-  readonly time: number
-  readonly bits: number
-  readonly nonce: number
 }
 
 const scriptCap = 16 * 1024
@@ -56,14 +48,7 @@ export function readAuxPow(reader: Reader): AuxPow {
     coinbaseIndex: reader.u32(),
     auxBranch: reader.list(listCap, 32, () => reader.hash()),
     auxIndex: reader.u32(),
-    parent: {
-      version: reader.u32(),
-      previous: reader.hash(),
-      merkleRoot: reader.hash(),
-      time: reader.u32(),
-      bits: reader.u32(),
-      nonce: reader.u32(),
-    },
+    parent: readParentHeader(reader),
   }
 }
 
@@ -73,18 +58,6 @@ export function auxPowBytes(auxPow: AuxPow): Uint8Array {
   writer.list(auxPow.coinbaseBranch, (hash) => writer.bytes(hash)).u32(auxPow.coinbaseIndex)
   writer.list(auxPow.auxBranch, (hash) => writer.bytes(hash)).u32(auxPow.auxIndex)
   return writer.bytes(parentHeaderBytes(auxPow.parent)).finish()
-}
-
-/** The 80 bytes that are hashed for work. */
-export function parentHeaderBytes(header: ParentHeader): Uint8Array {
-  return new Writer(80)
-    .u32(header.version)
-    .bytes(header.previous)
-    .bytes(header.merkleRoot)
-    .u32(header.time)
-    .u32(header.bits)
-    .u32(header.nonce)
-    .finish()
 }
 
 /** sha256d of the parent header, internal order: what the target bounds as a little-endian integer. */

@@ -2,8 +2,8 @@ import { displayHash } from './bytes.js'
 import { type Reader, Writer } from './codec.js'
 import { type Hash, sha256d } from './hash.js'
 
-/** The 84 bytes that a block hash covers (format 5.1). */
-export interface HeaderFields {
+/** The 80-byte header of a Bitcoin-like parent chain (format 5.5). */
+export interface ParentHeader {
   readonly version: number
   readonly previous: Hash
   readonly merkleRoot: Hash
@@ -11,6 +11,10 @@ export interface HeaderFields {
   readonly time: number
   readonly bits: number
   readonly nonce: number
+}
+
+/** The 84 bytes that a block hash covers: the same fields, then the height (format 5.1). */
+export interface HeaderFields extends ParentHeader {
   readonly height: number
 }
 
@@ -37,32 +41,42 @@ export class Header implements HeaderFields {
     this.bits = fields.bits
     this.nonce = fields.nonce
     this.height = fields.height
-    this.bytes = new Writer(headerSize)
-      .u32(fields.version)
-      .bytes(fields.previous)
-      .bytes(fields.merkleRoot)
-      .u32(fields.time)
-      .u32(fields.bits)
-      .u32(fields.nonce)
-      .u32(fields.height)
-      .finish()
+    this.bytes = writeParentHeader(new Writer(headerSize), fields).u32(fields.height).finish()
     this.hash = sha256d(this.bytes)
   }
 
   static read(reader: Reader): Header {
-    return new Header({
-      version: reader.u32(),
-      previous: reader.hash(),
-      merkleRoot: reader.hash(),
-      time: reader.u32(),
-      bits: reader.u32(),
-      nonce: reader.u32(),
-      height: reader.u32(),
-    })
+    return new Header({ ...readParentHeader(reader), height: reader.u32() })
   }
 
   /** The block hash in display hex. */
   get id(): string {
     return displayHash(this.hash)
   }
+}
+
+export function readParentHeader(reader: Reader): ParentHeader {
+  return {
+    version: reader.u32(),
+    previous: reader.hash(),
+    merkleRoot: reader.hash(),
+    time: reader.u32(),
+    bits: reader.u32(),
+    nonce: reader.u32(),
+  }
+}
+
+/** The 80 bytes that are hashed for work. */
+export function parentHeaderBytes(header: ParentHeader): Uint8Array {
+  return writeParentHeader(new Writer(80), header).finish()
+}
+
+function writeParentHeader(writer: Writer, header: ParentHeader): Writer {
+  return writer
+    .u32(header.version)
+    .bytes(header.previous)
+    .bytes(header.merkleRoot)
+    .u32(header.time)
+    .u32(header.bits)
+    .u32(header.nonce)
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import type { AuxPow, ParentHeader } from '../../src/primitives/auxpow.js'
+import type { AuxPow } from '../../src/primitives/auxpow.js'
+import type { ParentHeader } from '../../src/primitives/header.js'
 import { Block } from '../../src/primitives/block.js'
 import { Writer } from '../../src/primitives/codec.js'
 import type { Confirm, Proposal, Vote } from '../../src/primitives/confirm.js'

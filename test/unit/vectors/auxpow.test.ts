@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { checkAuxPow } from '../../../src/consensus/auxpow.js'
-import { type AuxPow, auxPowBytes, parentHash, parentHeaderBytes, readAuxPow } from '../../../src/primitives/auxpow.js'
+import { type AuxPow, auxPowBytes, parentHash, readAuxPow } from '../../../src/primitives/auxpow.js'
+import { parentHeaderBytes } from '../../../src/primitives/header.js'
 import { displayHash, hex, toHex } from '../../../src/primitives/bytes.js'
 import { decodeAll } from '../../../src/primitives/codec.js'
 import { sha256d, zeroHash } from '../../../src/primitives/hash.js'
