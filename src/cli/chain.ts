@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs'
+import { createReadStream, existsSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { Option, type Command } from 'commander'
 import { exportBlocks, importBlocks } from '../chain/block-file.js'
@@ -92,12 +92,18 @@ async function reindex(context: CliContext, tools: Tools, options: ChainOptions)
   const source = await openDamaged(directory)
   const result = await rebuild(tools, source).finally(() => source.close())
   const { gap, lost, height, tip } = result
-  const old = await directory.replace(`damaged-${context.clock.now()}`)
+  const old = await directory.replace(freeSuffix(directory, Math.floor(context.clock.now() / 1000)))
   report(context, options, { height, tip, gap: gap ?? null, lost, old }, [
     `rebuilt up to height ${height}; the old database is in ${old}`,
     ...(gap === undefined ? [] : [`height ${gap.height} could not be read: ${gap.reason}`]),
     ...(lost === 0 ? [] : [`${lost} pooled transactions or their notes could not be read`]),
   ])
+}
+
+/** The name that a database gets when it goes aside at a time in Unix seconds, or at the next that no older one has. */
+function freeSuffix(directory: DataDirectory, seconds: number): string {
+  const suffix = `old-${seconds}`
+  return existsSync(`${directory.database}.${suffix}`) ? freeSuffix(directory, seconds + 1) : suffix
 }
 
 async function rebuild(tools: Tools, source: Database) {

@@ -35,6 +35,11 @@ export async function currentIdentity(client: NodeClient, did: string): Promise<
   return { identity: { document: documentOf(last.payload), txid: last.txid }, expired: status === 1 }
 }
 
+/** The id of the pooled transaction that creates a DID. */
+export async function pendingCreate(client: NodeClient, did: string): Promise<string | undefined> {
+  return follower(await pendingOperations(client, did), undefined)?.txid
+}
+
 interface Pending {
   readonly txid: string
   readonly operation: DidOperation

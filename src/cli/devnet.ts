@@ -7,7 +7,8 @@ import { toHex } from '../primitives/bytes.js'
 import { devnetAccount, devnetAccountCount, devnetMnemonic } from '../wallet/devnet-accounts.js'
 import type { CliContext } from './context.js'
 import { namingTheRepair } from './damage.js'
-import { examples, sameOptions } from './output.js'
+import { nextCommands } from './devnet-next.js'
+import { examples } from './output.js'
 import { type Presentation, runNode, type ServeOptions, startOf, withServing } from './serve.js'
 import { loadSpec } from './spec.js'
 
@@ -36,15 +37,17 @@ function miningMode({ blockTime: seconds, automine }: DevnetOptions): MiningMode
   return automine ? { kind: 'automine' } : { kind: 'manual' }
 }
 
-function welcome(node: Node, ports: { rest: number; rpc: number }, options: DevnetOptions): Presentation {
+async function welcome(
+  node: Node,
+  ports: { rest: number; rpc: number },
+  options: DevnetOptions,
+): Promise<Presentation> {
   const { start, lines: startLines } = startOf(node, ports)
-  const accounts = Array.from({ length: devnetAccountCount }, (_, index) => ({
-    ...devnetAccount(index),
-    balance: balance(node, devnetAccount(index).address),
-  }))
-  const where = sameOptions({ rest: `http://127.0.0.1:${ports.rest}` })
-  const recipient = accounts[1]?.address ?? ''
-  const did = accounts[2]?.did ?? ''
+  const accounts = Array.from({ length: devnetAccountCount }, (_, index) => {
+    const account = devnetAccount(index)
+    return { ...account, balance: balance(node, account.address) }
+  })
+  const next = await nextCommands(node, accounts, ports, miningMode(options))
   const lines = [
     ...startLines,
     ...(options.dataDir === undefined
@@ -64,9 +67,7 @@ function welcome(node: Node, ports: { rest: number; rpc: number }, options: Devn
     '',
     'Next, in another terminal in this directory:',
     '',
-    `  npx didledger wallet send --devnet-account 0 --to ${recipient} --amount 12.5${where}`,
-    `  npx didledger did create --devnet-account 2${where}`,
-    `  npx didledger did resolve ${did}${where}`,
+    ...next.map((command) => `  ${command}`),
     '',
     'Ctrl-C stops the devnet.',
   ]

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import bs58 from 'bs58'
+import { NodeRefusal } from '../client/http.js'
 import { NodeClient } from '../client/node-client.js'
 import { formatDate } from '../did/date.js'
 import { documentJsonLimits } from '../did/document.js'
@@ -21,9 +22,9 @@ import {
   updateIdentity,
 } from '../wallet/identity.js'
 import type { CliContext } from './context.js'
-import { type Current, currentIdentity } from './current.js'
+import { type Current, currentIdentity, pendingCreate } from './current.js'
 import { registerDidReaders } from './did-read.js'
-import { changedExpiry, chainNow, type ExpiryOptions, newExpiry, withExpiry } from './expiry.js'
+import { changedExpiry, chainNow, type ExpiryOptions, isPast, newExpiry, withExpiry } from './expiry.js'
 import {
   amountOption,
   collect,
@@ -145,7 +146,7 @@ async function create(context: CliContext, options: CreateOptions): Promise<void
     { services: options.service ?? [], expires, ...(recovery === undefined ? {} : { recovery }) },
   )
   await finish(context, client, account, operation, options, {
-    said: `Created ${account.did}, valid until ${expires}.`,
+    said: `Created ${account.did}, ${isPast(expires, now) ? 'already expired since' : 'valid until'} ${expires}.`,
     next: `did resolve ${account.did}`,
   })
 }
@@ -296,5 +297,20 @@ async function publish(
   const payment = await paymentFrom(context, client, payer, options)
   const did = didOfOperation(operation)
   const built = buildDidTransaction(payment, operation, did === undefined ? undefined : parseDid(did)?.programHash)
-  return broadcast(client, signAll(built, payer.privateKey), options)
+  try {
+    return await broadcast(context, client, signAll(built, payer.privateKey), options)
+  } catch (error) {
+    throw await namingThePending(client, operation, error)
+  }
+}
+
+/** Says of a create that is refused because of another one that this waits in the pool; any other failure stays as it is. */
+async function namingThePending(client: NodeClient, operation: DidOperation, error: unknown): Promise<unknown> {
+  const did = didOfOperation(operation) ?? ''
+  // The code alone stands for anything that can be wrong with an operation.
+  if (!(error instanceof NodeRefusal) || !error.reason.startsWith(`${did} exists already`)) return error
+  const pending = await pendingCreate(client, did)
+  if (pending === undefined) return error
+  const reason = `the create of ${did} is pending: transaction ${pending} waits for its block`
+  return new NodeRefusal('the node refused the transaction', error.code, error.description, reason)
 }

@@ -45,11 +45,16 @@ function yearsOption(text: string): number {
 export function newExpiry({ expires, years = maxYears, force }: ExpiryOptions, now: number): string {
   const text = expires ?? formatDate(addYears(now, years))
   const seconds = parseDate(text) ?? 0
-  if (!force && seconds <= now) throw new UserError(`the expiry ${text} is in the past (--force allows it)`, 2)
+  if (!force && isPast(text, now)) throw new UserError(`the expiry ${text} is in the past (--force allows it)`, 2)
   if (!force && seconds > addYears(now, maxYears)) {
     throw new UserError(`the expiry ${text} is more than ${maxYears} years ahead (--force allows it)`, 2)
   }
   return text
+}
+
+/** Whether a document with this expiry is expired at `now` (Unix seconds). */
+export function isPast(expires: string, now: number): boolean {
+  return (parseDate(expires) ?? 0) <= now
 }
 
 /** {@link newExpiry} when the options name one; undefined when the document keeps its own. */

@@ -7,7 +7,7 @@ import type { Account } from '../wallet/accounts.js'
 import type { Payment, UnsignedTransaction } from '../wallet/build.js'
 import { signTransaction } from '../wallet/sign.js'
 import type { CliContext } from './context.js'
-import type { ChainOptions, NodeOptions, SendOptions } from './options.js'
+import type { ChainOptions, NodeOptions, OutputOptions, SendOptions } from './options.js'
 import { assetIdOf, loadSpec, rulesAfter } from './spec.js'
 
 /** What a sending command reports. */
@@ -48,14 +48,26 @@ export function signAll({ transaction }: UnsignedTransaction, privateKey: Uint8A
   return signed.transaction
 }
 
-/** Hands a transaction to the node and waits for its block unless told not to. */
+/**
+ * Hands a transaction to the node and waits for its block unless told not to. A wait of more than two seconds is announced; not with
+ * --json, where standard error holds nothing but the JSON of a failure.
+ */
 export async function broadcast(
+  context: CliContext,
   client: NodeClient,
   transaction: Transaction,
-  { wait }: Pick<SendOptions, 'wait'>,
+  { wait, json }: Pick<SendOptions, 'wait'> & OutputOptions,
 ): Promise<Sent> {
   const txid = await client.sendRawTransaction(transaction.toHex())
-  return wait ? { txid, block: await client.waitForBlock(txid) } : { txid }
+  if (!wait) return { txid }
+  const notice = setTimeout(() => {
+    if (!json) context.err(`accepted ${txid}, waiting for a block\n`)
+  }, 2000)
+  try {
+    return { txid, block: await client.waitForBlock(txid) }
+  } finally {
+    clearTimeout(notice)
+  }
 }
 
 /** The JSON of {@link Sent}. */

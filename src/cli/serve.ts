@@ -6,6 +6,7 @@ import type { Log } from '../env.js'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { CliContext } from './context.js'
 import { type OutputOptions, withOutput } from './options.js'
+import { countTransactions } from './transaction-count.js'
 import { packageVersion } from './version.js'
 
 /** Ports above a port base: REST is the base and 4, and so on. */
@@ -70,7 +71,7 @@ export function startOf(node: Node, ports: Servers['ports']) {
 /** Opens the interfaces of a node. */
 async function serve(node: Node, options: ServeOptions, log: Log): Promise<Servers> {
   const port = (offset: number) => (options.portBase === 0 ? 0 : options.portBase + offset)
-  const counters = countTransactions(node)
+  const counter = countTransactions(node)
   const ports = { p2p: 0, ws: 0, rest: 0, rpc: 0 }
   const { reader, mempool, resolver, devnet, identity } = node
   const context: ApiContext = {
@@ -85,7 +86,7 @@ async function serve(node: Node, options: ServeOptions, log: Log): Promise<Serve
       version: 1,
       services: 0,
       relay: true,
-      transactionCount: counters.total,
+      transactionCount: counter.total,
       receivedCount: 0,
       ports,
       neighbors: [],
@@ -111,16 +112,6 @@ async function serve(node: Node, options: ServeOptions, log: Log): Promise<Serve
   }
 }
 
-/** How many transactions the node has seen since its start: accepted into the pool, or first seen in a block. */
-function countTransactions({ chain, mempool }: Node): { readonly total: number } {
-  const counters = { total: 0 }
-  mempool.events.on('accepted', () => counters.total++)
-  chain.events.on('change', ({ connected }) => {
-    for (const { block } of connected) counters.total += block.transactions.filter((tx) => tx.isCoinbase).length
-  })
-  return counters
-}
-
 /**
  * Resolves when the process is told to stop. A second signal ends it at once: whatever is on disk then is a state that
  * the next start takes up.
@@ -143,7 +134,7 @@ export async function runNode(
   context: CliContext,
   options: ServeOptions,
   nodeOptions: Omit<NodeOptions, 'env' | 'dataDir'>,
-  present: (node: Node, ports: Servers['ports']) => Presentation,
+  present: (node: Node, ports: Servers['ports']) => Presentation | Promise<Presentation>,
 ): Promise<void> {
   const env = systemEnv(processLog(options.logLevel))
   const dataDir = options.dataDir === undefined ? {} : { dataDir: options.dataDir }
@@ -152,7 +143,7 @@ export async function runNode(
     const stop = stopSignal()
     const servers = await serve(node, options, env.log)
     try {
-      const { value, lines } = present(node, servers.ports)
+      const { value, lines } = await present(node, servers.ports)
       // One line, so that a script can read it while the node goes on.
       context.out(`${options.json ? JSON.stringify(value) : lines.join('\n')}\n`)
       await Promise.race([stop, node.failure])

@@ -225,17 +225,26 @@ async function send(
     throw new UserError('what shall be sent? Give a signed file, or --to ADDRESS --amount COINS', 2)
   }
   const file = path === undefined ? await signedTransfer(context, options) : signedFile(path)
-  const sent = await broadcast(new NodeClient(options), file.transaction, options)
+  const sent = await broadcast(context, new NodeClient(options), file.transaction, options)
   const fee = feeOf(file)
   const [, ...rows] = describe(file)
+  // Whoever sends a signed file need not have the wallet that signed it.
+  const whose = path === undefined ? sameOptions(options) : ` ${payerOf(file)}${sameOptions({ rest: options.rest })}`
   report(context, options, { ...sentJson(sent), ...(fee === undefined ? {} : { fee: formatAmount(fee) }) }, [
     sent.block === undefined ? 'Sent.' : 'Sent and mined.',
     ...table([...sentRows(sent), ...rows]),
     '',
     sent.block === undefined
-      ? `Next: npx didledger wallet balance${sameOptions(options)}   (once it is mined)`
-      : `Next: npx didledger wallet balance${sameOptions(options)}`,
+      ? `Next: npx didledger wallet balance${whose}   (once it is mined)`
+      : `Next: npx didledger wallet balance${whose}`,
   ])
+}
+
+/** An address whose balance a transaction changes: one that pays, or the first that is paid where the file tells no payer. */
+function payerOf({ transaction, spent }: TransactionFile): string {
+  const payers = (spent ?? []).map(({ address }) => address)
+  const recipients = transaction.outputs.map(({ programHash }) => addressOf(programHash))
+  return [...payers, ...recipients][0] as string
 }
 
 async function signedTransfer(context: CliContext, options: TransferOptions & SendOptions): Promise<TransactionFile> {

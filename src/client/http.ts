@@ -76,7 +76,7 @@ function unreachable(url: string, error: unknown, timeout: number): UserError {
   const hint = 'start a chain with "npx didledger devnet", or name a running node with --rest URL'
   if (code === 'ECONNREFUSED') return new UserError(`no node listens at ${origin}; ${hint}`)
   if (code === 'ENOTFOUND') return new UserError(`there is no host ${new URL(url).hostname}; ${hint}`)
-  return new UserError(`cannot reach ${origin} (${code ?? String(error)}); ${hint}`)
+  return new UserError(`cannot reach ${origin} (${code ?? innermost(error)}); ${hint}`)
 }
 
 /** The code of the system error behind a failed fetch; with several addresses it stands on each of their errors. */
@@ -86,4 +86,10 @@ function causeCode(error: unknown): string | undefined {
     if (current instanceof AggregateError && current.errors.length > 0) return causeCode(current.errors[0])
   }
   return undefined
+}
+
+/** What the last error of a chain of causes says: fetch itself only tells that it failed. */
+function innermost(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause === undefined ? error.message : innermost(error.cause)
 }

@@ -25,6 +25,9 @@ import { exchange, NodeRefusal } from './http.js'
 /** Where a node answers when nothing else is said: the REST port of a devnet on this machine. */
 export const defaultRestUrl = 'http://127.0.0.1:20334'
 
+/** Milliseconds that {@link NodeClient.waitForBlock} waits unless told otherwise. */
+export const blockWait = 120_000
+
 /** REST code of a transaction that is neither on the chain nor in the pool. */
 const unknownTransaction = 44001
 const methodNotFound = -32601
@@ -159,7 +162,7 @@ export class NodeClient {
    * Waits until a transaction stands in a block, which it returns. A {@link UserError} when the time is over, or when the
    * node dropped the transaction.
    */
-  async waitForBlock(txid: string, { timeout = 120_000, interval = 100 }: WaitOptions = {}): Promise<NodeBlock> {
+  async waitForBlock(txid: string, { timeout = blockWait, interval = 100 }: WaitOptions = {}): Promise<NodeBlock> {
     const end = performance.now() + timeout
     let missing = 0
     for (let pause = interval; ; pause = Math.min(pause * 1.5, 1000)) {

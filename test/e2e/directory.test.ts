@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Database, Overlay } from '../../src/storage/database.js'
@@ -93,6 +93,10 @@ describe('chain verify and chain reindex', () => {
     expect(await verify(directory)).toMatchObject({ height: held.height, tip: held.tip, state: held.state })
     const rebuilt = await runJson('chain', 'reindex', '--data-dir', directory)
     expect(rebuilt).toMatchObject({ height: held.height, tip: held.tip, gap: null, lost: 0 })
+    expect(rebuilt['old']).toMatch(/\/chain\.old-\d{10}$/)
+    expect(existsSync(rebuilt['old'] as string)).toBe(true)
+    const again = await runJson('chain', 'reindex', '--data-dir', directory)
+    expect(again['old']).not.toBe(rebuilt['old'])
     expect(await info(directory)).toEqual(held)
     await verify(directory)
     const node = await NodeProcess.start('devnet', '--no-automine', '--data-dir', directory)

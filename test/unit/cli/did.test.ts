@@ -219,9 +219,9 @@ describe('didledger did', () => {
     const odd = { ...operation, payload: 'AAAA', header: { specification: 'x', operation: 'declare' } }
     const refused = await bench.run('did', 'publish', bench.write('odd.json', JSON.stringify(odd)), ...as(1))
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('45009') })
-    expect(refused.err).toContain('did-credential-operation')
+    expect(refused.err).toContain('the credential operation declare is not accepted yet')
     const again = await bench.run('did', 'create', ...as(0))
-    expect(again).toMatchObject({ code: 1, err: expect.stringContaining('did-exists') })
+    expect(again).toMatchObject({ code: 1, err: expect.stringContaining(`${alice.did} exists already`) })
   })
 
   it.each<[string, string, RegExp]>([
@@ -329,6 +329,31 @@ describe('didledger did', () => {
     expect((await make('a', '--expires', '2029-12-31', '--force')).code).toBe(0)
     expect((await make('b', '--years', '30', '--force')).code).toBe(0)
     expect((await make('c', '--expires', '2035-01-01T00:00:00Z')).code).toBe(0)
+  })
+
+  it.each([
+    ['2029-12-31T00:00:00Z', 'already expired since'],
+    ['2030-01-01T00:00:00Z', 'already expired since'],
+    ['2030-01-01T00:00:01Z', 'valid until'],
+  ])('says of a DID made to last until %s: %s', async (expires, how) => {
+    const { code, out } = await bench.run('did', 'create', ...as(0), '--expires', expires, '--force')
+    expect(code).toBe(0)
+    expect(out).toMatch(`Created ${alice.did}, ${how} ${expires}.\n`)
+  })
+
+  it('says of a DID whose create waits in the pool that it is pending, and of one on the chain that it exists', async () => {
+    node.automine = false
+    const created = await bench.json('did', 'create', ...as(0), '--no-wait')
+    const pending = `the create of ${alice.did} is pending: transaction ${created['txid'] as string} waits for its block`
+    const again = await bench.run('did', 'create', ...as(0), '--no-wait')
+    expect(again).toMatchObject({ code: 1, err: expect.stringContaining(pending) })
+    expect(again.err).not.toContain('exists already;')
+    const coded = await bench.run('did', 'create', ...as(0), '--no-wait', '--json')
+    expect(JSON.parse(coded.err)).toMatchObject({ error: { code: 45009, reason: pending } })
+    node.mine()
+    const late = await bench.run('did', 'create', ...as(0), '--no-wait')
+    expect(late).toMatchObject({ code: 1, err: expect.stringContaining('exists already') })
+    expect(late.err).not.toContain('pending')
   })
 
   it('refuses a DID with a wrong checksum', async () => {

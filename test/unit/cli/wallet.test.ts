@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { parseSpec } from '../../../src/primitives/spec.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
 import { devnetAccount, devnetMnemonic } from '../../../src/wallet/devnet-accounts.js'
@@ -135,6 +135,44 @@ describe('didledger wallet', () => {
     const sent = await bench.run('wallet', 'send', bench.path('payment.signed.json'), '--rest', rest, '--no-wait')
     expect(sent).toMatchObject({ code: 0, out: expect.stringContaining(unsigned.txid) })
     expect(node.pool.map(({ txid }) => txid)).toEqual([unsigned.txid])
+
+    // Here there is no wallet to ask: the next command names an address, and works as it stands.
+    const payer = devnetAccount(0).address
+    expect(sent.out).toContain(`Next: npx didledger wallet balance ${payer} --rest ${rest}   (once it is mined)\n`)
+    node.mine()
+    expect((await bench.run('wallet', 'balance', payer, '--rest', rest)).out).toMatch(`${payer}  7.4`)
+  })
+
+  it('names the first recipient where a signed file does not tell who pays', async () => {
+    node.fund(devnetAccount(0).address, 300_000_000n)
+    const file = bench.path('signed.json')
+    const pay = ['--devnet-account', '0', '--to', bob.address, '--amount', '1', '--rest', rest, '--genesis', bench.spec]
+    const { hex } = await bench.json('wallet', 'build', '-o', bench.path('t.json'), ...pay)
+    const plain = bench.write('plain.txt', String(hex))
+    await bench.json('wallet', 'sign', plain, '--devnet-account', '0', '-o', file)
+    const sent = await bench.run('wallet', 'send', file, '--rest', rest)
+    expect(sent).toMatchObject({ code: 0, err: '' })
+    expect(sent.out).toContain(`Next: npx didledger wallet balance ${bob.address} --rest ${rest}\n`)
+  })
+
+  it('says after two seconds that a transaction waits for a block; not with --json, nor for what is quicker', async () => {
+    node.automine = false
+    for (const account of [0, 1]) node.fund(devnetAccount(account).address, 300_000_000n)
+    const call = (account: number) => [
+      ...['wallet', 'send', '--to', devnetAccount(2).address, '--amount', '1', '--rest', rest, '--genesis', bench.spec],
+      ...['--devnet-account', String(account)],
+    ]
+    const runs = [bench.run(...call(0)), bench.run(...call(1), '--json')]
+    await vi.waitFor(() => expect(node.pool).toHaveLength(2))
+    const ofFirst = node.pool.find(({ inputs }) => inputs[0]?.index === 0)?.txid
+    setTimeout(() => node.mine(), 2300)
+    const [plain, json] = await Promise.all(runs)
+    expect(plain).toMatchObject({ code: 0, err: `accepted ${ofFirst}, waiting for a block\n` })
+    expect(json).toMatchObject({ code: 0, err: '' })
+    const quick = bench.run(...call(0))
+    await vi.waitFor(() => expect(node.pool).toHaveLength(1))
+    node.mine()
+    expect(await quick).toMatchObject({ code: 0, err: '' })
   })
 
   it('builds with coins of a node, a fee, a lock and several recipients, from a keystore without its password', async () => {

@@ -137,8 +137,7 @@ export class FakeNode {
       } catch (error) {
         if (!(error instanceof RuleError)) throw error
         const { rest, http } = codes[error.code]
-        const reason = `${error.code}: ${error.message}`
-        return { status: http, body: { Desc: restDescriptions[rest], Error: rest, Result: reason } }
+        return { status: http, body: { Desc: restDescriptions[rest], Error: rest, Result: error.message } }
       }
     }
     if (first === 'transaction') return this.#find(second ?? '', ok) ?? no(44001, 'Unknown Transaction')

@@ -173,6 +173,19 @@ describe('a node that does not answer', () => {
     )
   })
 
+  it.each<[string, string, RegExp]>([
+    ['has a port that fetch blocks', 'http://127.0.0.1:1', /^cannot reach http:\/\/127\.0\.0\.1:1 \(bad port\); /],
+    ['speaks no TLS', 'https', /^cannot reach https:\S+ \((ERR_SSL_[A-Z_]+|EPROTO)\); /],
+    ['hangs up', 'http', /^cannot reach http:\S+ \((UND_ERR_SOCKET|ECONNRESET)\); /],
+  ])('is not "fetch failed" when it %s', async (_, url, message) => {
+    const server = createServer((request) => request.socket.destroy()).listen(0, '127.0.0.1')
+    await new Promise((ready) => server.once('listening', ready))
+    const { port } = server.address() as AddressInfo
+    const rest = url.includes(':') ? url : `${url}://127.0.0.1:${port}`
+    await expect(new NodeClient({ rest }).height()).rejects.toThrow(message)
+    await new Promise((closed) => server.close(closed))
+  })
+
   it('is given up after the time-out', async () => {
     const server = createServer(() => {}).listen(0, '127.0.0.1')
     await new Promise((ready) => server.once('listening', ready))
