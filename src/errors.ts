@@ -96,6 +96,7 @@ export const codes = {
 
   // --- the pool ----------------------------------------------------------------------------------------------------
   'pool-coinbase': tx(43001, 10, 'a coinbase is only valid in a block'),
+  'pool-size': tx(45015, 0, 'a block could hold it only without a coinbase of the usual size'),
   'pool-full': tx(45024, 0, 'the pool is full of transactions with a higher fee rate'),
   'pool-ancestors': tx(45024, 0, 'more than 25 unconfirmed ancestors'),
   'pool-did-pending': tx(45024, 0, 'eight operations of this DID are pending already'),

@@ -273,7 +273,7 @@ export class Mempool implements ChainFollower {
   /** A block could hold it, but no template would. */
   #refuseUnmineable({ bytes }: Transaction): void {
     const room = this.#chain.spec.limits.blockSize - headerSize - 4 - this.#limits.coinbaseRoom
-    if (bytes.length > room) throw new RuleError('tx-size', `${bytes.length} bytes, at most ${room} fit in a block`)
+    if (bytes.length > room) throw new RuleError('pool-size', `${bytes.length} bytes, at most ${room} fit in a block`)
   }
 
   #refuseKnown({ hash, txid }: Transaction): void {

@@ -13,6 +13,7 @@ import { Transaction } from '../primitives/transaction.js'
 import type { Database } from '../storage/database.js'
 import { type DidOperationRow, keys, rangeOf, table, values } from '../storage/schema.js'
 import { didHead } from '../storage/state.js'
+import { ResolverAnswer } from './answer.js'
 import { ByteCache } from './byte-cache.js'
 import { didOf, existingKey, identifierOf } from './identifier.js'
 
@@ -48,6 +49,8 @@ interface Known {
   readonly expiresAt: number
   /** Newest first. */
   readonly transactions: readonly ResolvedTransaction[]
+  /** The answer as it was last given; it stays right until the status becomes another. */
+  answer?: ResolverAnswer
 }
 
 /** Answers what a DID is, straight from the database. */
@@ -80,7 +83,9 @@ export class Resolver {
     const full = didOf(identifier)
     const known = all ? await this.#history(identifier, full) : await this.#last(identifier, full)
     if (known === undefined) return { did: full, status: 3 }
-    return { did: full, status: this.#status(known), transaction: known.transactions }
+    const status = this.#status(known)
+    if (known.answer?.status !== status) known.answer = new ResolverAnswer(full, status, known.transactions)
+    return known.answer
   }
 
   /** Deactivation counts first; expiry is a question of the moment: the clock's, but never one before the tip's. */
@@ -216,9 +221,9 @@ function expiryOf({ payload }: DidOperation): number {
   return present(parseDate(expires), 'the expiry of a document')
 }
 
-/** About the bytes that an answer takes in memory. */
+/** About the bytes that an answer takes in memory, its payload once more in the JSON text. */
 function sizeOf({ transactions }: Known): number {
-  return transactions.reduce((sum, { operation }) => sum + 1000 + operation.payload.length, 0)
+  return transactions.reduce((sum, { operation }) => sum + 1600 + 2 * operation.payload.length, 0)
 }
 
 function present<T>(value: T | undefined, what: string): T {

@@ -1,11 +1,12 @@
 import type { Code } from '../../src/errors.js'
-import type { PoolLimits } from '../../src/mempool/policy.js'
+import { policy, type PoolLimits } from '../../src/mempool/policy.js'
 import type { Transaction } from '../../src/primitives/transaction.js'
 import { coinbaseOf, craft, genesisCoin, outputOf } from '../support/blocks.js'
 import { oneValidator, TestChain, withoutValidators } from '../support/chain.js'
 import { holder } from '../support/did.js'
 import type { SpecOverrides } from '../support/spec.js'
 import type { RuleRow } from './row.js'
+import { record, smallBlocks } from './transaction.js'
 import { sideChainPow } from './transaction.js'
 
 type Build = (chain: TestChain) => Promise<Transaction> | Transaction
@@ -74,6 +75,9 @@ const third =
     return pay(0, fee)
   }
 
+/** What a block of 10 000 bytes holds beside header, count and coinbase. */
+const largest = 10_000 - 84 - 4 - policy.coinbaseRoom
+
 const validated: SpecOverrides = { ...oneValidator(), producer: 'sponsor' }
 
 /** A row for every refusal that only a pool makes. */
@@ -83,6 +87,7 @@ export const poolRules: RuleRow[] = [
     ({ spec, chain }) => craft(spec, [genesisCoin(chain)], [{ to: 30, value: 1n }], [10]),
     ({ chain }) => coinbaseOf(chain),
   ),
+  row('pool-size', record(largest), record(largest + 1), {}, smallBlocks),
   row('pool-full', third(4001n), third(3999n), { poolSize: 600, poolSizeAfterEviction: 500 }),
   row('pool-ancestors', chained(25), chained(26)),
   row('pool-did-pending', operation(7), operation(8)),

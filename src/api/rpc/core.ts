@@ -1,4 +1,3 @@
-import { parse } from 'lossless-json'
 import type { Log } from '../../env.js'
 import { RuleError } from '../../errors.js'
 import { utf8 } from '../../primitives/bytes.js'
@@ -6,14 +5,24 @@ import { rpcFailure, rpcSuccess } from '../answer.js'
 import type { ApiContext } from '../context.js'
 import { ruleErrorOf } from '../failures.js'
 import { apiLimits } from '../limits.js'
+import { numericIds } from './ids.js'
 
 /** One method: everything a new one needs is a row with a name and a function. */
 export interface RpcMethod {
   readonly name: string
   /** Changes the node, not only its answers: the request must be application/json and not from another site's page. */
   readonly control?: boolean
-  /** `params` as they came, never text, number or boolean: undefined, null, an array or an object. Returns the result. */
+  /** `params` as they came, never text, number or boolean: undefined, null, an array or an object. Returns the result, or its {@link JsonText}. */
   run(context: ApiContext, params: unknown): unknown
+}
+
+/** A result that is JSON text already. */
+export class JsonText {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
 }
 
 /** What HTTP says about a request that methods may depend on. */
@@ -48,18 +57,20 @@ export class RpcCore {
   /** The answer to a body, or undefined where none is due. Never rejects. */
   async handle(body: Uint8Array | undefined, caller: RpcCaller): Promise<string | undefined> {
     let requests: unknown
-    let exact: unknown
+    let ids: readonly (string | undefined)[]
     try {
-      ;[requests, exact] = readBody(body)
-      if (!Array.isArray(requests)) return await this.#answer(requests, exact, caller)
-      this.#checkBatch(requests)
+      const text = textOf(body)
+      requests = parseBody(text)
+      if (Array.isArray(requests)) this.#checkBatch(requests)
+      ids = hasNumericId(requests) ? numericIds(text) : []
     } catch (error) {
       return rpcFailure('null', ruleErrorOf(error, this.#log))
     }
+    if (!Array.isArray(requests)) return this.#answer(requests, ids[0], caller)
     const answers: string[] = []
     // One after another: a batch is one client's turn.
     for (const [i, request] of requests.entries()) {
-      const answer = await this.#answer(request, (exact as unknown[])[i], caller)
+      const answer = await this.#answer(request, ids[i], caller)
       if (answer !== undefined) answers.push(answer)
     }
     return answers.length === 0 ? undefined : `[${answers.join(',')}]`
@@ -72,17 +83,18 @@ export class RpcCore {
     }
   }
 
-  async #answer(request: unknown, exact: unknown, caller: RpcCaller): Promise<string | undefined> {
+  async #answer(request: unknown, numericId: string | undefined, caller: RpcCaller): Promise<string | undefined> {
     let call: Call
     try {
-      call = readCall(request, exact)
+      call = readCall(request, numericId)
     } catch (error) {
       return rpcFailure('null', ruleErrorOf(error, this.#log))
     }
     const { id } = call
     try {
       const result = await this.#run(call, caller)
-      return id === undefined ? undefined : rpcSuccess(id, JSON.stringify(result))
+      if (id === undefined) return undefined
+      return rpcSuccess(id, result instanceof JsonText ? result.text : JSON.stringify(result))
     } catch (error) {
       const failure = ruleErrorOf(error, this.#log)
       return id === undefined ? undefined : rpcFailure(id, failure)
@@ -101,57 +113,61 @@ export class RpcCore {
   }
 }
 
-/**
- * The parsed body, and beside it the same value with every number as the text it was written in: ids are answered
- * exactly, however large. Throws `request-json`.
- */
-function readBody(body: Uint8Array | undefined): [unknown, unknown] {
+/** The text of a body; `request-json` where there is none. */
+function textOf(body: Uint8Array | undefined): string {
   const text = body === undefined ? undefined : utf8(body)
-  if (text === undefined || text === '') {
-    throw new RuleError('request-json', 'the body is empty or not UTF-8')
-  }
+  if (text === undefined || text === '') throw new RuleError('request-json', 'the body is empty or not UTF-8')
+  return text
+}
+
+function parseBody(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text)
-    const exact = hasNumberId(value)
-      ? parse(text, undefined, { parseNumber: (digits) => digits, onDuplicateKey: ({ newValue }) => newValue })
-      : value
-    return [value, exact]
+    return JSON.parse(text)
   } catch (error) {
     throw new RuleError('request-json', `the body is not JSON: ${(error as Error).message}`)
   }
 }
 
-function hasNumberId(value: unknown): boolean {
-  return Array.isArray(value) ? value.some(hasNumber) : hasNumber(value)
+/** Whether any request has an id that the text has to be asked for. */
+function hasNumericId(body: unknown): boolean {
+  return Array.isArray(body) ? body.some(isNumbered) : isNumbered(body)
 }
 
-function hasNumber(request: unknown): boolean {
-  return isObject(request) && typeof request['id'] === 'number'
+function isNumbered(request: unknown): boolean {
+  return isObject(request) && typeof own(request, 'id') === 'number'
 }
 
 /** Checks the members of a request object; `request-form` for anything that is none. */
-function readCall(request: unknown, exact: unknown): Call {
+function readCall(request: unknown, numericId: string | undefined): Call {
   if (!isObject(request)) throw new RuleError('request-form', 'a request is an object')
-  // Own members only: a body may have one called __proto__, which is data like any other.
-  const members = new Map(Object.entries(request))
-  if (members.has('jsonrpc') && members.get('jsonrpc') !== '2.0') {
+  const version = own(request, 'jsonrpc')
+  if (version !== undefined && version !== '2.0') {
     throw new RuleError('request-form', 'jsonrpc: only "2.0" is spoken; the member may also be missing')
   }
-  const method = members.get('method')
+  const method = own(request, 'method')
   if (typeof method !== 'string') throw new RuleError('request-form', 'method: missing or not a string')
-  const params = members.get('params')
+  const params = own(request, 'params')
   if (params !== undefined && typeof params !== 'object') {
     throw new RuleError('request-form', 'params: neither an object nor an array')
   }
-  if (!members.has('id')) return { id: members.has('jsonrpc') ? undefined : 'null', method, params }
-  return { id: idText(members.get('id'), isObject(exact) ? exact['id'] : undefined), method, params }
+  const id = own(request, 'id')
+  if (id === undefined) return { id: version === undefined ? 'null' : undefined, method, params }
+  return { id: idText(id, numericId), method, params }
 }
 
 /** The JSON text that echoes an id. */
-function idText(id: unknown, exact: unknown): string {
+function idText(id: unknown, numericId: string | undefined): string {
   if (id === null || typeof id === 'string') return JSON.stringify(id)
-  if (typeof id === 'number' && typeof exact === 'string' && wholeNumber.test(exact)) return exact
+  if (typeof id === 'number' && numericId !== undefined && wholeNumber.test(numericId)) return numericId
   throw new RuleError('request-form', 'id: neither a string, nor an integer, nor null')
+}
+
+/**
+ * A member of a parsed object, undefined only where it is missing: JSON has no other. What the object inherits is none,
+ * and a `__proto__` of its own is data like any other.
+ */
+export function own(object: Readonly<Record<string, unknown>>, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined
 }
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

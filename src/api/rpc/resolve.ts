@@ -1,6 +1,7 @@
 import { RuleError } from '../../errors.js'
 import type { ResolvedTransaction, ResolveResult } from '../../did/resolution.js'
-import type { RpcMethod } from './core.js'
+import { resultJson } from '../../resolver/answer.js'
+import { JsonText, type RpcMethod } from './core.js'
 import { booleanParam, named, type NamedParams, textParam } from './params.js'
 
 type Resolve = (did: string, options: { all: boolean }) => Promise<ResolveResult>
@@ -8,9 +9,10 @@ type Resolve = (did: string, options: { all: boolean }) => Promise<ResolveResult
 /** `resolvedid {did, all}` → the resolve result. */
 export const resolveDid: RpcMethod = {
   name: 'resolvedid',
-  run: ({ resolver }, params) => {
+  run: async ({ resolver }, params) => {
     const members = named(params)
-    return resolver.resolve(textParam(members, 'did'), { all: booleanParam(members, 'all') })
+    const did = textParam(members, 'did')
+    return new JsonText(resultJson(await resolver.resolve(did, { all: booleanParam(members, 'all') })))
   },
 }
 

@@ -9,6 +9,7 @@ import { testAddress } from '../../support/spec.js'
 
 const did = holder().did
 const known = '"method":"resolvedid","params":{"did":"x","all":false}'
+const deep = `"method":"resolvedid","params":{"did":"x","all":false,"more":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
 const absent = { did: 'did:ledger:x', status: 3 }
 
 let node: TestChain
@@ -81,6 +82,14 @@ describe('what a request may look like', () => {
     ['2^53 + 1', `{"id":9007199254740993,${known}}`, '9007199254740993'],
     ['a hundred digits', `{"id":${'9'.repeat(100)},${known}}`, '9'.repeat(100)],
     ['an integer with an exponent', `{"id":1e3,${known}}`, '1e3'],
+    ['an integer that no double holds', `{"id":1E400,${known}}`, '1E400'],
+    ['minus zero', `{"id":-0,${known}}`, '-0'],
+    ['an id with an escaped name', `{"\\u0069d":9007199254740993,${known}}`, '9007199254740993'],
+    ['an id after one in params', '{"method":"resolvedid","params":{"id":1.5,"did":"x","all":false},"id":2}', '2'],
+    ['a number that counts after a text', `{"id":"5",${known},"id":9007199254740993}`, '9007199254740993'],
+    ['white space in between', `{ "id"\n:\t9007199254740993 ,${known}}`, '9007199254740993'],
+    ['params nested deep, numeric id', `{"id":9007199254740993,${deep}}`, '9007199254740993'],
+    ['params nested deep, text as id', `{"id":"x",${deep}}`, '"x"'],
     ['unknown members of the request', `{"id":1,"more":[1.5],${known}}`, '1'],
     ['__proto__ is data', `{"id":1,"__proto__":{"method":"no"},${known}}`, '1'],
     ['constructor is data', `{"id":1,"constructor":{"prototype":1},${known}}`, '1'],
@@ -122,7 +131,7 @@ describe('the order of checks', () => {
     ['a byte order mark', `\ufeff{"id":1,${known}}`],
     ['single quotes', "{'id':1}"],
     ['bytes that are no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d])],
-    ['nesting beyond measure', `{"id":1,"params":${'['.repeat(200_000)}${']'.repeat(200_000)}}`],
+    ['nesting that is not closed', `{"id":1,"params":${'['.repeat(200_000)}${']'.repeat(199_999)}}`],
   ])('unreadable: %s', async (_, body) => {
     const answer = await post(body)
     expect(answer.status).toBe(200)
@@ -144,6 +153,8 @@ describe('the order of checks', () => {
     ['a fractional id', `{"id":1.5,${known}}`],
     ['an id with decimals', `{"id":1.0,${known}}`],
     ['a fraction in other words', `{"id":1e-3,${known}}`],
+    ['a fraction that counts, being the last', `{"id":1,${known},"id":1.0}`],
+    ['a negative exponent of an integer', `{"id":10e-1,${known}}`],
     ['a boolean id', `{"id":true,${known}}`],
     ['an object as id', `{"id":{},${known}}`],
     ['a list as id', `{"id":[1],${known}}`],

@@ -460,7 +460,7 @@ describe('a transaction as large as a block', () => {
     const room = blockSize - 84 - 4 - 1000
     const tooLarge = record(test, room + 1)
     expect(tooLarge.bytes.length).toBe(room + 1)
-    await expect(test.send(tooLarge)).rejects.toMatchObject({ code: 'tx-size' })
+    await expect(test.send(tooLarge)).rejects.toMatchObject({ code: 'pool-size' })
     const largest = record(test, room)
     await test.send(largest)
     await test.mine()

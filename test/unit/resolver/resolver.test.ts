@@ -6,6 +6,7 @@ import { formatDate } from '../../../src/did/date.js'
 import { RuleError } from '../../../src/errors.js'
 import type { DidOperation } from '../../../src/primitives/operation.js'
 import type { ResolveResult } from '../../../src/did/resolution.js'
+import { ResolverAnswer, resultJson } from '../../../src/resolver/answer.js'
 import { Resolver, type ResolverOptions, type SyncStatus } from '../../../src/resolver/resolver.js'
 import { TestChain } from '../../support/chain.js'
 import { authorizationKey, type Holder, holder, signer, specification } from '../../support/did.js'
@@ -224,6 +225,35 @@ describe('status', () => {
       const address = 'EZJDUetpG4X32vM4xwGbLStRn9us2zWGp6'
       expect(await resolver.resolve(address, { all })).toEqual({ did: `did:ledger:${address}`, status: 3 })
     }
+  })
+})
+
+describe('the JSON text of an answer', () => {
+  test('is kept with the last operation until the tip, or the status, becomes another', async () => {
+    const node = await start()
+    const expiry = node.spec.time + 100_000
+    const { person } = await story(node, holder(), { expires: formatDate(expiry) })
+    const resolver = resolverOf(node)
+    const ask = () => resolver.resolve(person.did, { all: false })
+    const parsed = async () => JSON.parse(resultJson(await ask())) as ResolveResult
+    const first = await ask()
+    expect(first).toBeInstanceOf(ResolverAnswer)
+    expect(await ask()).toBe(first)
+    expect(Object.keys(await parsed())).toEqual(['did', 'status', 'transaction'])
+    expect(await parsed()).toEqual({ did: person.did, status: 0, transaction: first.transaction })
+
+    const before = node.clock.time
+    node.clock.time = expiry * 1000
+    expect(await parsed()).toEqual({ did: person.did, status: 1, transaction: first.transaction })
+    node.clock.time = before
+    expect((await parsed()).status).toBe(0)
+
+    await node.publish(person.deactivate(), person.did)
+    expect(await parsed()).toMatchObject({ status: 2, transaction: [{ operation: { payload: person.did } }] })
+  })
+
+  test('is that of any result', () => {
+    expect(resultJson({ did: 'did:ledger:x', status: 3 })).toBe('{"did":"did:ledger:x","status":3}')
   })
 })
 
