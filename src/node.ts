@@ -117,7 +117,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     closers.push(repeat(env, expiryInterval, () => mempool.expire()))
     const identity = await loadIdentity(directory.peerKey, env.random)
     const reader = new ChainReader(chain)
-    const tip = () => ({ time: chain.tip.header.time, height: chain.tip.header.height })
+    const tip = () => chain.tip.header
     // Without peers nobody can have proved a better tip.
     const sync = () => ({ catchingUp: false, height: chain.tip.header.height, target: chain.tip.header.height })
     const resolver = new Resolver({ database, clock, tip, sync })

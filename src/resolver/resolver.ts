@@ -5,6 +5,7 @@ import type { ResolvedTransaction, ResolveResult } from '../did/resolution.js'
 import type { Clock } from '../env.js'
 import { InvariantError, RuleError } from '../errors.js'
 import type { ProgramHash } from '../primitives/address.js'
+import type { Hash } from '../primitives/hash.js'
 import { displayHash, equalBytes, utf8 } from '../primitives/bytes.js'
 import { Reader } from '../primitives/codec.js'
 import { Header } from '../primitives/header.js'
@@ -37,8 +38,8 @@ export interface ResolverOptions {
   readonly database: Database
   /** On a devnet the virtual clock. */
   readonly clock: Clock
-  /** The tip, its time in Unix seconds. */
-  readonly tip: () => { readonly time: number; readonly height: number }
+  /** The tip, its time in Unix seconds. It may be a moment behind the database, never ahead of it. */
+  readonly tip: () => { readonly time: number; readonly hash: Hash }
   readonly sync: () => SyncStatus
 }
 
@@ -59,7 +60,7 @@ export class Resolver {
   readonly #database: Database
   /** The last operation of DIDs by identifier, as it was at {@link #cachedTip}. */
   readonly #cache = new ByteCache<Known>(resolverCacheBytes)
-  #cachedTip: Uint8Array | undefined
+  #cachedTip: Hash | undefined
 
   constructor(options: ResolverOptions) {
     this.#options = options
@@ -97,18 +98,19 @@ export class Resolver {
 
   /** The last operation alone: a few point reads. */
   async #last(identifier: string, did: string): Promise<Known | undefined> {
-    const tip = this.#tipRow()
-    if (this.#cachedTip === undefined || !equalBytes(this.#cachedTip, tip)) {
+    const { hash } = this.#options.tip()
+    if (this.#cachedTip !== hash) {
       this.#cache.clear()
-      this.#cachedTip = tip
+      this.#cachedTip = hash
     }
     const cached = this.#cache.get(did)
     if (cached !== undefined) return cached
     const key = existingKey(identifier)
     if (key === undefined) return undefined
     const { known, at } = await this.#consistent(() => this.#readLast(key, did))
-    // Another question may have moved the cache to another tip meanwhile.
-    if (known !== undefined && equalBytes(this.#cachedTip, at)) this.#cache.set(did, known, sizeOf(known))
+    // A block may have come meanwhile, and another question may have moved the cache to it.
+    if (known !== undefined && equalBytes(this.#cachedTip, values.tip.decode(at).hash))
+      this.#cache.set(did, known, sizeOf(known))
     return known
   }
 

@@ -101,13 +101,13 @@ export class RpcCore {
     }
   }
 
-  #run({ method: name, params }: Call, { controlRefusal }: RpcCaller): unknown {
+  #run({ method: name, params }: Call, caller: RpcCaller): unknown {
     const method = this.#methods.get(name)
     if (method === undefined) {
       throw new RuleError('request-action', `there is no method ${JSON.stringify(name.slice(0, 80))}`)
     }
-    if (method.control === true && controlRefusal !== undefined) {
-      throw new RuleError('request-forbidden', `${name}: ${controlRefusal}`)
+    if (method.control === true && caller.controlRefusal !== undefined) {
+      throw new RuleError('request-forbidden', `${name}: ${caller.controlRefusal}`)
     }
     return method.run(this.#context, params)
   }
