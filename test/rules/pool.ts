@@ -1,34 +1,10 @@
-import type { Code } from '../../src/errors.js'
-import { policy, type PoolLimits } from '../../src/mempool/policy.js'
-import type { Transaction } from '../../src/primitives/transaction.js'
+import { policy } from '../../src/mempool/policy.js'
 import { coinbaseOf, craft, genesisCoin, outputOf } from '../support/blocks.js'
-import { oneValidator, TestChain, withoutValidators } from '../support/chain.js'
+import { oneValidator } from '../support/chain.js'
 import { holder } from '../support/did.js'
 import type { SpecOverrides } from '../support/spec.js'
 import type { RuleRow } from './row.js'
-import { record, smallBlocks } from './transaction.js'
-import { sideChainPow } from './transaction.js'
-
-type Build = (chain: TestChain) => Promise<Transaction> | Transaction
-
-/** A row whose transactions go into the pool of a new chain, as anybody's would. */
-function row(
-  code: Code,
-  accepted: Build,
-  refused: Build,
-  limits: Partial<PoolLimits> = {},
-  overrides: SpecOverrides = withoutValidators,
-): RuleRow {
-  const submit = async (build: Build) => {
-    const chain = await TestChain.open(overrides, { limits })
-    try {
-      await chain.send(await build(chain))
-    } finally {
-      await chain.close()
-    }
-  }
-  return { code, accepts: () => submit(accepted), refuses: () => submit(refused) }
-}
+import { type Build, record, row, sideChainPow, smallBlocks } from './transaction.js'
 
 const rich = 100_000_000_000n
 
@@ -87,8 +63,8 @@ export const poolRules: RuleRow[] = [
     ({ spec, chain }) => craft(spec, [genesisCoin(chain)], [{ to: 30, value: 1n }], [10]),
     ({ chain }) => coinbaseOf(chain),
   ),
-  row('pool-size', record(largest), record(largest + 1), {}, smallBlocks),
-  row('pool-full', third(4001n), third(3999n), { poolSize: 600, poolSizeAfterEviction: 500 }),
+  row('pool-size', record(largest), record(largest + 1), smallBlocks),
+  row('pool-full', third(4001n), third(3999n), {}, { poolSize: 600, poolSizeAfterEviction: 500 }),
   row('pool-ancestors', chained(25), chained(26)),
   row('pool-did-pending', operation(7), operation(8)),
   row(
@@ -98,7 +74,6 @@ export const poolRules: RuleRow[] = [
       await chain.send(await sideChainPow()(chain))
       return sideChainPow({ sideBlock: 3, output: 1 })(chain)
     },
-    {},
     validated,
   ),
 ]

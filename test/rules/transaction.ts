@@ -1,6 +1,7 @@
 import { checkTransactionSanity } from '../../src/consensus/sanity.js'
 import { sign } from '../../src/crypto/keys.js'
 import type { Code } from '../../src/errors.js'
+import type { PoolLimits } from '../../src/mempool/policy.js'
 import { Writer } from '../../src/primitives/codec.js'
 import { standardProgram } from '../../src/primitives/program.js'
 import {
@@ -16,12 +17,18 @@ import { oneValidator, TestChain, withoutValidators } from '../support/chain.js'
 import { type SpecOverrides, testKey, testPublicKey } from '../support/spec.js'
 import type { RuleRow } from './row.js'
 
-type Build = (chain: TestChain) => Promise<Transaction> | Transaction
+export type Build = (chain: TestChain) => Promise<Transaction> | Transaction
 
 /** A row whose transactions go into the pool of a new chain, as anybody's would. */
-function row(code: Code, accepted: Build, refused: Build, overrides: SpecOverrides = {}): RuleRow {
+export function row(
+  code: Code,
+  accepted: Build,
+  refused: Build,
+  overrides: SpecOverrides = {},
+  limits: Partial<PoolLimits> = {},
+): RuleRow {
   const submit = async (build: Build) => {
-    const chain = await TestChain.open({ ...withoutValidators, ...overrides })
+    const chain = await TestChain.open({ ...withoutValidators, ...overrides }, { limits })
     try {
       await chain.send(await build(chain))
     } finally {
