@@ -114,7 +114,8 @@ export class Devnet {
 
   /** Sends coins from the faucet and returns the txid. */
   faucet(address: string, amount: bigint): Promise<string> {
-    const sent = this.#faucetTurn.then(() => this.#send(address, amount))
+    // Between blocks: a coin that is chosen here is not spent by a block before the transaction is in the pool.
+    const sent = this.#faucetTurn.then(() => this.#options.chain.exclusive(() => this.#send(address, amount)))
     this.#faucetTurn = sent.catch(() => {})
     return sent
   }
