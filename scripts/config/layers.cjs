@@ -1,7 +1,7 @@
 // The layers of docs/architecture.md, lowest first. A folder may import from rows above its own, never sideways or up.
 const rows = [
   ['errors.ts', 'env.ts'],
-  ['system.ts', 'slices.ts'],
+  ['system.ts', 'slices.ts', 'version.ts'],
   ['primitives'],
   ['crypto'],
   ['did'],
@@ -17,6 +17,7 @@ const rows = [
   ['devnet'],
   ['api'],
   ['node.ts'],
+  ['serving.ts'],
   ['config', 'client', 'library'],
   ['index.ts'],
   ['cli'],

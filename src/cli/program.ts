@@ -6,7 +6,7 @@ import { registerDid } from './did.js'
 import { registerChain } from './chain.js'
 import { registerDevnet } from './devnet.js'
 import { registerStart } from './start.js'
-import { packageVersion } from './version.js'
+import { packageVersion } from '../version.js'
 import { registerWallet } from './wallet.js'
 
 /** Every command, as a tree that has not read its arguments yet. */

@@ -1,17 +1,10 @@
-import type { ApiContext } from '../api/context.js'
 import { loopbackHosts } from '../api/origin.js'
 import { type Node, type NodeOptions, startNode } from '../node.js'
+import { defaultPortBase, portOffsets, serve, type Servers } from '../serving.js'
 import { processLog, systemEnv } from '../system.js'
-import type { Log } from '../env.js'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { CliContext } from './context.js'
 import { type OutputOptions, withOutput } from './options.js'
-import { countTransactions } from './transaction-count.js'
-import { packageVersion } from './version.js'
-
-/** Ports above a port base: REST is the base and 4, and so on. */
-const portOffsets = { rest: 4, ws: 5, rpc: 6, p2p: 8 } as const
-const defaultPortBase = 20330
 
 /** What is shown of a node that has started. */
 export interface Presentation {
@@ -42,12 +35,6 @@ export function withServing(command: Command): Command {
     )
 }
 
-/** The open interfaces of a node. */
-export interface Servers {
-  readonly ports: { readonly rest: number; readonly rpc: number }
-  close(): Promise<void>
-}
-
 /** What every node says of itself at its start. */
 export function startOf(node: Node, ports: Servers['ports']) {
   const start = {
@@ -66,50 +53,6 @@ export function startOf(node: Node, ports: Servers['ports']) {
     `Data      ${start.dataDir}`,
   ]
   return { start, lines }
-}
-
-/** Opens the interfaces of a node. */
-async function serve(node: Node, options: ServeOptions, log: Log): Promise<Servers> {
-  const port = (offset: number) => (options.portBase === 0 ? 0 : options.portBase + offset)
-  const counter = countTransactions(node)
-  const ports = { p2p: 0, ws: 0, rest: 0, rpc: 0 }
-  const { reader, mempool, resolver, devnet, identity } = node
-  const context: ApiContext = {
-    reader,
-    mempool,
-    resolver,
-    log,
-    ...(devnet === undefined ? {} : { devnet }),
-    nodeInfo: () => ({
-      compile: packageVersion(),
-      id: identity.id,
-      version: 1,
-      services: 0,
-      relay: true,
-      transactionCount: counter.total,
-      receivedCount: 0,
-      ports,
-      neighbors: [],
-    }),
-  }
-  // Loading the HTTP server takes longer than all the rest; only commands that serve wait for it.
-  const { ApiServer } = await import('../api/server.js')
-  const hosts = options.host
-  const rest = await ApiServer.open(context, { serves: 'rest', hosts, port: port(portOffsets.rest) })
-  const rpc = await ApiServer.open(context, { serves: 'rpc', hosts, port: port(portOffsets.rpc) }).catch(
-    async (error: unknown) => {
-      await rest.close()
-      throw error
-    },
-  )
-  ports.rest = rest.port
-  ports.rpc = rpc.port
-  return {
-    ports,
-    close: async () => {
-      await Promise.all([rest.close(), rpc.close()])
-    },
-  }
 }
 
 /**
@@ -141,7 +84,7 @@ export async function runNode(
   const node = await startNode({ ...nodeOptions, env, ...dataDir })
   try {
     const stop = stopSignal()
-    const servers = await serve(node, options, env.log)
+    const servers = await serve(node, { portBase: options.portBase, hosts: options.host, log: env.log })
     try {
       const { value, lines } = await present(node, servers.ports)
       // One line, so that a script can read it while the node goes on.

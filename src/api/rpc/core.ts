@@ -6,30 +6,7 @@ import type { ApiContext } from '../context.js'
 import { ruleErrorOf } from '../failures.js'
 import { apiLimits } from '../limits.js'
 import { numericIds } from './ids.js'
-
-/** One method: everything a new one needs is a row with a name and a function. */
-export interface RpcMethod {
-  readonly name: string
-  /** Changes the node, not only its answers: the request must be application/json and not from another site's page. */
-  readonly control?: boolean
-  /** `params` as they came, never text, number or boolean: undefined, null, an array or an object. Returns the result, or its {@link JsonText}. */
-  run(context: ApiContext, params: unknown): unknown
-}
-
-/** A result that is JSON text already. */
-export class JsonText {
-  readonly text: string
-
-  constructor(text: string) {
-    this.text = text
-  }
-}
-
-/** What HTTP says about a request that methods may depend on. */
-export interface RpcCaller {
-  /** Why this caller may not use methods with `control`; undefined: it may. */
-  readonly controlRefusal: string | undefined
-}
+import { JsonText, type RpcCaller, type RpcMethod } from './method.js'
 
 /** `id` is JSON text; undefined: nobody waits for an answer. */
 interface Call {
@@ -106,11 +83,15 @@ export class RpcCore {
     if (method === undefined) {
       throw new RuleError('request-action', `there is no method ${JSON.stringify(name.slice(0, 80))}`)
     }
-    if (method.control === true && caller.controlRefusal !== undefined) {
-      throw new RuleError('request-forbidden', `${name}: ${caller.controlRefusal}`)
-    }
-    return method.run(this.#context, params)
+    const refusal = refusalOf(method, caller)
+    if (refusal !== undefined) throw new RuleError('request-forbidden', `${name}: ${refusal}`)
+    return method.run(this.#context, params, caller)
   }
+}
+
+function refusalOf({ access }: RpcMethod, { controlRefusal, adminRefusal }: RpcCaller): string | undefined {
+  if (access === 'public') return undefined
+  return controlRefusal ?? (access === 'admin' ? adminRefusal : undefined)
 }
 
 /** The text of a body; `request-json` where there is none. */
@@ -166,10 +147,10 @@ function idText(id: unknown, numericId: string | undefined): string {
  * A member of a parsed object, undefined only where it is missing: JSON has no other. What the object inherits is none,
  * and a `__proto__` of its own is data like any other.
  */
-export function own(object: Readonly<Record<string, unknown>>, name: string): unknown {
+function own(object: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined
 }
 
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

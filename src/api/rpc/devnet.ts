@@ -1,38 +1,69 @@
+import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { RuleError } from '../../errors.js'
 import { parseAddress } from '../../primitives/address.js'
 import { parseAmount } from '../../primitives/amount.js'
 import type { DevnetControl } from '../context.js'
-import type { RpcMethod } from './core.js'
-import { integerParam, namedOrListed, type NamedParams, textParam } from './params.js'
+import { count } from '../schemas/numbers.js'
+import { method, type MethodRow, type RpcMethod } from './method.js'
 
 /** What only a devnet answers to. */
 export function devnetMethods(devnet: DevnetControl, maxMoney: bigint): readonly RpcMethod[] {
   return [
-    method('dev_mine', ['blocks'], (params) => devnet.mine(integerParam(params, 'blocks', 1))),
-    method('dev_increaseTime', ['seconds'], (params) => devnet.increaseTime(integerParam(params, 'seconds'))),
-    method('dev_setNextBlockTime', ['time'], async (params) => {
-      const time = integerParam(params, 'time')
-      await devnet.setNextBlockTime(time)
-      return time
+    control({
+      name: 'dev_mine',
+      summary: 'Makes blocks one after another.',
+      params: Type.Object({
+        blocks: Type.Optional(count('how many, from 1 to 10000', { default: 1 })),
+      }),
+      result: Type.Array(Type.String({ description: 'block hash' })),
+      run: ({ blocks = 1 }) => devnet.mine(blocks),
     }),
-    method('dev_faucet', ['address', 'amount'], (params) => {
-      const address = textParam(params, 'address')
-      if (parseAddress(address) === undefined) {
-        throw new RuleError('request-parameter', 'address: an address is 34 characters of base58 with a checksum')
-      }
-      return devnet.faucet(address, amountParam(params, maxMoney))
+    control({
+      name: 'dev_increaseTime',
+      summary: 'Moves the clock forward.',
+      params: Type.Object({ seconds: count('by how many seconds') }),
+      result: Type.Integer({ description: 'the time of the clock in Unix seconds' }),
+      run: ({ seconds }) => devnet.increaseTime(seconds),
+    }),
+    control({
+      name: 'dev_setNextBlockTime',
+      summary: 'Sets the time of the next block, and the clock with it.',
+      params: Type.Object({ time: count('Unix seconds, later than the tip') }),
+      result: Type.Integer({ description: 'the same time' }),
+      run: async ({ time }) => {
+        await devnet.setNextBlockTime(time)
+        return time
+      },
+    }),
+    control({
+      name: 'dev_faucet',
+      summary: 'Pays coins out of the faucet.',
+      params: Type.Object({
+        address: Type.String({ description: 'whom to pay' }),
+        amount: Type.Union([Type.String(), Type.Number()], {
+          description: 'coins with at most eight decimals, such as "1.5"',
+        }),
+      }),
+      result: Type.String({ description: 'txid' }),
+      run: ({ address, amount }) => {
+        if (parseAddress(address) === undefined) {
+          throw new RuleError('request-parameter', 'address: an address is 34 characters of base58 with a checksum')
+        }
+        return devnet.faucet(address, coins(amount, maxMoney))
+      },
     }),
   ]
 }
 
-function method(name: string, names: readonly string[], run: (params: NamedParams) => unknown): RpcMethod {
-  return { name, control: true, run: (_, params) => run(namedOrListed(params, names)) }
+function control<P extends TObject>(
+  row: Omit<MethodRow<P>, 'access' | 'run'> & { readonly run: (params: Static<P>) => unknown },
+): RpcMethod {
+  return method<P>({ ...row, access: 'control', run: (_, params) => row.run(params) })
 }
 
 /** Coins as decimal text, or as a JSON number that is written without an exponent. */
-function amountParam(params: NamedParams, maxMoney: bigint): bigint {
-  const value = params.get('amount')
-  const amount = typeof value === 'string' || typeof value === 'number' ? parseAmount(String(value)) : undefined
+function coins(value: string | number, maxMoney: bigint): bigint {
+  const amount = parseAmount(String(value))
   if (amount === undefined) {
     throw new RuleError('request-parameter', 'amount: coins with at most eight decimals are needed, such as "1.5"')
   }

@@ -1,6 +1,6 @@
 import type { ApiContext } from '../context.js'
-import type { RpcMethod } from './core.js'
 import { devnetMethods } from './devnet.js'
+import type { RpcMethod } from './method.js'
 import { didResolveDid, resolveDid } from './resolve.js'
 
 /** Every method that a node with this context answers to. */

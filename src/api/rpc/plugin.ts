@@ -4,7 +4,8 @@ import { type BodyBudget, countBodies } from '../body-budget.js'
 import type { ApiContext } from '../context.js'
 import type { ApiLimits } from '../limits.js'
 import { isCrossSite, isJson } from '../origin.js'
-import { type RpcCaller, RpcCore } from './core.js'
+import { RpcCore } from './core.js'
+import type { RpcCaller } from './method.js'
 import { rpcMethods } from './methods.js'
 
 /** Where JSON-RPC answers, on its own port and on that of REST. */
@@ -42,5 +43,6 @@ function callerOf({ raw }: FastifyRequest): RpcCaller {
       if (isCrossSite(raw.headers)) return 'a page of another site may not do this'
       return isJson(raw.headers) ? undefined : 'the content type has to be application/json'
     },
+    adminRefusal: 'the admin token is needed',
   }
 }

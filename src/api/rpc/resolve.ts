@@ -1,52 +1,59 @@
+import { Type } from '@sinclair/typebox'
 import { RuleError } from '../../errors.js'
 import type { ResolvedTransaction, ResolveResult } from '../../did/resolution.js'
 import { resultJson } from '../../resolver/answer.js'
-import { JsonText, type RpcMethod } from './core.js'
-import { booleanParam, named, type NamedParams, textParam } from './params.js'
+import type { ApiContext } from '../context.js'
+import { resolveResult } from '../schemas/did.js'
+import { JsonText, method, type RpcMethod } from './method.js'
 
-type Resolve = (did: string, options: { all: boolean }) => Promise<ResolveResult>
+const did = Type.String({ description: 'did:ledger:… or the identifier alone' })
+const all = Type.Boolean({ description: 'every operation, newest first, or only the last' })
 
 /** `resolvedid {did, all}` → the resolve result. */
-export const resolveDid: RpcMethod = {
+export const resolveDid: RpcMethod = method({
   name: 'resolvedid',
-  run: async ({ resolver }, params) => {
-    const members = named(params)
-    const did = textParam(members, 'did')
-    return new JsonText(resultJson(await resolver.resolve(did, { all: booleanParam(members, 'all') })))
-  },
-}
+  summary: 'Resolves a DID: its status and the transactions that hold its operations.',
+  params: Type.Object({ did, all }),
+  result: resolveResult,
+  listed: false,
+  run: async ({ resolver }, params) => new JsonText(resultJson(await resolver.resolve(params.did, params))),
+})
+
+const byObject = method({
+  name: 'did_resolveDID',
+  summary: 'The same under the name that existing clients know; an array of one object is answered in their shape.',
+  params: Type.Object({ did, all: Type.Optional(Type.Boolean({ ...all, default: false })) }),
+  result: resolveResult,
+  listed: false,
+  run: ({ resolver }, params) => resolver.resolve(params.did, { all: params.all ?? false }),
+})
 
 /**
  * The same question under the name that existing clients know, where `all` may be missing. With an object it answers like
  * `resolvedid`; with an array of one object, as those clients send it, in the shape they read.
  */
 export const didResolveDid: RpcMethod = {
-  name: 'did_resolveDID',
-  run: ({ resolver }, params) => {
-    const resolve: Resolve = (did, options) => resolver.resolve(did, options)
-    if (!Array.isArray(params)) return ask(resolve, named(params))
+  ...byObject,
+  run: (context, params, caller) => {
+    if (!Array.isArray(params)) return byObject.run(context, params, caller)
     if (params.length !== 1) throw new RuleError('request-parameter', 'params: an array of one object is needed')
-    return askForClient(resolve, named(params[0]))
+    return inClientsShape(context, Promise.resolve(byObject.run(context, params[0], caller) as ResolveResult))
   },
-}
-
-function ask(resolve: Resolve, params: NamedParams): Promise<ResolveResult> {
-  return resolve(textParam(params, 'did'), { all: booleanParam(params, 'all', false) })
 }
 
 /**
  * Those clients look at `expires` themselves and know no status 1; of a deactivated DID they want the deactivation and the
  * last document, nothing else; and keys by their full ids.
  */
-async function askForClient(resolve: Resolve, params: NamedParams): Promise<ResolveResult> {
-  const found = await ask(resolve, params)
+async function inClientsShape({ resolver }: ApiContext, result: Promise<ResolveResult>): Promise<ResolveResult> {
+  const found = await result
   if (found.status === 3) return found
-  const { did } = found
-  const list = found.status === 2 ? (await resolve(did, { all: true })).transaction?.slice(0, 2) : found.transaction
+  const whole = found.status === 2 ? await resolver.resolve(found.did, { all: true }) : found
+  const list = found.status === 2 ? whole.transaction?.slice(0, 2) : found.transaction
   return {
-    did,
+    did: found.did,
     status: found.status === 1 ? 0 : found.status,
-    transaction: (list ?? []).map((tx) => absolute(tx, did)),
+    transaction: (list ?? []).map((tx) => absolute(tx, found.did)),
   }
 }
 

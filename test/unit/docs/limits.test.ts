@@ -11,7 +11,7 @@ import { code, repositoryFile, tableRows } from '../../support/markdown.js'
 const noLimits = new Set([
   'chain/block-file.ts lengthsSize',
   'chain/block-file.ts checksumSize',
-  'cli/serve.ts defaultPortBase',
+  'serving.ts defaultPortBase',
   'client/node-client.ts methodNotFound',
   'client/node-client.ts unknownTransaction',
   'consensus/commitment.ts entrySize',
@@ -24,7 +24,7 @@ const noLimits = new Set([
   'primitives/address.ts trailer',
   'primitives/transaction.ts coinbaseInput',
   'consensus/commitment.ts commitmentTag',
-  'cli/serve.ts portOffsets',
+  'serving.ts portOffsets',
   'wallet/keystore.ts scryptCost',
   'primitives/amount.ts unit',
   'primitives/block.ts headerTrailer',

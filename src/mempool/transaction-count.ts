@@ -1,11 +1,14 @@
-import type { Node } from '../node.js'
+import type { Chain } from '../chain/chain.js'
+import type { Mempool } from './mempool.js'
 
 /**
  * Counts the transactions that a node meets from now on: when its pool accepts one, and when a block brings one that neither the pool
  * nor a block that it replaces held, such as every coinbase. What is mined later or returns to the pool in a reorganisation is
  * not counted again; what the pool dropped in between is.
  */
-export function countTransactions({ chain, mempool }: Pick<Node, 'chain' | 'mempool'>): { readonly total: number } {
+export function countTransactions({ chain, mempool }: { readonly chain: Chain; readonly mempool: Mempool }): {
+  readonly total: number
+} {
   const counter = { total: 0 }
   mempool.events.on('accepted', () => counter.total++)
   chain.addFollower({

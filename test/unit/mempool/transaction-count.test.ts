@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { countTransactions } from '../../../src/cli/transaction-count.js'
+import { countTransactions } from '../../../src/mempool/transaction-count.js'
 import { craft, craftBlock, genesisCoin } from '../../support/blocks.js'
 import { TestChain } from '../../support/chain.js'
 

@@ -1,0 +1,50 @@
+import { Type } from '@sinclair/typebox'
+
+/** What the resolver answers. */
+
+const closed = { additionalProperties: false }
+
+const operation = Type.Object(
+  {
+    header: Type.Object(
+      {
+        specification: Type.String({ description: 'version of the DID specification' }),
+        operation: Type.Union([Type.Literal('create'), Type.Literal('update'), Type.Literal('deactivate')]),
+        previousTxid: Type.Optional(Type.String({ description: 'txid of the operation before; of an update alone' })),
+      },
+      closed,
+    ),
+    payload: Type.String({ description: 'the document in base64url as published; of a deactivate the DID' }),
+    proof: Type.Object(
+      {
+        type: Type.Optional(Type.Literal('ECDSAsecp256r1')),
+        verificationMethod: Type.String({ description: 'the key, by its fragment where it is the DID’s own' }),
+        signature: Type.String({ description: '64 bytes in base64url' }),
+      },
+      closed,
+    ),
+  },
+  closed,
+)
+
+export const resolvedTransaction = Type.Object(
+  {
+    txid: Type.String(),
+    timestamp: Type.String({ description: 'time of the block, RFC 3339 in UTC' }),
+    operation,
+  },
+  closed,
+)
+
+export const resolveResult = Type.Object(
+  {
+    did: Type.String(),
+    status: Type.Integer({
+      minimum: 0,
+      maximum: 3,
+      description: '0 valid, 1 expired, 2 deactivated, 3 does not exist',
+    }),
+    transaction: Type.Optional(Type.Array(resolvedTransaction, { description: 'newest first; absent with status 3' })),
+  },
+  closed,
+)
