@@ -2,18 +2,24 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { cliPage } from './docs/cli-page.js'
+import { configurationPage } from './docs/configuration-page.js'
 import { errorsPage } from './docs/errors-page.js'
+import { jsonRpcPage } from './docs/json-rpc-page.js'
+import { monitoringPage } from './docs/monitoring-page.js'
 
-const pages: Readonly<Record<string, () => string>> = {
+const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/cli.md': cliPage,
+  'docs/configuration.md': configurationPage,
   'docs/errors.md': errorsPage,
+  'docs/json-rpc.md': jsonRpcPage,
+  'docs/monitoring.md': monitoringPage,
 }
 
 const root = new URL('../', import.meta.url)
 let stale = false
 for (const [name, page] of Object.entries(pages)) {
   const file = fileURLToPath(new URL(name, root))
-  const text = page()
+  const text = await page()
   if (!process.argv.includes('--check')) {
     writeFileSync(file, text)
   } else if (readFileSync(file, 'utf8') !== text) {

@@ -15,11 +15,15 @@ export interface Timers {
   after(milliseconds: number, callback: () => void): () => void
 }
 
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
+
 export interface Log {
   debug(fields: Record<string, unknown>, message: string): void
   info(fields: Record<string, unknown>, message: string): void
   warn(fields: Record<string, unknown>, message: string): void
   error(fields: Record<string, unknown>, message: string): void
+  /** From now on writes what is of this level or graver; absent where that cannot be chosen. */
+  setLevel?(level: LogLevel): void
 }
 
 export interface Env {

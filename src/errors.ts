@@ -100,7 +100,7 @@ export const codes = {
   'pool-full': tx(45024, 0, 'the pool is full of transactions with a higher fee rate'),
   'pool-ancestors': tx(45024, 0, 'more than 25 unconfirmed ancestors'),
   'pool-did-pending': tx(45024, 0, 'eight operations of this DID are pending already'),
-  'pool-side-chain': tx(45020, 0, 'the pool holds a proof of work of this side chain already'),
+  'pool-side-chain': tx(45020, 0, 'the pool holds a proof of work of this side chain that this one may not replace'),
 
   // --- blocks: bytes alone -------------------------------------------------------------------------------------------
   'block-malformed': block(20, 'the bytes are no block, or more than one'),
@@ -135,11 +135,26 @@ export const codes = {
   'block-too-deep': block(0, 'the block would reorganise more than the depth limit'),
   'block-unsettled-full': block(0, 'too many unsettled blocks are held already'),
   'block-stale': block(0, 'the block does not extend the confirmed chain'),
+  'auxpow-malformed': block(20, 'the bytes are no AuxPow, or more than one'),
   'auxpow-size': block(20, 'the AuxPow is larger than 16 KiB'),
   'auxpow-parent': block(20, 'the parent coinbase is not in the parent block'),
   'auxpow-commitment': block(20, 'the parent coinbase does not commit to this block exactly once'),
   'auxpow-index': block(20, 'an AuxPow index or branch length is not the one required'),
   'auxpow-work': block(20, 'the parent block hash is above the target'),
+
+  // --- work ----------------------------------------------------------------------------------------------------------------
+  'template-stale': request(
+    45002,
+    400,
+    -32007,
+    'the node has no template of this hash, or not any more: ask for a new one',
+  ),
+  'mining-impossible': request(
+    45002,
+    400,
+    -32008,
+    'this node cannot make blocks of its chain, or does not know whom they should pay',
+  ),
 
   // --- confirms ----------------------------------------------------------------------------------------------------------
   'confirm-malformed': block(20, 'the bytes are no confirm'),
@@ -215,6 +230,7 @@ export const codes = {
   'request-method': request(42001, 405, -32601, 'the path exists, but not with this HTTP method'),
   'request-action': request(42001, 400, -32601, 'the Action is not one this endpoint knows'),
   'request-parameter': request(42002, 400, -32602, 'a parameter is missing or has a wrong form'),
+  'query-invalid': request(42002, 400, -32602, 'no search condition, several of them, or one that is not valid'),
   'request-json': request(41003, 400, -32700, 'the body is not JSON'),
   'request-form': request(41003, 400, -32600, 'the bytes are no HTTP request, or the JSON is no JSON-RPC request'),
   'request-headers': request(41003, 431, -32600, 'the headers are larger than the limit'),
@@ -226,6 +242,15 @@ export const codes = {
   'unknown-transaction': request(44001, 404, -32002, 'no such transaction on the chain or in the pool'),
   'unknown-block': request(44003, 404, -32004, 'no such block'),
   'unknown-confirm': request(44004, 404, -32004, 'the block has no confirm'),
+  'snapshot-limit': request(45002, 503, -32005, 'the devnet keeps as many snapshots as it may'),
+  'request-upgrade': request(
+    41003,
+    426,
+    -32600,
+    'this port speaks WebSocket, and the request does not ask for it properly',
+  ),
+  'event-gone': request(42002, 400, -32006, 'the events asked for are not kept, or not of this run of the node'),
+  'subscription-limit': request(45002, 429, -32005, 'the connection has as many subscriptions as one may'),
   'resolver-behind': request(45002, 503, -32001, 'the node is catching up, so it cannot resolve yet'),
   busy: request(45002, 503, -32005, 'a queue is full; try again'),
   internal: request(45002, 500, -32603, 'an unforeseen failure; the log says more'),

@@ -1,8 +1,8 @@
 /**
- * The library: bytes of the chain, DID documents and their proofs. Everything here works without a node, a clock or a
- * network.
+ * The library: a node in the caller's process, resolvers, and the bytes of the chain, DID documents and their proofs, which
+ * need no node, no clock and no network. Keys and transactions are in `didledger/wallet`.
  */
-export { type Code, codes, RuleError } from './errors.js'
+export { type Code, codes, RuleError, UserError } from './errors.js'
 export { Block } from './primitives/block.js'
 export { Transaction } from './primitives/transaction.js'
 export type { TransactionJson } from './primitives/transaction-json.js'
@@ -17,3 +17,8 @@ export {
   verifyDocument,
   verifyOperation,
 } from './library/verify.js'
+export { createNode } from './library/create-node.js'
+export type * from './library/node.js'
+export { HttpResolver, type HttpResolverOptions } from './client/http-resolver.js'
+export { type DidSource, getResolver } from './library/get-resolver.js'
+export type { DocumentQuery, QueryResult, ResolvedTransaction, ResolveResult } from './did/resolution.js'

@@ -8,14 +8,18 @@ import { selfTest } from './crypto/verify.js'
 import { VirtualClock } from './devnet/clock.js'
 import { Devnet, type MiningMode } from './devnet/devnet.js'
 import type { Clock, Env } from './env.js'
+import { EventLog } from './events/log.js'
 import { Mempool } from './mempool/mempool.js'
-import { Miner } from './mining/miner.js'
+import type { PoolLimits } from './mempool/policy.js'
+import { Mining } from './mining/mining.js'
 import { type Identity, loadIdentity } from './network/identity.js'
 import type { ProgramHash } from './primitives/address.js'
 import { genesisBlock } from './primitives/genesis.js'
 import type { Spec } from './primitives/spec.js'
-import { Resolver } from './resolver/resolver.js'
+import type { QueryLimits } from './resolver/query.js'
+import { Resolver, type SyncStatus } from './resolver/resolver.js'
 import { checkJournal } from './storage/check.js'
+import { loadSecret } from './storage/secret-file.js'
 import { Database } from './storage/database.js'
 import { DataDirectory } from './storage/directory.js'
 import { keys } from './storage/schema.js'
@@ -30,8 +34,25 @@ export interface NodeOptions {
   readonly dataDir?: string
   /** When the one validator of a devnet spec makes blocks; the default is at once. */
   readonly mining?: MiningMode
+  /** On a devnet: so many accounts have coins, those that its genesis block pays included. */
+  readonly accounts?: number
   /** On a chain without validators: mine, and pay this address. */
   readonly mineTo?: ProgramHash
+  readonly tuning?: NodeTuning
+}
+
+/** Sizes that a node has good values for. */
+export interface NodeTuning {
+  /** Bytes that the database keeps of its tables. */
+  readonly databaseCache?: number
+  /** Threads that verify signatures; as many as there are processors when absent. */
+  readonly verifierThreads?: number
+  /** Bytes of answers that the resolver keeps. */
+  readonly resolverCache?: number
+  /** What differs from the limits of searches. */
+  readonly queries?: Partial<QueryLimits>
+  /** What differs from the pool's policy. */
+  readonly pool?: Partial<PoolLimits>
 }
 
 /** The parts of a running node, wired together. Interfaces are served over them by api/. */
@@ -39,11 +60,17 @@ export interface Node {
   readonly spec: Spec
   readonly directory: DataDirectory
   readonly identity: Identity
+  /** What the owner of the node shows its interfaces to be let in: the 32 bytes in the file admin.token. */
+  readonly adminToken: Uint8Array
   readonly chain: Chain
   readonly reader: ChainReader
   readonly mempool: Mempool
+  readonly events: EventLog
   readonly resolver: Resolver
   readonly devnet: Devnet | undefined
+  readonly mining: Mining
+  /** Whether a peer has proved a tip that the node does not have. */
+  sync(): SyncStatus
   /** The clock that the chain lives by: the virtual one on a devnet. */
   readonly clock: Clock
   /** Rejects when the node cannot go on: a failed write, a broken invariant. */
@@ -51,12 +78,13 @@ export interface Node {
   close(): Promise<void>
 }
 
-/** Opens a ledger: directory, database with its start-up checks, chain. */
+/** Opens a ledger: directory, database (with a cache of so many bytes) with its start-up checks, chain. */
 export async function openLedger(
   spec: Spec,
   directory: DataDirectory,
   verifier: Verifier,
   env: Env,
+  databaseCache?: number,
 ): Promise<{
   chain: Chain
   database: Database
@@ -64,7 +92,7 @@ export async function openLedger(
   virtualClock: VirtualClock | undefined
   signatures: SignatureCache
 }> {
-  const database = await Database.open(directory.database)
+  const database = await Database.open(directory.database, databaseCache)
   try {
     const span = await checkJournal(database)
     await directory.claim(spec.name, genesisBlock(spec).header.hash, database.get(keys.meta('tip')) === undefined)
@@ -93,10 +121,14 @@ export async function withVerifier<T>(env: Env, run: (verifier: Verifier) => Pro
 
 /** Starts a node without any interface. */
 export async function startNode(options: NodeOptions): Promise<Node> {
-  const { spec, env } = options
+  const { spec, env, tuning = {} } = options
+  const { databaseCache, verifierThreads, resolverCache, queries = {}, pool = {} } = tuning
   selfTest()
   const directory = await DataDirectory.open(options.dataDir)
-  const verifier = createVerifierPool({ log: env.log })
+  const verifier = createVerifierPool({
+    log: env.log,
+    ...(verifierThreads === undefined ? {} : { workers: verifierThreads }),
+  })
   const closers: (() => Promise<void>)[] = [() => directory.close(), () => verifier.close()]
   const close = async () => {
     const failures: unknown[] = []
@@ -104,7 +136,8 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     if (failures.length > 0) throw failures[0]
   }
   try {
-    const { chain, database, clock, virtualClock, signatures } = await openLedger(spec, directory, verifier, env)
+    const ledger = await openLedger(spec, directory, verifier, env, databaseCache)
+    const { chain, database, clock, virtualClock, signatures } = ledger
     closers.push(
       () => database.close(),
       () => chain.close(),
@@ -112,29 +145,63 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     const stopped = new Promise<never>((_, reject) => chain.events.once('fatal', reject))
     const failure = Promise.race([stopped, database.failure])
     failure.catch(() => {})
-    const mempool = await Mempool.open({ chain, verifier, signatures, clock: env.clock, log: env.log })
+    const mempool = await Mempool.open({
+      chain,
+      verifier,
+      signatures,
+      clock: env.clock,
+      log: env.log,
+      limits: pool,
+    })
     closers.push(() => mempool.close())
+    const events = await EventLog.open({ chain, mempool, clock: env.clock })
     closers.push(repeat(env, expiryInterval, () => mempool.expire()))
     const identity = await loadIdentity(directory.peerKey, env.random)
+    const adminToken = await loadSecret(directory.adminToken, 'admin token', env.random)
     const reader = new ChainReader(chain)
     const tip = () => chain.tip.header
     // Without peers nobody can have proved a better tip.
     const sync = () => ({ catchingUp: false, height: chain.tip.header.height, target: chain.tip.header.height })
-    const resolver = new Resolver({ database, clock, tip, sync })
+    const resolver = new Resolver({
+      database,
+      clock,
+      tip,
+      sync,
+      queryLimits: queries,
+      ...(resolverCache === undefined ? {} : { cacheBytes: resolverCache }),
+    })
+    closers.push(() => resolver.close())
 
     let devnet: Devnet | undefined
     if (virtualClock !== undefined) {
       const mining = options.mining ?? { kind: 'automine' }
       devnet = new Devnet({ ...env, chain, mempool, clock: virtualClock, mining })
       closers.push(() => (devnet as Devnet).stop())
+      if (options.accounts !== undefined) await devnet.fund(options.accounts)
       devnet.start()
     }
-    if (options.mineTo !== undefined) {
-      const miner = new Miner({ ...env, chain, mempool, payTo: options.mineTo })
-      closers.push(() => miner.stop())
-      miner.start()
+    const payTo = options.mineTo === undefined ? {} : { payTo: options.mineTo }
+    const validator = devnet === undefined ? {} : { validator: devnet.validator }
+    const mining = new Mining({ ...env, chain, mempool, ...payTo, ...validator })
+    closers.push(() => mining.stop())
+    if (options.mineTo !== undefined) mining.start(options.mineTo)
+    return {
+      spec,
+      directory,
+      identity,
+      adminToken,
+      chain,
+      reader,
+      mempool,
+      events,
+      resolver,
+      devnet,
+      mining,
+      sync,
+      clock,
+      failure,
+      close,
     }
-    return { spec, directory, identity, chain, reader, mempool, resolver, devnet, clock, failure, close }
   } catch (error) {
     await close()
     throw error

@@ -1,4 +1,5 @@
-import type { ApiContext } from './api/context.js'
+import type { ApiContext, NodeHealth } from './api/context.js'
+import type { ApiLimits } from './api/limits.js'
 import type { Log } from './env.js'
 import { countTransactions } from './mempool/transaction-count.js'
 import type { Node } from './node.js'
@@ -14,28 +15,44 @@ export interface ServingOptions {
   /** Addresses to listen on. */
   readonly hosts: readonly string[]
   readonly log: Log
+  /** What differs from the limits of the interfaces. */
+  readonly limits?: Partial<ApiLimits>
 }
 
 /** The open interfaces of a node. */
 export interface Servers {
-  readonly ports: { readonly rest: number; readonly rpc: number }
+  readonly ports: { readonly rest: number; readonly ws: number; readonly rpc: number }
   close(): Promise<void>
 }
 
 /** Opens the interfaces of a node. A port that is taken is a UserError, and none is left open. */
-export async function serve(node: Node, { portBase, hosts, log }: ServingOptions): Promise<Servers> {
+export async function serve(node: Node, { portBase, hosts, log, limits = {} }: ServingOptions): Promise<Servers> {
   const port = (offset: number) => (portBase === 0 ? 0 : portBase + offset)
   const counter = countTransactions(node)
   const ports = { p2p: 0, ws: 0, rest: 0, rpc: 0 }
-  const { reader, mempool, resolver, devnet, identity } = node
+  const { reader, mempool, events, resolver, devnet, mining, identity, adminToken, sync, chain, directory } = node
+  let stage: NodeHealth['stage'] = 'starting'
+  let failed = false
+  node.failure.catch(() => (failed = true))
+  // Loading the HTTP server takes longer than all the rest; only who serves waits for it.
+  const [{ ApiServer }, { NodeMetrics }, { WsServer }] = await Promise.all([
+    import('./api/server.js'),
+    import('./api/metrics.js'),
+    import('./api/ws/server.js'),
+  ])
+  const version = packageVersion()
+  const metrics = new NodeMetrics({ chain, mempool, resolver, version, databaseBytes: () => directory.databaseBytes() })
   const context: ApiContext = {
     reader,
     mempool,
     resolver,
+    mining,
+    adminToken,
     log,
+    limits,
     ...(devnet === undefined ? {} : { devnet }),
     nodeInfo: () => ({
-      compile: packageVersion(),
+      compile: version,
       id: identity.id,
       version: 1,
       services: 0,
@@ -45,22 +62,28 @@ export async function serve(node: Node, { portBase, hosts, log }: ServingOptions
       ports,
       neighbors: [],
     }),
+    metrics,
+    health: () => ({ failed, stage, sync: sync() }),
   }
-  // Loading the HTTP server takes longer than all the rest; only who serves waits for it.
-  const { ApiServer } = await import('./api/server.js')
-  const rest = await ApiServer.open(context, { serves: 'rest', hosts, port: port(portOffsets.rest) })
-  const rpc = await ApiServer.open(context, { serves: 'rpc', hosts, port: port(portOffsets.rpc) }).catch(
-    async (error: unknown) => {
-      await rest.close()
-      throw error
-    },
-  )
-  ports.rest = rest.port
-  ports.rpc = rpc.port
-  return {
-    ports,
-    close: async () => {
-      await Promise.all([rest.close(), rpc.close()])
-    },
+  const servers: { close(): Promise<void> }[] = []
+  const close = async () => {
+    stage = 'stopping'
+    metrics.close()
+    await Promise.all(servers.map((server) => server.close()))
   }
+  const opened = async <T extends { port: number; close(): Promise<void> }>(opening: Promise<T>): Promise<number> => {
+    const server = await opening
+    servers.push(server)
+    return server.port
+  }
+  try {
+    ports.rest = await opened(ApiServer.open(context, { serves: 'rest', hosts, port: port(portOffsets.rest) }))
+    ports.ws = await opened(WsServer.open(context, { events, hosts, port: port(portOffsets.ws) }))
+    ports.rpc = await opened(ApiServer.open(context, { serves: 'rpc', hosts, port: port(portOffsets.rpc) }))
+  } catch (error) {
+    await close()
+    throw error
+  }
+  stage = 'serving'
+  return { ports, close }
 }

@@ -3,19 +3,33 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 /** Longest the event loop is held by work that can be divided, in milliseconds. */
 const slice = 4
 
-/** Calls `step` until it says false, letting other work in between slices. */
-export async function inSlices(step: () => boolean): Promise<void> {
-  let started = performance.now()
-  while (step()) {
-    if (performance.now() - started < slice) continue
+/** A stretch of work that takes turns with all other work. */
+export class Turns {
+  #started = performance.now()
+
+  /** Whether it is time for others. */
+  get over(): boolean {
+    return performance.now() - this.#started >= slice
+  }
+
+  /** Resolves when the others had their turn. */
+  async next(): Promise<void> {
     await nextTurn()
-    started = performance.now()
+    this.#started = performance.now()
   }
 }
 
-/** Runs through steps to their end, letting other work in between slices. */
-export async function runInSlices(steps: Iterator<unknown>): Promise<void> {
-  await inSlices(() => steps.next().done !== true)
+/** Calls `step` until it says false, letting other work in between slices. */
+export async function inSlices(step: () => boolean): Promise<void> {
+  const turns = new Turns()
+  while (step()) if (turns.over) await turns.next()
+}
+
+/** Runs through steps to their end, letting other work in between slices, and returns what they return. */
+export async function runInSlices<T>(steps: Iterator<unknown, T>): Promise<T> {
+  let last: IteratorResult<unknown, T>
+  await inSlices(() => (last = steps.next()).done !== true)
+  return last!.value as T
 }
 
 /** Does something for every item, letting other work in between slices. */

@@ -1,12 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import { pino } from 'pino'
-import type { Env, Log } from './env.js'
-
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
+import type { Env, Log, LogLevel } from './env.js'
 
 /** A log of one JSON line an entry on standard error. */
 export function processLog(level: LogLevel): Log {
-  return pino({ level, base: null }, pino.destination({ dest: 2, sync: true }))
+  const log = pino({ level, base: null }, pino.destination({ dest: 2, sync: true }))
+  return {
+    debug: (fields, message) => log.debug(fields, message),
+    info: (fields, message) => log.info(fields, message),
+    warn: (fields, message) => log.warn(fields, message),
+    error: (fields, message) => log.error(fields, message),
+    setLevel: (chosen) => {
+      log.level = chosen
+    },
+  }
 }
 
 /** The world as a real process sees it. */

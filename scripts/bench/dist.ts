@@ -7,7 +7,9 @@ import type * as CommitmentModule from '../../src/consensus/commitment.js'
 import type * as SubsidyModule from '../../src/consensus/subsidy.js'
 import type * as PoolModule from '../../src/crypto/pool.js'
 import type * as CacheModule from '../../src/crypto/signature-cache.js'
+import type * as MempoolModule from '../../src/mempool/mempool.js'
 import type * as SolveModule from '../../src/mining/solve.js'
+import type * as TemplateModule from '../../src/mining/template.js'
 import type * as NodeModule from '../../src/node.js'
 import type * as AddressModule from '../../src/primitives/address.js'
 import type * as AuxPowModule from '../../src/primitives/auxpow.js'
@@ -19,6 +21,7 @@ import type * as TransactionModule from '../../src/primitives/transaction.js'
 import type * as ResolverModule from '../../src/resolver/resolver.js'
 import type * as DatabaseModule from '../../src/storage/database.js'
 import type * as DirectoryModule from '../../src/storage/directory.js'
+import type * as SchemaModule from '../../src/storage/schema.js'
 import type * as SystemModule from '../../src/system.js'
 
 /**
@@ -38,6 +41,8 @@ export const { commitmentAttribute } = await compiled<typeof CommitmentModule>('
 export const { subsidyAt } = await compiled<typeof SubsidyModule>('consensus/subsidy')
 export const { createVerifierPool } = await compiled<typeof PoolModule>('crypto/pool')
 export const { SignatureCache } = await compiled<typeof CacheModule>('crypto/signature-cache')
+export const { Mempool } = await compiled<typeof MempoolModule>('mempool/mempool')
+export const { selectTransactions, templateOf } = await compiled<typeof TemplateModule>('mining/template')
 export const { solve } = await compiled<typeof SolveModule>('mining/solve')
 export const { openLedger } = await compiled<typeof NodeModule>('node')
 export const { addressFromPublicKey, prefix, programHash, singleKeyCode } =
@@ -50,8 +55,9 @@ export const { parseSpec } = await compiled<typeof SpecModule>('primitives/spec'
 export const { attributeUsage, coinbaseInput, finalSequence, Transaction } =
   await compiled<typeof TransactionModule>('primitives/transaction')
 export const { Resolver } = await compiled<typeof ResolverModule>('resolver/resolver')
-export const { Database } = await compiled<typeof DatabaseModule>('storage/database')
+export const { Database, Overlay } = await compiled<typeof DatabaseModule>('storage/database')
 export const { DataDirectory } = await compiled<typeof DirectoryModule>('storage/directory')
+export const { keys } = await compiled<typeof SchemaModule>('storage/schema')
 export const { systemEnv } = await compiled<typeof SystemModule>('system')
 
 export type Block = BlockModule.Block

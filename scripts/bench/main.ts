@@ -3,16 +3,22 @@
  * them run, about three minutes.
  */
 import { connectSuite } from './connect.js'
+import { eventsSuite } from './events.js'
 import { httpSuite } from './http.js'
+import { querySuite } from './query.js'
 import { reorganisationSuite } from './reorganisation.js'
 import { type Row, tableOf } from './report.js'
 import { startSuite } from './start.js'
+import { templateSuite } from './template.js'
 
 const suites: Readonly<Record<string, () => Promise<Row[]>>> = {
   connect: connectSuite,
   reorganisation: reorganisationSuite,
   http: httpSuite,
+  query: querySuite,
   start: startSuite,
+  template: templateSuite,
+  events: eventsSuite,
 }
 
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))

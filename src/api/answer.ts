@@ -1,4 +1,4 @@
-import { codes, restDescriptions, type RuleError } from '../errors.js'
+import { type Code, codes, restDescriptions, type RuleError } from '../errors.js'
 
 /** The forms that answers have on the wire. A result is JSON text already. */
 
@@ -41,6 +41,9 @@ const rpcMessages: Readonly<Record<number, string>> = {
   [-32001]: 'Resolver internal error.',
 }
 
+/** The interface has a message of its own for these, beside that of their code. */
+const rpcMessageOf: Readonly<Partial<Record<Code, string>>> = { 'query-invalid': 'Query parameters invalid.' }
+
 /** A JSON-RPC answer with a result; `id` is JSON text. */
 export function rpcSuccess(id: string, result: string): string {
   return `{"id":${id},"jsonrpc":"2.0","result":${result}}`
@@ -49,7 +52,8 @@ export function rpcSuccess(id: string, result: string): string {
 /** A JSON-RPC answer with an error; what was refused as a transaction begins with its REST code. */
 export function rpcFailure(id: string, error: RuleError, code: number = codes[error.code].rpc): string {
   const { rest } = codes[error.code]
-  const message = rpcMessages[code] ?? 'Server error'
-  const data = code === -32000 ? `${rest} ${restDescriptions[rest]}: ${error.message}` : error.message
+  const message = rpcMessageOf[error.code] ?? rpcMessages[code] ?? 'Server error'
+  // Blocks have no number there: 45002 stands for whatever REST never says.
+  const data = code === -32000 && rest !== 45002 ? `${rest} ${restDescriptions[rest]}: ${error.message}` : error.message
   return `{"id":${id},"jsonrpc":"2.0","error":${JSON.stringify({ code, message, data })}}`
 }

@@ -1,18 +1,23 @@
 import type { preParsingHookHandler } from 'fastify'
 import { RuleError } from '../errors.js'
+import type { ApiLimits } from './limits.js'
 import { isJson } from './origin.js'
 
 /** Bounds the bytes of all request bodies that are in memory at once. */
 export class BodyBudget {
+  readonly #limits: ApiLimits
   #free: number
 
-  constructor(bytes: number) {
-    this.#free = bytes
+  constructor(limits: ApiLimits) {
+    this.#limits = limits
+    this.#free = limits.allBodies
   }
 
-  /** Takes `bytes`, or throws `busy`. The returned function gives them back, once. */
+  /** Takes `bytes`, or throws `busy`; a large body leaves room for small ones. The returned function gives them back, once. */
   take(bytes: number): () => void {
-    if (bytes > this.#free) throw new RuleError('busy', 'too many large requests at once; try again')
+    const { rpcPlainBody, smallBodies } = this.#limits
+    const kept = bytes > rpcPlainBody ? smallBodies : 0
+    if (bytes > this.#free - kept) throw new RuleError('busy', 'too many large requests at once; try again')
     this.#free -= bytes
     let taken = bytes
     return () => {

@@ -2,12 +2,25 @@
 export const apiLimits = {
   /** Bytes of a REST body: the largest transaction, 8 000 000 bytes, as hex, and what stands around it. */
   restBody: 16_000_000 + 64 * 1024,
-  /** Bytes of a JSON-RPC body. */
-  rpcBody: 1024 * 1024,
+  /** Bytes of a JSON-RPC body: the same transaction has to go in. */
+  rpcBody: 16_000_000 + 64 * 1024,
+  /** Bytes of a JSON-RPC body that may hold anything; what makes a larger one large has to be text. */
+  rpcPlainBody: 1024 * 1024,
+  /** Values of a larger one. */
+  rpcLargeBodyValues: 4096,
   /** Bytes of all bodies that are held at once; further ones are told to come back. */
   allBodies: 128 * 1024 * 1024,
+  /** Bytes of those that only bodies up to a megabyte may take, so that large ones do not keep them out. */
+  smallBodies: 32 * 1024 * 1024,
   /** Requests of one JSON-RPC batch. */
   batch: 100,
+  /** Bytes of the answers of one batch; requests after that are told to come in another one. */
+  batchAnswers: 64 * 1024 * 1024,
+  /** Addresses of one `listunspent`, and coins of one list. */
+  listedAddresses: 100,
+  listedCoins: 10_000,
+  /** Pooled transactions that `getrawmempool` shows as objects. */
+  poolObjects: 10_000,
   /** Bytes of request line and headers. */
   headers: 16 * 1024,
   /** Milliseconds until the headers of a request must be there. */
@@ -24,6 +37,24 @@ export const apiLimits = {
   closeGrace: 3000,
   /** Bytes of answers that are kept until the tip changes. */
   answerCache: 16 * 1024 * 1024,
+  /** WebSocket connections of one address of this machine. */
+  wsConnections: 2000,
+  /** Frames that one message may come in. */
+  wsFragments: 1024,
+  /** Messages of a connection that wait for their turn; with so many nothing more of it is read. */
+  wsWaiting: 16,
+  /** Bytes of messages that are not answered yet and of answers that are not sent yet, of all connections. */
+  wsHeld: 128 * 1024 * 1024,
+  /** Bytes of an unfinished message that are not counted among them. */
+  wsUncounted: 64 * 1024,
+  /** Bytes waiting to be sent on a connection with which events, and further answers, wait. */
+  wsSendQueue: 64 * 1024,
+  /** Subscriptions of a connection. */
+  wsSubscriptions: 16,
+  /** Blocks that are told again at the same time. */
+  wsReplays: 8,
+  /** Milliseconds between pings; whoever has not answered one until the next is gone. */
+  wsPing: 30_000,
   /** Requests that one address may send in a window of milliseconds, where the server listens beyond loopback. */
   rateRequests: 12_000,
   rateWindow: 60_000,

@@ -18,6 +18,8 @@ export interface ListenersOptions {
   readonly limits: ApiLimits
   readonly handler: HttpHandler
   readonly parserAnswer: ParserAnswer
+  /** Takes over connections whose request asks for another protocol; without it they are requests like others. */
+  readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
 }
 
 /** Attempts to find a port that is free on all hosts, and to take a port back that was just left. */
@@ -94,7 +96,7 @@ export class Listeners {
   }
 }
 
-function buildServer({ limits, handler, parserAnswer }: ListenersOptions): Server {
+function buildServer({ limits, handler, parserAnswer, upgrade }: ListenersOptions): Server {
   const server = createServer({
     maxHeaderSize: limits.headers,
     headersTimeout: limits.headersTimeout,
@@ -117,6 +119,7 @@ function buildServer({ limits, handler, parserAnswer }: ListenersOptions): Serve
     }
     handler(request, response)
   })
+  if (upgrade !== undefined) server.on('upgrade', upgrade)
   // An expectation that we do not know may be ignored, and then needs no answer of its own form.
   server.on('checkExpectation', handler)
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
@@ -127,14 +130,25 @@ function buildServer({ limits, handler, parserAnswer }: ListenersOptions): Serve
       socket.destroy()
       return
     }
-    const { status, body } = parserAnswer(error.code, pending?.req.url)
-    socket.end(
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: ${jsonType}\r\n` +
-        `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-      () => socket.destroy(),
-    )
+    answerAndClose(socket, parserAnswer(error.code, pending?.req.url))
   })
   return server
+}
+
+/** Answers on a bare connection and closes it; `headers` are whole lines. */
+export function answerAndClose(
+  socket: Duplex,
+  { status, body }: { readonly status: number; readonly body: string },
+  headers: readonly string[] = [],
+): void {
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    `Content-Type: ${jsonType}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...headers,
+    'Connection: close',
+  ]
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
 }
 
 /** The port that was bound; undefined where the machine does not have the address `::1`. */

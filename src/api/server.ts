@@ -11,6 +11,7 @@ import { type ApiLimits, apiLimits } from './limits.js'
 import { Listeners } from './listeners.js'
 import { isLoopback, loopbackHosts } from './origin.js'
 import { pathOf } from './path.js'
+import { plainRoutes, registerPlainRoutes } from './plain-routes.js'
 import { registerRest } from './rest/plugin.js'
 import { restPrefix, restRoutes } from './rest/routes.js'
 import { registerRpc, rpcPaths } from './rpc/plugin.js'
@@ -119,18 +120,23 @@ async function buildApp(
     // The app only handles requests: the listeners are ours, several for one app, and they come and go.
     serverFactory: (handler) => createServer(handler),
   })
+  app.addHook('onResponse', (request, reply, done) => {
+    context.metrics.countRequest(request.routeOptions.url, reply.statusCode, reply.elapsedTime / 1000)
+    done()
+  })
   app.setErrorHandler((error: FastifyError, request, reply) => fail(error, request, reply))
   await app.register(cors, { origin: '*', methods: ['GET', 'HEAD', 'POST'], strictPreflight: false, maxAge: 86_400 })
   if (limitRate) await registerRateLimit(app, limits)
   // A body that nobody asked for, at a path that does not exist, is not read.
   app.removeAllContentTypeParsers()
-  const budget = new BodyBudget(limits.allBodies)
+  const budget = new BodyBudget(limits)
   app.setNotFoundHandler((request, reply) => {
     const methods = methodsOf(request.url, onlyRpc)
     if (methods.length === 0) throw new RuleError('request-path', `nothing is at ${pathOf(request.url).slice(0, 200)}`)
     void reply.header('allow', methods.join(', '))
     throw new RuleError('request-method', `${request.method}: this path takes ${methods.join(' and ')}`)
   })
+  if (!onlyRpc) registerPlainRoutes(app, context)
   await app.register(async (scope) => registerRpc(scope, { context, limits, budget }))
   if (!onlyRpc) await app.register(async (scope) => registerRest(scope, { context, limits, budget, restart }))
   await app.ready()
@@ -157,7 +163,9 @@ const restPatterns = restRoutes.map(({ path, methods, envelope }) => ({
 function methodsOf(url: string, onlyRpc: boolean): string[] {
   const path = pathOf(url)
   if (rpcPaths.includes(path)) return ['POST']
-  return onlyRpc ? [] : restPatterns.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => [...methods])
+  if (onlyRpc) return []
+  if (plainRoutes.some((route) => route.path === path)) return ['GET']
+  return restPatterns.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => [...methods])
 }
 
 /** The form that answers at a path have. */

@@ -18,9 +18,14 @@ export async function readBlock(database: Database, known: KnownHeader): Promise
   return new Block(known.header, readAuxPow(new Reader(known.auxPow)), transactions)
 }
 
+/** The bytes of a block off the active chain; undefined where they are not kept. */
+export function sideBodyRow(rows: RowReader, hash: Hash): Uint8Array | undefined {
+  return rows.get(keys.sideBody(hash))
+}
+
 /** A block off the active chain. */
 export function readSideBody(rows: RowReader, hash: Hash): Block {
-  const bytes = rows.get(keys.sideBody(hash))
+  const bytes = sideBodyRow(rows, hash)
   if (bytes === undefined) throw damaged('the body of a block off the active chain is gone')
   return Block.fromBytes(bytes)
 }

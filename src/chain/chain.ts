@@ -1,12 +1,12 @@
 import { EventEmitter } from 'node:events'
 import { checkProofOfWork } from '../consensus/auxpow.js'
 import { checkConfirm } from '../consensus/confirm.js'
-import { BlockConnector, type ConnectedBlock } from '../consensus/connect.js'
+import type { ConnectedBlock } from '../consensus/connect.js'
 import { checkClock, checkHeaderContext } from '../consensus/context.js'
 import { StateOverlay, type StateView } from '../consensus/ledger.js'
 import { blockSanitySteps, bodyMatchSteps, type SanityContext } from '../consensus/sanity.js'
 import type { SignatureCache } from '../crypto/signature-cache.js'
-import { runChecks, RunningChecks, type Verifier } from '../crypto/verifier.js'
+import { runChecks, type Verifier } from '../crypto/verifier.js'
 import type { Clock, Log } from '../env.js'
 import { InvariantError, RuleError } from '../errors.js'
 import { auxPowBytes } from '../primitives/auxpow.js'
@@ -17,22 +17,26 @@ import { parseConfirm } from '../primitives/confirm.js'
 import { genesisBlock, registerAssetTransaction } from '../primitives/genesis.js'
 import type { Hash } from '../primitives/hash.js'
 import type { Header } from '../primitives/header.js'
-import type { SignatureCheck } from '../primitives/signature.js'
 import type { Spec } from '../primitives/spec.js'
 import { damaged, type Database, Overlay, StorageError } from '../storage/database.js'
 import type { JournalKind } from '../storage/journal.js'
 import { type BlockStatus, keys, schemaVersion, values } from '../storage/schema.js'
-import { coinKeysOf, putConnected, putDisconnected, StoredState } from '../storage/state.js'
+import { putConnected, StoredState } from '../storage/state.js'
 import { Headers, type KnownHeader } from './headers.js'
-import { readBlock, readSideBody } from './bodies.js'
+import { readSideBody } from './bodies.js'
+import type { BlockEvent, ChainChange, ChainFollower, ChainWriter, Restoration } from './change.js'
+import { type Connecting, connectInto, connectOn } from './connect.js'
+import { disconnectInto, rewindBlocks, rewindBytes } from './disconnect.js'
 import { JobQueue } from './queue.js'
 import { sideBlockLimit, SideBlocks } from './side.js'
-import { inSlices, runInSlices } from '../slices.js'
+import { runInSlices } from '../slices.js'
 
 /** Blocks waiting for the writer. */
 const queueLimit = 256
 /** Blocks that a reorganisation may take back. */
 export const reorganisationDepth = 288
+
+export type { BlockEvent, ChainChange, ChainFollower, ChainWriter } from './change.js'
 
 export interface ChainOptions {
   readonly spec: Spec
@@ -41,27 +45,6 @@ export interface ChainOptions {
   readonly signatures: SignatureCache
   readonly clock: Clock
   readonly log: Log
-}
-
-/** A block that became part of the active chain, or ceased to be. */
-export interface BlockEvent {
-  readonly block: Block
-  /** DIDs that its operations changed; of a disconnected block not listed. */
-  readonly dids: readonly string[]
-}
-
-/** One change of the active chain: what went, newest first, and what came, oldest first. */
-export interface ChainChange {
-  readonly disconnected: readonly BlockEvent[]
-  readonly connected: readonly BlockEvent[]
-}
-
-/** A part that keeps rows of its own in step with the chain. */
-export interface ChainFollower {
-  /** Adds rows to the batch that makes the change. */
-  stage(overlay: Overlay, change: ChainChange): void
-  /** Follows a change that is on disk; the next one waits for it. */
-  follow(change: ChainChange): Promise<void>
 }
 
 interface ChainEvents {
@@ -81,6 +64,7 @@ export class Chain {
   readonly events = new EventEmitter<ChainEvents>()
   readonly database: Database
   readonly #options: ChainOptions
+  readonly #connecting: Connecting
   readonly #queue = new JobQueue(queueLimit)
   readonly #followers: ChainFollower[] = []
   #tip!: KnownHeader
@@ -93,6 +77,7 @@ export class Chain {
     this.genesis = genesisBlock(options.spec)
     this.sanity = { spec: options.spec, assetId: registerAssetTransaction(options.spec).hash }
     this.headers = new Headers(options.database)
+    this.#connecting = { ...options, sanity: this.sanity }
   }
 
   /** Opens the chain in a database, writing genesis into an empty one. */
@@ -144,14 +129,15 @@ export class Chain {
     this.#followers.push(follower)
   }
 
-  /** Runs a job of another part between blocks: the tip does not move meanwhile. */
-  exclusive<T>(job: () => Promise<T>): Promise<T> {
-    return this.#queue.run(() => this.#guard(job))
+  /** Runs a job of another part between blocks: the tip does not move meanwhile, unless the job itself rewinds it. */
+  exclusive<T>(job: (writer: ChainWriter) => Promise<T>): Promise<T> {
+    const rewind: ChainWriter['rewind'] = (to, restorations) => this.#rewind(to, restorations)
+    return this.#queue.run(() => this.#guard(() => job({ rewind })))
   }
 
   /** Connects a block on a throw-away overlay of the tip: whether it would be accepted, signatures aside. */
   async trial(block: Block): Promise<ConnectedBlock> {
-    return this.#connect(new Overlay(this.database), block)
+    return connectOn(new Overlay(this.database), block, this.sanity)
   }
 
   /** Waits for the writer and leaves a clean point behind. */
@@ -234,10 +220,10 @@ export class Chain {
 
   async #extend(block: Block, record: NewRecord, confirm: Uint8Array | undefined): Promise<void> {
     const overlay = new Overlay(this.database)
-    const event = await this.#connectInto(overlay, block)
+    const event = await connectInto(overlay, block, this.#connecting)
     this.#putRecord(overlay, block, record, 'active')
     if (confirm !== undefined) overlay.put(keys.confirm(block.header.hash), confirm)
-    await this.#change(overlay, { disconnected: [], connected: [event] }, 'block')
+    await this.#change(overlay, { disconnected: [], connected: [event] }, { kind: 'block', top: block.header })
   }
 
   /** Leaves the active chain where the branch of `block` left it and follows the branch: all in one batch. */
@@ -245,21 +231,16 @@ export class Chain {
     const overlay = new Overlay(this.database)
     const branch = this.#branchOf(record.parent)
     const fork = branch.length === 0 ? record.parent : this.#known((branch[0] as KnownHeader).header.previous)
-    const disconnected: BlockEvent[] = []
-    for (let height = this.#tip.header.height; height > fork.header.height; height--) {
-      const gone = this.#activeAt(height)
-      const body = await readBlock(this.database, gone)
-      await putDisconnected(overlay, body)
-      overlay.del(keys.active(height))
+    const going = [...this.#downTo(fork.header.height)]
+    const disconnected = await disconnectInto(overlay, this.database, going, (gone, body) => {
       overlay.put(keys.sideBody(gone.header.hash), body.bytes)
       overlay.put(keys.header(gone.header.hash), encodeRecord(gone, 'side'))
-      disconnected.push({ block: body, dids: [] })
-    }
+    })
     const connected: BlockEvent[] = []
     for (const [i, known] of branch.entries()) {
       const body = readSideBody(this.database, known.header.hash)
       try {
-        connected.push(await this.#connectInto(overlay, body))
+        connected.push(await connectInto(overlay, body, this.#connecting))
       } catch (error) {
         if (error instanceof RuleError) await this.#refuseBranch([...branch.slice(i)], block, record, error)
         throw error
@@ -267,12 +248,46 @@ export class Chain {
       overlay.del(keys.sideBody(known.header.hash))
       overlay.put(keys.header(known.header.hash), encodeRecord(known, 'active'))
     }
-    connected.push(await this.#connectInto(overlay, block))
+    connected.push(await connectInto(overlay, block, this.#connecting))
     this.#putRecord(overlay, block, record, 'active')
-    const gone = disconnected.map(({ block: { header } }) => this.#known(header.hash))
-    await this.#change(overlay, { disconnected, connected }, 'reorganisation')
-    gone.forEach((known) => this.#side.add(known))
+    await this.#change(overlay, { disconnected, connected }, { kind: 'reorganisation', top: block.header })
+    going.forEach((known) => this.#side.add(known))
     branch.forEach((known) => this.#side.remove(known))
+  }
+
+  async #rewind(to: Hash, restorations: readonly Restoration[]): Promise<void> {
+    if (!this.spec.devnet) throw new InvariantError('only the chain of a devnet can be taken back')
+    const target = this.#known(to)
+    if (target.status !== 'active') throw new InvariantError('the block to go back to is not on the chain')
+    for (let done = false; !done;) {
+      const overlay = new Overlay(this.database)
+      const going = this.#someDownTo(target.header.height)
+      const disconnected = await disconnectInto(overlay, this.database, going, ({ header: { hash } }) => {
+        overlay.del(keys.header(hash))
+        overlay.del(keys.confirm(hash))
+      })
+      const top = this.#activeAt(this.#tip.header.height - going.length).header
+      done = top.height === target.header.height
+      const restoring = done ? restorations : []
+      await this.#change(overlay, { disconnected, connected: [] }, { kind: 'rewind', top, restoring })
+    }
+  }
+
+  /** The active blocks above a height, newest first. */
+  *#downTo(floor: number): Generator<KnownHeader> {
+    for (let height = this.#tip.header.height; height > floor; height--) yield this.#activeAt(height)
+  }
+
+  /** As many of them as one batch of a rewind takes. */
+  #someDownTo(floor: number): KnownHeader[] {
+    const some: KnownHeader[] = []
+    let bytes = 0
+    for (const known of this.#downTo(floor)) {
+      if (some.length === rewindBlocks || bytes >= rewindBytes) break
+      some.push(known)
+      bytes += known.size
+    }
+    return some
   }
 
   /** The blocks from the fork, exclusive, up to `top`, inclusive, that are off the active chain. */
@@ -326,34 +341,6 @@ export class Chain {
     await this.#commit(overlay, this.#tip.header, 'header')
   }
 
-  /** Connects a block, verifies its signatures and stages its rows. */
-  async #connectInto(overlay: Overlay, block: Block): Promise<BlockEvent> {
-    // Other threads verify while this one goes on; the overlay only gathers rows and is dropped if a signature fails.
-    const running = new RunningChecks(this.#options.verifier)
-    const connected = await this.#connect(overlay, block, (checks) => {
-      running.add(this.#options.signatures.unknown(checks))
-    })
-    await Promise.all([running.finish(), putConnected(overlay, block, connected)])
-    overlay.put(keys.active(block.header.height), block.header.hash)
-    return { block, dids: [...connected.state.dids.keys()] }
-  }
-
-  /** Connects a block on an overlay; `verify` gets the signature checks of each transaction as they are found. */
-  async #connect(
-    overlay: Overlay,
-    block: Block,
-    verify?: (checks: readonly SignatureCheck[]) => void,
-  ): Promise<ConnectedBlock> {
-    await overlay.load(coinKeysOf(block))
-    const connector = new BlockConnector(block, new StoredState(overlay), this.sanity)
-    await inSlices(() => {
-      const connected = connector.step()
-      if (connected !== undefined) verify?.(connected.checks)
-      return connected !== undefined
-    })
-    return connector.finish()
-  }
-
   #putRecord(
     overlay: Overlay,
     block: Block,
@@ -380,14 +367,18 @@ export class Chain {
   }
 
   /** Writes a change of the active chain and tells everyone once it is on disk. */
-  async #change(overlay: Overlay, change: ChainChange, kind: JournalKind): Promise<void> {
-    const top = (change.connected.at(-1) as BlockEvent).block.header
-    for (const follower of this.#followers) follower.stage(overlay, change)
+  async #change(overlay: Overlay, change: ChainChange, { kind, top, restoring = [] }: ChangeInfo): Promise<void> {
+    const moved = [...change.disconnected, ...change.connected]
+    // A rewind may restore other parts alone: those who follow the chain see nothing then.
+    const followers = moved.length === 0 ? [] : this.#followers
+    for (const part of [...followers, ...restoring]) part.stage(overlay, change)
     await this.#commit(overlay, top, kind)
-    this.headers.forget([...change.disconnected, ...change.connected].map(({ block }) => block.header.hash))
+    // The tip is read anew, also where it was the tip before: what is kept for a tip goes when the object is another.
+    this.headers.forget([...moved.map(({ block }) => block.header.hash), top.hash])
     this.#tip = this.#known(top.hash)
-    for (const follower of this.#followers) await follower.follow(change)
-    this.events.emit('change', change)
+    await Promise.all(restoring.map((part) => part.follow()))
+    for (const follower of followers) await follower.follow(change)
+    if (moved.length > 0) this.events.emit('change', change)
   }
 
   async #writeGenesis(): Promise<void> {
@@ -430,6 +421,13 @@ interface NewRecord {
   readonly parent: KnownHeader
   readonly chainWork: bigint
   readonly size: number
+}
+
+/** What a change of the active chain is, the tip it leaves, and on a rewind the parts that go back with it. */
+interface ChangeInfo {
+  readonly kind: JournalKind
+  readonly top: Header
+  readonly restoring?: readonly Restoration[]
 }
 
 /** A branch broke a rule below its newest block: everything is marked already. */

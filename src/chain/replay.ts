@@ -87,8 +87,8 @@ function sameRecords(held: Chain, made: Chain): boolean {
 }
 
 /**
- * Copies what no block holds: pooled transactions, reasons why others were dropped, and a devnet's clock. What cannot be
- * read is left out; resolves with the number of such rows.
+ * Copies what no block holds: pooled transactions, reasons why others were dropped, a devnet's clock, and how far events
+ * were numbered. What cannot be read is left out; resolves with the number of such rows.
  */
 export async function copyUnmined(source: Database, target: Chain): Promise<number> {
   const overlay = new Overlay(target.database)
@@ -104,6 +104,7 @@ export async function copyUnmined(source: Database, target: Chain): Promise<numb
   }
   for (const tableByte of [table.pool, table.dropped]) (await source.keys(rangeOf(tableByte))).forEach(copy)
   copy(keys.meta('clock'))
+  copy(keys.meta('events'))
   const { height, hash } = target.tip.header
   await overlay.commit({ kind: 'pool', height, hash }, { sync: true })
   return lost

@@ -1,58 +1,65 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { Command } from 'commander'
+import type { Config } from '../config/config.js'
 import type { MiningMode } from '../devnet/devnet.js'
 import type { Node } from '../node.js'
 import { formatAmount } from '../primitives/amount.js'
 import { parseAddress, type ProgramHash } from '../primitives/address.js'
 import { toHex } from '../primitives/bytes.js'
+import { UserError } from '../errors.js'
+import { devnetOptions } from '../devnet/options.js'
+import { storageOptions } from '../storage/options.js'
 import { devnetAccount, devnetAccountCount, devnetMnemonic } from '../wallet/devnet-accounts.js'
 import type { CliContext } from './context.js'
 import { namingTheRepair } from './damage.js'
 import { nextCommands } from './devnet-next.js'
 import { examples } from './output.js'
-import { type Presentation, runNode, type ServeOptions, startOf, withServing } from './serve.js'
+import { withConfig } from './config-options.js'
+import type { Servers } from '../serving.js'
+import { type Presentation, runNode, startOf } from './serve.js'
 import { loadSpec } from './spec.js'
 
-interface DevnetOptions extends ServeOptions {
-  readonly blockTime?: number
-  readonly automine: boolean
-}
-
 export function registerDevnet(program: Command, context: CliContext): void {
-  withServing(program.command('devnet'))
-    .description('run an identity chain on this machine, with funded accounts and blocks on demand')
-    .addOption(new Option('--block-time <seconds>', 'make a block every so often').argParser(blockTime))
-    .addOption(new Option('--no-automine', 'make blocks only on dev_mine').conflicts('blockTime'))
-    .addHelpText('after', examples('devnet', 'devnet --block-time 5 --data-dir ./devnet'))
-    .action((options: DevnetOptions) =>
-      namingTheRepair({ genesis: 'devnet', dataDir: options.dataDir }, () =>
-        runNode(context, options, { spec: loadSpec('devnet'), mining: miningMode(options) }, (node, ports) =>
-          welcome(node, ports, options),
-        ),
+  withConfig(program.command('devnet'), 'devnet', context, (config, output) => {
+    const mining = miningMode(config)
+    const accounts = config.get(devnetOptions.accounts)
+    return namingTheRepair({ genesis: 'devnet', dataDir: config.get(storageOptions.dataDir) }, () =>
+      runNode(context, config, output, { spec: loadSpec('devnet'), mining, accounts }, (node, ports) =>
+        welcome(node, ports, { mining, accounts, temporary: config.get(storageOptions.dataDir) === undefined }),
       ),
     )
+  })
+    .description('run an identity chain on this machine, with funded accounts and blocks on demand')
+    .addHelpText('after', examples('devnet', 'devnet --block-time 5 --data-dir ./devnet'))
 }
 
-function miningMode({ blockTime: seconds, automine }: DevnetOptions): MiningMode {
+function miningMode(config: Config): MiningMode {
+  const seconds = config.get(devnetOptions.blockTime)
+  const automine = config.get(devnetOptions.automine)
+  if (seconds !== undefined && !automine) {
+    const { blockTime, automine: off } = devnetOptions
+    const [first, second] = [blockTime, off].map((option) => `${option.key} (${config.placeOf(option)})`)
+    throw new UserError(`${first} cannot be used where ${second} is false`, 2)
+  }
   if (seconds !== undefined) return { kind: 'interval', seconds }
   return automine ? { kind: 'automine' } : { kind: 'manual' }
 }
 
 async function welcome(
   node: Node,
-  ports: { rest: number; rpc: number },
-  options: DevnetOptions,
+  ports: Servers['ports'],
+  shownAs: { readonly mining: MiningMode; readonly accounts: number; readonly temporary: boolean },
 ): Promise<Presentation> {
   const { start, lines: startLines } = startOf(node, ports)
-  const accounts = Array.from({ length: devnetAccountCount }, (_, index) => {
+  // Those of the genesis block are there, however few are shown.
+  const funded = Array.from({ length: Math.max(shownAs.accounts, devnetAccountCount) }, (_, index) => {
     const account = devnetAccount(index)
     return { ...account, balance: balance(node, account.address) }
   })
-  const next = await nextCommands(node, accounts, ports, miningMode(options))
+  const accounts = funded.slice(0, shownAs.accounts)
+  const next = await nextCommands(node, funded, ports, shownAs.mining)
   const lines = [
     ...startLines,
-    ...(options.dataDir === undefined
-      ? ['          (temporary: it goes when the devnet ends; --data-dir keeps it)']
-      : []),
+    ...(shownAs.temporary ? ['          (temporary: it goes when the devnet ends; --data-dir keeps it)'] : []),
     '',
     'Accounts. Everybody knows these keys: never use them for anything of value.',
     '',
@@ -82,9 +89,4 @@ async function welcome(
 
 function balance(node: Node, address: string): string {
   return formatAmount(node.reader.balance(parseAddress(address) as ProgramHash).sum)
-}
-
-function blockTime(text: string): number {
-  if (!/^[1-9][0-9]{0,5}$/.test(text)) throw new InvalidArgumentError('Not a number of seconds from 1 on.')
-  return Number(text)
 }

@@ -6,6 +6,7 @@ import { formatDate } from '../did/date.js'
 import { documentJsonLimits } from '../did/document.js'
 import { readOperationJson } from '../did/operation.js'
 import { RuleError, UserError } from '../errors.js'
+import { singleKeyCode } from '../primitives/address.js'
 import { fromHex } from '../primitives/bytes.js'
 import { type DidOperation, operationJson } from '../primitives/operation.js'
 import { parseStrictJson } from '../primitives/strict-json.js'
@@ -21,8 +22,10 @@ import {
   type RecoveryKey,
   updateIdentity,
 } from '../wallet/identity.js'
+import { rulesAfter } from '../wallet/terms.js'
 import type { CliContext } from './context.js'
 import { type Current, currentIdentity, pendingCreate } from './current.js'
+import { registerDidQuery } from './did-query.js'
 import { registerDidReaders } from './did-read.js'
 import { changedExpiry, chainNow, type ExpiryOptions, isPast, newExpiry, withExpiry } from './expiry.js'
 import {
@@ -39,7 +42,7 @@ import {
 import { examples, report, sameOptions, shellWord, table } from './output.js'
 import { broadcast, paymentFrom, type Sent, sentJson, sentRows, signAll } from './send.js'
 import { publicAccount, signingAccount } from './signer.js'
-import { loadSpec, rulesAfter } from './spec.js'
+import { loadSpec } from './spec.js'
 
 interface OperationOptions extends WalletOptions, SendOptions {
   readonly fee?: bigint
@@ -108,6 +111,7 @@ export function registerDid(program: Command, context: CliContext): void {
     .addHelpText('after', examples('did publish operation.json --devnet-account 0'))
     .action((file: string, options: OperationOptions) => publishFile(context, file, options))
   registerDidReaders(did, context)
+  registerDidQuery(did, context)
 }
 
 function withPayment(command: Command): Command {
@@ -294,7 +298,7 @@ async function publish(
   options: OperationOptions,
 ): Promise<Sent> {
   if (options.fee !== undefined) requireWithinSupply('--fee', options.fee, loadSpec(options.genesis))
-  const payment = await paymentFrom(context, client, payer, options)
+  const payment = await paymentFrom(context, client, singleKeyCode(payer.publicKey), options)
   const did = didOfOperation(operation)
   const built = buildDidTransaction(payment, operation, did === undefined ? undefined : parseDid(did)?.programHash)
   try {

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { NodeClient } from '../client/node-client.js'
-import { formatDate, parseDate } from '../did/date.js'
+import { addYears, formatDate, parseDate } from '../did/date.js'
 import type { Clock } from '../env.js'
 import { UserError } from '../errors.js'
 
@@ -74,13 +74,4 @@ export async function chainNow(clock: Clock, client: NodeClient | undefined): Pr
     client.devnetTime(),
   ])
   return Math.max(here, time, devnetTime ?? 0)
-}
-
-/** The same day `years` later; 28 February where that year has no 29th. */
-function addYears(seconds: number, years: number): number {
-  const date = new Date(seconds * 1000)
-  const month = date.getUTCMonth()
-  date.setUTCFullYear(date.getUTCFullYear() + years)
-  if (date.getUTCMonth() !== month) date.setUTCDate(0)
-  return Math.floor(date.getTime() / 1000)
 }

@@ -1,14 +1,14 @@
 import type { NodeBlock } from '../client/answers.js'
 import type { NodeClient } from '../client/node-client.js'
 import { UserError } from '../errors.js'
-import { singleKeyCode } from '../primitives/address.js'
+import { addressOf } from '../primitives/address.js'
 import type { Transaction } from '../primitives/transaction.js'
-import type { Account } from '../wallet/accounts.js'
-import type { Payment, UnsignedTransaction } from '../wallet/build.js'
+import { type Payment, payerOf, type UnsignedTransaction } from '../wallet/build.js'
 import { signTransaction } from '../wallet/sign.js'
+import { assetIdOf, chainTerms } from '../wallet/terms.js'
 import type { CliContext } from './context.js'
 import type { ChainOptions, NodeOptions, OutputOptions, SendOptions } from './options.js'
-import { assetIdOf, loadSpec, rulesAfter } from './spec.js'
+import { loadSpec } from './spec.js'
 
 /** What a sending command reports. */
 export interface Sent {
@@ -17,28 +17,22 @@ export interface Sent {
   readonly block?: NodeBlock
 }
 
-/** A payment by `account` with the coins that the node lists; the fee is the chain's least unless `fee` is given. */
+/**
+ * A payment by the address of a program code, with the coins that the node lists; the fee is the chain's least unless
+ * `fee` is given.
+ */
 export async function paymentFrom(
   context: CliContext,
   client: NodeClient,
-  account: Account,
+  code: Uint8Array,
   options: ChainOptions & NodeOptions & { readonly fee?: bigint },
 ): Promise<Payment> {
   const spec = loadSpec(options.genesis)
-  const assetId = assetIdOf(spec)
   // The height first: should a block come in between, coins of genesis are still known by their confirmations.
   const height = await client.height()
-  const coins = await client.coins(account.address, assetId)
-  return {
-    code: singleKeyCode(account.publicKey),
-    coins,
-    height,
-    maturity: spec.maturity,
-    fee: options.fee ?? rulesAfter(spec, height).fees,
-    assetId,
-    maxMoney: spec.maxMoney,
-    random: context.random,
-  }
+  const coins = await client.coins(addressOf(payerOf(code)), assetIdOf(spec))
+  const terms = chainTerms(spec, height)
+  return { ...terms, code, coins, fee: options.fee ?? terms.fee, random: context.random }
 }
 
 /** Signs with one key, which must be all that the transaction needs. */

@@ -1,38 +1,21 @@
-import { loopbackHosts } from '../api/origin.js'
-import { type Node, type NodeOptions, startNode } from '../node.js'
-import { defaultPortBase, portOffsets, serve, type Servers } from '../serving.js'
+import { apiOptions } from '../api/options.js'
+import type { Config } from '../config/config.js'
+import { nodeOptions } from '../config/options.js'
+import { cryptoOptions } from '../crypto/options.js'
+import { mempoolOptions } from '../mempool/options.js'
+import { poolLimits } from '../mempool/policy.js'
+import { type Node, type NodeOptions, type NodeTuning, startNode } from '../node.js'
+import { resolverOptions } from '../resolver/options.js'
+import { serve, type Servers, type ServingOptions } from '../serving.js'
+import { storageOptions } from '../storage/options.js'
 import { processLog, systemEnv } from '../system.js'
-import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { CliContext } from './context.js'
-import { type OutputOptions, withOutput } from './options.js'
+import type { OutputOptions } from './options.js'
 
 /** What is shown of a node that has started. */
 export interface Presentation {
   readonly value: unknown
   readonly lines: readonly string[]
-}
-
-export interface ServeOptions extends OutputOptions {
-  readonly portBase: number
-  readonly host: string[]
-  readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
-  readonly dataDir?: string
-}
-
-export function withServing(command: Command): Command {
-  return withOutput(command)
-    .addOption(
-      new Option('--port-base <n>', 'REST at n + 4, JSON-RPC at n + 6; 0 takes free ports')
-        .argParser(portBase)
-        .default(defaultPortBase),
-    )
-    .option('--host <address...>', 'addresses to listen on', [...loopbackHosts])
-    .option('--data-dir <directory>', 'where to keep the chain; a temporary directory when absent')
-    .addOption(
-      new Option('--log-level <level>', 'what to log on standard error')
-        .choices(['debug', 'info', 'warn', 'error', 'silent'])
-        .default('warn'),
-    )
 }
 
 /** What every node says of itself at its start. */
@@ -43,12 +26,14 @@ export function startOf(node: Node, ports: Servers['ports']) {
     genesis: node.chain.genesis.hash,
     dataDir: node.directory.path,
     rest: `http://127.0.0.1:${ports.rest}`,
+    ws: `ws://127.0.0.1:${ports.ws}`,
     rpc: `http://127.0.0.1:${ports.rpc}`,
   }
   const lines = [
     `didledger ${start.name} at height ${start.height}, genesis ${start.genesis}`,
     '',
     `REST      ${start.rest}/api/v1`,
+    `WebSocket ${start.ws}`,
     `JSON-RPC  ${start.rpc}`,
     `Data      ${start.dataDir}`,
   ]
@@ -75,20 +60,22 @@ function stopSignal(): Promise<NodeJS.Signals> {
 /** Starts a node, opens its interfaces, presents it, and serves until a signal or a failure of the node. */
 export async function runNode(
   context: CliContext,
-  options: ServeOptions,
-  nodeOptions: Omit<NodeOptions, 'env' | 'dataDir'>,
+  config: Config,
+  { json }: OutputOptions,
+  chosen: Omit<NodeOptions, 'env' | 'dataDir' | 'tuning'>,
   present: (node: Node, ports: Servers['ports']) => Presentation | Promise<Presentation>,
 ): Promise<void> {
-  const env = systemEnv(processLog(options.logLevel))
-  const dataDir = options.dataDir === undefined ? {} : { dataDir: options.dataDir }
-  const node = await startNode({ ...nodeOptions, env, ...dataDir })
+  const env = systemEnv(processLog(config.get(nodeOptions.logLevel)))
+  const dataDir = config.get(storageOptions.dataDir)
+  const place = dataDir === undefined ? {} : { dataDir }
+  const node = await startNode({ ...chosen, env, tuning: tuningOf(config), ...place })
   try {
     const stop = stopSignal()
-    const servers = await serve(node, { portBase: options.portBase, hosts: options.host, log: env.log })
+    const servers = await serve(node, { ...servingOf(config), log: env.log })
     try {
       const { value, lines } = await present(node, servers.ports)
       // One line, so that a script can read it while the node goes on.
-      context.out(`${options.json ? JSON.stringify(value) : lines.join('\n')}\n`)
+      context.out(`${json ? JSON.stringify(value) : lines.join('\n')}\n`)
       await Promise.race([stop, node.failure])
     } finally {
       await servers.close()
@@ -98,10 +85,34 @@ export async function runNode(
   }
 }
 
-function portBase(text: string): number {
-  const most = 65535 - portOffsets.p2p
-  if (!/^(0|[1-9][0-9]{0,4})$/.test(text) || Number(text) > most) {
-    throw new InvalidArgumentError(`Not a port from 0 to ${most}.`)
+function tuningOf(config: Config): NodeTuning {
+  const threads = config.get(cryptoOptions.threads)
+  return {
+    databaseCache: config.get(storageOptions.cacheSize),
+    resolverCache: config.get(resolverOptions.cacheSize),
+    queries: {
+      waiting: config.get(resolverOptions.queriesWaiting),
+      duration: config.get(resolverOptions.queryDuration),
+    },
+    pool: poolLimits({ size: config.get(mempoolOptions.size), expiry: config.get(mempoolOptions.expiry) }),
+    ...(threads === undefined ? {} : { verifierThreads: threads }),
   }
-  return Number(text)
+}
+
+function servingOf(config: Config): Omit<ServingOptions, 'log'> {
+  const { host, connections, wsConnections, batch, answerCache, rateRequests, rateWindow, rateSparesLoopback } =
+    apiOptions
+  return {
+    portBase: config.get(nodeOptions.portBase),
+    hosts: config.get(host),
+    limits: {
+      connections: config.get(connections),
+      wsConnections: config.get(wsConnections),
+      batch: config.get(batch),
+      answerCache: config.get(answerCache),
+      rateRequests: config.get(rateRequests),
+      rateWindow: config.get(rateWindow),
+      rateSparesLoopback: config.get(rateSparesLoopback),
+    },
+  }
 }

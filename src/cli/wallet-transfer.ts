@@ -16,6 +16,7 @@ import {
   transactionFileJson,
   writeTransactionFile,
 } from '../wallet/transaction-file.js'
+import { chainTerms } from '../wallet/terms.js'
 import type { CliContext } from './context.js'
 import {
   amountOption,
@@ -37,9 +38,18 @@ import {
 import { examples, report, sameOptions, shellWord, table } from './output.js'
 import { broadcast, paymentFrom, sentJson, sentRows, signAll } from './send.js'
 import { listAccounts, publicAccount, signingAccount, signingAccounts } from './signer.js'
-import { assetIdOf, loadSpec, rulesAfter } from './spec.js'
+import { loadSpec } from './spec.js'
+import {
+  missingText,
+  nextStep,
+  signaturesJson,
+  signatureRows,
+  signedPath,
+  transactionRows,
+} from './transaction-report.js'
 
-interface TransferOptions extends WalletOptions, ChainOptions, NodeOptions {
+/** Options of commands that build a transfer. */
+export interface TransferOptions extends WalletOptions, ChainOptions, NodeOptions {
   readonly to?: { address: string; programHash: ProgramHash }[]
   readonly amount?: bigint[]
   readonly fee?: bigint
@@ -47,8 +57,8 @@ interface TransferOptions extends WalletOptions, ChainOptions, NodeOptions {
   readonly lockTime?: number
 }
 
-interface BuildOptions extends TransferOptions {
-  readonly from?: { address: string }
+/** Options of commands that write a transfer to a file. */
+export interface BuildOptions extends TransferOptions {
   readonly coins?: string
   readonly height?: number
   readonly output: string
@@ -56,12 +66,9 @@ interface BuildOptions extends TransferOptions {
 
 /** `didledger wallet build | sign | show | send` */
 export function registerTransfers(wallet: Command, context: CliContext): void {
-  withTransfer(withNode(withChain(withWallet(withOutput(wallet.command('build'))))))
+  withBuilding(withTransfer(withNode(withChain(withWallet(withOutput(wallet.command('build')))))))
     .description('build a transfer and write it to a file, unsigned')
     .option('--from <address>', 'paying address of the wallet (default: that of the account)', recipientOption)
-    .option('--coins <file>', 'unspent outputs as JSON from asset/utxos or listunspent, instead of asking a node')
-    .option('--height <n>', 'height of the chain, known offline: tells which locked coins can be spent', heightOption)
-    .option('-o, --output <file>', 'file to write', 'transaction.json')
     .addHelpText(
       'after',
       examples(
@@ -69,11 +76,19 @@ export function registerTransfers(wallet: Command, context: CliContext): void {
         'wallet build --coins utxos.json --to ENDyipsk2GW4bBAmpRoNBV3GKV55Nxw2RD --amount 2.5',
       ),
     )
-    .action((options: BuildOptions) => build(context, options))
+    .action((options: BuildOptions & { from?: { address: string } }) =>
+      buildFile(context, singleKeyCode(payingAccount(options).publicKey), options),
+    )
   withWallet(withOutput(wallet.command('sign <file>')))
-    .description('sign a transaction file with the keys of a wallet; needs no node')
+    .description('sign a transaction file with the keys of a wallet, or with that of --account; needs no node')
     .option('-o, --output <file>', 'file to write (default: the name of the file with .signed.json)')
-    .addHelpText('after', examples('wallet sign payment.json'))
+    .addHelpText(
+      'after',
+      `\nOf a multisig address each owner signs in turn, or each a copy; "wallet multisig combine" puts copies together.\n${examples(
+        'wallet sign payment.json',
+        'wallet sign payment.signed-1.json --wallet bob.json -o payment.signed-2.json',
+      )}`,
+    )
     .action((file: string, options: WalletOptions & { output?: string }) => signFile(context, file, options))
   withOutput(wallet.command('show <file>'))
     .description('show what a transaction file does')
@@ -91,7 +106,8 @@ export function registerTransfers(wallet: Command, context: CliContext): void {
     .action((file: string | undefined, options: TransferOptions & SendOptions) => send(context, file, options))
 }
 
-function withTransfer(command: Command): Command {
+/** The options that tell who is paid how much. */
+export function withTransfer(command: Command): Command {
   return command
     .option('--to <address>', 'receiving address; may be given several times', collect(recipientOption))
     .option('--amount <coins>', 'amount for the --to of the same position', collect(amountOption))
@@ -100,45 +116,45 @@ function withTransfer(command: Command): Command {
     .option('--lock-time <height>', 'the transaction cannot be mined up to this height', heightOption)
 }
 
-async function build(context: CliContext, options: BuildOptions): Promise<void> {
+/** The options of a command that writes a transaction to a file. */
+export function withBuilding(command: Command): Command {
+  return command
+    .option('--coins <file>', 'unspent outputs as JSON from asset/utxos or listunspent, instead of asking a node')
+    .option('--height <n>', 'height of the chain, known offline: tells which locked coins can be spent', heightOption)
+    .option('-o, --output <file>', 'file to write', 'transaction.json')
+}
+
+/** Builds a transfer from the address of a program code and writes it to a file. */
+export async function buildFile(context: CliContext, code: Uint8Array, options: BuildOptions): Promise<void> {
   const recipients = recipientsOf(options)
-  const account = payingAccount(options)
-  const payment = options.coins === undefined ? await onlinePayment(context, account, options) : offlinePayment()
+  const payment = options.coins === undefined ? await onlinePayment(context, code, options) : offlinePayment()
   const built = buildTransfer(withLockTime(payment, options), recipients)
   const file = fileOf(built)
   writeTransactionFile(options.output, file)
-  report(context, options, { file: options.output, ...transactionFileJson(file) }, [
+  const json = { file: options.output, ...transactionFileJson(file), signatures: signaturesJson(file.transaction) }
+  report(context, options, json, [
     `Wrote ${options.output}, not signed yet.`,
-    ...table(describe(file)),
+    ...table([...transactionRows(file), ...signatureRows(file.transaction)]),
     '',
     `Next: npx didledger wallet sign ${shellWord(options.output)}${sameOptions({ ...options, rest: undefined })}`,
   ])
 
   function offlinePayment(): Payment {
-    const spec = loadSpec(options.genesis)
-    const assetId = assetIdOf(spec)
-    return {
-      code: singleKeyCode(account.publicKey),
-      coins: parseCoins(readJsonFile(options.coins as string, 'coins file'), assetId),
-      fee: options.fee ?? rulesAfter(spec, options.height).fees,
-      assetId,
-      maturity: spec.maturity,
-      maxMoney: spec.maxMoney,
-      random: context.random,
-      ...(options.height === undefined ? {} : { height: options.height }),
-    }
+    const terms = chainTerms(loadSpec(options.genesis), options.height)
+    const coins = parseCoins(readJsonFile(options.coins as string, 'coins file'), terms.assetId)
+    return { ...terms, code, coins, fee: options.fee ?? terms.fee, random: context.random }
   }
 }
 
-function onlinePayment(context: CliContext, account: Account, options: TransferOptions): Promise<Payment> {
-  return paymentFrom(context, new NodeClient(options), account, options)
+function onlinePayment(context: CliContext, code: Uint8Array, options: TransferOptions): Promise<Payment> {
+  return paymentFrom(context, new NodeClient(options), code, options)
 }
 
 function withLockTime(payment: Payment, { lockTime }: TransferOptions): Payment {
   return lockTime === undefined ? payment : { ...payment, lockTime }
 }
 
-function payingAccount(options: BuildOptions): Account {
+function payingAccount(options: BuildOptions & { from?: { address: string } }): Account {
   if (options.from === undefined) return publicAccount(options)
   const { address } = options.from
   const account = listAccounts(options).find((candidate) => candidate.address === address)
@@ -168,49 +184,36 @@ async function signFile(
   options: WalletOptions & { output?: string },
 ): Promise<void> {
   const unsigned = readTransactionFile(path)
-  const accounts = await signingAccounts(context, options)
+  const accounts = (await signingAccounts(context, options)).filter(
+    ({ index }) => options.account === undefined || index === options.account,
+  )
   const signed = signTransaction(
     unsigned.transaction,
     accounts.map(({ privateKey }) => privateKey),
   )
   const file = { ...unsigned, transaction: signed.transaction }
-  const output = options.output ?? `${path.replace(/\.[^./]*$/, '')}.signed.json`
+  const output = options.output ?? signedPath(path, signed.transaction)
   writeTransactionFile(output, file)
-  report(context, options, { file: output, ...transactionFileJson(file), missing: signed.missing }, [
+  const json = { ...transactionFileJson(file), missing: signed.missing, signatures: signaturesJson(file.transaction) }
+  report(context, options, { file: output, ...json }, [
     `Signed for ${signed.signed.join(', ')}; wrote ${output}.`,
-    ...table(describe(file)),
+    ...table([...transactionRows(file), ...signatureRows(file.transaction)]),
     '',
-    signed.missing.length > 0
-      ? `Still to be signed by ${signed.missing.join(', ')}.`
-      : `Next: npx didledger wallet send ${shellWord(output)}`,
+    nextStep(output, file.transaction),
   ])
 }
 
 function show(context: CliContext, path: string, options: OutputOptions): void {
   const file = readTransactionFile(path)
-  const missing = unsignedAddresses(file.transaction)
+  const { transaction } = file
+  const missing = unsignedAddresses(transaction)
   const { hex, ...head } = transactionFileJson(file)
-  report(context, options, { ...head, missing, transaction: file.transaction.toJSON(), hex }, [
-    `Transaction ${file.transaction.txid}`,
-    ...table(describe(file)),
-    isSigned(file.transaction) ? 'Signed.' : `Still to be signed by ${missing.join(', ') || 'the payers'}.`,
+  const json = { ...head, missing, signatures: signaturesJson(transaction), transaction: transaction.toJSON(), hex }
+  report(context, options, json, [
+    `Transaction ${transaction.txid}`,
+    ...table([...transactionRows(file), ...signatureRows(transaction)]),
+    isSigned(transaction) ? 'Signed.' : `Still to be signed by ${missingText(transaction)}.`,
   ])
-}
-
-/** What a transaction pays to whom, for people. The amounts of inputs are what its file says. */
-function describe(file: TransactionFile): [string, string][] {
-  const { transaction, spent } = file
-  const payers = new Set((spent ?? []).map(({ address }) => address))
-  const fee = feeOf(file)
-  return [
-    ['txid', transaction.txid],
-    ...transaction.outputs.map(({ programHash, value, outputLock }): [string, string] => {
-      const to = addressOf(programHash)
-      const lock = outputLock === 0 ? '' : `  locked until ${outputLock}`
-      return [payers.has(to) ? 'change' : 'pays', `${formatAmount(value)}  ${to}${lock}`]
-    }),
-    ['fee', fee === undefined ? 'unknown: the file does not tell what the inputs are worth' : formatAmount(fee)],
-  ]
 }
 
 async function send(
@@ -227,7 +230,7 @@ async function send(
   const file = path === undefined ? await signedTransfer(context, options) : signedFile(path)
   const sent = await broadcast(context, new NodeClient(options), file.transaction, options)
   const fee = feeOf(file)
-  const [, ...rows] = describe(file)
+  const [, ...rows] = transactionRows(file)
   // Whoever sends a signed file need not have the wallet that signed it.
   const whose = path === undefined ? sameOptions(options) : ` ${payerOf(file)}${sameOptions({ rest: options.rest })}`
   report(context, options, { ...sentJson(sent), ...(fee === undefined ? {} : { fee: formatAmount(fee) }) }, [
@@ -249,7 +252,7 @@ function payerOf({ transaction, spent }: TransactionFile): string {
 
 async function signedTransfer(context: CliContext, options: TransferOptions & SendOptions): Promise<TransactionFile> {
   const recipients = recipientsOf(options)
-  const payment = await onlinePayment(context, publicAccount(options), options)
+  const payment = await onlinePayment(context, singleKeyCode(publicAccount(options).publicKey), options)
   const built = buildTransfer(withLockTime(payment, options), recipients)
   const { privateKey } = await signingAccount(context, options)
   return { ...fileOf(built), transaction: signAll(built, privateKey) }
@@ -257,10 +260,9 @@ async function signedTransfer(context: CliContext, options: TransferOptions & Se
 
 function signedFile(path: string): TransactionFile {
   const file = readTransactionFile(path)
-  const missing = unsignedAddresses(file.transaction)
   if (!isSigned(file.transaction)) {
     throw new UserError(
-      `${path} is not signed yet by ${missing.join(', ') || 'anybody'}; run: npx didledger wallet sign ${shellWord(path)}`,
+      `${path} is not signed yet by ${missingText(file.transaction)}; run: npx didledger wallet sign ${shellWord(path)}`,
     )
   }
   return file

@@ -24,6 +24,7 @@ import {
 } from './options.js'
 import { examples, report, sameOptions, table } from './output.js'
 import { listAccounts, openWalletFile, readPassword } from './signer.js'
+import { registerMultisig } from './wallet-multisig.js'
 import { registerTransfers } from './wallet-transfer.js'
 
 interface CreateOptions extends OutputOptions {
@@ -70,6 +71,7 @@ export function registerWallet(program: Command, context: CliContext): void {
     .addHelpText('after', examples('wallet balance --devnet-account 0'))
     .action((of: string | undefined, options: WalletOptions & NodeOptions) => balance(context, of, options))
   registerTransfers(wallet, context)
+  registerMultisig(wallet, context)
 }
 
 function wordsOption(text: string): number {

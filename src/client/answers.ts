@@ -1,5 +1,5 @@
 import { UserError } from '../errors.js'
-import type { ResolveResult } from '../did/resolution.js'
+import type { QueryResult, ResolveResult } from '../did/resolution.js'
 import type { DidOperationJson } from '../primitives/operation.js'
 
 /** The parts of a transaction object that the commands read. */
@@ -104,6 +104,19 @@ export function asResolveResult(value: unknown): ResolveResult {
     }
   })
   return { did, status, transaction }
+}
+
+export function asQueryResult(value: unknown): QueryResult {
+  if (!isObject(value)) throw unexpected('the search result is not an object')
+  return {
+    total: asInteger(value['total'], 'total'),
+    start: asInteger(value['start'], 'start'),
+    count: asInteger(value['count'], 'count'),
+    document: asList(value['document'], 'document').map((entry, i) => {
+      if (isObject(entry)) return entry
+      throw unexpected(`document[${i}] is not an object`)
+    }),
+  }
 }
 
 function asOperation(value: unknown, where: string): DidOperationJson {

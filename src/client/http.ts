@@ -20,6 +20,10 @@ export class NodeRefusal extends UserError {
 export interface HttpOptions {
   /** Milliseconds that one request may take. */
   readonly timeout: number
+  /** Bytes of the largest answer that is read; {@link maxAnswer} when absent. */
+  readonly maxAnswer?: number
+  /** What to do where no node is reached, for the message; advice for the command line when absent. */
+  readonly hint?: string
 }
 
 /** An answer of the node as it came. */
@@ -30,21 +34,21 @@ export interface HttpAnswer {
 }
 
 /** One HTTP exchange in JSON. Everything that keeps an answer away is a {@link UserError} that names the URL. */
-export async function exchange(url: string, body: unknown, { timeout }: HttpOptions): Promise<HttpAnswer> {
+export async function exchange(url: string, body: unknown, options: HttpOptions): Promise<HttpAnswer> {
   let response: Response
   let text: string
   try {
     response = await fetch(url, {
-      signal: AbortSignal.timeout(timeout),
+      signal: AbortSignal.timeout(options.timeout),
       redirect: 'error',
       ...(body === undefined
         ? {}
         : { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     })
-    text = await readBody(response)
+    text = await readBody(response, options.maxAnswer ?? maxAnswer)
   } catch (error) {
     if (error instanceof UserError) throw error
-    throw unreachable(url, error, timeout)
+    throw unreachable(url, error, options)
   }
   try {
     return { status: response.status, body: JSON.parse(text) }
@@ -56,24 +60,32 @@ export async function exchange(url: string, body: unknown, { timeout }: HttpOpti
 /** Largest answer that is read: a pool or a block is far below it. */
 const maxAnswer = 64 * 1024 * 1024
 
-async function readBody(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
+/** The text of an answer; by a reader, for not every browser can iterate over a body. */
+async function readBody({ body, url }: Response, limit: number): Promise<string> {
+  const reader = body?.getReader()
+  const decoder = new TextDecoder()
   let size = 0
-  for await (const chunk of response.body ?? []) {
-    size += (chunk as Uint8Array).length
-    if (size > maxAnswer) throw new UserError(`${response.url} answered more than ${maxAnswer} bytes`)
-    chunks.push(chunk as Uint8Array)
+  let text = ''
+  for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read()) {
+    const chunk = part.value as Uint8Array
+    size += chunk.length
+    if (size > limit) {
+      await reader?.cancel()
+      throw new UserError(`${url} answered more than ${limit} bytes`)
+    }
+    text += decoder.decode(chunk, { stream: true })
   }
-  return Buffer.concat(chunks).toString('utf8')
+  return text + decoder.decode()
 }
 
-function unreachable(url: string, error: unknown, timeout: number): UserError {
+const commandHint = 'start a chain with "npx didledger devnet", or name a running node with --rest URL'
+
+function unreachable(url: string, error: unknown, { timeout, hint = commandHint }: HttpOptions): UserError {
   const { origin } = new URL(url)
   if (error instanceof Error && error.name === 'TimeoutError') {
     return new UserError(`${origin} did not answer within ${timeout / 1000} s`)
   }
   const code = causeCode(error)
-  const hint = 'start a chain with "npx didledger devnet", or name a running node with --rest URL'
   if (code === 'ECONNREFUSED') return new UserError(`no node listens at ${origin}; ${hint}`)
   if (code === 'ENOTFOUND') return new UserError(`there is no host ${new URL(url).hostname}; ${hint}`)
   return new UserError(`cannot reach ${origin} (${code ?? innermost(error)}); ${hint}`)
@@ -92,4 +104,13 @@ function causeCode(error: unknown): string | undefined {
 function innermost(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause === undefined ? error.message : innermost(error.cause)
+}
+
+/** The URL without a slash at its end; a {@link UserError} for text that is no http URL. */
+export function baseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw new UserError(`not a URL of the form http://host:port: ${text}`, 2)
+  }
+  return url.href.replace(/\/+$/, '')
 }

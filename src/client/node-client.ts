@@ -11,6 +11,7 @@ import {
   asBlock,
   asInteger,
   asList,
+  asQueryResult,
   asResolveResult,
   asText,
   asTransaction,
@@ -19,8 +20,9 @@ import {
   type NodeTransaction,
   unexpected,
 } from './answers.js'
-import type { ResolveResult } from '../did/resolution.js'
-import { exchange, NodeRefusal } from './http.js'
+import type { QueryResult, ResolveResult } from '../did/resolution.js'
+import { baseUrl, exchange, NodeRefusal } from './http.js'
+import { callRpc } from './rpc.js'
 
 /** Where a node answers when nothing else is said: the REST port of a devnet on this machine. */
 export const defaultRestUrl = 'http://127.0.0.1:20334'
@@ -129,6 +131,17 @@ export class NodeClient {
     return asResolveResult(await this.rpc('resolvedid', { did, all }))
   }
 
+  /** A page of the documents that meet the one condition given: `query` is JSON or JSON5 text. */
+  async query(query: {
+    readonly service?: string
+    readonly credential?: string
+    readonly query?: string
+    readonly skip?: number
+    readonly limit?: number
+  }): Promise<QueryResult> {
+    return asQueryResult(await this.rpc('query', query))
+  }
+
   /** What the clock of a devnet shows, in Unix seconds; undefined for a node whose clock nobody moves. */
   async devnetTime(): Promise<number | undefined> {
     try {
@@ -140,22 +153,8 @@ export class NodeClient {
   }
 
   /** Any JSON-RPC method with named parameters. */
-  async rpc(method: string, params: Record<string, unknown>): Promise<unknown> {
-    const request = { jsonrpc: '2.0', id: 1, method, params }
-    const { body } = await exchange(`${this.rest}/rpc`, request, { timeout: this.#timeout })
-    if (!isObject(body)) throw unexpected(`the answer to ${method} is not an object`)
-    const { error, result } = body
-    if (isObject(error)) {
-      const reason = typeof error['data'] === 'string' ? error['data'] : ''
-      throw new NodeRefusal(
-        `the node refused ${method}`,
-        asInteger(error['code'], 'error.code'),
-        asText(error['message'], 'error.message'),
-        reason,
-      )
-    }
-    if (result === undefined) throw unexpected(`the answer to ${method} has no result`)
-    return result
+  rpc(method: string, params: Record<string, unknown>): Promise<unknown> {
+    return callRpc(`${this.rest}/rpc`, method, params, { timeout: this.#timeout })
   }
 
   /**
@@ -226,13 +225,4 @@ function txidBytes(txid: string): Hash {
   const hash = parseDisplayHash(txid)
   if (hash === undefined) throw unexpected(`${txid} is no transaction id`)
   return hash
-}
-
-/** The URL without a slash at its end; a {@link UserError} for text that is no http URL. */
-function baseUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw new UserError(`not a URL of the form http://host:port: ${text}`, 2)
-  }
-  return url.href.replace(/\/+$/, '')
 }

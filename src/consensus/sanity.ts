@@ -27,7 +27,8 @@ export interface SanityContext {
 /** A check in short steps: the caller runs it to its end, and may let other work in between them. */
 export type Steps = Generator<undefined, void>
 
-const acceptedPrefixes: readonly (number | undefined)[] = [prefix.standard, prefix.multisig, prefix.did]
+/** What an output may pay to. */
+export const acceptedPrefixes: readonly (number | undefined)[] = [prefix.standard, prefix.multisig, prefix.did]
 const acceptedTypes: readonly number[] = [txType.transfer, txType.record, txType.sideChainPow, txType.did]
 
 /** An ordinary transaction by itself. Throws the code of the first rule it breaks. */

@@ -21,6 +21,11 @@ export function isPrivateKey(bytes: Uint8Array): boolean {
   return p256.utils.isValidSecretKey(bytes)
 }
 
+/** Whether `bytes` are the compressed form, 33 bytes, of a point of P-256. */
+export function isPublicKey(bytes: Uint8Array): boolean {
+  return p256.utils.isValidPublicKey(bytes, true)
+}
+
 /** A uniformly distributed private key: draws until one is in range, which nearly always is the first. */
 export function generatePrivateKey(random: Random): Uint8Array {
   for (;;) {

@@ -16,7 +16,7 @@ const smallest = 64
 const batchesInFlight = 2
 /** Deaths in a row, without a batch done in between, after which threads are given up. */
 const deathsInRow = 3
-const maxWorkers = 16
+export const maxWorkers = 16
 
 export interface PoolOptions {
   /** Threads, 1 to 16; as many as the machine runs at once when absent. */

@@ -1,13 +1,21 @@
-import type { ChainChange, ChainFollower } from '../chain/chain.js'
+import type { ChainChange, ChainFollower, Restoration } from '../chain/change.js'
 import type { Clock } from '../env.js'
 import { RuleError } from '../errors.js'
 import { Reader, Writer } from '../primitives/codec.js'
 import type { Database, Overlay } from '../storage/database.js'
 import { keys } from '../storage/schema.js'
 
+/** What a clock shows, and what it was told of the next block. */
+export interface ClockState {
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number
+  /** Unix seconds. */
+  readonly nextBlockTime: number | undefined
+}
+
 /**
- * The clock of a devnet: the real one plus an offset that only grows. Blocks drag it along, so that it never falls
- * behind the tip, and the offset is written with them.
+ * The clock of a devnet: the real one plus an offset. Blocks drag it along, so that it never falls behind the tip, and the
+ * offset is written with them. Nothing but a rewind of the chain sets it back.
  */
 export class VirtualClock implements Clock, ChainFollower {
   readonly #real: Clock
@@ -18,7 +26,7 @@ export class VirtualClock implements Clock, ChainFollower {
   constructor(real: Clock, database: Database) {
     this.#real = real
     const row = database.get(keys.meta('clock'))
-    if (row !== undefined) this.#offset = Number(new Reader(row).u64())
+    if (row !== undefined) this.#offset = Number(new Reader(row).i64())
   }
 
   now(): number {
@@ -49,6 +57,22 @@ export class VirtualClock implements Clock, ChainFollower {
     return asked > parentTime ? asked : Math.max(this.seconds, parentTime + 1)
   }
 
+  get state(): ClockState {
+    return { now: this.now(), nextBlockTime: this.#nextBlockTime }
+  }
+
+  /** Goes on from a state of before, when the chain goes back. */
+  restoration({ now, nextBlockTime }: ClockState): Restoration {
+    const offset = now - this.#real.now()
+    return {
+      stage: (overlay) => putOffset(overlay, offset),
+      follow: async () => {
+        this.#offset = offset
+        this.#nextBlockTime = nextBlockTime
+      },
+    }
+  }
+
   stage(overlay: Overlay, { connected }: ChainChange): void {
     const time = connected.at(-1)?.block.header.time ?? 0
     // A later one was under way when it was asked for, and has made it pointless.
@@ -59,8 +83,12 @@ export class VirtualClock implements Clock, ChainFollower {
   }
 
   store(overlay: Overlay): void {
-    overlay.put(keys.meta('clock'), new Writer(8).u64(BigInt(this.#offset)).finish())
+    putOffset(overlay, this.#offset)
   }
 
   async follow(): Promise<void> {}
+}
+
+function putOffset(overlay: Overlay, offset: number): void {
+  overlay.put(keys.meta('clock'), new Writer(8).i64(BigInt(offset)).finish())
 }

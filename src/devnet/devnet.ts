@@ -3,18 +3,27 @@ import { ChainReader } from '../chain/reader.js'
 import type { Log, Random, Timers } from '../env.js'
 import { RuleError, UserError } from '../errors.js'
 import type { Mempool } from '../mempool/mempool.js'
+import type { OwnValidator } from '../mining/mining.js'
 import { Producer } from '../mining/producer.js'
 import { parseAddress, prefix, type ProgramHash, programHash, singleKeyCode } from '../primitives/address.js'
 import { equalBytes } from '../primitives/bytes.js'
 import { confirmBytes } from '../primitives/confirm.js'
 import { paramsAt } from '../primitives/spec.js'
 import { Overlay } from '../storage/database.js'
+import { rangeOf, table } from '../storage/schema.js'
 import { confirmAlone } from '../voting/sign.js'
-import { buildTransfer } from '../wallet/build.js'
+import { buildTransfer, type Recipient } from '../wallet/build.js'
 import type { Coin } from '../wallet/coins.js'
-import { devnetValidatorKey, faucetKey } from '../wallet/devnet-accounts.js'
+import {
+  devnetAccount,
+  devnetAccountCount,
+  devnetAccountFunds,
+  devnetValidatorKey,
+  faucetKey,
+} from '../wallet/devnet-accounts.js'
 import { signTransaction } from '../wallet/sign.js'
 import type { VirtualClock } from './clock.js'
+import { Snapshots } from './snapshots.js'
 
 /** When a devnet makes blocks. */
 export type MiningMode =
@@ -40,10 +49,13 @@ const maxBlocks = 10_000
 /** Unix seconds of 2100-01-01: as far as the clock can be moved, so that block times stay below 2^32 for good. */
 const latestTime = 4_102_444_800
 
-/** What makes a devnet one: its validator, its mining, its time and its faucet. */
+/** What makes a devnet one: its validator, its mining, its time, its faucet and its snapshots. */
 export class Devnet {
+  /** How blocks of the devnet come about, also those that others make templates of. */
+  readonly validator: OwnValidator
   readonly #options: DevnetOptions
   readonly #producer: Producer
+  readonly #snapshots = new Snapshots()
   #cancelTimer: () => void = () => {}
   #faucetTurn: Promise<unknown> = Promise.resolve()
   /** Whether an automatic block is being made, and whether a transaction came since its making began. */
@@ -52,29 +64,33 @@ export class Devnet {
   #stopped = false
 
   constructor(options: DevnetOptions) {
-    const { chain, mempool, clock, random } = options
+    const { chain, mempool, clock, random, mining } = options
     if (!chain.spec.devnet) throw new UserError(`the chain ${chain.spec.name} is no devnet`)
-    const validator = devnetValidatorKey()
+    const key = devnetValidatorKey()
     this.#options = options
-    this.#producer = new Producer({
-      chain,
-      mempool,
-      random,
-      payTo: programHashOfKey(validator.publicKey),
+    this.validator = {
+      payTo: programHashOfKey(key.publicKey),
       time: () => clock.blockTime(chain.tip.header.time),
-      confirm: (block) => confirmBytes(confirmAlone(block.header.hash, 0, validator.privateKey)),
-    })
+      confirm: (block) => confirmBytes(confirmAlone(block.header.hash, 0, key.privateKey)),
+      automatic: mining.kind !== 'manual',
+    }
+    this.#producer = new Producer({ chain, mempool, random, ...this.validator })
   }
 
   /** Begins to mine in the chosen way. */
   start(): void {
     const { mempool, mining } = this.#options
-    if (mining.kind === 'automine') {
-      mempool.events.on('accepted', () => this.#mineWaiting())
-      if (mempool.size > 0) this.#mineWaiting()
-    } else if (mining.kind === 'interval') {
-      this.#tick(mining.seconds * 1000)
-    }
+    if (mining.kind === 'automine') mempool.events.on('accepted', () => this.#mineWaiting())
+    this.#goOn()
+  }
+
+  /** Mines what waits, or begins to count the seconds to the next block. */
+  #goOn(): void {
+    const { mempool, mining } = this.#options
+    if (mining.kind === 'automine' && mempool.size > 0) this.#mineWaiting()
+    if (mining.kind !== 'interval' || this.#stopped) return
+    this.#cancelTimer()
+    this.#tick(mining.seconds * 1000)
   }
 
   async stop(): Promise<void> {
@@ -98,12 +114,17 @@ export class Devnet {
 
   /** Moves the clock forward and returns the new time in Unix seconds. */
   async increaseTime(seconds: number): Promise<number> {
-    const { clock } = this.#options
+    const { chain, clock } = this.#options
     requireInteger('seconds', seconds, 0, Math.max(0, latestTime - clock.seconds))
     if (seconds === 0) return clock.seconds
-    clock.increase(seconds)
-    await this.#storeClock()
-    return clock.seconds
+    return chain.exclusive(async () => {
+      clock.increase(seconds)
+      const overlay = new Overlay(chain.database)
+      clock.store(overlay)
+      const { height, hash } = chain.tip.header
+      await overlay.commit({ kind: 'header', height, hash }, { sync: true })
+      return clock.seconds
+    })
   }
 
   /** Sets the time of the next block in Unix seconds. */
@@ -113,32 +134,85 @@ export class Devnet {
   }
 
   /** Sends coins from the faucet and returns the txid. */
-  faucet(address: string, amount: bigint): Promise<string> {
-    // Between blocks: a coin that is chosen here is not spent by a block before the transaction is in the pool.
-    const sent = this.#faucetTurn.then(() => this.#options.chain.exclusive(() => this.#send(address, amount)))
-    this.#faucetTurn = sent.catch(() => {})
-    return sent
+  async faucet(address: string, amount: bigint): Promise<string> {
+    const programHash = parseAddress(address)
+    if (programHash === undefined) throw new RuleError('request-parameter', `address: ${address} is not an address`)
+    return this.#send([{ programHash, value: amount }])
   }
 
-  async #send(address: string, amount: bigint): Promise<string> {
-    const { chain, mempool, random } = this.#options
-    const recipient = parseAddress(address)
-    if (recipient === undefined) throw new RuleError('request-parameter', `address: ${address} is not an address`)
-    const key = faucetKey()
-    const { assetId, spec } = chain.sanity
-    const fee = paramsAt(spec, chain.tip.header.height + 1).fees
-    const payment = { code: singleKeyCode(key.publicKey), coins: await this.#faucetCoins(), fee, assetId, random }
-    try {
-      const unsigned = buildTransfer({ ...payment, maxMoney: spec.maxMoney }, [
-        { programHash: recipient, value: amount },
-      ])
-      const signed = signTransaction(unsigned.transaction, [key.privateKey])
-      const { txid } = await mempool.accept(signed.transaction.bytes, { local: true })
-      return txid
-    } catch (error) {
-      if (error instanceof UserError) throw new RuleError('request-parameter', `amount: ${error.message}`)
-      throw error
+  /**
+   * Pays those of the first `count` accounts that the genesis block leaves out and nobody has paid so far, and makes the
+   * block with it. To be called before {@link start}.
+   */
+  async fund(count: number): Promise<void> {
+    const { chain, mempool } = this.#options
+    const unpaid: Recipient[] = []
+    for (let index = devnetAccountCount; index < count; index++) {
+      const programHash = parseAddress(devnetAccount(index).address) as ProgramHash
+      const [touched] = await chain.database.rows(rangeOf(table.history, programHash), { limit: 1 })
+      if (touched === undefined) unpaid.push({ programHash, value: devnetAccountFunds })
     }
+    if (unpaid.length === 0) return
+    const pooled = [...mempool.entries()].flatMap(({ transaction }) => transaction.outputs)
+    const waits = ({ programHash: payee }: Recipient) =>
+      pooled.some(({ programHash }) => equalBytes(programHash, payee))
+    const sending = unpaid.filter((recipient) => !waits(recipient))
+    if (sending.length > 0) {
+      await this.#send(sending).catch((error: unknown) => {
+        if (!(error instanceof RuleError)) throw error
+        throw new UserError(`the faucet cannot pay ${sending.length} more accounts; ${error.message}`)
+      })
+    }
+    await this.#producer.produce()
+  }
+
+  /** Remembers tip, pool and clock, and returns the number to take the devnet back to them by. */
+  snapshot(): Promise<number> {
+    const { chain, mempool, clock } = this.#options
+    return chain.exclusive(async () => {
+      const pool = Array.from(mempool.entries(), ({ transaction, arrival }) => ({ transaction, arrival }))
+      return this.#snapshots.add({ tip: chain.tip.header.hash, clock: clock.state, pool })
+    })
+  }
+
+  /** Takes chain, pool and clock back to a snapshot, which stays; those taken after it are gone. */
+  async revert(id: number): Promise<void> {
+    const { chain, mempool, clock } = this.#options
+    // No block is under way meanwhile: it would bring back what waited before.
+    await this.#producer.between(() =>
+      chain.exclusive(async ({ rewind }) => {
+        if (this.#stopped) throw new RuleError('busy', 'the node is stopping')
+        const { tip, pool, clock: time } = this.#snapshots.get(id)
+        await mempool.restore(pool, (waiting) => rewind(tip, [waiting, clock.restoration(time)]))
+        this.#snapshots.forgetAfter(id)
+      }),
+    )
+    this.#goOn()
+  }
+
+  /** Pays from the faucet and returns the txid. */
+  #send(recipients: readonly Recipient[]): Promise<string> {
+    const { chain, mempool, random } = this.#options
+    const { assetId, spec } = chain.sanity
+    // Between blocks: a coin that is chosen here is not spent by a block before the transaction is in the pool.
+    const sent = this.#faucetTurn.then(() =>
+      chain.exclusive(async () => {
+        const key = faucetKey()
+        const fee = paramsAt(spec, chain.tip.header.height + 1).fees
+        const payment = { code: singleKeyCode(key.publicKey), coins: await this.#faucetCoins(), fee, assetId, random }
+        try {
+          const { transaction } = buildTransfer({ ...payment, maxMoney: spec.maxMoney }, recipients)
+          const signed = signTransaction(transaction, [key.privateKey])
+          const { txid } = await mempool.accept(signed.transaction.bytes, { local: true })
+          return txid
+        } catch (error) {
+          if (error instanceof UserError) throw new RuleError('request-parameter', `amount: ${error.message}`)
+          throw error
+        }
+      }),
+    )
+    this.#faucetTurn = sent.catch(() => {})
+    return sent
   }
 
   /** What the faucet can spend: its coins on the chain and the change of its pooled transactions. */
@@ -179,17 +253,6 @@ export class Devnet {
     this.#cancelTimer = timers.after(milliseconds, () => {
       this.#producer.produce().catch((error: unknown) => log.error({ error: String(error) }, 'no block could be made'))
       if (!this.#stopped) this.#tick(milliseconds)
-    })
-  }
-
-  /** Writes the offset of the clock between blocks. */
-  async #storeClock(): Promise<void> {
-    const { chain, clock } = this.#options
-    await chain.exclusive(async () => {
-      const overlay = new Overlay(chain.database)
-      clock.store(overlay)
-      const { height, hash } = chain.tip.header
-      await overlay.commit({ kind: 'header', height, hash }, { sync: true })
     })
   }
 }

@@ -19,3 +19,12 @@ export function parseDate(text: string): number | undefined {
 export function formatDate(seconds: number): string {
   return `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`
 }
+
+/** Unix seconds of the same day and time `years` later; 28 February where that year has no 29th. */
+export function addYears(seconds: number, years: number): number {
+  const date = new Date(seconds * 1000)
+  const month = date.getUTCMonth()
+  date.setUTCFullYear(date.getUTCFullYear() + years)
+  if (date.getUTCMonth() !== month) date.setUTCDate(0)
+  return Math.floor(date.getTime() / 1000)
+}

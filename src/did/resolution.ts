@@ -11,6 +11,32 @@ export interface ResolvedTransaction {
   readonly operation: DidOperationJson
 }
 
+/** A search. Exactly one of the first three members is given. */
+export interface DocumentQuery {
+  /** The type of a service. */
+  readonly service?: string
+  /** The type of a credential. */
+  readonly credential?: string
+  /** A condition: JSON or JSON5 text, or an object. */
+  readonly query?: string | object
+  /** Matching documents to leave out before the first one that is returned; the default is 0. */
+  readonly skip?: number
+  /** Documents to return at most: 0 only counts; above what a node gives it is lowered to that. */
+  readonly limit?: number
+}
+
+/** The answer to a search: the documents from `start` on of all that match, as they stand on the chain, normalised. */
+export interface QueryResult {
+  /** Documents that match. */
+  readonly total: number
+  /** How many of them come before the first one here; 0 when there are none at all. */
+  readonly start: number
+  /** How many are here. */
+  readonly count: number
+  /** In the order in which their DIDs were created. */
+  readonly document: readonly Readonly<Record<string, unknown>>[]
+}
+
 /** The answer about a DID: status 0 valid, 1 expired, 2 deactivated, 3 does not exist. */
 export interface ResolveResult {
   /** The full DID, also where only its identifier was asked for. */

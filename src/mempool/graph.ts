@@ -3,6 +3,7 @@ import type { DidState } from '../did/state.js'
 import { mapKey, toHex } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import { txType } from '../primitives/payload.js'
+import { Heap } from './heap.js'
 import { type Outpoint, outpointKey, type Transaction } from '../primitives/transaction.js'
 
 /** A transaction in the pool. */
@@ -21,6 +22,8 @@ interface Node {
   readonly entry: PoolEntry
   /** Rises with every addition. */
   readonly order: number
+  /** What {@link PoolGraph.byFeeRate} sorts by. */
+  readonly rate: number
   /** Ids of pooled transactions that this one builds on, by an output or by an operation of the same DID. */
   readonly parents: Set<string>
   readonly children: Set<string>
@@ -44,6 +47,11 @@ export class PoolGraph {
     return this.#bytes
   }
 
+  /** Rises with every addition. */
+  get additions(): number {
+    return this.#additions
+  }
+
   /** In order of arrival. */
   *entries(): Generator<PoolEntry> {
     for (const { entry } of this.#nodes.values()) yield entry
@@ -51,11 +59,9 @@ export class PoolGraph {
 
   /** Highest fee rate first, but nothing before what it builds on; side-chain proofs of work before all others. */
   *byFeeRate(): Generator<PoolEntry> {
-    const rate = ({ fee, transaction }: PoolEntry) =>
-      transaction.type === txType.sideChainPow ? Infinity : Number(fee) / transaction.bytes.length
-    const sorted = [...this.#nodes.values()].sort((a, b) => rate(b.entry) - rate(a.entry))
+    const best = new Heap(this.#nodes.values(), (a, b) => a.rate > b.rate || (a.rate === b.rate && a.order < b.order))
     const done = new Set<Node>()
-    for (const first of sorted) {
+    for (let first = best.take(); first !== undefined; first = best.take()) {
       const open = [first]
       for (let node = open.at(-1); node !== undefined; node = open.at(-1)) {
         const missing = [...node.parents].map((id) => this.#nodes.get(id) as Node).filter((parent) => !done.has(parent))
@@ -113,7 +119,7 @@ export class PoolGraph {
     const { transaction, did } = entry
     const id = mapKey(transaction.hash)
     const parents = new Set(this.#parentsOf(transaction, did?.id))
-    this.#nodes.set(id, { entry, order: this.#additions++, parents, children: new Set() })
+    this.#nodes.set(id, { entry, order: this.#additions++, rate: rateOf(entry), parents, children: new Set() })
     for (const parent of parents) this.#nodes.get(parent)?.children.add(id)
     for (const input of transaction.inputs) this.#spenders.set(outpointKey(input), id)
     if (did !== undefined) this.#operations.set(did.id, [...(this.#operations.get(did.id) ?? []), id])
@@ -165,4 +171,8 @@ export class PoolGraph {
     }
     return [...seen].sort((a, b) => a.order - b.order).map(({ entry }) => entry)
   }
+}
+
+function rateOf({ fee, transaction }: PoolEntry): number {
+  return transaction.type === txType.sideChainPow ? Infinity : Number(fee) / transaction.bytes.length
 }

@@ -1,14 +1,14 @@
 import { EventEmitter } from 'node:events'
+import type { Restoration } from '../chain/change.js'
 import type { BlockEvent, Chain, ChainChange, ChainFollower } from '../chain/chain.js'
 import { checkTransaction, type ConnectedTransaction } from '../consensus/connect.js'
-import { type Coin, StateOverlay, type StateView } from '../consensus/ledger.js'
+import { StateOverlay } from '../consensus/ledger.js'
 import { checkTransactionSanity } from '../consensus/sanity.js'
 import { SignatureCache } from '../crypto/signature-cache.js'
 import { runChecks, type Verifier } from '../crypto/verifier.js'
-import type { DidState } from '../did/state.js'
 import type { Clock, Log } from '../env.js'
 import { RuleError } from '../errors.js'
-import { displayHash, mapKey } from '../primitives/bytes.js'
+import { mapKey } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import { headerSize } from '../primitives/header.js'
 import { txType } from '../primitives/payload.js'
@@ -18,7 +18,9 @@ import type { Overlay } from '../storage/database.js'
 import { keys, values } from '../storage/schema.js'
 import { type PoolEntry, PoolGraph } from './graph.js'
 import { policy, type PoolLimits } from './policy.js'
+import { replacedBy } from './replacement.js'
 import { PoolStore } from './store.js'
+import { PoolView } from './view.js'
 
 export interface MempoolOptions {
   readonly chain: Chain
@@ -38,13 +40,14 @@ interface MempoolEvents {
 /** What a transaction would be in the pool. */
 interface Evaluation {
   readonly connected: ConnectedTransaction
-  /** Pending updates that a deactivate makes pointless, with everything that builds on them. */
+  /** What a deactivate, or a proof of a later side-chain block, makes pointless, with everything that builds on it. */
   readonly replaced: readonly PoolEntry[]
 }
 
 /** A transaction that the pool or the chain held before. */
-interface Waiting {
+export interface Waiting {
   readonly transaction: Transaction
+  /** Milliseconds since the Unix epoch. */
   readonly arrival: number
 }
 
@@ -58,6 +61,8 @@ export class Mempool implements ChainFollower {
   readonly #limits: PoolLimits
   /** Settles when the pool has caught up with the last change of the chain. */
   #settled: Promise<void> = Promise.resolve()
+  /** Whether a rewind is under way that ends with another content. */
+  #restoring = false
 
   private constructor(options: MempoolOptions) {
     this.#options = options
@@ -86,6 +91,11 @@ export class Mempool implements ChainFollower {
 
   get bytes(): number {
     return this.#graph.bytes
+  }
+
+  /** Rises with every transaction that comes in. */
+  get additions(): number {
+    return this.#graph.additions
   }
 
   /** In order of arrival. */
@@ -141,6 +151,16 @@ export class Mempool implements ChainFollower {
     return transaction
   }
 
+  /**
+   * Has the pool hold this content, all of it valid at the block that `rewind` takes the chain back to, and nothing else.
+   * Nobody enters meanwhile; what blocks give back does not return. To be called between blocks.
+   */
+  async restore(content: readonly Waiting[], rewind: (part: Restoration) => Promise<void>): Promise<void> {
+    const restored = this.#restore(content, rewind)
+    this.#settled = restored.catch(() => {})
+    await restored
+  }
+
   /** Drops what has waited for too long. */
   expire(): void {
     const oldest = this.#options.clock.now() - this.#limits.expiry
@@ -154,6 +174,7 @@ export class Mempool implements ChainFollower {
   }
 
   stage(overlay: Overlay, { connected, disconnected }: ChainChange): void {
+    if (this.#restoring) return
     const returning = returned(disconnected, connected)
     const arrival = this.#options.clock.now()
     for (const { hash, bytes } of returning) overlay.put(keys.pool(hash), values.pool.encode({ arrival, bytes }))
@@ -163,9 +184,28 @@ export class Mempool implements ChainFollower {
   }
 
   async follow(change: ChainChange): Promise<void> {
+    if (this.#restoring) return
     const settled = this.#follow(change)
     this.#settled = settled
     await settled
+  }
+
+  async #restore(content: readonly Waiting[], rewind: (part: Restoration) => Promise<void>): Promise<void> {
+    this.#restoring = true
+    this.#store.hold()
+    try {
+      await rewind({
+        stage: (overlay) => this.#store.replace([...this.#graph.entries()], content, overlay),
+        follow: async () => {
+          for (const entry of [...this.#graph.entries()]) this.#graph.remove(entry)
+          this.#store.release()
+          await this.#readmit(content)
+        },
+      })
+    } finally {
+      this.#store.release()
+      this.#restoring = false
+    }
   }
 
   async #follow({ connected, disconnected }: ChainChange): Promise<void> {
@@ -262,7 +302,10 @@ export class Mempool implements ChainFollower {
         verified.add(unknown)
         continue
       }
-      this.#drop(replaced, `${transaction.txid} deactivates the DID`)
+      this.#drop(
+        replaced,
+        `${transaction.txid} ${transaction.type === txType.did ? 'deactivates the DID' : 'proves a later block of the side chain'}`,
+      )
       const entry = entryOf(transaction, connected, arrival)
       this.#graph.add(entry)
       options.added?.()
@@ -285,12 +328,8 @@ export class Mempool implements ChainFollower {
 
   /** Tries a transaction on top of chain and pool without changing either. */
   #evaluate(transaction: Transaction): Evaluation {
-    const { payload } = transaction
     this.#refuseKnown(transaction)
-    if (payload.type === txType.sideChainPow && this.#graph.sideChain(payload.sideGenesisHash) !== undefined) {
-      throw new RuleError('pool-side-chain')
-    }
-    const replaced = this.#replacedBy(transaction)
+    const replaced = replacedBy(this.#graph, transaction)
     const gone = new Set(replaced)
     const view = new PoolView(this.#chain, this.#graph, gone)
     const height = this.#chain.tip.header.height + 1
@@ -301,19 +340,6 @@ export class Mempool implements ChainFollower {
     const pending = this.#graph.operations(connected.did?.id ?? '').filter((entry) => !gone.has(entry))
     if (pending.length >= this.#limits.didOperations) throw new RuleError('pool-did-pending')
     return { connected, replaced }
-  }
-
-  #replacedBy({ payload, inputs }: Transaction): PoolEntry[] {
-    if (payload.type !== txType.did || payload.operation.operation !== 'deactivate') return []
-    const pending = this.#graph.operations(payload.operation.payload)
-    if (pending.some(({ did }) => did?.state.status === 'deactivated')) return []
-    const updates = pending.filter(({ transaction: { payload: other } }) => {
-      return other.type === txType.did && other.operation.operation === 'update'
-    })
-    const replaced = this.#graph.withDescendants(updates)
-    const gone = new Set(replaced.map(({ transaction }) => mapKey(transaction.hash)))
-    // One that is paid with change of an update it would replace can only follow it.
-    return inputs.some(({ txid }) => gone.has(mapKey(txid))) ? [] : replaced
   }
 
   #makeRoom(): void {
@@ -342,53 +368,6 @@ export class Mempool implements ChainFollower {
 }
 
 const poolFull = 'the pool was full of transactions with a higher fee rate'
-
-/** The chain with the pool on top, as the next block would find it. */
-class PoolView implements StateView {
-  readonly #chain: Chain
-  readonly #state: StateView
-  readonly #graph: PoolGraph
-  readonly #without: ReadonlySet<PoolEntry>
-
-  constructor(chain: Chain, graph: PoolGraph, without: ReadonlySet<PoolEntry>) {
-    this.#chain = chain
-    this.#state = chain.state
-    this.#graph = graph
-    this.#without = without
-  }
-
-  coin(outpoint: Outpoint): Coin | undefined {
-    const name = `${displayHash(outpoint.txid)}:${outpoint.index}`
-    const spender = this.#graph.spender(outpoint)
-    if (spender !== undefined && !this.#without.has(spender)) {
-      throw new RuleError('tx-double-spend', `${name} is spent by ${spender.transaction.txid}, which is in the pool`)
-    }
-    const pooled = this.#graph.coin(outpoint, this.#chain.tip.header.height + 1)
-    const coin = pooled ?? this.#state.coin(outpoint)
-    if (coin === undefined && this.#wasSpent(outpoint)) {
-      throw new RuleError('tx-double-spend', `${name} was spent on the chain`)
-    }
-    return coin
-  }
-
-  did(did: string): DidState | undefined {
-    const pending = this.#graph.operations(did).filter((entry) => !this.#without.has(entry))
-    return pending.at(-1)?.did?.state ?? this.#state.did(did)
-  }
-
-  issuer(did: string): DidState | undefined {
-    return this.#state.issuer(did)
-  }
-
-  /** Whether the output existed: its transaction is on the chain and has it. */
-  #wasSpent({ txid, index }: Outpoint): boolean {
-    const location = this.#chain.database.get(keys.location(txid))
-    if (location === undefined) return false
-    const { height, index: position } = values.location.decode(location)
-    const row = this.#chain.database.get(keys.transaction(height, position))
-    return row !== undefined && (Transaction.fromBytes(row).outputs[index]?.value ?? 0n) > 0n
-  }
-}
 
 function entryOf(transaction: Transaction, { fee, cost, did }: ConnectedTransaction, arrival: number): PoolEntry {
   const entry = { transaction, fee, arrival, cost }

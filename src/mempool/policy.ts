@@ -16,5 +16,11 @@ export const policy = {
   droppedReasons: 10_000,
 } as const
 
+/** Limits of a pool of another size: evictions leave the same share of it. */
+export function poolLimits({ size, expiry }: { readonly size: number; readonly expiry: number }): Partial<PoolLimits> {
+  const { poolSize, poolSizeAfterEviction } = policy
+  return { poolSize: size, poolSizeAfterEviction: Math.floor((size / poolSize) * poolSizeAfterEviction), expiry }
+}
+
 /** Limits of a pool; {@link policy} unless told otherwise. */
 export type PoolLimits = { readonly [Name in keyof typeof policy]: number }

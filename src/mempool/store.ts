@@ -2,6 +2,7 @@ import { mapKey, utf8 } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import { type CommitInfo, type Database, Overlay } from '../storage/database.js'
 import { keys, rangeOf, table, values } from '../storage/schema.js'
+import type { Transaction } from '../primitives/transaction.js'
 
 /** A pooled transaction as it is kept across restarts. */
 export interface StoredTransaction {
@@ -17,6 +18,8 @@ export class PoolStore {
   readonly #dropped = new Map<string, string>()
   /** Transactions of the block that is being written: nothing else is written of them. */
   readonly #mining = new Set<string>()
+  /** Whether nothing is written of any transaction: another content is on its way. */
+  #held = false
   #staged: Overlay
   #stagedSync = false
   #next: Promise<void> | undefined
@@ -57,6 +60,35 @@ export class PoolStore {
     this.#mining.clear()
   }
 
+  /** Until {@link release} nothing is written, and no reason is kept: {@link replace} is about to say what the pool holds. */
+  hold(): void {
+    this.#held = true
+  }
+
+  /** Has the batch of a rewind leave the rows of `content` and none of `present`, whatever waits to be written. */
+  replace(
+    present: readonly { readonly transaction: Transaction }[],
+    content: readonly { readonly transaction: Transaction; readonly arrival: number }[],
+    overlay: Overlay,
+  ): void {
+    for (const { key, value } of this.#staged.changes.values()) {
+      if (value === undefined) overlay.del(key)
+      else overlay.put(key, value)
+    }
+    this.#staged = new Overlay(this.#database)
+    for (const { transaction } of present) overlay.del(keys.pool(transaction.hash))
+    for (const { transaction, arrival } of content) {
+      const { hash, bytes } = transaction
+      overlay.put(keys.pool(hash), values.pool.encode({ arrival, bytes }))
+      if (this.#dropped.delete(mapKey(hash))) overlay.del(keys.dropped(hash))
+    }
+  }
+
+  /** What {@link replace} said is on disk. */
+  release(): void {
+    this.#held = false
+  }
+
   /** Lets the row of a transaction go that turns out to be mined. */
   remove(txid: Hash): Promise<void> {
     this.#staged.del(keys.pool(txid))
@@ -70,7 +102,7 @@ export class PoolStore {
 
   /** Keeps a transaction; resolves when it is on disk. */
   put(txid: Hash, stored: StoredTransaction, options: { sync: boolean }): Promise<void> {
-    if (this.#mining.has(mapKey(txid))) return this.#database.idle()
+    if (this.#silent(txid)) return this.#database.idle()
     this.#staged.put(keys.pool(txid), values.pool.encode(stored))
     if (this.#dropped.delete(mapKey(txid))) this.#staged.del(keys.dropped(txid))
     this.#stagedSync ||= options.sync
@@ -79,7 +111,7 @@ export class PoolStore {
 
   /** Forgets a transaction and keeps the reason. */
   drop(txid: Hash, reason: string): Promise<void> {
-    if (this.#mining.has(mapKey(txid))) return Promise.resolve()
+    if (this.#silent(txid)) return Promise.resolve()
     this.#staged.del(keys.pool(txid))
     this.#staged.put(keys.dropped(txid), Buffer.from(reason))
     this.#dropped.set(mapKey(txid), reason)
@@ -95,6 +127,10 @@ export class PoolStore {
   async flushed(): Promise<void> {
     while (this.#next !== undefined) await this.#next
     await this.#database.idle()
+  }
+
+  #silent(txid: Hash): boolean {
+    return this.#held || this.#mining.has(mapKey(txid))
   }
 
   /** One batch is under way and the next gathers: whoever comes meanwhile shares it. */

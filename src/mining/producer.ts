@@ -30,9 +30,14 @@ export class Producer {
 
   /** Makes the next block. Undefined when it was overtaken or the producer stopped meanwhile. */
   produce(): Promise<Block | undefined> {
-    const block = this.#last.then(() => this.#produce())
-    this.#last = block.catch(() => {})
-    return block
+    return this.between(() => this.#produce())
+  }
+
+  /** Runs a job while no block is being made. */
+  between<T>(job: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(job)
+    this.#last = result.catch(() => {})
+    return result
   }
 
   /** Ends the search under way and starts no other. */

@@ -1,10 +1,8 @@
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import type { Random } from '../env.js'
-import { UserError } from '../errors.js'
-import { fromHex, toHex } from '../primitives/bytes.js'
+import { toHex } from '../primitives/bytes.js'
 import { sha256 } from '../primitives/hash.js'
+import { loadSecret } from '../storage/secret-file.js'
 
 /** Who a node is to its peers. */
 export interface Identity {
@@ -16,23 +14,9 @@ export interface Identity {
   readonly id: number
 }
 
-/** The identity in a key file, made at the first start; the file is readable by its owner alone. */
+/** The identity in a key file, which is made at the first start. */
 export async function loadIdentity(file: string, random: Random): Promise<Identity> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  })
-  if (text !== undefined) {
-    const secretKey = fromHex(text.trim())
-    if (secretKey?.length !== 32)
-      throw new UserError(`${file} holds no peer key of 64 hex digits; move it away for a new one`)
-    return identityOf(secretKey)
-  }
-  const secretKey = random.bytes(32)
-  await mkdir(dirname(file), { recursive: true })
-  await writeFile(file, `${toHex(secretKey)}\n`, { mode: 0o600 })
-  await chmod(file, 0o600)
-  return identityOf(secretKey)
+  return identityOf(await loadSecret(file, 'peer key', random))
 }
 
 function identityOf(secretKey: Uint8Array): Identity {

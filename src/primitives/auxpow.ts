@@ -1,5 +1,6 @@
+import { RuleError } from '../errors.js'
 import { concat, hex } from './bytes.js'
-import { type Reader, Writer } from './codec.js'
+import { decodeAll, type Reader, Writer } from './codec.js'
 import { type Hash, sha256d, zeroHash } from './hash.js'
 import { type ParentHeader, parentHeaderBytes, readParentHeader } from './header.js'
 
@@ -26,6 +27,11 @@ const scriptCap = 16 * 1024
 const listCap = 0xffff
 
 export const mergedMiningMagic = hex('fabe6d6d')
+
+/** Decodes exactly one AuxPow; `auxpow-malformed` for anything else, trailing bytes included. */
+export function parseAuxPow(bytes: Uint8Array): AuxPow {
+  return decodeAll(bytes, readAuxPow, (reason) => new RuleError('auxpow-malformed', reason))
+}
 
 export function readAuxPow(reader: Reader): AuxPow {
   const start = reader.offset

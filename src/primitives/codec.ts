@@ -21,10 +21,12 @@ export function decodeAll<T>(bytes: Uint8Array, read: (reader: Reader) => T, fai
 /** Reads little-endian primitives (format 1) from one byte string without copying it. */
 export class Reader {
   offset = 0
-  readonly bytes: Buffer
+  readonly bytes: Uint8Array
+  /** The same memory. */
+  private readonly buffer: Buffer
 
   constructor(bytes: Uint8Array) {
-    this.bytes = asBuffer(bytes)
+    this.bytes = this.buffer = asBuffer(bytes)
   }
 
   get remaining(): number {
@@ -42,19 +44,19 @@ export class Reader {
   }
 
   u16(): number {
-    return this.bytes.readUInt16LE(this.advance(2))
+    return this.buffer.readUInt16LE(this.advance(2))
   }
 
   u32(): number {
-    return this.bytes.readUInt32LE(this.advance(4))
+    return this.buffer.readUInt32LE(this.advance(4))
   }
 
   u64(): bigint {
-    return this.bytes.readBigUInt64LE(this.advance(8))
+    return this.buffer.readBigUInt64LE(this.advance(8))
   }
 
   i64(): bigint {
-    return this.bytes.readBigInt64LE(this.advance(8))
+    return this.buffer.readBigInt64LE(this.advance(8))
   }
 
   hash(): Uint8Array {

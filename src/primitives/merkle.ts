@@ -40,6 +40,26 @@ export function merkleRoot(leaves: readonly Hash[]): Hash {
   return tree.root
 }
 
+/**
+ * The branch from the first leaf of a tree to its root, whatever that leaf is: only the leaves after it are given. One
+ * step for each hash, so that a long list can be divided.
+ */
+export function* firstBranchSteps(others: readonly Hash[]): Generator<undefined, Hash[]> {
+  const branch: Hash[] = []
+  // Each level without its first node, so that what stands first is that node's neighbour.
+  for (let level = others; level.length > 0;) {
+    branch.push(level[0] as Hash)
+    const above: Hash[] = []
+    for (let i = 1; i < level.length; i += 2) {
+      const left = level[i] as Hash
+      above.push(sha256d(concat(left, level[i + 1] ?? left)))
+      yield
+    }
+    level = above
+  }
+  return branch
+}
+
 /** The root that a leaf and its branch lead to; bit i of `index` says whether node i stands left (format 5.6). */
 export function foldBranch(leaf: Hash, branch: readonly Hash[], index: number): Hash {
   let position = index

@@ -17,7 +17,8 @@ export interface ProgramScript {
   readonly required: number
 }
 
-const maxMultisigKeys = 16
+/** Most keys of a multisig program: larger counts have no opcode. */
+export const maxMultisigKeys = 16
 
 /** The script in `code`; undefined unless it is one of the accepted forms in exactly its canonical bytes. */
 export function parseCode(code: Uint8Array): ProgramScript | undefined {
@@ -64,7 +65,12 @@ export function programHashOf(code: Uint8Array, script: ProgramScript): ProgramH
  */
 export function parseParameter(parameter: Uint8Array, script: ProgramScript): Uint8Array[] | undefined {
   const count = parameter.length / 65
-  if (!Number.isInteger(count) || count < script.required || count > script.keys.length) return undefined
+  return count < script.required || count > script.keys.length ? undefined : parseSignatures(parameter)
+}
+
+/** The 64-byte signatures in a program parameter, however many there are so far; undefined for any other form. */
+export function parseSignatures(parameter: Uint8Array): Uint8Array[] | undefined {
+  if (parameter.length % 65 !== 0) return undefined
   const signatures: Uint8Array[] = []
   for (let at = 0; at < parameter.length; at += 65) {
     if (parameter[at] !== 64) return undefined

@@ -1,7 +1,7 @@
 import { decodeBase64url } from '../did/base64url.js'
 import { formatDate, parseDate } from '../did/date.js'
 import { signatureType } from '../did/model.js'
-import type { ResolvedTransaction, ResolveResult } from '../did/resolution.js'
+import type { DocumentQuery, QueryResult, ResolvedTransaction, ResolveResult } from '../did/resolution.js'
 import type { Clock } from '../env.js'
 import { InvariantError, RuleError } from '../errors.js'
 import type { ProgramHash } from '../primitives/address.js'
@@ -17,6 +17,7 @@ import { didHead } from '../storage/state.js'
 import { ResolverAnswer } from './answer.js'
 import { ByteCache } from './byte-cache.js'
 import { didOf, existingKey, identifierOf } from './identifier.js'
+import { DocumentSearch, type FoundDocuments, foundJson, type QueryLimits, readQuery } from './query.js'
 
 /** Bytes of answers kept for the present tip. */
 export const resolverCacheBytes = 16 * 1024 * 1024
@@ -38,9 +39,16 @@ export interface ResolverOptions {
   readonly database: Database
   /** On a devnet the virtual clock. */
   readonly clock: Clock
-  /** The tip, its time in Unix seconds. It may be a moment behind the database, never ahead of it. */
+  /**
+   * The tip, its time in Unix seconds. It may be a moment behind the database, never ahead of it. The same hash object
+   * means that the chain has not moved in between.
+   */
   readonly tip: () => { readonly time: number; readonly hash: Hash }
   readonly sync: () => SyncStatus
+  /** Bytes of answers to keep; {@link resolverCacheBytes} unless told otherwise. */
+  readonly cacheBytes?: number
+  /** What differs from {@link queryLimits}. */
+  readonly queryLimits?: Partial<QueryLimits>
 }
 
 /** What the rows of a DID say, whatever the clock shows. */
@@ -58,13 +66,16 @@ interface Known {
 export class Resolver {
   readonly #options: ResolverOptions
   readonly #database: Database
+  readonly #search: DocumentSearch
   /** The last operation of DIDs by identifier, as it was at {@link #cachedTip}. */
-  readonly #cache = new ByteCache<Known>(resolverCacheBytes)
+  readonly #cache: ByteCache<Known>
   #cachedTip: Hash | undefined
 
   constructor(options: ResolverOptions) {
     this.#options = options
+    this.#cache = new ByteCache(options.cacheBytes ?? resolverCacheBytes)
     this.#database = options.database
+    this.#search = new DocumentSearch(options.database, options.queryLimits)
   }
 
   /**
@@ -74,19 +85,53 @@ export class Resolver {
    */
   async resolve(did: string, { all }: { readonly all: boolean }): Promise<ResolveResult> {
     const identifier = identifierOf(did)
-    const { catchingUp, height, target } = this.#options.sync()
-    if (catchingUp) {
-      throw new RuleError(
-        'resolver-behind',
-        `the node is catching up: it is at height ${height} and a peer has proved height ${target}; ask again later`,
-      )
-    }
+    this.#refuseBehind()
     const full = didOf(identifier)
     const known = all ? await this.#history(identifier, full) : await this.#last(identifier, full)
     if (known === undefined) return { did: full, status: 3 }
     const status = this.#status(known)
     if (known.answer?.status !== status) known.answer = new ResolverAnswer(full, status, known.transactions)
     return known.answer
+  }
+
+  /**
+   * The latest documents of all DIDs that are not deactivated, expired ones included, which meet exactly one of `service`
+   * (a type), `credential` (a type) and `query` (a condition, see docs/query.md). `query-invalid` for none, several, or a
+   * condition that is not valid; `busy` when too many wait or it takes too long; while catching up `resolver-behind`.
+   */
+  async query(query: DocumentQuery, options: { readonly signal?: AbortSignal } = {}): Promise<QueryResult> {
+    const { texts, ...counts } = await this.#find(query, options.signal)
+    return { ...counts, document: texts.map((text) => JSON.parse(text) as QueryResult['document'][number]) }
+  }
+
+  /** The answer of {@link query} as JSON text. */
+  async queryJson(query: DocumentQuery): Promise<string> {
+    return foundJson(await this.#find(query))
+  }
+
+  /** Documents that searches have looked at so far. */
+  get scannedDocuments(): number {
+    return this.#search.scanned
+  }
+
+  /** Ends searches under way, and waits for that. */
+  close(): Promise<void> {
+    return this.#search.close()
+  }
+
+  #find(query: DocumentQuery, signal?: AbortSignal): Promise<FoundDocuments> {
+    const search = readQuery(query)
+    this.#refuseBehind()
+    return this.#search.find(search, signal)
+  }
+
+  #refuseBehind(): void {
+    const { catchingUp, height, target } = this.#options.sync()
+    if (!catchingUp) return
+    throw new RuleError(
+      'resolver-behind',
+      `the node is catching up: it is at height ${height} and a peer has proved height ${target}; ask again later`,
+    )
   }
 
   /** Deactivation counts first; expiry is a question of the moment: the clock's, but never one before the tip's. */
@@ -176,16 +221,19 @@ export class Resolver {
   /**
    * Reads rows of one and the same state without a snapshot, which would cost as much as the rest of an answer. Every
    * batch that connects or disconnects a block rewrites the tip row, so rows that were read between two equal tip rows
-   * belong together; otherwise they are read again, and what went wrong meanwhile is forgotten.
+   * belong together, unless a devnet went ahead and was taken back to the same tip meanwhile: then the tip in memory is
+   * another object. Otherwise they are read again, and what went wrong meanwhile is forgotten.
    */
   async #consistent<T>(read: () => Promise<T>): Promise<{ known: T; at: Uint8Array }> {
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const at = this.#tipRow()
+      const { hash } = this.#options.tip()
+      const same = () => equalBytes(at, this.#tipRow()) && this.#options.tip().hash === hash
       try {
         const known = await read()
-        if (equalBytes(at, this.#tipRow())) return { known, at }
+        if (same()) return { known, at }
       } catch (error) {
-        if (equalBytes(at, this.#tipRow())) throw error
+        if (same()) throw error
       }
     }
     throw new RuleError('busy', 'blocks arrive faster than this DID can be read; try again')

@@ -1,5 +1,5 @@
 import { equalBytes } from '../primitives/bytes.js'
-import { type Database, damaged, logReach } from './database.js'
+import { type Database, damaged, logReach, reindexHint, StorageError } from './database.js'
 import { type JournalRow, journalDigest, journalRow, journalRowSize } from './journal.js'
 import { keys, schemaVersion, values } from './schema.js'
 
@@ -22,9 +22,7 @@ export async function checkJournal(database: Database): Promise<JournalSpan> {
     return { fromHeight: undefined }
   }
   if (version === undefined) throw damaged('the first batch is gone')
-  if (version[0] !== schemaVersion) {
-    throw damaged(`it has layout ${version[0]}, this program reads ${schemaVersion}`)
-  }
+  checkLayout(version[0])
   let expected = database.sequence
   let successor: JournalRow | undefined
   let tipSeen = false
@@ -56,6 +54,14 @@ export async function checkJournal(database: Database): Promise<JournalSpan> {
   // The journal is trimmed only far behind its end, so a walk that reaches its beginning must reach the first batch.
   if (expected > 0) throw damaged(`batches 1 to ${expected} are gone`)
   return { fromHeight }
+}
+
+/** A database of another version of the program is whole, but its rows mean something else. */
+function checkLayout(layout: number | undefined): void {
+  if (layout === schemaVersion) return
+  const what = `the database has layout ${layout}, this version of didledger reads layout ${schemaVersion}`
+  if (layout === undefined || layout > schemaVersion) throw new StorageError(`${what}; use a newer version`)
+  throw new StorageError(`${what}; to build it again from its blocks, ${reindexHint}`)
 }
 
 /** The last batch of the chain left the tip that the tip row names, or one of the two is gone. */

@@ -21,7 +21,7 @@ import { keys, rangeOf, table } from './schema.js'
 
 /** Bytes LevelDB gathers before it writes a table; a damaged log can lose no more than two of these. */
 export const writeBufferSize = 8 * 1024 * 1024
-const cacheSize = 32 * 1024 * 1024
+export const cacheSize = 32 * 1024 * 1024
 /**
  * LevelDB keeps at most two write buffers in its log. Rows beyond twice that, and a margin for what a row weighs in the
  * log, are in tables already and cannot be lost with it: this many bytes behind the end nothing needs a check.
@@ -31,6 +31,9 @@ export const logReach = 4 * writeBufferSize
 const journalKept = Math.ceil(logReach / journalRowSize)
 /** Journal rows that go at once. */
 const journalTrim = 10_000
+
+/** Rows of a page, where they are too small for its bytes to count. */
+const pageRowsAtMost = 1000
 
 /** What LevelDB offers beyond the common interface; its typings leave it out because browsers lack it. */
 interface LevelExtras {
@@ -85,13 +88,13 @@ export class Database {
     this.failure.catch(() => {})
   }
 
-  /** Opens the LevelDB in a directory, creating it if absent. */
-  static async open(directory: string): Promise<Database> {
+  /** Opens the LevelDB in a directory, creating it if absent, with a cache of so many bytes. */
+  static async open(directory: string, cache: number = cacheSize): Promise<Database> {
     // LevelDB takes a directory without CURRENT for an empty one, and deletes what lies there.
     const createIfMissing =
       !existsSync(directory) || !readdirSync(directory).some((name) => /^MANIFEST|\.(ldb|log)$/.test(name))
     // Hashes, keys and signatures do not compress.
-    const options = { ...encodings, writeBufferSize, cacheSize, compression: false, createIfMissing }
+    const options = { ...encodings, writeBufferSize, cacheSize: cache, compression: false, createIfMissing }
     const level = new Level<Buffer, Buffer>(directory, options)
     return Database.over(level as unknown as Store, directory)
   }
@@ -156,6 +159,34 @@ export class Database {
         const rows = await iterator.nextv(1000)
         if (rows.length === 0) return
         for (const [key, value] of rows) yield [key, unseal(key, value)]
+      }
+    } catch (error) {
+      throw readFailure(error)
+    } finally {
+      await iterator.close()
+    }
+  }
+
+  /**
+   * Rows of a range as they are at this moment, whatever is written meanwhile, about `bytes` of them at a time. The next
+   * ones are read while the caller looks at those it has; whoever stops early leaves nothing open.
+   */
+  async *pages(range: Range, bytes: number): AsyncGenerator<[Buffer, Buffer][], void, void> {
+    const onlyLevelDb = { highWaterMarkBytes: bytes }
+    const iterator = this.#level.iterator({ ...range, ...onlyLevelDb, ...encodings })
+    const read = () => {
+      const rows = iterator.nextv(pageRowsAtMost)
+      // Where nobody waits for it any more, what went wrong does not matter.
+      rows.catch(() => {})
+      return rows
+    }
+    try {
+      let ahead = read()
+      for (;;) {
+        const rows = await ahead
+        if (rows.length === 0) return
+        ahead = read()
+        yield rows.map(([key, value]) => [key, unseal(key, value)])
       }
     } catch (error) {
       throw readFailure(error)

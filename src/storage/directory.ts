@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { access, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { access, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { UserError } from '../errors.js'
@@ -7,7 +7,7 @@ import { toHex } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import { damaged } from './database.js'
 
-/** Where a node keeps its files: `network.json` says whose they are, `chain` is the LevelDB, `peer.key` the identity. */
+/** Where a node keeps its files: `network.json` says whose they are, `chain` is the LevelDB, `peer.key` the identity, `admin.token` what its owner shows to be let in. */
 export class DataDirectory {
   readonly path: string
   readonly #temporary: boolean
@@ -44,6 +44,14 @@ export class DataDirectory {
     return join(this.path, 'chain')
   }
 
+  /** Bytes of the database's files. */
+  async databaseBytes(): Promise<number> {
+    const names = await readdir(this.database)
+    // LevelDB may remove a file in between.
+    const sizes = await Promise.all(names.map((name) => stat(join(this.database, name)).catch(() => undefined)))
+    return sizes.reduce((sum, file) => sum + (file?.size ?? 0), 0)
+  }
+
   /** Where a database is built that will replace the one in use. */
   get rebuilt(): string {
     return `${this.database}.new`
@@ -65,6 +73,10 @@ export class DataDirectory {
 
   get peerKey(): string {
     return join(this.path, 'peer.key')
+  }
+
+  get adminToken(): string {
+    return join(this.path, 'admin.token')
   }
 
   /**

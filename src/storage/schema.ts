@@ -12,7 +12,7 @@ import type { Outpoint } from '../primitives/transaction.js'
  * codec of the chain; behind each stands a checksum, which database.ts adds and takes off. Table numbers are never reused.
  * docs/schema.md draws the same page for readers.
  *
- *   00 name                                       → meta: schema version, tip, digest of the upgrades up to it, a devnet's clock offset
+ *   00 name                                       → meta: schema version, tip, digest of the upgrades up to it, a devnet's clock offset, event number
  *   01 sequence u64                               → journal row (journal.ts)
  *   02 block hash                                 → header record
  *   03 height u32                                 → hash of the active block there
@@ -27,6 +27,7 @@ import type { Outpoint } from '../primitives/transaction.js'
  *   0c height u32                                 → undo record
  *   0d DID program hash                           → head
  *   0e DID program hash, sequence u32             → operation
+ *   0f height u32, index u16                      → latest document of the DID created there: JSON text
  *   20 txid                                       → pooled transaction: arrival u64, bytes
  *   21 txid                                       → why a pooled transaction was dropped: text
  */
@@ -46,11 +47,12 @@ export const table = {
   undo: 0x0c,
   didHead: 0x0d,
   didOperation: 0x0e,
+  didDocument: 0x0f,
   pool: 0x20,
   dropped: 0x21,
 } as const
 
-export const schemaVersion = 1
+export const schemaVersion = 2
 
 /** Tables that every node with the same tip holds byte for byte: what the state digest covers. */
 export const stateTables = [table.coin, table.didHead, table.didOperation] as const
@@ -66,6 +68,7 @@ export const derivedTables = [
   table.undo,
   table.didHead,
   table.didOperation,
+  table.didDocument,
 ] as const
 
 export type Key = Buffer
@@ -96,7 +99,7 @@ function heightKey(tableByte: number, height: number): Key {
 }
 
 export const keys = {
-  meta: (name: 'version' | 'upgrades' | 'tip' | 'clock'): Key => keyOf(table.meta, Buffer.from(name)),
+  meta: (name: 'version' | 'upgrades' | 'tip' | 'clock' | 'events'): Key => keyOf(table.meta, Buffer.from(name)),
   journal: (sequence: number): Key => {
     const buffer = key(table.journal, 8)
     buffer.writeBigUInt64BE(BigInt(sequence), 1)
@@ -138,6 +141,8 @@ export const keys = {
     buffer.writeUInt32BE(sequence, 22)
     return buffer
   },
+  /** By the place of the DID's create operation: documents sort by age. */
+  didDocument: (create: Location): Key => heightIndexKey(table.didDocument, create.height, create.index),
   pool: (txid: Hash): Key => keyOf(table.pool, txid),
   dropped: (txid: Hash): Key => keyOf(table.dropped, txid),
 }

@@ -1,15 +1,16 @@
 import type { ConnectedBlock } from '../consensus/connect.js'
 import type { Coin, StateView } from '../consensus/ledger.js'
-import { type DidState, restoreState } from '../did/state.js'
+import { documentText } from '../did/canonical.js'
+import { documentOfPayload, type DidState, restoreState } from '../did/state.js'
 import { InvariantError } from '../errors.js'
 import { parseAddress, type ProgramHash } from '../primitives/address.js'
 import type { Block } from '../primitives/block.js'
-import { displayHash, mapKey } from '../primitives/bytes.js'
+import { displayHash, fromUtf8, mapKey } from '../primitives/bytes.js'
 import { didMethod } from '../primitives/spec.js'
 import { type Outpoint, outpointKey, Transaction } from '../primitives/transaction.js'
 import { eachInSlices, inSlices } from '../slices.js'
 import type { Overlay } from './database.js'
-import { type Balance, type DidHead, type DidOperationRow, keys, type Location, values } from './schema.js'
+import { type Balance, type DidHead, type DidOperationRow, type Key, keys, type Location, values } from './schema.js'
 
 /** Between rows and rules: the state view that rules read, and the rows that a block changes. */
 
@@ -105,7 +106,7 @@ export async function putConnected(overlay: Overlay, block: Block, connected: Co
   await balances.apply(overlay)
 
   const dids: ProgramHash[] = []
-  transactions.forEach(({ did }, i) => {
+  await eachInSlices(transactions.entries(), ([i, { did }]) => {
     if (did === undefined) return
     const key = present(didKey(did.id), 'the key of a connected DID')
     const sequence = did.state.operationCount - 1
@@ -115,6 +116,9 @@ export async function putConnected(overlay: Overlay, block: Block, connected: Co
     overlay.put(keys.didOperation(key, sequence), values.didOperation.encode({ height, index: i + 1, txid: tx.hash }))
     const head = { status: did.state.status, operationCount: did.state.operationCount, documentSequence }
     overlay.put(keys.didHead(key), values.didHead.encode(head))
+    const row = documentKey(overlay, key)
+    if (did.state.status === 'deactivated') overlay.del(row)
+    else overlay.put(row, fromUtf8(documentText(did.state.document)))
     dids.push(key)
   })
   const spent = transactions.map((connectedTx) => connectedTx.spent)
@@ -151,8 +155,28 @@ export async function putDisconnected(overlay: Overlay, block: Block): Promise<v
   for (const { outpoint, coin } of restored.values()) putCoin(overlay, balances, outpoint, coin)
   await balances.apply(overlay)
 
+  // While the rows of its create are there: a DID that goes altogether leaves none that says where it stood.
+  const documents = new Map(undo.dids.map((did) => [mapKey(did), { did, key: documentKey(overlay, did) }]))
   for (const did of [...undo.dids].reverse()) popOperation(overlay, did)
+  await eachInSlices(documents.values(), ({ did, key }) => putDocument(overlay, did, key))
   overlay.del(keys.undo(height))
+}
+
+/** The row of a DID's latest document. */
+function documentKey(rows: RowReader, did: ProgramHash): Key {
+  return keys.didDocument(didOperation(rows, did, 0))
+}
+
+/** Writes the row of a DID's latest document again, from the operation that its head names now. */
+function putDocument(overlay: Overlay, did: ProgramHash, key: Key): void {
+  const head = didHead(overlay, did)
+  if (head === undefined) {
+    overlay.del(key)
+    return
+  }
+  const { payload } = transactionAt(overlay, didOperation(overlay, did, head.documentSequence))
+  if (payload.type !== 10) throw new InvariantError('an operation of a DID is in no DID transaction')
+  overlay.put(key, fromUtf8(documentText(documentOfPayload(payload.operation.payload, didMethod))))
 }
 
 /** Takes back the last operation of a DID: the head becomes what the operation before it had made. */

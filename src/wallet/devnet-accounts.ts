@@ -5,8 +5,12 @@ import { accountSource, derivedPair, type KeyPair, type SigningAccount } from '.
 /** The mnemonic of every devnet. Everybody knows it: never use its keys for anything of value. */
 export const devnetMnemonic = 'test test test test test test test test test test test junk'
 
-/** How many accounts a devnet prints and funds at its start. */
+/** How many accounts the genesis block of a devnet pays. */
 export const devnetAccountCount = 10
+/** How many a devnet can be asked to pay and show: what its faucet holds is enough for. */
+export const maxDevnetAccounts = 100
+/** What the genesis block pays each, in units of 10^-8. */
+export const devnetAccountFunds = 1_000_000_000_000n
 
 /** Where the faucet's key stands below {@link devnetMnemonic}. */
 export const faucetPath = "m/44'/0'/0'/1/0"

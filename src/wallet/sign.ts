@@ -1,17 +1,16 @@
 import { publicKeyOf, sign } from '../crypto/keys.js'
-import { holds } from '../crypto/verify.js'
 import { UserError } from '../errors.js'
-import { addressOf } from '../primitives/address.js'
-import { equalBytes } from '../primitives/bytes.js'
+import type { Transaction } from '../primitives/transaction.js'
 import {
-  parameterOf,
-  parseCode,
-  parseParameter,
-  type Program,
-  programHashOf,
-  sortPrograms,
-} from '../primitives/program.js'
-import { Transaction } from '../primitives/transaction.js'
+  freePlace,
+  holdsKey,
+  isComplete,
+  type ProgramSignatures,
+  programSignatures,
+  requireSound,
+  transactionSignatures,
+  withSignatures,
+} from './multisig-signatures.js'
 
 /** What {@link signTransaction} did. */
 export interface SignedTransaction {
@@ -23,26 +22,33 @@ export interface SignedTransaction {
 }
 
 /**
- * Signs every one-key program whose key is among `privateKeys`: all programs sign the same text, the unsigned part. Programs of other
- * keys keep what they have. The programs of the result stand in wire order; the txid is unchanged, for it covers none of them.
- * A {@link UserError} when none of the keys belongs to the transaction.
+ * Signs with every one of `privateKeys` that belongs to a program and has not signed it: all programs sign the same text, the unsigned
+ * part. What others signed stays. The programs of the result stand in wire order, the signatures of a multisig program in the
+ * order of its keys; the txid is unchanged, for it covers none of them.
+ * A {@link UserError} when none of the keys belongs to the transaction, all of them have signed, or a multisig program holds a wrong
+ * signature.
  */
 export function signTransaction(transaction: Transaction, privateKeys: readonly Uint8Array[]): SignedTransaction {
   const pairs = privateKeys.map((privateKey) => ({ privateKey, publicKey: publicKeyOf(privateKey) }))
   const signed: string[] = []
-  const programs = transaction.programs.map((program): Program => {
-    const script = parseCode(program.code)
-    if (script === undefined || script.kind === 'multisig') return program
-    const pair = pairs.find(({ publicKey }) => equalBytes(publicKey, script.keys[0] as Uint8Array))
-    if (pair === undefined) return program
-    signed.push(programAddress(program))
-    return { code: program.code, parameter: parameterOf([sign(transaction.unsigned, pair.privateKey)]) }
+  const result = withSignatures(transaction, (program) => {
+    const own = pairs.filter(({ publicKey }) => holdsKey(program, publicKey))
+    // The one key of any other program replaces what is wrong there; of several, nobody may undo what another did.
+    if (own.length > 0 && program.kind === 'multisig') requireSound(program)
+    let signatures = program.signatures
+    for (const { privateKey, publicKey } of own) {
+      const place = freePlace({ ...program, signatures }, publicKey)
+      if (place !== undefined) signatures = signatures.with(place, sign(transaction.unsigned, privateKey))
+    }
+    if (signatures !== program.signatures) signed.push(program.address)
+    return signatures
   })
   if (signed.length === 0) {
-    const wanted = transaction.programs.map(programAddress).join(', ')
-    throw new UserError(`this wallet holds no key of the transaction; it has to be signed by ${wanted || 'nobody'}`)
+    throw nothingToSign(
+      transaction,
+      pairs.map(({ publicKey }) => publicKey),
+    )
   }
-  const result = new Transaction({ ...fieldsOf(transaction), programs: sortPrograms(programs) })
   return { transaction: result, signed, missing: unsignedAddresses(result) }
 }
 
@@ -52,22 +58,26 @@ export function isSigned(transaction: Transaction): boolean {
 }
 
 /** Addresses of the programs without enough valid signatures. */
-export function unsignedAddresses(transaction: Transaction): string[] {
-  return transaction.programs.filter((program) => !programHolds(program, transaction.unsigned)).map(programAddress)
+export function unsignedAddresses({ programs, unsigned }: Transaction): string[] {
+  return programs.flatMap((program) => {
+    const state = programSignatures(program, unsigned)
+    if (state === undefined) return ['an unknown program']
+    return isComplete(state) ? [] : [state.address]
+  })
 }
 
-function programHolds(program: Program, message: Uint8Array): boolean {
-  const script = parseCode(program.code)
-  const signatures = script && parseParameter(program.parameter, script)
-  return script !== undefined && signatures !== undefined && holds({ message, keys: script.keys, signatures })
+/** An address and, where several keys own it, how far it is signed, for a message. */
+export function signatureCount({ kind, address, present, required, defect }: ProgramSignatures): string {
+  if (defect !== undefined) return `${address} (${defect})`
+  if (kind !== 'multisig') return address
+  const missing = present < required ? `, ${required - present} missing` : ''
+  return `${address} (${present} of ${required} signatures${missing})`
 }
 
-function programAddress({ code }: Program): string {
-  const script = parseCode(code)
-  return script === undefined ? 'an unknown program' : addressOf(programHashOf(code, script))
-}
-
-function fieldsOf(transaction: Transaction) {
-  const { version, payloadVersion, payload, attributes, inputs, outputs, lockTime } = transaction
-  return { version, payloadVersion, payload, attributes, inputs, outputs, lockTime }
+function nothingToSign(transaction: Transaction, publicKeys: readonly Uint8Array[]): UserError {
+  const programs = transactionSignatures(transaction)
+  const done = programs.filter((program) => publicKeys.some((key) => holdsKey(program, key)))
+  if (done.length > 0) return new UserError(`this wallet has signed already for ${done.map(signatureCount).join(', ')}`)
+  const wanted = programs.map(signatureCount).join(', ')
+  return new UserError(`this wallet holds no key of the transaction; it has to be signed by ${wanted || 'nobody'}`)
 }

@@ -67,6 +67,7 @@ describe('a port in use', () => {
     const dataDir = directories.fresh()
     for (const [port, base] of [
       [portOf(node.line.rest), portOf(node.line.rest) - 4],
+      [portOf(node.line.ws), portOf(node.line.ws) - 5],
       [portOf(node.line.rpc), portOf(node.line.rpc) - 6],
     ] as const) {
       const { code, out, err } = await run('devnet', '--port-base', String(base), '--data-dir', dataDir)

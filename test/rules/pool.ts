@@ -51,6 +51,14 @@ const third =
     return pay(0, fee)
   }
 
+/** A proof of work for a side chain of whose block 9 the pool holds one. */
+const second =
+  (blockHeight: number): Build =>
+  async (chain) => {
+    await chain.send(await sideChainPow({ blockHeight: 9 })(chain))
+    return sideChainPow({ sideBlock: 3, output: 1, blockHeight })(chain)
+  }
+
 /** What a block of 10 000 bytes holds beside header, count and coinbase. */
 const largest = 10_000 - 84 - 4 - policy.coinbaseRoom
 
@@ -67,13 +75,5 @@ export const poolRules: RuleRow[] = [
   row('pool-full', third(4001n), third(3999n), {}, { poolSize: 600, poolSizeAfterEviction: 500 }),
   row('pool-ancestors', chained(25), chained(26)),
   row('pool-did-pending', operation(7), operation(8)),
-  row(
-    'pool-side-chain',
-    sideChainPow(),
-    async (chain) => {
-      await chain.send(await sideChainPow()(chain))
-      return sideChainPow({ sideBlock: 3, output: 1 })(chain)
-    },
-    validated,
-  ),
+  row('pool-side-chain', second(10), second(9), validated),
 ]

@@ -1,9 +1,11 @@
 import { connect } from 'node:net'
 import { JobQueue } from '../../src/chain/queue.js'
+import { maxSnapshotBytes, type Snapshot, Snapshots } from '../../src/devnet/snapshots.js'
 import type { ApiContext } from '../../src/api/context.js'
 import type { ApiLimits } from '../../src/api/limits.js'
 import type { ApiServer } from '../../src/api/server.js'
 import { type Code, codes, RuleError } from '../../src/errors.js'
+import type { Transaction } from '../../src/primitives/transaction.js'
 import { type Answer, ask, askJson, contextOf, type Question, serve } from '../support/api.js'
 import { oneValidator, TestChain } from '../support/chain.js'
 import { testAddress } from '../support/spec.js'
@@ -57,6 +59,7 @@ const rpc =
   ({ port }) =>
     ask(port, '/rpc', { method: 'POST', body })
 const resolve = rpc('{"id":1,"method":"resolvedid","params":{"did":"x","all":false}}')
+const query = (params: string): Request => rpc(`{"id":1,"method":"query","params":${params}}`)
 const height = path('block/height')
 
 /** A transaction that the node takes, in a body that is changed on its way. */
@@ -94,6 +97,13 @@ const unfinished: Request = ({ port }) =>
   })
 
 const zeros = '0'.repeat(64)
+const never = () => Promise.reject(new Error('not asked'))
+
+/** A snapshot of a pool with so many bytes. */
+function snapshotOf(length: number): Snapshot {
+  const transaction = { bytes: { length } } as Transaction
+  return { tip: new Uint8Array(32), clock: { now: 0, nextBlockTime: undefined }, pool: [{ transaction, arrival: 0 }] }
+}
 
 /** Everything that can be wrong with a request, whatever it asks for. */
 export const requestRules: RuleRow[] = [
@@ -108,6 +118,7 @@ export const requestRules: RuleRow[] = [
   overWire('request-json', unchanged, ({ port }) =>
     ask(port, '/api/v1/transaction', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{' }),
   ),
+  overWire('query-invalid', query('{"service":"T"}'), query('{"service":"T","query":"{}"}')),
   overWire('request-form', resolve, rpc('[]')),
   overWire('request-headers', height, path('block/height', { headers: { x: 'x'.repeat(20_000) } })),
   overWire('request-media-type', unchanged, asPlainText),
@@ -134,6 +145,11 @@ export const requestRules: RuleRow[] = [
     path('confirm/details/height/0'),
   ),
   {
+    code: 'snapshot-limit',
+    accepts: () => void new Snapshots().add(snapshotOf(maxSnapshotBytes)),
+    refuses: () => void new Snapshots().add(snapshotOf(maxSnapshotBytes + 1)),
+  },
+  {
     ...overWire('resolver-behind', resolve, resolve, {
       context: { sync: () => ({ catchingUp: true, height: 0, target: 9 }) },
     }),
@@ -154,7 +170,7 @@ export const requestRules: RuleRow[] = [
   },
   {
     ...overWire('internal', resolve, resolve, {
-      context: { resolver: { resolve: () => Promise.reject(new Error('unforeseen')) } },
+      context: { resolver: { resolve: () => Promise.reject(new Error('unforeseen')), queryJson: never } },
     }),
     accepts: overWire('internal', resolve, resolve).accepts,
   },

@@ -84,11 +84,13 @@ const version9 =
 
 /** A side-chain proof of work signed by a person, where person 0 is the validator. */
 export const sideChainPow =
-  (changes: { blockHeight?: number; signer?: number; sideBlock?: number; output?: 0 | 1 } = {}): Build =>
+  (
+    changes: { blockHeight?: number; signer?: number; sideBlock?: number; sideChain?: number; output?: 0 | 1 } = {},
+  ): Build =>
   ({ spec, chain }) => {
-    const { blockHeight = 9, signer = 0, sideBlock = 1, output = 0 } = changes
+    const { blockHeight = 9, signer = 0, sideBlock = 1, sideChain = 2, output = 0 } = changes
     const sideBlockHash = new Uint8Array(32).fill(sideBlock)
-    const sideGenesisHash = new Uint8Array(32).fill(2)
+    const sideGenesisHash = new Uint8Array(32).fill(sideChain)
     const message = new Writer().bytes(sideBlockHash).bytes(sideGenesisHash).u32(blockHeight).finish()
     const signedData = sign(message, testKey(signer))
     const payload = { type: 5, sideBlockHash, sideGenesisHash, blockHeight, signedData } as const

@@ -1,14 +1,19 @@
 import { request as httpRequest } from 'node:http'
 import type { ApiContext, NodeInfo } from '../../src/api/context.js'
+import { NodeMetrics } from '../../src/api/metrics.js'
 import { ApiServer, type ApiServerOptions } from '../../src/api/server.js'
 import { Resolver, type SyncStatus } from '../../src/resolver/resolver.js'
+import { Mining, type MiningOptions, type OwnValidator } from '../../src/mining/mining.js'
+import { parseAddress, type ProgramHash } from '../../src/primitives/address.js'
+import { systemEnv } from '../../src/system.js'
 import type { TestChain } from './chain.js'
+import { testAddress } from './spec.js'
 
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly text: string
-  /** The parsed body; undefined where there is none. */
+  /** The parsed body; undefined where there is none, or plain text. */
   readonly body: unknown
 }
 
@@ -32,7 +37,8 @@ export function ask(
       response.on('end', () => {
         const text = Buffer.concat(chunks).toString()
         const { statusCode: status = 0, headers: answered } = response
-        resolve({ status, headers: answered, text, body: text === '' ? undefined : JSON.parse(text) })
+        const isJson = text !== '' && answered['content-type']?.startsWith('text/') !== true
+        resolve({ status, headers: answered, text, body: isJson ? JSON.parse(text) : undefined })
       })
     })
     request.on('error', reject)
@@ -60,6 +66,20 @@ export const testNodeInfo: NodeInfo = {
   neighbors: [],
 }
 
+/** What makes blocks of a chain in memory, with the validator's key where it has one. */
+export function miningOf(node: TestChain, changes: Partial<MiningOptions> = {}): Mining {
+  const { chain, mempool, clock, log, spec } = node
+  const { timers, random } = systemEnv(log)
+  const validator: OwnValidator = {
+    payTo: parseAddress(testAddress(0)) as ProgramHash,
+    time: () => Math.floor(clock.time / 1000),
+    confirm: (block) => node.confirmFor(block) as Uint8Array,
+    automatic: false,
+  }
+  const own = spec.hasValidators ? { validator } : {}
+  return new Mining({ chain, mempool, clock, timers, random, log, ...own, ...changes })
+}
+
 /** The context of a chain in memory. */
 export function contextOf(
   node: TestChain,
@@ -67,10 +87,23 @@ export function contextOf(
 ): ApiContext {
   const { sync = () => ({ catchingUp: false, height: node.reader.height, target: node.reader.height }), ...rest } =
     changes
+  const health = () => ({ failed: false, stage: 'serving' as const, sync: sync() })
   const { database, clock, chain, log } = node
   const tip = () => chain.tip.header
   const resolver = new Resolver({ database, clock, tip, sync })
-  return { reader: node.reader, mempool: node.mempool, resolver, nodeInfo: () => testNodeInfo, log, ...rest }
+  const { mempool } = node
+  const metrics = new NodeMetrics({ chain, mempool, resolver, version: 'test', databaseBytes: async () => 0 })
+  return {
+    reader: node.reader,
+    mempool: node.mempool,
+    resolver,
+    mining: miningOf(node),
+    nodeInfo: () => testNodeInfo,
+    health,
+    metrics,
+    log,
+    ...rest,
+  }
 }
 
 export function serve(context: ApiContext, options: Partial<ApiServerOptions> = {}): Promise<ApiServer> {

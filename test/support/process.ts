@@ -23,12 +23,17 @@ export interface StartLine {
   readonly genesis: string
   readonly dataDir: string
   readonly rest: string
+  readonly ws: string
   readonly rpc: string
 }
 
 export interface SpawnOptions {
   /** A command and its arguments that run the program: `['setpriv', …]`. */
   readonly through?: readonly string[]
+  /** Where the program runs; files are named from there. */
+  readonly cwd?: string
+  /** Variables beside those of this process; what configures a node there is left out. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 const running = new Set<ChildProcess>()
@@ -43,10 +48,15 @@ export class CommandProcess {
   readonly #child: ChildProcess
   #changed: () => void = () => {}
 
-  constructor(args: readonly string[], { through = [] }: SpawnOptions = {}) {
+  constructor(args: readonly string[], { through = [], cwd, env }: SpawnOptions = {}) {
     if (!existsSync(program)) throw new Error(`${program} is missing; run: npm run build`)
     const [command, ...rest] = [...through, process.execPath, program, ...args] as [string, ...string[]]
-    const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe'] })
+    const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('DIDLEDGER_'))
+    const child = spawn(command, rest, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...Object.fromEntries(inherited), ...env },
+      ...(cwd === undefined ? {} : { cwd }),
+    })
     this.#child = child
     running.add(child)
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -92,8 +102,12 @@ export class NodeProcess {
   }
 
   /** Starts a node on free ports with --json and waits until it serves; rejects with its output when it ends before. */
-  static async start(...args: string[]): Promise<NodeProcess> {
-    const command = new CommandProcess([...args, '--port-base', '0', '--json'])
+  static start(...args: string[]): Promise<NodeProcess> {
+    return NodeProcess.startWith({}, ...args)
+  }
+
+  static async startWith(options: SpawnOptions, ...args: string[]): Promise<NodeProcess> {
+    const command = new CommandProcess([...args, '--port-base', '0', '--json'], options)
     const line = await command.firstLine()
     if (line !== undefined) return new NodeProcess(command, JSON.parse(line) as StartLine)
     const { code, signal, out, err } = await command.finished

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { RuleError } from '../../errors.js'
+import { adminRefusal } from '../admin-token.js'
 import { AnswerCache } from '../answer-cache.js'
 import { jsonType, success } from '../answer.js'
 import { type BodyBudget, countBodies } from '../body-budget.js'
@@ -43,8 +44,8 @@ async function answer(
   const path = pathOf(request.url)
   const cached = cache.get(path)
   if (cached !== undefined) return reply.send(cached)
-  if (route.control) refuseStrangers(request)
-  if (route.takesJson && !isJson(request.headers)) throw new RuleError('request-media-type')
+  if (route.control) refuseStrangers(request, context)
+  if (route.body !== undefined && !isJson(request.headers)) throw new RuleError('request-media-type')
   const asked: RestRequest = {
     context,
     segments: request.params as Record<string, string>,
@@ -60,7 +61,11 @@ async function answer(
   return reply.send(body)
 }
 
-function refuseStrangers({ raw }: FastifyRequest): void {
-  if (!isLoopback(raw.socket.remoteAddress)) throw new RuleError('request-forbidden', 'only this machine may do this')
-  if (isCrossSite(raw.headers)) throw new RuleError('request-forbidden', 'a page of another site may not do this')
+function refuseStrangers({ raw }: FastifyRequest, { adminToken }: ApiContext): void {
+  const refusal = isCrossSite(raw.headers)
+    ? 'a page of another site may not do this'
+    : isLoopback(raw.socket.remoteAddress)
+      ? undefined
+      : adminRefusal(adminToken, raw.headers)
+  if (refusal !== undefined) throw new RuleError('request-forbidden', refusal)
 }

@@ -1,11 +1,12 @@
 import type { Log } from '../../env.js'
-import { RuleError } from '../../errors.js'
+import { codes, RuleError } from '../../errors.js'
 import { utf8 } from '../../primitives/bytes.js'
 import { rpcFailure, rpcSuccess } from '../answer.js'
 import type { ApiContext } from '../context.js'
 import { ruleErrorOf } from '../failures.js'
-import { apiLimits } from '../limits.js'
+import { type ApiLimits, apiLimits } from '../limits.js'
 import { numericIds } from './ids.js'
+import { refuseManyValues } from './large-body.js'
 import { JsonText, type RpcCaller, type RpcMethod } from './method.js'
 
 /** `id` is JSON text; undefined: nobody waits for an answer. */
@@ -22,13 +23,15 @@ export class RpcCore {
   readonly #context: ApiContext
   readonly #log: Log
   readonly #methods: ReadonlyMap<string, RpcMethod>
-  readonly #batch: number
+  readonly #limits: ApiLimits
+  readonly #carrier: 'http' | 'websocket'
 
-  constructor(context: ApiContext, methods: readonly RpcMethod[]) {
+  constructor(context: ApiContext, methods: readonly RpcMethod[], carrier: 'http' | 'websocket' = 'http') {
     this.#context = context
+    this.#carrier = carrier
     this.#log = context.log
     this.#methods = new Map(methods.map((method) => [method.name, method]))
-    this.#batch = { ...apiLimits, ...context.limits }.batch
+    this.#limits = { ...apiLimits, ...context.limits }
   }
 
   /** The answer to a body, or undefined where none is due. Never rejects. */
@@ -36,6 +39,7 @@ export class RpcCore {
     let requests: unknown
     let ids: readonly (string | undefined)[]
     try {
+      if (body !== undefined) refuseManyValues(body, this.#limits)
       const text = textOf(body)
       requests = parseBody(text)
       if (Array.isArray(requests)) this.#checkBatch(requests)
@@ -45,37 +49,59 @@ export class RpcCore {
     }
     if (!Array.isArray(requests)) return this.#answer(requests, ids[0], caller)
     const answers: string[] = []
+    let size = 0
     // One after another: a batch is one client's turn.
     for (const [i, request] of requests.entries()) {
-      const answer = await this.#answer(request, ids[i], caller)
-      if (answer !== undefined) answers.push(answer)
+      const answer = await this.#answer(request, ids[i], caller, size > this.#limits.batchAnswers)
+      if (answer === undefined) continue
+      size += answer.length
+      answers.push(answer)
     }
     return answers.length === 0 ? undefined : `[${answers.join(',')}]`
   }
 
   #checkBatch({ length }: readonly unknown[]): void {
     if (length === 0) throw new RuleError('request-form', 'the batch is empty')
-    if (length > this.#batch) {
-      throw new RuleError('request-form', `${length} requests in one batch, at most ${this.#batch} are allowed`)
+    const { batch } = this.#limits
+    if (length > batch) {
+      throw new RuleError('request-form', `${length} requests in one batch, at most ${batch} are allowed`)
     }
   }
 
-  async #answer(request: unknown, numericId: string | undefined, caller: RpcCaller): Promise<string | undefined> {
+  /** `full`: the answers before were so large that this one is only refused. */
+  async #answer(
+    request: unknown,
+    numericId: string | undefined,
+    caller: RpcCaller,
+    full = false,
+  ): Promise<string | undefined> {
+    const began = performance.now()
     let call: Call
     try {
       call = readCall(request, numericId)
     } catch (error) {
-      return rpcFailure('null', ruleErrorOf(error, this.#log))
+      const failure = ruleErrorOf(error, this.#log)
+      this.#count(undefined, String(codes[failure.code].rpc), began)
+      return rpcFailure('null', failure)
     }
     const { id } = call
     try {
+      if (full) throw new RuleError('busy', 'the answers of this batch are large enough; ask in another one')
       const result = await this.#run(call, caller)
+      this.#count(call.method, 'ok', began)
       if (id === undefined) return undefined
       return rpcSuccess(id, result instanceof JsonText ? result.text : JSON.stringify(result))
     } catch (error) {
       const failure = ruleErrorOf(error, this.#log)
+      this.#count(call.method, String(codes[failure.code].rpc), began)
       return id === undefined ? undefined : rpcFailure(id, failure)
     }
+  }
+
+  /** Under the name of a method only if it exists: what clients make up must not become labels. */
+  #count(name: string | undefined, status: string, began: number): void {
+    const known = name !== undefined && this.#methods.has(name) ? name : undefined
+    this.#context.metrics.countCall(this.#carrier, known, status, (performance.now() - began) / 1000)
   }
 
   #run({ method: name, params }: Call, caller: RpcCaller): unknown {

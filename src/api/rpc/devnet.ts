@@ -1,8 +1,9 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { RuleError } from '../../errors.js'
 import { parseAddress } from '../../primitives/address.js'
-import { parseAmount } from '../../primitives/amount.js'
 import type { DevnetControl } from '../context.js'
+import { readAmount } from '../parameters.js'
+import { amountParam } from '../schemas/common.js'
 import { count } from '../schemas/numbers.js'
 import { method, type MethodRow, type RpcMethod } from './method.js'
 
@@ -40,16 +41,31 @@ export function devnetMethods(devnet: DevnetControl, maxMoney: bigint): readonly
       summary: 'Pays coins out of the faucet.',
       params: Type.Object({
         address: Type.String({ description: 'whom to pay' }),
-        amount: Type.Union([Type.String(), Type.Number()], {
-          description: 'coins with at most eight decimals, such as "1.5"',
-        }),
+        amount: amountParam,
       }),
       result: Type.String({ description: 'txid' }),
       run: ({ address, amount }) => {
         if (parseAddress(address) === undefined) {
           throw new RuleError('request-parameter', 'address: an address is 34 characters of base58 with a checksum')
         }
-        return devnet.faucet(address, coins(amount, maxMoney))
+        return devnet.faucet(address, readAmount('amount', amount, maxMoney))
+      },
+    }),
+    control({
+      name: 'dev_snapshot',
+      summary: 'Remembers the chain, what waits for a block, and the clock.',
+      params: Type.Object({}),
+      result: Type.Integer({ minimum: 1, description: 'the number of the snapshot' }),
+      run: () => devnet.snapshot(),
+    }),
+    control({
+      name: 'dev_revert',
+      summary: 'Takes the chain, what waits for a block, and the clock back to a snapshot, as often as you like.',
+      params: Type.Object({ id: count('the number of the snapshot', { minimum: 1 }) }),
+      result: Type.Literal(true, { description: 'it is done' }),
+      run: async ({ id }) => {
+        await devnet.revert(id)
+        return true
       },
     }),
   ]
@@ -59,16 +75,4 @@ function control<P extends TObject>(
   row: Omit<MethodRow<P>, 'access' | 'run'> & { readonly run: (params: Static<P>) => unknown },
 ): RpcMethod {
   return method<P>({ ...row, access: 'control', run: (_, params) => row.run(params) })
-}
-
-/** Coins as decimal text, or as a JSON number that is written without an exponent. */
-function coins(value: string | number, maxMoney: bigint): bigint {
-  const amount = parseAmount(String(value))
-  if (amount === undefined) {
-    throw new RuleError('request-parameter', 'amount: coins with at most eight decimals are needed, such as "1.5"')
-  }
-  if (amount === 0n || amount > maxMoney) {
-    throw new RuleError('request-parameter', 'amount: it must be above zero and not beyond the supply')
-  }
-  return amount
 }

@@ -2,6 +2,8 @@ import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { type ValueError, ValueErrorType } from '@sinclair/typebox/errors'
 import { RuleError } from '../../errors.js'
+import type { Topic } from '../../events/event.js'
+import type { Beginning } from '../../events/feed.js'
 import type { ApiContext } from '../context.js'
 
 /**
@@ -16,6 +18,26 @@ export interface RpcCaller {
   readonly controlRefusal: string | undefined
   /** Why this caller may not use methods with `admin`; undefined: it may. */
   readonly adminRefusal: string | undefined
+  /** Where events can be sent; only a connection that stays has it. */
+  readonly subscriber?: Subscriber
+}
+
+/** A caller who can be told of events. */
+export interface Subscriber {
+  /** Begins to tell events once the request is answered; refusals are RuleErrors. */
+  subscribe(topics: readonly Topic[], beginning: Beginning): SubscriptionStart
+  /** Whether there was such a subscription. */
+  unsubscribe(subscription: number): boolean
+}
+
+/** What a new subscription is called, and how far events had been told when it was made. */
+export interface SubscriptionStart {
+  readonly subscription: number
+  /** Of the last event. */
+  readonly number: number
+  /** The block to which the events had led; the hash in display hex. */
+  readonly height: number
+  readonly hash: string
 }
 
 /** A result that is JSON text already. */

@@ -1,10 +1,34 @@
 import type { ApiContext } from '../context.js'
+import { addressMethods } from './addresses.js'
+import { adminMethods } from './admin.js'
+import { chainMethods } from './chain.js'
 import { devnetMethods } from './devnet.js'
+import { discoverMethod } from './discover.js'
+import { ethereumMethods } from './ethereum.js'
+import { eventMethods } from './events.js'
+import { miningMethods } from './mining.js'
 import type { RpcMethod } from './method.js'
+import { nodeMethods } from './node.js'
+import { queryDocuments } from './query.js'
 import { didResolveDid, resolveDid } from './resolve.js'
+import { transactionMethods } from './transactions.js'
 
 /** Every method that a node with this context answers to. */
 export function rpcMethods({ devnet, reader }: ApiContext): readonly RpcMethod[] {
-  const always = [resolveDid, didResolveDid]
-  return devnet === undefined ? always : [...always, ...devnetMethods(devnet, reader.chain.spec.maxMoney)]
+  const methods: readonly RpcMethod[] = [
+    resolveDid,
+    queryDocuments,
+    didResolveDid,
+    ...chainMethods,
+    ...transactionMethods,
+    ...addressMethods,
+    ...nodeMethods,
+    ...ethereumMethods,
+    ...miningMethods,
+    ...eventMethods,
+    ...adminMethods,
+    discoverMethod(() => methods),
+    ...(devnet === undefined ? [] : devnetMethods(devnet, reader.chain.spec.maxMoney)),
+  ]
+  return methods
 }

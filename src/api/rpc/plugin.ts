@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { adminRefusal } from '../admin-token.js'
 import { jsonType } from '../answer.js'
 import { type BodyBudget, countBodies } from '../body-budget.js'
 import type { ApiContext } from '../context.js'
@@ -27,7 +28,7 @@ export function registerRpc(app: FastifyInstance, { context, limits, budget }: R
       url,
       { preParsing: countBodies(budget, limits.rpcBody) },
       async (request, reply): Promise<FastifyReply> => {
-        const answer = await core.handle(request.body as Uint8Array | undefined, callerOf(request))
+        const answer = await core.handle(request.body as Uint8Array | undefined, callerOf(request, context))
         if (answer === undefined) return reply.code(204).send()
         return reply.header('content-type', jsonType).send(answer)
       },
@@ -36,13 +37,15 @@ export function registerRpc(app: FastifyInstance, { context, limits, budget }: R
 }
 
 /** Browsers are told that every page may ask, for the sake of reading; what a page may not do is refused here. */
-function callerOf({ raw }: FastifyRequest): RpcCaller {
+function callerOf({ raw }: FastifyRequest, { adminToken }: ApiContext): RpcCaller {
   return {
     // Asked by few methods, so worked out for those alone.
     get controlRefusal() {
       if (isCrossSite(raw.headers)) return 'a page of another site may not do this'
       return isJson(raw.headers) ? undefined : 'the content type has to be application/json'
     },
-    adminRefusal: 'the admin token is needed',
+    get adminRefusal() {
+      return adminRefusal(adminToken, raw.headers)
+    },
   }
 }

@@ -48,3 +48,31 @@ export const resolveResult = Type.Object(
   },
   closed,
 )
+
+const member = Type.Unknown()
+
+/** A document in normalised form. Its services may have further members, its credentials any claims. */
+export const didDocument = Type.Object(
+  {
+    '@context': Type.Optional(Type.Array(Type.String())),
+    id: Type.String({ description: 'the DID' }),
+    publicKey: Type.Array(Type.Record(Type.String(), member)),
+    authentication: Type.Array(Type.String({ description: 'id of a key' })),
+    authorization: Type.Optional(Type.Array(Type.String({ description: 'id of a key' }))),
+    verifiableCredential: Type.Optional(Type.Array(Type.Record(Type.String(), member))),
+    service: Type.Optional(Type.Array(Type.Record(Type.String(), member))),
+    expires: Type.String({ description: 'RFC 3339 in UTC' }),
+    proof: Type.Record(Type.String(), member),
+  },
+  { ...closed, description: 'a document with every id in full and the members in canonical order' },
+)
+
+export const queryResult = Type.Object(
+  {
+    total: Type.Integer({ minimum: 0, description: 'documents that match' }),
+    start: Type.Integer({ minimum: 0, description: 'position of the first one here; 0 when none match' }),
+    count: Type.Integer({ minimum: 0, description: 'documents here' }),
+    document: Type.Array(didDocument, { description: 'in the order in which their DIDs were created' }),
+  },
+  closed,
+)

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { failureSchemas } from '../../../src/api/openapi.js'
 import { restPrefix, type RestRoute, restRoutes } from '../../../src/api/rest/routes.js'
-import type { ParameterKind } from '../../../src/api/rest/parameters.js'
+import type { ParameterKind } from '../../../src/api/parameters.js'
 import type { ApiServer } from '../../../src/api/server.js'
 import { displayHash } from '../../../src/primitives/bytes.js'
 import { stateTables } from '../../../src/storage/schema.js'
 import { digestOf } from '../../../src/storage/database.js'
 import { type Answer, ask, askJson, contextOf, serve } from '../../support/api.js'
+import { expectSchema } from '../../support/schema.js'
 import { TestChain } from '../../support/chain.js'
 import { testAddress } from '../../support/spec.js'
 
@@ -97,6 +99,7 @@ function expectFailure(
   envelope: RestRoute['envelope'] = 'standard',
 ): void {
   expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
+  expectSchema(failureSchemas[envelope], answer.body)
   expect(answer.text).not.toMatch(/\bat .*\.(ts|js):\d+/)
   if (envelope === 'confirm') {
     expect(answer.body).toMatchObject({ error: { code }, id: null, jsonrpc: '2.0', result: null })

@@ -7,6 +7,7 @@ import type { Transaction } from '../../../src/primitives/transaction.js'
 import { ask, askJson, contextOf, serve, testNodeInfo } from '../../support/api.js'
 import { oneValidator, TestChain } from '../../support/chain.js'
 import { holder } from '../../support/did.js'
+import { expectRestAnswer } from '../../support/schema.js'
 import { testAddress, testPublicKey } from '../../support/spec.js'
 
 const zeros = '0'.repeat(64)
@@ -116,7 +117,9 @@ function expectBlock(block: BlockJson): void {
 
 /** The `Result` of a success, whose envelope is checked. */
 async function get<T>(port: number, path: string): Promise<T> {
-  const { status, body, headers } = await ask(port, `/api/v1/${path}`)
+  const answer = await ask(port, `/api/v1/${path}`)
+  const { status, body, headers } = answer
+  expectRestAnswer(`/api/v1/${path}`, answer)
   expect([path, status, (body as { Desc: string }).Desc]).toEqual([path, 200, 'Success'])
   expect(Object.keys(body as object)).toEqual(['Desc', 'Error', 'Result'])
   expect((body as { Error: number }).Error).toBe(0)
@@ -126,7 +129,9 @@ async function get<T>(port: number, path: string): Promise<T> {
 }
 
 async function fails(port: number, path: string): Promise<[number, number]> {
-  const { status, body } = await ask(port, `/api/v1/${path}`)
+  const answer = await ask(port, `/api/v1/${path}`)
+  const { status, body } = answer
+  expectRestAnswer(`/api/v1/${path}`, answer)
   const { Error: code, Result } = body as { Error: number; Result: string }
   expect(Object.keys(body as object)).toEqual(['Desc', 'Error', 'Result'])
   expect(Result).not.toBe('')

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ApiContext, DevnetControl } from '../../../src/api/context.js'
 import type { ApiServer } from '../../../src/api/server.js'
+import { apiLimits } from '../../../src/api/limits.js'
 import { RuleError } from '../../../src/errors.js'
 import { type Answer, ask, contextOf, serve } from '../../support/api.js'
 import { TestChain } from '../../support/chain.js'
@@ -19,6 +20,8 @@ let catchingUp = false
 const calls: unknown[][] = []
 
 const devnet: DevnetControl = {
+  snapshot: async () => 1,
+  revert: async () => {},
   mine: async (blocks) => {
     calls.push(['mine', blocks])
     if (blocks === 13) throw new RuleError('tx-fee', 'the fee is too low')
@@ -273,7 +276,7 @@ describe('over HTTP', () => {
   })
 
   test('a body over the limit is refused, announced or not', async () => {
-    const body = `{"id":1,${known},"more":"${'x'.repeat(1024 * 1024)}"}`
+    const body = `{"id":1,${known},"more":"${'x'.repeat(apiLimits.rpcBody)}"}`
     for (const headers of [json, { ...json, 'transfer-encoding': 'chunked' }]) {
       const answer = await post(body, headers)
       expect(answer.status).toBe(413)
@@ -283,8 +286,24 @@ describe('over HTTP', () => {
 
   test('one just below it is not', async () => {
     const head = `{"id":1,${known},"more":"`
-    const body = `${head}${'x'.repeat(1024 * 1024 - head.length - 2)}"}`
-    expect(body.length).toBe(1024 * 1024)
+    const body = `${head}${'x'.repeat(apiLimits.rpcBody - head.length - 2)}"}`
+    expect(body.length).toBe(apiLimits.rpcBody)
+    expect((await post(body)).body).toEqual({ id: 1, jsonrpc: '2.0', result: absent })
+  })
+
+  test.each(['[', '{"a":', '1,', '[],', '{},', '"",'])(
+    'a large one of many small values is refused: %s',
+    async (part) => {
+      const many = part.repeat(Math.ceil(apiLimits.rpcPlainBody / part.length))
+      const answer = await post(`{"id":1,${known},"more":[${many}0]}`)
+      expect(answer.status).toBe(200)
+      expect(expectError(answer.body, -32600, null)).toContain('values')
+    },
+  )
+
+  test('a small one of many small values is not', async () => {
+    const body = `{"id":1,${known},"more":[${'0,'.repeat(500_000)}0]}`
+    expect(body.length).toBeLessThan(apiLimits.rpcPlainBody)
     expect((await post(body)).body).toEqual({ id: 1, jsonrpc: '2.0', result: absent })
   })
 

@@ -383,7 +383,7 @@ describe('what nobody foresaw', () => {
     const nodeInfo = () => {
       throw new TypeError('another secret')
     }
-    const { port, node } = await start({}, {}, { resolver: { resolve }, nodeInfo })
+    const { port, node } = await start({}, {}, { resolver: { resolve, queryJson: resolve }, nodeInfo })
     const rest = await ask(port, '/api/v1/node/state')
     expect([rest.status, rest.body]).toEqual([500, envelope(45002)])
     expect(rest.text).not.toContain('secret')

@@ -56,7 +56,8 @@ describe('a replay', () => {
   it('finds one row that is wrong in each table that follows from the blocks', async () => {
     const coinKey = async ({ database }: TestChain) => (await database.keys(rangeOf(table.coin)))[0] as Buffer
     const first = async ({ database }: TestChain, of: number) => (await database.keys(rangeOf(of)))[0] as Buffer
-    for (const of of [table.location, table.coin, table.addressCoin, table.balance, table.history, table.didHead]) {
+    const followers = [table.location, table.coin, table.addressCoin, table.balance, table.history]
+    for (const of of [...followers, table.didHead, table.didDocument]) {
       const test = await busyChain()
       const key = of === table.coin ? await coinKey(test) : await first(test, of)
       await change(test, (overlay) => overlay.del(key))

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { afterAll, describe, expect, it } from 'vitest'
-import { assetIdOf, loadSpec, rulesAfter } from '../../../src/cli/spec.js'
+import { loadSpec } from '../../../src/cli/spec.js'
+import { assetIdOf, rulesAfter } from '../../../src/wallet/terms.js'
 import { UserError } from '../../../src/errors.js'
 import { displayHash } from '../../../src/primitives/bytes.js'
 import { specText, Workbench } from './support.js'

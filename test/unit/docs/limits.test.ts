@@ -5,11 +5,14 @@ import { documentJsonLimits } from '../../../src/did/document.js'
 import { defaultDidLimits } from '../../../src/did/operation.js'
 import { policy } from '../../../src/mempool/policy.js'
 import { fixedLimits } from '../../../src/primitives/spec.js'
+import { queryLimits } from '../../../src/resolver/query.js'
 import { code, repositoryFile, tableRows } from '../../support/markdown.js'
 
 /** Numbers of the code that bound nothing: what formats, protocols and the layout of memory fix. */
 const noLimits = new Set([
+  'api/rpc/addresses.ts usualFee',
   'chain/block-file.ts lengthsSize',
+  'storage/secret-file.ts secretSize',
   'chain/block-file.ts checksumSize',
   'serving.ts defaultPortBase',
   'client/node-client.ts methodNotFound',
@@ -19,8 +22,14 @@ const noLimits = new Set([
   'crypto/hd.ts hardened',
   'crypto/pool.ts smallest',
   'crypto/verifier.ts portion',
+  'events/log.ts numbersPerSecond',
+  'events/log.ts numbersPerRun',
+  'events/log.ts latestSecond',
+  'api/ws/connection.ts maxReason',
   'did/base64url.ts signatureLength',
   'did/state.ts operationCost',
+  'did/w3c.ts didPrefix',
+  'library/wallet-node.ts defaultYears',
   'primitives/address.ts trailer',
   'primitives/transaction.ts coinbaseInput',
   'consensus/commitment.ts commitmentTag',
@@ -41,6 +50,7 @@ const noLimits = new Set([
   'storage/schema.ts coinSize',
   'storage/schema.ts schemaVersion',
   'wallet/devnet-accounts.ts devnetAccountCount',
+  'wallet/devnet-accounts.ts devnetAccountFunds',
   'wallet/keystore-dat.ts coordinate',
   'wallet/keystore.ts ivLength',
   'wallet/keystore.ts saltLength',
@@ -88,6 +98,7 @@ const tables: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'primitives/spec.ts fixedLimits': fixedLimits,
   'did/operation.ts defaultDidLimits': { ...defaultDidLimits },
   'did/document.ts documentJsonLimits': { ...documentJsonLimits },
+  'resolver/query.ts queryLimits': queryLimits,
 }
 const members = Object.entries(tables).flatMap(([table, limits]) =>
   Object.entries(limits).flatMap(([name, value]) =>

@@ -34,6 +34,7 @@ const keyOf: Readonly<Partial<Record<keyof typeof table, Uint8Array>>> = {
   undo: keys.undo(1),
   didHead: keys.didHead(programHash),
   didOperation: keys.didOperation(programHash, 1),
+  didDocument: keys.didDocument({ height: 1, index: 1 }),
   pool: keys.pool(hash),
   dropped: keys.dropped(hash),
 }

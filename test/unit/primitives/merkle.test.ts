@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { concat, toHex } from '../../../src/primitives/bytes.js'
 import { type Hash, sha256d, zeroHash } from '../../../src/primitives/hash.js'
-import { foldBranch, merkleRoot } from '../../../src/primitives/merkle.js'
+import { firstBranchSteps, foldBranch, merkleRoot } from '../../../src/primitives/merkle.js'
 import { hash, runs, u32 } from '../../support/arbitraries.js'
 
 /** By recursion over halves of a power of two. */
@@ -46,6 +46,22 @@ describe('branches', () => {
     expect(toHex(foldBranch(leaf, [n0, n1], 1))).toBe(toHex(pair(pair(n0, leaf), n1)))
     expect(toHex(foldBranch(leaf, [n0, n1], 2))).toBe(toHex(pair(n1, pair(leaf, n0))))
     expect(toHex(foldBranch(leaf, [], 5))).toBe(toHex(leaf))
+  })
+
+  it('of the first leaf lead to the root, whatever that leaf is', () => {
+    const branchOf = (others: readonly Hash[]) => {
+      const steps = firstBranchSteps(others)
+      for (;;) {
+        const { done, value } = steps.next()
+        if (done === true) return value
+      }
+    }
+    fc.assert(
+      fc.property(hash, fc.array(hash, { maxLength: 40 }), (first, others) => {
+        return toHex(foldBranch(first, branchOf(others), 0)) === toHex(merkleRoot([first, ...others]))
+      }),
+      runs,
+    )
   })
 
   it('read all 32 bits of an index', () => {

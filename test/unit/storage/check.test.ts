@@ -7,10 +7,10 @@ import { memoryStore } from '../../support/chain.js'
 const hash = new Uint8Array(32)
 
 /** A database with a first batch, as a chain leaves it. */
-async function started(): Promise<Database> {
+async function started(layout = schemaVersion): Promise<Database> {
   const database = await Database.over(memoryStore())
   const overlay = new Overlay(database)
-  overlay.put(keys.meta('version'), Uint8Array.of(schemaVersion))
+  overlay.put(keys.meta('version'), Uint8Array.of(layout))
   overlay.put(keys.meta('tip'), values.tip.encode({ hash, height: 0 }))
   await overlay.commit({ kind: 'genesis', hash, height: 0 }, { sync: false })
   return database
@@ -39,6 +39,16 @@ describe('the walk back through the journal', () => {
     overlay.del(keys.journal(500))
     await overlay.commit({ kind: 'pool', hash, height: 0 }, { sync: false })
     await expect(checkJournal(database)).rejects.toThrow(/batches 500 to 500 are gone/)
+  })
+
+  it('says what to do with a database of another version', async () => {
+    const older = checkJournal(await started(schemaVersion - 1))
+    await expect(older).rejects.toThrow(
+      /has layout 1, .* reads layout 2; to build it again from its blocks, run: .*reindex/,
+    )
+    const newer = checkJournal(await started(schemaVersion + 1))
+    await expect(newer).rejects.toThrow(/has layout 3, .* reads layout 2; use a newer version$/)
+    await expect(started().then(checkJournal)).resolves.toEqual({ fromHeight: 0 })
   })
 
   it('wants the tip that the last batch of the chain left', async () => {

@@ -62,7 +62,15 @@ const command = /didledger chain reindex/
 
 describe('a row of the journal', () => {
   it('comes back as it was and has the size it is counted with', () => {
-    const kind = fc.constantFrom<JournalKind>('checkpoint', 'genesis', 'block', 'reorganisation', 'header', 'pool')
+    const kind = fc.constantFrom<JournalKind>(
+      'checkpoint',
+      'genesis',
+      'block',
+      'reorganisation',
+      'header',
+      'pool',
+      'rewind',
+    )
     const row = fc.record({ kind, height: u32, hash, bytes: u32, previous: hash, operations: hash })
     fc.assert(
       fc.property(row, (value) => {

@@ -10,7 +10,7 @@ import { finalSequence, lockSequence, Transaction } from '../../../src/primitive
 import { buildDidTransaction, buildTransfer, type Payment, payerOf } from '../../../src/wallet/build.js'
 import type { Coin } from '../../../src/wallet/coins.js'
 import { devnetAccount } from '../../../src/wallet/devnet-accounts.js'
-import { isSigned, signTransaction, unsignedAddresses } from '../../../src/wallet/sign.js'
+import { isSigned, signTransaction } from '../../../src/wallet/sign.js'
 import { seededRandom } from './support.js'
 
 const alice = devnetAccount(0)
@@ -208,13 +208,6 @@ describe('signing', () => {
     expect(third.missing).toEqual([])
     const hashes = third.transaction.programs.map(({ code }) => toHex(payerOf(code).slice(1).reverse()))
     expect(hashes).toEqual([...hashes].sort())
-  })
-
-  it('leaves multisig programs alone and says who is missing', () => {
-    const code = multisigCode(1, [alice.publicKey, bob.publicKey])
-    const { transaction } = buildTransfer(payment({ code }), [{ programHash: bobHash, value: 5n }])
-    expect(unsignedAddresses(transaction)).toHaveLength(1)
-    expect(() => signTransaction(transaction, [alice.privateKey])).toThrow(/it has to be signed by 8/)
   })
 
   it('refuses keys that have nothing to sign', () => {

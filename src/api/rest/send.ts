@@ -1,31 +1,14 @@
+import { Type } from '@sinclair/typebox'
 import { RuleError } from '../../errors.js'
-import { displayHash, fromHex, utf8 } from '../../primitives/bytes.js'
-import type { Hash } from '../../primitives/hash.js'
-import { transactionJson } from '../../primitives/transaction-json.js'
+import { utf8 } from '../../primitives/bytes.js'
+import { transactionBytes } from '../answers/transactions.js'
 import type { ApiContext } from '../context.js'
-import { placeIn } from './blocks.js'
-import { jsonArray } from './lists.js'
 
-/** Transactions of the chain and the pool. Functions return the JSON text of a `Result`. */
-
-/** One of the active chain, else of the pool; `unknown-transaction` says why one that was pooled is gone. */
-export function transaction({ reader, mempool }: ApiContext, hash: Hash): string {
-  const located = reader.transaction(hash)
-  // Rows of a block may be visible a moment before the tip moves to it.
-  if (located !== undefined && located.height <= reader.height) {
-    return JSON.stringify(transactionJson(located.transaction, placeIn(reader, located.block)))
-  }
-  const pooled = mempool.get(hash)
-  if (pooled !== undefined) return JSON.stringify(transactionJson(pooled.transaction))
-  const reason = mempool.droppedReason(hash)
-  const gone = reason === undefined ? '' : `; it left the pool unmined: ${reason}`
-  throw new RuleError('unknown-transaction', `no transaction ${displayHash(hash)} on the chain or in the pool${gone}`)
-}
-
-/** Everything that waits for a block, in order of arrival. */
-export function transactionPool({ mempool }: ApiContext): Promise<string> {
-  return jsonArray([...mempool.entries()], (entry) => transactionJson(entry.transaction))
-}
+/** What is sent to `POST /api/v1/transaction`. */
+export const sendTransactionBody = Type.Object({
+  Action: Type.Literal('sendrawtransaction'),
+  data: Type.String({ description: 'the signed transaction in hex; Data is read where data is missing' }),
+})
 
 /** Takes a signed transaction: `{ "Action": "sendrawtransaction", "data": "<hex>" }`. The result is its txid. */
 export async function sendTransaction({ mempool }: ApiContext, body: Uint8Array | undefined): Promise<string> {
@@ -40,11 +23,7 @@ export async function sendTransaction({ mempool }: ApiContext, body: Uint8Array 
   if (typeof data !== 'string' || data === '') {
     throw new RuleError('request-parameter', 'data: missing, empty or not a string; it is a signed transaction in hex')
   }
-  const bytes = fromHex(data)
-  if (bytes === undefined) {
-    throw new RuleError('request-parameter', `data: not an even number of hex digits (${data.length} characters)`)
-  }
-  const { txid } = await mempool.accept(bytes, { local: true })
+  const { txid } = await mempool.accept(transactionBytes(data), { local: true })
   return JSON.stringify(txid)
 }
 

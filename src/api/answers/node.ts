@@ -1,6 +1,6 @@
 import type { ApiContext, Neighbor } from '../context.js'
 
-/** The node's state as REST shows it: JSON text of a `Result`. */
+/** The node's state as the interfaces show it: JSON text of a `Result`. */
 export function nodeState({ reader, nodeInfo }: ApiContext): string {
   const info = nodeInfo()
   return JSON.stringify({

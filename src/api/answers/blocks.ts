@@ -2,16 +2,18 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ChainReader } from '../../chain/reader.js'
 import type { KnownHeader } from '../../chain/headers.js'
 import { RuleError } from '../../errors.js'
+import { type Block, fullHeaderBytes } from '../../primitives/block.js'
 import { displayHash, equalBytes, toHex } from '../../primitives/bytes.js'
+import { Writer } from '../../primitives/codec.js'
 import { difficultyText } from '../../primitives/compact.js'
-import { confirmJson } from '../../primitives/confirm.js'
+import { type Confirm, confirmBytes, confirmJson } from '../../primitives/confirm.js'
 import { type Hash, zeroHash } from '../../primitives/hash.js'
 import { transactionJson, type TransactionPlace } from '../../primitives/transaction-json.js'
-import type { Transaction } from '../../primitives/transaction.js'
+import { eachInSlices } from '../../slices.js'
 import { keys, values } from '../../storage/schema.js'
 import { jsonArray } from './lists.js'
 
-/** Blocks as REST shows them. Every function returns the JSON text of a `Result`. */
+/** Blocks as the interfaces show them. Every function returns the JSON text of an answer. */
 
 /** Times a block is read again because the chain changed meanwhile. */
 const maxAttempts = 50
@@ -20,7 +22,7 @@ const maxAttempts = 50
 interface ReadBlock {
   readonly known: KnownHeader
   readonly place: TransactionPlace
-  readonly transactions: readonly Transaction[]
+  readonly block: Block
   /** Display hex; zeros where nothing follows. */
   readonly next: string
   readonly medianTime: number
@@ -39,8 +41,8 @@ async function readBlock(reader: ChainReader, find: () => KnownHeader): Promise<
       const next = displayHash(reader.nextHash(known) ?? zeroHash)
       const medianTime = reader.medianTime(known)
       try {
-        const { transactions } = await reader.block(known)
-        if (settledTip(reader) === tip) return { known, place, transactions, next, medianTime }
+        const block = await reader.block(known)
+        if (settledTip(reader) === tip) return { known, place, block, next, medianTime }
       } catch (error) {
         if (settledTip(reader) === tip) throw error
       }
@@ -84,15 +86,33 @@ export function placeIn(reader: ChainReader, known: KnownHeader): TransactionPla
 }
 
 /** Block details with whole transactions. */
-export async function blockByHeight(reader: ChainReader, height: number): Promise<string> {
-  const block = await readBlock(reader, () => blockAt(reader, height))
-  return details(reader, block, await jsonArray(block.transactions, (tx) => transactionJson(tx, block.place)))
+export function blockByHeight(reader: ChainReader, height: number): Promise<string> {
+  return withTransactions(reader, () => blockAt(reader, height))
 }
 
 /** Block details with transaction ids; a block off the active chain has no confirmations and nothing above it. */
 export async function blockByHash(reader: ChainReader, hash: Hash): Promise<string> {
-  const block = await readBlock(reader, () => blockOf(reader, hash))
-  return details(reader, block, await jsonArray(block.transactions, ({ txid }) => txid))
+  const read = await readBlock(reader, () => blockOf(reader, hash))
+  return details(reader, read, await jsonArray(read.block.transactions, ({ txid }) => txid))
+}
+
+/** The same with whole transactions. */
+export function wholeBlockByHash(reader: ChainReader, hash: Hash): Promise<string> {
+  return withTransactions(reader, () => blockOf(reader, hash))
+}
+
+async function withTransactions(reader: ChainReader, find: () => KnownHeader): Promise<string> {
+  const read = await readBlock(reader, find)
+  return details(reader, read, await jsonArray(read.block.transactions, (tx) => transactionJson(tx, read.place)))
+}
+
+/** The bytes of a block in hex, without its confirm. */
+export async function blockHex(reader: ChainReader, hash: Hash): Promise<string> {
+  const { block } = await readBlock(reader, () => blockOf(reader, hash))
+  const { header, auxPow, transactions } = block
+  const parts = [fullHeaderBytes(header, auxPow), new Writer(4).u32(transactions.length).finish()].map(toHex)
+  await eachInSlices(transactions, ({ bytes }) => parts.push(toHex(bytes)))
+  return `"${parts.join('')}"`
 }
 
 /** The members in the order of the family's samples, with a list of transactions that is JSON already. */
@@ -125,24 +145,32 @@ function details(reader: ChainReader, { known, place, next, medianTime }: ReadBl
 
 /** Hash, height and transaction ids of a block. */
 export async function blockTransactions(reader: ChainReader, height: number): Promise<string> {
-  const { known, transactions } = await readBlock(reader, () => blockAt(reader, height))
-  const ids = await jsonArray(transactions, ({ txid }) => txid)
+  const { known, block } = await readBlock(reader, () => blockAt(reader, height))
+  const ids = await jsonArray(block.transactions, ({ txid }) => txid)
   return `{"Hash":"${known.header.id}","Height":${height},"Transactions":${ids}}`
 }
 
+/** Who proposed the active block at a height and who voted for it. */
 export function confirmByHeight(reader: ChainReader, height: number): string {
-  return confirmOf(reader, blockAt(reader, height))
+  return JSON.stringify(confirmJson(confirmOf(reader, blockAt(reader, height))))
 }
 
 export function confirmByHash(reader: ChainReader, hash: Hash): string {
-  return confirmOf(reader, blockOf(reader, hash))
+  return JSON.stringify(confirmJson(confirmOf(reader, blockOf(reader, hash))))
 }
 
-function confirmOf(reader: ChainReader, { header }: KnownHeader): string {
+/** The bytes of a confirm in hex. */
+export function confirmHexByHeight(reader: ChainReader, height: number): string {
+  return JSON.stringify(toHex(confirmBytes(confirmOf(reader, blockAt(reader, height)))))
+}
+
+export function confirmHexByHash(reader: ChainReader, hash: Hash): string {
+  return JSON.stringify(toHex(confirmBytes(confirmOf(reader, blockOf(reader, hash)))))
+}
+
+function confirmOf(reader: ChainReader, { header }: KnownHeader): Confirm {
   const confirm = reader.confirm(header.hash)
-  if (confirm === undefined) {
-    const why = header.height === 0 ? 'the genesis block has none' : 'the chain has no validators'
-    throw new RuleError('unknown-confirm', `no confirm for block ${header.id}: ${why}`)
-  }
-  return JSON.stringify(confirmJson(confirm))
+  if (confirm !== undefined) return confirm
+  const why = header.height === 0 ? 'the genesis block has none' : 'the chain has no validators'
+  throw new RuleError('unknown-confirm', `no confirm for block ${header.id}: ${why}`)
 }

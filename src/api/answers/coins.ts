@@ -6,20 +6,21 @@ import type { Hash } from '../../primitives/hash.js'
 import { assetJson } from '../../primitives/payload.js'
 import { jsonArray } from './lists.js'
 
-/** Coins of addresses on the active chain, immature and locked ones included. Functions return the JSON of a `Result`. */
+/** Coins of addresses on the active chain, immature and locked ones included. Answers are JSON text. */
 
 /** The native asset, whatever was asked for. */
 export function nativeAsset(reader: ChainReader): string {
   return JSON.stringify(assetJson(reader.chain.spec.asset))
 }
 
+/** The sum of them with eight decimals; this alone is not JSON yet. */
 export function balance(reader: ChainReader, address: ProgramHash): string {
-  return JSON.stringify(formatAmount(reader.balance(address).sum))
+  return formatAmount(reader.balance(address).sum)
 }
 
 /** Of another asset than the native one nobody has anything. */
 export function assetBalance(reader: ChainReader, address: ProgramHash, assetId: Hash): string {
-  return isNative(reader, assetId) ? balance(reader, address) : JSON.stringify(formatAmount(0n))
+  return JSON.stringify(isNative(reader, assetId) ? balance(reader, address) : formatAmount(0n))
 }
 
 /** Unspent outputs in groups by asset: one group, or none where there is nothing. */

@@ -1,0 +1,198 @@
+import { formatDate } from '../../src/did/date.js'
+import { parseAddress, type ProgramHash, singleKeyCode } from '../../src/primitives/address.js'
+import { auxPowBytes, parentHash, soloAuxPow } from '../../src/primitives/auxpow.js'
+import { hex, littleEndianInteger, toHex } from '../../src/primitives/bytes.js'
+import { targetOf } from '../../src/primitives/compact.js'
+import { paramsAt } from '../../src/primitives/spec.js'
+import type { Transaction } from '../../src/primitives/transaction.js'
+import { buildDidTransaction, buildTransfer, payerOf, type Payment } from '../../src/wallet/build.js'
+import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
+import { createIdentity } from '../../src/wallet/identity.js'
+import { signTransaction } from '../../src/wallet/sign.js'
+import { type Exchange, Scene, sceneTime } from './json-rpc-scene.js'
+
+/** The requests of the reference, one for each method, asked in the order of the table of methods. */
+
+const payer = devnetAccount(0)
+const payee = devnetAccount(1)
+
+/** What the samples speak of: two chains, and things that happened on the first. */
+export interface Story {
+  readonly devnet: Scene
+  readonly pow: Scene
+  /** A mined transfer. */
+  readonly paid: Transaction
+  /** A signed transfer that nobody has sent. */
+  readonly unsent: Transaction
+}
+
+export interface Sample {
+  /** Parameters, which may follow from what happened. */
+  readonly params: (story: Story) => unknown
+  /** Where it is asked; the devnet over HTTP unless said otherwise. */
+  readonly at?: 'pow' | 'websocket'
+  /** What is shown of the result; all of it unless said otherwise. */
+  readonly shown?: (result: never) => unknown
+}
+
+const nothing: Sample = { params: () => ({}) }
+const none: Sample = { params: () => [] }
+
+export const samples: Readonly<Record<string, Sample>> = {
+  resolvedid: { params: () => ({ did: payer.did, all: false }) },
+  query: { params: () => ({ service: 'LinkedDomains', limit: 1 }) },
+  did_resolveDID: { params: () => [{ did: payer.did }] },
+
+  getblockcount: nothing,
+  getcurrentheight: nothing,
+  getbestblockhash: nothing,
+  getblockhash: { params: () => ({ height: 1 }) },
+  getblock: { params: ({ devnet }) => ({ blockhash: hashAt(devnet, 1), verbosity: 1 }) },
+  getblockbyheight: { params: () => ({ height: 1 }) },
+  getconfirmbyheight: { params: () => ({ height: 1 }) },
+  getconfirmbyhash: { params: ({ devnet }) => ({ blockhash: hashAt(devnet, 1), verbosity: 0 }) },
+  getarbitersinfo: nothing,
+
+  getrawtransaction: { params: ({ paid }) => ({ txid: paid.txid, verbose: true }) },
+  getrawmempool: nothing,
+  sendrawtransaction: { params: ({ unsent }) => ({ data: unsent.toHex() }) },
+  decoderawtransaction: { params: ({ unsent }) => ({ data: unsent.toHex() }) },
+
+  getreceivedbyaddress: { params: () => ({ address: payee.address }) },
+  listunspent: { params: () => ({ addresses: [payee.address] }) },
+  getutxosbyamount: { params: () => ({ address: payee.address, amount: '5' }) },
+  estimatesmartfee: { params: () => ({ confirmations: 6 }) },
+
+  getconnectioncount: nothing,
+  getneighbors: nothing,
+  getnodestate: {
+    params: () => ({}),
+    // The sample node listens where there was room.
+    shown: (state: Record<string, unknown>) => ({ ...state, PRCPort: 20336, RestPort: 20334, WSPort: 20335 }),
+  },
+
+  eth_blockNumber: none,
+  eth_chainId: none,
+  eth_syncing: none,
+  net_version: none,
+  net_peerCount: none,
+  net_listening: none,
+  web3_clientVersion: none,
+
+  createauxblock: { at: 'pow', params: () => ({ paytoaddress: payer.address }) },
+  submitauxblock: {
+    at: 'pow',
+    params: async ({ pow }) => {
+      const work = await pow.call<{ hash: string; bits: string }>('createauxblock', { paytoaddress: payer.address })
+      return { blockhash: work.hash, auxpow: solved(work) }
+    },
+  },
+  getmininginfo: { at: 'pow', params: () => ({}) },
+  discretemining: { at: 'pow', params: () => ({ count: 2, paytoaddress: payer.address }) },
+  togglemining: { at: 'pow', params: () => ({ mining: false }) },
+
+  subscribe: { at: 'websocket', params: () => ({ topics: ['block', 'did'] }) },
+  unsubscribe: { at: 'websocket', params: () => ({ subscription: 1 }) },
+
+  setloglevel: { params: () => ({ level: 'info' }) },
+  'rpc.discover': {
+    params: () => ({}),
+    shown: ({ methods, ...document }: { methods: { name: string }[] }) => ({
+      ...document,
+      methods: [methods.find(({ name }) => name === 'getblockhash'), `… (${methods.length} methods)`],
+    }),
+  },
+
+  dev_mine: { params: () => ({ blocks: 2 }) },
+  dev_increaseTime: { params: () => ({ seconds: 86_400 }) },
+  dev_setNextBlockTime: { params: () => ({ time: sceneTime + 172_800 }) },
+  dev_faucet: { params: () => ({ address: payee.address, amount: '1.5' }) },
+  dev_snapshot: nothing,
+  dev_revert: { params: () => ({ id: 1 }) },
+}
+
+/** The exchange of every method in the order of `names`, in which they are asked; `shown` is the part of its result to show. */
+export async function runSamples(
+  names: readonly string[],
+): Promise<ReadonlyMap<string, Exchange & { readonly shown: unknown }>> {
+  const exchanges = new Map<string, Exchange & { readonly shown: unknown }>()
+  const story = await openStory()
+  try {
+    for (const name of names) {
+      const sample = samples[name]
+      if (sample === undefined) throw new Error(`scripts/docs/json-rpc-samples.ts has no sample of ${name}`)
+      const params = await sample.params(story)
+      const exchange = await ask(story, name, sample.at, params)
+      if (exchange.answer.error !== undefined) throw new Error(`${name}: ${JSON.stringify(exchange.answer.error)}`)
+      const { shown = (result: unknown) => result } = sample
+      exchanges.set(name, { ...exchange, shown: shown(exchange.answer.result as never) })
+    }
+    return exchanges
+  } finally {
+    await Promise.all([story.devnet.close(), story.pow.close()])
+  }
+}
+
+function ask({ devnet, pow }: Story, name: string, at: Sample['at'], params: unknown): Promise<Exchange> {
+  if (at === 'websocket') return devnet.exchangeOverWebSocket(name, params)
+  return (at === 'pow' ? pow : devnet).exchange(name, params)
+}
+
+/** A transfer in block 1, a DID in block 2, and a transfer in the pool. */
+async function openStory(): Promise<Story> {
+  const [devnet, pow] = [await Scene.open('devnet'), await Scene.open('pow')]
+  const pay = async (coins: bigint): Promise<Transaction> => {
+    const to = parseAddress(payee.address) as ProgramHash
+    return signed(buildTransfer(await payment(devnet), [{ programHash: to, value: coins * 100_000_000n }]).transaction)
+  }
+  const send = async (transaction: Transaction) => {
+    await devnet.call('sendrawtransaction', { data: transaction.toHex() })
+    await devnet.call('dev_mine', {})
+  }
+  const paid = await pay(12n)
+  await send(paid)
+  const operation = createIdentity(
+    {
+      account: payer,
+      specification: paramsAt(devnet.node.spec, 1).specifications.did[0] as string,
+      created: formatDate(sceneTime),
+    },
+    {
+      services: [{ id: '#home', type: 'LinkedDomains', serviceEndpoint: 'https://example.org' }],
+      expires: formatDate(sceneTime + 2 * 365 * 86_400),
+    },
+  )
+  const didHash = parseAddress(payer.did.replace(/^.*:/, '')) as ProgramHash
+  await send(signed(buildDidTransaction(await payment(devnet), operation, didHash).transaction))
+  const unsent = await pay(3n)
+  return { devnet, pow, paid, unsent }
+}
+
+async function payment({ node, env }: Scene): Promise<Payment> {
+  const { reader, spec, chain } = node
+  const code = singleKeyCode(payer.publicKey)
+  const coins = (await reader.coins(payerOf(code))).map(({ outpoint, value, height }) => ({
+    ...outpoint,
+    value,
+    confirmations: reader.height - height + 1,
+  }))
+  const { fees } = paramsAt(spec, reader.height + 1)
+  return { code, coins, fee: fees, assetId: chain.sanity.assetId, maxMoney: spec.maxMoney, random: env.random }
+}
+
+function signed(transaction: Transaction): Transaction {
+  return signTransaction(transaction, [payer.privateKey]).transaction
+}
+
+function hashAt({ node }: Scene, height: number): string {
+  return node.reader.headerAt(height)?.header.id ?? ''
+}
+
+/** The work for a block, as an outside miner would do it. */
+function solved({ hash, bits }: { readonly hash: string; readonly bits: string }): string {
+  const auxPow = soloAuxPow(hex(hash), sceneTime)
+  for (let nonce = 0; ; nonce++) {
+    const attempt = { ...auxPow, parent: { ...auxPow.parent, nonce } }
+    if (littleEndianInteger(parentHash(attempt)) <= targetOf(parseInt(bits, 16))) return toHex(auxPowBytes(attempt))
+  }
+}

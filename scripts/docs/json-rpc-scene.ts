@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { WebSocket } from 'ws'
+import type { Env } from '../../src/env.js'
+import { shippedSpecFile, type ShippedSpec } from '../../src/library/shipped.js'
+import { type Node, startNode } from '../../src/node.js'
+import { toHex } from '../../src/primitives/bytes.js'
+import { parseSpec } from '../../src/primitives/spec.js'
+import { serve, type Servers } from '../../src/serving.js'
+import { systemEnv } from '../../src/system.js'
+
+/** Unix seconds at which the clock of the sample nodes stands. */
+export const sceneTime = 1_800_000_000
+
+/** A request of the reference, and what a node answered. */
+export interface Exchange {
+  readonly request: Record<string, unknown>
+  readonly answer: { readonly result?: unknown; readonly error?: unknown }
+}
+
+/** A node of one of the shipped chains in a world where nothing is left to chance, with its interfaces open. */
+export class Scene {
+  readonly node: Node
+  readonly env: Env
+  readonly #servers: Servers
+  #socket: WebSocket | undefined
+
+  private constructor(node: Node, env: Env, servers: Servers) {
+    this.node = node
+    this.env = env
+    this.#servers = servers
+  }
+
+  static async open(chain: ShippedSpec): Promise<Scene> {
+    const nothing = () => {}
+    const log = { debug: nothing, info: nothing, warn: nothing, error: nothing, setLevel: nothing }
+    const env = { ...systemEnv(log), clock: { now: () => sceneTime * 1000 }, random: seeded() }
+    const spec = parseSpec(readFileSync(shippedSpecFile(chain), 'utf8'))
+    const node = await startNode({ spec, env, mining: { kind: 'manual' } })
+    return new Scene(node, env, await serve(node, { portBase: 0, hosts: ['127.0.0.1'], log }))
+  }
+
+  get ports(): Servers['ports'] {
+    return this.#servers.ports
+  }
+
+  /** The result of a method over HTTP, asked by the owner of the node; a refusal is thrown. */
+  async call<T>(method: string, params: unknown): Promise<T> {
+    const { answer } = await this.exchange(method, params)
+    if (answer.error !== undefined) throw new Error(`${method}: ${JSON.stringify(answer.error)}`)
+    return answer.result as T
+  }
+
+  async exchange(method: string, params: unknown): Promise<Exchange> {
+    const request = { jsonrpc: '2.0', id: 1, method, params }
+    const response = await fetch(`http://127.0.0.1:${this.ports.rpc}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${toHex(this.node.adminToken)}` },
+      body: JSON.stringify(request),
+    })
+    return { request, answer: (await response.json()) as Exchange['answer'] }
+  }
+
+  /** The same over the one WebSocket connection of the scene. */
+  async exchangeOverWebSocket(method: string, params: unknown): Promise<Exchange> {
+    const request = { jsonrpc: '2.0', id: 1, method, params }
+    const socket = (this.#socket ??= new WebSocket(`ws://127.0.0.1:${this.ports.ws}`))
+    const answer = await new Promise<Exchange['answer']>((resolve, reject) => {
+      socket.on('error', reject)
+      socket.on('message', (data: Buffer) => {
+        const message = JSON.parse(data.toString()) as Exchange['answer'] & { readonly id?: number }
+        if (message.id === 1) resolve(message)
+      })
+      if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(request))
+      else socket.once('open', () => socket.send(JSON.stringify(request)))
+    })
+    socket.removeAllListeners('message')
+    return { request, answer }
+  }
+
+  async close(): Promise<void> {
+    this.#socket?.terminate()
+    await this.#servers.close()
+    await this.node.close()
+  }
+}
+
+/** Bytes that are the same in every run. */
+function seeded(): Env['random'] {
+  let drawn = 0
+  return {
+    bytes: (length) => {
+      const parts: Buffer[] = []
+      for (let size = 0; size < length; size += 32) parts.push(createHash('sha256').update(`${drawn++}`).digest())
+      return Buffer.concat(parts).subarray(0, length)
+    },
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * An outside miner in a few lines: npm run miner -- --rpc http://127.0.0.1:20336 --address E…
+ *
+ * It asks a node for a block to work for, puts that block's hash into the coinbase of a parent block, searches the nonce
+ * of the parent header, and hands the proof in. A real one takes the parent block from a parent chain's node and submits
+ * it there too when it meets that chain's target.
+ */
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { type AuxBlock, AuxTree, legacyTransaction, ParentBlock, targetOf } from './miner/parent.js'
+
+const { values } = parseArgs({
+  options: {
+    rpc: { type: 'string', default: 'http://127.0.0.1:20336' },
+    address: { type: 'string' },
+    /** End after so many blocks. */
+    blocks: { type: 'string', default: 'Infinity' },
+    /** Seconds from one block to the next. */
+    interval: { type: 'string', default: '1' },
+    /** Chains that share the work, this one included; the blocks of the others are made up. */
+    chains: { type: 'string', default: '1' },
+  },
+})
+const { rpc, address } = values
+if (address === undefined) throw new Error('--address is missing: whom the blocks should pay')
+
+/** What createauxblock answers. Both hashes are in internal order. */
+interface Work {
+  readonly chainid: number
+  readonly height: number
+  readonly bits: string
+  readonly hash: string
+}
+
+/** Asks the node; undefined when it cannot be reached, which a miner outlives. */
+async function call<T>(method: string, params: object): Promise<{ result?: T; error?: { data: string } } | undefined> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+  const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
+  const response = await fetch(rpc, request).catch(() => undefined)
+  return response === undefined ? undefined : ((await response.json()) as { result?: T; error?: { data: string } })
+}
+
+/** Works for a block until a nonce is found; undefined when the node wants another block by then. */
+async function solve(work: Work): Promise<Buffer | undefined> {
+  const ours = { chainId: work.chainid, hash: Buffer.from(work.hash, 'hex') }
+  const others = Array.from({ length: Number(values.chains) - 1 }, (_, i): AuxBlock => {
+    return { chainId: (work.chainid + 1 + i) >>> 0, hash: randomBytes(32) }
+  })
+  const tree = new AuxTree([ours, ...others])
+  const transactions = [1n, 2n, 3n, 4n].map((value) =>
+    legacyTransaction({ txid: randomBytes(32), index: 0 }, randomBytes(106), value),
+  )
+  const parent = new ParentBlock(tree, { height: 900_000, time: Math.floor(Date.now() / 1000), transactions })
+  const target = targetOf(parseInt(work.bits, 16))
+  let asked = Date.now()
+  for (let nonce = 0; nonce < 2 ** 32; nonce += 5000) {
+    if (parent.search(target, nonce, 5000)) return parent.auxPow(tree.branch(work.chainid))
+    if (Date.now() - asked < 2000) continue
+    // The tip may have moved, or better transactions may wait.
+    const now = await call<Work>('createauxblock', { paytoaddress: address })
+    if (now?.result !== undefined && now.result.hash !== work.hash) return undefined
+    asked = Date.now()
+  }
+  return undefined
+}
+
+for (let found = 0; found < Number(values.blocks);) {
+  const answer = await call<Work>('createauxblock', { paytoaddress: address })
+  const work = answer?.result
+  if (work === undefined) {
+    console.error(answer?.error?.data ?? `no answer from ${rpc}`)
+    await sleep(1000)
+    continue
+  }
+  const auxPow = await solve(work)
+  if (auxPow === undefined) continue
+  const submitted = await call('submitauxblock', { blockhash: work.hash, auxpow: auxPow.toString('hex') })
+  if (submitted?.result === true) {
+    found++
+    console.log(`height ${work.height} ${Buffer.from(work.hash, 'hex').reverse().toString('hex')}`)
+  } else {
+    console.error(submitted?.error?.data ?? `no answer from ${rpc}`)
+  }
+  if (found < Number(values.blocks)) await sleep(Number(values.interval) * 1000)
+}

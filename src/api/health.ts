@@ -1,0 +1,41 @@
+import { jsonType } from './answer.js'
+import type { NodeHealth } from './context.js'
+import type { PlainAnswer, PlainRoute } from './plain-routes.js'
+
+/** `/healthz`: whether a restart would help. `/readyz`: whether the answers of the node can be used. */
+export const healthRoutes: readonly PlainRoute[] = [
+  {
+    path: '/healthz',
+    summary: 'Whether the node lives: 503 once it can not go on.',
+    answer: ({ health }) => {
+      const { failed } = health()
+      return failed ? answer(503, { status: 'failed', reason: failure }) : answer(200, { status: 'ok' })
+    },
+  },
+  {
+    path: '/readyz',
+    summary: 'Whether the node knows the chain and can be asked: 503 with the reason while it can not.',
+    answer: ({ health, reader }) => {
+      const state = health()
+      const { height, time } = reader.chain.tip.header
+      const { status, reason } = readiness(state)
+      const shown = { status, ...(reason === undefined ? {} : { reason }), height, target: state.sync.target, time }
+      return answer(status === 'ready' ? 200 : 503, shown)
+    },
+  },
+]
+
+/** Says no more: whoever asks may be a stranger, and the log has the rest. */
+const failure = 'the node can not go on; its log says why'
+
+function readiness({ failed, stage, sync }: NodeHealth): { status: string; reason?: string } {
+  if (failed) return { status: 'failed', reason: failure }
+  if (stage === 'starting') return { status: 'starting', reason: 'not all interfaces are open yet' }
+  if (stage === 'stopping') return { status: 'stopping', reason: 'the node was told to stop' }
+  if (sync.catchingUp) return { status: 'catching up', reason: `at height ${sync.height} of ${sync.target}` }
+  return { status: 'ready' }
+}
+
+function answer(status: number, body: unknown): PlainAnswer {
+  return { status, contentType: jsonType, body: JSON.stringify(body) }
+}

@@ -1,0 +1,209 @@
+import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { Chain } from '../chain/chain.js'
+import type { Mempool } from '../mempool/mempool.js'
+import type { Resolver } from '../resolver/resolver.js'
+import type { PlainRoute } from './plain-routes.js'
+import { addProcessMetrics } from './process-metrics.js'
+
+/** What the figures are read from. */
+export interface MetricSources {
+  readonly chain: Pick<Chain, 'events' | 'tip'>
+  readonly mempool: Pick<Mempool, 'events' | 'size' | 'bytes'>
+  readonly resolver: Pick<Resolver, 'scannedDocuments'>
+  /** Bytes of the database on disk. */
+  databaseBytes(): Promise<number>
+  /** Version of the program. */
+  readonly version: string
+}
+
+/** Counts one thing that was answered, and how long that took. */
+type CountAnswer = (status: string, seconds: number) => void
+
+/** Upper bounds of the classes of durations, in seconds. */
+export const durationBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const delayQuantiles = [0.5, 0.99, 1]
+/** Milliseconds between two looks at the event loop. */
+const delayResolution = 20
+
+/**
+ * The figures of one node for Prometheus: nothing is shared with another node of the process but what is the process's own. Every
+ * name ends in its unit.
+ */
+export class NodeMetrics {
+  readonly #registry = new Registry()
+  readonly #requests: Answers
+  readonly #calls: Answers
+  /** Connections that WebSocket clients hold open. */
+  readonly webSocketConnections: Gauge
+  #delay: IntervalHistogram | undefined
+
+  constructor(sources: MetricSources) {
+    const registers = [this.#registry]
+    addProcessMetrics(this.#registry)
+    this.#addDelay()
+    addChain(this.#registry, sources)
+    this.webSocketConnections = new Gauge({
+      name: 'didledger_websocket_connections',
+      help: 'WebSocket connections that are open.',
+      registers,
+    })
+    this.#requests = new Answers(this.#registry, {
+      labels: ['path'],
+      counter: ['didledger_http_requests_total', 'HTTP requests answered, by route and HTTP status.'],
+      histogram: ['didledger_http_request_duration_seconds', 'Time from a request to its whole answer, by route.'],
+    })
+    this.#calls = new Answers(this.#registry, {
+      labels: ['interface', 'method'],
+      counter: ['didledger_rpc_calls_total', 'JSON-RPC calls, each of a batch, by method and error code, or ok.'],
+      histogram: ['didledger_rpc_call_duration_seconds', 'Time that a JSON-RPC call took, by method.'],
+    })
+  }
+
+  /** Counts an HTTP answer; a path is the pattern of its route, undefined where there is none. */
+  countRequest(path: string | undefined, status: number, seconds: number): void {
+    this.#requests.of(path ?? 'other')(String(status), seconds)
+  }
+
+  /** Counts a JSON-RPC call; a status is an error code or `ok`, the method undefined for all that do not exist. */
+  countCall(carrier: 'http' | 'websocket', method: string | undefined, status: string, seconds: number): void {
+    this.#calls.of(carrier, method ?? 'other')(status, seconds)
+  }
+
+  /** All figures in the text format, version 0.0.4. */
+  text(): Promise<string> {
+    return this.#registry.metrics()
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType
+  }
+
+  /** What there is, for the reference page. */
+  describe(): { name: string; help: string; type: string; labels: readonly string[] }[] {
+    return this.#registry.getMetricsAsArray().map((metric) => {
+      const { name, help, type, labelNames = [] } = metric as unknown as Description
+      return { name, help, type: String(type), labels: labelNames.filter((label) => label !== 'le') }
+    })
+  }
+
+  close(): void {
+    this.#delay?.disable()
+  }
+
+  /** Watched from the first question on: a node that nobody watches need not watch itself. */
+  #addDelay(): void {
+    const start = () => {
+      const watch = monitorEventLoopDelay({ resolution: delayResolution })
+      watch.enable()
+      return watch
+    }
+    const gauge = new Gauge({
+      name: 'didledger_event_loop_delay_seconds',
+      help: 'How much too late timers were since the last question, by quantile; 1 is the worst.',
+      labelNames: ['quantile'],
+      registers: [this.#registry],
+      collect: () => {
+        const watch = (this.#delay ??= start())
+        for (const quantile of delayQuantiles) {
+          const late = watch.count === 0 ? 0 : watch.percentile(quantile * 100) / 1e6 - delayResolution
+          gauge.set({ quantile }, Math.max(0, late) / 1000)
+        }
+        watch.reset()
+      },
+    })
+  }
+}
+
+interface Description {
+  readonly name: string
+  readonly help: string
+  readonly type: string
+  readonly labelNames?: readonly string[]
+}
+
+/** A counter by outcome and a histogram of durations; whatever was counted before is found without making labels again. */
+class Answers {
+  readonly #labels: readonly string[]
+  readonly #counter: Counter
+  readonly #durations: Histogram
+  readonly #known = new Map<string, CountAnswer>()
+
+  constructor(
+    registry: Registry,
+    {
+      labels,
+      counter,
+      histogram,
+    }: { labels: readonly string[]; counter: readonly [string, string]; histogram: readonly [string, string] },
+  ) {
+    const registers = [registry]
+    this.#labels = labels
+    this.#counter = new Counter({ name: counter[0], help: counter[1], labelNames: [...labels, 'status'], registers })
+    this.#durations = new Histogram({
+      name: histogram[0],
+      help: histogram[1],
+      labelNames: [...labels],
+      buckets: durationBuckets,
+      registers,
+    })
+  }
+
+  of(...values: string[]): CountAnswer {
+    const key = values.join(' ')
+    let count = this.#known.get(key)
+    if (count === undefined) this.#known.set(key, (count = this.#begin(values)))
+    return count
+  }
+
+  #begin(values: readonly string[]): CountAnswer {
+    const labels = Object.fromEntries(this.#labels.map((label, i) => [label, values[i] ?? '']))
+    const durations = this.#durations.labels(labels)
+    const counters = new Map<string, Counter.Internal>()
+    return (status, seconds) => {
+      durations.observe(seconds)
+      let counter = counters.get(status)
+      if (counter === undefined) counters.set(status, (counter = this.#counter.labels({ ...labels, status })))
+      counter.inc()
+    }
+  }
+}
+
+function addChain(registry: Registry, { chain, mempool, resolver, databaseBytes, version }: MetricSources): void {
+  const registers = [registry]
+  const gauge = (name: string, help: string, read: () => number | Promise<number>) => {
+    const made: Gauge = new Gauge({ name, help, registers, collect: async () => made.set(await read()) })
+  }
+  const counter = (name: string, help: string) => new Counter({ name, help, registers })
+
+  new Gauge({ name: 'didledger_build_info', help: 'Always 1.', labelNames: ['version'], registers }).set({ version }, 1)
+  gauge('didledger_chain_height_blocks', 'Height of the tip.', () => chain.tip.header.height)
+  gauge('didledger_chain_tip_time_seconds', 'Unix time of the tip.', () => chain.tip.header.time)
+  gauge('didledger_database_size_bytes', 'Bytes of the database on disk.', databaseBytes)
+  gauge('didledger_pool_transactions', 'Transactions that wait for a block.', () => mempool.size)
+  gauge('didledger_pool_bytes', 'Bytes of the transactions that wait for a block.', () => mempool.bytes)
+
+  const connected = counter('didledger_blocks_connected_total', 'Blocks that became part of the active chain.')
+  const left = counter('didledger_blocks_disconnected_total', 'Blocks that ceased to be part of the active chain.')
+  const accepted = counter('didledger_transactions_accepted_total', 'Transactions that the pool took.')
+  chain.events.on('change', (change) => {
+    connected.inc(change.connected.length)
+    left.inc(change.disconnected.length)
+  })
+  mempool.events.on('accepted', () => accepted.inc())
+  const scanned: Counter = new Counter({
+    name: 'didledger_query_documents_scanned_total',
+    help: 'Documents that queries have looked at.',
+    registers,
+    collect: () => {
+      scanned.reset()
+      scanned.inc(resolver.scannedDocuments)
+    },
+  })
+}
+
+export const metricsRoute: PlainRoute = {
+  path: '/metrics',
+  summary: 'Figures of the node in the text format of Prometheus.',
+  answer: async ({ metrics }) => ({ status: 200, contentType: metrics.contentType, body: await metrics.text() }),
+}

@@ -1,0 +1,118 @@
+import { type TSchema, Type } from '@sinclair/typebox'
+import { restDescriptions } from '../errors.js'
+import { jsonType } from './answer.js'
+import { parameterSchemas } from './parameters.js'
+import type { PlainRoute } from './plain-routes.js'
+import { restPrefix, type RestRoute, restRoutes } from './rest/routes.js'
+import { closed } from './schemas/common.js'
+
+/** The paths of the REST port in OpenAPI 3.1, from the tables that serve them and the schemas that tests hold answers against. */
+
+type Envelope = RestRoute['envelope']
+
+/** What a route answers on success, in its envelope. */
+export function successSchema({ envelope, result }: Pick<RestRoute, 'envelope' | 'result'>): TSchema {
+  return envelope === 'standard'
+    ? closed({ Desc: Type.Literal(restDescriptions[0] as string), Error: Type.Literal(0), Result: result })
+    : closed({ error: Type.Null(), id: Type.Null(), jsonrpc: Type.Literal('2.0'), result })
+}
+
+/** What every route answers on failure. */
+export const failureSchemas: Readonly<Record<Envelope, TSchema>> = {
+  standard: closed({
+    Desc: Type.String({ description: 'what the number means' }),
+    Error: Type.Integer({ minimum: 1, description: 'number of the failure' }),
+    Result: Type.String({ description: 'what was wrong, and where' }),
+  }),
+  confirm: closed({
+    error: closed({
+      code: Type.Integer({ minimum: 1, description: 'number of the failure' }),
+      message: Type.String({ description: 'what the number means' }),
+      data: Type.String({ description: 'what was wrong, and where' }),
+    }),
+    id: Type.Null(),
+    jsonrpc: Type.Literal('2.0'),
+    result: Type.Null(),
+  }),
+}
+
+/** The document; `version` is that of the program. */
+export function openApiDocument(version: string, plain: readonly PlainRoute[]) {
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const route of restRoutes) {
+    const path = restPrefix + route.path.replace(/:(\w+)/g, '{$1}')
+    for (const method of route.methods) {
+      paths[path] = { ...paths[path], [method.toLowerCase()]: operation(route, method) }
+    }
+  }
+  for (const { path, summary } of plain) {
+    const responses = { default: { description: summary } }
+    paths[path] = { get: { operationId: operationId('GET', path), summary, responses } }
+  }
+  return { openapi: '3.1.0', info: { title: 'didledger', version, license: { name: 'MIT' } }, paths }
+}
+
+/** `GET /openapi.json`; `plain` are the paths beside the REST interface. */
+export function openApiRoute(plain: () => readonly PlainRoute[]): PlainRoute {
+  let body: string | undefined
+  return {
+    path: '/openapi.json',
+    summary: 'Describes the paths of this port in OpenAPI.',
+    answer: ({ nodeInfo }) => {
+      body ??= JSON.stringify(openApiDocument(nodeInfo().compile, plain()))
+      return { status: 200, contentType: jsonType, body }
+    },
+  }
+}
+
+function operation(route: RestRoute, method: string) {
+  return {
+    operationId: operationId(method, route.path),
+    summary: route.summary,
+    ...(route.deprecated ? { deprecated: true } : {}),
+    parameters: Object.entries(route.parameters).map(([name, kind]) => ({
+      name,
+      in: 'path',
+      required: true,
+      description: parameterSchemas[kind].description,
+      schema: parameterSchemas[kind],
+    })),
+    ...(route.body === undefined
+      ? {}
+      : { requestBody: { required: true, content: { 'application/json': { schema: route.body } } } }),
+    responses: { 200: response('Success', successSchema(route)), ...failures(route) },
+  }
+}
+
+function failures({ parameters, body, unknown, control, envelope }: RestRoute): Record<string, unknown> {
+  const takesValues = Object.keys(parameters).length > 0 || body !== undefined
+  const statuses: [string, boolean, string][] = [
+    [
+      '400',
+      takesValues,
+      body === undefined ? '42002: a parameter has a wrong form' : 'the request or the transaction is refused',
+    ],
+    ['403', control, '42003: neither from this machine nor with the admin token, or from a page of another site'],
+    ['404', unknown.length > 0, unknown.map((code) => `${code}: ${restDescriptions[code]}`).join('; ')],
+    ['413', body !== undefined, '41003: the body is too large'],
+    ['415', body !== undefined, '41003: the content type is not application/json'],
+    ['default', true, 'any other failure'],
+  ]
+  const possible = statuses.filter(([, happens]) => happens)
+  return Object.fromEntries(
+    possible.map(([status, , description]) => [status, response(description, failureSchemas[envelope])]),
+  )
+}
+
+function response(description: string, schema: TSchema) {
+  return { description, content: { 'application/json': { schema } } }
+}
+
+/** "getBlockDetailsHeightByHeight" for `GET block/details/height/:height`. */
+function operationId(method: string, path: string): string {
+  const words = path
+    .replace(/:/g, 'by-')
+    .split(/\W+/)
+    .filter((word) => word !== '')
+  return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+}

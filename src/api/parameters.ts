@@ -1,0 +1,85 @@
+import { type TSchema, Type } from '@sinclair/typebox'
+import { RuleError } from '../errors.js'
+import { parseAddress, type ProgramHash } from '../primitives/address.js'
+import { parseAmount } from '../primitives/amount.js'
+import { parseDisplayHash } from '../primitives/bytes.js'
+import type { Hash } from '../primitives/hash.js'
+import { addressParam, hashParam, heightParam } from './schemas/common.js'
+
+/** Parameters that come as text, of paths and of JSON-RPC. */
+
+/** What a parameter can be, with what its text means. */
+export interface ParameterValues {
+  height: number
+  /** A block hash or txid, internal order. */
+  hash: Hash
+  address: ProgramHash
+  assetId: Hash
+  /** Anything goes but nothing at all. */
+  any: string
+}
+
+export type ParameterKind = keyof ParameterValues
+
+/** What is written in a path for each of them. */
+export const parameterSchemas: { readonly [Kind in ParameterKind]: TSchema } = {
+  height: heightParam,
+  hash: hashParam('of a block or a transaction, display order'),
+  address: addressParam,
+  assetId: hashParam('id of an asset, display order'),
+  any: Type.String({ minLength: 1, description: 'anything' }),
+}
+
+const maxHeight = 0xffffffff
+
+/** Readers of texts; each throws `request-parameter` that says what is wrong. */
+const readers: { readonly [Kind in ParameterKind]: (text: string, name: string) => ParameterValues[Kind] } = {
+  height: (text, name) => {
+    const height = /^(0|[1-9][0-9]{0,9})$/.test(text) ? Number(text) : Infinity
+    if (height > maxHeight) throw wrong(name, text, `a height is an integer from 0 to ${maxHeight}`)
+    return height
+  },
+  hash: hashOf,
+  address: (text, name) => {
+    const programHash = parseAddress(text)
+    if (programHash === undefined) throw wrong(name, text, 'an address is 34 characters of base58 with a checksum')
+    return programHash
+  },
+  assetId: hashOf,
+  any: (text, name) => {
+    if (text === '') throw wrong(name, text, 'something is needed')
+    return text
+  },
+}
+
+function hashOf(text: string, name: string): Hash {
+  const hash = parseDisplayHash(text)
+  if (hash === undefined) throw wrong(name, text, 'a hash is 64 hex digits')
+  return hash
+}
+
+function wrong(name: string, text: string, form: string): RuleError {
+  const shown = text.length > 80 ? `${text.slice(0, 80)}…` : text
+  return new RuleError('request-parameter', `${name}: ${form}, not ${JSON.stringify(shown)}`)
+}
+
+/** The value of one parameter; `name` is for the message of a refusal. */
+export function readParameter<Kind extends ParameterKind>(
+  kind: Kind,
+  name: string,
+  text: string,
+): ParameterValues[Kind] {
+  return readers[kind](text, name)
+}
+
+/** Coins above zero, in units of 10^-8, from decimal text or a JSON number that is written without an exponent. */
+export function readAmount(name: string, value: string | number, maxMoney: bigint): bigint {
+  const amount = parseAmount(String(value))
+  if (amount === undefined) {
+    throw new RuleError('request-parameter', `${name}: coins with at most eight decimals are needed, such as "1.5"`)
+  }
+  if (amount === 0n || amount > maxMoney) {
+    throw new RuleError('request-parameter', `${name}: it must be above zero and not beyond the supply`)
+  }
+  return amount
+}

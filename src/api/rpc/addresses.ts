@@ -1,0 +1,90 @@
+import { Type } from '@sinclair/typebox'
+import { RuleError } from '../../errors.js'
+import { formatAmount } from '../../primitives/amount.js'
+import { paramsAt } from '../../primitives/spec.js'
+import { balance } from '../answers/coins.js'
+import { coinList, spendableCoins, unspentCoins } from '../answers/unspent.js'
+import type { ApiContext } from '../context.js'
+import { apiLimits } from '../limits.js'
+import { readAmount, readParameter } from '../parameters.js'
+import * as schemas from '../schemas/coins.js'
+import { addressParam, amount, amountParam, oneOf } from '../schemas/common.js'
+import { count } from '../schemas/numbers.js'
+import { JsonText, method, type RpcMethod } from './method.js'
+
+const utxotype = Type.Optional(
+  oneOf(['mixed', 'normal', 'vote'], 'which outputs, mixed by default; this chain has no others than normal ones'),
+)
+
+/** Coins of addresses, and what a transaction costs. */
+export const addressMethods: readonly RpcMethod[] = [
+  method({
+    name: 'getreceivedbyaddress',
+    summary: 'Sum of the unspent outputs of an address on the chain, immature and locked ones included.',
+    params: Type.Object({ address: addressParam }),
+    result: amount(),
+    run: ({ reader }, { address }) => balance(reader, readParameter('address', 'address', address)),
+  }),
+  method({
+    name: 'listunspent',
+    summary:
+      `Unspent outputs of addresses on the chain, oldest first, with what decides when they can be spent; ` +
+      `of more than ${apiLimits.listedCoins} those worth most.`,
+    params: Type.Object({
+      addresses: Type.Array(addressParam, {
+        minItems: 1,
+        maxItems: apiLimits.listedAddresses,
+        description: `at most ${apiLimits.listedAddresses} addresses`,
+      }),
+      utxotype,
+    }),
+    result: schemas.listedCoins,
+    run: async (context, { addresses, utxotype: type }) => {
+      const owners = [...new Set(addresses)].map((text) => readParameter('address', 'addresses', text))
+      const coins = type === 'vote' ? [] : await unspentCoins(context.reader, owners, mostCoins(context))
+      return new JsonText(await coinList(context.reader, coins))
+    },
+  }),
+  method({
+    name: 'getutxosbyamount',
+    summary: 'As few unspent outputs of an address as add up to an amount and can be spent in the next block.',
+    params: Type.Object({ address: addressParam, amount: amountParam, utxotype }),
+    result: schemas.listedCoins,
+    run: async (context, { address, amount: text, utxotype: type }) => {
+      const { reader } = context
+      const needed = readAmount('amount', text, reader.chain.spec.maxMoney)
+      const owner = readParameter('address', 'address', address)
+      const nothing = { coins: [], sum: 0n }
+      const { coins, sum } =
+        type === 'vote' ? nothing : await spendableCoins(context, owner, needed, mostCoins(context))
+      if (sum >= needed) return new JsonText(await coinList(reader, coins))
+      throw new RuleError('request-parameter', `amount: ${formatAmount(sum)} can be spent, not ${formatAmount(needed)}`)
+    },
+  }),
+  method({
+    name: 'estimatesmartfee',
+    summary: 'A fee in units of 10^-8 for 1000 bytes that a transaction of any size can go by.',
+    params: Type.Object({
+      confirmations: Type.Integer({
+        minimum: 0,
+        maximum: 25,
+        description: 'within how many blocks it should be mined',
+      }),
+    }),
+    result: count('units of 10^-8'),
+    run: ({ reader }, { confirmations }) => {
+      const { fees } = paramsAt(reader.chain.spec, reader.height + 1)
+      // The smallest transaction has 200 bytes, and its fee of the chain counts no more than all of them.
+      const least = 5n * fees.minimum + 1000n * fees.perByte
+      const usual = least > usualFee ? least : usualFee
+      return Number(confirmations === 0 ? 2n * usual : usual)
+    },
+  }),
+]
+
+function mostCoins({ limits }: ApiContext): number {
+  return { ...apiLimits, ...limits }.listedCoins
+}
+
+/** What the family's nodes answer, in units of 10^-8. */
+const usualFee = 10_000n

@@ -1,0 +1,127 @@
+import { Type } from '@sinclair/typebox'
+import { sponsorAt } from '../../consensus/confirm.js'
+import { toHex } from '../../primitives/bytes.js'
+import { paramsAt, type Params, type Spec } from '../../primitives/spec.js'
+import {
+  blockByHash,
+  blockByHeight,
+  blockHash,
+  blockHex,
+  confirmByHash,
+  confirmByHeight,
+  confirmHexByHash,
+  confirmHexByHeight,
+  wholeBlockByHash,
+} from '../answers/blocks.js'
+import { readParameter } from '../parameters.js'
+import * as blocks from '../schemas/block.js'
+import { bytes, hashParam, heightParam, uint32, verbosityParam } from '../schemas/common.js'
+import { arbitersInfo } from '../schemas/node.js'
+import { JsonText, method, type RpcMethod } from './method.js'
+
+const none = Type.Object({})
+const blockhash = hashParam('hash of a block, on the active chain or off it')
+const blockVerbosity = verbosityParam(2, '0 the bytes in hex, 1 the ids of its transactions, 2 whole transactions')
+const confirmVerbosity = verbosityParam(1, '0 the bytes in hex, 1 an object')
+const confirmResult = Type.Union([blocks.confirmObject, bytes('with verbosity 0')])
+
+/** Blocks and who confirmed them. */
+export const chainMethods: readonly RpcMethod[] = [
+  method({
+    name: 'getblockcount',
+    summary: 'Number of blocks of the active chain: the height of the tip and one for the genesis block.',
+    params: none,
+    result: Type.Integer({ minimum: 1 }),
+    run: ({ reader }) => reader.height + 1,
+  }),
+  method({
+    name: 'getcurrentheight',
+    summary: 'Height of the tip.',
+    params: none,
+    result: uint32('0 is the genesis block'),
+    run: ({ reader }) => reader.height,
+  }),
+  method({
+    name: 'getbestblockhash',
+    summary: 'Hash of the tip.',
+    params: none,
+    result: blocks.blockHash,
+    run: ({ reader }) => reader.chain.tip.header.id,
+  }),
+  method({
+    name: 'getblockhash',
+    summary: 'Hash of the active block at a height.',
+    params: Type.Object({ height: heightParam }),
+    result: blocks.blockHash,
+    run: ({ reader }, { height }) => new JsonText(blockHash(reader, height)),
+  }),
+  method({
+    name: 'getblock',
+    summary: 'A block by its hash.',
+    params: Type.Object({ blockhash, verbosity: blockVerbosity }),
+    result: Type.Union([blocks.blockWithIds, blocks.blockWithTransactions, bytes('with verbosity 0')]),
+    run: async ({ reader }, { blockhash: text, verbosity }) => {
+      const answer = [blockHex, blockByHash, wholeBlockByHash][verbosity ?? 1] as typeof blockByHash
+      return new JsonText(await answer(reader, readParameter('hash', 'blockhash', text)))
+    },
+  }),
+  method({
+    name: 'getblockbyheight',
+    summary: 'The active block at a height, with whole transactions.',
+    params: Type.Object({ height: heightParam }),
+    result: blocks.blockWithTransactions,
+    run: async ({ reader }, { height }) => new JsonText(await blockByHeight(reader, height)),
+  }),
+  method({
+    name: 'getconfirmbyheight',
+    summary: 'Who proposed the active block at a height and who voted for it.',
+    params: Type.Object({ height: heightParam, verbosity: confirmVerbosity }),
+    result: confirmResult,
+    run: ({ reader }, { height, verbosity }) =>
+      new JsonText((verbosity === 0 ? confirmHexByHeight : confirmByHeight)(reader, height)),
+  }),
+  method({
+    name: 'getconfirmbyhash',
+    summary: 'The same by the hash of the block.',
+    params: Type.Object({ blockhash, verbosity: confirmVerbosity }),
+    result: confirmResult,
+    run: ({ reader }, { blockhash: text, verbosity }) => {
+      const answer = verbosity === 0 ? confirmHexByHash : confirmByHash
+      return new JsonText(answer(reader, readParameter('hash', 'blockhash', text)))
+    },
+  }),
+  method({
+    name: 'getarbitersinfo',
+    summary: 'The validators of the next block and those that follow them.',
+    params: none,
+    result: arbitersInfo,
+    run: ({ reader }) => arbiters(reader.chain.spec, reader.height + 1),
+  }),
+]
+
+function arbiters(spec: Spec, height: number): Record<string, unknown> {
+  const inForce = paramsAt(spec, height)
+  const start = turnStart(spec, height)
+  const next = spec.sections.find((section) => section.height > height && !sameValidators(section.params, inForce))
+  return {
+    arbiters: inForce.validators.map(toHex),
+    candidates: [],
+    nextarbiters: (next?.params ?? inForce).validators.map(toHex),
+    nextcandidates: [],
+    ondutyarbiter: spec.hasValidators ? toHex(sponsorAt(spec, height, 0)) : '',
+    currentturnstartheight: start,
+    nextturnstartheight: next?.height ?? null,
+  }
+}
+
+/** The height from which the validators of `height` have been the same. */
+function turnStart(spec: Spec, height: number): number {
+  const sections = spec.sections.filter((section) => section.height <= height)
+  const inForce = paramsAt(spec, height)
+  const before = sections.findLastIndex(({ params }) => !sameValidators(params, inForce))
+  return sections[before + 1]?.height ?? 0
+}
+
+function sameValidators(a: Params, b: Params): boolean {
+  return a.validators.map(toHex).join() === b.validators.map(toHex).join()
+}

@@ -1,0 +1,22 @@
+import { Type } from '@sinclair/typebox'
+import { openRpcDocument } from '../openrpc.js'
+import { JsonText, method, type RpcMethod } from './method.js'
+
+/** `rpc.discover`, which describes the methods that `all` returns, itself among them. */
+export function discoverMethod(all: () => readonly RpcMethod[]): RpcMethod {
+  let text: string | undefined
+  return method({
+    name: 'rpc.discover',
+    summary: 'Describes every method in OpenRPC.',
+    params: Type.Object({}),
+    result: Type.Object(
+      {
+        openrpc: Type.String({ pattern: '^1\\.' }),
+        info: Type.Object({ title: Type.String(), version: Type.String() }),
+        methods: Type.Array(Type.Object({ name: Type.String() })),
+      },
+      { description: 'an OpenRPC document' },
+    ),
+    run: ({ nodeInfo }) => new JsonText((text ??= JSON.stringify(openRpcDocument(all(), nodeInfo().compile)))),
+  })
+}

@@ -1,0 +1,26 @@
+import { RuleError } from '../../errors.js'
+import { asBuffer } from '../../primitives/bytes.js'
+import type { ApiLimits } from '../limits.js'
+
+/** What stands before every value of JSON but the first: a comma, or what opens an array or an object. */
+const marks = [',', '[', '{'].map((mark) => mark.charCodeAt(0))
+
+/**
+ * Throws `request-too-large` for a body that is large and not so because of a few long texts, as one with a transaction is:
+ * parsing a million values would hold the event loop for long.
+ */
+export function refuseManyValues(body: Uint8Array, { rpcPlainBody, rpcLargeBodyValues }: ApiLimits): void {
+  if (body.length <= rpcPlainBody) return
+  const buffer = asBuffer(body)
+  let found = 0
+  for (const mark of marks) {
+    for (let at = buffer.indexOf(mark); at >= 0; at = buffer.indexOf(mark, at + 1)) {
+      if (++found > rpcLargeBodyValues) {
+        throw new RuleError(
+          'request-too-large',
+          `${body.length} bytes with more than ${rpcLargeBodyValues} values; above ${rpcPlainBody} bytes there may be fewer`,
+        )
+      }
+    }
+  }
+}

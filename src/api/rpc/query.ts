@@ -1,0 +1,37 @@
+import { Type } from '@sinclair/typebox'
+import { queryLimits, refuseAmbiguous } from '../../resolver/query.js'
+import { queryResult } from '../schemas/did.js'
+import { JsonText, method, type RpcMethod } from './method.js'
+
+function count(description: string, unlessGiven: number) {
+  const bounds = { minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
+  return Type.Optional(Type.Integer({ ...bounds, description, default: unlessGiven }))
+}
+
+const byCondition = method({
+  name: 'query',
+  summary: 'Searches the latest documents of all DIDs that are not deactivated, by exactly one of three conditions.',
+  params: Type.Object({
+    service: Type.Optional(Type.String({ minLength: 1, description: 'the type of a service' })),
+    credential: Type.Optional(Type.String({ minLength: 1, description: 'the type of a credential' })),
+    query: Type.Optional(Type.String({ description: 'a find condition as JSON or JSON5 text' })),
+    skip: count('matching documents to leave out first', 0),
+    limit: count(
+      `documents to return, 0 to count only; ${queryLimits.documents} at most`,
+      queryLimits.documentsUnasked,
+    ),
+  }),
+  result: queryResult,
+  listed: false,
+  run: async ({ resolver }, params) => new JsonText(await resolver.queryJson(params)),
+})
+
+/** `query {service | credential | query, skip?, limit?}` → a page of the documents that match. */
+export const queryDocuments: RpcMethod = {
+  ...byCondition,
+  run: (context, params, caller) => {
+    // How many conditions there are is said first, whatever they are.
+    if (typeof params === 'object' && params !== null && !Array.isArray(params)) refuseAmbiguous(params)
+    return byCondition.run(context, params, caller)
+  },
+}

@@ -1,0 +1,63 @@
+import { type TObject, type TProperties, type TSchema, type TString, Type } from '@sinclair/typebox'
+
+/** The pieces that answers and parameters are made of. */
+
+/** An object of these members and no others. */
+export function closed<T extends TProperties>(members: T, description?: string): TObject<T> {
+  return Type.Object(members, { additionalProperties: false, ...(description === undefined ? {} : { description }) })
+}
+
+/** A hash in an answer. */
+export function hash(description = 'display order'): TString {
+  return Type.String({ pattern: '^[0-9a-f]{64}$', description })
+}
+
+/** Bytes in an answer. */
+export function bytes(description = 'bytes in hex'): TString {
+  return Type.String({ pattern: '^([0-9a-f]{2})*$', description })
+}
+
+export function publicKey(description: string): TString {
+  return Type.String({ pattern: '^0[23][0-9a-f]{64}$', description })
+}
+
+/** Coins in an answer. */
+export function amount(description = 'coins'): TString {
+  return Type.String({ pattern: '^[0-9]+\\.[0-9]{8}$', description })
+}
+
+/** A 32-bit number. */
+export function uint32(description: string) {
+  return Type.Integer({ minimum: 0, maximum: 0xffffffff, description })
+}
+
+/** One of some texts. */
+export function oneOf<const T extends string>(values: readonly T[], description: string) {
+  return Type.Unsafe<T>(Type.String({ enum: [...values], pattern: `^(${values.join('|')})$`, description }))
+}
+
+/** A value or null, which says why in its description. */
+export function orNull(schema: TSchema, description: string): TSchema {
+  return Type.Union([schema, Type.Null()], { description })
+}
+
+/** Parameters. */
+
+export const heightParam = uint32('height of a block of the active chain')
+
+export function hashParam(description: string): TString {
+  return Type.String({ pattern: '^[0-9a-fA-F]{64}$', description })
+}
+
+/** The checksum is looked at by who reads the address. */
+export const addressParam = Type.String({ minLength: 34, maxLength: 34, description: 'an address' })
+
+/** Coins as text, or as a number that is written without an exponent. */
+export const amountParam = Type.Union([Type.String(), Type.Number()], {
+  description: 'coins with at most eight decimals, such as "1.5"',
+})
+
+/** One of the whole numbers from 0 to `most`. */
+export function verbosityParam(most: number, description: string) {
+  return Type.Optional(Type.Integer({ minimum: 0, maximum: most, default: 1, description }))
+}

@@ -1,0 +1,228 @@
+import type { Duplex } from 'node:stream'
+import { WebSocket, type RawData } from 'ws'
+import type { Log } from '../../env.js'
+import { RuleError } from '../../errors.js'
+import type { LedgerEvent, Topic } from '../../events/event.js'
+import { type Beginning, EventFeed } from '../../events/feed.js'
+import type { EventLog } from '../../events/log.js'
+import { displayHash } from '../../primitives/bytes.js'
+import { rpcFailure } from '../answer.js'
+import type { ApiLimits } from '../limits.js'
+import type { RpcCore } from '../rpc/core.js'
+import type { RpcCaller, Subscriber, SubscriptionStart } from '../rpc/method.js'
+import { type Outlet, Subscription } from './subscription.js'
+import type { Turns } from './turns.js'
+
+/** Codes with which a connection is closed. */
+export const closeCode = { goingAway: 1001, unsupported: 1003, tryLater: 1013 } as const
+
+/** What all connections of a server share. */
+export interface Shared {
+  readonly core: RpcCore
+  readonly events: EventLog
+  readonly limits: ApiLimits
+  readonly log: Log
+  /** Turns at reading blocks that are told again. */
+  readonly turns: Turns
+  /** Subscriptions that are to hear of new events. */
+  readonly subscriptions: Set<Subscription>
+  /** Bytes that messages and answers take up. */
+  readonly held: { bytes: number }
+  /** The message that tells an event. */
+  notification(event: LedgerEvent, subscription: number): Buffer
+}
+
+/** One WebSocket: requests answered one after another, and events. */
+export class Connection implements Subscriber, Outlet {
+  readonly #ws: WebSocket
+  readonly #socket: Duplex
+  readonly #shared: Shared
+  readonly #caller: RpcCaller
+  readonly #messages: Buffer[] = []
+  readonly #subscriptions = new Map<number, Subscription>()
+  readonly #new: Subscription[] = []
+  #lastSubscription = 0
+  #answering = false
+  /** Whether anything came from the other side since the last ping. */
+  #alive = true
+  /** Bytes since the last whole message. */
+  #unfinished = 0
+  /** Bytes of messages that are not answered, and of answers that are not sent. */
+  #waiting = 0
+  /** What of these is counted among all. */
+  #counted = 0
+  #waitForRoom: Promise<void> | undefined
+
+  constructor(ws: WebSocket, socket: Duplex, access: Omit<RpcCaller, 'subscriber'>, shared: Shared) {
+    this.#ws = ws
+    this.#socket = socket
+    this.#shared = shared
+    this.#caller = { ...access, subscriber: this }
+    ws.on('message', (data, isBinary) => this.#receive(data, isBinary))
+    ws.on('pong', () => (this.#alive = true))
+    ws.on('error', (error) => shared.log.debug({ error: error.message }, 'a WebSocket was closed for what it sent'))
+    ws.on('close', () => this.#closed())
+    socket.on('data', (chunk: Buffer) => this.#count(chunk.length))
+  }
+
+  get open(): boolean {
+    return this.#ws.readyState === WebSocket.OPEN
+  }
+
+  get full(): boolean {
+    return this.#ws.bufferedAmount >= this.#shared.limits.wsSendQueue && this.#socket.writableNeedDrain
+  }
+
+  room(): Promise<void> {
+    if (!this.full || !this.open) return Promise.resolve()
+    this.#waitForRoom ??= new Promise((resolve) => {
+      const done = () => {
+        this.#socket.off('drain', done).off('close', done)
+        this.#waitForRoom = undefined
+        resolve()
+      }
+      this.#socket.on('drain', done).on('close', done)
+    })
+    return this.#waitForRoom
+  }
+
+  tell(event: LedgerEvent, subscription: number): void {
+    this.#ws.send(this.#shared.notification(event, subscription), { binary: false })
+  }
+
+  fail(error: unknown): void {
+    const { log } = this.#shared
+    if (error instanceof RuleError) {
+      this.close(closeCode.tryLater, `${error.code}: ${error.message}`)
+      return
+    }
+    log.error({ error: String(error) }, 'events cannot be told')
+    this.close(closeCode.tryLater, 'the node cannot tell more events; its log says why')
+  }
+
+  subscribe(topics: readonly Topic[], beginning: Beginning): SubscriptionStart {
+    const { events, limits, turns } = this.#shared
+    if (this.#subscriptions.size >= limits.wsSubscriptions) {
+      throw new RuleError('subscription-limit', `${limits.wsSubscriptions} subscriptions; end one of them first`)
+    }
+    const feed = new EventFeed(events, topics, beginning)
+    const subscription = new Subscription(++this.#lastSubscription, feed, this, turns)
+    this.#subscriptions.set(subscription.id, subscription)
+    this.#new.push(subscription)
+    const { height, hash } = events.tip
+    return { subscription: subscription.id, number: events.last, height, hash: displayHash(hash) }
+  }
+
+  unsubscribe(id: number): boolean {
+    const subscription = this.#subscriptions.get(id)
+    if (subscription === undefined) return false
+    this.#subscriptions.delete(id)
+    this.#end(subscription)
+    return true
+  }
+
+  /** Sends a ping; a connection that gave no sign of life since the last one is cut off. */
+  ping(): void {
+    if (!this.#alive) {
+      this.#ws.terminate()
+      return
+    }
+    this.#alive = false
+    if (this.open) this.#ws.ping()
+  }
+
+  /** Says why and closes; what is longer than the protocol allows is cut. */
+  close(code: number, reason: string): void {
+    if (!this.open) return
+    this.#ws.close(code, Buffer.from(reason).subarray(0, maxReason))
+    this.#messages.length = 0
+  }
+
+  terminate(): void {
+    this.#ws.terminate()
+  }
+
+  #receive(data: RawData, isBinary: boolean): void {
+    this.#alive = true
+    this.#unfinished = 0
+    if (!this.open) return
+    if (isBinary) {
+      this.close(closeCode.unsupported, 'messages are text')
+      return
+    }
+    const message = data as Buffer
+    this.#waiting += message.length
+    this.#messages.push(message)
+    if (this.#messages.length >= this.#shared.limits.wsWaiting) this.#ws.pause()
+    if (!this.#answering) void this.#answerAll()
+  }
+
+  async #answerAll(): Promise<void> {
+    this.#answering = true
+    for (let message = this.#messages.shift(); message !== undefined && this.open; message = this.#messages.shift()) {
+      await this.#answer(message)
+      for (const subscription of this.#new.splice(0)) {
+        this.#shared.subscriptions.add(subscription)
+        subscription.begin()
+      }
+      if (this.#ws.isPaused && this.#messages.length < this.#shared.limits.wsWaiting) this.#ws.resume()
+      await this.room()
+    }
+    this.#answering = false
+  }
+
+  async #answer(message: Buffer): Promise<void> {
+    const { core, held, limits } = this.#shared
+    const answer =
+      held.bytes > limits.wsHeld
+        ? rpcFailure('null', new RuleError('busy', 'too many large messages at once; try again'))
+        : await core.handle(message, this.#caller)
+    this.#hold(-message.length)
+    if (answer === undefined || !this.open) return
+    const bytes = Buffer.from(answer)
+    this.#hold(bytes.length)
+    this.#ws.send(bytes, { binary: false }, () => this.#hold(-bytes.length))
+  }
+
+  #hold(bytes: number): void {
+    this.#waiting += bytes
+    this.#recount()
+  }
+
+  /** Bytes came in. Whole messages of them are counted already, so this counts a little too much until the next one. */
+  #count(bytes: number): void {
+    const { held, limits } = this.#shared
+    this.#unfinished += bytes
+    this.#recount()
+    if (this.#unfinished <= limits.wsUncounted || held.bytes <= limits.wsHeld) return
+    this.close(closeCode.tryLater, 'too many large messages at once; try again')
+    // Without waiting for the other side's leave: what it sent so far is to go at once.
+    this.#socket.end(() => this.#socket.destroy())
+  }
+
+  #recount(): void {
+    const { held, limits } = this.#shared
+    const count = this.#closedDown ? 0 : this.#waiting + Math.max(0, this.#unfinished - limits.wsUncounted)
+    held.bytes += count - this.#counted
+    this.#counted = count
+  }
+
+  get #closedDown(): boolean {
+    return this.#ws.readyState === WebSocket.CLOSED
+  }
+
+  #end(subscription: Subscription): void {
+    subscription.end()
+    this.#shared.subscriptions.delete(subscription)
+  }
+
+  #closed(): void {
+    for (const subscription of this.#subscriptions.values()) this.#end(subscription)
+    this.#subscriptions.clear()
+    this.#messages.length = 0
+    this.#recount()
+  }
+}
+
+/** Bytes of a reason in a close frame. */
+const maxReason = 123

@@ -1,0 +1,93 @@
+import type { LedgerEvent } from '../../events/event.js'
+import type { EventFeed } from '../../events/feed.js'
+import type { Turns } from './turns.js'
+
+/** The connection as its subscriptions see it. */
+export interface Outlet {
+  readonly open: boolean
+  /** So much waits to be sent that events have to wait too. */
+  readonly full: boolean
+  /** Resolves when it is not full any more, or not open. */
+  room(): Promise<void>
+  tell(event: LedgerEvent, subscription: number): void
+  /** Ends the connection because a subscription cannot go on. */
+  fail(error: unknown): void
+}
+
+/** Sends what a feed has to tell, as fast as the other side takes it. */
+export class Subscription {
+  readonly id: number
+  readonly #feed: EventFeed
+  readonly #outlet: Outlet
+  readonly #turns: Turns
+  #stage: 'waiting' | 'replaying' | 'live' | 'ended' = 'waiting'
+  #waitsForRoom = false
+
+  constructor(id: number, feed: EventFeed, outlet: Outlet, turns: Turns) {
+    this.id = id
+    this.#feed = feed
+    this.#outlet = outlet
+    this.#turns = turns
+  }
+
+  /** Begins, once the answer with the number of the subscription is on its way. */
+  begin(): void {
+    if (this.#stage !== 'waiting') return
+    this.#stage = 'replaying'
+    this.#replay().catch((error: unknown) => this.#outlet.fail(error))
+  }
+
+  /** Sends what is new, as far as there is room; fails the connection of a reader that is too slow. */
+  pump(): void {
+    if (this.#stage !== 'live') return
+    try {
+      this.#feed.checkKept()
+      while (this.#outlet.open && !this.#waitsForRoom) {
+        if (this.#outlet.full) {
+          this.#pumpLater()
+          return
+        }
+        const event = this.#feed.take()
+        if (event === undefined) return
+        this.#outlet.tell(event, this.id)
+      }
+    } catch (error) {
+      this.#outlet.fail(error)
+    }
+  }
+
+  end(): void {
+    this.#stage = 'ended'
+  }
+
+  async #replay(): Promise<void> {
+    while (this.#feed.replaying && this.#active) {
+      await this.#outlet.room()
+      await this.#turns.run(() => this.#replayBlock())
+    }
+    if (!this.#active) return
+    this.#stage = 'live'
+    this.pump()
+  }
+
+  async #replayBlock(): Promise<void> {
+    if (!this.#active) return
+    for (const event of (await this.#feed.replay()) ?? []) {
+      if (this.#outlet.full) await this.#outlet.room()
+      if (!this.#active) return
+      this.#outlet.tell(event, this.id)
+    }
+  }
+
+  get #active(): boolean {
+    return this.#stage !== 'ended' && this.#outlet.open
+  }
+
+  #pumpLater(): void {
+    this.#waitsForRoom = true
+    void this.#outlet.room().then(() => {
+      this.#waitsForRoom = false
+      this.pump()
+    })
+  }
+}

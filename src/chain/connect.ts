@@ -1,0 +1,49 @@
+import { BlockConnector, type ConnectedBlock } from '../consensus/connect.js'
+import type { SanityContext } from '../consensus/sanity.js'
+import type { SignatureCache } from '../crypto/signature-cache.js'
+import { RunningChecks, type Verifier } from '../crypto/verifier.js'
+import type { Block } from '../primitives/block.js'
+import type { SignatureCheck } from '../primitives/signature.js'
+import { inSlices } from '../slices.js'
+import type { Overlay } from '../storage/database.js'
+import { keys } from '../storage/schema.js'
+import { coinKeysOf, putConnected, StoredState } from '../storage/state.js'
+import type { BlockEvent } from './change.js'
+
+/** What connecting a block needs beside the block. */
+export interface Connecting {
+  readonly sanity: SanityContext
+  readonly verifier: Verifier
+  readonly signatures: SignatureCache
+}
+
+/** Connects a block, verifies its signatures and stages its rows. */
+export async function connectInto(
+  overlay: Overlay,
+  block: Block,
+  { sanity, verifier, signatures }: Connecting,
+): Promise<BlockEvent> {
+  // Other threads verify while this one goes on; the overlay only gathers rows and is dropped if a signature fails.
+  const running = new RunningChecks(verifier)
+  const connected = await connectOn(overlay, block, sanity, (checks) => running.add(signatures.unknown(checks)))
+  await Promise.all([running.finish(), putConnected(overlay, block, connected)])
+  overlay.put(keys.active(block.header.height), block.header.hash)
+  return { block, dids: [...connected.state.dids.keys()] }
+}
+
+/** Connects a block on an overlay; `verify` gets the signature checks of each transaction as they are found. */
+export async function connectOn(
+  overlay: Overlay,
+  block: Block,
+  sanity: SanityContext,
+  verify?: (checks: readonly SignatureCheck[]) => void,
+): Promise<ConnectedBlock> {
+  await overlay.load(coinKeysOf(block))
+  const connector = new BlockConnector(block, new StoredState(overlay), sanity)
+  await inSlices(() => {
+    const connected = connector.step()
+    if (connected !== undefined) verify?.(connected.checks)
+    return connected !== undefined
+  })
+  return connector.finish()
+}

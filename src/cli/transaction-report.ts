@@ -1,0 +1,86 @@
+import { addressOf } from '../primitives/address.js'
+import { formatAmount } from '../primitives/amount.js'
+import { toHex } from '../primitives/bytes.js'
+import { parseCode } from '../primitives/program.js'
+import type { Transaction } from '../primitives/transaction.js'
+import { payerOf } from '../wallet/build.js'
+import { isComplete, type ProgramSignatures, transactionSignatures } from '../wallet/multisig-signatures.js'
+import { isSigned, signatureCount } from '../wallet/sign.js'
+import { feeOf, type TransactionFile } from '../wallet/transaction-file.js'
+import { shellWord } from './output.js'
+
+/**
+ * What a transaction pays to whom, for people. The amounts of inputs are what its file says. Nothing that whoever wrote the file
+ * could choose makes an output pass for change: only what returns to the one program that has to sign is that.
+ */
+export function transactionRows(file: TransactionFile): [string, string][] {
+  const { transaction } = file
+  const fee = feeOf(file)
+  const payers = transaction.programs.map(({ code }) => parseCode(code) && addressOf(payerOf(code)))
+  const payer = payers.length === 1 ? payers[0] : undefined
+  return [
+    ['txid', transaction.txid],
+    ...transaction.outputs.map(({ programHash, value, outputLock }): [string, string] => {
+      const to = addressOf(programHash)
+      const lock = outputLock === 0 ? '' : `  locked until ${outputLock}`
+      return [to === payer ? 'change' : 'pays', `${formatAmount(value)}  ${to}${lock}`]
+    }),
+    ['fee', fee === undefined ? 'unknown: the file does not tell what the inputs are worth' : formatAmount(fee)],
+  ]
+}
+
+/** Which keys of multisig addresses have signed and which can, for people. */
+export function signatureRows(transaction: Transaction): [string, string][] {
+  return transactionSignatures(transaction)
+    .filter(({ kind }) => kind === 'multisig')
+    .flatMap((program): [string, string][] => [
+      ['signatures', `${program.present} of ${program.required}  ${program.address}`],
+      ...program.keys.map((key, i): [string, string] => [program.signatures[i] ? 'signed' : 'open', toHex(key)]),
+    ])
+}
+
+/** How far each program is signed, as JSON; keys in hex, in the order of their scripts. */
+export function signaturesJson(transaction: Transaction): Record<string, unknown>[] {
+  return transactionSignatures(transaction).map((program) => {
+    const keys = (signed: boolean) =>
+      program.keys.filter((_, i) => (program.signatures[i] !== undefined) === signed).map(toHex)
+    const { address, required, present, defect } = program
+    return {
+      address,
+      required,
+      present,
+      signed: keys(true),
+      open: keys(false),
+      ...(defect === undefined ? {} : { defect }),
+    }
+  })
+}
+
+/** The addresses whose signatures are missing, for a sentence. */
+export function missingText(transaction: Transaction): string {
+  return incomplete(transaction).map(signatureCount).join(', ') || 'the payers'
+}
+
+/** What is to be done with a file that was just written. */
+export function nextStep(path: string, transaction: Transaction): string {
+  if (isSigned(transaction)) return `Next: npx didledger wallet send ${shellWord(path)}`
+  const still = `Still to be signed by ${missingText(transaction)}.`
+  return incomplete(transaction).some(({ kind }) => kind === 'multisig')
+    ? `${still}\nNext, by the owner of an open key: npx didledger wallet sign ${shellWord(path)}`
+    : still
+}
+
+/**
+ * The name of the file that follows `path`: with `.signed`, and while a multisig address lacks signatures, how many it has, so
+ * that each owner's file has a name of its own.
+ */
+export function signedPath(path: string, transaction: Transaction): string {
+  const base = path.replace(/\.[^./]*$/, '').replace(/\.signed-\d+$/, '')
+  const open = incomplete(transaction).filter(({ kind }) => kind === 'multisig')
+  const present = open.reduce((sum, program) => sum + program.present, 0)
+  return `${base}.signed${open.length > 0 ? `-${present}` : ''}.json`
+}
+
+function incomplete(transaction: Transaction): ProgramSignatures[] {
+  return transactionSignatures(transaction).filter((program) => !isComplete(program))
+}

@@ -1,0 +1,83 @@
+import type { DocumentQuery, QueryResult, ResolveResult } from '../did/resolution.js'
+import { type Code, RuleError } from '../errors.js'
+import { asInteger, asList, asResolveResult, isObject, unexpected } from './answers.js'
+import { baseUrl, NodeRefusal } from './http.js'
+import { callRpc } from './rpc.js'
+
+export interface HttpResolverOptions {
+  /** Milliseconds that one question may take; 30 000 by default. */
+  readonly timeout?: number
+  /** Bytes of the largest answer that is read; 16 MiB by default. */
+  readonly maxAnswer?: number
+}
+
+/** Milliseconds for one question. */
+const questionTimeout = 30_000
+/** Bytes of an answer: far above a page of documents, or the history of a DID that changes daily. */
+const maxResolverAnswer = 16 * 1024 * 1024
+const hint = 'is the URL right, and does the node run?'
+
+/** The message of a refusal that is about the condition of a query. */
+const queryMessage = 'Query parameters invalid.'
+
+/** What the codes of a node's refusals mean in this program. */
+const codeOf: Readonly<Record<number, Code>> = {
+  [-32600]: 'request-form',
+  [-32601]: 'request-action',
+  [-32602]: 'request-parameter',
+  [-32001]: 'resolver-behind',
+  [-32005]: 'busy',
+  [-32010]: 'request-forbidden',
+}
+
+/**
+ * The resolver of a node elsewhere, asked by JSON-RPC over HTTP or HTTPS; it needs nothing but `fetch`. Methods reject
+ * with the RuleError that a resolver in this process would throw, and with a UserError when no node answers in time.
+ */
+export class HttpResolver {
+  readonly url: string
+  readonly #options: { readonly timeout: number; readonly maxAnswer: number; readonly hint: string }
+
+  /** `url` is where the node takes JSON-RPC: `http://127.0.0.1:20336` for a devnet on this machine. */
+  constructor(url: string, { timeout = questionTimeout, maxAnswer = maxResolverAnswer }: HttpResolverOptions = {}) {
+    this.url = baseUrl(url)
+    this.#options = { timeout, maxAnswer, hint }
+  }
+
+  /** The state of a DID, given in full or as the identifier alone; with `all` every operation instead of the last one. */
+  async resolve(did: string, { all = false }: { readonly all?: boolean } = {}): Promise<ResolveResult> {
+    return asResolveResult(await this.#ask('resolvedid', { did, all }))
+  }
+
+  /** The current documents that match, those of deactivated DIDs left out. */
+  async query({ query, ...rest }: DocumentQuery): Promise<QueryResult> {
+    const text = typeof query === 'object' ? JSON.stringify(query) : query
+    return asQueryResult(await this.#ask('query', { ...rest, ...(text === undefined ? {} : { query: text }) }))
+  }
+
+  async #ask(method: string, params: Record<string, unknown>): Promise<unknown> {
+    try {
+      return await callRpc(this.url, method, params, this.#options)
+    } catch (error) {
+      if (!(error instanceof NodeRefusal)) throw error
+      const { code, description, reason } = error
+      const rule = description === queryMessage ? 'query-invalid' : codeOf[code]
+      throw new RuleError(rule ?? 'internal', reason || description)
+    }
+  }
+}
+
+function asQueryResult(value: unknown): QueryResult {
+  if (!isObject(value)) throw unexpected('the query result is not an object')
+  const document = asList(value['document'], 'document').map((entry, i) => {
+    if (!isObject(entry)) throw unexpected(`document[${i}] is not an object`)
+    return entry
+  })
+  const { total, start, count } = value
+  return {
+    total: asInteger(total, 'total'),
+    start: asInteger(start, 'start'),
+    count: asInteger(count, 'count'),
+    document,
+  }
+}

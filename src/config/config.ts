@@ -1,0 +1,137 @@
+import { UserError } from '../errors.js'
+import type { NodeCommand, Option } from '../option.js'
+import { type FileMember, readConfigText, shortened } from './file.js'
+import { allOptions, flagOf, optionsOf, otherVariables, variableOf } from './rows.js'
+import { fromText, isValid, nearest } from './values.js'
+
+/** Where a value comes from; the later ones of this list win. */
+export type Origin = 'default' | 'file' | 'environment' | 'flag'
+
+/** An option with its value; undefined where it is not set and has no default. */
+export interface Setting {
+  readonly option: Option
+  readonly value: unknown
+  readonly origin: Origin
+  /** Where exactly: the file and its line, the variable, the flag; empty for a default. */
+  readonly place: string
+}
+
+export interface ConfigSources {
+  readonly command: NodeCommand
+  readonly file?: { readonly path: string; readonly text: string } | undefined
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** What the command line gave, by key: values already, texts for lists. */
+  readonly flags: ReadonlyMap<string, unknown>
+}
+
+/** The effective configuration of a node. */
+export class Config {
+  readonly command: NodeCommand
+  /** In the order of the options. */
+  readonly settings: readonly Setting[]
+  readonly #values: ReadonlyMap<string, unknown>
+
+  constructor(command: NodeCommand, settings: readonly Setting[]) {
+    this.command = command
+    this.settings = settings
+    this.#values = new Map(settings.map(({ option, value }) => [option.key, value]))
+  }
+
+  /** The value of an option that the command has. */
+  get<T>({ key }: Option<T>): T {
+    return this.#values.get(key) as T
+  }
+
+  /** Where the value of an option comes from, for messages: `flag --host`. */
+  placeOf({ key }: Option): string {
+    const setting = this.settings.find(({ option }) => option.key === key)
+    return `${setting?.origin} ${setting?.place}`.trim()
+  }
+}
+
+/**
+ * Puts the sources together: a flag wins over the environment, that over the file, that over the default. What no option is
+ * called, or no option can be, is a {@link UserError} with exit code 2, wherever it stands.
+ */
+export function readConfig({ command, file, env, flags }: ConfigSources): Config {
+  const options = optionsOf(command)
+  const given = new Map<string, Setting>()
+  const put = (option: Option, value: unknown, origin: Origin, place: string) => {
+    if (!isValid(option, value)) {
+      throw new UserError(`${place}: ${option.key} is not ${option.expects}: ${shown(value)}`, 2)
+    }
+    given.set(option.key, { option, value, origin, place })
+  }
+  if (file !== undefined) {
+    for (const { option, value, line } of optionsInFile(file, command, options)) {
+      put(option, value, 'file', `${file.path}:${line}`)
+    }
+  }
+  for (const { option, text, variable } of optionsInEnvironment(env, command, options)) {
+    put(option, fromText(option, text), 'environment', variable)
+  }
+  for (const option of options) {
+    const value = flags.get(option.key)
+    if (value !== undefined) put(option, value, 'flag', flagOf(option))
+  }
+  const settings = options.map(
+    (option): Setting => given.get(option.key) ?? { option, value: option.default, origin: 'default', place: '' },
+  )
+  return new Config(command, settings)
+}
+
+function* optionsInFile(
+  { path, text }: { readonly path: string; readonly text: string },
+  command: NodeCommand,
+  options: readonly Option[],
+): Generator<FileMember & { readonly option: Option }> {
+  const isSection = (name: string) => allOptions.some(({ key }) => key.startsWith(`${name}.`))
+  for (const member of readConfigText(text, path, isSection)) {
+    const option = options.find(({ key }) => key === member.path)
+    if (option === undefined) {
+      const sections = new Set(options.map(({ key }) => key.split('.')[0] as string))
+      const keys = [...options.map(({ key }) => key), ...sections]
+      throw unknown(
+        `${path}:${member.line}`,
+        member.path,
+        command,
+        keys,
+        allOptions.some(({ key }) => key === member.path),
+      )
+    }
+    yield { ...member, option }
+  }
+}
+
+function* optionsInEnvironment(
+  env: ConfigSources['env'],
+  command: NodeCommand,
+  options: readonly Option[],
+): Generator<{ readonly option: Option; readonly variable: string; readonly text: string }> {
+  for (const [variable, text] of Object.entries(env)) {
+    if (!variable.startsWith('DIDLEDGER_') || text === undefined || Object.hasOwn(otherVariables, variable)) continue
+    const option = options.find((candidate) => variableOf(candidate) === variable)
+    if (option === undefined) {
+      const names = [...options.map(variableOf), ...Object.keys(otherVariables)]
+      const ofOther = allOptions.some((candidate) => variableOf(candidate) === variable)
+      throw unknown('the environment', variable, command, names, ofOther)
+    }
+    yield { option, variable, text }
+  }
+}
+
+function unknown(
+  place: string,
+  name: string,
+  command: NodeCommand,
+  names: readonly string[],
+  ofOther: boolean,
+): UserError {
+  const near = ofOther ? undefined : nearest(name, names)
+  const what = ofOther ? `${shortened(name)} is no option of ${command}` : `there is no option ${shortened(name)}`
+  return new UserError(`${place}: ${what}${near === undefined ? '' : `; did you mean ${near}?`}`, 2)
+}
+
+function shown(value: unknown): string {
+  return (JSON.stringify(value) ?? String(value)).slice(0, 100)
+}

@@ -1,0 +1,97 @@
+import JSON5 from 'json5'
+import { UserError } from '../errors.js'
+
+/** A member of a configuration file. */
+export interface FileMember {
+  /** Names from the outermost on, with dots between: `api.host`. */
+  readonly path: string
+  readonly value: unknown
+  /** From 1 on. */
+  readonly line: number
+}
+
+/** Names longer than this are no options, and nobody wants to read them in a message. */
+const longestName = 80
+
+/**
+ * What a configuration file sets: JSON5, an object for each module. `isSection` tells which paths are modules. A text that is no
+ * such thing is a {@link UserError} with exit code 2 that names file and line, and so is a name that stands twice.
+ */
+export function readConfigText(text: string, file: string, isSection: (path: string) => boolean): FileMember[] {
+  const root = parse(text, file)
+  if (!isObject(root)) throw new UserError(`${file}: a configuration is an object of objects, such as { api: {} }`, 2)
+  const lines = linesOf(text, file)
+  const members: FileMember[] = []
+  const visit = (object: object, prefix: string) => {
+    for (const [name, value] of Object.entries(object)) {
+      const path = prefix + name
+      const line = lines.get(path) as number
+      if (!isSection(path)) members.push({ path, value, line })
+      else if (isObject(value)) visit(value, `${path}.`)
+      else throw new UserError(`${file}:${line}: ${path} has to be an object of options`, 2)
+    }
+  }
+  visit(root, '')
+  return members
+}
+
+function parse(text: string, file: string): unknown {
+  try {
+    return JSON5.parse(text)
+  } catch (error) {
+    const { message, lineNumber } = error as Error & { lineNumber?: number }
+    const place = lineNumber === undefined ? file : `${file}:${lineNumber}`
+    throw new UserError(`${place}: not JSON5: ${message.replace(/^JSON5: /, '').slice(0, 200)}`, 2)
+  }
+}
+
+const token = /\/\/.*|\/\*[^]*?\*\/|"(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*'|[{}[\]:,]|[^\s{}[\]:,"'/]+/g
+
+/** The line of every member by its path; the text has been parsed, so that tokens are all there is to look at. */
+function linesOf(text: string, file: string): Map<string, number> {
+  const lines = new Map<string, number>()
+  const prefixes: string[] = []
+  let prefix = ''
+  let before = { text: '', at: 0 }
+  let line = 1
+  let counted = 0
+  for (const { 0: found, index } of text.matchAll(token)) {
+    if (found.startsWith('//') || found.startsWith('/*')) continue
+    if (found === ':') {
+      for (; counted < before.at; counted++) if (text[counted] === '\n') line++
+      const path = (prefixes.at(-1) ?? '') + nameOf(before.text)
+      if (lines.has(path)) {
+        throw new UserError(
+          `${file}:${line}: ${shortened(path)} stands here a second time, after line ${lines.get(path)}`,
+          2,
+        )
+      }
+      lines.set(path, line)
+      prefix = `${path}.`
+    } else if (found === '{') {
+      // Objects of a list have no path that could be an option's.
+      prefixes.push(before.text === ':' ? prefix : prefixes.length === 0 ? '' : `[${index}].`)
+    } else if (found === '[') {
+      prefixes.push('')
+    } else if (found === '}' || found === ']') {
+      prefixes.pop()
+    }
+    before = { text: found, at: index }
+  }
+  return lines
+}
+
+/** The name that a token before a colon stands for. */
+function nameOf(text: string): string {
+  return Object.keys(JSON5.parse<object>(`{${text}:0}`))[0] as string
+}
+
+/** A name for a message. */
+export function shortened(name: string): string {
+  const text = name.length > longestName ? `${name.slice(0, longestName)}…` : name
+  return /^[\w.-]+$/.test(text) ? text : JSON.stringify(text)
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

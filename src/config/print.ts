@@ -1,0 +1,42 @@
+import type { Config, Setting } from './config.js'
+
+/** The configuration as JSON that can be used as a file; what is not set is left out. */
+export function configJson({ settings }: Config): string {
+  const sections = sectionsOf(settings).flatMap(({ name, settings: members }) => {
+    const set = members.filter(({ value }) => value !== undefined)
+    return set.length === 0 ? [] : [[name, Object.fromEntries(set.map((member) => [nameOf(member), member.value]))]]
+  })
+  return `${JSON.stringify(Object.fromEntries(sections), null, 2)}\n`
+}
+
+/** The configuration as JSON5 that can be used as a file, each value with where it comes from. */
+export function configText(config: Config): string {
+  const { command, settings } = config
+  const lines = sectionsOf(settings).flatMap(({ name, settings: members }) => [
+    `  ${name}: {`,
+    ...members.map((member) => `    ${memberLine(config, member)}`),
+    '  },',
+  ])
+  return `// What didledger ${command} would run with.\n{\n${lines.join('\n')}\n}\n`
+}
+
+function memberLine(config: Config, member: Setting): string {
+  const name = nameOf(member)
+  const { value, option } = member
+  if (value === undefined) return `// ${name} is not set`
+  // A line of its own must not be left by what a place is called.
+  const from = config.placeOf(option).replace(/[^\P{C}]|[\u2028\u2029]/gu, '?')
+  return `${name}: ${JSON.stringify(value)}, // ${from}`
+}
+
+function sectionsOf(settings: readonly Setting[]): { name: string; settings: Setting[] }[] {
+  const names = new Set(settings.map(({ option }) => option.key.split('.')[0] as string))
+  return [...names].map((name) => ({
+    name,
+    settings: settings.filter(({ option }) => option.key.startsWith(`${name}.`)),
+  }))
+}
+
+function nameOf({ option }: Setting): string {
+  return option.key.slice(option.key.indexOf('.') + 1)
+}

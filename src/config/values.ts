@@ -1,0 +1,44 @@
+import { Value } from '@sinclair/typebox/value'
+import type { Option } from '../option.js'
+
+/** Whether an option may have a value. */
+export function isValid(option: Option, value: unknown): boolean {
+  return Value.Check(option.schema, value) && (option.check?.(value as NonNullable<unknown>) ?? true)
+}
+
+/**
+ * The value that a text of the command line or the environment stands for, lists separated by commas; what is no value of the
+ * option's kind comes back as it is, and is not valid.
+ */
+export function fromText({ schema }: Option, text: string): unknown {
+  if (schema.type === 'integer') return /^-?(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : text
+  if (schema.type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text
+  if (schema.type === 'array') return text.split(',')
+  return text
+}
+
+/** The name that is meant most likely, also where only what stands before its last dot is missing; undefined where none is near. */
+export function nearest(name: string, names: readonly string[]): string | undefined {
+  let best = names.find((candidate) => candidate.endsWith(`.${name}`))
+  if (best !== undefined) return best
+  let least = Math.max(1, Math.floor(name.length / 3)) + 1
+  for (const candidate of names) {
+    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase())
+    if (distance < least) [best, least] = [candidate, distance]
+  }
+  return best
+}
+
+/** Letters to insert, delete or replace until one text is the other. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      next.push(Math.min(replaced, (row[j] as number) + 1, (next[j - 1] as number) + 1))
+    }
+    row = next
+  }
+  return row[b.length] as number
+}

@@ -1,0 +1,32 @@
+import { Type } from '@sinclair/typebox'
+import { option, wholeNumber } from '../option.js'
+import { devnetAccountCount, maxDevnetAccounts } from '../wallet/devnet-accounts.js'
+
+export const devnetOptions = {
+  blockTime: option({
+    key: 'devnet.blockTime',
+    flag: '--block-time <seconds>',
+    ...wholeNumber(1, 999_999, 'a number of seconds'),
+    description: 'make a block every so often',
+    unit: 'seconds',
+    commands: ['devnet'],
+  }),
+  automine: option({
+    key: 'devnet.automine',
+    flag: '--no-automine',
+    schema: Type.Boolean(),
+    default: true,
+    description: 'make blocks only on dev_mine',
+    expects: 'true or false',
+    commands: ['devnet'],
+  }),
+  accounts: option({
+    key: 'devnet.accounts',
+    flag: '--accounts <n>',
+    ...wholeNumber(1, maxDevnetAccounts, 'a number of accounts'),
+    default: devnetAccountCount,
+    description: 'how many accounts to fund and show',
+    unit: 'accounts',
+    commands: ['devnet'],
+  }),
+}

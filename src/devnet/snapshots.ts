@@ -1,0 +1,62 @@
+import { RuleError } from '../errors.js'
+import type { Waiting } from '../mempool/mempool.js'
+import type { Hash } from '../primitives/hash.js'
+import type { ClockState } from './clock.js'
+
+/** Snapshots that are kept. */
+export const maxSnapshots = 1000
+/** Bytes of pooled transactions in all of them. */
+export const maxSnapshotBytes = 64 * 1024 * 1024
+
+/** A state of the devnet that it can be taken back to. */
+export interface Snapshot {
+  readonly tip: Hash
+  readonly clock: ClockState
+  /** What waited, in order of arrival. */
+  readonly pool: readonly Waiting[]
+}
+
+/** Snapshots by number, oldest first: each stands on the chain as it is. */
+export class Snapshots {
+  readonly #held = new Map<number, { readonly snapshot: Snapshot; readonly bytes: number }>()
+  #bytes = 0
+  #last = 0
+
+  /** Keeps one more and returns its number: 1, 2, and so on. */
+  add(snapshot: Snapshot): number {
+    const bytes = snapshot.pool.reduce((sum, { transaction }) => sum + transaction.bytes.length, 0)
+    if (this.#held.size >= maxSnapshots || this.#bytes + bytes > maxSnapshotBytes) {
+      throw new RuleError(
+        'snapshot-limit',
+        `${this.#held.size} snapshots with ${this.#bytes} bytes of pooled transactions are kept, at most ` +
+          `${maxSnapshots} and ${maxSnapshotBytes} can be; dev_revert to an early one lets those after it go`,
+      )
+    }
+    this.#last++
+    this.#bytes += bytes
+    this.#held.set(this.#last, { snapshot, bytes })
+    return this.#last
+  }
+
+  /** The one with this number; `request-parameter` where there is none. */
+  get(id: number): Snapshot {
+    const held = this.#held.get(id)
+    if (held !== undefined) return held.snapshot
+    const taken = id >= 1 && id <= this.#last
+    throw new RuleError(
+      'request-parameter',
+      taken
+        ? `id: snapshot ${id} is gone: an earlier one was reverted to`
+        : `id: there is no snapshot ${id}; they are numbered from 1, and a restart forgets all of them`,
+    )
+  }
+
+  /** Lets those go that were taken after this one. */
+  forgetAfter(id: number): void {
+    for (const [later, { bytes }] of this.#held) {
+      if (later <= id) continue
+      this.#held.delete(later)
+      this.#bytes -= bytes
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import type { ChainReader } from '../chain/reader.js'
+import type { Mempool } from '../mempool/mempool.js'
+import type { ProgramHash } from '../primitives/address.js'
+import { equalBytes } from '../primitives/bytes.js'
+import type { Coin } from '../wallet/coins.js'
+
+/** What an address has to choose from: its coins on the chain and in the pool, without those that the pool spends already. */
+export async function payerCoins(reader: ChainReader, mempool: Mempool, payer: ProgramHash): Promise<Coin[]> {
+  const { state } = reader.chain
+  const mined = (await reader.coins(payer)).flatMap(({ outpoint, height }) => {
+    const coin = state.coin(outpoint)
+    if (coin === undefined) return []
+    const { value, outputLock, coinbase } = coin
+    return [{ ...outpoint, value, outputLock, coinbase, confirmations: reader.height - height + 1 }]
+  })
+  const pooled = [...mempool.entries()].flatMap(({ transaction: { hash, outputs } }) =>
+    outputs.flatMap(({ programHash, value, outputLock }, index) =>
+      value > 0n && equalBytes(programHash, payer) ? [{ txid: hash, index, value, outputLock, confirmations: 0 }] : [],
+    ),
+  )
+  return [...mined, ...pooled].filter((coin) => mempool.spender(coin) === undefined)
+}

@@ -1,0 +1,166 @@
+import { realpath } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { loopbackHosts } from '../api/origin.js'
+import type { DocumentQuery } from '../did/resolution.js'
+import type { Log } from '../env.js'
+import { UserError } from '../errors.js'
+import { type Node, type NodeOptions, startNode } from '../node.js'
+import { parseSpec, type Spec } from '../primitives/spec.js'
+import { defaultPortBase, type Servers, serve } from '../serving.js'
+import { systemEnv } from '../system.js'
+import { maxDevnetAccounts } from '../wallet/devnet-accounts.js'
+import { readTextFile } from '../wallet/files.js'
+import { nodeChain, nodeMempool } from './chain-node.js'
+import { nodeEvents } from './events.js'
+import type { ApiOptions, CreateNodeOptions, LedgerNode, NodeDevnet } from './node.js'
+import { isShippedSpec, shippedSpecFile, shippedSpecs } from './shipped.js'
+import { addressBytes, nodeWallet, units } from './wallet-node.js'
+
+const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+/** Seconds between two blocks of a devnet, at most. */
+const longestInterval = 999_999
+
+/** Data directories of the nodes in this process. The database keeps other processes out, but tells nobody who is in. */
+const directories = new Set<string>()
+
+/**
+ * Runs a node in this process: the chain, its pool, the resolver, and HTTP only if `api` asks for it. Nodes share nothing, so
+ * there may be several. A {@link UserError} says what is wrong with the options, the directory or a port.
+ */
+export async function createNode(options: CreateNodeOptions): Promise<LedgerNode> {
+  const { dataDir, log = silent } = options
+  const settings = nodeOptions(options)
+  const release = dataDir === undefined ? undefined : await reserve(dataDir)
+  try {
+    const node = await startNode({ ...settings, env: systemEnv(log) })
+    try {
+      return await embedded(node, options, log, release)
+    } catch (error) {
+      await node.close()
+      throw error
+    }
+  } catch (error) {
+    release?.()
+    throw error
+  }
+}
+
+async function embedded(
+  node: Node,
+  { api, accounts }: CreateNodeOptions,
+  log: Log,
+  release: (() => void) | undefined,
+): Promise<LedgerNode> {
+  const closing = new AbortController()
+  const live = () => {
+    if (closing.signal.aborted) throw new UserError('the node is closed')
+    return node
+  }
+  const facade = {
+    name: node.spec.name,
+    dataDir: node.directory.path,
+    resolver: {
+      resolve: async (did: string, { all = false }: { readonly all?: boolean } = {}) =>
+        live().resolver.resolve(did, { all }),
+      query: async (query: DocumentQuery) => live().resolver.query(query),
+    },
+    chain: nodeChain(live, closing.signal),
+    mempool: nodeMempool(live),
+    wallet: nodeWallet(live, systemEnv(log).random, accounts),
+    events: nodeEvents(node, log),
+    devnet: node.devnet && nodeDevnet(live),
+    failure: node.failure,
+  }
+  const open = api === undefined ? undefined : await openApi(node, api, log)
+  let closed: Promise<void> | undefined
+  const close = async () => {
+    closing.abort(new UserError('the node is closed'))
+    try {
+      await open?.servers.close()
+    } finally {
+      await node.close().finally(release)
+    }
+  }
+  return { ...facade, api: open?.urls, close: () => (closed ??= close()) }
+}
+
+interface OpenApi {
+  readonly servers: Servers
+  readonly urls: NonNullable<LedgerNode['api']>
+}
+
+async function openApi(node: Node, api: true | ApiOptions, log: Log): Promise<OpenApi> {
+  const { portBase = defaultPortBase, hosts = loopbackHosts } = api === true ? {} : api
+  const [host] = hosts
+  if (host === undefined) throw new UserError('api.hosts: at least one address to listen on is needed')
+  const servers = await serve(node, { portBase, hosts, log })
+  const { rest, rpc, ws } = servers.ports
+  const at = `//${reachable(host)}`
+  return { servers, urls: { rest: `http:${at}:${rest}`, rpc: `http:${at}:${rpc}`, ws: `ws:${at}:${ws}` } }
+}
+
+/** How a URL names an address that this machine listens on. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  if (host === '::') return '[::1]'
+  return host.includes(':') ? `[${host}]` : host
+}
+
+function nodeDevnet(node: () => Node): NodeDevnet {
+  const devnet = () => node().devnet as NonNullable<Node['devnet']>
+  return {
+    mine: async (blocks = 1) => devnet().mine(blocks),
+    increaseTime: async (seconds) => devnet().increaseTime(seconds),
+    setNextBlockTime: async (time) => devnet().setNextBlockTime(time),
+    faucet: async (address, amount) => devnet().faucet(address, units('amount', amount)),
+    snapshot: async () => devnet().snapshot(),
+    revert: async (snapshot) => devnet().revert(snapshot),
+  }
+}
+
+function nodeOptions({
+  dataDir,
+  mining = 'auto',
+  accounts,
+  mineTo,
+  ...chain
+}: CreateNodeOptions): Omit<NodeOptions, 'env'> {
+  return {
+    spec: specOf(chain),
+    mining: mining === 'auto' ? { kind: 'automine' } : mining === 'manual' ? { kind: 'manual' } : interval(mining),
+    ...(dataDir === undefined ? {} : { dataDir: resolve(dataDir) }),
+    ...(accounts === undefined ? {} : { accounts: whole('accounts', accounts, maxDevnetAccounts) }),
+    ...(mineTo === undefined ? {} : { mineTo: addressBytes(mineTo) }),
+  }
+}
+
+function interval({ seconds }: { readonly seconds: number }): { kind: 'interval'; seconds: number } {
+  return { kind: 'interval', seconds: whole('mining.seconds', seconds, longestInterval) }
+}
+
+function whole(name: string, value: number, most: number): number {
+  if (Number.isInteger(value) && value >= 1 && value <= most) return value
+  throw new UserError(`${name}: ${value} is not a whole number from 1 to ${most}`)
+}
+
+function specOf({ network, spec }: Pick<CreateNodeOptions, 'network' | 'spec'>): Spec {
+  if ((network === undefined) === (spec === undefined)) {
+    throw new UserError('createNode needs either network, a chain that comes with the package, or spec')
+  }
+  if (spec !== undefined) return parseSpec(typeof spec === 'string' ? spec : JSON.stringify(spec))
+  if (network === undefined || !isShippedSpec(network)) {
+    throw new UserError(`network: ${network} is none of ${shippedSpecs.join(', ')}; another chain is given as spec`)
+  }
+  return parseSpec(readTextFile(shippedSpecFile(network), 'chain spec'))
+}
+
+/** Keeps a directory for one node of this process; the returned function gives it back. */
+async function reserve(dataDir: string): Promise<() => void> {
+  const path = await realpath(dataDir).catch(() => resolve(dataDir))
+  if (directories.has(path)) {
+    throw new UserError(`${dataDir} is the data directory of another node in this process; close it, or choose another`)
+  }
+  directories.add(path)
+  return () => void directories.delete(path)
+}

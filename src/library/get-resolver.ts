@@ -1,0 +1,119 @@
+import type {
+  DIDDocumentMetadata,
+  DIDResolutionOptions,
+  DIDResolutionResult,
+  DIDResolver,
+  ParsedDID,
+} from 'did-resolver'
+import { isKeyIdentifier, w3cDocument } from '../did/w3c.js'
+import type { ResolvedTransaction, ResolveResult } from '../did/resolution.js'
+
+/** Whoever answers questions about DIDs: a node in this process, or an HttpResolver. */
+export interface DidSource {
+  /** The state of a DID and its last operation, with `all` every operation, newest first. */
+  resolve(did: string, options?: { readonly all?: boolean }): Promise<ResolveResult>
+}
+
+const defaultContentType = 'application/did+ld+json'
+const contentTypes: readonly string[] = [defaultContentType, 'application/did', 'application/did+json']
+
+/**
+ * The method `ledger` for the npm package did-resolver: `new Resolver(getResolver(node))`, where the node is one of
+ * createNode or an HttpResolver. Never rejects: failures are an `error` of the resolution metadata, `internalError` with a
+ * `message` where the node cannot answer now.
+ */
+export function getResolver(source: DidSource | { readonly resolver: DidSource }): { ledger: DIDResolver } {
+  const from = 'resolver' in source ? source.resolver : source
+  return {
+    ledger: async (did, parsed, _resolver, options) => {
+      try {
+        return await resolution(from, did, parsed, options)
+      } catch (error) {
+        return failed('internalError', error instanceof Error ? error.message : String(error))
+      }
+    },
+  }
+}
+
+async function resolution(
+  source: DidSource,
+  did: string,
+  { id, query }: ParsedDID,
+  { accept = defaultContentType }: DIDResolutionOptions = {},
+): Promise<DIDResolutionResult> {
+  if (!contentTypes.includes(accept)) {
+    return failed('representationNotSupported', `accept: one of ${contentTypes.join(', ')}`)
+  }
+  if (!isKeyIdentifier(id)) return failed('invalidDid', `${did}: the identifier has another form or a wrong checksum`)
+  const asked = new URLSearchParams(query ?? '')
+  const history = await historyOf(
+    source,
+    did,
+    [...asked.keys()].some((name) => versions.includes(name)),
+  )
+  if (history === undefined) return failed('notFound', `${did} does not exist`)
+  const at = versionAt(history, asked.get('versionId'), asked.get('versionTime'))
+  const version = history[at]
+  if (version === undefined) return failed('notFound', `${did} has no such version`)
+  const metadata = metadataOf(history, at)
+  if (version.operation.header.operation === 'deactivate') {
+    return { didResolutionMetadata: {}, didDocument: null, didDocumentMetadata: { ...metadata, deactivated: true } }
+  }
+  const { document, expires } = w3cDocument(textOf(version.operation.payload))
+  if (document.id !== did) throw new Error(`the answer for ${did} holds the document of ${document.id}`)
+  return {
+    didResolutionMetadata: { contentType: accept },
+    didDocument: document,
+    didDocumentMetadata: { ...metadata, expires },
+  }
+}
+
+const versions: readonly string[] = ['versionId', 'versionTime']
+
+/** All operations, newest first; undefined for a DID that does not exist. The first one alone, where there are no others. */
+async function historyOf(
+  source: DidSource,
+  did: string,
+  complete: boolean,
+): Promise<readonly ResolvedTransaction[] | undefined> {
+  if (!complete) {
+    const { transaction } = await source.resolve(did, { all: false })
+    if (transaction === undefined || transaction[0]?.operation.header.operation === 'create') return transaction
+  }
+  return (await source.resolve(did, { all: true })).transaction
+}
+
+/** Which operation makes the version that is asked for; beyond the end where there is none. */
+function versionAt(history: readonly ResolvedTransaction[], txid: string | null, time: string | null): number {
+  const moment = time === null ? Infinity : Date.parse(time)
+  const found = history.findIndex(
+    (entry) => (txid === null || entry.txid === txid) && Date.parse(entry.timestamp) <= moment,
+  )
+  return found < 0 ? history.length : found
+}
+
+function metadataOf(history: readonly ResolvedTransaction[], at: number): DIDDocumentMetadata {
+  const next = history[at - 1]
+  const updated = history.slice(at).find(({ operation }) => operation.header.operation === 'update')
+  return {
+    ...optional('created', history.at(-1)?.timestamp),
+    ...optional('updated', updated?.timestamp),
+    ...optional('versionId', history[at]?.txid),
+    ...optional('nextUpdate', next?.timestamp),
+    ...optional('nextVersionId', next?.txid),
+  }
+}
+
+function optional(name: string, value: string | undefined): Record<string, string> {
+  return value === undefined ? {} : { [name]: value }
+}
+
+/** The JSON text in a payload, with what browsers have. */
+function textOf(payload: string): string {
+  const binary = atob(payload.replaceAll('-', '+').replaceAll('_', '/'))
+  return new TextDecoder().decode(Uint8Array.from(binary, (character) => character.charCodeAt(0)))
+}
+
+function failed(error: string, message: string): DIDResolutionResult {
+  return { didResolutionMetadata: { error, message }, didDocument: null, didDocumentMetadata: {} }
+}

@@ -1,0 +1,15 @@
+import { fileURLToPath } from 'node:url'
+
+/** Chain specs that come with the package. */
+export const shippedSpecs = ['devnet', 'pow'] as const
+
+export type ShippedSpec = (typeof shippedSpecs)[number]
+
+export function isShippedSpec(name: string): name is ShippedSpec {
+  return (shippedSpecs as readonly string[]).includes(name)
+}
+
+/** Where the package keeps one of its chain specs. */
+export function shippedSpecFile(name: ShippedSpec): string {
+  return fileURLToPath(new URL(`../../genesis/${name}.json`, import.meta.url))
+}

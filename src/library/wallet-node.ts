@@ -1,0 +1,143 @@
+import { addYears, formatDate } from '../did/date.js'
+import { readOperationJson } from '../did/operation.js'
+import type { Random } from '../env.js'
+import { RuleError, UserError } from '../errors.js'
+import type { Node } from '../node.js'
+import { parseAddress, type ProgramHash, singleKeyCode } from '../primitives/address.js'
+import { parseAmount } from '../primitives/amount.js'
+import type { DidOperation, DidOperationJson } from '../primitives/operation.js'
+import type { SigningAccount } from '../wallet/accounts.js'
+import { buildDidTransaction, buildTransfer, payerOf, type Payment, type UnsignedTransaction } from '../wallet/build.js'
+import { devnetAccount, devnetAccountCount } from '../wallet/devnet-accounts.js'
+import {
+  createIdentity,
+  type CurrentIdentity,
+  deactivateIdentity,
+  didOfOperation,
+  parseDid,
+  updateIdentity,
+} from '../wallet/identity.js'
+import { signTransaction } from '../wallet/sign.js'
+import { chainTerms, rulesAfter } from '../wallet/terms.js'
+import { payerCoins } from './coins.js'
+import type { Amount, DidPayment, NodeWallet } from './node.js'
+
+/** Years until a new document expires. */
+const defaultYears = 5
+
+/** The wallet of a node in this process, on a devnet with so many accounts; `node` throws once it is closed. */
+export function nodeWallet(node: () => Node, random: Random, accounts = devnetAccountCount): NodeWallet {
+  const devnet = node().spec.devnet
+  return {
+    accounts: devnet ? Array.from({ length: accounts }, (_, index) => devnetAccount(index)) : [],
+    account: (index) => {
+      if (!devnet) throw new UserError(`the chain ${node().spec.name} is no devnet: it has no accounts of its own`)
+      return devnetAccount(index)
+    },
+    transfer: ({ from, to, amount, fee, outputLock }) =>
+      send(from, fee, (payment) => {
+        const lock = outputLock === undefined ? {} : { outputLock }
+        return buildTransfer(payment, [{ programHash: addressBytes(to), value: units('amount', amount), ...lock }])
+      }),
+    createDid: async ({ services = [], expires, recovery, ...payment }) => {
+      const { account } = payment
+      const keys = recovery ?? (account.recovery && { publicKey: account.recovery.publicKey })
+      const txid = await sendOperation(payment, () => {
+        const options = { services, expires: expires ?? formatDate(addYears(now(), defaultYears)) }
+        return createIdentity(context(account), keys === undefined ? options : { ...options, recovery: keys })
+      })
+      return { did: account.did, txid }
+    },
+    updateDid: async ({ account, payer, fee, ...changes }) => {
+      const payment = { account, ...(payer === undefined ? {} : { payer }), ...(fee === undefined ? {} : { fee }) }
+      const none = { addServices: [], removeServices: [], addCredentials: [], removeCredentials: [] }
+      const txid = await sendOperation(payment, () =>
+        updateIdentity(context(account), current(account.did), { ...none, ...changes }),
+      )
+      return { did: account.did, txid }
+    },
+    deactivateDid: async ({ did: text, ...payment }) => {
+      const { account } = payment
+      const did = text === undefined ? account.did : parseDid(text)?.did
+      if (did === undefined) throw new RuleError('request-parameter', `did: ${text} is not a DID of this chain`)
+      const txid = await sendOperation(payment, () => deactivateIdentity(context(account), current(did).document))
+      return { did, txid }
+    },
+    publish: (operation: DidOperationJson, payment) =>
+      sendOperation(payment, () => readOperationJson(JSON.stringify(operation))),
+  }
+
+  function sendOperation({ account, payer = account, fee }: DidPayment, build: () => DidOperation): Promise<string> {
+    return send(payer, fee, (payment) => {
+      const operation = build()
+      const did = didOfOperation(operation)
+      return buildDidTransaction(payment, operation, did === undefined ? undefined : parseDid(did)?.programHash)
+    })
+  }
+
+  /**
+   * Between blocks, one after another: what is chosen here is not spent by a block, nor by the next call, before the
+   * transaction is in the pool. What goes wrong is the caller's, so the chain must not take it for a failure of its own.
+   */
+  async function send(
+    payer: SigningAccount,
+    fee: Amount | undefined,
+    build: (payment: Payment) => UnsignedTransaction,
+  ): Promise<string> {
+    const { chain, reader, mempool, spec } = node()
+    const outcome = await chain.exclusive(async () => {
+      try {
+        const code = singleKeyCode(payer.publicKey)
+        const coins = await payerCoins(reader, mempool, payerOf(code))
+        const terms = chainTerms(spec, reader.height)
+        const fixed = fee === undefined ? {} : { fee: units('fee', fee) }
+        const { transaction } = build({ code, coins, ...terms, ...fixed, random })
+        const signed = signTransaction(transaction, [payer.privateKey]).transaction
+        return { txid: (await mempool.accept(signed.bytes, { local: true })).txid }
+      } catch (error) {
+        return { error }
+      }
+    })
+    if ('error' in outcome) throw outcome.error
+    return outcome.txid
+  }
+
+  function context(account: SigningAccount) {
+    const { spec, reader } = node()
+    const [specification] = rulesAfter(spec, reader.height).specifications.did
+    if (specification === undefined) throw new UserError('the chain spec accepts no DID specification')
+    return { account, specification, created: formatDate(now()) }
+  }
+
+  /** Unix seconds: the clock that the chain lives by, or its tip where that is ahead. */
+  function now(): number {
+    const { clock, chain } = node()
+    return Math.max(Math.floor(clock.now() / 1000), chain.tip.header.time)
+  }
+
+  /** What the next operation of a DID follows: the last one that waits, else the last on the chain. */
+  function current(did: string): CurrentIdentity {
+    const { chain, mempool } = node()
+    const waiting = [...mempool.entries()].findLast((entry) => entry.did?.id === did)
+    const state = waiting?.did?.state ?? chain.state.did(did)
+    if (state === undefined) throw new RuleError('did-unknown', `${did} does not exist`)
+    if (state.status === 'deactivated') {
+      throw new RuleError('did-deactivated', `${did} is deactivated, which is final`)
+    }
+    return { document: state.document, txid: state.lastTxid }
+  }
+}
+
+/** Units of 10^-8 of an amount; `request-parameter` for text that is none. */
+export function units(name: string, amount: Amount): bigint {
+  const value = typeof amount === 'bigint' ? amount : parseAmount(amount)
+  if (value !== undefined && value >= 0n) return value
+  throw new RuleError('request-parameter', `${name}: ${amount} is not an amount of coins such as '12.5'`)
+}
+
+/** The program hash of an address; `request-parameter` for text that is none. */
+export function addressBytes(text: string): ProgramHash {
+  const hash = parseAddress(text)
+  if (hash === undefined) throw new RuleError('request-parameter', `address: ${text} is not an address`)
+  return hash
+}

@@ -1,0 +1,55 @@
+import type { Chain } from '../chain/chain.js'
+import type { Coin, StateView } from '../consensus/ledger.js'
+import type { DidState } from '../did/state.js'
+import { RuleError } from '../errors.js'
+import { displayHash } from '../primitives/bytes.js'
+import { type Outpoint, Transaction } from '../primitives/transaction.js'
+import { keys, values } from '../storage/schema.js'
+import type { PoolEntry, PoolGraph } from './graph.js'
+
+/** The chain with the pool on top, as the next block would find it. */
+export class PoolView implements StateView {
+  readonly #chain: Chain
+  readonly #state: StateView
+  readonly #graph: PoolGraph
+  readonly #without: ReadonlySet<PoolEntry>
+
+  constructor(chain: Chain, graph: PoolGraph, without: ReadonlySet<PoolEntry>) {
+    this.#chain = chain
+    this.#state = chain.state
+    this.#graph = graph
+    this.#without = without
+  }
+
+  coin(outpoint: Outpoint): Coin | undefined {
+    const name = `${displayHash(outpoint.txid)}:${outpoint.index}`
+    const spender = this.#graph.spender(outpoint)
+    if (spender !== undefined && !this.#without.has(spender)) {
+      throw new RuleError('tx-double-spend', `${name} is spent by ${spender.transaction.txid}, which is in the pool`)
+    }
+    const pooled = this.#graph.coin(outpoint, this.#chain.tip.header.height + 1)
+    const coin = pooled ?? this.#state.coin(outpoint)
+    if (coin === undefined && this.#wasSpent(outpoint)) {
+      throw new RuleError('tx-double-spend', `${name} was spent on the chain`)
+    }
+    return coin
+  }
+
+  did(did: string): DidState | undefined {
+    const pending = this.#graph.operations(did).filter((entry) => !this.#without.has(entry))
+    return pending.at(-1)?.did?.state ?? this.#state.did(did)
+  }
+
+  issuer(did: string): DidState | undefined {
+    return this.#state.issuer(did)
+  }
+
+  /** Whether the output existed: its transaction is on the chain and has it. */
+  #wasSpent({ txid, index }: Outpoint): boolean {
+    const location = this.#chain.database.get(keys.location(txid))
+    if (location === undefined) return false
+    const { height, index: position } = values.location.decode(location)
+    const row = this.#chain.database.get(keys.transaction(height, position))
+    return row !== undefined && (Transaction.fromBytes(row).outputs[index]?.value ?? 0n) > 0n
+  }
+}

@@ -1,0 +1,17 @@
+import { Type } from '@sinclair/typebox'
+import { option } from '../option.js'
+import { parseAddress, prefix } from '../primitives/address.js'
+
+const accepted: readonly (number | undefined)[] = [prefix.standard, prefix.multisig, prefix.did]
+
+export const miningOptions = {
+  payTo: option({
+    key: 'mining.payTo',
+    flag: '--mine <address>',
+    schema: Type.String(),
+    description: 'mine on a chain without validators and pay this address',
+    expects: 'an address of this chain (34 characters that begin with E, 8 or i and have a right checksum)',
+    check: (address) => accepted.includes(parseAddress(address)?.[0]),
+    commands: ['start'],
+  }),
+}

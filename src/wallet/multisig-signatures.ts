@@ -1,0 +1,170 @@
+import { verify } from '../crypto/verify.js'
+import { UserError } from '../errors.js'
+import { addressOf } from '../primitives/address.js'
+import { compareBytes, equalBytes, toHex } from '../primitives/bytes.js'
+import {
+  parameterOf,
+  parseCode,
+  parseSignatures,
+  type Program,
+  programHashOf,
+  type ProgramScript,
+  sortPrograms,
+} from '../primitives/program.js'
+import { Transaction } from '../primitives/transaction.js'
+
+/** Of each key of a script, in its order, the valid signature that is there. */
+export type Signatures = readonly (Uint8Array | undefined)[]
+
+/** How far a program is signed. */
+export interface ProgramSignatures extends ProgramScript {
+  readonly address: string
+  readonly signatures: Signatures
+  /** How many valid signatures there are. */
+  readonly present: number
+  /** Why the chain takes no part of the parameter as it stands; undefined when all of it is valid signatures, or it is empty. */
+  readonly defect: string | undefined
+}
+
+/**
+ * The signatures of a program over `message`, the unsigned part of its transaction: in order, each belongs to the first key under
+ * which it verifies that has none yet, as on the chain. Undefined for a code of no accepted form.
+ */
+export function programSignatures({ code, parameter }: Program, message: Uint8Array): ProgramSignatures | undefined {
+  const script = parseCode(code)
+  if (script === undefined) return undefined
+  const { keys } = script
+  const signatures: (Uint8Array | undefined)[] = keys.map(() => undefined)
+  const found = parseSignatures(parameter)
+  let defect: string | undefined
+  if (found === undefined) defect = 'its parameter is no list of signatures'
+  else if (found.length > keys.length) defect = `it has ${found.length} signatures for ${keys.length} keys`
+  else {
+    for (const [i, signature] of found.entries()) {
+      const place = keys.findIndex((key, k) => signatures[k] === undefined && verify(key, message, signature))
+      if (place >= 0) signatures[place] = signature
+      else defect ??= `signature ${i + 1} is by none of its keys, or by one that has signed before`
+    }
+  }
+  return {
+    ...script,
+    address: addressOf(programHashOf(code, script)),
+    signatures,
+    present: signatures.filter((signature) => signature !== undefined).length,
+    defect,
+  }
+}
+
+/** How far each program of a transaction is signed, in their order; those of no accepted form are left out. */
+export function transactionSignatures({ programs, unsigned }: Transaction): ProgramSignatures[] {
+  return programs.flatMap((program) => programSignatures(program, unsigned) ?? [])
+}
+
+/** Whether the chain takes the signatures of a program. */
+export function isComplete({ present, required, defect }: ProgramSignatures): boolean {
+  return defect === undefined && present >= required
+}
+
+/** A {@link UserError} when a program holds anything but valid signatures. */
+export function requireSound({ address, defect }: ProgramSignatures): void {
+  if (defect !== undefined) {
+    throw new UserError(`the signatures of ${address} are not right: ${defect}; go back to the file that was right`)
+  }
+}
+
+/** The place where a key can still sign: a key that the script lists twice has two. Undefined when it has signed, or is not there. */
+export function freePlace({ keys, signatures }: ProgramSignatures, publicKey: Uint8Array): number | undefined {
+  const place = keys.findIndex((key, i) => signatures[i] === undefined && equalBytes(key, publicKey))
+  return place < 0 ? undefined : place
+}
+
+/** Whether a key is one of a script. */
+export function holdsKey({ keys }: Pick<ProgramScript, 'keys'>, publicKey: Uint8Array): boolean {
+  return keys.some((key) => equalBytes(key, publicKey))
+}
+
+/**
+ * The transaction with the signatures that `change` returns for each of its programs, in the order of the keys: so the same signatures
+ * give the same bytes, whoever signed first. Programs are put in wire order; the txid covers none of this.
+ */
+export function withSignatures(
+  transaction: Transaction,
+  change: (program: ProgramSignatures) => Signatures,
+): Transaction {
+  const programs = transaction.programs.map((program): Program => {
+    const state = programSignatures(program, transaction.unsigned)
+    if (state === undefined) return program
+    const signatures = change(state)
+    // What is not touched stays as it came, be it right or wrong.
+    if (signatures === state.signatures) return program
+    return { code: program.code, parameter: parameterOf(signatures.filter((signature) => signature !== undefined)) }
+  })
+  const { version, payloadVersion, payload, attributes, inputs, outputs, lockTime } = transaction
+  const fields = { version, payloadVersion, payload, attributes, inputs, outputs, lockTime }
+  return new Transaction({ ...fields, programs: sortPrograms(programs) })
+}
+
+/**
+ * Adds a signature (64 bytes, over `transaction.unsigned`) that was made elsewhere, in every program that has this key. A
+ * {@link UserError} when it does not verify, when no program has the key, when the key has signed, and when what is there is wrong.
+ */
+export function addSignature(transaction: Transaction, publicKey: Uint8Array, signature: Uint8Array): Transaction {
+  if (!verify(publicKey, transaction.unsigned, signature)) {
+    throw new UserError(`this is no signature of ${toHex(publicKey)} for transaction ${transaction.txid}`)
+  }
+  const asked = transactionSignatures(transaction).filter((program) => holdsKey(program, publicKey))
+  if (asked.length === 0) throw new UserError(`${toHex(publicKey)} is no key of transaction ${transaction.txid}`)
+  asked.forEach(requireSound)
+  if (asked.every((program) => freePlace(program, publicKey) === undefined)) {
+    throw new UserError(`${toHex(publicKey)} has signed transaction ${transaction.txid} already`)
+  }
+  return withSignatures(transaction, (program) => {
+    const place = freePlace(program, publicKey)
+    return place === undefined ? program.signatures : program.signatures.with(place, signature)
+  })
+}
+
+/**
+ * One transaction with the signatures of all these, which differ in nothing else. The result does not depend on their order. A
+ * {@link UserError} tells by `names` which one is another transaction, has other programs or a signature that is not valid.
+ */
+export function combineSignatures(
+  transactions: readonly Transaction[],
+  names: readonly string[] = transactions.map((_, i) => `transaction ${i + 1}`),
+): Transaction {
+  const [first, ...others] = transactions.map((transaction, i) => soundPrograms(transaction, names[i] ?? ''))
+  if (first === undefined) throw new UserError('there is nothing to combine')
+  for (const other of others) {
+    if (other.transaction.txid !== first.transaction.txid) {
+      throw new UserError(
+        `${other.name} is another transaction, ${other.transaction.txid}, than ${first.name}, ${first.transaction.txid}`,
+      )
+    }
+    if ([...other.programs.keys()].sort().join() !== [...first.programs.keys()].sort().join()) {
+      throw new UserError(`${other.name} has other programs than ${first.name}`)
+    }
+  }
+  return withSignatures(first.transaction, ({ address, signatures }) =>
+    signatures.map((signature, place) =>
+      others
+        .map(({ programs }) => programs.get(address)?.signatures[place])
+        .reduce((best, candidate) => lesser(best, candidate), signature),
+    ),
+  )
+}
+
+/** The programs of a transaction by their addresses. */
+function soundPrograms(transaction: Transaction, name: string) {
+  const states = transactionSignatures(transaction)
+  if (states.length < transaction.programs.length) throw new UserError(`${name} has a program of no accepted form`)
+  const wrong = states.find(({ defect }) => defect !== undefined)
+  if (wrong !== undefined)
+    throw new UserError(`${name}: the signatures of ${wrong.address} are not right: ${wrong.defect}`)
+  return { transaction, name, programs: new Map(states.map((state) => [state.address, state])) }
+}
+
+/** A key may sign one text in many ways; whoever combines has to choose the same. */
+function lesser(a: Uint8Array | undefined, b: Uint8Array | undefined): Uint8Array | undefined {
+  if (a === undefined || b === undefined) return a ?? b
+  return compareBytes(a, b) <= 0 ? a : b
+}

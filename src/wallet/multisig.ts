@@ -1,0 +1,51 @@
+import { isPublicKey } from '../crypto/keys.js'
+import { UserError } from '../errors.js'
+import { addressOf } from '../primitives/address.js'
+import { compareBytes, equalBytes, toHex } from '../primitives/bytes.js'
+import { maxMultisigKeys, multisigCode } from '../primitives/program.js'
+import { payerOf } from './build.js'
+
+/** An address that several keys own together. */
+export interface MultisigAccount {
+  /** Begins with 8. */
+  readonly address: string
+  /** How many signatures spend from it. */
+  readonly required: number
+  /** 33-byte keys in the order of the script, which is that of their signatures too. */
+  readonly keys: readonly Uint8Array[]
+  /** The program code: what a {@link Payment} from this address names as its payer. */
+  readonly code: Uint8Array
+}
+
+/**
+ * The account of 1 to 16 public keys (33 bytes, compressed) of which `required` have to sign. The order in which keys are given does
+ * not matter: they stand by ascending X, and of two with the same X the one with prefix 02 first. A key given twice counts twice.
+ * A {@link UserError} for bytes that are no public key and for numbers that do not fit.
+ */
+export function multisigAccount(publicKeys: readonly Uint8Array[], required: number): MultisigAccount {
+  for (const key of publicKeys) {
+    if (!isPublicKey(key)) throw new UserError(`${toHex(key)} is not a compressed public key of P-256`)
+  }
+  if (publicKeys.length < 1 || publicKeys.length > maxMultisigKeys) {
+    throw new UserError(`${publicKeys.length} keys: a multisig address has 1 to ${maxMultisigKeys}`)
+  }
+  if (!Number.isInteger(required) || required < 1 || required > publicKeys.length) {
+    throw new UserError(`${required} signatures of ${publicKeys.length} keys: it has to be 1 to ${publicKeys.length}`)
+  }
+  const keys = [...publicKeys].sort((a, b) => compareBytes(a.subarray(1), b.subarray(1)) || compareBytes(a, b))
+  const code = multisigCode(required, keys)
+  return { address: addressOf(payerOf(code)), required, keys, code }
+}
+
+/** The address of {@link multisigAccount}. */
+export function multisigAddress(publicKeys: readonly Uint8Array[], required: number): string {
+  return multisigAccount(publicKeys, required).address
+}
+
+/**
+ * Keys whose owner counts more than once among `keys` (in script order): one that is listed again, and one with the X of another,
+ * for whoever has the private key of either has both.
+ */
+export function repeatedKeys(keys: readonly Uint8Array[]): Uint8Array[] {
+  return keys.filter((key, i) => i > 0 && equalBytes((keys[i - 1] as Uint8Array).subarray(1), key.subarray(1)))
+}

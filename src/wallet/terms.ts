@@ -1,0 +1,28 @@
+import { registerAssetTransaction } from '../primitives/genesis.js'
+import type { Hash } from '../primitives/hash.js'
+import { type Params, paramsAt, type Spec } from '../primitives/spec.js'
+import type { Payment } from './build.js'
+
+/** The id of the native asset of a chain, internal order. */
+export function assetIdOf(spec: Spec): Hash {
+  return registerAssetTransaction(spec).hash
+}
+
+/** The rules for the block after `height`; without a height (offline) the last ones the spec names. */
+export function rulesAfter(spec: Spec, height: number | undefined): Params {
+  return paramsAt(spec, height === undefined ? Number.MAX_SAFE_INTEGER : height + 1)
+}
+
+/** What a chain asks of a payment in the block after `height`, its least fee included. */
+export function chainTerms(
+  spec: Spec,
+  height: number | undefined,
+): Pick<Payment, 'height' | 'maturity' | 'fee' | 'assetId' | 'maxMoney'> {
+  return {
+    ...(height === undefined ? {} : { height }),
+    maturity: spec.maturity,
+    fee: rulesAfter(spec, height).fees,
+    assetId: assetIdOf(spec),
+    maxMoney: spec.maxMoney,
+  }
+}

@@ -1,0 +1,228 @@
+import { spawn } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { fencedBlocks, repositoryFile } from '../support/markdown.js'
+
+/** The package as others get it: packed, installed in an empty directory, used from there. */
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+/** What a clone holds that a build needs; `dist` is not among it, so nothing stale can be packed. */
+const sources = [
+  'docs',
+  'genesis',
+  'scripts',
+  'src',
+  '.npmrc',
+  'CHANGELOG.md',
+  'LICENSE',
+  'README.md',
+  'package.json',
+  'tsconfig.json',
+]
+/** A current Node beside the one that runs the tests; the npm package of this name brings one. */
+const current = 'node@26.10.0'
+
+const environment = {
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_|VITEST|TEST$)/i.test(name))),
+  npm_config_loglevel: 'error',
+  npm_config_update_notifier: 'false',
+}
+
+async function run(
+  cwd: string,
+  command: string,
+  ...args: string[]
+): Promise<{ out: string; err: string; took: number }> {
+  const started = performance.now()
+  const child = spawn(command, args, { cwd, env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
+  let out = ''
+  let err = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text))
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+  if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}: ${err}${out}`)
+  return { out, err, took: performance.now() - started }
+}
+
+/** The binary of {@link current}, fetched once and kept with the other packages. */
+async function currentNode(): Promise<string> {
+  const kept = join(root, 'node_modules/.cache', current.replace('@', '-'))
+  const binary = (directory: string) => join(directory, 'node_modules/node/bin/node')
+  if (existsSync(binary(kept))) return binary(kept)
+  mkdirSync(join(root, 'node_modules/.cache'), { recursive: true })
+  const fresh = mkdtempSync(`${kept}-`)
+  writeFileSync(join(fresh, 'package.json'), '{"private":true}')
+  await run(fresh, 'npm', 'install', '--ignore-scripts=false', current)
+  await run(fresh, binary(fresh), '--version')
+  rmSync(kept, { recursive: true, force: true })
+  renameSync(fresh, kept)
+  return binary(kept)
+}
+
+const script = `
+import { createNode, getResolver } from 'didledger'
+import { Resolver } from 'did-resolver'
+
+const node = await createNode({ network: 'devnet' })
+const { did, txid } = await node.wallet.createDid({ account: node.wallet.account(0) })
+const { height } = await node.chain.waitFor(txid)
+const { status, transaction } = await node.resolver.resolve(did, { all: true })
+const { didDocument } = await new Resolver(getResolver(node)).resolve(did)
+await node.close()
+console.log(JSON.stringify({ version: process.version, height, status, operations: transaction.length, id: didDocument.id, did }))
+const closed = performance.now()
+process.on('exit', () => console.log(performance.now() - closed < 1000))
+`
+
+/** Seventy signatures at once are verified by threads, which have to be found in the package and to end with their node. */
+const threads = `
+import { createNode } from 'didledger'
+
+const [one, two] = await Promise.all([
+  createNode({ network: 'devnet', mining: 'manual' }),
+  createNode({ network: 'devnet' }),
+])
+for (let i = 0; i < 70; i++) {
+  await one.wallet.transfer({ from: one.wallet.account(i % 10), to: one.wallet.account(0).address, amount: 1n })
+}
+const [hash] = await one.devnet.mine()
+const block = await one.chain.block(hash)
+await two.chain.acceptBlock(block.bytes, one.chain.confirm(hash))
+const busy = process.getActiveResourcesInfo().includes('MessagePort')
+console.log(two.chain.tip.hash === hash, block.transactions.length, busy)
+await Promise.all([one.close(), two.close()])
+`
+
+const typed = `
+import { createNode, getResolver, HttpResolver, type LedgerNode, RuleError } from 'didledger'
+import { getResolver as remote, w3cDocument } from 'didledger/resolver'
+import { accountSource, generateMnemonic, systemRandom } from 'didledger/wallet'
+import { Resolver } from 'did-resolver'
+
+const node: LedgerNode = await createNode({ network: 'devnet' })
+const account = accountSource({ kind: 'mnemonic', mnemonic: generateMnemonic(systemRandom) })(0)
+await node.devnet?.faucet(account.address, '1')
+const stop: () => void = node.events.on('did', ({ action, did }) => \`\${action} \${did}\`)
+stop()
+const { did, txid } = await node.wallet.createDid({ account, services: [] })
+const { height, transaction: mined } = await node.chain.waitFor(txid, { timeout: 1000 })
+const { transaction, status } = await node.resolver.resolve(did)
+const payload: string | undefined = transaction?.[0]?.operation.payload
+const resolver = new Resolver({ ...getResolver(node), ...remote(new HttpResolver('http://127.0.0.1:20336')) })
+const { didDocument } = await resolver.resolve(did)
+export const seen: readonly [number, string, 0 | 1 | 2 | 3, string | undefined] = [height, mined.txid, status, payload]
+export const ids: (string | undefined)[] = [didDocument?.id, w3cDocument('{}').document.id]
+export const code: string = new RuleError('busy').code
+// @ts-expect-error there is no such network
+await createNode({ network: 'mainnet' })
+await node.close()
+`
+
+describe('the packed package', () => {
+  const work = mkdtempSync(join(tmpdir(), 'didledger-package-'))
+  const clone = join(work, 'clone')
+  const project = join(work, 'project')
+  let files: string[] = []
+
+  beforeAll(async () => {
+    for (const name of sources) cpSync(join(root, name), join(clone, name), { recursive: true })
+    symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'))
+    const { out } = await run(clone, 'npm', 'pack', '--json')
+    const [packed] = JSON.parse(out.slice(out.indexOf('[\n'))) as { filename: string; files: { path: string }[] }[]
+    files = packed?.files.map(({ path }) => path) ?? []
+    mkdirSync(project)
+    writeFileSync(join(project, 'package.json'), '{"private":true,"type":"module"}')
+    await run(project, 'npm', 'install', join(clone, packed?.filename ?? ''))
+    writeFileSync(join(project, 'use.js'), script)
+  }, 300_000)
+
+  afterAll(() => rmSync(work, { recursive: true, force: true }))
+
+  it('holds what runs and what explains it, and nothing else', () => {
+    const outside = files.filter(
+      (file) => !/^dist\/.*\.(js|d\.ts)$|^docs\/[\w-]+\.\w+$|^genesis\/\w+\.json$/.test(file),
+    )
+    expect(outside.sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'])
+    expect(files).toContain('dist/crypto/worker.js')
+    const installed = join(project, 'node_modules/didledger')
+    for (const file of files) {
+      const text = readFileSync(join(installed, file), 'utf8')
+      for (const place of [work, root]) expect({ file, place: text.includes(place) }).toEqual({ file, place: false })
+    }
+  })
+
+  it('resolves in the process of a program, which ends by itself, under this Node', async () => {
+    await expectUse(process.execPath, process.version)
+  }, 60_000)
+
+  it('does so under a current Node', async () => {
+    await expectUse(await currentNode(), `v${current.split('@')[1]}`)
+  }, 300_000)
+
+  async function expectUse(binary: string, version: string): Promise<void> {
+    const { out, err } = await run(project, binary, 'use.js')
+    expect(err).toBe('')
+    const [answer = '', prompt] = out.trim().split('\n')
+    const did = expect.stringMatching(/^did:ledger:i/) as string
+    expect(JSON.parse(answer)).toEqual({ version, height: 1, status: 0, operations: 1, id: did, did })
+    expect(prompt).toBe('true')
+  }
+
+  it('verifies many signatures in threads, which end with their node', async () => {
+    writeFileSync(join(project, 'threads.js'), threads)
+    expect(await run(project, process.execPath, 'threads.js')).toMatchObject({ out: 'true 71 true\n', err: '' })
+  }, 60_000)
+
+  it('has types for a strict project that checks libraries too and knows nothing of Node', async () => {
+    const compilerOptions = {
+      strict: true,
+      noUncheckedIndexedAccess: true,
+      exactOptionalPropertyTypes: true,
+      skipLibCheck: false,
+      module: 'nodenext',
+      target: 'es2022',
+      noEmit: true,
+      types: [],
+    }
+    writeFileSync(join(project, 'typed.ts'), typed)
+    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['typed.ts'] }))
+    const tsc = join(root, 'node_modules/typescript/bin/tsc')
+    expect((await run(project, process.execPath, tsc, '-p', '.')).out).toBe('')
+  }, 120_000)
+
+  it('runs the examples of docs/library.md', async () => {
+    const blocks = fencedBlocks(repositoryFile('docs/library.md'))
+    const examples = blocks.flatMap(({ language, text }, i) =>
+      language === 'js' ? [{ text, output: blocks[i + 1]?.text }] : [],
+    )
+    expect(examples.length).toBe(3)
+    for (const { text, output } of examples) {
+      writeFileSync(join(project, 'example.js'), text)
+      const { out, err } = await run(project, process.execPath, 'example.js')
+      expect({ out: out.trim(), err }).toEqual({ out: output, err: '' })
+    }
+  }, 60_000)
+
+  it('gives its three entries and nothing inside', async () => {
+    const list =
+      "for (const name of ['', '/resolver', '/wallet']) console.log(Object.keys(await import('didledger' + name)).length > 5)"
+    const { out } = await run(project, process.execPath, '--input-type=module', '-e', list)
+    expect(out).toBe('true\ntrue\ntrue\n')
+    const inside = "await import('didledger/dist/node.js').catch((error) => console.log(error.code))"
+    const refused = await run(project, process.execPath, '--input-type=module', '-e', inside)
+    expect(refused.out).toBe('ERR_PACKAGE_PATH_NOT_EXPORTED\n')
+  }, 60_000)
+})

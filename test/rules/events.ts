@@ -1,0 +1,54 @@
+import type { ApiLimits } from '../../src/api/limits.js'
+import { WsServer } from '../../src/api/ws/server.js'
+import { type Code, codes, RuleError } from '../../src/errors.js'
+import { EventLog } from '../../src/events/log.js'
+import { ask, contextOf } from '../support/api.js'
+import { TestChain } from '../support/chain.js'
+import { WsClient } from '../support/ws.js'
+import type { RuleRow } from './row.js'
+
+type Act = (client: WsClient, port: number) => Promise<number | undefined>
+
+/** A row about a port for WebSockets; what an act returns is the number of the JSON-RPC error, if it got one. */
+function overWebSocket(code: Code, good: Act, bad: Act, limits: Partial<ApiLimits> = {}): RuleRow {
+  const run = async (act: Act) => {
+    const test = await TestChain.open()
+    const { chain, mempool, clock } = test
+    const events = await EventLog.open({ chain, mempool, clock })
+    const server = await WsServer.open(contextOf(test, { limits }), { events, port: 0 })
+    try {
+      const client = await WsClient.open(server.port)
+      const said = await act(client, server.port)
+      if (said === codes[code].rpc) throw new RuleError(code)
+      if (said !== undefined) throw new Error(`${code} was expected, not ${said}`)
+      await client.close()
+    } finally {
+      await server.close()
+      await test.close()
+    }
+  }
+  return { code, accepts: () => run(good), refuses: () => run(bad) }
+}
+
+const subscribe =
+  (more: object = {}): Act =>
+  async (client) =>
+    (await client.call('subscribe', { topics: ['block'], ...more })).error?.code
+
+/** What only a connection for events can do wrong. */
+export const eventRules: RuleRow[] = [
+  overWebSocket('request-upgrade', subscribe(), async (_, port) => {
+    const { status, body } = await ask(port, '/')
+    return status === codes['request-upgrade'].http ? (body as { error: { code: number } }).error.code : undefined
+  }),
+  overWebSocket('event-gone', subscribe({ fromHeight: 0 }), subscribe({ after: 1 })),
+  overWebSocket(
+    'subscription-limit',
+    subscribe(),
+    async (client, port) => {
+      await subscribe()(client, port)
+      return subscribe()(client, port)
+    },
+    { wsSubscriptions: 1 },
+  ),
+]

@@ -1,0 +1,47 @@
+import type { ApiContext } from '../../src/api/context.js'
+import { RpcCore } from '../../src/api/rpc/core.js'
+import type { RpcCaller } from '../../src/api/rpc/method.js'
+import { rpcMethods } from '../../src/api/rpc/methods.js'
+import { fromUtf8 } from '../../src/primitives/bytes.js'
+import { expectSchema } from './schema.js'
+
+/** Someone who may do everything. */
+export const owner: RpcCaller = { controlRefusal: undefined, adminRefusal: undefined }
+
+export interface RpcError {
+  readonly code: number
+  readonly message: string
+  readonly data: string
+}
+
+/** Asks the methods of a context without a carrier. */
+export class RpcClient {
+  readonly #core: RpcCore
+  readonly #methods: ReturnType<typeof rpcMethods>
+
+  constructor(context: ApiContext) {
+    this.#methods = rpcMethods(context)
+    this.#core = new RpcCore(context, this.#methods)
+  }
+
+  /** The result of a call, which is held against the schema of the method; an error fails the test. */
+  async call<T>(method: string, params: unknown = {}): Promise<T> {
+    const answer = await this.#ask(method, params, owner)
+    if (answer.error !== undefined) throw new Error(`${method}: ${JSON.stringify(answer.error)}`)
+    const row = this.#methods.find(({ name }) => name === method)
+    if (row !== undefined) expectSchema(row.result, answer.result)
+    return answer.result as T
+  }
+
+  /** The error of a call; a result fails the test. */
+  async refusal(method: string, params: unknown = {}, caller: RpcCaller = owner): Promise<RpcError> {
+    const answer = await this.#ask(method, params, caller)
+    if (answer.error === undefined) throw new Error(`${method} answered ${JSON.stringify(answer.result)}`)
+    return answer.error
+  }
+
+  async #ask(method: string, params: unknown, caller: RpcCaller): Promise<{ result?: unknown; error?: RpcError }> {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+    return JSON.parse((await this.#core.handle(fromUtf8(body), caller)) as string)
+  }
+}

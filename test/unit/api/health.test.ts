@@ -1,0 +1,86 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { NodeHealth } from '../../../src/api/context.js'
+import type { ApiServer } from '../../../src/api/server.js'
+import { ask, contextOf, serve } from '../../support/api.js'
+import { TestChain } from '../../support/chain.js'
+
+let node: TestChain
+let server: ApiServer
+let health: NodeHealth
+
+beforeEach(async () => {
+  node = await TestChain.open()
+  health = { failed: false, stage: 'serving', sync: { catchingUp: false, height: 0, target: 0 } }
+  server = await serve(contextOf(node, { health: () => health }))
+})
+
+afterEach(async () => {
+  await server.close()
+  await node.close()
+})
+
+describe('/healthz', () => {
+  it('is ok whatever the node is doing', async () => {
+    for (const stage of ['starting', 'serving', 'stopping'] as const) {
+      health = { ...health, stage, sync: { catchingUp: true, height: 0, target: 9 } }
+      expect(await ask(server.port, '/healthz')).toMatchObject({ status: 200, text: '{"status":"ok"}' })
+    }
+  })
+
+  it('is not once the node has failed', async () => {
+    health = { ...health, failed: true }
+    const { status, body, headers } = await ask(server.port, '/healthz')
+    expect({ status, body }).toMatchObject({ status: 503, body: { status: 'failed', reason: expect.any(String) } })
+    expect(headers).toMatchObject({ 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' })
+  })
+})
+
+describe('/readyz', () => {
+  it('tells height and time of the tip of a node that is ready', async () => {
+    const { height, time } = node.chain.tip.header
+    const answer = await ask(server.port, '/readyz')
+    expect(answer).toMatchObject({ status: 200, body: { status: 'ready', height, time, target: 0 } })
+    expect(answer.body).not.toHaveProperty('reason')
+  })
+
+  it.each<[string, Partial<NodeHealth>]>([
+    ['starting', { stage: 'starting' }],
+    ['stopping', { stage: 'stopping' }],
+    ['catching up', { sync: { catchingUp: true, height: 7, target: 12 } }],
+    ['failed', { failed: true, stage: 'stopping' }],
+  ])('is refused while the node is %s, with a reason', async (status, change) => {
+    health = { ...health, ...change }
+    const answer = await ask(server.port, '/readyz')
+    expect(answer).toMatchObject({ status: 503, body: { status, reason: expect.any(String) } })
+    if (status === 'catching up') expect(answer.body).toMatchObject({ reason: 'at height 7 of 12', target: 12 })
+  })
+})
+
+describe.each(['/healthz', '/readyz', '/metrics'])('%s', (path) => {
+  it('takes GET, with any query, and HEAD', async () => {
+    expect((await ask(server.port, `${path}?x=1`)).status).toBe(200)
+    const head = await ask(server.port, path, { method: 'HEAD' })
+    expect(head).toMatchObject({ status: 200, text: '' })
+  })
+
+  it('takes nothing else', async () => {
+    for (const method of ['POST', 'PUT', 'DELETE']) {
+      const answer = await ask(server.port, path, { method })
+      expect(answer).toMatchObject({ status: 405, body: { Error: 42001 } })
+      expect(answer.headers['allow']).toBe('GET')
+    }
+  })
+
+  it.each([`${path}/`, path.toUpperCase(), `/api/v1${path}`, `${path}/x`])(
+    'matches exactly, not as %s',
+    async (other) => {
+      expect((await ask(server.port, other)).status).toBe(404)
+    },
+  )
+
+  it('is not on the port of JSON-RPC', async () => {
+    const rpc = await serve(contextOf(node), { serves: 'rpc' })
+    expect((await ask(rpc.port, path)).status).toBe(404)
+    await rpc.close()
+  })
+})

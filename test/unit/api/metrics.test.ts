@@ -1,0 +1,147 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describedMetrics, monitoringPage } from '../../../scripts/docs/monitoring-page.js'
+import { durationBuckets } from '../../../src/api/metrics.js'
+import type { ApiServer } from '../../../src/api/server.js'
+import { ask, askJson, contextOf, serve } from '../../support/api.js'
+import { TestChain } from '../../support/chain.js'
+import { code, repositoryFile, tableRows } from '../../support/markdown.js'
+import { type Family, parseMetrics, sampleOf } from '../../support/prometheus.js'
+
+/** What a name may end in: units, what is counted, and `info` for a constant 1 that carries labels. */
+const units = ['seconds', 'bytes', 'total', 'blocks', 'transactions', 'connections', 'fds', 'info']
+
+let node: TestChain
+let server: ApiServer
+
+beforeEach(async () => {
+  node = await TestChain.open()
+  server = await serve(contextOf(node))
+})
+
+afterEach(async () => {
+  await server.close()
+  await node.close()
+})
+
+async function scrape(port = server.port): Promise<Map<string, Family>> {
+  const { status, headers, text } = await ask(port, '/metrics')
+  expect(status).toBe(200)
+  expect(headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8')
+  return parseMetrics(text)
+}
+
+describe('names', () => {
+  it('end in their unit, and only counters in _total', () => {
+    for (const { name, type } of describedMetrics()) {
+      const unit = name.split('_').at(-1) as string
+      expect(units, name).toContain(unit)
+      expect(name.endsWith('_total'), name).toBe(type === 'counter')
+      expect(name).toMatch(/^(didledger|process|nodejs)_[a-z_]+$/)
+    }
+  })
+
+  it('are those of docs/monitoring.md, and of what is served', async () => {
+    const page = repositoryFile('docs/monitoring.md')
+    expect(page).toBe(monitoringPage())
+    const documented = tableRows(page).flatMap(([name, type]) =>
+      ['counter', 'gauge', 'histogram'].includes(type ?? '') ? [code(name)] : [],
+    )
+    expect(documented).toEqual([...(await scrape()).keys()])
+  })
+})
+
+describe('figures', () => {
+  it('follow the chain and the pool', async () => {
+    const before = await scrape()
+    expect(sampleOf(before, 'didledger_chain_height_blocks')).toBe(0)
+    expect(sampleOf(before, 'didledger_blocks_connected_total')).toBe(0)
+    await node.mine()
+    await node.mine()
+    const after = await scrape()
+    expect(sampleOf(after, 'didledger_chain_height_blocks')).toBe(2)
+    expect(sampleOf(after, 'didledger_chain_tip_time_seconds')).toBe(node.chain.tip.header.time)
+    expect(sampleOf(after, 'didledger_blocks_connected_total')).toBe(2)
+    expect(sampleOf(after, 'didledger_blocks_disconnected_total')).toBe(0)
+    expect(sampleOf(after, 'didledger_pool_transactions')).toBe(0)
+    expect(sampleOf(after, 'didledger_build_info', { version: 'test' })).toBe(1)
+  })
+
+  it('count requests by route and status, and their time', async () => {
+    const path = '/api/v1/block/hash/:height'
+    for (const height of ['0', '0', 'x', '9']) await ask(server.port, `/api/v1/block/hash/${height}`)
+    await ask(server.port, '/nowhere')
+    await ask(server.port, '/api/v1/block/height', { method: 'POST' })
+    const families = await scrape()
+    const requests = (status: string, of = path) =>
+      sampleOf(families, 'didledger_http_requests_total', { path: of, status })
+    expect([requests('200'), requests('400'), requests('404')]).toEqual([2, 1, 1])
+    expect([requests('404', 'other'), requests('405', 'other')]).toEqual([1, 1])
+    const duration = 'didledger_http_request_duration_seconds'
+    expect(sampleOf(families, `${duration}_count`, { path })).toBe(4)
+    expect(sampleOf(families, `${duration}_bucket`, { path, le: '+Inf' })).toBe(4)
+    expect(sampleOf(families, `${duration}_sum`, { path })).toBeGreaterThan(0)
+    const buckets = [...durationBuckets, '+Inf'].map(
+      (le) => sampleOf(families, `${duration}_bucket`, { path, le: String(le) }) ?? NaN,
+    )
+    expect(buckets).toEqual([...buckets].sort((a, b) => a - b))
+  })
+
+  it('count JSON-RPC calls by method and code, each of a batch', async () => {
+    const resolve = (did: string) => ({ jsonrpc: '2.0', id: 1, method: 'resolvedid', params: { did, all: false } })
+    const known = resolve('did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc')
+    await askJson(server.port, '/rpc', known)
+    await askJson(server.port, '/rpc', [known, resolve(''), { method: 'nothing', id: 1 }, 5])
+    const families = await scrape()
+    const calls = (method: string, status: string) =>
+      sampleOf(families, 'didledger_rpc_calls_total', { interface: 'http', method, status })
+    expect([calls('resolvedid', 'ok'), calls('resolvedid', '-32602')]).toEqual([2, 1])
+    expect([calls('other', '-32601'), calls('other', '-32600')]).toEqual([1, 1])
+    const count = 'didledger_rpc_call_duration_seconds_count'
+    expect(sampleOf(families, count, { interface: 'http', method: 'resolvedid' })).toBe(3)
+  })
+
+  it('have no labels that clients make up', async () => {
+    const size = async () => [...(await scrape()).values()].reduce((sum, { samples }) => sum + samples.length, 0)
+    const make = async (i: number) => {
+      await ask(server.port, `/nowhere/${i}`)
+      await ask(server.port, `/api/v1/block/hash/${i}`)
+      await askJson(server.port, '/rpc', { method: `m${i}`, id: i })
+      await ask(server.port, '/metrics', { method: `M${i}` }).catch(() => undefined)
+    }
+    await make(1)
+    const first = await size()
+    for (let i = 2; i < 30; i++) await make(i)
+    // The first question had not counted itself yet.
+    expect(await size()).toBeLessThanOrEqual(first + durationBuckets.length + 4)
+  })
+
+  it('are those of one node, whatever another one of the process does', async () => {
+    const other = await TestChain.open()
+    const otherServer = await serve(contextOf(other))
+    await other.mine()
+    await ask(otherServer.port, '/api/v1/block/height')
+    const [own, foreign] = [await scrape(), await scrape(otherServer.port)]
+    const name = 'didledger_http_requests_total'
+    const labels = { path: '/api/v1/block/height', status: '200' }
+    expect([sampleOf(own, name, labels), sampleOf(foreign, name, labels)]).toEqual([undefined, 1])
+    const connected = 'didledger_blocks_connected_total'
+    expect([sampleOf(own, connected), sampleOf(foreign, connected)]).toEqual([0, 1])
+    await otherServer.close()
+    await other.close()
+    await scrape()
+  })
+
+  it('of the process are of the kind that their names say', async () => {
+    const families = await scrape()
+    const now = Date.now() / 1000
+    expect(sampleOf(families, 'process_start_time_seconds')).toBeGreaterThan(now - 3600)
+    expect(sampleOf(families, 'process_start_time_seconds')).toBeLessThan(now)
+    expect(sampleOf(families, 'process_resident_memory_bytes')).toBeGreaterThan(10_000_000)
+    const again = await scrape()
+    const cpu = 'process_cpu_seconds_total'
+    expect(sampleOf(again, cpu) as number).toBeGreaterThanOrEqual(sampleOf(families, cpu) as number)
+    for (const quantile of ['0.5', '0.99', '1']) {
+      expect(sampleOf(again, 'didledger_event_loop_delay_seconds', { quantile })).toBeLessThan(10)
+    }
+  })
+})

@@ -1,0 +1,155 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { HttpResolver } from '../../../src/client/http-resolver.js'
+import { codes, RuleError, UserError } from '../../../src/errors.js'
+import { contextOf, serve } from '../../support/api.js'
+import { TestChain } from '../../support/chain.js'
+import { holder } from '../../support/did.js'
+
+const did = 'did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc'
+let servers: Server[] = []
+
+afterEach(() => {
+  for (const server of servers) {
+    server.closeAllConnections()
+    server.close()
+  }
+  servers = []
+})
+
+/** A server that answers as told; resolves with its URL. */
+function answering(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
+  const server = createServer(answer)
+  servers.push(server)
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`))
+  })
+}
+
+/** A node whose every answer is the given one; what it was asked is in `asked`. */
+async function node(answer: unknown, asked: unknown[] = []): Promise<string> {
+  return answering((request, response) => {
+    let body = ''
+    request.setEncoding('utf8').on('data', (text: string) => (body += text))
+    request.on('end', () => {
+      asked.push(JSON.parse(body))
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(answer))
+    })
+  })
+}
+
+async function failure(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+}
+
+describe('HttpResolver', () => {
+  it('answers as the resolver of the node does', async () => {
+    const chain = await TestChain.open()
+    const server = await serve(contextOf(chain), { serves: 'rpc' })
+    try {
+      const resolver = new HttpResolver(`http://127.0.0.1:${server.port}/`)
+      const own = holder().did
+      expect(await resolver.resolve(own)).toEqual({ did: own, status: 3 })
+      expect(await failure(resolver.resolve('did:other:x'))).toMatchObject({ code: 'request-parameter' })
+    } finally {
+      await server.close()
+    }
+  })
+
+  it('asks for the last operation unless all are wanted', async () => {
+    const asked: unknown[] = []
+    const resolver = new HttpResolver(await node({ id: 1, jsonrpc: '2.0', result: { did, status: 3 } }, asked))
+    await resolver.resolve(did)
+    await resolver.resolve(did, { all: true })
+    expect(asked).toMatchObject([
+      { method: 'resolvedid', params: { did, all: false } },
+      { method: 'resolvedid', params: { did, all: true } },
+    ])
+  })
+
+  it('sends conditions as text, and reads what matches', async () => {
+    const asked: unknown[] = []
+    const result = { total: 7, start: 2, count: 1, document: [{ id: did }] }
+    const resolver = new HttpResolver(await node({ id: 1, jsonrpc: '2.0', result }, asked))
+    expect(await resolver.query({ query: { id: did }, skip: 2 })).toEqual(result)
+    await resolver.query({ query: '{}' })
+    await resolver.query({ service: 'Home', limit: 3 })
+    expect(asked).toMatchObject([
+      { method: 'query', params: { query: `{"id":"${did}"}`, skip: 2 } },
+      { params: { query: '{}' } },
+      { params: { service: 'Home', limit: 3 } },
+    ])
+  })
+
+  it.each([
+    [-32602, 'request-parameter'],
+    [-32001, 'resolver-behind'],
+    [-32005, 'busy'],
+    [-32601, 'request-action'],
+    [-32600, 'request-form'],
+    [-32010, 'request-forbidden'],
+    [-32603, 'internal'],
+    [-32099, 'internal'],
+  ] as const)('makes %i the rule %s', async (code, rule) => {
+    const url = await node({ id: 1, jsonrpc: '2.0', error: { code, message: 'No', data: 'because' } })
+    const error = await failure(new HttpResolver(url).resolve(did))
+    expect(error).toBeInstanceOf(RuleError)
+    expect(error).toMatchObject({ code: rule, message: 'because' })
+    if (code !== -32099) expect(codes[rule].rpc).toBe(code)
+  })
+
+  it.each([
+    ['no JSON', 'hello'],
+    ['no object', '[]'],
+    ['no result', '{"id":1}'],
+    ['no status', '{"result":{"did":"x"}}'],
+    ['no transactions', '{"result":{"did":"x","status":0}}'],
+  ])('refuses an answer with %s', async (_, text) => {
+    const url = await answering((_request, response) => void response.end(text))
+    expect(await failure(new HttpResolver(url).resolve(did))).toBeInstanceOf(UserError)
+  })
+
+  it('refuses the result of a query that is none', async () => {
+    for (const result of [[], { total: 1 }, { total: 1, start: 0, count: 1, document: ['x'] }]) {
+      const url = await node({ id: 1, result })
+      expect(await failure(new HttpResolver(url).query({ service: 'A' }))).toBeInstanceOf(UserError)
+    }
+  })
+
+  it('does not wait longer than it is told', async () => {
+    const url = await answering(() => {})
+    const error = await failure(new HttpResolver(url, { timeout: 200 }).resolve(did))
+    expect(String(error)).toContain('did not answer within 0.2 s')
+  })
+
+  it('does not wait for an answer that never ends either', async () => {
+    const url = await answering((_, response) => void response.write('{'))
+    const error = await failure(new HttpResolver(url, { timeout: 200 }).resolve(did))
+    expect(String(error)).toContain('did not answer within 0.2 s')
+  })
+
+  it('reads no more than it is told', async () => {
+    const url = await node({ id: 1, result: 'x'.repeat(5000) })
+    const error = await failure(new HttpResolver(url, { maxAnswer: 1000 }).resolve(did))
+    expect(String(error)).toContain('answered more than 1000 bytes')
+  })
+
+  it('follows no redirection', async () => {
+    const other = await node({ id: 1, result: { did, status: 3 } })
+    const url = await answering((_, response) => void response.writeHead(307, { location: other }).end())
+    expect(await failure(new HttpResolver(url).resolve(did))).toBeInstanceOf(UserError)
+  })
+
+  it('names the URL where no node listens, and refuses what is none', async () => {
+    const url = await answering(() => {})
+    await new Promise((resolve) => servers.pop()?.close(resolve))
+    expect(String(await failure(new HttpResolver(url).resolve(did)))).toBe(
+      `UserError: no node listens at ${url}; is the URL right, and does the node run?`,
+    )
+    expect(() => new HttpResolver('ftp://example.org')).toThrow(UserError)
+  })
+})

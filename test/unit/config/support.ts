@@ -1,0 +1,51 @@
+import { type Config, type ConfigSources, readConfig } from '../../../src/config/config.js'
+import type { NodeCommand, Option } from '../../../src/option.js'
+
+/** What each option can be set to and what not, as texts of the command line or the environment. */
+export const samples: Readonly<Record<string, { readonly accepted: string; readonly refused: string }>> = {
+  'node.genesis': { accepted: 'pow', refused: '' },
+  'node.portBase': { accepted: '40000', refused: '65528' },
+  'node.logLevel': { accepted: 'debug', refused: 'loud' },
+  'storage.dataDir': { accepted: './data', refused: '' },
+  'storage.cacheSize': { accepted: '1048576', refused: '1048575' },
+  'api.host': { accepted: '127.0.0.1,::1', refused: '127.0.0.1,' },
+  'api.connections': { accepted: '65535', refused: '0' },
+  'api.wsConnections': { accepted: '1', refused: '0' },
+  'api.batch': { accepted: '10', refused: '1e3' },
+  'api.answerCache': { accepted: '0', refused: '-1' },
+  'api.rateRequests': { accepted: '1', refused: '0' },
+  'api.rateWindow': { accepted: '1000', refused: '99' },
+  'api.rateSparesLoopback': { accepted: 'false', refused: 'no' },
+  'devnet.blockTime': { accepted: '1', refused: '0' },
+  'devnet.automine': { accepted: 'false', refused: '0' },
+  'devnet.accounts': { accepted: '100', refused: '101' },
+  'mining.payTo': { accepted: 'EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uG', refused: 'EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uH' },
+  'mempool.size': { accepted: '8000000', refused: '7999999' },
+  'mempool.expiry': { accepted: '1000', refused: '1.5' },
+  'resolver.cacheSize': { accepted: '4294967296', refused: '4294967297' },
+  'resolver.queriesWaiting': { accepted: '0', refused: '-1' },
+  'resolver.queryDuration': { accepted: '100', refused: '99' },
+  'crypto.threads': { accepted: '16', refused: '17' },
+}
+
+export function configOf(text: string | undefined, sources: Partial<ConfigSources> = {}): Config {
+  const file = text === undefined ? {} : { file: { path: 'node.json5', text } }
+  return readConfig({ command: 'devnet', env: {}, flags: new Map(), ...file, ...sources })
+}
+
+/** A command that has an option. */
+export function commandOf({ commands }: Option): NodeCommand {
+  return commands?.[0] ?? 'devnet'
+}
+
+/** The message of the refusal; it has to be a wrong call. */
+export function refusalOf(read: () => unknown): string {
+  try {
+    read()
+  } catch (error) {
+    const { message, exitCode, name } = error as Error & { exitCode?: number }
+    if (exitCode !== 2) throw new Error(`${name} without exit code 2: ${message}`)
+    return message
+  }
+  throw new Error('nothing was refused')
+}

@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import { describe, expect, it } from 'vitest'
+
+const source = fileURLToPath(new URL('../../../src/', import.meta.url))
+
+/** What a module of `src` and all it imports at its start load: own files, and the packages among them. */
+function loadedBy(entry: string): { files: Map<string, string>; packages: Set<string> } {
+  const files = new Map<string, string>()
+  const packages = new Set<string>()
+  const pending = [entry]
+  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+    if (files.has(name)) continue
+    const { outputText } = ts.transpileModule(readFileSync(join(source, name), 'utf8'), {
+      compilerOptions: {
+        module: ts.ModuleKind.ESNext,
+        target: ts.ScriptTarget.ES2022,
+        verbatimModuleSyntax: true,
+        removeComments: true,
+      },
+    })
+    files.set(name, outputText)
+    for (const [, specifier = ''] of outputText.matchAll(
+      /^(?:import|export)\b[^'"]*from '([^']+)'|^import '([^']+)'/gm,
+    )) {
+      if (specifier.startsWith('.')) pending.push(join(dirname(name), specifier).replace(/\.js$/, '.ts'))
+      else packages.add(specifier)
+    }
+  }
+  return { files, packages }
+}
+
+describe('the entries of the package', () => {
+  it('didledger/resolver needs nothing that a web page lacks', () => {
+    const { files, packages } = loadedBy('library/resolver.ts')
+    expect([...packages].sort()).toEqual(['@noble/hashes/legacy.js', '@noble/hashes/sha2.js', 'bs58'])
+    for (const [name, text] of files) {
+      const node = /\b(?:Buffer|process|require|setImmediate|__dirname)\b/.exec(text.replace(/'[^']*'|`[^`]*`/g, "''"))
+      expect({ name, node: node?.[0] }).toEqual({ name, node: undefined })
+    }
+  })
+
+  it('didledger loads no HTTP server until one is asked for', () => {
+    const { files, packages } = loadedBy('index.ts')
+    expect([...files.keys()]).toContain('node.ts')
+    expect([...files.keys()].filter((name) => /^api\/(?!origin)/.test(name))).toEqual([])
+    expect([...packages].filter((name) => /fastify|^ws$|prom-client/.test(name))).toEqual([])
+  })
+
+  it('didledger/wallet runs no node', () => {
+    const { files, packages } = loadedBy('library/wallet.ts')
+    const folders = new Set([...files.keys()].map((name) => name.split('/')[0]))
+    expect([...folders].sort()).toEqual(['crypto', 'did', 'errors.ts', 'library', 'primitives', 'wallet'])
+    expect([...packages].filter((name) => /level|fastify|pino/.test(name))).toEqual([])
+  })
+})

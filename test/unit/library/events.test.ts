@@ -1,0 +1,24 @@
+import { EventEmitter } from 'node:events'
+import { expect, it } from 'vitest'
+import type { EventLog } from '../../../src/events/log.js'
+import { nodeEvents } from '../../../src/library/events.js'
+import { quietLog } from '../../support/chain.js'
+
+it('tells every listener that the node cannot go on, and logs what one throws', async () => {
+  const log = quietLog()
+  const events = { last: 0, events: new EventEmitter() } as unknown as EventLog
+  const failure = Promise.reject(new Error('the disk is full'))
+  failure.catch(() => {})
+  const told = nodeEvents({ events, failure }, log)
+  const heard: string[] = []
+  told.on('error', () => {
+    throw new Error('a listener of mine')
+  })
+  told.on('error', ({ message }) => heard.push(message))
+  await failure.catch(() => {})
+  await Promise.resolve()
+  expect(heard).toEqual(['the disk is full'])
+  expect(log.errors).toEqual([
+    { fields: { event: 'error', error: 'Error: a listener of mine' }, message: 'a listener of the node failed' },
+  ])
+})
