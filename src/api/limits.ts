@@ -4,7 +4,7 @@ export const apiLimits = {
   restBody: 16_000_000 + 64 * 1024,
   /** Bytes of a JSON-RPC body: the same transaction has to go in. */
   rpcBody: 16_000_000 + 64 * 1024,
-  /** Bytes of a JSON-RPC body that may hold anything; what makes a larger one large has to be text. */
+  /** Bytes of a JSON-RPC body that may hold anything, and of a WebSocket message; what makes a larger body large has to be text. */
   rpcPlainBody: 1024 * 1024,
   /** Values of a larger one. */
   rpcLargeBodyValues: 4096,
@@ -33,6 +33,10 @@ export const apiLimits = {
   socketTimeout: 120_000,
   /** Connections of one port and address. */
   connections: 1000,
+  /** Requests that a connection may send ahead of the answers; with more it is closed. */
+  pipelined: 64,
+  /** Bytes of answers that all connections of one port and address together may leave unread. */
+  unread: 256 * 1024 * 1024,
   /** Milliseconds that closing waits for requests under way. */
   closeGrace: 3000,
   /** Bytes of answers that are kept until the tip changes. */

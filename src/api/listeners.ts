@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { UserError } from '../errors.js'
 import { jsonType } from './answer.js'
+import { boundUnread, Turns } from './connections.js'
 import type { ApiLimits } from './limits.js'
 
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => void
@@ -108,6 +109,8 @@ function buildServer({ limits, handler, parserAnswer, upgrade }: ListenersOption
   })
   server.maxConnections = limits.connections
   server.setTimeout(limits.socketTimeout)
+  boundUnread(server, limits.unread)
+  const turns = new Turns(limits.pipelined)
   const current = new WeakMap<Duplex, ServerResponse>()
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     current.set(request.socket, response)
@@ -117,7 +120,7 @@ function buildServer({ limits, handler, parserAnswer, upgrade }: ListenersOption
       response.writeHead(status, headers).end(body)
       return
     }
-    handler(request, response)
+    turns.take(request, response, () => handler(request, response))
   })
   if (upgrade !== undefined) server.on('upgrade', upgrade)
   // An expectation that we do not know may be ignored, and then needs no answer of its own form.

@@ -1,9 +1,10 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, Gauge, Registry } from 'prom-client'
 import type { Chain } from '../chain/chain.js'
 import type { Mempool } from '../mempool/mempool.js'
 import type { Resolver } from '../resolver/resolver.js'
 import type { PlainRoute } from './plain-routes.js'
+import { AnswerMetrics, type Tally } from './answer-metrics.js'
 import { addProcessMetrics } from './process-metrics.js'
 
 /** What the figures are read from. */
@@ -17,11 +18,6 @@ export interface MetricSources {
   readonly version: string
 }
 
-/** Counts one thing that was answered, and how long that took. */
-type CountAnswer = (status: string, seconds: number) => void
-
-/** Upper bounds of the classes of durations, in seconds. */
-export const durationBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const delayQuantiles = [0.5, 0.99, 1]
 /** Milliseconds between two looks at the event loop. */
 const delayResolution = 20
@@ -32,8 +28,8 @@ const delayResolution = 20
  */
 export class NodeMetrics {
   readonly #registry = new Registry()
-  readonly #requests: Answers
-  readonly #calls: Answers
+  readonly #requests: AnswerMetrics
+  readonly #calls: AnswerMetrics
   /** Connections that WebSocket clients hold open. */
   readonly webSocketConnections: Gauge
   #delay: IntervalHistogram | undefined
@@ -48,26 +44,26 @@ export class NodeMetrics {
       help: 'WebSocket connections that are open.',
       registers,
     })
-    this.#requests = new Answers(this.#registry, {
+    this.#requests = new AnswerMetrics(this.#registry, {
       labels: ['path'],
       counter: ['didledger_http_requests_total', 'HTTP requests answered, by route and HTTP status.'],
       histogram: ['didledger_http_request_duration_seconds', 'Time from a request to its whole answer, by route.'],
     })
-    this.#calls = new Answers(this.#registry, {
+    this.#calls = new AnswerMetrics(this.#registry, {
       labels: ['interface', 'method'],
       counter: ['didledger_rpc_calls_total', 'JSON-RPC calls, each of a batch, by method and error code, or ok.'],
       histogram: ['didledger_rpc_call_duration_seconds', 'Time that a JSON-RPC call took, by method.'],
     })
   }
 
-  /** Counts an HTTP answer; a path is the pattern of its route, undefined where there is none. */
-  countRequest(path: string | undefined, status: number, seconds: number): void {
-    this.#requests.of(path ?? 'other')(String(status), seconds)
+  /** The tally of HTTP answers of a route, by its pattern; undefined for all that have none. By HTTP status. */
+  requests(path: string | undefined): Tally {
+    return this.#requests.of(path ?? 'other')
   }
 
-  /** Counts a JSON-RPC call; a status is an error code or `ok`, the method undefined for all that do not exist. */
-  countCall(carrier: 'http' | 'websocket', method: string | undefined, status: string, seconds: number): void {
-    this.#calls.of(carrier, method ?? 'other')(status, seconds)
+  /** The tally of a JSON-RPC method; undefined for all that do not exist. By error code, or `ok`. */
+  calls(carrier: 'http' | 'websocket', method: string | undefined): Tally {
+    return this.#calls.of(carrier, method ?? 'other')
   }
 
   /** All figures in the text format, version 0.0.4. */
@@ -120,53 +116,6 @@ interface Description {
   readonly help: string
   readonly type: string
   readonly labelNames?: readonly string[]
-}
-
-/** A counter by outcome and a histogram of durations; whatever was counted before is found without making labels again. */
-class Answers {
-  readonly #labels: readonly string[]
-  readonly #counter: Counter
-  readonly #durations: Histogram
-  readonly #known = new Map<string, CountAnswer>()
-
-  constructor(
-    registry: Registry,
-    {
-      labels,
-      counter,
-      histogram,
-    }: { labels: readonly string[]; counter: readonly [string, string]; histogram: readonly [string, string] },
-  ) {
-    const registers = [registry]
-    this.#labels = labels
-    this.#counter = new Counter({ name: counter[0], help: counter[1], labelNames: [...labels, 'status'], registers })
-    this.#durations = new Histogram({
-      name: histogram[0],
-      help: histogram[1],
-      labelNames: [...labels],
-      buckets: durationBuckets,
-      registers,
-    })
-  }
-
-  of(...values: string[]): CountAnswer {
-    const key = values.join(' ')
-    let count = this.#known.get(key)
-    if (count === undefined) this.#known.set(key, (count = this.#begin(values)))
-    return count
-  }
-
-  #begin(values: readonly string[]): CountAnswer {
-    const labels = Object.fromEntries(this.#labels.map((label, i) => [label, values[i] ?? '']))
-    const durations = this.#durations.labels(labels)
-    const counters = new Map<string, Counter.Internal>()
-    return (status, seconds) => {
-      durations.observe(seconds)
-      let counter = counters.get(status)
-      if (counter === undefined) counters.set(status, (counter = this.#counter.labels({ ...labels, status })))
-      counter.inc()
-    }
-  }
 }
 
 function addChain(registry: Registry, { chain, mempool, resolver, databaseBytes, version }: MetricSources): void {

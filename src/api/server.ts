@@ -7,9 +7,11 @@ import { type Envelope, failure, jsonType } from './answer.js'
 import { BodyBudget } from './body-budget.js'
 import type { ApiContext } from './context.js'
 import { parserFailure, ruleErrorOf, statusOf } from './failures.js'
+import type { Tally } from './answer-metrics.js'
 import { type ApiLimits, apiLimits } from './limits.js'
 import { Listeners } from './listeners.js'
 import { isLoopback, loopbackHosts } from './origin.js'
+import type { NodeMetrics } from './metrics.js'
 import { pathOf } from './path.js'
 import { plainRoutes, registerPlainRoutes } from './plain-routes.js'
 import { registerRest } from './rest/plugin.js'
@@ -120,10 +122,7 @@ async function buildApp(
     // The app only handles requests: the listeners are ours, several for one app, and they come and go.
     serverFactory: (handler) => createServer(handler),
   })
-  app.addHook('onResponse', (request, reply, done) => {
-    context.metrics.countRequest(request.routeOptions.url, reply.statusCode, reply.elapsedTime / 1000)
-    done()
-  })
+  countAnswers(app, context.metrics)
   app.setErrorHandler((error: FastifyError, request, reply) => fail(error, request, reply))
   await app.register(cors, { origin: '*', methods: ['GET', 'HEAD', 'POST'], strictPreflight: false, maxAge: 86_400 })
   if (limitRate) await registerRateLimit(app, limits)
@@ -141,6 +140,30 @@ async function buildApp(
   if (!onlyRpc) await app.register(async (scope) => registerRest(scope, { context, limits, budget, restart }))
   await app.ready()
   return app
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** When it came, as performance.now() says. */
+    began: number
+  }
+}
+
+/** Tallies every answer when it goes out. */
+function countAnswers(app: FastifyInstance, metrics: NodeMetrics): void {
+  const tallies = new Map<string | undefined, Tally>()
+  app.decorateRequest('began', 0)
+  app.addHook('onRequest', (request, _, done) => {
+    request.began = performance.now()
+    done()
+  })
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const { url } = request.routeOptions
+    let tally = tallies.get(url)
+    if (tally === undefined) tallies.set(url, (tally = metrics.requests(url)))
+    tally.add(reply.statusCode, (performance.now() - request.began) / 1000)
+    done(null, payload)
+  })
 }
 
 async function registerRateLimit(app: FastifyInstance, limits: ApiLimits): Promise<void> {

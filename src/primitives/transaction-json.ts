@@ -1,8 +1,10 @@
 import { addressOf } from './address.js'
 import { formatAmount } from './amount.js'
 import { displayHash, toHex } from './bytes.js'
+import type { Output } from './output.js'
 import { payloadJson } from './payload.js'
-import type { TransactionFields } from './transaction.js'
+import type { Program } from './program.js'
+import type { Input, TransactionFields } from './transaction.js'
 
 /** Where a transaction stands on the active chain. */
 export interface TransactionPlace {
@@ -46,14 +48,8 @@ export function transactionJson(
     vsize: tx.bytes.length,
     version: tx.version,
     locktime: tx.lockTime,
-    vin: tx.inputs.map(({ txid, index, sequence }) => ({ txid: displayHash(txid), vout: index, sequence })),
-    vout: tx.outputs.map((output, n) => ({
-      value: formatAmount(output.value),
-      n,
-      address: addressOf(output.programHash),
-      assetid: displayHash(output.assetId),
-      outputlock: output.outputLock,
-    })),
+    vin: tx.inputs.map(inputJson),
+    vout: tx.outputs.map(outputJson),
     blockhash: place.blockhash,
     confirmations: place.confirmations,
     time: place.blocktime,
@@ -62,6 +58,27 @@ export function transactionJson(
     payloadversion: tx.payloadVersion,
     payload: payloadJson(tx.payload, tx.payloadVersion),
     attributes: tx.attributes.map(({ usage, data }) => ({ usage, data: toHex(data) })),
-    programs: tx.programs.map(({ code, parameter }) => ({ code: toHex(code), parameter: toHex(parameter) })),
+    programs: tx.programs.map(programJson),
   }
+}
+
+/** One of `vin`. */
+export function inputJson({ txid, index, sequence }: Input): TransactionJson['vin'][number] {
+  return { txid: displayHash(txid), vout: index, sequence }
+}
+
+/** One of `vout`, the one at position `n`. */
+export function outputJson(output: Output, n: number): TransactionJson['vout'][number] {
+  return {
+    value: formatAmount(output.value),
+    n,
+    address: addressOf(output.programHash),
+    assetid: displayHash(output.assetId),
+    outputlock: output.outputLock,
+  }
+}
+
+/** One of `programs`. */
+export function programJson({ code, parameter }: Program): TransactionJson['programs'][number] {
+  return { code: toHex(code), parameter: toHex(parameter) }
 }

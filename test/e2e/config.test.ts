@@ -1,12 +1,12 @@
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { mkdirSync } from 'node:fs'
 import { afterAll, describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
 import { CommandProcess, Directories, type Finished, NodeProcess, type SpawnOptions } from '../support/process.js'
 import { parseMetrics, sampleOf } from '../support/prometheus.js'
 
 const directories = new Directories()
 afterAll(() => directories.remove())
-mkdirSync(directories.root, { recursive: true })
 
 function file(text: string): string {
   const path = directories.fresh('node.json5')
@@ -166,10 +166,7 @@ describe('a running devnet', () => {
       expect(sampleOf(families, 'process_open_fds')).toBeGreaterThan(5)
 
       const socket = new WebSocket(node.line.ws)
-      await new Promise((resolve, reject) => {
-        socket.onopen = resolve
-        socket.onerror = reject
-      })
+      await once(socket, 'open')
       expect(sampleOf(parseMetrics((await get('/metrics')).text), 'didledger_websocket_connections')).toBe(1)
       socket.close()
     } finally {

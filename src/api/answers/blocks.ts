@@ -8,10 +8,11 @@ import { Writer } from '../../primitives/codec.js'
 import { difficultyText } from '../../primitives/compact.js'
 import { type Confirm, confirmBytes, confirmJson } from '../../primitives/confirm.js'
 import { type Hash, zeroHash } from '../../primitives/hash.js'
-import { transactionJson, type TransactionPlace } from '../../primitives/transaction-json.js'
+import type { TransactionPlace } from '../../primitives/transaction-json.js'
 import { eachInSlices } from '../../slices.js'
 import { keys, values } from '../../storage/schema.js'
 import { jsonArray } from './lists.js'
+import { transactionList } from './transaction-text.js'
 
 /** Blocks as the interfaces show them. Every function returns the JSON text of an answer. */
 
@@ -103,7 +104,7 @@ export function wholeBlockByHash(reader: ChainReader, hash: Hash): Promise<strin
 
 async function withTransactions(reader: ChainReader, find: () => KnownHeader): Promise<string> {
   const read = await readBlock(reader, find)
-  return details(reader, read, await jsonArray(read.block.transactions, (tx) => transactionJson(tx, read.place)))
+  return details(reader, read, await transactionList(read.block.transactions, read.place))
 }
 
 /** The bytes of a block in hex, without its confirm. */

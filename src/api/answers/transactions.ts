@@ -1,11 +1,12 @@
 import { RuleError } from '../../errors.js'
 import { displayHash, fromHex } from '../../primitives/bytes.js'
 import type { Hash } from '../../primitives/hash.js'
-import { transactionJson, type TransactionPlace } from '../../primitives/transaction-json.js'
+import type { TransactionPlace } from '../../primitives/transaction-json.js'
 import type { Transaction } from '../../primitives/transaction.js'
 import type { ApiContext } from '../context.js'
 import { placeIn } from './blocks.js'
 import { jsonArray } from './lists.js'
+import { transactionList, transactionText } from './transaction-text.js'
 
 /** Transactions of the chain and the pool. */
 
@@ -27,14 +28,14 @@ export function findTransaction(
 }
 
 /** The transaction object as JSON text. */
-export function transaction(context: ApiContext, hash: Hash): string {
+export function transaction(context: ApiContext, hash: Hash): Promise<string> {
   const found = findTransaction(context, hash)
-  return JSON.stringify(transactionJson(found.transaction, found.place))
+  return transactionText(found.transaction, found.place)
 }
 
 /** Everything that waits for a block, in order of arrival, as JSON text. */
 export function transactionPool({ mempool }: ApiContext): Promise<string> {
-  return jsonArray([...mempool.entries()], (entry) => transactionJson(entry.transaction))
+  return transactionList([...mempool.entries()].map((entry) => entry.transaction))
 }
 
 /** The ids of the same. */

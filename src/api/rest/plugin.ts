@@ -52,8 +52,9 @@ async function answer(
     body: request.body as Uint8Array | undefined,
   }
   const { tip } = context.reader.chain
+  const lasts = route.lasts(asked)
   const body = Buffer.from(success(route.envelope, await route.run(asked)))
-  if (route.lasts(asked)) cache.set(path, body, tip)
+  if (lasts) cache.set(path, body, tip)
   if (route.path === 'restart') {
     reply.header('connection', 'close')
     reply.raw.once('finish', () => restart())

@@ -50,7 +50,7 @@ export interface RestRoute {
   readonly control: boolean
   /** The JSON text of the answer's result. */
   run(request: RestRequest): string | Promise<string>
-  /** Whether the answer that {@link run} just gave follows from the chain alone, and so holds until the tip changes. */
+  /** Whether the answer that {@link run} would begin now follows from the chain alone, and so holds until the tip changes. */
   lasts(request: RestRequest): boolean
 }
 

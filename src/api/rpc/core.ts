@@ -3,6 +3,7 @@ import { codes, RuleError } from '../../errors.js'
 import { utf8 } from '../../primitives/bytes.js'
 import { rpcFailure, rpcSuccess } from '../answer.js'
 import type { ApiContext } from '../context.js'
+import type { Tally } from '../answer-metrics.js'
 import { ruleErrorOf } from '../failures.js'
 import { type ApiLimits, apiLimits } from '../limits.js'
 import { numericIds } from './ids.js'
@@ -25,6 +26,7 @@ export class RpcCore {
   readonly #methods: ReadonlyMap<string, RpcMethod>
   readonly #limits: ApiLimits
   readonly #carrier: 'http' | 'websocket'
+  readonly #tallies = new Map<string | undefined, Tally>()
 
   constructor(context: ApiContext, methods: readonly RpcMethod[], carrier: 'http' | 'websocket' = 'http') {
     this.#context = context
@@ -81,7 +83,7 @@ export class RpcCore {
       call = readCall(request, numericId)
     } catch (error) {
       const failure = ruleErrorOf(error, this.#log)
-      this.#count(undefined, String(codes[failure.code].rpc), began)
+      this.#count(undefined, codes[failure.code].rpc, began)
       return rpcFailure('null', failure)
     }
     const { id } = call
@@ -93,15 +95,20 @@ export class RpcCore {
       return rpcSuccess(id, result instanceof JsonText ? result.text : JSON.stringify(result))
     } catch (error) {
       const failure = ruleErrorOf(error, this.#log)
-      this.#count(call.method, String(codes[failure.code].rpc), began)
+      this.#count(call.method, codes[failure.code].rpc, began)
       return id === undefined ? undefined : rpcFailure(id, failure)
     }
   }
 
   /** Under the name of a method only if it exists: what clients make up must not become labels. */
-  #count(name: string | undefined, status: string, began: number): void {
+  #count(name: string | undefined, status: string | number, began: number): void {
     const known = name !== undefined && this.#methods.has(name) ? name : undefined
-    this.#context.metrics.countCall(this.#carrier, known, status, (performance.now() - began) / 1000)
+    let tally = this.#tallies.get(known)
+    if (tally === undefined) {
+      tally = this.#context.metrics.calls(this.#carrier, known)
+      this.#tallies.set(known, tally)
+    }
+    tally.add(status, (performance.now() - began) / 1000)
   }
 
   #run({ method: name, params }: Call, caller: RpcCaller): unknown {

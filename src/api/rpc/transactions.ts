@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { RuleError } from '../../errors.js'
 import { toHex } from '../../primitives/bytes.js'
-import { transactionJson } from '../../primitives/transaction-json.js'
 import { Transaction } from '../../primitives/transaction.js'
+import { transactionText } from '../answers/transaction-text.js'
 import { findTransaction, transactionBytes, transactionIds, transactionPool } from '../answers/transactions.js'
 import { apiLimits } from '../limits.js'
 import { readParameter } from '../parameters.js'
@@ -22,9 +22,9 @@ export const transactionMethods: readonly RpcMethod[] = [
       verbose: Type.Optional(Type.Boolean({ default: false, description: 'whether to answer the object' })),
     }),
     result: Type.Union([transactionObject, bytes('without verbose')]),
-    run: (context, { txid, verbose = false }) => {
+    run: async (context, { txid, verbose = false }) => {
       const { transaction, place } = findTransaction(context, readParameter('hash', 'txid', txid))
-      return verbose ? transactionJson(transaction, place) : toHex(transaction.bytes)
+      return verbose ? new JsonText(await transactionText(transaction, place)) : toHex(transaction.bytes)
     },
   }),
   method({
@@ -56,6 +56,6 @@ export const transactionMethods: readonly RpcMethod[] = [
     summary: 'Shows what the bytes of a transaction say, signed or not; the chain is not asked.',
     params: Type.Object({ data }),
     result: transactionObject,
-    run: (_, params) => transactionJson(Transaction.fromBytes(transactionBytes(params.data))),
+    run: async (_, params) => new JsonText(await transactionText(Transaction.fromBytes(transactionBytes(params.data)))),
   }),
 ]

@@ -10,6 +10,7 @@ import { rpcFailure } from '../answer.js'
 import type { ApiLimits } from '../limits.js'
 import type { RpcCore } from '../rpc/core.js'
 import type { RpcCaller, Subscriber, SubscriptionStart } from '../rpc/method.js'
+import type { RequestRate } from './rate.js'
 import { type Outlet, Subscription } from './subscription.js'
 import type { Turns } from './turns.js'
 
@@ -26,10 +27,17 @@ export interface Shared {
   readonly turns: Turns
   /** Subscriptions that are to hear of new events. */
   readonly subscriptions: Set<Subscription>
+  readonly rate: RequestRate
   /** Bytes that messages and answers take up. */
   readonly held: { bytes: number }
   /** The message that tells an event. */
   notification(event: LedgerEvent, subscription: number): Buffer
+}
+
+/** Who is at the other end. */
+export interface Peer {
+  readonly address: string
+  readonly access: Omit<RpcCaller, 'subscriber'>
 }
 
 /** One WebSocket: requests answered one after another, and events. */
@@ -37,6 +45,7 @@ export class Connection implements Subscriber, Outlet {
   readonly #ws: WebSocket
   readonly #socket: Duplex
   readonly #shared: Shared
+  readonly #address: string
   readonly #caller: RpcCaller
   readonly #messages: Buffer[] = []
   readonly #subscriptions = new Map<number, Subscription>()
@@ -53,11 +62,12 @@ export class Connection implements Subscriber, Outlet {
   #counted = 0
   #waitForRoom: Promise<void> | undefined
 
-  constructor(ws: WebSocket, socket: Duplex, access: Omit<RpcCaller, 'subscriber'>, shared: Shared) {
+  constructor(ws: WebSocket, socket: Duplex, peer: Peer, shared: Shared) {
     this.#ws = ws
     this.#socket = socket
     this.#shared = shared
-    this.#caller = { ...access, subscriber: this }
+    this.#address = peer.address
+    this.#caller = { ...peer.access, subscriber: this }
     ws.on('message', (data, isBinary) => this.#receive(data, isBinary))
     ws.on('pong', () => (this.#alive = true))
     ws.on('error', (error) => shared.log.debug({ error: error.message }, 'a WebSocket was closed for what it sent'))
@@ -172,16 +182,23 @@ export class Connection implements Subscriber, Outlet {
   }
 
   async #answer(message: Buffer): Promise<void> {
-    const { core, held, limits } = this.#shared
+    const refusal = this.#refusal()
     const answer =
-      held.bytes > limits.wsHeld
-        ? rpcFailure('null', new RuleError('busy', 'too many large messages at once; try again'))
-        : await core.handle(message, this.#caller)
+      refusal === undefined ? await this.#shared.core.handle(message, this.#caller) : rpcFailure('null', refusal)
     this.#hold(-message.length)
     if (answer === undefined || !this.open) return
     const bytes = Buffer.from(answer)
     this.#hold(bytes.length)
     this.#ws.send(bytes, { binary: false }, () => this.#hold(-bytes.length))
+  }
+
+  /** Why a message is not even read. */
+  #refusal(): RuleError | undefined {
+    const { held, limits, rate } = this.#shared
+    if (!rate.take(this.#address, performance.now())) {
+      return new RuleError('request-rate', `more than ${limits.rateRequests} requests in ${limits.rateWindow} ms`)
+    }
+    return held.bytes > limits.wsHeld ? new RuleError('busy', 'too many large messages at once; try again') : undefined
   }
 
   #hold(bytes: number): void {

@@ -19,6 +19,7 @@ import { RpcCore } from '../rpc/core.js'
 import { rpcMethods } from '../rpc/methods.js'
 import { rpcPaths } from '../rpc/plugin.js'
 import { closeCode, Connection, type Shared } from './connection.js'
+import { RequestRate } from './rate.js'
 import type { Subscription } from './subscription.js'
 import { Turns } from './turns.js'
 
@@ -56,7 +57,7 @@ export class WsServer {
       noServer: true,
       clientTracking: false,
       perMessageDeflate: false,
-      maxPayload: this.#limits.rpcBody,
+      maxPayload: this.#limits.rpcPlainBody,
       maxFragments: this.#limits.wsFragments,
       // Milliseconds; the typings do not know it yet.
       ...{ closeTimeout: this.#limits.closeGrace },
@@ -67,6 +68,7 @@ export class WsServer {
       events,
       limits: this.#limits,
       log: context.log,
+      rate: new RequestRate(this.#limits),
       turns: new Turns(this.#limits.wsReplays),
       subscriptions: this.#subscriptions,
       held: { bytes: 0 },
@@ -138,13 +140,13 @@ export class WsServer {
     } else this.#protocol.handleUpgrade(request, socket, head, (ws) => this.#accept(ws, socket, request))
   }
 
-  #accept(ws: WebSocket, socket: Duplex, { headers }: IncomingMessage): void {
+  #accept(ws: WebSocket, socket: Duplex, { headers, socket: { remoteAddress } }: IncomingMessage): void {
     const access = {
       // A page has no say in how a WebSocket announces its messages: where it comes from decides alone.
       controlRefusal: isCrossSite(headers) ? 'a page of another site may not do this' : undefined,
       adminRefusal: adminRefusal(this.#adminToken, headers),
     }
-    const connection = new Connection(ws, socket, access, this.#shared)
+    const connection = new Connection(ws, socket, { address: remoteAddress ?? '', access }, this.#shared)
     this.#connections.add(connection)
     this.#metrics.webSocketConnections.inc()
     ws.on('close', () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { describedMetrics, monitoringPage } from '../../../scripts/docs/monitoring-page.js'
-import { durationBuckets } from '../../../src/api/metrics.js'
+import { durationBuckets } from '../../../src/api/answer-metrics.js'
 import type { ApiServer } from '../../../src/api/server.js'
 import { ask, askJson, contextOf, serve } from '../../support/api.js'
 import { TestChain } from '../../support/chain.js'

@@ -321,6 +321,7 @@ describe('a chain with a validator', () => {
     const key = toHex(testPublicKey(0))
     for (const path of ['height/13', `hash/${block.hash}`]) {
       const { status, text: body } = await ask(server.port, `/api/v1/confirm/details/${path}`)
+      expectRestAnswer(`/api/v1/confirm/details/${path}`, { status, body: JSON.parse(body) })
       expect(status).toBe(200)
       expect(body).toBe(
         `{"error":null,"id":null,"jsonrpc":"2.0","result":{"blockhash":"${block.hash}","sponsor":"${key}",` +
@@ -337,6 +338,7 @@ describe('a chain with a validator', () => {
     ]
     for (const [path, expected, code, message] of rows) {
       const { status, body } = await ask(server.port, `/api/v1/confirm/details/${path}`)
+      expectRestAnswer(`/api/v1/confirm/details/${path}`, { status, body })
       expect(status).toBe(expected)
       expect(Object.keys(body as object)).toEqual(['error', 'id', 'jsonrpc', 'result'])
       expect(body).toEqual({ error: { code, message, data: text }, id: null, jsonrpc: '2.0', result: null })

@@ -101,6 +101,20 @@ describe('decoderawtransaction', () => {
     }
   })
 
+  test('writes a large one like any other', async () => {
+    const tx = await node.transfer(testAddress(12), 1n)
+    const [input, output, program] = [tx.inputs[0], tx.outputs[0], tx.programs[0]]
+    if (input === undefined || output === undefined || program === undefined) throw new Error('an empty transfer')
+    const large = new Transaction({
+      ...tx,
+      inputs: Array.from({ length: 300 }, (_, index) => ({ ...input, index })),
+      outputs: Array.from({ length: 300 }, (_, i) => ({ ...output, value: BigInt(i) })),
+      programs: Array.from({ length: 30 }, () => program),
+    })
+    const shown = await rpc.call('decoderawtransaction', [large.toHex()])
+    expect(JSON.stringify(shown)).toBe(JSON.stringify(large))
+  })
+
   test('takes one that nobody has signed', async () => {
     const tx = await node.transfer(testAddress(12), 1n)
     const unsigned = new Transaction({ ...tx, programs: [] })

@@ -1,5 +1,6 @@
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import type { ApiLimits } from '../../../src/api/limits.js'
@@ -209,7 +210,7 @@ describe('JSON-RPC over WebSocket', () => {
       (ws: WebSocket) => Array.from({ length: 20 }, (_, i) => ws.send('1', { fin: i === 19 })),
     ],
   ])('closes for %s with %i', async (_, code, send) => {
-    const { connect: open, server } = await served({ limits: { rpcBody: 1000, wsFragments: 8 } })
+    const { connect: open, server } = await served({ limits: { rpcPlainBody: 1000, wsFragments: 8 } })
     const client = await open()
     const other = await open()
     expect(await client.result('getblockcount')).toBe(1)
@@ -217,6 +218,24 @@ describe('JSON-RPC over WebSocket', () => {
     expect((await client.closed).code).toBe(code)
     expect(await other.result('getblockcount')).toBe(1)
     await other.until(() => server.connections === 1)
+  })
+
+  it('answers an address only so many requests in a window', async () => {
+    const limits = { rateRequests: 3, rateWindow: 500, rateSparesLoopback: false }
+    const { connect: open } = await served({ limits })
+    const [one, other] = await Promise.all([open(), open()])
+    const ask = async (client: WsClient) => {
+      const before = client.told.length
+      client.ws.send('{"id":"x","method":"getblockcount"}')
+      await client.until(() => client.told.length > before)
+      return client.told.at(-1)
+    }
+    for (let i = 0; i < 3; i++) expect(await ask(i === 0 ? one : other)).toMatchObject({ id: 'x', result: 1 })
+    expect(await ask(one)).toMatchObject({
+      id: null,
+      error: { code: -32005, data: expect.stringContaining('requests') },
+    })
+    await expect.poll(() => ask(other), { interval: 50 }).toMatchObject({ result: 1 })
   })
 
   it('speaks no compression', async () => {
@@ -420,6 +439,38 @@ describe('readers that are slow or gone', () => {
     await alive.until(() => server.connections === 1)
     expect(await alive.result('getblockcount')).toBe(1)
     socket.destroy()
+  })
+
+  it('lets go of one that hangs up without a word, half-way or at once', async () => {
+    const { server, connect: open } = await served()
+    const other = await open()
+    for (const end of ['end', 'destroy', 'resetAndDestroy'] as const) {
+      const { socket } = await deaf(server.port, [])
+      await other.until(() => server.connections === 2)
+      socket[end]()
+      await other.until(() => server.connections === 1)
+      socket.destroy()
+    }
+  })
+
+  it('goes on after frames of any bytes', { timeout: 60_000 }, async () => {
+    const { test, server, connect: open } = await served()
+    const other = await open()
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 300 }), fc.boolean(), async (bytes, message) => {
+        const client = await open()
+        if (message) client.ws.send(bytes, { binary: false })
+        else (client.ws as unknown as { _socket: Socket })._socket.write(bytes)
+        client.ws.close()
+        const timer = setTimeout(() => client.ws.terminate(), 50)
+        await client.closed
+        clearTimeout(timer)
+      }),
+      { numRuns: 1000 },
+    )
+    await other.until(() => server.connections === 1)
+    expect(await other.result('getblockcount')).toBe(1)
+    expect(test.log.errors).toEqual([])
   })
 
   it('answers pings and takes leave of those who do', async () => {

@@ -10,6 +10,7 @@ import { code, repositoryFile, tableRows } from '../../support/markdown.js'
 
 /** Numbers of the code that bound nothing: what formats, protocols and the layout of memory fix. */
 const noLimits = new Set([
+  'api/metrics.ts delayResolution',
   'api/rpc/addresses.ts usualFee',
   'chain/block-file.ts lengthsSize',
   'storage/secret-file.ts secretSize',
@@ -25,6 +26,7 @@ const noLimits = new Set([
   'events/log.ts numbersPerSecond',
   'events/log.ts numbersPerRun',
   'events/log.ts latestSecond',
+  'api/ws/connection.ts closeCode',
   'api/ws/connection.ts maxReason',
   'did/base64url.ts signatureLength',
   'did/state.ts operationCost',

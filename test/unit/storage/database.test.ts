@@ -44,6 +44,49 @@ describe('an overlay', () => {
   })
 })
 
+describe('pages of a range', () => {
+  const pageBytes = 64 * 1024
+  const put = async (database: Database, from: number, to: number, letter: string) => {
+    const overlay = new Overlay(database)
+    for (let height = from; height < to; height++) overlay.put(keys.active(height), Buffer.alloc(1000, letter))
+    await overlay.commit(info, { sync: false })
+  }
+
+  it('are of one state, in order, each about so many bytes', async () => {
+    const database = await Database.open(join(directory, 'pages'))
+    try {
+      await put(database, 0, 500, 'a')
+      const seen: number[] = []
+      for await (const rows of database.pages(rangeOf(table.active), pageBytes)) {
+        if (seen.length === 0) await put(database, 400, 600, 'b')
+        expect(rows.length).toBeLessThan((2 * pageBytes) / 1000)
+        for (const [key, value] of rows) {
+          seen.push(key.readUInt32BE(1))
+          expect(value.equals(Buffer.alloc(1000, 'a'))).toBe(true)
+        }
+      }
+      expect(seen).toEqual(Array.from({ length: 500 }, (_, i) => i))
+    } finally {
+      await database.close()
+    }
+  })
+
+  it('leave nothing open where the caller stops, and name a damaged row', async () => {
+    const store = memoryStore()
+    const database = await Database.over(store)
+    await put(database, 0, 3000, 'a')
+    for await (const rows of database.pages(rangeOf(table.active), pageBytes)) {
+      expect(rows.length).toBeGreaterThan(0)
+      break
+    }
+    await store.put(keys.active(7), Buffer.from('something else'))
+    const pages = database.pages(rangeOf(table.active), pageBytes)
+    await expect(pages.next()).rejects.toThrow(/row 0300000007 is not as it was written/)
+    expect(await pages.next()).toEqual({ done: true, value: undefined })
+    await database.close()
+  })
+})
+
 describe('the database', () => {
   it('reads ranges in order, whole, in part, backwards, as keys, and more than one page', async () => {
     const database = await Database.over(memoryStore())

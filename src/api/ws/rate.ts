@@ -1,0 +1,30 @@
+import type { ApiLimits } from '../limits.js'
+import { isLoopback } from '../origin.js'
+
+/** Addresses counted in one window; with so many, further ones have to wait for the next. */
+const mostAddresses = 10_000
+
+/** How many requests each address has sent in the window that runs. */
+export class RequestRate {
+  readonly #limits: ApiLimits
+  readonly #counts = new Map<string, number>()
+  #windowEnds = 0
+
+  constructor(limits: ApiLimits) {
+    this.#limits = limits
+  }
+
+  /** Counts one more request; whether it may be answered. `now` in milliseconds. */
+  take(address: string, now: number): boolean {
+    const { rateRequests, rateSparesLoopback, rateWindow } = this.#limits
+    if (rateSparesLoopback && isLoopback(address)) return true
+    if (now >= this.#windowEnds) {
+      this.#windowEnds = now + rateWindow
+      this.#counts.clear()
+    }
+    const count = (this.#counts.get(address) ?? 0) + 1
+    if (count === 1 && this.#counts.size >= mostAddresses) return false
+    this.#counts.set(address, count)
+    return count <= rateRequests
+  }
+}
