@@ -47,7 +47,10 @@ export class NodeMetrics {
     this.#requests = new AnswerMetrics(this.#registry, {
       labels: ['path'],
       counter: ['didledger_http_requests_total', 'HTTP requests answered, by route and HTTP status.'],
-      histogram: ['didledger_http_request_duration_seconds', 'Time from a request to its whole answer, by route.'],
+      histogram: [
+        'didledger_http_request_duration_seconds',
+        'Time from a request until its answer goes out, by route.',
+      ],
     })
     this.#calls = new AnswerMetrics(this.#registry, {
       labels: ['interface', 'method'],

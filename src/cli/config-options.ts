@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option as Flag } from 'commander'
-import type { Config} from '../config/config.js';
+import type { Config } from '../config/config.js'
 import { readConfig } from '../config/config.js'
 import { configJson, configText } from '../config/print.js'
 import { flagOf, optionsOf } from '../config/rows.js'

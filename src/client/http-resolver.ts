@@ -1,6 +1,6 @@
 import type { DocumentQuery, QueryResult, ResolveResult } from '../did/resolution.js'
 import { type Code, RuleError } from '../errors.js'
-import { asInteger, asList, asResolveResult, isObject, unexpected } from './answers.js'
+import { asQueryResult, asResolveResult } from './answers.js'
 import { baseUrl, NodeRefusal } from './http.js'
 import { callRpc } from './rpc.js'
 
@@ -64,20 +64,5 @@ export class HttpResolver {
       const rule = description === queryMessage ? 'query-invalid' : codeOf[code]
       throw new RuleError(rule ?? 'internal', reason || description)
     }
-  }
-}
-
-function asQueryResult(value: unknown): QueryResult {
-  if (!isObject(value)) throw unexpected('the query result is not an object')
-  const document = asList(value['document'], 'document').map((entry, i) => {
-    if (!isObject(entry)) throw unexpected(`document[${i}] is not an object`)
-    return entry
-  })
-  const { total, start, count } = value
-  return {
-    total: asInteger(total, 'total'),
-    start: asInteger(start, 'start'),
-    count: asInteger(count, 'count'),
-    document,
   }
 }

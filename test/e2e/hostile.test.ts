@@ -173,15 +173,16 @@ describe('WebSocket', () => {
     for (const message of messages) {
       const answer = await new Promise<string>((resolve) => {
         const timer = setTimeout(() => resolve('silence'), patience)
+        const closed = () => resolve('closed')
         const answered = (data: unknown) => {
           // Events of subscriptions that a random message may have made come in between.
           if (String(data).includes('"method":"event"')) return
           clearTimeout(timer)
-          socket.off('message', answered)
+          socket.off('message', answered).off('close', closed)
           resolve(String(data))
         }
         socket.on('message', answered)
-        socket.once('close', () => resolve('closed'))
+        socket.once('close', closed)
         socket.send(message)
       })
       expect(answer, message.slice(0, 200)).not.toBe('silence')

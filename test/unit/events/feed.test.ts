@@ -137,6 +137,23 @@ async function reorganised(test: TestChain, log?: EventLog): Promise<{ left: Blo
   return { left: left.slice(0, 4), taken: taken.slice(0, 6) }
 }
 
+/** Leaves time between the rows of a change and what is said of it, and around every read of a block. */
+function slowDown({ chain, database }: TestChain): void {
+  chain.addFollower({
+    stage: () => {},
+    follow: async () => {
+      for (let turn = 0; turn < 3; turn++) await nextTurn()
+    },
+  })
+  const rows = database.rows.bind(database)
+  database.rows = async (...range) => {
+    await nextTurn()
+    const found = await rows(...range)
+    await nextTurn()
+    return found
+  }
+}
+
 describe('EventFeed', () => {
   it('tells of a reorganisation newest first, then oldest first, operations before their block', async () => {
     const test = await open()
@@ -347,8 +364,9 @@ describe('a client that comes and goes while branches take turns', () => {
     let reorganisations = 0
     let gone = 0
     await fc.assert(
-      fc.asyncProperty(steps, fc.constantFrom(4, 16, 1000), async (plan, kept) => {
+      fc.asyncProperty(steps, fc.constantFrom(4, 16, 1000), fc.boolean(), async (plan, kept, slow) => {
         const test = await open()
+        if (slow) slowDown(test)
         const log = await logOf(test, kept)
         const clients = [new Client(log), new Client(log)]
         const turns = clients.map(() => Promise.resolve())
