@@ -70,6 +70,7 @@ export class Connection implements Subscriber, Outlet {
     this.#caller = { ...peer.access, subscriber: this }
     ws.on('message', (data, isBinary) => this.#receive(data, isBinary))
     ws.on('pong', () => (this.#alive = true))
+    ws.on('ping', () => (this.#alive = true))
     ws.on('error', (error) => shared.log.debug({ error: error.message }, 'a WebSocket was closed for what it sent'))
     ws.on('close', () => this.#closed())
     socket.on('data', (chunk: Buffer) => this.#count(chunk.length))
@@ -133,7 +134,9 @@ export class Connection implements Subscriber, Outlet {
 
   /** Sends a ping; a connection that gave no sign of life since the last one is cut off. */
   ping(): void {
-    if (!this.#alive) {
+    // Who has to wait until its requests are answered is not heard meanwhile.
+    const unheard = this.#ws.isPaused && !this.full
+    if (!this.#alive && !unheard) {
       this.#ws.terminate()
       return
     }
@@ -172,6 +175,8 @@ export class Connection implements Subscriber, Outlet {
     for (let message = this.#messages.shift(); message !== undefined && this.open; message = this.#messages.shift()) {
       await this.#answer(message)
       for (const subscription of this.#new.splice(0)) {
+        // One that was ended in the same batch, or a connection that is gone, needs no beginning.
+        if (!this.open || !this.#subscriptions.has(subscription.id)) continue
         this.#shared.subscriptions.add(subscription)
         subscription.begin()
       }

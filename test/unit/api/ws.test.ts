@@ -335,6 +335,22 @@ describe('subscribe', () => {
     ])
   })
 
+  it('tells nothing of one that ends in the batch in which it begins', async () => {
+    const { test, connect: open } = await served()
+    const client = await open()
+    client.ws.send(
+      JSON.stringify([
+        { jsonrpc: '2.0', id: 1, method: 'subscribe', params: subscribe(['block'], { fromHeight: 0 }) },
+        { jsonrpc: '2.0', id: 2, method: 'unsubscribe', params: [1] },
+        { jsonrpc: '2.0', id: 3, method: 'subscribe', params: subscribe(['block']) },
+      ]),
+    )
+    await client.until(() => client.told.length === 1)
+    const [block] = await test.mine()
+    await client.until(() => client.told.length === 2)
+    expect(client.events).toMatchObject([{ subscription: 2, hash: block?.hash }])
+  })
+
   it('goes on after a number, after a block, from a height', async () => {
     const { test, log, connect: open } = await served()
     const blocks = await test.mine(3)
@@ -471,6 +487,23 @@ describe('readers that are slow or gone', () => {
     await other.until(() => server.connections === 1)
     expect(await other.result('getblockcount')).toBe(1)
     expect(test.log.errors).toEqual([])
+  })
+
+  it('keeps one whose requests take long', async () => {
+    let answer = () => {}
+    const resolver = {
+      resolve: () =>
+        new Promise<{ did: string; status: 3 }>((resolve) => (answer = () => resolve({ did: 'x', status: 3 }))),
+      queryJson: () => Promise.reject(new Error('nobody asks')),
+    }
+    const { connect: open } = await served({ limits: { wsPing: 100, wsWaiting: 2 }, context: { resolver } })
+    const [client, clock] = await Promise.all([open(), open()])
+    let pings = 0
+    clock.ws.on('ping', () => pings++)
+    const answers = [client.call('resolvedid', resolution), ...[1, 2, 3].map(() => client.call('getblockcount'))]
+    await clock.until(() => pings >= 5)
+    answer()
+    expect((await Promise.all(answers)).map(({ error }) => error)).toEqual([undefined, undefined, undefined, undefined])
   })
 
   it('answers pings and takes leave of those who do', async () => {

@@ -301,6 +301,70 @@ describe('EventFeed', () => {
     await test.close()
   })
 
+  it.each([
+    ['a branch takes over', false],
+    ['a branch takes over and loses again', true],
+  ])('reads a block again when meanwhile %s', async (_, back) => {
+    const test = await open()
+    const log = await logOf(test)
+    const [left, taken] = (await branches()) as [Block[], Block[]]
+    for (const block of left.slice(0, 4)) await test.accept(block)
+    const { database } = test
+    const rows = database.rows.bind(database)
+    const feed = new EventFeed(log, ['block', 'did'], { kind: 'height', height: 3 })
+    database.rows = async (...range) => {
+      database.rows = rows
+      for (const block of taken.slice(2, 5)) await test.accept(block)
+      const found = await rows(...range)
+      if (back) for (const block of left.slice(4, 7)) await test.accept(block)
+      return found
+    }
+    const view = new ChainView()
+    for (const { number, data } of (await feed.replay()) ?? []) view.take({ number, ...data })
+    while (feed.replaying) for (const { number, data } of (await feed.replay()) ?? []) view.take({ number, ...data })
+    expect(log.reorganisations).toBe(back ? 2 : 1)
+    const { hashes, operations } = await truth(test)
+    expect(shown(view).hashes).toEqual(hashes.slice(3))
+    expect(operations).toEqual(expect.arrayContaining(shown(view).operations))
+    await test.close()
+  })
+
+  it('waits for the log where the rows are ahead of it', async () => {
+    const test = await open()
+    let committed = () => {}
+    let release = () => {}
+    const reached = new Promise<void>((resolve) => (committed = resolve))
+    const gate = new Promise<void>((resolve) => (release = resolve))
+    let closed = false
+    test.chain.addFollower({
+      stage: () => {},
+      follow: async () => {
+        if (!closed) return
+        committed()
+        await gate
+      },
+    })
+    const log = await logOf(test)
+    const [left, taken] = (await branches()) as [Block[], Block[]]
+    for (const block of [...left.slice(0, 4), ...taken.slice(2, 4)]) await test.accept(block)
+    const feed = new EventFeed(log, ['block'], { kind: 'height', height: 2 })
+    closed = true
+    const accepting = test.accept(taken[4] as Block)
+    await reached
+    const told: unknown[] = []
+    for (let i = 0; i < 4; i++)
+      told.push(...((await feed.replay()) ?? []).map(({ data }) => 'hash' in data && data.hash))
+    expect(told).toEqual(taken.slice(1, 5).map(({ hash }) => hash))
+    expect(log.tip.height).toBe(4)
+    const last = feed.replay()
+    release()
+    await accepting
+    expect([await last, feed.replaying, feed.take()]).toEqual([undefined, false, undefined])
+    await test.accept(taken[5] as Block)
+    expect(feed.take()?.data).toMatchObject({ hash: taken[5]?.hash })
+    await test.close()
+  })
+
   it('gives up on a block to take back that is not held any more', async () => {
     const test = await TestChain.open({ ...oneValidator(), devnet: true })
     const log = await logOf(test)
