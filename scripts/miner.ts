@@ -23,7 +23,10 @@ const { values } = parseArgs({
   },
 })
 const { rpc, address } = values
-if (address === undefined) throw new Error('--address is missing: whom the blocks should pay')
+if (address === undefined) {
+  console.error('--address is missing: whom the blocks should pay')
+  process.exit(2)
+}
 
 /** What createauxblock answers. Both hashes are in internal order. */
 interface Work {
@@ -33,12 +36,20 @@ interface Work {
   readonly hash: string
 }
 
-/** Asks the node; undefined when it cannot be reached, which a miner outlives. */
-async function call<T>(method: string, params: object): Promise<{ result?: T; error?: { data: string } } | undefined> {
+interface Answer<T> {
+  readonly result?: T
+  readonly error?: { readonly data: string }
+}
+
+/** Asks the node; undefined when it cannot be reached or says no JSON, which a miner outlives. */
+async function call<T>(method: string, params: object): Promise<Answer<T> | undefined> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
   const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
-  const response = await fetch(rpc, request).catch(() => undefined)
-  return response === undefined ? undefined : ((await response.json()) as { result?: T; error?: { data: string } })
+  try {
+    return (await (await fetch(rpc, request)).json()) as Answer<T>
+  } catch {
+    return undefined
+  }
 }
 
 /** Works for a block until a nonce is found; undefined when the node wants another block by then. */

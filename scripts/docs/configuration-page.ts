@@ -21,7 +21,7 @@ it prints can be used as a file. With \`--json\` it is plain JSON, without the p
 are never part of a configuration.
 
 The file is [JSON5](https://json5.org): JSON with comments, trailing commas and names without quotation marks. It has an object
-for each module, and the options in it:
+for each module, and the options in it; \`'api.host'\` outside of such an object means the same:
 
 \`\`\`json5
 {

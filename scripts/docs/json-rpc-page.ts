@@ -52,12 +52,14 @@ decimals; hashes are in display order.
 | -32601 | there is no such method |
 | -32602 | \`data\` names the parameter that is missing or wrong |
 | -32603 | an unforeseen failure |
-| -32000 | a transaction or a block is refused: \`data\` begins with the REST number ([errors.md](errors.md)) |
+| -32000 | a transaction or a block is refused: of a transaction \`data\` begins with the REST number ([errors.md](errors.md)) |
 | -32001 | the node is catching up and cannot resolve yet |
 | -32002 | no such transaction |
 | -32004 | no such block, or no confirm of it |
 | -32005 | too much at once, or the node is busy |
 | -32006 | the events asked for are not kept |
+| -32007 | the node has no such template, or not any more |
+| -32008 | the node cannot make blocks of its chain |
 | -32010 | the caller may not use this method |
 
 Some methods change the node. They ask for the content type \`application/json\`, and refuse pages of other sites in a browser. Some of

@@ -6,7 +6,7 @@ import type { PlainAnswer, PlainRoute } from './plain-routes.js'
 export const healthRoutes: readonly PlainRoute[] = [
   {
     path: '/healthz',
-    summary: 'Whether the node lives: 503 once it can not go on.',
+    summary: 'Whether the node lives: 503 once it cannot go on.',
     answer: ({ health }) => {
       const { failed } = health()
       return failed ? answer(503, { status: 'failed', reason: failure }) : answer(200, { status: 'ok' })
@@ -14,7 +14,7 @@ export const healthRoutes: readonly PlainRoute[] = [
   },
   {
     path: '/readyz',
-    summary: 'Whether the node knows the chain and can be asked: 503 with the reason while it can not.',
+    summary: 'Whether the node knows the chain and can be asked: 503 with the reason while it cannot.',
     answer: ({ health, reader }) => {
       const state = health()
       const { height, time } = reader.chain.tip.header
@@ -26,7 +26,7 @@ export const healthRoutes: readonly PlainRoute[] = [
 ]
 
 /** Says no more: whoever asks may be a stranger, and the log has the rest. */
-const failure = 'the node can not go on; its log says why'
+const failure = 'the node cannot go on; its log says why'
 
 function readiness({ failed, stage, sync }: NodeHealth): { status: string; reason?: string } {
   if (failed) return { status: 'failed', reason: failure }

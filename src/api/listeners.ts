@@ -154,13 +154,18 @@ export function answerAndClose(
   socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
 }
 
+/** How the system says that this machine has no such address, or that nobody knows the name. */
+const absentCodes: readonly (string | undefined)[] = ['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'ENOTFOUND', 'EAI_AGAIN']
+
 /** The port that was bound; undefined where the machine does not have the address `::1`. */
 function listen(server: Server, host: string, port: number): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      const absent = error.code === 'EADDRNOTAVAIL' || error.code === 'EAFNOSUPPORT'
+      const absent = absentCodes.includes(error.code)
       if (absent && host === '::1') resolve(undefined)
-      else reject(absent ? new UserError(`the address ${host} does not exist on this machine`) : error)
+      else if (absent) reject(new UserError(`the address ${host} does not exist on this machine`))
+      else if (error.code === 'EACCES') reject(new UserError(`port ${port} of ${host} is not for this user to open`))
+      else reject(error)
     })
     server.listen({ host, port, backlog: 511 }, () => {
       server.removeAllListeners('error')

@@ -18,7 +18,7 @@ export interface MetricSources {
   readonly version: string
 }
 
-const delayQuantiles = [0.5, 0.99, 1]
+const delayPercentiles = [50, 99, 100]
 /** Milliseconds between two looks at the event loop. */
 const delayResolution = 20
 
@@ -99,14 +99,15 @@ export class NodeMetrics {
     }
     const gauge = new Gauge({
       name: 'didledger_event_loop_delay_seconds',
-      help: 'How much too late timers were since the last question, by quantile; 1 is the worst.',
-      labelNames: ['quantile'],
+      help: 'How much too late timers were since the last question, by percentile; 100 is the worst.',
+      // Not `quantile`, which Prometheus keeps for summaries.
+      labelNames: ['percentile'],
       registers: [this.#registry],
       collect: () => {
         const watch = (this.#delay ??= start())
-        for (const quantile of delayQuantiles) {
-          const late = watch.count === 0 ? 0 : watch.percentile(quantile * 100) / 1e6 - delayResolution
-          gauge.set({ quantile }, Math.max(0, late) / 1000)
+        for (const percentile of delayPercentiles) {
+          const late = watch.count === 0 ? 0 : watch.percentile(percentile) / 1e6 - delayResolution
+          gauge.set({ percentile }, Math.max(0, late) / 1000)
         }
         watch.reset()
       },

@@ -7,10 +7,10 @@ export const apiOptions = {
   host: option({
     key: 'api.host',
     flag: '--host <address...>',
-    schema: Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: 16 }),
+    schema: Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: 16, uniqueItems: true }),
     default: [...loopbackHosts],
     description: 'addresses to listen on',
-    expects: 'a list of 1 to 16 addresses',
+    expects: 'a list of 1 to 16 different addresses',
   }),
   connections: option({
     key: 'api.connections',

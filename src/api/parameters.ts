@@ -75,11 +75,7 @@ export function readParameter<Kind extends ParameterKind>(
 /** Coins above zero, in units of 10^-8, from decimal text or a JSON number that is written without an exponent. */
 export function readAmount(name: string, value: string | number, maxMoney: bigint): bigint {
   const amount = parseAmount(String(value))
-  if (amount === undefined) {
-    throw new RuleError('request-parameter', `${name}: coins with at most eight decimals are needed, such as "1.5"`)
-  }
-  if (amount === 0n || amount > maxMoney) {
-    throw new RuleError('request-parameter', `${name}: it must be above zero and not beyond the supply`)
-  }
-  return amount
+  if (amount !== undefined && amount > 0n && amount <= maxMoney) return amount
+  const form = 'coins above zero and not beyond the supply, with at most eight decimals, such as "1.5"'
+  throw new RuleError('request-parameter', `${name}: it has to be ${form}`)
 }

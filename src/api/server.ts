@@ -158,7 +158,8 @@ function countAnswers(app: FastifyInstance, metrics: NodeMetrics): void {
     done()
   })
   app.addHook('onSend', (request, reply, payload, done) => {
-    const { url } = request.routeOptions
+    // `*` is where the preflights of browsers go, whatever they ask for.
+    const url = request.routeOptions.url === '*' ? undefined : request.routeOptions.url
     let tally = tallies.get(url)
     if (tally === undefined) tallies.set(url, (tally = metrics.requests(url)))
     tally.add(reply.statusCode, (performance.now() - request.began) / 1000)

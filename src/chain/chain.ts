@@ -3,13 +3,12 @@ import { checkProofOfWork } from '../consensus/auxpow.js'
 import { checkConfirm } from '../consensus/confirm.js'
 import type { ConnectedBlock } from '../consensus/connect.js'
 import { checkClock, checkHeaderContext } from '../consensus/context.js'
-import { StateOverlay, type StateView } from '../consensus/ledger.js'
+import type { StateView } from '../consensus/ledger.js'
 import { blockSanitySteps, bodyMatchSteps, type SanityContext } from '../consensus/sanity.js'
 import type { SignatureCache } from '../crypto/signature-cache.js'
 import { runChecks, type Verifier } from '../crypto/verifier.js'
 import type { Clock, Log } from '../env.js'
 import { InvariantError, RuleError } from '../errors.js'
-import { auxPowBytes } from '../primitives/auxpow.js'
 import { Block } from '../primitives/block.js'
 import { equalBytes } from '../primitives/bytes.js'
 import { workOf } from '../primitives/compact.js'
@@ -20,14 +19,15 @@ import type { Header } from '../primitives/header.js'
 import type { Spec } from '../primitives/spec.js'
 import { damaged, type Database, Overlay, StorageError } from '../storage/database.js'
 import type { JournalKind } from '../storage/journal.js'
-import { type BlockStatus, keys, schemaVersion, values } from '../storage/schema.js'
-import { putConnected, StoredState } from '../storage/state.js'
+import { type BlockStatus, keys, values } from '../storage/schema.js'
+import { StoredState } from '../storage/state.js'
 import { Headers, type KnownHeader } from './headers.js'
 import { readSideBody } from './bodies.js'
 import type { BlockEvent, ChainChange, ChainFollower, ChainWriter, Restoration } from './change.js'
 import { type Connecting, connectInto, connectOn } from './connect.js'
 import { disconnectInto, rewindBlocks, rewindBytes } from './disconnect.js'
 import { JobQueue } from './queue.js'
+import { genesisInto, putRecord, putStatus } from './records.js'
 import { sideBlockLimit, SideBlocks } from './side.js'
 import { runInSlices } from '../slices.js'
 
@@ -167,7 +167,12 @@ export class Chain {
     if (known !== undefined) return 'known'
     const parent = this.headers.get(header.previous)
     if (parent === undefined) throw new RuleError('block-parent-unknown', `parent of ${header.id}`)
-    if (this.spec.hasValidators && !this.#isTip(parent)) throw new RuleError('block-stale', `height ${header.height}`)
+    if (this.spec.hasValidators && !this.#isTip(parent)) {
+      throw new RuleError(
+        'block-stale',
+        `it stands on height ${header.height - 1}, but the tip is at ${this.#tip.header.height}`,
+      )
+    }
     this.#checkBranch(parent)
 
     checkHeaderContext(this.spec, header, this.headers.ancestry(parent))
@@ -234,7 +239,7 @@ export class Chain {
     const going = [...this.#downTo(fork.header.height)]
     const disconnected = await disconnectInto(overlay, this.database, going, (gone, body) => {
       overlay.put(keys.sideBody(gone.header.hash), body.bytes)
-      overlay.put(keys.header(gone.header.hash), encodeRecord(gone, 'side'))
+      putStatus(overlay, gone, 'side')
     })
     const connected: BlockEvent[] = []
     for (const [i, known] of branch.entries()) {
@@ -246,7 +251,7 @@ export class Chain {
         throw error
       }
       overlay.del(keys.sideBody(known.header.hash))
-      overlay.put(keys.header(known.header.hash), encodeRecord(known, 'active'))
+      putStatus(overlay, known, 'active')
     }
     connected.push(await connectInto(overlay, block, this.#connecting))
     this.#putRecord(overlay, block, record, 'active')
@@ -300,7 +305,7 @@ export class Chain {
   async #refuseBranch(broken: KnownHeader[], top: Block, record: NewRecord, error: RuleError): Promise<never> {
     const overlay = new Overlay(this.database)
     for (const known of broken) {
-      overlay.put(keys.header(known.header.hash), encodeRecord(known, 'invalid'))
+      putStatus(overlay, known, 'invalid')
       overlay.del(keys.sideBody(known.header.hash))
     }
     this.#putRecord(overlay, top, record, 'invalid')
@@ -326,7 +331,7 @@ export class Chain {
       const overlay = new Overlay(this.database)
       for (const known of gone) {
         overlay.del(keys.sideBody(known.header.hash))
-        overlay.put(keys.header(known.header.hash), encodeRecord(known, 'header'))
+        putStatus(overlay, known, 'header')
       }
       await this.#commit(overlay, this.#tip.header, 'header')
       this.headers.forget(gone.map(({ header }) => header.hash))
@@ -341,22 +346,8 @@ export class Chain {
     await this.#commit(overlay, this.#tip.header, 'header')
   }
 
-  #putRecord(
-    overlay: Overlay,
-    block: Block,
-    { chainWork, size }: Omit<NewRecord, 'parent'>,
-    status: BlockStatus,
-  ): void {
-    const record = {
-      header: block.header.bytes,
-      auxPow: auxPowBytes(block.auxPow),
-      status,
-      chainWork,
-      transactionCount: block.transactions.length,
-      size,
-      arrival: this.database.sequence + 1,
-    }
-    overlay.put(keys.header(block.header.hash), values.header.encode(record))
+  #putRecord(overlay: Overlay, block: Block, { chainWork, size }: NewRecord, status: BlockStatus): void {
+    putRecord(overlay, block, { chainWork, size, status, arrival: this.database.sequence + 1 })
   }
 
   async #commit(overlay: Overlay, tip: Header, kind: JournalKind): Promise<void> {
@@ -382,22 +373,10 @@ export class Chain {
   }
 
   async #writeGenesis(): Promise<void> {
-    const { genesis } = this
-    const { header } = genesis
     const overlay = new Overlay(this.database)
-    const state = new StateOverlay(new StoredState(overlay))
-    const coinbase = genesis.transactions[0] as Block['transactions'][number]
-    coinbase.outputs.forEach(({ value, outputLock, programHash }, index) => {
-      if (value === 0n) return
-      state.create({ txid: coinbase.hash, index }, { height: 0, coinbase: true, value, outputLock, programHash })
-    })
-    const registration = { fee: 0n, cost: 0, checks: [], spent: [] }
-    await putConnected(overlay, genesis, { state, transactions: [registration], fees: 0n, checks: [] })
-    overlay.put(keys.active(0), header.hash)
-    this.#putRecord(overlay, genesis, { chainWork: workOf(header.bits), size: genesis.bytes.length }, 'active')
-    overlay.put(keys.meta('version'), Uint8Array.of(schemaVersion))
-    await this.#commit(overlay, header, 'genesis')
-    this.#tip = this.#known(header.hash)
+    await genesisInto(overlay, this.genesis)
+    await this.#commit(overlay, this.genesis.header, 'genesis')
+    this.#tip = this.#known(this.genesis.header.hash)
   }
 
   #isTip(known: KnownHeader): boolean {
@@ -438,8 +417,4 @@ class BranchError extends Error {
     super(rule.message)
     this.rule = rule
   }
-}
-
-function encodeRecord(known: KnownHeader, status: BlockStatus): Uint8Array {
-  return values.header.encode({ ...known, header: known.header.bytes, status })
 }

@@ -97,12 +97,15 @@ export function asResolveResult(value: unknown): ResolveResult {
   const transaction = asList(value['transaction'], 'transaction').map((entry, i) => {
     const at = `transaction[${i}]`
     if (!isObject(entry)) throw unexpected(at)
+    const timestamp = asText(entry['timestamp'], `${at}.timestamp`)
+    if (Number.isNaN(Date.parse(timestamp))) throw unexpected(`${at}.timestamp is no date`)
     return {
       txid: asText(entry['txid'], `${at}.txid`),
-      timestamp: asText(entry['timestamp'], `${at}.timestamp`),
+      timestamp,
       operation: asOperation(entry['operation'], `${at}.operation`),
     }
   })
+  if (transaction.length === 0) throw unexpected('transaction is empty')
   return { did, status, transaction }
 }
 

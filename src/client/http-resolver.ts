@@ -1,5 +1,6 @@
 import type { DocumentQuery, QueryResult, ResolveResult } from '../did/resolution.js'
 import { type Code, RuleError } from '../errors.js'
+import { longestTimer, requireWhole } from './arguments.js'
 import { asQueryResult, asResolveResult } from './answers.js'
 import { baseUrl, NodeRefusal } from './http.js'
 import { callRpc } from './rpc.js'
@@ -38,9 +39,11 @@ export class HttpResolver {
   readonly url: string
   readonly #options: { readonly timeout: number; readonly maxAnswer: number; readonly hint: string }
 
-  /** `url` is where the node takes JSON-RPC: `http://127.0.0.1:20336` for a devnet on this machine. */
+  /** `url` is where the node takes JSON-RPC: `http://127.0.0.1:20336` for a devnet on this machine. A UserError where it is none. */
   constructor(url: string, { timeout = questionTimeout, maxAnswer = maxResolverAnswer }: HttpResolverOptions = {}) {
     this.url = baseUrl(url)
+    requireWhole('timeout', timeout, [1, longestTimer])
+    requireWhole('maxAnswer', maxAnswer, [1, Number.MAX_SAFE_INTEGER])
     this.#options = { timeout, maxAnswer, hint }
   }
 

@@ -37,18 +37,22 @@ export interface HttpAnswer {
 export async function exchange(url: string, body: unknown, options: HttpOptions): Promise<HttpAnswer> {
   let response: Response
   let text: string
+  const deadline = new AbortController()
+  const timer = setTimeout(() => deadline.abort(new DOMException('too late', 'TimeoutError')), options.timeout)
   try {
     response = await fetch(url, {
-      signal: AbortSignal.timeout(options.timeout),
+      signal: deadline.signal,
       redirect: 'error',
       ...(body === undefined
         ? {}
         : { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     })
-    text = await readBody(response, options.maxAnswer ?? maxAnswer)
+    text = await readBody(response, options.maxAnswer ?? maxAnswer, deadline.signal)
   } catch (error) {
     if (error instanceof UserError) throw error
     throw unreachable(url, error, options)
+  } finally {
+    clearTimeout(timer)
   }
   try {
     return { status: response.status, body: JSON.parse(text) }
@@ -60,9 +64,13 @@ export async function exchange(url: string, body: unknown, options: HttpOptions)
 /** Largest answer that is read: a pool or a block is far below it. */
 const maxAnswer = 64 * 1024 * 1024
 
-/** The text of an answer; by a reader, for not every browser can iterate over a body. */
-async function readBody({ body, url }: Response, limit: number): Promise<string> {
+/**
+ * The text of an answer; by a reader, for not every browser can iterate over a body. The reader is told itself when time is up:
+ * once an answer has begun, fetch of Node 20 may forget about the signal.
+ */
+async function readBody({ body, url }: Response, limit: number, signal: AbortSignal): Promise<string> {
   const reader = body?.getReader()
+  signal.addEventListener('abort', () => void reader?.cancel().catch(() => {}))
   const decoder = new TextDecoder()
   let size = 0
   let text = ''
@@ -75,6 +83,7 @@ async function readBody({ body, url }: Response, limit: number): Promise<string>
     }
     text += decoder.decode(chunk, { stream: true })
   }
+  signal.throwIfAborted()
   return text + decoder.decode()
 }
 

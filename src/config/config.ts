@@ -133,5 +133,6 @@ function unknown(
 }
 
 function shown(value: unknown): string {
-  return (JSON.stringify(value) ?? String(value)).slice(0, 100)
+  // JSON5 has numbers that JSON would show as null.
+  return (typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value))).slice(0, 100)
 }

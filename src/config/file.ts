@@ -69,8 +69,9 @@ function linesOf(text: string, file: string): Map<string, number> {
       lines.set(path, line)
       prefix = `${path}.`
     } else if (found === '{') {
-      // Objects of a list have no path that could be an option's.
-      prefixes.push(before.text === ':' ? prefix : prefixes.length === 0 ? '' : `[${index}].`)
+      // Objects in the value of an option have no path that could be an option's.
+      const isSection = before.text === ':' && prefixes.length === 1
+      prefixes.push(isSection ? prefix : prefixes.length === 0 ? '' : `[${index}].`)
     } else if (found === '[') {
       prefixes.push('')
     } else if (found === '}' || found === ']') {

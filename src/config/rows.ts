@@ -30,7 +30,7 @@ export const otherVariables: Readonly<Record<string, string>> = {
   DIDLEDGER_PASSWORD: 'the password of a keystore, for the commands that need one',
 }
 
-/** `api.portBase` as a variable: `DIDLEDGER_API_PORT_BASE`. */
+/** `node.portBase` as a variable: `DIDLEDGER_NODE_PORT_BASE`. */
 export function variableOf({ key }: Option): string {
   return `DIDLEDGER_${key.replaceAll('.', '_').replace(/[A-Z]/g, '_$&').toUpperCase()}`
 }

@@ -57,6 +57,7 @@ export class Devnet {
   readonly #producer: Producer
   readonly #snapshots = new Snapshots()
   #cancelTimer: () => void = () => {}
+  #reverts = 0
   #faucetTurn: Promise<unknown> = Promise.resolve()
   /** Whether an automatic block is being made, and whether a transaction came since its making began. */
   #mining: Promise<void> | undefined
@@ -185,6 +186,7 @@ export class Devnet {
         const { tip, pool, clock: time } = this.#snapshots.get(id)
         await mempool.restore(pool, (waiting) => rewind(tip, [waiting, clock.restoration(time)]))
         this.#snapshots.forgetAfter(id)
+        this.#reverts++
       }),
     )
     this.#goOn()
@@ -240,8 +242,9 @@ export class Devnet {
     while (this.#more && mempool.size > 0 && !this.#stopped) {
       this.#more = false
       try {
-        const block = await this.#producer.produce()
-        this.#more ||= block !== undefined && block.transactions.length > 1
+        // A revert may come before its turn, and leave nothing to wait.
+        const block = await this.#producer.produce(() => mempool.size > 0)
+        this.#more ||= block === undefined || block.transactions.length > 1
       } catch (error) {
         log.error({ error: String(error) }, 'no block could be made')
       }
@@ -250,8 +253,12 @@ export class Devnet {
 
   #tick(milliseconds: number): void {
     const { timers, log } = this.#options
+    const counting = this.#reverts
     this.#cancelTimer = timers.after(milliseconds, () => {
-      this.#producer.produce().catch((error: unknown) => log.error({ error: String(error) }, 'no block could be made'))
+      // Seconds that were counted before a revert are not of the chain that it leaves.
+      this.#producer
+        .produce(() => this.#reverts === counting)
+        .catch((error: unknown) => log.error({ error: String(error) }, 'no block could be made'))
       if (!this.#stopped) this.#tick(milliseconds)
     })
   }

@@ -1,3 +1,4 @@
+import { longestTimer, requireWhole } from '../client/arguments.js'
 import { RuleError, UserError } from '../errors.js'
 import type { Node } from '../node.js'
 import { displayHash, fromHex, parseDisplayHash } from '../primitives/bytes.js'
@@ -26,7 +27,9 @@ export function nodeChain(node: () => Node, closing: AbortSignal): NodeChain {
     block: async (heightOrHash) => {
       const { reader } = node()
       const known =
-        typeof heightOrHash === 'number' ? reader.headerAt(heightOrHash) : reader.headerOf(hashOf('hash', heightOrHash))
+        typeof heightOrHash === 'number'
+          ? reader.headerAt(requireWhole('height', heightOrHash, [0, 0xffffffff]))
+          : reader.headerOf(hashOf('hash', heightOrHash))
       return known && reader.block(known)
     },
     confirm: (hash) => {
@@ -36,10 +39,9 @@ export function nodeChain(node: () => Node, closing: AbortSignal): NodeChain {
     transaction: (txid) => mined(node(), hashOf('txid', txid)),
     waitFor: async (txid, { timeout = minedWait } = {}) => {
       const wanted = hashOf('txid', txid)
+      requireWhole('timeout', timeout, [0, longestTimer])
       const running = node()
-      return (
-        mined(running, wanted) ?? nextMined(running, wanted, AbortSignal.any([closing, AbortSignal.timeout(timeout)]))
-      )
+      return mined(running, wanted) ?? nextMined(running, wanted, { timeout, closing })
     },
     balance: (address) => node().reader.balance(addressBytes(address)).sum,
     coins: async (address) =>
@@ -83,19 +85,26 @@ function mined({ reader }: Node, txid: Hash): MinedTransaction | undefined {
   }
 }
 
-/** Looks at every change of the chain until the transaction is mined, dropped, or the signal says to stop. */
-function nextMined(node: Node, txid: Hash, stop: AbortSignal): Promise<MinedTransaction> {
+/** Looks at every change of the chain until the transaction is mined or dropped, time is up or the node closes. */
+function nextMined(
+  node: Node,
+  txid: Hash,
+  { timeout, closing }: { readonly timeout: number; readonly closing: AbortSignal },
+): Promise<MinedTransaction> {
   const { chain, mempool } = node
   return new Promise((resolve, reject) => {
     const end = () => {
+      clearTimeout(timer)
       chain.events.off('change', look)
-      stop.removeEventListener('abort', giveUp)
+      closing.removeEventListener('abort', close)
     }
-    const giveUp = () => {
+    const giveUp = (why: string) => {
       end()
-      const why = stop.reason instanceof UserError ? stop.reason.message : 'no block took it in time'
       reject(new UserError(`${displayHash(txid)} is not mined: ${why}`))
     }
+    const close = () => giveUp('the node is closed')
+    // A timer of its own: Node 20 collects a signal of AbortSignal.any together with the time it should keep.
+    const timer = setTimeout(() => giveUp('no block took it in time'), timeout)
     const look = () => {
       const found = mined(node, txid)
       const reason = found === undefined ? mempool.droppedReason(txid) : undefined
@@ -105,8 +114,7 @@ function nextMined(node: Node, txid: Hash, stop: AbortSignal): Promise<MinedTran
       else reject(new UserError(`${displayHash(txid)} left the pool: ${reason}`))
     }
     chain.events.on('change', look)
-    stop.addEventListener('abort', giveUp)
-    if (stop.aborted) giveUp()
+    closing.addEventListener('abort', close)
   })
 }
 

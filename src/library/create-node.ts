@@ -1,12 +1,16 @@
+import { setMaxListeners } from 'node:events'
 import { realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { loopbackHosts } from '../api/origin.js'
+import { requireWhole } from '../client/arguments.js'
+import { acceptedPrefixes } from '../consensus/sanity.js'
 import type { DocumentQuery } from '../did/resolution.js'
 import type { Log } from '../env.js'
-import { UserError } from '../errors.js'
+import { RuleError, UserError } from '../errors.js'
 import { type Node, type NodeOptions, startNode } from '../node.js'
+import type { ProgramHash } from '../primitives/address.js'
 import { parseSpec, type Spec } from '../primitives/spec.js'
-import { defaultPortBase, type Servers, serve } from '../serving.js'
+import { defaultPortBase, portOffsets, type Servers, serve } from '../serving.js'
 import { systemEnv } from '../system.js'
 import { maxDevnetAccounts } from '../wallet/devnet-accounts.js'
 import { readTextFile } from '../wallet/files.js'
@@ -29,6 +33,7 @@ const directories = new Set<string>()
  * there may be several. A {@link UserError} says what is wrong with the options, the directory or a port.
  */
 export async function createNode(options: CreateNodeOptions): Promise<LedgerNode> {
+  requireOptions(options)
   const { dataDir, log = silent } = options
   const settings = nodeOptions(options)
   const release = dataDir === undefined ? undefined : await reserve(dataDir)
@@ -53,6 +58,8 @@ async function embedded(
   release: (() => void) | undefined,
 ): Promise<LedgerNode> {
   const closing = new AbortController()
+  // Callers may wait for as many transactions as they like.
+  setMaxListeners(0, closing.signal, node.chain.events)
   const live = () => {
     if (closing.signal.aborted) throw new UserError('the node is closed')
     return node
@@ -61,8 +68,10 @@ async function embedded(
     name: node.spec.name,
     dataDir: node.directory.path,
     resolver: {
-      resolve: async (did: string, { all = false }: { readonly all?: boolean } = {}) =>
-        live().resolver.resolve(did, { all }),
+      resolve: async (did: string, { all = false }: { readonly all?: boolean } = {}) => {
+        if (typeof did !== 'string') throw new RuleError('request-parameter', 'did: text is needed')
+        return live().resolver.resolve(did, { all })
+      },
       query: async (query: DocumentQuery) => live().resolver.query(query),
     },
     chain: nodeChain(live, closing.signal),
@@ -72,10 +81,10 @@ async function embedded(
     devnet: node.devnet && nodeDevnet(live),
     failure: node.failure,
   }
-  const open = api === undefined ? undefined : await openApi(node, api, log)
+  const open = api === undefined || api === false ? undefined : await openApi(node, api, log)
   let closed: Promise<void> | undefined
   const close = async () => {
-    closing.abort(new UserError('the node is closed'))
+    closing.abort()
     try {
       await open?.servers.close()
     } finally {
@@ -92,8 +101,7 @@ interface OpenApi {
 
 async function openApi(node: Node, api: true | ApiOptions, log: Log): Promise<OpenApi> {
   const { portBase = defaultPortBase, hosts = loopbackHosts } = api === true ? {} : api
-  const [host] = hosts
-  if (host === undefined) throw new UserError('api.hosts: at least one address to listen on is needed')
+  const host = hosts[0] as string
   const servers = await serve(node, { portBase, hosts, log })
   const { rest, rpc, ws } = servers.ports
   const at = `//${reachable(host)}`
@@ -128,20 +136,62 @@ function nodeOptions({
 }: CreateNodeOptions): Omit<NodeOptions, 'env'> {
   return {
     spec: specOf(chain),
-    mining: mining === 'auto' ? { kind: 'automine' } : mining === 'manual' ? { kind: 'manual' } : interval(mining),
+    mining: miningMode(mining),
     ...(dataDir === undefined ? {} : { dataDir: resolve(dataDir) }),
-    ...(accounts === undefined ? {} : { accounts: whole('accounts', accounts, maxDevnetAccounts) }),
-    ...(mineTo === undefined ? {} : { mineTo: addressBytes(mineTo) }),
+    ...(accounts === undefined ? {} : { accounts: requireWhole('accounts', accounts, [1, maxDevnetAccounts]) }),
+    ...(mineTo === undefined ? {} : { mineTo: payee(mineTo) }),
   }
 }
 
-function interval({ seconds }: { readonly seconds: number }): { kind: 'interval'; seconds: number } {
-  return { kind: 'interval', seconds: whole('mining.seconds', seconds, longestInterval) }
+function miningMode(mining: NonNullable<CreateNodeOptions['mining']>): NodeOptions['mining'] {
+  if (mining === 'auto') return { kind: 'automine' }
+  if (mining === 'manual') return { kind: 'manual' }
+  const { seconds } = requireObject("mining: neither 'auto' nor 'manual' nor an object", mining)
+  return { kind: 'interval', seconds: requireWhole('mining.seconds', seconds, [1, longestInterval]) }
 }
 
-function whole(name: string, value: number, most: number): number {
-  if (Number.isInteger(value) && value >= 1 && value <= most) return value
-  throw new UserError(`${name}: ${value} is not a whole number from 1 to ${most}`)
+/** An address that a block may pay to. */
+function payee(mineTo: string): ProgramHash {
+  const hash = addressBytes(mineTo)
+  if (acceptedPrefixes.includes(hash[0])) return hash
+  throw new UserError('mineTo: a chain pays addresses that begin with E, 8 or i')
+}
+
+const optionNames: Readonly<Record<keyof CreateNodeOptions, true>> = {
+  network: true,
+  spec: true,
+  dataDir: true,
+  api: true,
+  mining: true,
+  accounts: true,
+  mineTo: true,
+  log: true,
+}
+
+/** What would otherwise come out only as something that the node does not do, such as to keep its chain. */
+function requireOptions(options: CreateNodeOptions): void {
+  const given = requireObject('createNode needs an object with options', options)
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(optionNames, name))
+  if (unknown !== undefined) {
+    throw new UserError(`${unknown} is no option of createNode; there are ${Object.keys(optionNames).join(', ')}`)
+  }
+  const { dataDir, api } = given
+  if (dataDir !== undefined && (typeof dataDir !== 'string' || dataDir === '')) {
+    throw new UserError('dataDir: the path of a directory is needed')
+  }
+  if (api !== undefined && typeof api !== 'boolean') requireApi(requireObject('api: neither true nor an object', api))
+}
+
+function requireApi({ portBase = defaultPortBase, hosts = loopbackHosts }: ApiOptions): void {
+  requireWhole('api.portBase', portBase, [0, 0xffff - portOffsets.p2p])
+  if (!Array.isArray(hosts) || hosts.length === 0 || hosts.some((host) => typeof host !== 'string')) {
+    throw new UserError('api.hosts: a list of addresses to listen on is needed')
+  }
+}
+
+function requireObject<T extends object>(message: string, value: T): T {
+  if (typeof value === 'object' && value !== null) return value
+  throw new UserError(message)
 }
 
 function specOf({ network, spec }: Pick<CreateNodeOptions, 'network' | 'spec'>): Spec {

@@ -1,5 +1,6 @@
 import type { LedgerEvent } from '../events/event.js'
 import type { Log } from '../env.js'
+import { UserError } from '../errors.js'
 import type { Node } from '../node.js'
 import type { NodeEventMap, NodeEvents } from './node.js'
 
@@ -9,11 +10,15 @@ type Listeners = { readonly [Name in keyof NodeEventMap]: Set<(event: NodeEventM
 export function nodeEvents({ events: log, failure }: Pick<Node, 'events' | 'failure'>, logger: Log): NodeEvents {
   const listeners: Listeners = { block: new Set(), transaction: new Set(), did: new Set(), error: new Set() }
   const call = <Name extends keyof NodeEventMap>(name: Name, event: NodeEventMap[Name]) => {
+    const failed = (error: unknown) =>
+      logger.error({ event: name, error: String(error) }, 'a listener of the node failed')
     for (const listener of [...listeners[name]]) {
       try {
-        listener(event)
+        const returned: unknown = listener(event)
+        // A rejection that nobody handles would end the process.
+        if (returned instanceof Promise) returned.catch(failed)
       } catch (error) {
-        logger.error({ event: name, error: String(error) }, 'a listener of the node failed')
+        failed(error)
       }
     }
   }
@@ -29,6 +34,8 @@ export function nodeEvents({ events: log, failure }: Pick<Node, 'events' | 'fail
   failure.catch((error: unknown) => call('error', error instanceof Error ? error : new Error(String(error))))
   return {
     on: (name, listener) => {
+      if (!Object.hasOwn(listeners, name)) throw new UserError(`events: there is no event ${String(name)}`)
+      if (typeof listener !== 'function') throw new UserError(`events: the listener of ${name} is no function`)
       listeners[name].add(listener)
       return () => void listeners[name].delete(listener)
     },

@@ -20,7 +20,7 @@ export interface CreateNodeOptions {
   /** Where to keep the chain; a temporary directory that goes with the node when absent. */
   readonly dataDir?: string
   /** REST, JSON-RPC and WebSocket; nothing listens when absent. `true` takes the ports and addresses of the command. */
-  readonly api?: true | ApiOptions
+  readonly api?: boolean | ApiOptions
   /** When a devnet makes blocks: at once (`auto`, the default), when told to (`manual`), or every so many seconds. */
   readonly mining?: 'auto' | 'manual' | { readonly seconds: number }
   /** How many accounts of a devnet have coins, 1 to 100; ten when absent. */
@@ -213,6 +213,6 @@ export interface NodeEventMap {
 }
 
 export interface NodeEvents {
-  /** Calls `listener` from now on; the returned function ends that. What a listener throws is logged, and nothing else. */
+  /** Calls `listener` from now on; the returned function ends that. What a listener throws, or rejects with, is logged. */
   on<Name extends keyof NodeEventMap>(name: Name, listener: (event: NodeEventMap[Name]) => void): () => void
 }

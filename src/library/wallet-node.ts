@@ -130,14 +130,18 @@ export function nodeWallet(node: () => Node, random: Random, accounts = devnetAc
 
 /** Units of 10^-8 of an amount; `request-parameter` for text that is none. */
 export function units(name: string, amount: Amount): bigint {
-  const value = typeof amount === 'bigint' ? amount : parseAmount(amount)
+  // A number could be meant as coins or as units.
+  const value = typeof amount === 'string' ? parseAmount(amount) : typeof amount === 'bigint' ? amount : undefined
   if (value !== undefined && value >= 0n) return value
-  throw new RuleError('request-parameter', `${name}: ${amount} is not an amount of coins such as '12.5'`)
+  throw new RuleError(
+    'request-parameter',
+    `${name}: ${String(amount)} is neither an amount of coins as text, such as '12.5', nor a bigint of units`,
+  )
 }
 
 /** The program hash of an address; `request-parameter` for text that is none. */
 export function addressBytes(text: string): ProgramHash {
-  const hash = parseAddress(text)
-  if (hash === undefined) throw new RuleError('request-parameter', `address: ${text} is not an address`)
+  const hash = typeof text === 'string' ? parseAddress(text) : undefined
+  if (hash === undefined) throw new RuleError('request-parameter', `address: ${String(text)} is not an address`)
   return hash
 }

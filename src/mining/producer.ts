@@ -28,9 +28,12 @@ export class Producer {
     this.#options = options
   }
 
-  /** Makes the next block. Undefined when it was overtaken or the producer stopped meanwhile. */
-  produce(): Promise<Block | undefined> {
-    return this.between(() => this.#produce())
+  /**
+   * Makes the next block, if it is still `wanted` when its turn comes. Undefined when not, or when the block was overtaken
+   * or the producer stopped meanwhile.
+   */
+  produce(wanted: () => boolean = () => true): Promise<Block | undefined> {
+    return this.between(async () => (wanted() ? this.#produce() : undefined))
   }
 
   /** Runs a job while no block is being made. */
@@ -59,7 +62,9 @@ export class Producer {
       const acceptance = await chain.acceptBlock(block.bytes, this.#options.confirm?.(block))
       return acceptance === 'connected' ? block : undefined
     } catch (error) {
-      if (error instanceof RuleError && error.code === 'block-stale') return undefined
+      // The tip is another one now; on a devnet the parent may even be forgotten.
+      const overtaken = ['block-stale', 'block-parent-unknown']
+      if (error instanceof RuleError && overtaken.includes(error.code)) return undefined
       throw error
     }
   }

@@ -14,8 +14,8 @@ export const queryLimits = {
   documents: 1000,
   /** Bytes of the documents of an answer, the first one always excepted. */
   answerBytes: 8 * 1024 * 1024,
-  /** Searches that wait for the one under way. */
-  waiting: 32,
+  /** Searches that wait for the one under way: as many as a batch of requests, and some. */
+  waiting: 128,
   /** Milliseconds from the question to the answer. */
   duration: 60_000,
   /** Bytes of documents that are read at once. */

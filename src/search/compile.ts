@@ -1,14 +1,18 @@
 import type { JsonObject, JsonValue } from '../primitives/strict-json.js'
 import { readCondition } from './condition.js'
-import { anyOf, type Clause, equalTo, operators } from './operators.js'
-import { isObject, type Members, Path, type Scope } from './path.js'
+import { beginEffort, spend } from './effort.js'
+import { anyOf, type Clause, equalTo, has, operators } from './operators.js'
+import { isObject, type Members, Path, type Scope, type Test } from './path.js'
 import { below, quoted, refusal } from './refusal.js'
 
 /** A condition that documents can be held against. */
 export interface Matcher {
   /** It has no members, so every document fits. */
   readonly everything: boolean
-  /** Whether a normalised document, as JSON.parse gives it, fits. Its nesting bounds the recursion. */
+  /**
+   * Whether a normalised document, as JSON.parse gives it, fits. Its nesting bounds the recursion. `busy` where it takes
+   * too much work.
+   */
   matches(document: Members): boolean
 }
 
@@ -20,7 +24,14 @@ type Predicate = (object: Members) => boolean
  */
 export function compileCondition(input: string | object): Matcher {
   const condition = readCondition(input)
-  return { everything: condition.size === 0, matches: compileDocument(condition, '') }
+  const predicate = compileDocument(condition, '')
+  return {
+    everything: condition.size === 0,
+    matches: (document) => {
+      beginEffort()
+      return predicate(document)
+    },
+  }
 }
 
 /** A condition on whole documents: members, or `$and`, `$or`, `$nor` of such conditions. */
@@ -62,10 +73,11 @@ function compileValue(value: JsonValue, scope: Scope, where: string): Clause {
 /** An array that has, for every one of `values`, an element which fits. */
 function compileContains(values: readonly JsonValue[], scope: Scope, where: string): Clause {
   const tests = values.map((value, i) => {
-    const clause = typeof value === 'object' ? value && compileValue(value, scope, `${where}[${i}]`) : null
-    return clause === null ? (element: unknown) => element === value : (element: unknown) => clause(element, Path.here)
+    if (typeof value !== 'object' || value === null) return (found: readonly unknown[]) => has(found, value)
+    const clause = compileValue(value, scope, `${where}[${i}]`)
+    return (found: readonly unknown[]) => someOf(found, (element) => clause(element, Path.here))
   })
-  return anyOf((found) => Array.isArray(found) && tests.every((test) => found.some(test)))
+  return anyOf((found) => Array.isArray(found) && tests.every((test) => test(found)))
 }
 
 function compileOperators(condition: JsonObject, scope: Scope, where: string): Clause {
@@ -107,10 +119,10 @@ function compileOperator(name: string, operand: JsonValue, siblings: JsonObject,
 function compileElemMatch(condition: JsonObject, scope: Scope, where: string): Clause {
   if (holdsOperators(condition, where)) {
     const clause = compileOperators(condition, scope, where)
-    return anyOf((found) => Array.isArray(found) && found.some((element) => clause(element, Path.here)))
+    return anyOf((found) => Array.isArray(found) && someOf(found, (element) => clause(element, Path.here)))
   }
   const predicate = compileMembers(condition, scope, where)
-  return anyOf((found) => Array.isArray(found) && found.some((element) => isObject(element) && predicate(element)))
+  return anyOf((found) => Array.isArray(found) && someOf(found, (element) => isObject(element) && predicate(element)))
 }
 
 /** Every one of the operands is met by some value at the path; none at all by nothing. */
@@ -140,8 +152,13 @@ function holdsOperators(condition: JsonObject, where: string): boolean {
 
 /** Whether a value is an object that fits, or an array that leads to one. */
 function anyObject(value: unknown, predicate: Predicate): boolean {
-  if (Array.isArray(value)) return value.some((element) => anyObject(element, predicate))
+  if (Array.isArray(value)) return someOf(value, (element) => anyObject(element, predicate))
   return isObject(value) && predicate(value)
+}
+
+function someOf(array: readonly unknown[], test: Test): boolean {
+  spend(array.length)
+  return array.some(test)
 }
 
 function object(operand: JsonValue, where: string): JsonObject {

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../primitives/strict-json.js'
+import { spend } from './effort.js'
 import { isObject, type Path, type Test } from './path.js'
 import { below, refusal } from './refusal.js'
 
@@ -21,6 +22,7 @@ function noneOf(test: Test): Clause {
 function orElement(test: Test): Test {
   return (value) => {
     if (!Array.isArray(value)) return test(value)
+    spend(value.length)
     // A loop: an array may be all of a document, and a condition may ask for it many times.
     for (const element of value) if (test(element)) return true
     return test(value)
@@ -31,9 +33,15 @@ function orElement(test: Test): Test {
 export function equalTo(expected: JsonValue, where = ''): Test {
   if (expected === null) return orElement((value) => value === null || value === undefined)
   if (typeof expected !== 'object')
-    return (value) => value === expected || (Array.isArray(value) && value.includes(expected))
+    return (value) => value === expected || (Array.isArray(value) && has(value, expected))
   refuseOperators(expected, where)
   return orElement((value) => deepEqual(expected, value))
+}
+
+/** Whether a scalar is an element of an array. */
+export function has(array: readonly unknown[], scalar: unknown): boolean {
+  spend(array.length)
+  return array.includes(scalar)
 }
 
 /** The values of a literal are taken as they stand, so nothing in it can be an operator. */
@@ -48,6 +56,7 @@ function refuseOperators(literal: JsonValue, where: string): void {
 
 /** The order of members does not count. */
 function deepEqual(expected: JsonValue, value: unknown): boolean {
+  spend(1)
   if (Array.isArray(expected)) {
     return (
       Array.isArray(value) &&
@@ -77,8 +86,8 @@ function oneOf(operand: JsonValue, where: string): Test {
   if (!Array.isArray(operand)) throw refusal(where, 'an array is needed')
   const scalars = new Set<unknown>(operand.filter((entry) => typeof entry !== 'object' || entry === null))
   if (scalars.has(null)) scalars.add(undefined)
+  operand.forEach((entry, i) => refuseOperators(entry, `${where}[${i}]`))
   const others = operand.filter((entry) => typeof entry === 'object' && entry !== null)
-  others.forEach((entry, i) => refuseOperators(entry, `${where}[${i}]`))
   return orElement((value) => scalars.has(value) || others.some((entry) => deepEqual(entry, value)))
 }
 
@@ -133,7 +142,8 @@ function textTest(operand: JsonValue, where: string, siblings: JsonObject): Test
 
 function foldCase(siblings: JsonObject, where: string): (text: string) => string {
   if (!siblings.has('$options')) return (text) => text
-  if (siblings.get('$options') === 'i') return (text) => text.toLowerCase()
+  // Upper case, for what a letter's lower case is may depend on those around it.
+  if (siblings.get('$options') === 'i') return (text) => text.toUpperCase()
   throw refusal(where, '$options beside it can only be "i"')
 }
 

@@ -1,3 +1,4 @@
+import { spend } from './effort.js'
 import { quoted, refusal } from './refusal.js'
 
 /** An object of a parsed document. */
@@ -79,6 +80,7 @@ function walk(value: unknown, segments: readonly Segment[], at: number, test: Te
   const segment = segments[at]
   if (segment === undefined) return test(value)
   if (!Array.isArray(value)) return walk(memberOf(value, segment), segments, at + 1, test)
+  spend(value.length)
   const { index, name } = segment
   if (index === undefined) return value.some((element) => isObject(element) && walk(element, segments, at, test))
   const named = value.filter((element) => isObject(element) && Object.hasOwn(element, name))

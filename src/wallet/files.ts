@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, fsyncSync, linkSync, openSync, readSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { UserError } from '../errors.js'
 
@@ -9,12 +9,29 @@ export const maxFileSize = 32 * 1024 * 1024
 export function readTextFile(path: string, what: string): string {
   let bytes: Buffer
   try {
-    bytes = readFileSync(path)
+    bytes = readAtMost(path, maxFileSize + 1)
   } catch (error) {
     throw new UserError(`cannot read the ${what} ${path}: ${reasonOf(error)}`)
   }
   if (bytes.length > maxFileSize) throw new UserError(`the ${what} ${path} is larger than ${maxFileSize} bytes`)
   return bytes.toString('utf8')
+}
+
+/** The first bytes of a file, a little more than `most` at most: what is no real file may never end. */
+function readAtMost(path: string, most: number): Buffer {
+  const file = openSync(path, 'r')
+  try {
+    const chunks: Buffer[] = []
+    for (let size = 0; size < most; size += chunks.at(-1)?.length ?? 0) {
+      const chunk = Buffer.allocUnsafe(1 << 16)
+      const read = readSync(file, chunk)
+      if (read === 0) break
+      chunks.push(chunk.subarray(0, read))
+    }
+    return Buffer.concat(chunks)
+  } finally {
+    closeSync(file)
+  }
 }
 
 /** The JSON of a file; what is wrong with it is a {@link UserError} that names it as `what`. */

@@ -1,5 +1,5 @@
 import { RuleError, UserError } from '../errors.js'
-import { addressOf } from '../primitives/address.js'
+import { addressOf, parseAddress } from '../primitives/address.js'
 import { formatAmount, parseAmount } from '../primitives/amount.js'
 import { displayHash } from '../primitives/bytes.js'
 import { Transaction } from '../primitives/transaction.js'
@@ -100,7 +100,10 @@ function spentOutputs(value: unknown, { inputs }: Transaction): SpentOutput[] {
     if (txid !== displayHash(input.txid) || index !== input.index)
       throw wrong(`spent[${i}] is not what input ${i} spends`)
     if (typeof amount !== 'string' || parseAmount(amount) === undefined) throw wrong(`spent[${i}].value is no amount`)
-    if (typeof address !== 'string') throw wrong(`spent[${i}].address is missing`)
+    // Commands print it, also in lines to paste: nothing else may stand there.
+    if (typeof address !== 'string' || parseAddress(address) === undefined) {
+      throw wrong(`spent[${i}].address is no address`)
+    }
     return { txid, index, value: amount, address }
   })
 }

@@ -148,7 +148,7 @@ describe('a client that has nothing but events', () => {
 describe('the client of docs/events.md', () => {
   it('prints what happens and goes on when the node comes back', { timeout: 60_000 }, async () => {
     const code = /```js\n([^]*?)```/.exec(repositoryFile('docs/events.md'))?.[1] ?? ''
-    expect(code.trim().split('\n')).toHaveLength(11)
+    expect(code.trim().split('\n')).toHaveLength(10)
     const dataDir = directories.fresh('devnet')
     let node = await NodeProcess.start('devnet', '--data-dir', dataDir)
     // One address for the client, whichever port the node has.

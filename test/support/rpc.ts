@@ -6,7 +6,7 @@ import { fromUtf8 } from '../../src/primitives/bytes.js'
 import { expectSchema } from './schema.js'
 
 /** Someone who may do everything. */
-export const owner: RpcCaller = { controlRefusal: undefined, adminRefusal: undefined }
+export const owner: RpcCaller = { controlRefusal: undefined, adminRefusal: undefined, strangerRefusal: undefined }
 
 export interface RpcError {
   readonly code: number

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { RuleError } from '../../errors.js'
-import { adminRefusal } from '../admin-token.js'
+import { strangerRefusal } from '../admin-token.js'
 import { AnswerCache } from '../answer-cache.js'
 import { jsonType, success } from '../answer.js'
 import { type BodyBudget, countBodies } from '../body-budget.js'
 import type { ApiContext } from '../context.js'
 import type { ApiLimits } from '../limits.js'
-import { isCrossSite, isJson, isLoopback } from '../origin.js'
+import { isCrossSite, isJson } from '../origin.js'
 import { pathOf } from '../path.js'
 import { restPrefix, type RestRequest, type RestRoute, restRoutes } from './routes.js'
 
@@ -65,8 +65,6 @@ async function answer(
 function refuseStrangers({ raw }: FastifyRequest, { adminToken }: ApiContext): void {
   const refusal = isCrossSite(raw.headers)
     ? 'a page of another site may not do this'
-    : isLoopback(raw.socket.remoteAddress)
-      ? undefined
-      : adminRefusal(adminToken, raw.headers)
+    : strangerRefusal(adminToken, { headers: raw.headers, address: raw.socket.remoteAddress })
   if (refusal !== undefined) throw new RuleError('request-forbidden', refusal)
 }

@@ -18,6 +18,8 @@ export interface RpcCaller {
   readonly controlRefusal: string | undefined
   /** Why this caller may not use methods with `admin`; undefined: it may. */
   readonly adminRefusal: string | undefined
+  /** Why this caller may not do what is for this machine and for whoever has the token; undefined: it may. */
+  readonly strangerRefusal: string | undefined
   /** Where events can be sent; only a connection that stays has it. */
   readonly subscriber?: Subscriber
 }

@@ -44,7 +44,11 @@ const submitAuxBlock = method({
     auxpow: Type.String({ description: 'AuxPow in hex, without the byte that ends a full header' }),
   }),
   result: Type.Literal(true),
-  run: async ({ mining }, { blockhash, auxpow }) => {
+  run: async ({ mining, reader }, { blockhash, auxpow }, { strangerRefusal }) => {
+    // The work for such a block proves nothing, and the validator's key stands behind whatever is handed in.
+    if (reader.chain.spec.hasValidators && strangerRefusal !== undefined) {
+      throw new RuleError('request-forbidden', `submitauxblock: ${strangerRefusal}`)
+    }
     const proof = fromHex(auxpow)
     if (proof === undefined) throw new RuleError('request-parameter', 'auxpow: not hex')
     await mining.submit(hex(blockhash), proof)

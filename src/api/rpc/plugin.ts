@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { adminRefusal } from '../admin-token.js'
+import { adminRefusal, strangerRefusal } from '../admin-token.js'
 import { jsonType } from '../answer.js'
 import { type BodyBudget, countBodies } from '../body-budget.js'
 import type { ApiContext } from '../context.js'
@@ -46,6 +46,9 @@ function callerOf({ raw }: FastifyRequest, { adminToken }: ApiContext): RpcCalle
     },
     get adminRefusal() {
       return adminRefusal(adminToken, raw.headers)
+    },
+    get strangerRefusal() {
+      return strangerRefusal(adminToken, { headers: raw.headers, address: raw.socket.remoteAddress })
     },
   }
 }

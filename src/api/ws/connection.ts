@@ -12,7 +12,7 @@ import type { RpcCore } from '../rpc/core.js'
 import type { RpcCaller, Subscriber, SubscriptionStart } from '../rpc/method.js'
 import type { RequestRate } from './rate.js'
 import { type Outlet, Subscription } from './subscription.js'
-import type { Turns } from './turns.js'
+import type { Semaphore } from './semaphore.js'
 
 /** Codes with which a connection is closed. */
 export const closeCode = { goingAway: 1001, unsupported: 1003, tryLater: 1013 } as const
@@ -23,8 +23,8 @@ export interface Shared {
   readonly events: EventLog
   readonly limits: ApiLimits
   readonly log: Log
-  /** Turns at reading blocks that are told again. */
-  readonly turns: Turns
+  /** Bounds how many blocks are told again at once. */
+  readonly replays: Semaphore
   /** Subscriptions that are to hear of new events. */
   readonly subscriptions: Set<Subscription>
   readonly rate: RequestRate
@@ -112,12 +112,12 @@ export class Connection implements Subscriber, Outlet {
   }
 
   subscribe(topics: readonly Topic[], beginning: Beginning): SubscriptionStart {
-    const { events, limits, turns } = this.#shared
+    const { events, limits, replays } = this.#shared
     if (this.#subscriptions.size >= limits.wsSubscriptions) {
       throw new RuleError('subscription-limit', `${limits.wsSubscriptions} subscriptions; end one of them first`)
     }
     const feed = new EventFeed(events, topics, beginning)
-    const subscription = new Subscription(++this.#lastSubscription, feed, this, turns)
+    const subscription = new Subscription(++this.#lastSubscription, feed, this, replays)
     this.#subscriptions.set(subscription.id, subscription)
     this.#new.push(subscription)
     const { height, hash } = events.tip

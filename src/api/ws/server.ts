@@ -6,7 +6,7 @@ import { RuleError } from '../../errors.js'
 import type { LedgerEvent } from '../../events/event.js'
 import type { EventLog } from '../../events/log.js'
 import { eachInSlices } from '../../slices.js'
-import { adminRefusal } from '../admin-token.js'
+import { adminRefusal, strangerRefusal } from '../admin-token.js'
 import { failure, jsonType } from '../answer.js'
 import type { ApiContext } from '../context.js'
 import type { NodeMetrics } from '../metrics.js'
@@ -21,7 +21,7 @@ import { rpcPaths } from '../rpc/plugin.js'
 import { closeCode, Connection, type Shared } from './connection.js'
 import { RequestRate } from './rate.js'
 import type { Subscription } from './subscription.js'
-import { Turns } from './turns.js'
+import { Semaphore } from './semaphore.js'
 
 export interface WsServerOptions {
   readonly events: EventLog
@@ -69,7 +69,7 @@ export class WsServer {
       limits: this.#limits,
       log: context.log,
       rate: new RequestRate(this.#limits),
-      turns: new Turns(this.#limits.wsReplays),
+      replays: new Semaphore(this.#limits.wsReplays),
       subscriptions: this.#subscriptions,
       held: { bytes: 0 },
       notification: (event, subscription) => this.#notification(event, subscription),
@@ -145,6 +145,7 @@ export class WsServer {
       // A page has no say in how a WebSocket announces its messages: where it comes from decides alone.
       controlRefusal: isCrossSite(headers) ? 'a page of another site may not do this' : undefined,
       adminRefusal: adminRefusal(this.#adminToken, headers),
+      strangerRefusal: strangerRefusal(this.#adminToken, { headers, address: remoteAddress }),
     }
     const connection = new Connection(ws, socket, { address: remoteAddress ?? '', access }, this.#shared)
     this.#connections.add(connection)

@@ -1,6 +1,6 @@
 import type { LedgerEvent } from '../../events/event.js'
 import type { EventFeed } from '../../events/feed.js'
-import type { Turns } from './turns.js'
+import type { Semaphore } from './semaphore.js'
 
 /** The connection as its subscriptions see it. */
 export interface Outlet {
@@ -19,15 +19,15 @@ export class Subscription {
   readonly id: number
   readonly #feed: EventFeed
   readonly #outlet: Outlet
-  readonly #turns: Turns
+  readonly #replays: Semaphore
   #stage: 'waiting' | 'replaying' | 'live' | 'ended' = 'waiting'
   #waitsForRoom = false
 
-  constructor(id: number, feed: EventFeed, outlet: Outlet, turns: Turns) {
+  constructor(id: number, feed: EventFeed, outlet: Outlet, replays: Semaphore) {
     this.id = id
     this.#feed = feed
     this.#outlet = outlet
-    this.#turns = turns
+    this.#replays = replays
   }
 
   /** Begins, once the answer with the number of the subscription is on its way. */
@@ -63,7 +63,7 @@ export class Subscription {
   async #replay(): Promise<void> {
     while (this.#feed.replaying && this.#active) {
       await this.#outlet.room()
-      await this.#turns.run(() => this.#replayBlock())
+      await this.#replays.run(() => this.#replayBlock())
     }
     if (!this.#active) return
     this.#stage = 'live'

@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os'
 import { request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { adminRefusal } from '../../../src/api/admin-token.js'
+import { adminRefusal, strangerRefusal } from '../../../src/api/admin-token.js'
 import type { ApiServer } from '../../../src/api/server.js'
 import { hex, toHex } from '../../../src/primitives/bytes.js'
 import { ask, contextOf, serve } from '../../support/api.js'
@@ -22,6 +22,18 @@ const wrong: readonly (readonly [string, string])[] = [
   ['a very long one', `Bearer ${'0'.repeat(10_000)}`],
   ['two tokens', `${right}, ${right}`],
 ]
+
+describe('strangerRefusal', () => {
+  test('asks those elsewhere for the token', () => {
+    for (const address of ['127.0.0.1', '::1', '::ffff:127.0.0.1']) {
+      expect(strangerRefusal(token, { headers: {}, address })).toBeUndefined()
+    }
+    for (const address of ['192.0.2.1', undefined]) {
+      expect(strangerRefusal(token, { headers: {}, address })).toContain('admin.token')
+      expect(strangerRefusal(token, { headers: { authorization: right }, address })).toBeUndefined()
+    }
+  })
+})
 
 describe('adminRefusal', () => {
   test('takes the token', () => {

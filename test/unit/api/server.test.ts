@@ -352,7 +352,9 @@ describe('listening', () => {
     const again = serve(contextOf(node), { port })
     await expect(again).rejects.toThrow(UserError)
     await expect(again).rejects.toThrow(`port ${port}`)
-    await expect(serve(contextOf(node), { hosts: ['192.0.2.1'] })).rejects.toThrow(UserError)
+    for (const host of ['192.0.2.1', 'no host']) {
+      await expect(serve(contextOf(node), { hosts: [host] })).rejects.toThrow(UserError)
+    }
   })
 
   test('closing ends idle connections and waits for the others, but not for ever', async () => {

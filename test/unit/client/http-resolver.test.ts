@@ -6,6 +6,7 @@ import { codes, RuleError, UserError } from '../../../src/errors.js'
 import { contextOf, serve } from '../../support/api.js'
 import { TestChain } from '../../support/chain.js'
 import { holder } from '../../support/did.js'
+import { whileCollecting } from '../../support/garbage.js'
 
 const did = 'did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc'
 let servers: Server[] = []
@@ -108,6 +109,11 @@ describe('HttpResolver', () => {
     ['no result', '{"id":1}'],
     ['no status', '{"result":{"did":"x"}}'],
     ['no transactions', '{"result":{"did":"x","status":0}}'],
+    ['not one transaction', '{"result":{"did":"x","status":0,"transaction":[]}}'],
+    [
+      'a time that is none',
+      '{"result":{"did":"x","status":0,"transaction":[{"txid":"1","timestamp":"now","operation":{"header":{"operation":"create"},"payload":"","proof":{}}}]}}',
+    ],
   ])('refuses an answer with %s', async (_, text) => {
     const url = await answering((_request, response) => void response.end(text))
     expect(await failure(new HttpResolver(url).resolve(did))).toBeInstanceOf(UserError)
@@ -128,8 +134,17 @@ describe('HttpResolver', () => {
 
   it('does not wait for an answer that never ends either', async () => {
     const url = await answering((_, response) => void response.write('{'))
-    const error = await failure(new HttpResolver(url, { timeout: 200 }).resolve(did))
-    expect(String(error)).toContain('did not answer within 0.2 s')
+    const asked = () => failure(new HttpResolver(url, { timeout: 200 }).resolve(did))
+    expect(String(await whileCollecting(asked))).toContain('did not answer within 0.2 s')
+  })
+
+  it('refuses limits that are none', () => {
+    for (const timeout of [0, -1, NaN, Infinity, 2 ** 31]) {
+      expect(() => new HttpResolver('http://127.0.0.1', { timeout })).toThrow(UserError)
+    }
+    for (const maxAnswer of [0, -1, NaN]) {
+      expect(() => new HttpResolver('http://127.0.0.1', { maxAnswer })).toThrow(UserError)
+    }
   })
 
   it('reads no more than it is told', async () => {

@@ -120,7 +120,15 @@ describe('names that are no options', () => {
     ['{ api: { zzzzzzzzzzzz: 1 } }', 'node.json5:1: there is no option api.zzzzzzzzzzzz'],
     ['{ __proto__: { batch: 1 } }', 'node.json5:1: there is no option __proto__'],
     ['{ api: { constructor: 1 } }', 'node.json5:1: there is no option api.constructor'],
-    ['{ api: { host: { batch: 1 } } }', 'node.json5:1: api.host is not a list of 1 to 16 addresses: {"batch":1}'],
+    [
+      '{ api: { host: { batch: 1 } } }',
+      'node.json5:1: api.host is not a list of 1 to 16 different addresses: {"batch":1}',
+    ],
+    ['{ api: { batch: NaN } }', 'node.json5:1: api.batch is not a number of requests from 1 to 10000: NaN'],
+    [
+      "{ api: { host: ['::1', '::1'] } }",
+      'node.json5:1: api.host is not a list of 1 to 16 different addresses: ["::1","::1"]',
+    ],
     ['{ api: 5 }', 'node.json5:1: api has to be an object of options'],
     ['{ "a\\nb": 5 }', 'node.json5:1: there is no option "a\\nb"'],
   ])('%s', (text, message) => {

@@ -20,6 +20,7 @@ describe('a configuration file', () => {
       { path: "b.it's", value: '"', line: 5 },
     ])
     expect(read('{}')).toEqual([])
+    expect(read('{ a: { "x.y": 1, x: { y: 2 } } }').map(({ path }) => path)).toEqual(['a.x.y', 'a.x'])
   })
 
   it.each([

@@ -49,6 +49,17 @@ describe('a devnet', () => {
     }
   })
 
+  it('leaves nothing waiting where blocks of another producer overtake its own', async () => {
+    const { node, control } = await devnet({ kind: 'automine' })
+    for (let round = 0; round < 24; round++) {
+      const others = node.mining.mine(1)
+      for (let turns = round % 4; turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve))
+      await control.faucet(devnetAccount(1).address, coin)
+      await others
+      await expect.poll(() => node.mempool.size, { timeout: 5000 }).toBe(0)
+    }
+  })
+
   it('makes blocks only when told to in manual mode', async () => {
     const { node, control } = await devnet()
     await control.faucet(devnetAccount(1).address, coin)

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { replay, stateDigest } from '../../../src/chain/replay.js'
 import { maxSnapshotBytes, maxSnapshots, Snapshots } from '../../../src/devnet/snapshots.js'
+import { Mining } from '../../../src/mining/mining.js'
 import { toHex } from '../../../src/primitives/bytes.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
 import { digestOf } from '../../../src/storage/database.js'
@@ -193,6 +194,44 @@ describe('a snapshot', () => {
     await expect(devnet.revert(id)).rejects.toMatchObject({ code: 'request-parameter' })
   })
 
+  it('takes found documents back, also where one block held several operations of a DID', async () => {
+    const net = await open()
+    const { chain, devnet, resolver } = net
+    const [ada, bob] = [holder(), holder()] as const
+    const offering = (type: string) => ({
+      services: [{ id: `#${type}`, type, serviceEndpoint: 'https://hub.example' }],
+    })
+    const send = async (operation: ReturnType<typeof ada.create>, did: string) =>
+      (await chain.send(await chain.carry(operation, did))).txid
+    const found = async () =>
+      (await resolver.query({ query: {} })).document.map(({ id, service = [] }) => [
+        id,
+        ...(service as { type: string }[]).map(({ type }) => type),
+      ])
+    const empty = await devnet.snapshot()
+    const first = await send(ada.create(), ada.did)
+    const second = await send(ada.update(first, offering('One')), ada.did)
+    await send(bob.create(offering('Hub')), bob.did)
+    const third = await send(ada.update(second, offering('Two')), ada.did)
+    const waiting = await devnet.snapshot()
+    await devnet.mine(1)
+    const mined = await devnet.snapshot()
+    const both = await found()
+    expect(both.map(([, type]) => type).sort()).toEqual(['Hub', 'Two'])
+    await send(ada.update(third, offering('Three')), ada.did)
+    await send(bob.deactivate(), bob.did)
+    await devnet.mine(1)
+    expect(await found()).toEqual([[ada.did, 'Three']])
+    await devnet.revert(mined)
+    expect(await found()).toEqual(both)
+    await devnet.revert(waiting)
+    expect(await found()).toEqual([])
+    await devnet.mine(1)
+    expect((await found()).sort()).toEqual(both.sort())
+    await devnet.revert(empty)
+    expect(await found()).toEqual([])
+  })
+
   it('brings the clock back to what it showed, however long ago, and the time of the next block', async () => {
     const { chain, clock, devnet } = await open()
     await devnet.increaseTime(1000)
@@ -270,6 +309,38 @@ describe('mining and reverts', () => {
     }
   })
 
+  it('leaves nothing behind of what came just before the revert', async () => {
+    const net = await open({ mining: { kind: 'automine' } })
+    const { chain, devnet } = net
+    const id = await devnet.snapshot()
+    for (let round = 0; round < 6; round++) {
+      // The payment enters the pool and asks for a block while the revert is waiting already.
+      const payment = devnet.faucet(testAddress(12), coin)
+      for (let turns = round; turns > 0; turns--) await Promise.resolve()
+      await Promise.all([payment, devnet.revert(id)])
+      for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve))
+      expect([chain.reader.height, chain.mempool.size]).toEqual([0, 0])
+    }
+  })
+
+  it('lets another producer of the node begin anew', async () => {
+    const net = await open()
+    const { chain, clock, devnet, timers } = net
+    const random = { bytes: (length: number) => new Uint8Array(length) }
+    const { mempool, log } = chain
+    const mining = new Mining({ chain: chain.chain, mempool, clock, timers, random, log, validator: devnet.validator })
+    const id = await devnet.snapshot()
+    for (let round = 0; round < 20; round++) {
+      await devnet.mine(1)
+      const blocks = mining.mine(2)
+      for (let turns = round % 5; turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve))
+      await devnet.revert(id)
+      expect(await blocks).toHaveLength(2)
+      await devnet.revert(id)
+    }
+    expect(log.errors).toEqual([])
+  })
+
   it('starts to count the seconds to the next block anew', async () => {
     const net = await open({ mining: { kind: 'interval', seconds: 7 } })
     const { chain, devnet, timers } = net
@@ -281,6 +352,13 @@ describe('mining and reverts', () => {
     expect(timers.pending).toEqual([7000])
     timers.fire()
     await expect.poll(() => chain.reader.height, { timeout: 5000 }).toBe(1)
+    // Those that are over while the revert is under way count for nothing either.
+    const reverted = devnet.revert(id)
+    timers.fire()
+    await reverted
+    for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve))
+    expect(chain.reader.height).toBe(0)
+    expect(timers.pending).toEqual([7000])
   })
 
   it('is safe against everything else that happens at the same time', async () => {

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { documentedMethods } from '../../../scripts/docs/json-rpc-page.js'
 import { runSamples, samples } from '../../../scripts/docs/json-rpc-samples.js'
-import { repositoryFile } from '../../support/markdown.js'
+import { codes } from '../../../src/errors.js'
+import { repositoryFile, tableRows } from '../../support/markdown.js'
 import { expectSchema } from '../../support/schema.js'
 
 const methods = documentedMethods()
@@ -15,6 +16,13 @@ describe('docs/json-rpc.md', () => {
   it('has a section for every method, in order', () => {
     const sections = [...repositoryFile('docs/json-rpc.md').matchAll(/^## (\S+)$/gm)].map(([, name]) => name)
     expect(sections).toEqual(names)
+  })
+
+  it('lists every code of an error', () => {
+    const listed = tableRows(repositoryFile('docs/json-rpc.md')).flatMap(([cell]) =>
+      cell?.startsWith('-32') ? [cell] : [],
+    )
+    expect(listed.sort()).toEqual([...new Set(Object.values(codes).map(({ rpc }) => String(rpc)))].sort())
   })
 })
 

@@ -16,6 +16,7 @@ const noLimits = new Set([
   'storage/secret-file.ts secretSize',
   'chain/block-file.ts checksumSize',
   'serving.ts defaultPortBase',
+  'client/arguments.ts longestTimer',
   'client/node-client.ts methodNotFound',
   'client/node-client.ts unknownTransaction',
   'consensus/commitment.ts entrySize',

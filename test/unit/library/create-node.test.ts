@@ -1,13 +1,14 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createNode, HttpResolver, type CreateNodeOptions, type LedgerNode } from '../../../src/index.js'
 import { RuleError, UserError } from '../../../src/errors.js'
 import { operationJson } from '../../../src/primitives/operation.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
 import { TestChain, withoutValidators } from '../../support/chain.js'
 import { holder } from '../../support/did.js'
+import { whileCollecting } from '../../support/garbage.js'
 import { accountOf } from '../../../src/wallet/accounts.js'
 import { testPublicKey, testSpec } from '../../support/spec.js'
 
@@ -122,7 +123,17 @@ describe('createNode', () => {
     expect(await codeOf(node.wallet.deactivateDid({ account: ada, did: 'x' }))).toBe('request-parameter')
     expect(await codeOf(node.wallet.createDid({ account: ada, expires: 'soon' }))).toBe('document-date')
     expect(await codeOf(node.chain.waitFor('12'))).toBe('request-parameter')
-    expect(await codeOf(node.chain.waitFor('0'.repeat(64), { timeout: 10 }))).toContain('no block took it in time')
+    const nobody = () => codeOf(node.chain.waitFor('0'.repeat(64), { timeout: 200 }))
+    expect(await whileCollecting(nobody)).toContain('no block took it in time')
+    for (const timeout of [-1, 1.5, NaN, Infinity, 2 ** 31]) {
+      expect(await codeOf(node.chain.waitFor('0'.repeat(64), { timeout }))).toContain('timeout')
+    }
+    for (const height of [-1, 1.5, NaN, 2 ** 32]) expect(await codeOf(node.chain.block(height))).toContain('height')
+    for (const wrong of [5, undefined, null]) {
+      expect(await codeOf(pay(bob.address, wrong as unknown as string))).toBe('request-parameter')
+      expect(await codeOf(pay(wrong as unknown as string, 1n))).toBe('request-parameter')
+      expect(await codeOf(node.resolver.resolve(wrong as unknown as string))).toBe('request-parameter')
+    }
     expect(await codeOf(node.chain.acceptBlock(new Uint8Array(3)))).toBe('block-malformed')
     expect(await codeOf(node.resolver.resolve('did:other:x'))).toBe('request-parameter')
     await node.chain.waitFor(await pay(bob.address, '1'))
@@ -215,6 +226,10 @@ describe('createNode', () => {
     const { did, txid } = await node.wallet.createDid({ account })
     await node.chain.waitFor(txid)
     expect((await node.resolver.resolve(did)).status).toBe(0)
+  })
+
+  it('does not listen when asked not to', async () => {
+    expect((await start({ network: 'devnet', api: false })).api).toBeUndefined()
   })
 
   it('listens when asked to, and only until it is closed', async () => {
@@ -312,7 +327,20 @@ describe('createNode', () => {
   })
 
   it.each([
+    [undefined, /an object with options/],
+    [null, /an object with options/],
     [{}, /either network/],
+    [{ network: 'devnet', datadir: 'x' }, /datadir is no option of createNode; there are network, spec, dataDir/],
+    [{ network: 'devnet', dataDir: '' }, /dataDir/],
+    [{ network: 'devnet', dataDir: 5 }, /dataDir/],
+    [{ network: 'devnet', mining: 'x' }, /mining/],
+    [{ network: 'devnet', mining: null }, /mining/],
+    [{ network: 'devnet', api: null }, /api/],
+    [{ network: 'devnet', api: 'yes' }, /api/],
+    [{ network: 'devnet', api: { portBase: -1 } }, /api\.portBase/],
+    [{ network: 'devnet', api: { portBase: 65_528 } }, /api\.portBase/],
+    [{ network: 'devnet', api: { hosts: '127.0.0.1' } }, /api\.hosts/],
+    [{ network: 'pow', mineTo: 'XKUh4GLhFJiqAMTF6HyWQrV9pK9HcGUdfJ' }, /mineTo/],
     [{ network: 'devnet', spec: '{}' }, /either network/],
     [{ network: 'mainnet' }, /none of devnet, pow/],
     [{ spec: '{' }, /not valid/],
@@ -328,10 +356,14 @@ describe('createNode', () => {
   it('closes once, ends those who wait, and answers nothing afterwards', async () => {
     const node = await start({ network: 'devnet', mining: 'manual' })
     const txid = await node.devnet?.faucet(node.wallet.account(0).address, 1000n)
-    const waiting = codeOf(node.chain.waitFor(txid as string))
+    const warned = vi.fn()
+    process.on('warning', warned)
+    const waiting = Promise.all(Array.from({ length: 30 }, () => codeOf(node.chain.waitFor(txid as string))))
     await Promise.all([node.close(), node.close()])
     await node.close()
-    expect(await waiting).toContain('the node is closed')
+    for (const end of await waiting) expect(end).toContain('the node is closed')
+    process.off('warning', warned)
+    expect(warned).not.toHaveBeenCalled()
     expect(() => node.chain.height).toThrow('the node is closed')
     expect(() => node.mempool.size).toThrow('the node is closed')
     expect(await codeOf(node.resolver.resolve('x'))).toContain('the node is closed')

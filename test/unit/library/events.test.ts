@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import type { EventLog } from '../../../src/events/log.js'
 import { nodeEvents } from '../../../src/library/events.js'
 import { quietLog } from '../../support/chain.js'
@@ -14,11 +14,21 @@ it('tells every listener that the node cannot go on, and logs what one throws', 
   told.on('error', () => {
     throw new Error('a listener of mine')
   })
+  told.on('error', async () => Promise.reject(new Error('another one, later')))
   told.on('error', ({ message }) => heard.push(message))
   await failure.catch(() => {})
   await Promise.resolve()
   expect(heard).toEqual(['the disk is full'])
+  await vi.waitFor(() => expect(log.errors).toHaveLength(2))
   expect(log.errors).toEqual([
     { fields: { event: 'error', error: 'Error: a listener of mine' }, message: 'a listener of the node failed' },
+    { fields: { event: 'error', error: 'Error: another one, later' }, message: 'a listener of the node failed' },
   ])
+})
+
+it('knows no other events, and calls nothing but functions', () => {
+  const events = { last: 0, events: new EventEmitter() } as unknown as EventLog
+  const { on } = nodeEvents({ events, failure: new Promise<never>(() => {}) }, quietLog())
+  expect(() => on('blocks' as 'block', () => {})).toThrow('there is no event blocks')
+  expect(() => on('block', 5 as unknown as () => void)).toThrow('no function')
 })

@@ -8,7 +8,8 @@ import type { Block } from '../../../src/primitives/block.js'
 import { toHex } from '../../../src/primitives/bytes.js'
 import { ask, contextOf, miningOf, serve } from '../../support/api.js'
 import { solved } from '../../support/blocks.js'
-import { TestChain } from '../../support/chain.js'
+import { oneValidator, TestChain } from '../../support/chain.js'
+import { owner, RpcClient } from '../../support/rpc.js'
 import { testAddress } from '../../support/spec.js'
 
 const adminToken = new Uint8Array(32).fill(7)
@@ -95,6 +96,22 @@ describe('createauxblock and submitauxblock', () => {
     const origin = { origin: 'https://example.org', 'sec-fetch-site': 'cross-site' }
     expect(await codeOf('createauxblock', [payTo], origin)).toBe(-32010)
     expect(await codeOf('createauxblock', [payTo], { 'content-type': 'text/plain' })).toBe(-32010)
+  })
+
+  it('take blocks for a validator to confirm from this machine and from who has the token alone', async () => {
+    const confirmed = await TestChain.open({ ...oneValidator(), producer: 'sponsor' })
+    const rpc = new RpcClient(contextOf(confirmed))
+    const { hash } = await rpc.call<{ hash: string }>('createauxblock', [payTo])
+    const stranger = { ...owner, strangerRefusal: 'who are you' }
+    expect(await rpc.refusal('submitauxblock', [hash, '00'], stranger)).toMatchObject({
+      code: -32010,
+      data: 'submitauxblock: who are you',
+    })
+    expect((await rpc.refusal('submitauxblock', [hash, '00'])).code).toBe(-32000)
+    // Where work decides, whoever has done it may hand it in.
+    const worked = new RpcClient(contextOf(test, { mining }))
+    expect((await worked.refusal('submitauxblock', [hash, '00'], stranger)).code).toBe(-32007)
+    await confirmed.close()
   })
 })
 

@@ -89,7 +89,12 @@ const rows: readonly (readonly [what: string, condition: unknown, refusal: RegEx
   ['$all of a scalar', '{a:{$all:1}}', /an array is needed/, '{a:{$all:[1]}}'],
   ['$all with another operator', '{a:{$all:[{$gt:1}]}}', /\$all\[0\]\.\$gt/, '{a:{$all:[{$elemMatch:{$gt:1}}]}}'],
   ['$in of a scalar', '{a:{$in:1}}', /an array is needed/, '{a:{$in:[1]}}'],
-  ['$nin with an operator', '{a:{$nin:[{$gt:1}]}}', /no operator can stand inside/, '{a:{$nin:[{gt:1}]}}'],
+  [
+    '$nin with an operator',
+    '{a:{$nin:[1,{$gt:1}]}}',
+    /a\.\$nin\[1\]\.\$gt: no operator can stand/,
+    '{a:{$nin:[{gt:1}]}}',
+  ],
   ['$eq with an operator', '{a:{$eq:{b:[{$gt:1}]}}}', /a\.\$eq\.b\[0\]\.\$gt: no operator/, '{a:{$eq:{b:[{gt:1}]}}}'],
   ['$gt of a boolean', '{a:{$gt:true}}', /number or a string/, '{a:{$gt:"true"}}'],
   ['$lte of null', '{a:{$lte:null}}', /number or a string/, '{a:{$lte:0}}'],
@@ -166,6 +171,34 @@ describe('a condition', () => {
     const start = performance.now()
     for (const text of hostile) expect(refusalOf(text)).toMatch(/./)
     expect(performance.now() - start).toBeLessThan(1000)
+  })
+
+  it('gives up on a document before it holds up everybody else', () => {
+    const indexes: unknown = Array.from({ length: 6 }).reduce(
+      (inner) => [{ 0: inner }, ...Array.from({ length: 1500 }, () => ({ 0: [1] }))],
+      [1],
+    )
+    const all = (of: (i: number) => object) => ({ $nor: Array.from({ length: 60 }, (_, i) => of(i)) })
+    const hostile: readonly (readonly [condition: object, x: unknown])[] = [
+      [all(() => ({ 'x.0.0.0.0.0.0.0.0.0': -1 })), indexes],
+      [all((i) => ({ [`x.y${i}`]: 1 })), Array(16_000).fill({})],
+      [all((i) => ({ x: `b${i}` })), Array(16_000).fill('a')],
+      [all((i) => ({ x: { $gt: i } })), Array(16_000).fill('a')],
+      [all((i) => ({ x: { y: i } })), Array(16_000).fill({})],
+      [all((i) => ({ x: { $elemMatch: { y: i } } })), Array(16_000).fill({})],
+      [{ x: { $nin: Array.from({ length: 120 }, (_, i) => [i]) } }, Array(8000).fill([-1])],
+      [{ x: Array.from({ length: 120 }, () => 'a') }, [...Array<string>(16_000).fill('b'), 'a']],
+    ]
+    for (const [condition, x] of hostile) {
+      const { matches } = compileCondition(condition)
+      const start = performance.now()
+      expect(() => matches({ x })).toThrow(expect.objectContaining({ code: 'busy' }) as Error)
+      expect(performance.now() - start).toBeLessThan(2000)
+      // The next document has all of it again.
+      expect(matches({ x: [] })).toBe(!('x' in condition && Array.isArray(condition.x)))
+    }
+    const few = compileCondition({ x: { $nin: ['b', 'c'] }, 'x.y': { $exists: false } })
+    expect(few.matches({ x: Array(16_000).fill('a') })).toBe(true)
   })
 
   it('is either taken or refused with its code, whatever the bytes are', () => {

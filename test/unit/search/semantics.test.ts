@@ -289,6 +289,12 @@ const regex: readonly Row[] = [
   ['any text', claim({ $regex: '' }), claiming({ x: 'a' }), claiming({ x: 1 })],
   ['case counts', claim({ $regex: 'ada' }), claiming({ x: 'ada' }), claiming({ x: 'ADA' })],
   ['with i it does not', claim({ $regex: '^ÄDA$', $options: 'i' }), claiming({ x: 'äda' }), claiming({ x: 'ada' })],
+  [
+    'whatever stands around a letter',
+    claim({ $regex: 'ΑΣ', $options: 'i' }),
+    claiming({ x: 'ασα' }),
+    claiming({ x: 'αα' }),
+  ],
   ['beside another operator', claim({ $regex: 'a', $ne: 'a' }), claiming({ x: 'ab' }), claiming({ x: 'a' })],
 ]
 

@@ -95,7 +95,12 @@ describe('a transaction file', () => {
       changed({ spent: [first, { ...second, value: '-1' }] }),
       /spent\[1\]\.value is no amount/,
     ],
-    ['no address', changed({ spent: [first, { ...second, address: 1 }] }), /spent\[1\]\.address is missing/],
+    ['no address', changed({ spent: [first, { ...second, address: 1 }] }), /spent\[1\]\.address is no address/],
+    [
+      'a command',
+      changed({ spent: [first, { ...second, address: 'x; reboot' }] }),
+      /spent\[1\]\.address is no address/,
+    ],
     ['inputs worth less than outputs', changed({ spent: [first, { ...second, value: '0.00000001' }] }), /exceed/],
     ['text', 'hello', /holds no transaction/],
     ['nothing', '', /holds no transaction/],

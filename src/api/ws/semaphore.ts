@@ -1,5 +1,5 @@
 /** Lets so many jobs run at the same time; others wait in the order they came. */
-export class Turns {
+export class Semaphore {
   #free: number
   readonly #waiting: (() => void)[] = []
 

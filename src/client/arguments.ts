@@ -1,0 +1,10 @@
+import { UserError } from '../errors.js'
+
+/** Milliseconds that a timer can count. */
+export const longestTimer = 2 ** 31 - 1
+
+/** A number that a program gave, checked: types may have been ignored. A {@link UserError} names it. */
+export function requireWhole(name: string, value: number, [least, most]: readonly [number, number]): number {
+  if (Number.isInteger(value) && value >= least && value <= most) return value
+  throw new UserError(`${name}: ${String(value)} is not a whole number from ${least} to ${most}`)
+}
