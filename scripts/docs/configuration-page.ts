@@ -33,8 +33,9 @@ for each module, and the options in it; \`'api.host'\` outside of such an object
 }
 \`\`\`
 
-In the environment a list is written with commas between (\`DIDLEDGER_API_HOST=192.0.2.7,::1\`), and a switch as \`true\` or
-\`false\`. A flag that begins with \`--no-\` sets its option to \`false\`.
+On the command line the members of a list follow each other (\`--host 192.0.2.7 ::1\`), in the environment they have commas
+between (\`DIDLEDGER_API_HOST=192.0.2.7,::1\`). In the environment a switch is \`true\` or \`false\`.
+A flag that begins with \`--no-\` sets its option to \`false\`.
 
 A name that is no option is refused wherever it stands, variables that begin with \`DIDLEDGER_\` included, and so are an option
 of the other command, a name that stands twice in the file, and a value that the option cannot have: the message names the

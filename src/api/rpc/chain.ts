@@ -82,7 +82,7 @@ export const chainMethods: readonly RpcMethod[] = [
   }),
   method({
     name: 'getconfirmbyhash',
-    summary: 'The same by the hash of the block.',
+    summary: 'Who proposed a block, known by its hash, and who voted for it.',
     params: Type.Object({ blockhash, verbosity: confirmVerbosity }),
     result: confirmResult,
     run: ({ reader }, { blockhash: text, verbosity }) => {

@@ -38,6 +38,7 @@ export class RpcCore {
 
   /** The answer to a body, or undefined where none is due. Never rejects. */
   async handle(body: Uint8Array | undefined, caller: RpcCaller): Promise<string | undefined> {
+    const began = performance.now()
     let requests: unknown
     let ids: readonly (string | undefined)[]
     try {
@@ -47,7 +48,7 @@ export class RpcCore {
       if (Array.isArray(requests)) this.#checkBatch(requests)
       ids = hasNumericId(requests) ? numericIds(text) : []
     } catch (error) {
-      return rpcFailure('null', ruleErrorOf(error, this.#log))
+      return this.#refuse(error, began)
     }
     if (!Array.isArray(requests)) return this.#answer(requests, ids[0], caller)
     const answers: string[] = []
@@ -82,9 +83,7 @@ export class RpcCore {
     try {
       call = readCall(request, numericId)
     } catch (error) {
-      const failure = ruleErrorOf(error, this.#log)
-      this.#count(undefined, codes[failure.code].rpc, began)
-      return rpcFailure('null', failure)
+      return this.#refuse(error, began)
     }
     const { id } = call
     try {
@@ -98,6 +97,13 @@ export class RpcCore {
       this.#count(call.method, codes[failure.code].rpc, began)
       return id === undefined ? undefined : rpcFailure(id, failure)
     }
+  }
+
+  /** The answer to what is no request. */
+  #refuse(error: unknown, began: number): string {
+    const failure = ruleErrorOf(error, this.#log)
+    this.#count(undefined, codes[failure.code].rpc, began)
+    return rpcFailure('null', failure)
   }
 
   /** Under the name of a method only if it exists: what clients make up must not become labels. */

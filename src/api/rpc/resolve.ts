@@ -21,7 +21,8 @@ export const resolveDid: RpcMethod = method({
 
 const byObject = method({
   name: 'did_resolveDID',
-  summary: 'The same under the name that existing clients know; an array of one object is answered in their shape.',
+  summary:
+    'resolvedid under the name that existing clients know; an array of one object is answered in the shape that they read.',
   params: Type.Object({ did, all: Type.Optional(Type.Boolean({ ...all, default: false })) }),
   result: resolveResult,
   listed: false,

@@ -92,11 +92,13 @@ describe('figures', () => {
     const known = resolve('did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc')
     await askJson(server.port, '/rpc', known)
     await askJson(server.port, '/rpc', [known, resolve(''), { method: 'nothing', id: 1 }, 5])
+    await askJson(server.port, '/rpc', [])
+    await ask(server.port, '/rpc', { method: 'POST', body: '{' })
     const families = await scrape()
     const calls = (method: string, status: string) =>
       sampleOf(families, 'didledger_rpc_calls_total', { interface: 'http', method, status })
     expect([calls('resolvedid', 'ok'), calls('resolvedid', '-32602')]).toEqual([2, 1])
-    expect([calls('other', '-32601'), calls('other', '-32600')]).toEqual([1, 1])
+    expect(['-32601', '-32600', '-32700'].map((status) => calls('other', status))).toEqual([1, 2, 1])
     const count = 'didledger_rpc_call_duration_seconds_count'
     expect(sampleOf(families, count, { interface: 'http', method: 'resolvedid' })).toBe(3)
   })
