@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { fromUtf8, toHex } from '../primitives/bytes.js'
 import { sha256 } from '../primitives/hash.js'
-import { isLoopback } from './origin.js'
+import { crossSiteRefusal, isLoopback } from './origin.js'
 
 /**
  * Why a request may not do what only the owner of the node may; undefined: it may. `token` is the content of admin.token,
@@ -20,10 +20,13 @@ export function adminRefusal(token: Uint8Array | undefined, headers: IncomingHtt
   return 'the token is not the one that the file admin.token in the data directory holds'
 }
 
-/** Why a request may not do what is for this machine, `address` being the other end, and for whoever has the token. */
+/**
+ * Why a request may not do what is for this machine, `address` being the other end, and for whoever has the token, and
+ * never for a page of another site.
+ */
 export function strangerRefusal(
   token: Uint8Array | undefined,
   { headers, address }: { readonly headers: IncomingHttpHeaders; readonly address: string | undefined },
 ): string | undefined {
-  return isLoopback(address) ? undefined : adminRefusal(token, headers)
+  return crossSiteRefusal(headers) ?? (isLoopback(address) ? undefined : adminRefusal(token, headers))
 }

@@ -14,7 +14,7 @@ export function isLoopback(address: string | undefined): boolean {
  * Origin; programs say neither. A name other than localhost in Host could be one that an attacker points at this machine
  * to make his page look like ours, so a browser has to call it by its address.
  */
-export function isCrossSite(headers: IncomingHttpHeaders): boolean {
+function isCrossSite(headers: IncomingHttpHeaders): boolean {
   const { origin, host } = headers
   const site = headers['sec-fetch-site']
   if (origin === undefined && site === undefined) return false
@@ -22,6 +22,11 @@ export function isCrossSite(headers: IncomingHttpHeaders): boolean {
   const own = hostName(`http://${host ?? ''}`)
   if (own === undefined || (own !== 'localhost' && isIP(own) === 0)) return true
   return origin !== undefined && hostName(origin) !== own
+}
+
+/** Why a page of another site may not do what it asks for; undefined: it is none. */
+export function crossSiteRefusal(headers: IncomingHttpHeaders): string | undefined {
+  return isCrossSite(headers) ? 'a page of another site may not do this' : undefined
 }
 
 function hostName(url: string): string | undefined {

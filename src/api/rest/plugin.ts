@@ -6,7 +6,7 @@ import { jsonType, success } from '../answer.js'
 import { type BodyBudget, countBodies } from '../body-budget.js'
 import type { ApiContext } from '../context.js'
 import type { ApiLimits } from '../limits.js'
-import { isCrossSite, isJson } from '../origin.js'
+import { isJson } from '../origin.js'
 import { pathOf } from '../path.js'
 import { restPrefix, type RestRequest, type RestRoute, restRoutes } from './routes.js'
 
@@ -63,8 +63,6 @@ async function answer(
 }
 
 function refuseStrangers({ raw }: FastifyRequest, { adminToken }: ApiContext): void {
-  const refusal = isCrossSite(raw.headers)
-    ? 'a page of another site may not do this'
-    : strangerRefusal(adminToken, { headers: raw.headers, address: raw.socket.remoteAddress })
+  const refusal = strangerRefusal(adminToken, { headers: raw.headers, address: raw.socket.remoteAddress })
   if (refusal !== undefined) throw new RuleError('request-forbidden', refusal)
 }

@@ -19,7 +19,6 @@ const internalOrder = 'internal order: not reversed, unlike hashes elsewhere'
 const createAuxBlock = method({
   name: 'createauxblock',
   summary: 'The block that an outside miner should work for.',
-  access: 'control',
   params: Type.Object({ paytoaddress: payToAddress }),
   result: closed({
     chainid: uint32('place of this chain in a merged-mining tree'),
@@ -38,7 +37,6 @@ const createAuxBlock = method({
 const submitAuxBlock = method({
   name: 'submitauxblock',
   summary: 'Hands in the work for a block of createauxblock; true when the block is the tip.',
-  access: 'control',
   params: Type.Object({
     blockhash: hashParam('the hash that createauxblock gave, in the same order'),
     auxpow: Type.String({ description: 'AuxPow in hex, without the byte that ends a full header' }),

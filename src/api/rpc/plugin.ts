@@ -4,7 +4,7 @@ import { jsonType } from '../answer.js'
 import { type BodyBudget, countBodies } from '../body-budget.js'
 import type { ApiContext } from '../context.js'
 import type { ApiLimits } from '../limits.js'
-import { isCrossSite, isJson } from '../origin.js'
+import { crossSiteRefusal, isJson } from '../origin.js'
 import { RpcCore } from './core.js'
 import type { RpcCaller } from './method.js'
 import { rpcMethods } from './methods.js'
@@ -41,8 +41,8 @@ function callerOf({ raw }: FastifyRequest, { adminToken }: ApiContext): RpcCalle
   return {
     // Asked by few methods, so worked out for those alone.
     get controlRefusal() {
-      if (isCrossSite(raw.headers)) return 'a page of another site may not do this'
-      return isJson(raw.headers) ? undefined : 'the content type has to be application/json'
+      const notJson = isJson(raw.headers) ? undefined : 'the content type has to be application/json'
+      return crossSiteRefusal(raw.headers) ?? notJson
     },
     get adminRefusal() {
       return adminRefusal(adminToken, raw.headers)

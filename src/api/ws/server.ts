@@ -13,7 +13,7 @@ import type { NodeMetrics } from '../metrics.js'
 import { parserFailure, statusOf } from '../failures.js'
 import { type ApiLimits, apiLimits } from '../limits.js'
 import { answerAndClose, Listeners } from '../listeners.js'
-import { isCrossSite, loopbackHosts } from '../origin.js'
+import { crossSiteRefusal, loopbackHosts } from '../origin.js'
 import { pathOf } from '../path.js'
 import { RpcCore } from '../rpc/core.js'
 import { rpcMethods } from '../rpc/methods.js'
@@ -143,7 +143,7 @@ export class WsServer {
   #accept(ws: WebSocket, socket: Duplex, { headers, socket: { remoteAddress } }: IncomingMessage): void {
     const access = {
       // A page has no say in how a WebSocket announces its messages: where it comes from decides alone.
-      controlRefusal: isCrossSite(headers) ? 'a page of another site may not do this' : undefined,
+      controlRefusal: crossSiteRefusal(headers),
       adminRefusal: adminRefusal(this.#adminToken, headers),
       strangerRefusal: strangerRefusal(this.#adminToken, { headers, address: remoteAddress }),
     }

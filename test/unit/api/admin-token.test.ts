@@ -33,6 +33,11 @@ describe('strangerRefusal', () => {
       expect(strangerRefusal(token, { headers: { authorization: right }, address })).toBeUndefined()
     }
   })
+
+  test('refuses pages of other sites, on this machine and with the token too', () => {
+    const headers = { origin: 'https://example.org', host: '127.0.0.1:20336', authorization: right }
+    expect(strangerRefusal(token, { headers, address: '127.0.0.1' })).toContain('another site')
+  })
 })
 
 describe('adminRefusal', () => {

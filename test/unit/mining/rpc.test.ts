@@ -92,10 +92,9 @@ describe('createauxblock and submitauxblock', () => {
     expect(lazy.error).toMatchObject({ code: -32000, data: 'the parent block hash is above the target of the header' })
   })
 
-  it('are not for the pages of other sites', async () => {
-    const origin = { origin: 'https://example.org', 'sec-fetch-site': 'cross-site' }
-    expect(await codeOf('createauxblock', [payTo], origin)).toBe(-32010)
-    expect(await codeOf('createauxblock', [payTo], { 'content-type': 'text/plain' })).toBe(-32010)
+  it('take requests of any content type, for miners announce theirs as text', async () => {
+    expect(await codeOf('createauxblock', [payTo], { 'content-type': 'text/plain' })).toBeUndefined()
+    expect(await codeOf('submitauxblock', ['00'.repeat(32), '00'], { 'content-type': 'text/plain' })).toBe(-32007)
   })
 
   it('take blocks for a validator to confirm from this machine and from who has the token alone', async () => {
