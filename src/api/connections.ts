@@ -4,39 +4,53 @@ import type { Socket } from 'node:net'
 /** Milliseconds between two looks at what waits to be read. */
 const lookInterval = 1000
 
+type Handler = (request: IncomingMessage, response: ServerResponse) => void
+
+const turns = Symbol('turns')
+
+/** On the socket itself: looking it up in a map for every request costs more than the rest of this. */
+interface Connection extends Socket {
+  [turns]?: ConnectionTurns
+}
+
+interface ConnectionTurns {
+  /** The answer that is being made; undefined between requests. */
+  current: ServerResponse | undefined
+  readonly waiting: ServerResponse[]
+}
+
 /**
  * Lets a connection have one answer at a time: a request that comes before the last answer has left waits its turn, and with
  * more than `limit` waiting the connection is closed. A client that asks and never reads would otherwise be given every answer.
  */
-export class Turns {
-  readonly #limit: number
-  readonly #waiting = new WeakMap<Socket, (() => void)[]>()
-
-  constructor(limit: number) {
-    this.#limit = limit
+export function inTurn(limit: number, handler: Handler): Handler {
+  const begin = (turn: ConnectionTurns, response: ServerResponse) => {
+    turn.current = response
+    response.on('close', next)
+    handler(response.req, response)
   }
-
-  take({ socket }: IncomingMessage, response: ServerResponse, handle: () => void): void {
-    const run = () => {
-      response.once('close', () => this.#next(socket))
-      handle()
-    }
-    const waiting = this.#waiting.get(socket)
-    if (waiting === undefined) {
-      this.#waiting.set(socket, [])
-      run()
-    } else if (waiting.length < this.#limit) {
-      waiting.push(run)
-    } else {
-      discard(socket)
-    }
+  function next(this: ServerResponse): void {
+    const { socket } = this.req
+    const turn = turnsOf(socket)
+    turn.current = undefined
+    const following = turn.waiting.shift()
+    if (following !== undefined && !socket.destroyed) begin(turn, following)
   }
-
-  #next(socket: Socket): void {
-    const next = this.#waiting.get(socket)?.shift()
-    if (next === undefined || socket.destroyed) this.#waiting.delete(socket)
-    else next()
+  return ({ socket }, response) => {
+    const turn = turnsOf(socket)
+    if (turn.current === undefined) begin(turn, response)
+    else if (turn.waiting.length < limit) turn.waiting.push(response)
+    else discard(socket)
   }
+}
+
+function turnsOf(socket: Connection): ConnectionTurns {
+  return (socket[turns] ??= { current: undefined, waiting: [] })
+}
+
+/** The answer that is being made on a connection. */
+export function currentAnswer(socket: Socket): ServerResponse | undefined {
+  return turnsOf(socket).current
 }
 
 /**
@@ -44,7 +58,7 @@ export class Turns {
  * rest, and Node keep all of them until the connection is gone; so it hands them to nobody. Where a future Node has no
  * such member, only that saving is lost.
  */
-function discard(socket: Socket & { parser?: { onIncoming?: () => number } | null }): void {
+function discard(socket: Connection & { parser?: { onIncoming?: () => number } | null }): void {
   const withoutBody = 1
   if (socket.parser) socket.parser.onIncoming = () => withoutBody
   socket.destroy()

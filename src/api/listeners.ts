@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { UserError } from '../errors.js'
 import { jsonType } from './answer.js'
-import { boundUnread, Turns } from './connections.js'
+import { boundUnread, currentAnswer, inTurn } from './connections.js'
 import type { ApiLimits } from './limits.js'
 
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => void
@@ -110,23 +110,21 @@ function buildServer({ limits, handler, parserAnswer, upgrade }: ListenersOption
   server.maxConnections = limits.connections
   server.setTimeout(limits.socketTimeout)
   boundUnread(server, limits.unread)
-  const turns = new Turns(limits.pipelined)
-  const current = new WeakMap<Duplex, ServerResponse>()
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    current.set(request.socket, response)
+  const serve = inTurn(limits.pipelined, (request, response) => {
     if (request.headers.host === undefined && request.httpVersionMinor > 0) {
       const { status, body } = parserAnswer('no Host header', request.url)
       const headers = { 'content-type': jsonType, 'content-length': Buffer.byteLength(body), connection: 'close' }
       response.writeHead(status, headers).end(body)
       return
     }
-    turns.take(request, response, () => handler(request, response))
+    handler(request, response)
   })
+  server.on('request', serve)
   if (upgrade !== undefined) server.on('upgrade', upgrade)
   // An expectation that we do not know may be ignored, and then needs no answer of its own form.
-  server.on('checkExpectation', handler)
+  server.on('checkExpectation', serve)
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    const response = current.get(socket)
+    const response = currentAnswer(socket as Socket)
     const pending = response !== undefined && !response.writableEnded ? response : undefined
     // Nobody reads any more, or bytes of an answer are out already: whatever we added would be part of it.
     if (error.code === 'ECONNRESET' || !socket.writable || pending?.headersSent === true) {

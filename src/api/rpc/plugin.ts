@@ -1,4 +1,5 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { adminRefusal, strangerRefusal } from '../admin-token.js'
 import { jsonType } from '../answer.js'
 import { type BodyBudget, countBodies } from '../body-budget.js'
@@ -28,7 +29,10 @@ export function registerRpc(app: FastifyInstance, { context, limits, budget }: R
       url,
       { preParsing: countBodies(budget, limits.rpcBody) },
       async (request, reply): Promise<FastifyReply> => {
-        const answer = await core.handle(request.body as Uint8Array | undefined, callerOf(request, context))
+        const answer = await core.handle(
+          request.body as Uint8Array | undefined,
+          new HttpCaller(request.raw, context.adminToken),
+        )
         if (answer === undefined) return reply.code(204).send()
         return reply.header('content-type', jsonType).send(answer)
       },
@@ -36,19 +40,31 @@ export function registerRpc(app: FastifyInstance, { context, limits, budget }: R
   }
 }
 
-/** Browsers are told that every page may ask, for the sake of reading; what a page may not do is refused here. */
-function callerOf({ raw }: FastifyRequest, { adminToken }: ApiContext): RpcCaller {
-  return {
-    // Asked by few methods, so worked out for those alone.
-    get controlRefusal() {
-      const notJson = isJson(raw.headers) ? undefined : 'the content type has to be application/json'
-      return crossSiteRefusal(raw.headers) ?? notJson
-    },
-    get adminRefusal() {
-      return adminRefusal(adminToken, raw.headers)
-    },
-    get strangerRefusal() {
-      return strangerRefusal(adminToken, { headers: raw.headers, address: raw.socket.remoteAddress })
-    },
+/**
+ * Who sends a request. Browsers are told that every page may ask, for the sake of reading; what a page may not do is refused
+ * here. Few methods ask, so nothing is worked out before.
+ */
+class HttpCaller implements RpcCaller {
+  readonly #request: IncomingMessage
+  readonly #token: Uint8Array | undefined
+
+  constructor(request: IncomingMessage, token: Uint8Array | undefined) {
+    this.#request = request
+    this.#token = token
+  }
+
+  get controlRefusal(): string | undefined {
+    const { headers } = this.#request
+    const notJson = isJson(headers) ? undefined : 'the content type has to be application/json'
+    return crossSiteRefusal(headers) ?? notJson
+  }
+
+  get adminRefusal(): string | undefined {
+    return adminRefusal(this.#token, this.#request.headers)
+  }
+
+  get strangerRefusal(): string | undefined {
+    const { headers, socket } = this.#request
+    return strangerRefusal(this.#token, { headers, address: socket.remoteAddress })
   }
 }
