@@ -1,11 +1,12 @@
 /**
  * A process that answers a constant, for what HTTP itself costs: `/LENGTH` gives a buffer of so many bytes. On standard
- * output the port of a fastify server set up like the node's, and that of bare node:http.
+ * output the port of a server with the listeners, hooks and headers of the node's, and that of bare node:http.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import cors from '@fastify/cors'
 import fastify from 'fastify'
+import { apiLimits, BodyBudget, countAnswers, countBodies, Listeners, Tally } from './dist.js'
 
 const type = 'application/json; charset=utf-8'
 const answers = new Map<string, Buffer>()
@@ -16,16 +17,26 @@ function answerTo(path: string): Buffer {
   return answer
 }
 
-const app = fastify()
+const app = fastify({ serverFactory: (handler) => createServer(handler) })
+const tally = new Tally()
+countAnswers(app, { requests: () => tally })
 await app.register(cors, { origin: '*', methods: ['GET', 'HEAD', 'POST'], strictPreflight: false, maxAge: 86_400 })
 app.removeAllContentTypeParsers()
 app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body))
 app.route({
   method: ['GET', 'POST'],
   url: '/:length',
+  preParsing: countBodies(new BodyBudget(apiLimits), apiLimits.rpcBody),
   handler: (request, reply) => reply.header('content-type', type).send(answerTo(request.url)),
 })
-await app.listen({ host: '127.0.0.1', port: 0 })
+await app.ready()
+const alike = await Listeners.open({
+  hosts: ['127.0.0.1'],
+  port: 0,
+  limits: apiLimits,
+  handler: app.routing,
+  parserAnswer: () => ({ status: 400, body: '{}' }),
+})
 
 const bare = createServer((request, response) => {
   const answer = answerTo(request.url ?? '')
@@ -34,5 +45,4 @@ const bare = createServer((request, response) => {
 })
 await new Promise<void>((resolve) => bare.listen(0, '127.0.0.1', resolve))
 
-const ports = [app.server, bare].map((server) => (server.address() as AddressInfo).port)
-console.log(JSON.stringify(ports))
+console.log(JSON.stringify([alike.port, (bare.address() as AddressInfo).port]))

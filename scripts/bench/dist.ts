@@ -2,6 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type * as TallyModule from '../../src/api/answer-metrics.js'
+import type * as BudgetModule from '../../src/api/body-budget.js'
+import type * as CountModule from '../../src/api/count-answers.js'
+import type * as LimitsModule from '../../src/api/limits.js'
+import type * as ListenersModule from '../../src/api/listeners.js'
 import type * as ChainModule from '../../src/chain/chain.js'
 import type * as CommitmentModule from '../../src/consensus/commitment.js'
 import type * as SubsidyModule from '../../src/consensus/subsidy.js'
@@ -36,6 +41,11 @@ export const commandFile = join(root, 'dist/cli/main.js')
 
 buildIfStale()
 
+export const { Tally } = await compiled<typeof TallyModule>('api/answer-metrics')
+export const { BodyBudget, countBodies } = await compiled<typeof BudgetModule>('api/body-budget')
+export const { countAnswers } = await compiled<typeof CountModule>('api/count-answers')
+export const { apiLimits } = await compiled<typeof LimitsModule>('api/limits')
+export const { Listeners } = await compiled<typeof ListenersModule>('api/listeners')
 export const { Chain } = await compiled<typeof ChainModule>('chain/chain')
 export const { commitmentAttribute } = await compiled<typeof CommitmentModule>('consensus/commitment')
 export const { subsidyAt } = await compiled<typeof SubsidyModule>('consensus/subsidy')

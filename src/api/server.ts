@@ -6,12 +6,11 @@ import { RuleError } from '../errors.js'
 import { type Envelope, failure, jsonType } from './answer.js'
 import { BodyBudget } from './body-budget.js'
 import type { ApiContext } from './context.js'
+import { countAnswers } from './count-answers.js'
 import { parserFailure, ruleErrorOf, statusOf } from './failures.js'
-import type { Tally } from './answer-metrics.js'
 import { type ApiLimits, apiLimits } from './limits.js'
 import { Listeners } from './listeners.js'
 import { isLoopback, loopbackHosts } from './origin.js'
-import type { NodeMetrics } from './metrics.js'
 import { pathOf } from './path.js'
 import { plainRoutes, registerPlainRoutes } from './plain-routes.js'
 import { registerRest } from './rest/plugin.js'
@@ -140,31 +139,6 @@ async function buildApp(
   if (!onlyRpc) await app.register(async (scope) => registerRest(scope, { context, limits, budget, restart }))
   await app.ready()
   return app
-}
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** When it came, as performance.now() says. */
-    began: number
-  }
-}
-
-/** Tallies every answer when it goes out. */
-function countAnswers(app: FastifyInstance, metrics: NodeMetrics): void {
-  const tallies = new Map<string | undefined, Tally>()
-  app.decorateRequest('began', 0)
-  app.addHook('onRequest', (request, _, done) => {
-    request.began = performance.now()
-    done()
-  })
-  app.addHook('onSend', (request, reply, payload, done) => {
-    // `*` is where the preflights of browsers go, whatever they ask for.
-    const url = request.routeOptions.url === '*' ? undefined : request.routeOptions.url
-    let tally = tallies.get(url)
-    if (tally === undefined) tallies.set(url, (tally = metrics.requests(url)))
-    tally.add(reply.statusCode, (performance.now() - request.began) / 1000)
-    done(null, payload)
-  })
 }
 
 async function registerRateLimit(app: FastifyInstance, limits: ApiLimits): Promise<void> {

@@ -15,7 +15,7 @@ function valueOf({ schema, key }: Option): fc.Arbitrary<unknown> {
     return fc.integer({ min: schema['minimum'] as number, max: schema['maximum'] as number })
   if (schema.type === 'boolean') return fc.boolean()
   if (schema.type === 'array')
-    return fc.array(fc.string({ minLength: 1, unit: 'binary' }), { minLength: 1, maxLength: 16 })
+    return fc.uniqueArray(fc.string({ minLength: 1, unit: 'binary' }), { minLength: 1, maxLength: 16 })
   const literals = schema['anyOf'] as { const: string }[] | undefined
   return literals === undefined
     ? fc.string({ minLength: 1, unit: 'binary' })
