@@ -1,7 +1,7 @@
 // The layers of docs/architecture.md, lowest first. A folder may import from rows above its own, never sideways or up.
 const rows = [
   ['errors.ts', 'env.ts', 'option.ts'],
-  ['system.ts', 'slices.ts', 'version.ts'],
+  ['system.ts', 'slices.ts', 'version.ts', 'json5.ts'],
   ['primitives'],
   ['crypto'],
   ['did'],

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { acceptedPrefixes } from '../consensus/sanity.js'
 import { UserError } from '../errors.js'
-import { parseAddress, prefix, type ProgramHash } from '../primitives/address.js'
+import { parseAddress, type ProgramHash } from '../primitives/address.js'
 import { formatAmount, parseAmount } from '../primitives/amount.js'
 import type { Spec } from '../primitives/spec.js'
 import { defaultRestUrl } from '../client/node-client.js'
@@ -110,8 +111,7 @@ export function collect<T>(parse: (text: string) => T): (text: string, previous:
 export function recipientOption(text: string): { address: string; programHash: ProgramHash } {
   const programHash = parseAddress(text)
   if (programHash === undefined) throw new InvalidArgumentError('Not an address (34 characters with a right checksum).')
-  const accepted: readonly number[] = [prefix.standard, prefix.multisig, prefix.did]
-  if (!accepted.includes(programHash[0] as number)) {
+  if (!acceptedPrefixes.includes(programHash[0])) {
     throw new InvalidArgumentError('This chain has no addresses of that kind; they begin with E, 8 or i.')
   }
   return { address: text, programHash }

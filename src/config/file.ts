@@ -1,5 +1,5 @@
-import JSON5 from 'json5'
 import { UserError } from '../errors.js'
+import { json5Name, json5Tokens, parseJson5 } from '../json5.js'
 
 /** A member of a configuration file. */
 export interface FileMember {
@@ -37,15 +37,13 @@ export function readConfigText(text: string, file: string, isSection: (path: str
 
 function parse(text: string, file: string): unknown {
   try {
-    return JSON5.parse(text)
+    return parseJson5(text)
   } catch (error) {
     const { message, lineNumber } = error as Error & { lineNumber?: number }
     const place = lineNumber === undefined ? file : `${file}:${lineNumber}`
-    throw new UserError(`${place}: not JSON5: ${message.replace(/^JSON5: /, '').slice(0, 200)}`, 2)
+    throw new UserError(`${place}: not JSON5: ${message.slice(0, 200)}`, 2)
   }
 }
-
-const token = /\/\/.*|\/\*[^]*?\*\/|"(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*'|[{}[\]:,]|[^\s{}[\]:,"'/]+/g
 
 /** The line of every member by its path; the text has been parsed, so that tokens are all there is to look at. */
 function linesOf(text: string, file: string): Map<string, number> {
@@ -55,11 +53,10 @@ function linesOf(text: string, file: string): Map<string, number> {
   let before = { text: '', at: 0 }
   let line = 1
   let counted = 0
-  for (const { 0: found, index } of text.matchAll(token)) {
-    if (found.startsWith('//') || found.startsWith('/*')) continue
+  for (const { text: found, index } of json5Tokens(text)) {
     if (found === ':') {
       for (; counted < before.at; counted++) if (text[counted] === '\n') line++
-      const path = (prefixes.at(-1) ?? '') + nameOf(before.text)
+      const path = (prefixes.at(-1) ?? '') + json5Name(before.text)
       if (lines.has(path)) {
         throw new UserError(
           `${file}:${line}: ${shortened(path)} stands here a second time, after line ${lines.get(path)}`,
@@ -80,11 +77,6 @@ function linesOf(text: string, file: string): Map<string, number> {
     before = { text: found, at: index }
   }
   return lines
-}
-
-/** The name that a token before a colon stands for. */
-function nameOf(text: string): string {
-  return Object.keys(JSON5.parse<object>(`{${text}:0}`))[0] as string
 }
 
 /** A name for a message. */

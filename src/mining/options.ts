@@ -1,8 +1,7 @@
 import { Type } from '@sinclair/typebox'
+import { acceptedPrefixes } from '../consensus/sanity.js'
 import { option } from '../option.js'
-import { parseAddress, prefix } from '../primitives/address.js'
-
-const accepted: readonly (number | undefined)[] = [prefix.standard, prefix.multisig, prefix.did]
+import { parseAddress } from '../primitives/address.js'
 
 export const miningOptions = {
   payTo: option({
@@ -11,7 +10,7 @@ export const miningOptions = {
     schema: Type.String(),
     description: 'mine on a chain without validators and pay this address',
     expects: 'an address of this chain (34 characters that begin with E, 8 or i and have a right checksum)',
-    check: (address) => accepted.includes(parseAddress(address)?.[0]),
+    check: (address) => acceptedPrefixes.includes(parseAddress(address)?.[0]),
     commands: ['start'],
   }),
 }

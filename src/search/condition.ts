@@ -1,4 +1,4 @@
-import JSON5 from 'json5'
+import { json5Name, json5Tokens, parseJson5 } from '../json5.js'
 import { canonicalJson, type JsonObject, type JsonValue } from '../primitives/strict-json.js'
 import { below, quoted, refusal } from './refusal.js'
 
@@ -22,9 +22,9 @@ export function readCondition(input: string | object): JsonObject {
 function parse(text: string): unknown {
   refuseLong(text)
   try {
-    return JSON5.parse(withoutSeparators(text))
+    return parseJson5(text)
   } catch (error) {
-    throw refusal('', `neither JSON nor JSON5 (${(error as Error).message.replace('JSON5: ', '')})`)
+    throw refusal('', `neither JSON nor JSON5 (${(error as Error).message})`)
   }
 }
 
@@ -65,16 +65,6 @@ function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
-/** Strings, comments, braces, colons, and whatever else stands between white space and punctuation. */
-const tokenForm = /"[^"\\]*(?:\\[^][^"\\]*)*"|'[^'\\]*(?:\\[^][^'\\]*)*'|\/\/.*|\/\*[^]*?\*\/|[{}:]|[^\s"'{}[\]:,/]+/g
-
-/** JSON5 writes a warning to the console where a string holds a line separator as it stands, so it gets the escape. */
-function withoutSeparators(text: string): string {
-  if (!/[\u2028\u2029]/.test(text)) return text
-  const escaped = (found: string) => (found === '\u2028' ? '\\u2028' : found === '\u2029' ? '\\u2029' : found)
-  return text.replace(tokenForm, (token) => (/^["']/.test(token) ? token.replace(/\\[^]|[^]/g, escaped) : token))
-}
-
 /**
  * Looks for a name that stands twice in one object, where the parser would keep the last without a word. The text is
  * known to be JSON5, so a colon outside of strings and comments always follows a name.
@@ -82,22 +72,15 @@ function withoutSeparators(text: string): string {
 function refuseRepeatedNames(text: string): void {
   const objects: Set<string>[] = []
   let last = ''
-  for (const { 0: token, index } of text.matchAll(tokenForm)) {
-    if (token.startsWith('/')) continue
+  for (const { text: token, index } of json5Tokens(text)) {
     if (token === '{') objects.push(new Set())
     if (token === '}') objects.pop()
     if (token === ':') {
-      const name = nameOf(last)
+      const name = json5Name(last)
       const names = objects.at(-1)
       if (names?.has(name)) throw refusal('', `the name ${quoted(name)} stands twice in one object (before ${index})`)
       names?.add(name)
     }
     last = token
   }
-}
-
-/** The name that a token spells: in quotes, or with escapes. */
-function nameOf(token: string): string {
-  if (/^["']/.test(token)) return JSON5.parse(token)
-  return token.includes('\\') ? (Object.keys(JSON5.parse<object>(`{${token}:0}`))[0] ?? '') : token
 }

@@ -62,6 +62,11 @@ describe('requests sent ahead of the answers', () => {
     expect(count).toBeLessThan(500)
     expect((await exchange(request('block/height'), 1)).text).toContain('"Result":0')
   })
+
+  it('take their turn with an expectation too', async () => {
+    const expecting = 'GET / HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n'
+    expect((await exchange(expecting.repeat(500), 500)).count).toBeLessThan(500)
+  })
 })
 
 it('closes those who leave most unread, and keeps within the bound', async () => {
