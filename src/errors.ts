@@ -167,6 +167,29 @@ export const codes = {
   'confirm-quorum': block(50, 'fewer votes than a quorum'),
   'confirm-signature': block(50, 'a signature of the confirm does not verify'),
 
+  // --- voting messages ---------------------------------------------------------------------------------------------------
+  'vote-malformed': block(20, 'the bytes are no voting message'),
+  'vote-height': block(0, 'the message is for another height than the open one'),
+  'vote-signer': block(50, 'the signer is no validator of this height'),
+  'vote-sponsor': block(50, 'the proposal is not by the sponsor of its height and view'),
+  'vote-block': block(50, 'the parts of the message name different blocks, heights or views'),
+  'vote-proof': block(50, 'the prevotes that the proposal carries are no quorum of its validView for its block'),
+  'vote-signature': block(50, 'a signature of the message does not verify'),
+  'vote-candidate': block(20, 'a candidate that this chain has no use for, or one too many'),
+
+  // --- peers ---------------------------------------------------------------------------------------------------------------
+  'peer-message': block(20, 'the bytes are no message of this protocol'),
+  'peer-genesis': block(0, 'the peer is on another chain'),
+  'peer-upgrades': block(0, 'the peer lives by other upgrades of the chain spec'),
+  'peer-version': block(0, 'the peer speaks another version of the protocol'),
+  'peer-self': block(0, 'the peer is this node itself, or one that is connected already'),
+  'peer-banned': block(0, 'the peer is banned for now'),
+  'peer-crowded': block(0, 'the node has as many peers as it wants'),
+  'peer-flood': block(20, 'more messages than a peer may send in that time'),
+  'peer-slow': block(10, 'the peer did not answer in time'),
+  'peer-withheld': block(20, 'the peer does not hand out what it announced'),
+  'peer-headers': block(50, 'the headers are not what was asked for: they do not follow each other or the locator'),
+
   // --- JSON that rules read ---------------------------------------------------------------------------------------
   'json-utf8': tx(45009, 10, 'the bytes are not UTF-8'),
   'json-syntax': tx(45009, 10, 'the text is not JSON, or something stands before or after it'),

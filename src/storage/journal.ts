@@ -9,7 +9,17 @@ import { sha256 } from '../primitives/hash.js'
  */
 
 /** What kind of batch a row stands for. Numbers are the order here and never change. */
-const kinds = ['checkpoint', 'genesis', 'block', 'reorganisation', 'header', 'pool', 'rewind'] as const
+const kinds = [
+  'checkpoint',
+  'genesis',
+  'block',
+  'reorganisation',
+  'header',
+  'pool',
+  'rewind',
+  'peers',
+  'voting',
+] as const
 export type JournalKind = (typeof kinds)[number]
 
 export interface JournalRow {

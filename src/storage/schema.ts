@@ -30,6 +30,10 @@ import type { Outpoint } from '../primitives/transaction.js'
  *   0f height u32, index u16                      → latest document of the DID created there: JSON text
  *   20 txid                                       → pooled transaction: arrival u64, bytes
  *   21 txid                                       → why a pooled transaction was dropped: text
+ *   22 peer key                                   → what is known of a peer and where it may be found (network/)
+ *   23 peer key or host                           → until when it is banned, and why (network/)
+ *   24 block hash                                 → body of a block that is voted on (voting/)
+ *   25 height u32, view u32, kind u8, signer      → two messages by one validator that contradict each other (voting/)
  */
 export const table = {
   meta: 0x00,
@@ -50,6 +54,10 @@ export const table = {
   didDocument: 0x0f,
   pool: 0x20,
   dropped: 0x21,
+  peer: 0x22,
+  ban: 0x23,
+  candidate: 0x24,
+  evidence: 0x25,
 } as const
 
 export const schemaVersion = 2
@@ -145,6 +153,19 @@ export const keys = {
   didDocument: (create: Location): Key => heightIndexKey(table.didDocument, create.height, create.index),
   pool: (txid: Hash): Key => keyOf(table.pool, txid),
   dropped: (txid: Hash): Key => keyOf(table.dropped, txid),
+  /** By the 32-byte public key of the peer. */
+  peer: (publicKey: Uint8Array): Key => keyOf(table.peer, publicKey),
+  /** By the 32-byte public key of the peer, or by the text of its host. */
+  ban: (subject: Uint8Array): Key => keyOf(table.ban, subject),
+  candidate: (hash: Hash): Key => keyOf(table.candidate, hash),
+  evidence: (height: number, view: number, kind: number, signer: Uint8Array): Key => {
+    const buffer = key(table.evidence, 9 + signer.length)
+    buffer.writeUInt32BE(height, 1)
+    buffer.writeUInt32BE(view, 5)
+    buffer.writeUInt8(kind, 9)
+    buffer.set(signer, 10)
+    return buffer
+  },
 }
 
 /** All keys that begin with a table byte and, if given, further bytes. */
