@@ -56,7 +56,8 @@ function sectionOf({ key }: Option): string {
 function row(option: Option): string {
   const { key, flag, description, expects, unit = '', commands, schema } = option
   const only = commands === undefined ? '' : ` Only \`${commands.join('`, `')}\`.`
-  const meaning = schema.type === 'boolean' ? `\`false\`: ${description}` : `${description}; ${expects}`
+  // A switch does what its flag says when it is not as it is by default.
+  const meaning = schema.type === 'boolean' ? `\`${!option.default}\`: ${description}` : `${description}; ${expects}`
   const initial = option.default === undefined ? 'none' : `\`${JSON.stringify(option.default)}\``
   const cells = [
     `\`${key}\``,

@@ -19,6 +19,81 @@ export interface Neighbor {
   readonly address: string
 }
 
+/** Who is not let in for now. */
+export interface Ban {
+  /** The name of a peer as logs and interfaces show it, or an IP address. */
+  readonly subject: string
+  /** Unix seconds. */
+  readonly until: number
+  readonly reason: string
+}
+
+/** How far the node is with learning the chain from its peers. */
+export interface SyncProgress extends SyncStatus {
+  readonly stage: 'idle' | 'headers' | 'blocks' | 'waiting'
+  /** Blocks a second, lately. */
+  readonly rate: number
+  /** Absent where nobody can tell. */
+  readonly secondsLeft?: number
+  /** What it waits for. */
+  readonly reason?: string
+}
+
+/** The peers of a node. */
+export interface NetworkView {
+  /** That is listened on; 0 where none is. */
+  readonly port: number
+  /** Where others reach this node: multiaddrs that end in its id. */
+  readonly addresses: readonly string[]
+  /** Transactions that peers handed out since the start. */
+  readonly receivedCount: number
+  neighbors(): readonly Neighbor[]
+  progress(): SyncProgress
+  /** Connects to `host:port` or a multiaddr and keeps the address; rejects with a LinkError or a RuleError that says why not. */
+  connect(address: string): Promise<void>
+  /** Closes the connection to a neighbor; false where there is none of that id. */
+  disconnect(id: number): boolean
+  bans(): readonly Ban[]
+  /** Bans the name of a peer or an IP address, and closes the connections to it. */
+  ban(subject: string, seconds: number, reason: string): void
+  /** Whether there was such a ban. */
+  unban(subject: string): boolean
+}
+
+/** Two messages of one validator of which it may sign one at most. */
+export interface DoubleSigning {
+  readonly height: number
+  readonly view: number
+  readonly kind: 'proposal' | 'prevote' | 'precommit'
+  /** 33-byte key. */
+  readonly signer: Uint8Array
+  /** The messages as they came. */
+  readonly first: Uint8Array
+  readonly second: Uint8Array
+}
+
+/** How the vote on the next block goes. */
+export interface VotingStatus {
+  readonly height: number
+  readonly view: number
+  readonly step: string
+  /** 33-byte key of the validator whose turn it is in this view. */
+  readonly sponsor: Uint8Array
+  /** Whether this node votes: `yes`, `no-key`, `not-validator`, or the reason why it does not. */
+  readonly signing: string
+  /** Set when the chain is broken: two confirmed blocks at one height. */
+  readonly alarm?: string
+}
+
+/** The voting of a chain with validators. */
+export interface VotingView {
+  status(): VotingStatus
+  /** Votes and proposals of others that were counted since the start. */
+  readonly received: number
+  /** What is kept, or of it that of a height; the oldest first. */
+  evidence(height?: number): readonly DoubleSigning[]
+}
+
 /** What the node says about itself at this moment. */
 export interface NodeInfo {
   /** Version of the program. */
@@ -43,6 +118,8 @@ export interface NodeHealth {
   readonly failed: boolean
   readonly stage: 'starting' | 'serving' | 'stopping'
   readonly sync: SyncStatus
+  /** What nobody but a person can mend, such as two confirmed blocks at one height. */
+  readonly alarm?: string
 }
 
 /** What only a devnet lets its clients do. Refusals are RuleErrors. */
@@ -69,6 +146,10 @@ export interface ApiContext {
   readonly mining: Pick<Mining, 'template' | 'submit' | 'mine' | 'toggle' | 'active'>
   nodeInfo(): NodeInfo
   health(): NodeHealth
+  /** Absent: the node has no peers and looks for none. */
+  readonly network?: NetworkView
+  /** Absent on a chain without validators and on a devnet. */
+  readonly voting?: VotingView
   /** Counts what is asked and answered. */
   readonly metrics: NodeMetrics
   /** Absent: there are no `dev_*` methods. */

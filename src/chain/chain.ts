@@ -1,18 +1,13 @@
 import { EventEmitter } from 'node:events'
-import { checkProofOfWork } from '../consensus/auxpow.js'
-import { checkConfirm } from '../consensus/confirm.js'
-import type { ConnectedBlock } from '../consensus/connect.js'
-import { checkClock, checkHeaderContext } from '../consensus/context.js'
 import type { StateView } from '../consensus/ledger.js'
-import { blockSanitySteps, bodyMatchSteps, type SanityContext } from '../consensus/sanity.js'
-import type { SignatureCache } from '../crypto/signature-cache.js'
-import { runChecks, type Verifier } from '../crypto/verifier.js'
+import { blockSanitySteps, type SanityContext } from '../consensus/sanity.js'
+import { SignatureCache } from '../crypto/signature-cache.js'
+import type { Verifier } from '../crypto/verifier.js'
 import type { Clock, Log } from '../env.js'
 import { InvariantError, RuleError } from '../errors.js'
-import { Block } from '../primitives/block.js'
+import { Block, blockHashOf } from '../primitives/block.js'
 import { equalBytes } from '../primitives/bytes.js'
 import { workOf } from '../primitives/compact.js'
-import { parseConfirm } from '../primitives/confirm.js'
 import { genesisBlock, registerAssetTransaction } from '../primitives/genesis.js'
 import type { Hash } from '../primitives/hash.js'
 import type { Header } from '../primitives/header.js'
@@ -24,15 +19,19 @@ import { StoredState } from '../storage/state.js'
 import { Headers, type KnownHeader } from './headers.js'
 import { readSideBody } from './bodies.js'
 import type { BlockEvent, ChainChange, ChainFollower, ChainWriter, Restoration } from './change.js'
-import { type Connecting, connectInto, connectOn } from './connect.js'
+import { connectInto } from './connect.js'
 import { disconnectInto, rewindBlocks, rewindBytes } from './disconnect.js'
 import { JobQueue } from './queue.js'
+import { PreparedBlocks } from './prepared.js'
+import { BlockRunError, checkConfirmOf, checkPlace, type Checking, connectRun, type IncomingBlock } from './run.js'
 import { genesisInto, putRecord, putStatus } from './records.js'
 import { sideBlockLimit, SideBlocks } from './side.js'
 import { runInSlices } from '../slices.js'
 
 /** Blocks waiting for the writer. */
 const queueLimit = 256
+/** Signatures of confirms that are remembered; about 13 MB where all of a batch of headers are ahead of their bodies. */
+const confirmSignatureEntries = 131_072
 /** Blocks that a reorganisation may take back. */
 export const reorganisationDepth = 288
 
@@ -63,8 +62,11 @@ export class Chain {
   readonly headers: Headers
   readonly events = new EventEmitter<ChainEvents>()
   readonly database: Database
+  /** Signatures of confirms that were verified before their blocks came, one by one or as votes. */
+  readonly confirmSignatures = new SignatureCache(confirmSignatureEntries)
   readonly #options: ChainOptions
-  readonly #connecting: Connecting
+  readonly #checking: Checking
+  readonly #prepared = new PreparedBlocks()
   readonly #queue = new JobQueue(queueLimit)
   readonly #followers: ChainFollower[] = []
   #tip!: KnownHeader
@@ -77,7 +79,7 @@ export class Chain {
     this.genesis = genesisBlock(options.spec)
     this.sanity = { spec: options.spec, assetId: registerAssetTransaction(options.spec).hash }
     this.headers = new Headers(options.database)
-    this.#connecting = { ...options, sanity: this.sanity }
+    this.#checking = { ...options, sanity: this.sanity, confirmSignatures: this.confirmSignatures }
   }
 
   /** Opens the chain in a database, writing genesis into an empty one. */
@@ -125,6 +127,24 @@ export class Chain {
     return this.#queue.run(() => this.#guard(() => this.#accept(block, confirm)))
   }
 
+  /**
+   * Takes blocks that follow the tip one on the other, in one batch; resolves with their number when all of it is on disk.
+   * Those at the beginning that are on the chain already are passed over. When one breaks a rule, those before it are
+   * connected and it rejects with a {@link BlockRunError}. `assumed`: signatures of transactions, operations, credentials and
+   * confirms are believed, everything else is checked.
+   */
+  acceptBlocks(blocks: readonly IncomingBlock[], { assumed = false } = {}): Promise<number> {
+    return this.#queue.run(() => this.#guard(() => this.#acceptRun(blocks, assumed)))
+  }
+
+  /**
+   * Checks everything about a block on top of the tip but its confirm. What comes out is kept for the last few, so that
+   * {@link acceptBlock} has only the confirm to check and the rows to write. Rejects with a RuleError.
+   */
+  prepare(bytes: Uint8Array): Promise<Block> {
+    return this.#queue.run(() => this.#guard(() => this.#prepare(bytes)))
+  }
+
   addFollower(follower: ChainFollower): void {
     this.#followers.push(follower)
   }
@@ -133,11 +153,6 @@ export class Chain {
   exclusive<T>(job: (writer: ChainWriter) => Promise<T>): Promise<T> {
     const rewind: ChainWriter['rewind'] = (to, restorations) => this.#rewind(to, restorations)
     return this.#queue.run(() => this.#guard(() => job({ rewind })))
-  }
-
-  /** Connects a block on a throw-away overlay of the tip: whether it would be accepted, signatures aside. */
-  async trial(block: Block): Promise<ConnectedBlock> {
-    return connectOn(new Overlay(this.database), block, this.sanity)
   }
 
   /** Waits for the writer and leaves a clean point behind. */
@@ -150,13 +165,26 @@ export class Chain {
     try {
       return await job()
     } catch (error) {
-      if (!(error instanceof RuleError)) {
+      if (!(error instanceof RuleError || error instanceof BlockRunError)) {
         const failure = error instanceof Error ? error : new Error(String(error))
         this.#options.log.error({ error: failure.message }, 'the chain cannot go on')
         this.events.emit('fatal', failure)
       }
       throw error
     }
+  }
+
+  async #prepare(bytes: Uint8Array): Promise<Block> {
+    const kept = this.#prepared.find(bytes, this.#tip)
+    if (kept !== undefined) return kept.event.block
+    const block = Block.fromBytes(bytes)
+    if (!equalBytes(block.header.previous, this.#tip.header.hash)) throw new RuleError('block-stale')
+    await checkPlace(block, this.headers.ancestry(this.#tip), this.#checking)
+    await runInSlices(blockSanitySteps(block, this.sanity))
+    const overlay = new Overlay(this.database)
+    const event = await connectInto(overlay, block, this.#checking)
+    this.#prepared.add({ bytes, tip: this.#tip, overlay, event })
+    return block
   }
 
   async #accept(bytes: Uint8Array, confirmBytes?: Uint8Array): Promise<Acceptance> {
@@ -175,15 +203,16 @@ export class Chain {
     }
     this.#checkBranch(parent)
 
-    checkHeaderContext(this.spec, header, this.headers.ancestry(parent))
-    checkClock(this.spec, header, this.#options.clock.now())
-    checkProofOfWork(this.spec, header, block.auxPow)
-    await runInSlices(bodyMatchSteps(block, this.sanity))
-    await this.#checkConfirm(header, confirmBytes)
+    const prepared = this.#prepared.find(bytes, this.#tip)
+    if (prepared === undefined) await checkPlace(block, this.headers.ancestry(parent), this.#checking)
+    await checkConfirmOf(header, confirmBytes, this.#checking)
+    if (prepared !== undefined) {
+      await this.#connected(prepared.overlay, prepared.event, { parent, size: bytes.length }, confirmBytes)
+      return 'connected'
+    }
 
-    const chainWork = parent.chainWork + workOf(header.bits)
-    const better = this.spec.hasValidators || chainWork > this.#tip.chainWork
-    const record = { parent, chainWork, size: bytes.length }
+    const record = { parent, size: bytes.length }
+    const better = this.spec.hasValidators || chainWorkOf(block, record) > this.#tip.chainWork
     if (!better) await this.#makeRoomAside()
     try {
       await runInSlices(blockSanitySteps(block, this.sanity))
@@ -197,15 +226,6 @@ export class Chain {
       throw error
     }
     return better ? 'connected' : 'side'
-  }
-
-  async #checkConfirm(header: Header, bytes: Uint8Array | undefined): Promise<void> {
-    if (!this.spec.hasValidators) {
-      if (bytes !== undefined) throw new RuleError('confirm-unexpected')
-      return
-    }
-    if (bytes === undefined) throw new RuleError('confirm-missing')
-    await runChecks(checkConfirm(this.spec, header, parseConfirm(bytes)), this.#options.verifier)
   }
 
   /** The branch must leave the active chain within reach, and all of it must be there to be connected. */
@@ -225,10 +245,36 @@ export class Chain {
 
   async #extend(block: Block, record: NewRecord, confirm: Uint8Array | undefined): Promise<void> {
     const overlay = new Overlay(this.database)
-    const event = await connectInto(overlay, block, this.#connecting)
+    await this.#connected(overlay, await connectInto(overlay, block, this.#checking), record, confirm)
+  }
+
+  async #connected(
+    overlay: Overlay,
+    event: BlockEvent,
+    record: NewRecord,
+    confirm: Uint8Array | undefined,
+  ): Promise<void> {
+    const { block } = event
     this.#putRecord(overlay, block, record, 'active')
     if (confirm !== undefined) overlay.put(keys.confirm(block.header.hash), confirm)
     await this.#change(overlay, { disconnected: [], connected: [event] }, { kind: 'block', top: block.header })
+  }
+
+  async #acceptRun(incoming: readonly IncomingBlock[], assumed: boolean): Promise<number> {
+    const isNew = ({ block }: IncomingBlock) => this.headers.get(blockHashOf(block))?.status !== 'active'
+    const known = incoming.findIndex(isNew)
+    if (known < 0) return incoming.length
+    const run = incoming.slice(known)
+    const overlay = new Overlay(this.database)
+    const parts = { ...this.#checking, headers: this.headers, overlay, arrival: this.database.sequence + 1 }
+    const { connected, failure } = await connectRun(run, this.#tip, parts, { assumed })
+    const top = connected.at(-1)?.block.header
+    if (top !== undefined) await this.#change(overlay, { disconnected: [], connected }, { kind: 'block', top })
+    if (failure === undefined) return incoming.length
+    // Alone it breaks the same rule, and is marked for it.
+    const broken = run[connected.length] as IncomingBlock
+    if (!this.spec.hasValidators) await this.#accept(broken.block).catch(passRuleError)
+    throw new BlockRunError(known + connected.length, failure)
   }
 
   /** Leaves the active chain where the branch of `block` left it and follows the branch: all in one batch. */
@@ -245,7 +291,7 @@ export class Chain {
     for (const [i, known] of branch.entries()) {
       const body = readSideBody(this.database, known.header.hash)
       try {
-        connected.push(await connectInto(overlay, body, this.#connecting))
+        connected.push(await connectInto(overlay, body, this.#checking))
       } catch (error) {
         if (error instanceof RuleError) await this.#refuseBranch([...branch.slice(i)], block, record, error)
         throw error
@@ -253,7 +299,7 @@ export class Chain {
       overlay.del(keys.sideBody(known.header.hash))
       putStatus(overlay, known, 'active')
     }
-    connected.push(await connectInto(overlay, block, this.#connecting))
+    connected.push(await connectInto(overlay, block, this.#checking))
     this.#putRecord(overlay, block, record, 'active')
     await this.#change(overlay, { disconnected, connected }, { kind: 'reorganisation', top: block.header })
     going.forEach((known) => this.#side.add(known))
@@ -346,8 +392,10 @@ export class Chain {
     await this.#commit(overlay, this.#tip.header, 'header')
   }
 
-  #putRecord(overlay: Overlay, block: Block, { chainWork, size }: NewRecord, status: BlockStatus): void {
-    putRecord(overlay, block, { chainWork, size, status, arrival: this.database.sequence + 1 })
+  #putRecord(overlay: Overlay, block: Block, record: NewRecord, status: BlockStatus): void {
+    const { size } = record
+    const arrival = this.database.sequence + 1
+    putRecord(overlay, block, { chainWork: chainWorkOf(block, record), size, status, arrival })
   }
 
   async #commit(overlay: Overlay, tip: Header, kind: JournalKind): Promise<void> {
@@ -398,8 +446,16 @@ export class Chain {
 
 interface NewRecord {
   readonly parent: KnownHeader
-  readonly chainWork: bigint
   readonly size: number
+}
+
+function passRuleError(error: unknown): void {
+  if (!(error instanceof RuleError)) throw error
+}
+
+/** Work of the chain that ends with a new block. */
+function chainWorkOf({ header }: Block, { parent }: NewRecord): bigint {
+  return parent.chainWork + workOf(header.bits)
 }
 
 /** What a change of the active chain is, the tip it leaves, and on a rewind the parts that go back with it. */

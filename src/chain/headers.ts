@@ -68,3 +68,13 @@ export class Headers {
     return known
   }
 }
+
+/** The ancestors of a block that follows a run of headers which are not stored, the first of them on top of `base`. */
+export function runAncestry(headers: Headers, base: KnownHeader, run: readonly Header[]): Ancestry {
+  const below = headers.ancestry(base)
+  const first = base.header.height + 1
+  return {
+    parent: run.at(-1) ?? base.header,
+    at: (height) => (height >= first ? (run[height - first] as Header) : below.at(height)),
+  }
+}

@@ -65,7 +65,7 @@ export function passwordFileOption(): Option {
 }
 
 export function withChain(command: Command): Command {
-  return command.option('--genesis <name|file>', 'chain spec: devnet, pow or a file', 'devnet')
+  return command.option('--genesis <name|file>', 'chain spec: devnet, localnet, pow or a file', 'devnet')
 }
 
 export function withNode(command: Command): Command {

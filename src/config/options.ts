@@ -8,7 +8,7 @@ export const nodeOptions = {
     key: 'node.genesis',
     flag: '--genesis <name|file>',
     schema: Type.String({ minLength: 1 }),
-    description: 'chain spec: devnet, pow or a file',
+    description: 'chain spec: devnet, localnet, pow or a file',
     expects: 'the name of a chain or a file',
     commands: ['start'],
   }),
@@ -17,7 +17,7 @@ export const nodeOptions = {
     flag: '--port-base <n>',
     ...wholeNumber(0, 65535 - portOffsets.p2p, 'a port'),
     default: defaultPortBase,
-    description: 'REST at n + 4, WebSocket at n + 5, JSON-RPC at n + 6; 0 takes free ports',
+    description: 'REST at n + 4, WebSocket at n + 5, JSON-RPC at n + 6, peers at n + 8; 0 takes free ports',
   }),
   logLevel: option({
     key: 'node.logLevel',

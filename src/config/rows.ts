@@ -3,9 +3,11 @@ import { cryptoOptions } from '../crypto/options.js'
 import { devnetOptions } from '../devnet/options.js'
 import { mempoolOptions } from '../mempool/options.js'
 import { miningOptions } from '../mining/options.js'
+import { networkOptions } from '../network/options.js'
 import type { NodeCommand, Option } from '../option.js'
 import { resolverOptions } from '../resolver/options.js'
 import { storageOptions } from '../storage/options.js'
+import { votingOptions } from '../voting/options.js'
 import { nodeOptions } from './options.js'
 
 /** The options of every module, in the order of help and reference page. */
@@ -13,6 +15,8 @@ export const allOptions: readonly Option[] = [
   nodeOptions,
   storageOptions,
   apiOptions,
+  networkOptions,
+  votingOptions,
   devnetOptions,
   miningOptions,
   mempoolOptions,

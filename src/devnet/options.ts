@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { option, wholeNumber } from '../option.js'
-import { devnetAccountCount, maxDevnetAccounts } from '../wallet/devnet-accounts.js'
+import { devnetAccountCount, localnetValidatorCount, maxDevnetAccounts } from '../wallet/devnet-accounts.js'
 
 export const devnetOptions = {
   blockTime: option({
@@ -27,6 +27,14 @@ export const devnetOptions = {
     default: devnetAccountCount,
     description: 'how many accounts to fund and show',
     unit: 'accounts',
+    commands: ['devnet'],
+  }),
+  nodes: option({
+    key: 'devnet.nodes',
+    flag: '--nodes <n>',
+    ...wholeNumber(1, localnetValidatorCount, 'a number of nodes'),
+    description: 'run so many nodes of the chain localnet instead, each with a process and 1000 ports of its own',
+    unit: 'nodes',
     commands: ['devnet'],
   }),
 }

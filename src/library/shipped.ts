@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 
 /** Chain specs that come with the package. */
-export const shippedSpecs = ['devnet', 'pow'] as const
+export const shippedSpecs = ['devnet', 'localnet', 'pow'] as const
 
 export type ShippedSpec = (typeof shippedSpecs)[number]
 

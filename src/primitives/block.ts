@@ -75,6 +75,11 @@ export class Block {
   }
 }
 
+/** The hash of a block by its bytes, whatever follows the header. Internal order. */
+export function blockHashOf(bytes: Uint8Array): Hash {
+  return sha256d(bytes.subarray(0, headerSize))
+}
+
 /** Header, AuxPow and trailer, as they lead a block. */
 export function readFullHeader(reader: Reader): { header: Header; auxPow: AuxPow } {
   const header = Header.read(reader)

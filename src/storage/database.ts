@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import type { AbstractLevel } from 'abstract-level'
 import { Level } from 'level'
-import { UserError } from '../errors.js'
+import { InvariantError, UserError } from '../errors.js'
 import { eachInSlices } from '../slices.js'
 import { mapKey } from '../primitives/bytes.js'
 import { sha256, zeroHash } from '../primitives/hash.js'
@@ -308,14 +308,21 @@ function unseal(key: Buffer, sealed: Buffer): Buffer {
   throw damaged(`row ${key.toString('hex')} is not as it was written`)
 }
 
-/** A set of changes that can be read back through: the rows of the database as they will be. */
-export class Overlay {
-  readonly #database: Database
-  readonly #changes = new Map<string, { key: Buffer; value: Uint8Array | undefined }>()
-  readonly #loaded = new Map<string, Buffer | undefined>()
+/** What an overlay lies over. */
+interface Rows {
+  get(key: Buffer): Uint8Array | undefined
+  getMany(wanted: Buffer[]): Promise<(Uint8Array | undefined)[]>
+}
 
-  constructor(database: Database) {
-    this.#database = database
+/** A set of changes that can be read back through: the rows of what it lies over as they will be. */
+export class Overlay implements Rows {
+  readonly #base: Rows
+  readonly #changes = new Map<string, { key: Buffer; value: Uint8Array | undefined }>()
+  readonly #loaded = new Map<string, Uint8Array | undefined>()
+
+  /** Over a database, or over another overlay whose changes these may join. */
+  constructor(base: Database | Overlay) {
+    this.#base = base
   }
 
   /** Reads rows ahead, all at once, so that {@link get} finds them without a call into LevelDB each. */
@@ -323,15 +330,24 @@ export class Overlay {
     const missing = wanted
       .map((key) => ({ key, id: mapKey(key) }))
       .filter(({ id }) => !this.#changes.has(id) && !this.#loaded.has(id))
-    const rows = await this.#database.getMany(missing.map(({ key }) => key))
+    const rows = await this.#base.getMany(missing.map(({ key }) => key))
     missing.forEach(({ id }, i) => this.#loaded.set(id, rows[i]))
+  }
+
+  async getMany(wanted: Buffer[]): Promise<(Uint8Array | undefined)[]> {
+    const below = wanted.filter((key) => !this.#changes.has(mapKey(key)))
+    const rows = (await this.#base.getMany(below)).values()
+    return wanted.map((key) => {
+      const change = this.#changes.get(mapKey(key))
+      return change === undefined ? rows.next().value : change.value
+    })
   }
 
   get(key: Buffer): Uint8Array | undefined {
     const id = mapKey(key)
     const change = this.#changes.get(id)
     if (change !== undefined) return change.value
-    return this.#loaded.has(id) ? this.#loaded.get(id) : this.#database.get(key)
+    return this.#loaded.has(id) ? this.#loaded.get(id) : this.#base.get(key)
   }
 
   put(key: Buffer, value: Uint8Array): void {
@@ -346,8 +362,14 @@ export class Overlay {
     return this.#changes
   }
 
+  /** Hands its changes over to the overlay below. */
+  mergeInto(below: Overlay): void {
+    for (const [id, change] of this.#changes) below.#changes.set(id, change)
+  }
+
   commit(info: CommitInfo, options: { sync: boolean }): Promise<void> {
-    return this.#database.commit(this.#changes, info, options)
+    if (!(this.#base instanceof Database)) throw new InvariantError('only what lies over the database can be written')
+    return this.#base.commit(this.#changes, info, options)
   }
 }
 

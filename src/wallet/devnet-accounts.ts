@@ -14,8 +14,10 @@ export const devnetAccountFunds = 1_000_000_000_000n
 
 /** Where the faucet's key stands below {@link devnetMnemonic}. */
 export const faucetPath = "m/44'/0'/0'/1/0"
-/** Where the key of a devnet's validator stands below {@link devnetMnemonic}. */
-export const devnetValidatorPath = "m/44'/0'/1'/0/0"
+/** Where the keys of validators stand below {@link devnetMnemonic}: 0 is that of a devnet, 0 to 3 are those of a localnet. */
+export const devnetValidatorPath = "m/44'/0'/1'/0"
+/** Validators of a localnet. */
+export const localnetValidatorCount = 4
 
 let source: ((index: number) => SigningAccount) | undefined
 let seed: Uint8Array | undefined
@@ -31,9 +33,9 @@ export function faucetKey(): KeyPair {
   return derivedPair(devnetSeed(), faucetPath)
 }
 
-/** The key of the one validator of a devnet. */
-export function devnetValidatorKey(): KeyPair {
-  return derivedPair(devnetSeed(), devnetValidatorPath)
+/** The key of a well-known validator: 0 is the one of a devnet, and the first of the four of a localnet. */
+export function devnetValidatorKey(index = 0): KeyPair {
+  return derivedPair(devnetSeed(), `${devnetValidatorPath}/${index}`)
 }
 
 function devnetSeed(): Uint8Array {

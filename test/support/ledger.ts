@@ -1,4 +1,5 @@
 import { Chain } from '../../src/chain/chain.js'
+import { connectOn } from '../../src/chain/connect.js'
 import { verifyChain } from '../../src/chain/replay.js'
 import { subsidyAt } from '../../src/consensus/subsidy.js'
 import { createInlineVerifier } from '../../src/crypto/inline.js'
@@ -60,7 +61,7 @@ export async function faultOf(test: TestChain): Promise<string | undefined> {
 /** Names of the rows that connecting a block and taking it back leaves different from what they were. */
 export async function leftovers({ chain, database }: TestChain, block: Block): Promise<string[]> {
   const overlay = new Overlay(database)
-  await putConnected(overlay, block, await chain.trial(block))
+  await putConnected(overlay, block, await connectOn(new Overlay(database), block, chain.sanity))
   await putDisconnected(overlay, block)
   const different = [...overlay.changes.values()].filter(({ key, value }) => {
     const before = database.get(key)

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { shippedSpecs } from '../../src/library/shipped.js'
 import { addressOf } from '../../src/primitives/address.js'
 import { displayHash, toHex } from '../../src/primitives/bytes.js'
 import { genesisBlock, registerAssetTransaction } from '../../src/primitives/genesis.js'
 import { paramsAt, parseSpec } from '../../src/primitives/spec.js'
-import { devnetAccount, devnetAccountCount, devnetValidatorKey } from '../../src/wallet/devnet-accounts.js'
+import { devnetAccount, devnetAccountCount, devnetValidatorKey, localnetValidatorCount } from '../../src/wallet/devnet-accounts.js'
 
 function shipped(name: string) {
   return parseSpec(readFileSync(new URL(`../../genesis/${name}.json`, import.meta.url), 'utf8'))
@@ -13,10 +14,11 @@ function shipped(name: string) {
 /** A change of these is another chain: whoever runs one would no longer find it. */
 const genesisHashes = {
   devnet: 'd1731e62422a4708d35bd970a3470cc64ab523fb11de45ed80274d7152225f60',
+  localnet: '1b26adef4ca4e3df2407c798a8e1629e7ad0b890ebcf95fc4897dd549b118dbc',
   pow: '97851afd3797b2bdfab02d4d68029c01a6c5a2e050eb57a2576f4d7d45b82032',
 }
 
-describe.each(['devnet', 'pow'] as const)('genesis/%s.json', (name) => {
+describe.each(shippedSpecs)('genesis/%s.json', (name) => {
   const spec = shipped(name)
 
   it('is the chain it has always been', () => {
@@ -40,7 +42,17 @@ describe.each(['devnet', 'pow'] as const)('genesis/%s.json', (name) => {
   })
 })
 
-it('the devnet is confirmed by its well-known validator, the other chain by work alone', () => {
-  expect(paramsAt(shipped('devnet'), 1).validators.map(toHex)).toEqual([toHex(devnetValidatorKey().publicKey)])
-  expect(paramsAt(shipped('pow'), 1).validators).toEqual([])
+it('the devnet is confirmed by its well-known validator, the localnet by four of them, the other chain by work alone', () => {
+  const keys = (name: string) => paramsAt(shipped(name), 1).validators.map(toHex)
+  const known = Array.from({ length: localnetValidatorCount }, (_, i) => toHex(devnetValidatorKey(i).publicKey))
+  expect(keys('devnet')).toEqual(known.slice(0, 1))
+  expect(keys('localnet')).toEqual(known)
+  expect(keys('pow')).toEqual([])
+})
+
+it('no two of them take each other’s work or transactions of Ethereum clients', () => {
+  const specs = shippedSpecs.map(shipped)
+  for (const id of ['auxpowChainId', 'evmChainId'] as const) {
+    expect(new Set(specs.map((spec) => spec[id])).size).toBe(specs.length)
+  }
 })

@@ -342,7 +342,7 @@ describe('createNode', () => {
     [{ network: 'devnet', api: { hosts: '127.0.0.1' } }, /api\.hosts/],
     [{ network: 'pow', mineTo: 'XKUh4GLhFJiqAMTF6HyWQrV9pK9HcGUdfJ' }, /mineTo/],
     [{ network: 'devnet', spec: '{}' }, /either network/],
-    [{ network: 'mainnet' }, /none of devnet, pow/],
+    [{ network: 'mainnet' }, /none of devnet, localnet, pow/],
     [{ spec: '{' }, /not valid/],
     [{ spec: { name: 'x' } }, /not valid/],
     [{ network: 'devnet', mining: { seconds: 0 } }, /seconds/],

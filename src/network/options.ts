@@ -1,0 +1,94 @@
+import { isIP } from 'node:net'
+import { Type } from '@sinclair/typebox'
+import { option, wholeNumber } from '../option.js'
+import { parseDisplayHash } from '../primitives/bytes.js'
+import type { Hash } from '../primitives/hash.js'
+import { isPeerAddress } from './address-text.js'
+
+const maxListed = 64
+const commands = ['start'] as const
+
+export const networkOptions = {
+  peers: option({
+    key: 'network.peers',
+    flag: '--peer <address...>',
+    schema: Type.Array(Type.String({ minLength: 1, maxLength: 512 }), { maxItems: maxListed, uniqueItems: true }),
+    default: [],
+    description: 'nodes to connect to, and to come back to: host:port, or a multiaddr as nodes print it',
+    expects: `a list of at most ${maxListed} different addresses such as 192.0.2.7:20338 or /ip4/192.0.2.7/tcp/20338`,
+    check: (addresses) => addresses.every(isPeerAddress),
+    commands,
+  }),
+  hosts: option({
+    key: 'network.hosts',
+    flag: '--p2p-host <address...>',
+    schema: Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: 16, uniqueItems: true }),
+    default: ['0.0.0.0', '::'],
+    description: 'addresses to listen on for other nodes',
+    expects: 'a list of 1 to 16 different IP addresses',
+    check: (hosts) => hosts.every((host) => isIP(host) !== 0),
+    commands,
+  }),
+  enabled: option({
+    key: 'network.enabled',
+    flag: '--no-p2p',
+    schema: Type.Boolean(),
+    default: true,
+    description: 'have nothing to do with other nodes',
+    expects: 'true or false',
+    commands,
+  }),
+  mdns: option({
+    key: 'network.mdns',
+    flag: '--mdns',
+    schema: Type.Boolean(),
+    default: false,
+    description: 'look for nodes in the local network by multicast DNS, and be found there',
+    expects: 'true or false',
+    commands,
+  }),
+  assumeValid: option({
+    key: 'network.assumeValid',
+    flag: '--assume-valid <height:hash>',
+    schema: Type.String({ maxLength: 80 }),
+    description: 'trust the signatures of this block and of those below it once it is on the chain that peers prove',
+    expects: 'a height, a colon and the 64 hex digits of the hash of the block there',
+    check: (text) => parseAssumed(text) !== undefined,
+    commands,
+  }),
+  outbound: option({
+    key: 'network.outbound',
+    flag: '--outbound <n>',
+    ...wholeNumber(0, 64, 'a number of connections'),
+    default: 8,
+    description: 'connections that the node opens and keeps; those to --peer come on top',
+    unit: 'connections',
+    tuning: true,
+    commands,
+  }),
+  inbound: option({
+    key: 'network.inbound',
+    flag: '--inbound <n>',
+    ...wholeNumber(0, 1000, 'a number of connections'),
+    default: 32,
+    description: 'connections that it takes from others',
+    unit: 'connections',
+    tuning: true,
+    commands,
+  }),
+}
+
+/** A block below which signatures need not be looked at again. */
+export interface Assumed {
+  readonly height: number
+  /** In internal order. */
+  readonly hash: Hash
+}
+
+/** The block that `HEIGHT:HASH` names, the hash in display order; undefined for any other text. */
+export function parseAssumed(text: string): Assumed | undefined {
+  const [, height, digits = ''] = /^([1-9][0-9]{0,9}):(.*)$/s.exec(text) ?? []
+  const hash = parseDisplayHash(digits)
+  if (height === undefined || Number(height) > 0xffffffff || hash === undefined) return undefined
+  return { height: Number(height), hash }
+}
