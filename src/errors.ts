@@ -156,6 +156,9 @@ export const codes = {
     'this node cannot make blocks of its chain, or does not know whom they should pay',
   ),
 
+  // --- peers that somebody asks for ------------------------------------------------------------------------------------------
+  'peer-unreachable': request(45002, 400, -32009, 'no connection to the node came about'),
+
   // --- confirms ----------------------------------------------------------------------------------------------------------
   'confirm-malformed': block(20, 'the bytes are no confirm'),
   'confirm-missing': block(0, 'this chain needs a confirm with every block'),

@@ -60,6 +60,7 @@ decimals; hashes are in display order.
 | -32006 | the events asked for are not kept |
 | -32007 | the node has no such template, or not any more |
 | -32008 | the node cannot make blocks of its chain |
+| -32009 | no connection to a node came about |
 | -32010 | the caller may not use this method |
 
 Some methods change the node. They ask for the content type \`application/json\`, and refuse pages of other sites in a browser. Some of

@@ -10,6 +10,8 @@ import type { NodeMetrics } from './metrics.js'
 export interface Neighbor {
   /** Below 2^53. */
   readonly id: number
+  /** As logs and bans call it: what multiaddrs end in. */
+  readonly name: string
   readonly height: number
   readonly services: number
   readonly relay: boolean

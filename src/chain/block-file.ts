@@ -3,7 +3,7 @@ import { RuleError, UserError } from '../errors.js'
 import { asBuffer, concat, displayHash, equalBytes } from '../primitives/bytes.js'
 import { Writer } from '../primitives/codec.js'
 import { keys } from '../storage/schema.js'
-import { readBlock } from './bodies.js'
+import { readBlockBytes } from './bodies.js'
 import type { Chain } from './chain.js'
 
 /** Files of blocks (format 15): a head, a record for each block from height 1 on, and an end that counts them. */
@@ -23,7 +23,7 @@ export async function* exportBlocks(chain: Chain): AsyncGenerator<Uint8Array, vo
   for (let height = 1; height <= top; height++) {
     const known = chain.headers.active(height)
     if (known === undefined) throw new UserError(`the block at height ${height} is not there`)
-    const block = (await readBlock(chain.database, known)).bytes
+    const block = await readBlockBytes(chain.database, known)
     const confirm = chain.database.get(keys.confirm(known.header.hash)) ?? new Uint8Array(0)
     yield record(new Writer(lengthsSize).u32(block.length).u32(confirm.length).finish(), block, confirm)
   }

@@ -1,6 +1,7 @@
 import { readAuxPow } from '../primitives/auxpow.js'
-import { Block } from '../primitives/block.js'
-import { Reader } from '../primitives/codec.js'
+import { Block, fullHeaderBytes } from '../primitives/block.js'
+import { concat } from '../primitives/bytes.js'
+import { Reader, Writer } from '../primitives/codec.js'
 import type { Hash } from '../primitives/hash.js'
 import { Transaction } from '../primitives/transaction.js'
 import { damaged, type Database } from '../storage/database.js'
@@ -10,12 +11,23 @@ import type { KnownHeader } from './headers.js'
 
 /** A block of the active chain, put together from its rows. */
 export async function readBlock(database: Database, known: KnownHeader): Promise<Block> {
+  const transactions = (await transactionRows(database, known)).map((bytes) => Transaction.fromBytes(bytes))
+  return new Block(known.header, readAuxPow(new Reader(known.auxPow)), transactions)
+}
+
+/** The bytes of a block of the active chain, put together from its rows; none of its transactions is decoded. */
+export async function readBlockBytes(database: Database, known: KnownHeader): Promise<Uint8Array> {
+  const transactions = await transactionRows(database, known)
+  const head = fullHeaderBytes(known.header, readAuxPow(new Reader(known.auxPow)))
+  return concat(head, new Writer(4).u32(transactions.length).finish(), ...transactions)
+}
+
+async function transactionRows(database: Database, known: KnownHeader): Promise<Uint8Array[]> {
   const rows = await database.rows(transactionRange(known.header.height))
   if (rows.length !== known.transactionCount) {
     throw damaged(`${rows.length} of ${known.transactionCount} transactions of ${known.header.id} are there`)
   }
-  const transactions = rows.map(([, bytes]) => Transaction.fromBytes(bytes))
-  return new Block(known.header, readAuxPow(new Reader(known.auxPow)), transactions)
+  return rows.map(([, bytes]) => bytes)
 }
 
 /** The bytes of a block off the active chain; undefined where they are not kept. */

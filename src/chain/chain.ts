@@ -7,33 +7,29 @@ import type { Clock, Log } from '../env.js'
 import { InvariantError, RuleError } from '../errors.js'
 import { Block, blockHashOf } from '../primitives/block.js'
 import { equalBytes } from '../primitives/bytes.js'
-import { workOf } from '../primitives/compact.js'
 import { genesisBlock, registerAssetTransaction } from '../primitives/genesis.js'
 import type { Hash } from '../primitives/hash.js'
 import type { Header } from '../primitives/header.js'
 import type { Spec } from '../primitives/spec.js'
 import { damaged, type Database, Overlay, StorageError } from '../storage/database.js'
 import type { JournalKind } from '../storage/journal.js'
-import { type BlockStatus, keys, values } from '../storage/schema.js'
+import { keys, values } from '../storage/schema.js'
 import { StoredState } from '../storage/state.js'
 import { Headers, type KnownHeader } from './headers.js'
-import { readSideBody } from './bodies.js'
+import { Branches, BranchError } from './branches.js'
 import type { BlockEvent, ChainChange, ChainFollower, ChainWriter, Restoration } from './change.js'
 import { connectInto } from './connect.js'
 import { disconnectInto, rewindBlocks, rewindBytes } from './disconnect.js'
 import { JobQueue } from './queue.js'
 import { PreparedBlocks } from './prepared.js'
 import { BlockRunError, checkConfirmOf, checkPlace, type Checking, connectRun, type IncomingBlock } from './run.js'
-import { genesisInto, putRecord, putStatus } from './records.js'
-import { sideBlockLimit, SideBlocks } from './side.js'
+import { chainWorkOf, genesisInto, type NewBlock, putRecord } from './records.js'
 import { runInSlices } from '../slices.js'
 
 /** Blocks waiting for the writer. */
 const queueLimit = 256
 /** Signatures of confirms that are remembered; about 13 MB where all of a batch of headers are ahead of their bodies. */
 const confirmSignatureEntries = 131_072
-/** Blocks that a reorganisation may take back. */
-export const reorganisationDepth = 288
 
 export type { BlockEvent, ChainChange, ChainFollower, ChainWriter } from './change.js'
 
@@ -70,7 +66,7 @@ export class Chain {
   readonly #queue = new JobQueue(queueLimit)
   readonly #followers: ChainFollower[] = []
   #tip!: KnownHeader
-  #side!: SideBlocks
+  #branches!: Branches
 
   private constructor(options: ChainOptions) {
     this.#options = options
@@ -88,7 +84,13 @@ export class Chain {
     const tipRow = options.database.get(keys.meta('tip'))
     if (tipRow === undefined) await chain.#writeGenesis()
     else chain.#resume(values.tip.decode(tipRow).hash)
-    chain.#side = await SideBlocks.open(options.database, chain.headers)
+    chain.#branches = await Branches.open({
+      ...chain.#checking,
+      headers: chain.headers,
+      tip: () => chain.#tip,
+      commit: (overlay) => chain.#commit(overlay, chain.#tip.header, 'header'),
+      arrival: () => chain.#arrival,
+    })
     return chain
   }
 
@@ -108,6 +110,11 @@ export class Chain {
       )
     }
     this.#tip = tip
+  }
+
+  /** The number of the next block to come: it rises with every batch. */
+  get #arrival(): number {
+    return this.database.sequence + 1
   }
 
   get tip(): KnownHeader {
@@ -201,7 +208,7 @@ export class Chain {
         `it stands on height ${header.height - 1}, but the tip is at ${this.#tip.header.height}`,
       )
     }
-    this.#checkBranch(parent)
+    this.#branches.checkReach(parent)
 
     const prepared = this.#prepared.find(bytes, this.#tip)
     if (prepared === undefined) await checkPlace(block, this.headers.ancestry(parent), this.#checking)
@@ -213,37 +220,22 @@ export class Chain {
 
     const record = { parent, size: bytes.length }
     const better = this.spec.hasValidators || chainWorkOf(block, record) > this.#tip.chainWork
-    if (!better) await this.#makeRoomAside()
+    if (!better) await this.#branches.makeRoom()
     try {
       await runInSlices(blockSanitySteps(block, this.sanity))
       if (better && this.#isTip(parent)) await this.#extend(block, record, confirmBytes)
       else if (better) await this.#reorganise(block, record)
-      else await this.#keepAside(block, record)
+      else await this.#branches.keepAside(block, record)
     } catch (error) {
       if (error instanceof BranchError) throw error.rule
       // A confirmed block is refused without a mark: its hash is in no tree that could be asked for it again.
-      if (error instanceof RuleError && !this.spec.hasValidators) await this.#markInvalid(block, record)
+      if (error instanceof RuleError && !this.spec.hasValidators) await this.#branches.markInvalid(block, record)
       throw error
     }
     return better ? 'connected' : 'side'
   }
 
-  /** The branch must leave the active chain within reach, and all of it must be there to be connected. */
-  #checkBranch(parent: KnownHeader): void {
-    let fork = parent
-    for (let steps = 0; fork.status !== 'active'; steps++) {
-      // A block may stand on an invalid one and not be marked itself: it was kept aside before anybody knew.
-      if (fork.status === 'invalid') throw new RuleError('block-parent-invalid', `${fork.header.id} is invalid`)
-      if (fork.status === 'header' || steps > sideBlockLimit) throw new RuleError('block-too-deep')
-      fork = this.#known(fork.header.previous)
-    }
-    const depth = this.#tip.header.height - fork.header.height
-    if (depth > reorganisationDepth) {
-      throw new RuleError('block-too-deep', `the branch leaves the chain ${depth} blocks below the tip`)
-    }
-  }
-
-  async #extend(block: Block, record: NewRecord, confirm: Uint8Array | undefined): Promise<void> {
+  async #extend(block: Block, record: NewBlock, confirm: Uint8Array | undefined): Promise<void> {
     const overlay = new Overlay(this.database)
     await this.#connected(overlay, await connectInto(overlay, block, this.#checking), record, confirm)
   }
@@ -251,13 +243,20 @@ export class Chain {
   async #connected(
     overlay: Overlay,
     event: BlockEvent,
-    record: NewRecord,
+    record: NewBlock,
     confirm: Uint8Array | undefined,
   ): Promise<void> {
     const { block } = event
-    this.#putRecord(overlay, block, record, 'active')
+    const chainWork = chainWorkOf(block, record)
+    putRecord(overlay, block, { chainWork, size: record.size, status: 'active', arrival: this.#arrival })
     if (confirm !== undefined) overlay.put(keys.confirm(block.header.hash), confirm)
     await this.#change(overlay, { disconnected: [], connected: [event] }, { kind: 'block', top: block.header })
+  }
+
+  async #reorganise(block: Block, record: NewBlock): Promise<void> {
+    const { overlay, change, settle } = await this.#branches.switchTo(block, record)
+    await this.#change(overlay, change, { kind: 'reorganisation', top: block.header })
+    settle()
   }
 
   async #acceptRun(incoming: readonly IncomingBlock[], assumed: boolean): Promise<number> {
@@ -266,7 +265,7 @@ export class Chain {
     if (known < 0) return incoming.length
     const run = incoming.slice(known)
     const overlay = new Overlay(this.database)
-    const parts = { ...this.#checking, headers: this.headers, overlay, arrival: this.database.sequence + 1 }
+    const parts = { ...this.#checking, headers: this.headers, overlay, arrival: this.#arrival }
     const { connected, failure } = await connectRun(run, this.#tip, parts, { assumed })
     const top = connected.at(-1)?.block.header
     if (top !== undefined) await this.#change(overlay, { disconnected: [], connected }, { kind: 'block', top })
@@ -277,38 +276,9 @@ export class Chain {
     throw new BlockRunError(known + connected.length, failure)
   }
 
-  /** Leaves the active chain where the branch of `block` left it and follows the branch: all in one batch. */
-  async #reorganise(block: Block, record: NewRecord): Promise<void> {
-    const overlay = new Overlay(this.database)
-    const branch = this.#branchOf(record.parent)
-    const fork = branch.length === 0 ? record.parent : this.#known((branch[0] as KnownHeader).header.previous)
-    const going = [...this.#downTo(fork.header.height)]
-    const disconnected = await disconnectInto(overlay, this.database, going, (gone, body) => {
-      overlay.put(keys.sideBody(gone.header.hash), body.bytes)
-      putStatus(overlay, gone, 'side')
-    })
-    const connected: BlockEvent[] = []
-    for (const [i, known] of branch.entries()) {
-      const body = readSideBody(this.database, known.header.hash)
-      try {
-        connected.push(await connectInto(overlay, body, this.#checking))
-      } catch (error) {
-        if (error instanceof RuleError) await this.#refuseBranch([...branch.slice(i)], block, record, error)
-        throw error
-      }
-      overlay.del(keys.sideBody(known.header.hash))
-      putStatus(overlay, known, 'active')
-    }
-    connected.push(await connectInto(overlay, block, this.#checking))
-    this.#putRecord(overlay, block, record, 'active')
-    await this.#change(overlay, { disconnected, connected }, { kind: 'reorganisation', top: block.header })
-    going.forEach((known) => this.#side.add(known))
-    branch.forEach((known) => this.#side.remove(known))
-  }
-
   async #rewind(to: Hash, restorations: readonly Restoration[]): Promise<void> {
     if (!this.spec.devnet) throw new InvariantError('only the chain of a devnet can be taken back')
-    const target = this.#known(to)
+    const target = this.headers.known(to)
     if (target.status !== 'active') throw new InvariantError('the block to go back to is not on the chain')
     for (let done = false; !done;) {
       const overlay = new Overlay(this.database)
@@ -317,85 +287,24 @@ export class Chain {
         overlay.del(keys.header(hash))
         overlay.del(keys.confirm(hash))
       })
-      const top = this.#activeAt(this.#tip.header.height - going.length).header
+      const top = this.headers.activeAt(this.#tip.header.height - going.length).header
       done = top.height === target.header.height
       const restoring = done ? restorations : []
       await this.#change(overlay, { disconnected, connected: [] }, { kind: 'rewind', top, restoring })
     }
   }
 
-  /** The active blocks above a height, newest first. */
-  *#downTo(floor: number): Generator<KnownHeader> {
-    for (let height = this.#tip.header.height; height > floor; height--) yield this.#activeAt(height)
-  }
-
-  /** As many of them as one batch of a rewind takes. */
+  /** Of the active blocks above a height, newest first, as many as one batch of a rewind takes. */
   #someDownTo(floor: number): KnownHeader[] {
     const some: KnownHeader[] = []
     let bytes = 0
-    for (const known of this.#downTo(floor)) {
+    for (let { height } = this.#tip.header; height > floor; height--) {
       if (some.length === rewindBlocks || bytes >= rewindBytes) break
+      const known = this.headers.activeAt(height)
       some.push(known)
       bytes += known.size
     }
     return some
-  }
-
-  /** The blocks from the fork, exclusive, up to `top`, inclusive, that are off the active chain. */
-  #branchOf(top: KnownHeader): KnownHeader[] {
-    const branch: KnownHeader[] = []
-    for (let known = top; known.status !== 'active'; known = this.#known(known.header.previous)) branch.unshift(known)
-    return branch
-  }
-
-  async #refuseBranch(broken: KnownHeader[], top: Block, record: NewRecord, error: RuleError): Promise<never> {
-    const overlay = new Overlay(this.database)
-    for (const known of broken) {
-      putStatus(overlay, known, 'invalid')
-      overlay.del(keys.sideBody(known.header.hash))
-    }
-    this.#putRecord(overlay, top, record, 'invalid')
-    await this.#commit(overlay, this.#tip.header, 'header')
-    this.headers.forget(broken.map(({ header }) => header.hash))
-    broken.forEach((known) => this.#side.remove(known))
-    throw new BranchError(error)
-  }
-
-  async #keepAside(block: Block, record: NewRecord): Promise<void> {
-    const overlay = new Overlay(this.database)
-    this.#putRecord(overlay, block, record, 'side')
-    overlay.put(keys.sideBody(block.header.hash), block.bytes)
-    await this.#commit(overlay, this.#tip.header, 'header')
-    this.#side.add(record)
-  }
-
-  /** Drops bodies that no reorganisation can reach any more; refuses the newcomer when that is not enough. */
-  async #makeRoomAside(): Promise<void> {
-    if (!this.#side.full) return
-    const gone = await this.#side.below(this.#tip.header.height - reorganisationDepth)
-    if (gone.length > 0) {
-      const overlay = new Overlay(this.database)
-      for (const known of gone) {
-        overlay.del(keys.sideBody(known.header.hash))
-        putStatus(overlay, known, 'header')
-      }
-      await this.#commit(overlay, this.#tip.header, 'header')
-      this.headers.forget(gone.map(({ header }) => header.hash))
-      gone.forEach((known) => this.#side.remove(known))
-    }
-    if (this.#side.full) throw new RuleError('block-unsettled-full')
-  }
-
-  async #markInvalid(block: Block, record: NewRecord): Promise<void> {
-    const overlay = new Overlay(this.database)
-    this.#putRecord(overlay, block, record, 'invalid')
-    await this.#commit(overlay, this.#tip.header, 'header')
-  }
-
-  #putRecord(overlay: Overlay, block: Block, record: NewRecord, status: BlockStatus): void {
-    const { size } = record
-    const arrival = this.database.sequence + 1
-    putRecord(overlay, block, { chainWork: chainWorkOf(block, record), size, status, arrival })
   }
 
   async #commit(overlay: Overlay, tip: Header, kind: JournalKind): Promise<void> {
@@ -414,7 +323,7 @@ export class Chain {
     await this.#commit(overlay, top, kind)
     // The tip is read anew, also where it was the tip before: what is kept for a tip goes when the object is another.
     this.headers.forget([...moved.map(({ block }) => block.header.hash), top.hash])
-    this.#tip = this.#known(top.hash)
+    this.#tip = this.headers.known(top.hash)
     await Promise.all(restoring.map((part) => part.follow()))
     for (const follower of followers) await follower.follow(change)
     if (moved.length > 0) this.events.emit('change', change)
@@ -424,38 +333,16 @@ export class Chain {
     const overlay = new Overlay(this.database)
     await genesisInto(overlay, this.genesis)
     await this.#commit(overlay, this.genesis.header, 'genesis')
-    this.#tip = this.#known(this.genesis.header.hash)
+    this.#tip = this.headers.known(this.genesis.header.hash)
   }
 
   #isTip(known: KnownHeader): boolean {
     return equalBytes(known.header.hash, this.#tip.header.hash)
   }
-
-  #activeAt(height: number): KnownHeader {
-    const known = this.headers.active(height)
-    if (known === undefined) throw new InvariantError(`the active chain has no block at height ${height}`)
-    return known
-  }
-
-  #known(hash: Hash): KnownHeader {
-    const known = this.headers.get(hash)
-    if (known === undefined) throw new InvariantError('a header that must be known is not in the database')
-    return known
-  }
-}
-
-interface NewRecord {
-  readonly parent: KnownHeader
-  readonly size: number
 }
 
 function passRuleError(error: unknown): void {
   if (!(error instanceof RuleError)) throw error
-}
-
-/** Work of the chain that ends with a new block. */
-function chainWorkOf({ header }: Block, { parent }: NewRecord): bigint {
-  return parent.chainWork + workOf(header.bits)
 }
 
 /** What a change of the active chain is, the tip it leaves, and on a rewind the parts that go back with it. */
@@ -463,14 +350,4 @@ interface ChangeInfo {
   readonly kind: JournalKind
   readonly top: Header
   readonly restoring?: readonly Restoration[]
-}
-
-/** A branch broke a rule below its newest block: everything is marked already. */
-class BranchError extends Error {
-  readonly rule: RuleError
-
-  constructor(rule: RuleError) {
-    super(rule.message)
-    this.rule = rule
-  }
 }

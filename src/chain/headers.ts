@@ -52,6 +52,20 @@ export class Headers {
     return hash === undefined ? undefined : this.get(hash)
   }
 
+  /** A header that must be there. */
+  known(hash: Hash): KnownHeader {
+    const known = this.get(hash)
+    if (known === undefined) throw new InvariantError('a header that must be known is not in the database')
+    return known
+  }
+
+  /** The active block of a height that must have one. */
+  activeAt(height: number): KnownHeader {
+    const known = this.active(height)
+    if (known === undefined) throw new InvariantError(`the active chain has no block at height ${height}`)
+    return known
+  }
+
   /** The ancestors of a block on top of `parent`, whichever branch that is on. */
   ancestry(parent: KnownHeader): Ancestry {
     return { parent: parent.header, at: (height) => this.#ancestor(parent, height).header }

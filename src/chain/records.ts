@@ -18,6 +18,18 @@ export interface RecordInfo {
   readonly arrival: number
 }
 
+/** A block that came, and the one it stands on. */
+export interface NewBlock {
+  readonly parent: KnownHeader
+  /** Bytes of the whole block. */
+  readonly size: number
+}
+
+/** Work of the chain that ends with a new block. */
+export function chainWorkOf({ header }: Block, { parent }: NewBlock): bigint {
+  return parent.chainWork + workOf(header.bits)
+}
+
 /** Stages the header record of a block that is new. */
 export function putRecord(overlay: Overlay, block: Block, info: RecordInfo): void {
   const { header, auxPow, transactions } = block

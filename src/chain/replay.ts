@@ -1,12 +1,10 @@
 import { RuleError } from '../errors.js'
-import { Block } from '../primitives/block.js'
-import { readAuxPow } from '../primitives/auxpow.js'
 import { toHex } from '../primitives/bytes.js'
 import { CodecError, Reader } from '../primitives/codec.js'
 import { Header } from '../primitives/header.js'
-import { Transaction } from '../primitives/transaction.js'
 import { type Database, digestOf, Overlay, StorageError } from '../storage/database.js'
-import { derivedTables, keys, rangeOf, stateTables, table, transactionRange, values } from '../storage/schema.js'
+import { derivedTables, keys, rangeOf, stateTables, table, values } from '../storage/schema.js'
+import { readBlockBytes } from './bodies.js'
 import type { Chain } from './chain.js'
 
 /** Building a chain again from the blocks that a database holds. */
@@ -39,7 +37,7 @@ export async function replay(
     try {
       const stored = await readStored(source, height)
       if (stored === undefined) return undefined
-      await target.acceptBlock(stored.block.bytes, stored.confirm)
+      await target.acceptBlock(stored.block, stored.confirm)
       progress(height)
     } catch (error) {
       const ofSource = error instanceof StorageError || error instanceof CodecError
@@ -113,7 +111,7 @@ export async function copyUnmined(source: Database, target: Chain): Promise<numb
 async function readStored(
   source: Database,
   height: number,
-): Promise<{ block: Block; confirm: Uint8Array | undefined } | undefined> {
+): Promise<{ block: Uint8Array; confirm: Uint8Array | undefined } | undefined> {
   const hash = source.get(keys.active(height))
   const row = hash === undefined ? undefined : source.get(keys.header(hash))
   if (hash === undefined || row === undefined) {
@@ -122,8 +120,6 @@ async function readStored(
     throw new StorageError(`the header of height ${height} is gone`)
   }
   const record = values.header.decode(row)
-  const transactions = (await source.rows(transactionRange(height))).map(([, bytes]) => Transaction.fromBytes(bytes))
   const header = Header.read(new Reader(record.header))
-  const block = new Block(header, readAuxPow(new Reader(record.auxPow)), transactions)
-  return { block, confirm: source.get(keys.confirm(hash)) }
+  return { block: await readBlockBytes(source, { ...record, header }), confirm: source.get(keys.confirm(hash)) }
 }

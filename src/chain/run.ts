@@ -12,7 +12,7 @@ import { workOf } from '../primitives/compact.js'
 import { parseConfirm } from '../primitives/confirm.js'
 import type { Header } from '../primitives/header.js'
 import { runInSlices } from '../slices.js'
-import { Overlay } from '../storage/database.js'
+import { type Database, Overlay } from '../storage/database.js'
 import { keys } from '../storage/schema.js'
 import type { BlockEvent } from './change.js'
 import { type Connecting, connectInto } from './connect.js'
@@ -27,6 +27,7 @@ export interface IncomingBlock {
 
 /** What checking a block needs beside the block and its ancestors. */
 export interface Checking extends Connecting {
+  readonly database: Database
   readonly clock: Clock
   /** Signatures of confirms that were verified before their blocks came. */
   readonly confirmSignatures: SignatureCache

@@ -17,7 +17,7 @@ export function isPeerAddress(text: string): boolean {
 function isMultiaddr(text: string): boolean {
   const [, kind = '', host = '', tcp, port = '', p2p, id, ...more] = text.split('/')
   const known = kind === 'ip4' ? isIP(host) === 4 : kind === 'ip6' ? isIP(host) === 6 : isDns(kind) && isHost(host)
-  const named = p2p === undefined || (p2p === 'p2p' && id !== undefined && peerId.test(id))
+  const named = p2p === undefined || (p2p === 'p2p' && id !== undefined && isPeerName(id))
   return known && tcp === 'tcp' && isPort(port) && named && more.length === 0
 }
 
@@ -27,6 +27,11 @@ function isDns(kind: string): boolean {
 
 function isHost(text: string): boolean {
   return isIP(text) === 4 || (hostName.test(text) && !/^[0-9.]+$/.test(text))
+}
+
+/** Whether a text can be the name of a node: the id that multiaddrs end in. */
+export function isPeerName(text: string): boolean {
+  return peerId.test(text)
 }
 
 function isPort(text: string): boolean {

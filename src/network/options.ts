@@ -12,10 +12,13 @@ export const networkOptions = {
   peers: option({
     key: 'network.peers',
     flag: '--peer <address...>',
-    schema: Type.Array(Type.String({ minLength: 1, maxLength: 512 }), { maxItems: maxListed, uniqueItems: true }),
-    default: [],
+    schema: Type.Array(Type.String({ minLength: 1, maxLength: 512 }), {
+      minItems: 1,
+      maxItems: maxListed,
+      uniqueItems: true,
+    }),
     description: 'nodes to connect to, and to come back to: host:port, or a multiaddr as nodes print it',
-    expects: `a list of at most ${maxListed} different addresses such as 192.0.2.7:20338 or /ip4/192.0.2.7/tcp/20338`,
+    expects: `a list of 1 to ${maxListed} different addresses such as 192.0.2.7:20338 or /ip4/192.0.2.7/tcp/20338`,
     check: (addresses) => addresses.every(isPeerAddress),
     commands,
   }),

@@ -105,5 +105,5 @@ export function witnessRoot(transactions: readonly Transaction[]): Hash {
 
 /** What a transaction is in the tree of {@link witnessRoot}. */
 export function witnessLeaf(tx: Transaction, index: number): Hash {
-  return index === 0 ? zeroHash : sha256d(tx.bytes)
+  return index === 0 ? zeroHash : tx.digest
 }

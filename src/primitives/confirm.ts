@@ -82,7 +82,8 @@ export function parseConfirm(bytes: Uint8Array): Confirm {
   )
 }
 
-function readProposal(reader: Reader): Proposal {
+/** Reads the bytes of {@link proposalBytes}. */
+export function readProposal(reader: Reader): Proposal {
   return {
     sponsor: reader.fixedbytes(keySize),
     blockHash: reader.hash(),

@@ -74,6 +74,7 @@ export class Transaction implements TransactionFields {
   /** The part that signatures and the txid cover: everything before the programs. */
   readonly unsigned: Uint8Array
   private cachedHash: Hash | undefined
+  private cachedDigest: Hash | undefined
   private cachedScripts: readonly (ProgramScript | undefined)[] | undefined
 
   constructor(fields: TransactionFields, parsed?: { bytes: Uint8Array; unsigned: Uint8Array }) {
@@ -137,6 +138,11 @@ export class Transaction implements TransactionFields {
   /** sha256d of the unsigned part, internal order. */
   get hash(): Hash {
     return (this.cachedHash ??= sha256d(this.unsigned))
+  }
+
+  /** sha256d of the full bytes: it tells copies apart that differ in their programs alone. */
+  get digest(): Hash {
+    return (this.cachedDigest ??= sha256d(this.bytes))
   }
 
   /** The transaction id in display hex. */

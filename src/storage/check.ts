@@ -1,9 +1,12 @@
 import { equalBytes } from '../primitives/bytes.js'
 import { type Database, damaged, logReach, reindexHint, StorageError } from './database.js'
-import { type JournalRow, journalDigest, journalRow, journalRowSize } from './journal.js'
+import { type JournalKind, type JournalRow, journalDigest, journalRow, journalRowSize } from './journal.js'
 import { keys, schemaVersion, values } from './schema.js'
 
 const pageRows = 1000
+
+/** Batches that leave the row of the tip alone. */
+const besideTheChain: readonly JournalKind[] = ['pool', 'peers', 'voting']
 
 /** What the journal says of the batches since the last clean point. */
 export interface JournalSpan {
@@ -38,8 +41,8 @@ export async function checkJournal(database: Database): Promise<JournalSpan> {
         throw damaged(`batch ${sequence} is not the one its successor followed`)
       }
       const row = journalRow.decode(value)
-      // A batch of the pool may have been put together before the tip moved, and written after.
-      if (!tipSeen && row.kind !== 'pool') {
+      // A batch beside the chain may have been put together before the tip moved, and written after.
+      if (!tipSeen && !besideTheChain.includes(row.kind)) {
         checkTip(database, row)
         tipSeen = true
       }

@@ -193,6 +193,22 @@ export function parseAddressCoinKey(keyBytes: Uint8Array): { height: number; out
   }
 }
 
+/** What the key of evidence says. */
+export function parseEvidenceKey(keyBytes: Uint8Array): {
+  height: number
+  view: number
+  kind: number
+  signer: Uint8Array
+} {
+  const buffer = asBuffer(keyBytes)
+  return {
+    height: buffer.readUInt32BE(1),
+    view: buffer.readUInt32BE(5),
+    kind: buffer.readUInt8(9),
+    signer: buffer.subarray(10),
+  }
+}
+
 /** Where a transaction stands on the active chain. */
 export interface Location {
   readonly height: number
@@ -252,6 +268,8 @@ export interface TipRow {
 }
 
 const maxAuxPow = 16 * 1024 + 1024
+/** A message of voting, as a row of evidence holds it. */
+const maxEvidenceMessage = 128 * 1024
 
 export const values = {
   location: {
@@ -340,6 +358,15 @@ export const values = {
     decode: (bytes: Uint8Array): TipRow => {
       const reader = new Reader(bytes)
       return { hash: reader.hash(), height: reader.u32() }
+    },
+  },
+  /** Two byte strings. */
+  evidence: {
+    encode: ({ first, second }: { first: Uint8Array; second: Uint8Array }) =>
+      new Writer(10 + first.length + second.length).varbytes(first).varbytes(second).finish(),
+    decode: (bytes: Uint8Array): { first: Uint8Array; second: Uint8Array } => {
+      const reader = new Reader(bytes)
+      return { first: reader.varbytes(maxEvidenceMessage), second: reader.varbytes(maxEvidenceMessage) }
     },
   },
   pool: {

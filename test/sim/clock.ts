@@ -120,7 +120,7 @@ function before(a: Scheduled, b: Scheduled): boolean {
 
 function push(heap: Scheduled[], event: Scheduled): void {
   let place = heap.length
-  for (; place > 0; ) {
+  for (; place > 0;) {
     const above = (place - 1) >>> 1
     if (!before(event, heap[above] as Scheduled)) break
     heap[place] = heap[above] as Scheduled

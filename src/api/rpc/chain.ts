@@ -1,7 +1,4 @@
 import { Type } from '@sinclair/typebox'
-import { sponsorAt } from '../../consensus/confirm.js'
-import { toHex } from '../../primitives/bytes.js'
-import { paramsAt, type Params, type Spec } from '../../primitives/spec.js'
 import {
   blockByHash,
   blockByHeight,
@@ -16,7 +13,6 @@ import {
 import { readParameter } from '../parameters.js'
 import * as blocks from '../schemas/block.js'
 import { bytes, hashParam, heightParam, uint32, verbosityParam } from '../schemas/common.js'
-import { arbitersInfo } from '../schemas/node.js'
 import { JsonText, method, type RpcMethod } from './method.js'
 
 const none = Type.Object({})
@@ -90,38 +86,4 @@ export const chainMethods: readonly RpcMethod[] = [
       return new JsonText(answer(reader, readParameter('hash', 'blockhash', text)))
     },
   }),
-  method({
-    name: 'getarbitersinfo',
-    summary: 'The validators of the next block and those that follow them.',
-    params: none,
-    result: arbitersInfo,
-    run: ({ reader }) => arbiters(reader.chain.spec, reader.height + 1),
-  }),
 ]
-
-function arbiters(spec: Spec, height: number): Record<string, unknown> {
-  const inForce = paramsAt(spec, height)
-  const start = turnStart(spec, height)
-  const next = spec.sections.find((section) => section.height > height && !sameValidators(section.params, inForce))
-  return {
-    arbiters: inForce.validators.map(toHex),
-    candidates: [],
-    nextarbiters: (next?.params ?? inForce).validators.map(toHex),
-    nextcandidates: [],
-    ondutyarbiter: spec.hasValidators ? toHex(sponsorAt(spec, height, 0)) : '',
-    currentturnstartheight: start,
-    nextturnstartheight: next?.height ?? null,
-  }
-}
-
-/** The height from which the validators of `height` have been the same. */
-function turnStart(spec: Spec, height: number): number {
-  const sections = spec.sections.filter((section) => section.height <= height)
-  const inForce = paramsAt(spec, height)
-  const before = sections.findLastIndex(({ params }) => !sameValidators(params, inForce))
-  return sections[before + 1]?.height ?? 0
-}
-
-function sameValidators(a: Params, b: Params): boolean {
-  return a.validators.map(toHex).join() === b.validators.map(toHex).join()
-}

@@ -9,9 +9,11 @@ import { eventMethods } from './events.js'
 import { miningMethods } from './mining.js'
 import type { RpcMethod } from './method.js'
 import { nodeMethods } from './node.js'
+import { peerMethods } from './peers.js'
 import { queryDocuments } from './query.js'
 import { didResolveDid, resolveDid } from './resolve.js'
 import { transactionMethods } from './transactions.js'
+import { validatorMethods } from './validators.js'
 
 /** Every method that a node with this context answers to. */
 export function rpcMethods({ devnet, reader }: ApiContext): readonly RpcMethod[] {
@@ -20,9 +22,11 @@ export function rpcMethods({ devnet, reader }: ApiContext): readonly RpcMethod[]
     queryDocuments,
     didResolveDid,
     ...chainMethods,
+    ...validatorMethods,
     ...transactionMethods,
     ...addressMethods,
     ...nodeMethods,
+    ...peerMethods,
     ...ethereumMethods,
     ...miningMethods,
     ...eventMethods,

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { closed, orNull, publicKey, uint32 } from './common.js'
+import { closed, oneOf, orNull, publicKey, uint32 } from './common.js'
 import { count } from './numbers.js'
 
 /** What a node says about itself. */
@@ -38,14 +38,39 @@ export const nodeState = closed({
   Neighbors: Type.Array(neighbor),
 })
 
+export const syncStatus = closed({
+  stage: oneOf(
+    ['idle', 'headers', 'blocks', 'waiting'],
+    'what it is doing: nothing, reading headers, reading blocks, waiting',
+  ),
+  catchingup: Type.Boolean({ description: 'whether a peer has proved a tip that the node does not have' }),
+  height: uint32('of the tip'),
+  target: uint32('of the best tip that is proved'),
+  rate: Type.Number({ minimum: 0, description: 'blocks a second, lately' }),
+  secondsleft: orNull(count('until the target is reached at that rate'), 'null: nobody can tell'),
+  reason: orNull(Type.String(), 'what it waits for, or null'),
+  peers: Type.Array(
+    closed({
+      id: neighbor.properties.ID,
+      name: Type.String({ description: 'of its key, as its multiaddr ends' }),
+      address: neighbor.properties.NetAddress,
+      height: neighbor.properties.Height,
+      external: neighbor.properties.External,
+    }),
+  ),
+})
+
 export const arbitersInfo = closed({
+  height: uint32('of the next block'),
   arbiters: Type.Array(publicKey('validator of the next block'), { description: 'in the order of duty' }),
   candidates: Type.Array(publicKey('there are none')),
   nextarbiters: Type.Array(publicKey('validator after the next change'), { description: 'the same without a change' }),
   nextcandidates: Type.Array(publicKey('there are none')),
-  ondutyarbiter: Type.String({
-    description: 'who proposes the next block if no turn is passed; empty without validators',
-  }),
+  ondutyarbiter: Type.String({ description: 'whose turn it is to propose the next block; empty without validators' }),
   currentturnstartheight: uint32('first height of the validators in force'),
   nextturnstartheight: orNull(uint32('first height of the next ones'), 'null: no change is planned'),
+  view: uint32('turns that were passed at this height'),
+  step: orNull(Type.String(), 'what is waited for in this view; null where nobody votes'),
+  signing: Type.String({ description: 'yes, no-key, not-validator, or why this node does not vote for now' }),
+  alarm: orNull(Type.String(), 'what nobody but a person can mend, or null'),
 })

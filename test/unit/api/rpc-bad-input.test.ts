@@ -26,7 +26,8 @@ const good: Readonly<Record<string, unknown>> = {
     subscription: 1,
     level: 'info',
   },
-  ...{ blocks: 1, seconds: 0, time: 0, id: 1, after: 0, afterBlock: zeros, fromHeight: 0 },
+  ...{ blocks: 1, seconds: 1, time: 0, id: 1, after: 0, afterBlock: zeros, fromHeight: 0 },
+  ...{ peer: '192.0.2.7', reason: 'x' },
   ...{ service: 'x', credential: 'x', query: '{}', skip: 0, limit: 0 },
 }
 /** Of parameters that exclude each other, the one that stands for the others. */

@@ -4,13 +4,15 @@ import { type Config } from '../../../src/config/config.js'
 import { configJson, configText } from '../../../src/config/print.js'
 import { optionsOf, variableOf } from '../../../src/config/rows.js'
 import type { NodeCommand, Option } from '../../../src/option.js'
-import { configOf } from './support.js'
+import { fromText } from '../../../src/config/values.js'
+import { configOf, samples } from './support.js'
 
 const values = (config: Config) => config.settings.map(({ option, value }) => [option.key, value])
 
 /** Any value of an option. */
-function valueOf({ schema, key }: Option): fc.Arbitrary<unknown> {
-  if (key === 'mining.payTo') return fc.constant('EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uG')
+function valueOf(option: Option): fc.Arbitrary<unknown> {
+  const { schema, key } = option
+  if (option.check !== undefined) return fc.constant(fromText(option, (samples[key] as { accepted: string }).accepted))
   if (schema.type === 'integer')
     return fc.integer({ min: schema['minimum'] as number, max: schema['maximum'] as number })
   if (schema.type === 'boolean') return fc.boolean()

@@ -1,0 +1,89 @@
+import { isIP } from 'node:net'
+
+/** Where nodes are, and which of these places lie together. */
+
+export interface Endpoint {
+  /** IPv4 or IPv6 address, or a host name; without brackets. */
+  readonly host: string
+  readonly port: number
+}
+
+/** Reads `host:port`, an IPv6 host in brackets; undefined for any other text, multiaddrs included. */
+export function parseEndpoint(text: string): Endpoint | undefined {
+  const [, bracketed, plain, digits = ''] = /^(?:\[([^\]]+)\]|([^[\]:/]+)):([1-9][0-9]{0,4})$/.exec(text) ?? []
+  const port = Number(digits)
+  if (digits === '' || port > 0xffff) return undefined
+  if (bracketed !== undefined) return isIP(bracketed) === 6 ? { host: plainHost(bracketed), port } : undefined
+  return { host: plain as string, port }
+}
+
+/** `host:port`, an IPv6 host in brackets. */
+export function endpointText({ host, port }: Endpoint): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+}
+
+/** A host as it is compared: an IPv4 address that came in through an IPv6 socket is one of IPv4. */
+export function plainHost(host: string): string {
+  const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(host) ?? []
+  return mapped ?? host.toLowerCase()
+}
+
+/** How far an address reaches: this machine, the local network, or everywhere; undefined for what is no IP address. */
+export type Reach = 'machine' | 'network' | 'world'
+
+export function reachOf(host: string): Reach | undefined {
+  const kind = isIP(host)
+  if (kind === 4) return reachOf4(host)
+  if (kind === 6) return reachOf6(words(host))
+  return undefined
+}
+
+/** Whether an address may be told to, or believed from, a node at `other`: nobody hears of places nearer than himself. */
+export function concerns(address: string, other: string): boolean {
+  const reach = reachOf(address)
+  const near = reachOf(other)
+  if (reach === undefined || near === undefined) return false
+  return reach === 'world' || near === 'machine' || (reach === 'network' && near === 'network')
+}
+
+/** The group of addresses that probably have one owner: /16 of IPv4, /32 of IPv6; this machine and local networks are one each. */
+export function groupOf(host: string): string {
+  const reach = reachOf(host)
+  if (reach !== 'world') return reach ?? host
+  if (isIP(host) === 4) return host.split('.').slice(0, 2).join('.')
+  return words(host)
+    .slice(0, 2)
+    .map((word) => word.toString(16))
+    .join(':')
+}
+
+function reachOf4(host: string): Reach {
+  const [a = 0, b = 0] = host.split('.').map(Number)
+  if (a === 127) return 'machine'
+  const shared = a === 100 && b >= 64 && b < 128
+  const local = a === 10 || (a === 172 && b >= 16 && b < 32) || (a === 192 && b === 168) || (a === 169 && b === 254)
+  return local || shared ? 'network' : 'world'
+}
+
+function reachOf6(parts: readonly number[]): Reach {
+  const [first = 0] = parts
+  if (parts.slice(0, 7).every((word) => word === 0) && parts[7] === 1) return 'machine'
+  return (first & 0xfe00) === 0xfc00 || (first & 0xffc0) === 0xfe80 ? 'network' : 'world'
+}
+
+/** The eight words of an IPv6 address. */
+function words(host: string): number[] {
+  const [address = ''] = host.split('%')
+  const [left = '', right] = address.split('::')
+  const parse = (part: string) => (part === '' ? [] : part.split(':').flatMap(wordsOf))
+  const head = parse(left)
+  const tail = right === undefined ? [] : parse(right)
+  return [...head, ...new Array<number>(Math.max(0, 8 - head.length - tail.length)).fill(0), ...tail]
+}
+
+/** One or, where an IPv4 address ends it, two words. */
+function wordsOf(part: string): number[] {
+  if (!part.includes('.')) return [parseInt(part, 16)]
+  const [a = 0, b = 0, c = 0, d = 0] = part.split('.').map(Number)
+  return [a * 256 + b, c * 256 + d]
+}

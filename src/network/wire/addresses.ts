@@ -1,0 +1,44 @@
+import { CodecError, type Reader } from '../../primitives/codec.js'
+import { emptyCodec, type Exchange, listCodec } from './exchange.js'
+
+/** Addresses of an answer. */
+export const addressesAtOnce = 256
+const addressesAnswer = 32 * 1024
+const addressesTimeout = 5_000
+/** Bytes of an address: an IPv6 one in brackets, and a port. */
+const wireAddress = 64
+
+/** Where a node listens. */
+export interface PeerAddress {
+  /** `host:port`; the host is an IPv4 address, or an IPv6 one in brackets. */
+  readonly address: string
+  /** The 32-byte key that the node there was last known by. */
+  readonly publicKey: Uint8Array
+  /** When it was last connected, in Unix seconds. */
+  readonly lastSeen: number
+}
+
+/** Nodes that the other side was connected with, and where they listen. */
+export const addressesExchange: Exchange<undefined, readonly PeerAddress[]> = {
+  protocol: {
+    name: 'addresses',
+    version: 1,
+    ofChain: true,
+    request: 0,
+    answer: addressesAnswer,
+    timeout: addressesTimeout,
+  },
+  question: emptyCodec,
+  answer: listCodec<PeerAddress>(
+    addressesAtOnce,
+    37,
+    (writer, { address, publicKey, lastSeen }) => writer.varstring(address).bytes(publicKey).u32(lastSeen),
+    (reader) => ({ address: readAddress(reader), publicKey: reader.take(32), lastSeen: reader.u32() }),
+  ),
+}
+
+function readAddress(reader: Reader): string {
+  const address = reader.varstring(wireAddress)
+  if (!/^[\x21-\x7e]*$/.test(address)) throw new CodecError('an address is not printable ASCII')
+  return address
+}

@@ -1,0 +1,79 @@
+import type { Reader, Writer } from '../../primitives/codec.js'
+import type { Hash } from '../../primitives/hash.js'
+import { Header, headerSize } from '../../primitives/header.js'
+import { fixedLimits } from '../../primitives/spec.js'
+import { codec, type Codec, type Exchange, listCodec, type Subject } from './exchange.js'
+
+/** Hashes of a locator, and headers of an answer. */
+export const locatorHashes = 64
+export const headersAtOnce = 1000
+const headersRequest = 4 * 1024
+/** Bytes of an answer: who answers ends the list where the next header would not fit. */
+export const headersAnswer = 2 * 1024 * 1024
+const headersTimeout = 10_000
+/** Bytes of a confirm; the largest set of validators needs fewer. */
+export const confirmBytesAtMost = 16 * 1024
+/** Bytes of a header with everything that proves it. */
+const headerUnitBytes = 36 * 1024
+
+/** A header with what proves it. */
+export interface HeaderUnit {
+  readonly header: Header
+  /** Bytes of the AuxPow. */
+  readonly auxPow: Uint8Array
+  /** Bytes of a confirm; none on a chain without validators. */
+  readonly confirm: Uint8Array
+  /** Bytes of the whole block: a hint for who fetches it. */
+  readonly size: number
+}
+
+export interface HeadersQuestion {
+  /** Hashes of the asking side's chain, newest first; the answer begins after the first one that the other side has on its chain, or after genesis. */
+  readonly locator: readonly Hash[]
+  readonly count: number
+}
+
+export const headersExchange: Exchange<HeadersQuestion, readonly HeaderUnit[]> = {
+  protocol: {
+    name: 'headers',
+    version: 1,
+    ofChain: true,
+    request: headersRequest,
+    answer: headersAnswer,
+    timeout: headersTimeout,
+  },
+  question: codec(
+    (writer, { locator, count }) => writer.list(locator, (hash) => writer.bytes(hash)).varuint(count),
+    (reader) => ({
+      locator: reader.list(locatorHashes, 32, () => reader.hash()),
+      count: reader.varuint(headersAtOnce),
+    }),
+  ),
+  answer: listCodec<HeaderUnit>(headersAtOnce, headerSize + 6, writeHeaderUnit, readHeaderUnit),
+}
+
+export const headerUnitCodec: Codec<HeaderUnit> = codec(writeHeaderUnit, readHeaderUnit)
+
+/** A new tip, told when it is connected. */
+export const blockSubject: Subject<HeaderUnit> = {
+  topic: { name: 'blocks', version: 1, size: headerUnitBytes },
+  message: headerUnitCodec,
+}
+
+/** The bytes that a unit takes in an answer. */
+export function headerUnitSize({ auxPow, confirm }: Pick<HeaderUnit, 'auxPow' | 'confirm'>): number {
+  return headerSize + 3 + auxPow.length + 3 + confirm.length + 4
+}
+
+function writeHeaderUnit(writer: Writer, { header, auxPow, confirm, size }: HeaderUnit): Writer {
+  return writer.bytes(header.bytes).varbytes(auxPow).varbytes(confirm).u32(size)
+}
+
+function readHeaderUnit(reader: Reader): HeaderUnit {
+  return {
+    header: Header.read(reader),
+    auxPow: reader.varbytes(fixedLimits.auxPowSize),
+    confirm: reader.varbytes(confirmBytesAtMost),
+    size: reader.u32(),
+  }
+}

@@ -1,0 +1,56 @@
+import type { Reader, Writer } from '../../primitives/codec.js'
+import { Header } from '../../primitives/header.js'
+import { fixedLimits } from '../../primitives/spec.js'
+import { bytesListCodec, codec, type Exchange, opaqueCodec, type Subject } from './exchange.js'
+
+/** Bytes of a summary of the votes that a node has. */
+const summaryBytes = 64 * 1024
+/** Messages of an answer, and their bytes. */
+export const missingVotes = 4096
+export const missingVoteBytes = 512 * 1024
+const votesAnswer = missingVoteBytes + 16 * 1024
+const votesTimeout = 5_000
+const proposalMessage = 64 * 1024
+const voteMessage = 512
+const candidateBytes = 20 * 1024
+
+/** The healing exchange: what the asking side has, then what it lacks. Both are the voting's own bytes. */
+export const votesExchange: Exchange<Uint8Array, readonly Uint8Array[]> = {
+  protocol: {
+    name: 'votes',
+    version: 1,
+    ofChain: true,
+    request: summaryBytes,
+    answer: votesAnswer,
+    timeout: votesTimeout,
+  },
+  question: opaqueCodec(summaryBytes),
+  answer: bytesListCodec(missingVotes, missingVoteBytes),
+}
+
+/** Bytes of a proposal with its header and the prevotes that it stands on. */
+export const proposalSubject: Subject<Uint8Array> = {
+  topic: { name: 'proposals', version: 1, size: proposalMessage },
+  message: opaqueCodec(proposalMessage),
+}
+
+/** Bytes of a prevote or precommit. */
+export const voteSubject: Subject<Uint8Array> = {
+  topic: { name: 'votes', version: 1, size: voteMessage },
+  message: opaqueCodec(voteMessage),
+}
+
+/** The work that a miner found for a block that a validator may propose. */
+export interface Candidate {
+  readonly header: Header
+  /** Bytes of the AuxPow. */
+  readonly auxPow: Uint8Array
+}
+
+export const candidateSubject: Subject<Candidate> = {
+  topic: { name: 'candidates', version: 1, size: candidateBytes },
+  message: codec(
+    (writer: Writer, { header, auxPow }: Candidate) => writer.bytes(header.bytes).varbytes(auxPow),
+    (reader: Reader) => ({ header: Header.read(reader), auxPow: reader.varbytes(fixedLimits.auxPowSize) }),
+  ),
+}

@@ -1,0 +1,132 @@
+import { MemoryLevel } from 'memory-level'
+import { mapKey } from '../../src/primitives/bytes.js'
+import type { Store } from '../support/chain.js'
+import type { Chance } from './random.js'
+
+/**
+ * The disk of one node: rows of its database and its sign state. It outlives the node, and what was not synced may be gone
+ * after a crash.
+ */
+
+export interface Write {
+  readonly what: 'rows' | 'signs'
+  readonly synced: boolean
+}
+
+/** What becomes of a write other than that it succeeds. */
+export type Fault = 'crash-before' | 'crash-after' | 'failure'
+
+/** One life of a node, as its disk sees it. */
+export interface Life {
+  readonly alive: boolean
+  /** Asked before each write. */
+  fault(write: Write): Fault | undefined
+  crash(): void
+  /** Resolves when a write has taken its time, unless the node died meanwhile. */
+  took(write: Write): Promise<void>
+}
+
+interface Operation {
+  readonly type: 'put' | 'del'
+  readonly key: Buffer
+  readonly value?: Buffer
+}
+type Batch = readonly Operation[]
+
+/** What never comes: whoever waits for it was killed. */
+const never = new Promise<never>(() => {})
+
+/** What a level does inside; its typings leave it out. */
+const levelInside = MemoryLevel.prototype as unknown as {
+  _batch(operations: Batch, options: object): Promise<void>
+}
+
+export class Disk {
+  /** Rows that no crash takes. */
+  readonly #rows = new Map<string, Operation>()
+  #unsynced: Batch[] = []
+  #writing: Batch | undefined
+  #signs: Uint8Array | undefined
+
+  /** The store that a life opens: it holds what the disk holds now. */
+  async open(life: Life): Promise<Store> {
+    const level = new LevelOnDisk((batch, synced) => this.#write(life, batch, synced))
+    await level.open()
+    await levelInside._batch.call(level, [...this.#rows.values()], {})
+    for (const batch of this.#unsynced) await levelInside._batch.call(level, batch, {})
+    return level as unknown as Store
+  }
+
+  /** The file that a life keeps its sign state in. */
+  signStore(life: Life): { load(): Promise<Uint8Array | undefined>; save(bytes: Uint8Array): Promise<void> } {
+    return {
+      load: () => Promise.resolve(this.#signs?.slice()),
+      save: (bytes) => this.#perform(life, { what: 'signs', synced: true }, () => (this.#signs = bytes.slice())),
+    }
+  }
+
+  /** Forgets the sign state, as a lost file does. */
+  loseSigns(): void {
+    this.#signs = undefined
+  }
+
+  /** Power goes: of what was not synced a beginning is left, however long. */
+  crash(chance: Chance): void {
+    const uncertain = this.#writing === undefined ? this.#unsynced : [...this.#unsynced, this.#writing]
+    const kept = uncertain.slice(0, chance.between(0, uncertain.length))
+    this.#unsynced = []
+    this.#writing = undefined
+    kept.forEach((batch) => this.#keep(batch))
+  }
+
+  async #write(life: Life, batch: Batch, synced: boolean): Promise<void> {
+    this.#writing = batch
+    await this.#perform(life, { what: 'rows', synced }, () => {
+      this.#writing = undefined
+      this.#unsynced.push(batch)
+      if (synced) this.#unsynced.splice(0).forEach((one) => this.#keep(one))
+    })
+  }
+
+  async #perform(life: Life, write: Write, done: () => void): Promise<void> {
+    if (!life.alive) return never
+    const fault = life.fault(write)
+    if (fault === 'failure') throw new Error('no space left on device')
+    if (fault === 'crash-before') {
+      life.crash()
+      return never
+    }
+    await life.took(write)
+    done()
+    if (fault !== 'crash-after') return undefined
+    life.crash()
+    return never
+  }
+
+  #keep(batch: Batch): void {
+    for (const operation of batch) {
+      if (operation.type === 'put') this.#rows.set(mapKey(operation.key), operation)
+      else this.#rows.delete(mapKey(operation.key))
+    }
+  }
+}
+
+/** A level in memory whose batches pass through a disk first. Reads answer at once. */
+class LevelOnDisk extends MemoryLevel<Buffer, Buffer> {
+  readonly #write: (batch: Batch, synced: boolean) => Promise<void>
+
+  constructor(write: (batch: Batch, synced: boolean) => Promise<void>) {
+    super({ keyEncoding: 'buffer', valueEncoding: 'buffer', storeEncoding: 'buffer' })
+    this.#write = write
+  }
+
+  async _batch(operations: Batch, options: { sync?: boolean }): Promise<void> {
+    await this.#write(operations, options.sync === true)
+    await levelInside._batch.call(this, operations, options)
+  }
+
+  /** Rows of the journal are the only ones that go by range, long after the end of any simulation. */
+  _clear(): Promise<void> {
+    return Promise.reject(new Error('a simulated store clears no ranges'))
+  }
+}
