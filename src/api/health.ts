@@ -28,10 +28,11 @@ export const healthRoutes: readonly PlainRoute[] = [
 /** Says no more: whoever asks may be a stranger, and the log has the rest. */
 const failure = 'the node cannot go on; its log says why'
 
-function readiness({ failed, stage, sync }: NodeHealth): { status: string; reason?: string } {
+function readiness({ failed, stage, sync, alarm }: NodeHealth): { status: string; reason?: string } {
   if (failed) return { status: 'failed', reason: failure }
   if (stage === 'starting') return { status: 'starting', reason: 'not all interfaces are open yet' }
   if (stage === 'stopping') return { status: 'stopping', reason: 'the node was told to stop' }
+  if (alarm !== undefined) return { status: 'alarm', reason: alarm }
   if (sync.catchingUp) return { status: 'catching up', reason: `at height ${sync.height} of ${sync.target}` }
   return { status: 'ready' }
 }

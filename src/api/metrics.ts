@@ -3,6 +3,7 @@ import { Counter, Gauge, Registry } from 'prom-client'
 import type { Chain } from '../chain/chain.js'
 import type { Mempool } from '../mempool/mempool.js'
 import type { Resolver } from '../resolver/resolver.js'
+import type { NetworkView, VotingView } from './context.js'
 import type { PlainRoute } from './plain-routes.js'
 import { AnswerMetrics, type Tally } from './answer-metrics.js'
 import { addProcessMetrics } from './process-metrics.js'
@@ -12,6 +13,10 @@ export interface MetricSources {
   readonly chain: Pick<Chain, 'events' | 'tip'>
   readonly mempool: Pick<Mempool, 'events' | 'size' | 'bytes'>
   readonly resolver: Pick<Resolver, 'scannedDocuments'>
+  /** Without it there are no peers. */
+  readonly network?: Pick<NetworkView, 'neighbors' | 'progress' | 'bans' | 'receivedCount'>
+  /** Without it nobody votes. */
+  readonly voting?: Pick<VotingView, 'status' | 'received'>
   /** Bytes of the database on disk. */
   databaseBytes(): Promise<number>
   /** Version of the program. */
@@ -39,6 +44,7 @@ export class NodeMetrics {
     addProcessMetrics(this.#registry)
     this.#addDelay()
     addChain(this.#registry, sources)
+    addNetwork(this.#registry, sources)
     this.webSocketConnections = new Gauge({
       name: 'didledger_websocket_connections',
       help: 'WebSocket connections that are open.',
@@ -153,6 +159,60 @@ function addChain(registry: Registry, { chain, mempool, resolver, databaseBytes,
       scanned.inc(resolver.scannedDocuments)
     },
   })
+}
+
+/** Peers and votes. A node without them shows zeros: what is called so is there on every node. */
+function addNetwork(registry: Registry, { chain, network, voting }: MetricSources): void {
+  const registers = [registry]
+  const gauge = (name: string, help: string, read: () => number) => {
+    const made: Gauge = new Gauge({ name, help, registers, collect: () => made.set(read()) })
+  }
+  const counter = (name: string, help: string, read: () => number) => {
+    const made: Counter = new Counter({
+      name,
+      help,
+      registers,
+      collect: () => {
+        made.reset()
+        made.inc(read())
+      },
+    })
+  }
+  const peers: Gauge = new Gauge({
+    name: 'didledger_peer_connections',
+    help: 'Connected nodes, by who opened the connection.',
+    labelNames: ['direction'],
+    registers,
+    collect: () => {
+      const neighbors = network?.neighbors() ?? []
+      const inbound = neighbors.filter(({ external }) => external).length
+      peers.set({ direction: 'inbound' }, inbound)
+      peers.set({ direction: 'outbound' }, neighbors.length - inbound)
+    },
+  })
+  gauge('didledger_banned_peers', 'Nodes and addresses that are not let in for now.', () => network?.bans().length ?? 0)
+  gauge(
+    'didledger_sync_target_blocks',
+    'Height of the best tip that is proved.',
+    () => network?.progress().target ?? chain.tip.header.height,
+  )
+  counter(
+    'didledger_transactions_received_total',
+    'Transactions that peers handed out.',
+    () => network?.receivedCount ?? 0,
+  )
+  counter(
+    'didledger_votes_received_total',
+    'Proposals and votes of others that were counted.',
+    () => voting?.received ?? 0,
+  )
+  gauge('didledger_voting_view_turns', 'Turns that were passed at the open height.', () => voting?.status().view ?? 0)
+  gauge('didledger_voting_keys', 'Validator keys that this node votes with: 1 or 0.', () =>
+    voting?.status().signing === 'yes' ? 1 : 0,
+  )
+  gauge('didledger_conflicting_blocks', 'Above 0 once the validators have confirmed two blocks at one height.', () =>
+    voting?.status().alarm === undefined ? 0 : 1,
+  )
 }
 
 export const metricsRoute: PlainRoute = {

@@ -4,6 +4,7 @@ import { RuleError, UserError } from '../errors.js'
 import type { CliContext } from './context.js'
 import { registerDid } from './did.js'
 import { registerChain } from './chain.js'
+import { registerGenesis } from './genesis.js'
 import { registerDevnet } from './devnet.js'
 import { registerStart } from './start.js'
 import { packageVersion } from '../version.js'
@@ -22,6 +23,7 @@ export function createProgram(context: CliContext): Command {
   registerWallet(program, context)
   registerDid(program, context)
   registerChain(program, context)
+  registerGenesis(program, context)
   return program
 }
 

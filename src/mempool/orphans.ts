@@ -63,7 +63,8 @@ export class Orphans {
    */
   add(transaction: Transaction, sender: number, parents: readonly Hash[], arrival = this.#clock.now()): boolean {
     const { bytes, digest } = transaction
-    if (bytes.length > this.#limits.size || parents.length > this.#limits.parents || this.#expired(arrival)) return false
+    if (bytes.length > this.#limits.size || parents.length > this.#limits.parents || this.#expired(arrival))
+      return false
     if (this.has(digest)) return true
     this.#held.set(mapKey(digest), { transaction, sender, parents, arrival })
     this.#bytes += bytes.length

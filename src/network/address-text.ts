@@ -1,37 +1,35 @@
 import { isIP } from 'node:net'
+import { parseEndpoint } from './peers/address.js'
 
 /** Addresses of nodes as people write them. */
 
 const hostName =
-  /^(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/
-const peerId = /^[1-9A-HJ-NP-Za-km-z]{40,64}$/
+  /^(?=.{1,253}$)(?![0-9.]+$)[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/
+const peerName = /^[1-9A-HJ-NP-Za-km-z]{40,64}$/
 
 /** Whether a text names a place to connect to: `host:port`, an IPv6 host in brackets, or a multiaddr over TCP. */
 export function isPeerAddress(text: string): boolean {
   if (text.startsWith('/')) return isMultiaddr(text)
-  const [, bracketed, plain = '', port = ''] = /^(?:\[(.*)\]|([^[\]:]*)):([0-9]{1,5})$/.exec(text) ?? []
-  return (bracketed === undefined ? isHost(plain) : isIP(bracketed) === 6) && isPort(port)
+  const host = parseEndpoint(text)?.host
+  return host !== undefined && (isIP(host) !== 0 || hostName.test(host))
 }
 
 /** `/ip4/192.0.2.7/tcp/20338`, with or without `/p2p/` and an id; `ip6`, `dns`, `dns4` and `dns6` likewise. */
 function isMultiaddr(text: string): boolean {
-  const [, kind = '', host = '', tcp, port = '', p2p, id, ...more] = text.split('/')
-  const known = kind === 'ip4' ? isIP(host) === 4 : kind === 'ip6' ? isIP(host) === 6 : isDns(kind) && isHost(host)
-  const named = p2p === undefined || (p2p === 'p2p' && id !== undefined && isPeerName(id))
-  return known && tcp === 'tcp' && isPort(port) && named && more.length === 0
+  const [, kind = '', host = '', tcp, port = '', p2p, name = '', ...more] = text.split('/')
+  const isHost =
+    kind === 'ip4' ? isIP(host) === 4 : kind === 'ip6' ? isIP(host) === 6 : isDns(kind) && hostName.test(host)
+  const isNamed = p2p === undefined || (p2p === 'p2p' && isPeerName(name))
+  return isHost && tcp === 'tcp' && isPort(port) && isNamed && more.length === 0
 }
 
 function isDns(kind: string): boolean {
   return kind === 'dns' || kind === 'dns4' || kind === 'dns6'
 }
 
-function isHost(text: string): boolean {
-  return isIP(text) === 4 || (hostName.test(text) && !/^[0-9.]+$/.test(text))
-}
-
 /** Whether a text can be the name of a node: the id that multiaddrs end in. */
 export function isPeerName(text: string): boolean {
-  return peerId.test(text)
+  return peerName.test(text)
 }
 
 function isPort(text: string): boolean {

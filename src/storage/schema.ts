@@ -262,6 +262,24 @@ export interface DidOperationRow extends Location {
   readonly txid: Hash
 }
 
+/** What is known of a peer by its key. */
+export interface PeerRow {
+  /** `host:port` where it listens. */
+  readonly address: string
+  /** When it was last connected, in Unix milliseconds; 0 if never. */
+  readonly seen: number
+  /** Attempts in a row that came to nothing, at most 255. */
+  readonly failures: number
+}
+
+/** A peer or host that is kept out. */
+export interface BanRow {
+  readonly kind: 'key' | 'host'
+  /** Unix milliseconds. */
+  readonly until: number
+  readonly reason: string
+}
+
 export interface TipRow {
   readonly hash: Hash
   readonly height: number
@@ -367,6 +385,30 @@ export const values = {
     decode: (bytes: Uint8Array): { first: Uint8Array; second: Uint8Array } => {
       const reader = new Reader(bytes)
       return { first: reader.varbytes(maxEvidenceMessage), second: reader.varbytes(maxEvidenceMessage) }
+    },
+  },
+  peer: {
+    encode: ({ address, seen, failures }: PeerRow) =>
+      new Writer().varstring(address).u64(BigInt(seen)).u8(failures).finish(),
+    decode: (bytes: Uint8Array): PeerRow => {
+      const reader = new Reader(bytes)
+      return { address: reader.varstring(0xffff), seen: Number(reader.u64()), failures: reader.u8() }
+    },
+  },
+  ban: {
+    encode: ({ kind, until, reason }: BanRow) =>
+      new Writer()
+        .u8(kind === 'key' ? 0 : 1)
+        .u64(BigInt(until))
+        .varstring(reason)
+        .finish(),
+    decode: (bytes: Uint8Array): BanRow => {
+      const reader = new Reader(bytes)
+      return {
+        kind: reader.u8() === 0 ? 'key' : 'host',
+        until: Number(reader.u64()),
+        reason: reader.varstring(0xffff),
+      }
     },
   },
   pool: {

@@ -1,23 +1,23 @@
 import type { SignatureCache } from '../crypto/signature-cache.js'
 import { runChecks, type Verifier } from '../crypto/verifier.js'
-import { RuleError } from '../errors.js'
 import { mapKey } from '../primitives/bytes.js'
-import type { Hash } from '../primitives/hash.js'
-import type { Spec } from '../primitives/spec.js'
-import { messageChecks } from './check.js'
-import { blockOf, signerOf, stepOf, viewOf, type VotingMessage } from './message.js'
+import {
+  blockOf,
+  messageChecks,
+  type OpenHeight,
+  type SignedMessage,
+  signerOf,
+  stepOf,
+  viewOf,
+  type VotingMessage,
+} from './message.js'
 
-/** Messages that wait for their signatures. */
-const maxVerifying = 1024
 /** Different values that one validator may give in one step of one view: the second is evidence, a third tells nothing new. */
 const valuesPerStep = 2
 /** Words of one validator that are remembered at one height; those heard first go first. */
 const wordsPerSigner = 256
 
-export interface GateOptions {
-  readonly spec: Spec
-  /** Hash of the genesis block. */
-  readonly genesis: Hash
+export interface GateOptions extends OpenHeight {
   readonly verifier: Verifier
   /** Remembers what held, so that proofs and confirms made of it cost nothing more. */
   readonly verified: SignatureCache
@@ -38,8 +38,7 @@ export class Gate {
   readonly #options: GateOptions
   /** By signer, then by step and value. */
   readonly #heard = new Map<string, Map<string, Word>>()
-  readonly #verifying = new Map<string, Promise<void>>()
-  #waiting = 0
+  readonly #verifying = new Map<string, Promise<unknown>>()
 
   constructor(options: GateOptions) {
     this.#options = options
@@ -47,47 +46,33 @@ export class Gate {
 
   /**
    * Whether an authentic message says something that was not heard before. Rejects with a RuleError `vote-*` when it is
-   * not authentic, or `busy` when too many wait.
+   * not authentic.
    */
   async admit(message: VotingMessage): Promise<boolean> {
     const word = wordOf(message)
     if (this.#idle(word)) return false
-    if (this.#waiting >= maxVerifying) throw new RuleError('busy', `${maxVerifying} messages are being verified`)
-    this.#waiting++
-    try {
-      return await this.#verify(word, message)
-    } finally {
-      this.#waiting--
-    }
-  }
-
-  /** An own message needs no verification. */
-  remember(message: VotingMessage): void {
-    this.#remember(wordOf(message))
-  }
-
-  async #verify(word: Word, message: VotingMessage): Promise<boolean> {
     const { verifier, verified } = this.#options
     const checks = messageChecks(message, this.#options)
-    const id = `${word.signer}|${word.step}|${word.value}`
+    const id = `${word.signer} ${word.step} ${word.value}`
     // The one under way may be forged: only when it proves right is this one a copy.
     for (let running; (running = this.#verifying.get(id)) !== undefined;) {
       await running
       if (this.#idle(word)) return false
     }
     const run = runChecks(verified.unknown(checks), verifier)
-    this.#verifying.set(
-      id,
-      run.then(
-        () => this.#verifying.delete(id),
-        () => this.#verifying.delete(id),
-      ) as Promise<unknown> as Promise<void>,
-    )
+    const ended = () => this.#verifying.delete(id)
+    this.#verifying.set(id, run.then(ended, ended))
     await run
     verified.add(checks)
+    // Two other values of its author may have come while this one was verified.
     if (this.#idle(word)) return false
     this.#remember(word)
     return true
+  }
+
+  /** Takes an own message, which needs no verification, as heard. */
+  know(message: SignedMessage): void {
+    this.#remember(wordOf(message))
   }
 
   /** Whether nothing can be learnt from a word: it was heard, or its author has contradicted itself there already. */

@@ -153,7 +153,10 @@ export function encodeMessage(message: VotingMessage): Uint8Array {
       writer.bytes(proposalBytes(message.proposal)).bytes(message.signature)
       return writePrevotes(writer, message.prevotes).finish()
     case 'prevote':
-      writer.u32(message.height).u32(message.view).bytes(message.blockHash ?? zeroHash)
+      writer
+        .u32(message.height)
+        .u32(message.view)
+        .bytes(message.blockHash ?? zeroHash)
       return writer.bytes(message.signer).bytes(message.signature).finish()
     case 'precommit':
       writer.bytes(message.header.bytes).bytes(proposalBytes(message.proposal))
@@ -170,7 +173,8 @@ export function parseMessage(bytes: Uint8Array): VotingMessage {
   return decodeAll(bytes, readMessage, (reason) => new RuleError('vote-malformed', reason))
 }
 
-function readMessage(reader: Reader): VotingMessage {
+/** Reads one message; throws a {@link CodecError}. */
+export function readMessage(reader: Reader): VotingMessage {
   const kind = kinds[reader.u8() - 1]
   switch (kind) {
     case 'proposal': {
@@ -199,7 +203,7 @@ function readMessage(reader: Reader): VotingMessage {
       const header = Header.read(reader)
       return { kind, height: header.height, view, header, prevotes: readPrevotes(reader, view, header) }
     }
-    case undefined:
+    default:
       throw new CodecError('the first byte names no kind of message')
   }
 }
@@ -281,7 +285,11 @@ export function messageChecks(message: VotingMessage, open: OpenHeight): Signatu
   if (!equalBytes(proposal.sponsor, sponsorAt(spec, height, proposal.viewOffset))) {
     throw new RuleError('vote-sponsor', `${toHex(proposal.sponsor)} is not on duty in view ${proposal.viewOffset}`)
   }
-  const family = check(proposalUnsigned(proposal), { ...proposal, kind: 'proposal of the block', signer: proposal.sponsor })
+  const family = check(proposalUnsigned(proposal), {
+    ...proposal,
+    kind: 'proposal of the block',
+    signer: proposal.sponsor,
+  })
   if (message.kind === 'precommit') {
     requireSigner(allowed, message.signer)
     return [family, check(preimage(message, genesis), message)]

@@ -1,6 +1,21 @@
-import type { Hash } from '../primitives/hash.js'
-import type { LockState, RestoredState } from './machine.js'
-import type { SignedMessage, Step, UnsignedMessage } from './message.js'
+import { concat, equalBytes, fromUtf8 } from '../primitives/bytes.js'
+import { CodecError, decodeAll, type Reader, Writer } from '../primitives/codec.js'
+import { type Hash, sha256 } from '../primitives/hash.js'
+import { Header } from '../primitives/header.js'
+import type { LockState, ProvenBlock, RestoredState } from './machine.js'
+import {
+  encodeMessage,
+  maxView,
+  readMessage as readVotingMessage,
+  readPrevotes,
+  type SignedMessage,
+  stepOf,
+  type Step,
+  steps,
+  type UnsignedMessage,
+  viewOf,
+  writePrevotes,
+} from './message.js'
 
 /** Whose signatures a file is about. */
 export interface SignOwner {
@@ -12,38 +27,121 @@ export interface SignOwner {
 /** What a validator has signed at the newest height where it signed anything. */
 export interface SignState extends LockState {
   readonly height: number
-  /** The place of the last message signed. */
+  /** The place of the last message signed; view -1 when that is none. */
   readonly view: number
   readonly step: Step
-  /** Every message signed at this height, oldest first. */
+  /** The messages signed at this height, oldest first. */
   readonly messages: readonly SignedMessage[]
 }
 
-/** Bytes that are no sign state of this key and chain, or that were damaged. */
+/** Bytes that are no sign state of this key and chain, or were damaged. */
 export class SignStateError extends Error {
   override readonly name = 'SignStateError'
 }
 
-/** The state of a key that signed nothing yet, as `didledger` writes it when that is known to be so. `height`: below which nothing may be signed. */
-export declare function freshSignState(height: number): SignState
+/** Messages that are kept: of a height that stays open for long, the newest. Older ones are of views that are over. */
+const maxSigned = 512
+/** Bytes of the longest message, a proposal with the prevotes of 100 validators, and some room. */
+const maxMessageSize = 16_384
+const magic = fromUtf8('didledger/sign-state/1\0')
+const checksumSize = 32
 
-/** The checksummed bytes of a state. */
-export declare function encodeSignState(state: SignState, owner: SignOwner): Uint8Array
+/** The state of a key that signed nothing at `height` yet, and never will below it. */
+export function freshSignState(height: number): SignState {
+  return { height, view: -1, step: 'propose', locked: undefined, valid: undefined, messages: [] }
+}
+
+/** The bytes of a state, with a checksum at their end. */
+export function encodeSignState(state: SignState, { genesis, publicKey }: SignOwner): Uint8Array {
+  const writer = new Writer(4096).bytes(magic).bytes(genesis).bytes(publicKey)
+  writer
+    .u32(state.height)
+    .u32(state.view >>> 0)
+    .u8(steps.indexOf(state.step))
+  for (const block of [state.locked, state.valid]) writeBlock(writer, block)
+  writer.list(state.messages, (message) => writer.varbytes(encodeMessage(message)))
+  const body = writer.finish()
+  return concat(body, sha256(body))
+}
 
 /** Decodes what {@link encodeSignState} gave for this owner; throws a {@link SignStateError} for anything else. */
-export declare function parseSignState(bytes: Uint8Array, owner: SignOwner): SignState
+export function parseSignState(bytes: Uint8Array, owner: SignOwner): SignState {
+  const body = bytes.subarray(0, Math.max(0, bytes.length - checksumSize))
+  if (!equalBytes(sha256(body), bytes.subarray(body.length))) throw new SignStateError('its checksum does not match')
+  return decodeAll(
+    body,
+    (reader) => {
+      const { genesis, publicKey } = owner
+      if (!equalBytes(reader.take(magic.length), magic)) throw new CodecError('no sign state of this version')
+      if (!equalBytes(reader.take(genesis.length), genesis)) throw new CodecError('it belongs to another chain')
+      if (!equalBytes(reader.take(publicKey.length), publicKey)) throw new CodecError('it belongs to another key')
+      return readState(reader)
+    },
+    (reason) => new SignStateError(reason),
+  )
+}
 
-/** Sign it; or send these instead, which were signed in its place before; or never sign it, and why. */
+function readState(reader: Reader): SignState {
+  const height = reader.u32()
+  const view = reader.u32() | 0
+  const step = steps[reader.u8()]
+  if (view < -1 || step === undefined) throw new CodecError('no such view or step')
+  const locked = readBlock(reader)
+  const valid = readBlock(reader)
+  const messages = reader.list(maxSigned, 1, () => readMessage(reader.varbytes(maxMessageSize)))
+  return { height, view, step, locked, valid, messages }
+}
+
+function readMessage(bytes: Uint8Array): SignedMessage {
+  const message = decodeAll(bytes, readVotingMessage, (reason) => new CodecError(reason))
+  if (message.kind === 'proof') throw new CodecError('a message that nobody signs')
+  return message
+}
+
+function writeBlock(writer: Writer, block: ProvenBlock | undefined): void {
+  if (block === undefined) writer.u8(0)
+  else writePrevotes(writer.u8(1).u32(block.view).bytes(block.header.bytes), block.prevotes)
+}
+
+function readBlock(reader: Reader): ProvenBlock | undefined {
+  const present = reader.u8()
+  if (present === 0) return undefined
+  const view = reader.u32()
+  if (present > 1 || view > maxView) throw new CodecError('no such block and view')
+  const header = Header.read(reader)
+  return { header, view, prevotes: readPrevotes(reader, view, header) }
+}
+
+/** Sign it; or send this instead, which was signed in its place before; or never sign it, and why. */
 export type SignRuling =
   | { readonly ruling: 'sign' }
   | { readonly ruling: 'stored'; readonly message: SignedMessage }
   | { readonly ruling: 'refused'; readonly reason: string }
 
-/** Whether a message may be signed. */
-export declare function signRuling(state: SignState, message: UnsignedMessage): SignRuling
+/** Whether a message may be signed: only at a later height, view or step than all before. */
+export function signRuling(state: SignState, message: UnsignedMessage): SignRuling {
+  const { height } = message
+  const view = viewOf(message)
+  const step = stepOf(message)
+  const order = height - state.height || view - state.view || steps.indexOf(step) - steps.indexOf(state.step)
+  if (order > 0) return { ruling: 'sign' }
+  const stored = state.messages.find(
+    (signed) => signed.height === height && viewOf(signed) === view && stepOf(signed) === step,
+  )
+  if (stored !== undefined) return { ruling: 'stored', message: stored }
+  const last = `height ${state.height}, view ${state.view}, step ${state.step}`
+  return { ruling: 'refused', reason: `height ${height}, view ${view}, step ${step} is not above ${last}` }
+}
 
-/** The state once `message` is signed, which {@link signRuling} allowed: to be on disk before it leaves. */
-export declare function withSigned(state: SignState, message: SignedMessage, locks: LockState): SignState
+/** The state with `message` signed, which {@link signRuling} allowed: to be on disk before the message leaves. */
+export function withSigned(state: SignState, message: SignedMessage, { locked, valid }: LockState): SignState {
+  const { height } = message
+  const before = state.height === height ? state.messages : []
+  const messages = [...before, message].slice(-maxSigned)
+  return { height, view: viewOf(message), step: stepOf(message), locked, valid, messages }
+}
 
 /** Where the machine of a height begins: undefined when nothing was signed there. */
-export declare function restoredAt(state: SignState, height: number): RestoredState | undefined
+export function restoredAt(state: SignState, height: number): RestoredState | undefined {
+  return state.height === height && state.view >= 0 ? state : undefined
+}

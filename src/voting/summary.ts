@@ -1,6 +1,7 @@
 import { RuleError } from '../errors.js'
 import { CodecError, decodeAll, Writer } from '../primitives/codec.js'
-import { maxView, type Step, steps } from './message.js'
+import { maxView, type SignedMessage, type Step, steps } from './message.js'
+import type { Votes } from './votes.js'
 
 /** What a node has of an open height, so that others can send what it lacks. */
 export interface Summary {
@@ -63,4 +64,57 @@ export function parseSummary(bytes: Uint8Array): Summary {
     },
     (reason) => new RuleError('vote-malformed', reason),
   )
+}
+
+/** What is kept, as a summary tells it. */
+export function summarize(votes: Votes, place: Omit<Summary, 'views'>): Summary {
+  const bitmap = (messages: readonly { readonly signer: Uint8Array }[]) => {
+    const bits = new Uint8Array(Math.ceil(votes.validators.length / 8))
+    for (const { signer } of messages) {
+      const at = votes.placeOf(signer) as number
+      bits[at >> 3] = (bits[at >> 3] as number) | (1 << (at & 7))
+    }
+    return bits
+  }
+  const views = votes.views().map((view) => ({
+    view,
+    proposal: votes.proposal(view) !== undefined,
+    prevotes: bitmap(votes.prevotes(view)),
+    precommits: bitmap(votes.precommits(view)),
+  }))
+  return { ...place, views }
+}
+
+/**
+ * The kept messages that a node with that summary lacks and would keep: all of its view and of higher ones, and of lower
+ * ones the precommits for a block, for they confirm in any view.
+ */
+export function missingVotes(votes: Votes, theirs: Summary): SignedMessage[] {
+  const has = (bitmap: Uint8Array | undefined, place: number) =>
+    (((bitmap?.[place >> 3] ?? 0) >> (place & 7)) & 1) === 1
+  const sponsor = (view: number) => (theirs.height + view) % votes.validators.length
+  const heard = (entry: ViewSummary, place: number) =>
+    has(entry.prevotes, place) || has(entry.precommits, place) || (entry.proposal && sponsor(entry.view) === place)
+  // Beside their present view they keep the highest of each validator, and would drop what is below it.
+  const others = theirs.views.filter(({ view }) => view !== theirs.view)
+  const least = votes.validators.map((_, place) =>
+    Math.max(-1, ...others.filter((entry) => heard(entry, place)).map(({ view }) => view)),
+  )
+  return votes.views().flatMap((view) => {
+    const entry = theirs.views.find((one) => one.view === view)
+    const keeps = (key: Uint8Array) => {
+      const place = votes.placeOf(key) as number
+      return view === theirs.view || view >= (least[place] as number) ? place : undefined
+    }
+    const lacks = <T extends { readonly signer: Uint8Array }>(messages: readonly T[], bitmap: Uint8Array | undefined) =>
+      messages.filter(({ signer }) => {
+        const place = keeps(signer)
+        return place !== undefined && !has(bitmap, place)
+      })
+    const precommits = lacks(votes.precommits(view), entry?.precommits)
+    if (view < theirs.view) return precommits.filter(({ kind }) => kind === 'precommit')
+    const proposal = entry?.proposal === true ? undefined : votes.proposal(view)
+    const proposals = proposal === undefined || keeps(proposal.proposal.sponsor) === undefined ? [] : [proposal]
+    return [...proposals, ...lacks(votes.prevotes(view), entry?.prevotes), ...precommits]
+  })
 }

@@ -1,10 +1,11 @@
 import { connect } from 'node:net'
 import { JobQueue } from '../../src/chain/queue.js'
 import { maxSnapshotBytes, type Snapshot, Snapshots } from '../../src/devnet/snapshots.js'
-import type { ApiContext } from '../../src/api/context.js'
+import type { ApiContext, NetworkView } from '../../src/api/context.js'
 import type { ApiLimits } from '../../src/api/limits.js'
 import type { ApiServer } from '../../src/api/server.js'
 import { type Code, codes, RuleError } from '../../src/errors.js'
+import { LinkError } from '../../src/network/link.js'
 import type { Transaction } from '../../src/primitives/transaction.js'
 import { type Answer, ask, askJson, contextOf, type Question, serve } from '../support/api.js'
 import { oneValidator, TestChain } from '../support/chain.js'
@@ -96,6 +97,22 @@ const unfinished: Request = ({ port }) =>
     socket.write('GET /api/v1/block/height HTTP/1.1\r\nHost: x\r\n')
   })
 
+const token = new Uint8Array(32).fill(7)
+const addPeer =
+  (address: string): Request =>
+  ({ port }) =>
+    ask(port, '/rpc', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${'07'.repeat(32)}` },
+      body: JSON.stringify({ id: 1, method: 'addpeer', params: { address } }),
+    })
+/** Peers of which one answers. */
+const network = {
+  connect: async (address: string) => {
+    if (address !== '192.0.2.7:1') throw new LinkError('unreachable', 'connection refused')
+  },
+} as NetworkView
+
 const zeros = '0'.repeat(64)
 const never = () => Promise.reject(new Error('not asked'))
 
@@ -168,6 +185,9 @@ export const requestRules: RuleRow[] = [
       }
     },
   },
+  overWire('peer-unreachable', addPeer('192.0.2.7:1'), addPeer('192.0.2.7:2'), {
+    context: { adminToken: token, network },
+  }),
   {
     ...overWire('internal', resolve, resolve, {
       context: { resolver: { resolve: () => Promise.reject(new Error('unforeseen')), queryJson: never } },

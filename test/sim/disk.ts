@@ -71,12 +71,16 @@ export class Disk {
   }
 
   /** Power goes: of what was not synced a beginning is left, however long. */
-  crash(chance: Chance): void {
+  losePower(chance: Chance): void {
     const uncertain = this.#writing === undefined ? this.#unsynced : [...this.#unsynced, this.#writing]
-    const kept = uncertain.slice(0, chance.between(0, uncertain.length))
-    this.#unsynced = []
+    this.#unsynced = uncertain.slice(0, chance.between(0, uncertain.length))
+    this.settle()
+  }
+
+  /** The process is gone, and what it wrote is written. */
+  settle(): void {
     this.#writing = undefined
-    kept.forEach((batch) => this.#keep(batch))
+    this.#unsynced.splice(0).forEach((batch) => this.#keep(batch))
   }
 
   async #write(life: Life, batch: Batch, synced: boolean): Promise<void> {
@@ -84,7 +88,7 @@ export class Disk {
     await this.#perform(life, { what: 'rows', synced }, () => {
       this.#writing = undefined
       this.#unsynced.push(batch)
-      if (synced) this.#unsynced.splice(0).forEach((one) => this.#keep(one))
+      if (synced) this.settle()
     })
   }
 

@@ -43,17 +43,27 @@ export function publicKeyOfNode(node: number): Uint8Array {
   return sha256(Uint8Array.of(node))
 }
 
+/** Who listens in on all wires. */
+export interface Tap {
+  /** A node tells its neighbours something; called before it leaves, and the node may be dead afterwards. */
+  tells(node: number, topic: Topic, message: Uint8Array): void
+  /** Something arrived. */
+  arrived(from: number, to: number, what: string, size: number): void
+}
+
 /** All wires between simulated nodes. */
 export class Wires {
   readonly agenda: Agenda
   readonly chance: Chance
   readonly weather: Weather
+  readonly tap: Tap
   readonly #transports = new Map<number, SimulatedTransport>()
 
-  constructor(agenda: Agenda, chance: Chance, weather: Weather) {
+  constructor(agenda: Agenda, chance: Chance, weather: Weather, tap: Tap) {
     this.agenda = agenda
     this.chance = chance
     this.weather = weather
+    this.tap = tap
   }
 
   /** The transport of a node that begins to live. */
@@ -166,11 +176,17 @@ export class SimulatedLink implements Link {
       const back = (act: () => void) => wires.carry(this.far.node, node, () => settle(act))
       wires.carry(node, this.far.node, () => {
         if (this.other.closed) return this.reset()
+        wires.tap.arrived(node, this.far.node, `? ${protocol.name}`, body.length)
         const refuse = () => back(() => reject(new LinkError('refused', `${this.peer} does not answer this`)))
         this.far.answer(this.other, protocol, body).then((answer) => {
           if (!this.far.alive) return
           const whole = answer.slice()
-          if (whole.length <= protocol.answer) return back(() => resolve(whole))
+          if (whole.length <= protocol.answer) {
+            return back(() => {
+              wires.tap.arrived(this.far.node, node, `! ${protocol.name}`, whole.length)
+              resolve(whole)
+            })
+          }
           return back(() => reject(new LinkError('too-long', `an answer of ${whole.length} bytes`)))
         }, refuse)
       })
@@ -222,6 +238,8 @@ export class SimulatedTransport implements Transport {
 
   broadcast(topic: Topic, message: Uint8Array): void {
     if (!this.alive || message.length > topic.size || this.#known(topic, message)) return
+    this.wires.tap.tells(this.node, topic, message)
+    if (!this.alive) return
     this.#tell(topic, message, undefined)
   }
 
@@ -259,6 +277,7 @@ export class SimulatedTransport implements Transport {
 
   async #hear(link: SimulatedLink, topic: Topic, message: Uint8Array): Promise<void> {
     if (!this.alive || this.#owner === undefined || this.#known(topic, message)) return
+    this.wires.tap.arrived(link.far.node, this.node, topic.name, message.length)
     const verdict = await this.#owner.heard(link, topic, message)
     if (verdict === 'accept' && this.alive) this.#tell(topic, message, link.far)
   }

@@ -91,7 +91,9 @@ export const peerMethods: readonly RpcMethod[] = [
     params: Type.Object({
       peer,
       seconds: Type.Optional(count('for how long', { minimum: 1, maximum: longestBan, default: day })),
-      reason: Type.Optional(Type.String({ maxLength: 200, default: 'by hand', description: 'what to remember of it' })),
+      reason: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 200, default: 'by hand', description: 'what to remember of it' }),
+      ),
     }),
     result: Type.Literal(true),
     run: (context, { peer: subject, seconds = day, reason = 'by hand' }) => {

@@ -7,6 +7,9 @@ import { bytes, closed, heightParam, oneOf, publicKey, uint32 } from '../schemas
 import { arbitersInfo } from '../schemas/node.js'
 import { method, type RpcMethod } from './method.js'
 
+/** Pairs of messages that one answer holds: each message may be as long as a proposal. */
+const mostEvidence = 100
+
 /** Who confirms blocks, and who did so wrongly. */
 export const validatorMethods: readonly RpcMethod[] = [
   method({
@@ -19,7 +22,8 @@ export const validatorMethods: readonly RpcMethod[] = [
   }),
   method({
     name: 'getevidence',
-    summary: 'Pairs of messages of which a validator may sign one at most, as they came, the oldest first.',
+    summary:
+      'Pairs of messages of which a validator may sign one at most, as they came, the oldest first; at most 100.',
     params: Type.Object({
       height: Type.Optional({ ...heightParam, description: 'of this height alone' }),
     }),
@@ -34,7 +38,7 @@ export const validatorMethods: readonly RpcMethod[] = [
       }),
     ),
     run: ({ voting }, { height }) =>
-      (voting?.evidence(height) ?? []).map(({ signer, first, second, ...rest }) => ({
+      (voting?.evidence(height) ?? []).slice(0, mostEvidence).map(({ signer, first, second, ...rest }) => ({
         ...rest,
         signer: toHex(signer),
         first: toHex(first),

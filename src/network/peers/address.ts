@@ -8,13 +8,17 @@ export interface Endpoint {
   readonly port: number
 }
 
-/** Reads `host:port`, an IPv6 host in brackets; undefined for any other text, multiaddrs included. */
+/** Reads `host:port`, an IPv6 host in brackets, or a multiaddr over TCP; undefined for any other text. */
 export function parseEndpoint(text: string): Endpoint | undefined {
-  const [, bracketed, plain, digits = ''] = /^(?:\[([^\]]+)\]|([^[\]:/]+)):([1-9][0-9]{0,4})$/.exec(text) ?? []
+  const [, version, bracketed, plain, digits = ''] =
+    /^(?:\/(?:ip([46])|dns[46]?)\/)?(?:\[([^\]]+)\]|([^[\]/]+?))(?::|\/tcp\/)([1-9][0-9]{0,4})(?:\/p2p\/\w+)?$/.exec(
+      text,
+    ) ?? []
+  const host = bracketed ?? plain ?? ''
   const port = Number(digits)
-  if (digits === '' || port > 0xffff) return undefined
-  if (bracketed !== undefined) return isIP(bracketed) === 6 ? { host: plainHost(bracketed), port } : undefined
-  return { host: plain as string, port }
+  const six = bracketed !== undefined || version === '6'
+  if (digits === '' || port > 0xffff || (six ? isIP(host) !== 6 : host.includes(':'))) return undefined
+  return { host: plainHost(host), port }
 }
 
 /** `host:port`, an IPv6 host in brackets. */
@@ -28,7 +32,7 @@ export function plainHost(host: string): string {
   return mapped ?? host.toLowerCase()
 }
 
-/** How far an address reaches: this machine, the local network, or everywhere; undefined for what is no IP address. */
+/** How far an address reaches: this machine, the local network, or everywhere; undefined for what is no address of one node. */
 export type Reach = 'machine' | 'network' | 'world'
 
 export function reachOf(host: string): Reach | undefined {
@@ -57,17 +61,19 @@ export function groupOf(host: string): string {
     .join(':')
 }
 
-function reachOf4(host: string): Reach {
+function reachOf4(host: string): Reach | undefined {
   const [a = 0, b = 0] = host.split('.').map(Number)
+  if (a === 0 || a >= 224) return undefined
   if (a === 127) return 'machine'
   const shared = a === 100 && b >= 64 && b < 128
   const local = a === 10 || (a === 172 && b >= 16 && b < 32) || (a === 192 && b === 168) || (a === 169 && b === 254)
   return local || shared ? 'network' : 'world'
 }
 
-function reachOf6(parts: readonly number[]): Reach {
+function reachOf6(parts: readonly number[]): Reach | undefined {
   const [first = 0] = parts
-  if (parts.slice(0, 7).every((word) => word === 0) && parts[7] === 1) return 'machine'
+  if (parts.slice(0, 7).every((word) => word === 0)) return parts[7] === 1 ? 'machine' : undefined
+  if (first >= 0xff00) return undefined
   return (first & 0xfe00) === 0xfc00 || (first & 0xffc0) === 0xfe80 ? 'network' : 'world'
 }
 

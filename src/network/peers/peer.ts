@@ -51,12 +51,14 @@ export class ConnectedPeer implements Peer {
   readonly since: number
   /** When anything came from it. */
   heardAt: number
-  /** When it was last asked for its status. */
+  /** When statuses were last exchanged, or it was asked for its. */
   askedAt: number
   /** Hash of the own tip that it was last told. */
   toldTip: Uint8Array | undefined
   /** New addresses that it may still tell. */
   addressesLeft: number
+  /** Points for late answers; each one in time takes one back. */
+  slowness = 0
   /** Why it was closed by this side. */
   closeReason: string | undefined
   #status: Status
@@ -103,6 +105,7 @@ export class ConnectedPeer implements Peer {
       throw error
     }
     this.heardAt = this.#judge.now()
+    this.slowness = Math.max(0, this.slowness - 1)
     try {
       return answer.decode(bytes)
     } catch (error) {
@@ -123,7 +126,9 @@ export class ConnectedPeer implements Peer {
   }
 
   learn(status: Status): void {
-    this.heardAt = this.#judge.now()
+    const now = this.#judge.now()
+    this.heardAt = now
+    this.askedAt = now
     this.#status = status
   }
 

@@ -46,6 +46,7 @@ describe('/readyz', () => {
   it.each<[string, Partial<NodeHealth>]>([
     ['starting', { stage: 'starting' }],
     ['stopping', { stage: 'stopping' }],
+    ['alarm', { alarm: 'two confirmed blocks at height 7' }],
     ['catching up', { sync: { catchingUp: true, height: 7, target: 12 } }],
     ['failed', { failed: true, stage: 'stopping' }],
   ])('is refused while the node is %s, with a reason', async (status, change) => {

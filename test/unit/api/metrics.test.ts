@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { describedMetrics, monitoringPage } from '../../../scripts/docs/monitoring-page.js'
 import { durationBuckets } from '../../../src/api/answer-metrics.js'
+import { NodeMetrics } from '../../../src/api/metrics.js'
 import type { ApiServer } from '../../../src/api/server.js'
 import { ask, askJson, contextOf, serve } from '../../support/api.js'
 import { TestChain } from '../../support/chain.js'
@@ -8,7 +9,10 @@ import { code, repositoryFile, tableRows } from '../../support/markdown.js'
 import { type Family, parseMetrics, sampleOf } from '../../support/prometheus.js'
 
 /** What a name may end in: units, what is counted, and `info` for a constant 1 that carries labels. */
-const units = ['seconds', 'bytes', 'total', 'blocks', 'transactions', 'connections', 'fds', 'info']
+const units = [
+  ...['seconds', 'bytes', 'total', 'blocks', 'transactions', 'connections', 'fds', 'info'],
+  ...['peers', 'turns', 'keys'],
+]
 
 let node: TestChain
 let server: ApiServer
@@ -64,6 +68,33 @@ describe('figures', () => {
     expect(sampleOf(after, 'didledger_blocks_disconnected_total')).toBe(0)
     expect(sampleOf(after, 'didledger_pool_transactions')).toBe(0)
     expect(sampleOf(after, 'didledger_build_info', { version: 'test' })).toBe(1)
+  })
+
+  it('tell of peers and votes, and are zero without', async () => {
+    const names = ['didledger_banned_peers', 'didledger_voting_view_turns', 'didledger_votes_received_total']
+    const alone = await scrape()
+    for (const name of names) expect(sampleOf(alone, name), name).toBe(0)
+    expect(sampleOf(alone, 'didledger_sync_target_blocks')).toBe(node.reader.height)
+    const neighbor = { id: 7, name: 'x', height: 3, services: 1, relay: true, address: '10.0.0.1:1' }
+    const network = {
+      neighbors: () => [true, false, true].map((external) => ({ ...neighbor, external })),
+      progress: () => ({ stage: 'blocks', catchingUp: true, height: 2, target: 9, rate: 1 }) as const,
+      bans: () => [{ subject: '10.0.0.1', until: 1, reason: '' }],
+      receivedCount: 5,
+    }
+    const status = () => ({ height: 3, view: 4, step: 'prevote', sponsor: new Uint8Array(33), signing: 'yes' })
+    const { chain, mempool } = node
+    const sources = { chain, mempool, resolver: { scannedDocuments: 0 }, version: '', databaseBytes: async () => 0 }
+    const metrics = new NodeMetrics({ ...sources, network, voting: { status, received: 6 } })
+    const families = parseMetrics(await metrics.text())
+    metrics.close()
+    expect(names.map((name) => sampleOf(families, name))).toEqual([1, 4, 6])
+    expect(sampleOf(families, 'didledger_peer_connections', { direction: 'inbound' })).toBe(2)
+    expect(sampleOf(families, 'didledger_peer_connections', { direction: 'outbound' })).toBe(1)
+    expect(sampleOf(families, 'didledger_sync_target_blocks')).toBe(9)
+    expect(sampleOf(families, 'didledger_transactions_received_total')).toBe(5)
+    expect(sampleOf(families, 'didledger_voting_keys')).toBe(1)
+    expect(sampleOf(families, 'didledger_conflicting_blocks')).toBe(0)
   })
 
   it('count requests by route and status, and their time', async () => {

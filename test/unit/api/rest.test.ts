@@ -185,7 +185,15 @@ describe('a chain with a validator', () => {
       OpenService: false,
       Neighbors: [],
     })
-    const neighbor = { id: 2 ** 53 - 1, height: 9, services: 1, relay: false, external: true, address: '[::1]:20338' }
+    const neighbor = {
+      id: 2 ** 53 - 1,
+      name: 'x',
+      height: 9,
+      services: 1,
+      relay: false,
+      external: true,
+      address: '[::1]:20338',
+    }
     info = { ...testNodeInfo, neighbors: [neighbor] }
     const [shown] = (await at<{ Neighbors: object[] }>('node/state')).Neighbors
     info = testNodeInfo

@@ -75,6 +75,7 @@ describe('a chain with a validator', () => {
   test('names its validators', async () => {
     const key = toHex(testPublicKey(0))
     expect(await rpc.call('getarbitersinfo')).toEqual({
+      height: 4,
       arbiters: [key],
       candidates: [],
       nextarbiters: [key],
@@ -82,6 +83,10 @@ describe('a chain with a validator', () => {
       ondutyarbiter: key,
       currentturnstartheight: 0,
       nextturnstartheight: null,
+      view: 0,
+      step: null,
+      signing: 'no-key',
+      alarm: null,
     })
   })
 })

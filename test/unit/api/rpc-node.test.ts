@@ -25,8 +25,8 @@ beforeAll(async () => {
 afterAll(() => node.close())
 
 const neighbors = [
-  { id: 7, height: 3, services: 1, relay: true, external: true, address: '10.0.0.1:20338' },
-  { id: 8, height: 4, services: 1, relay: true, external: false, address: '[::1]:20338' },
+  { id: 7, name: '12D3KooWa', height: 3, services: 1, relay: true, external: true, address: '10.0.0.1:20338' },
+  { id: 8, name: '12D3KooWb', height: 4, services: 1, relay: true, external: false, address: '[::1]:20338' },
 ]
 
 describe('the node and its peers', () => {

@@ -1,0 +1,58 @@
+import { easiestBits } from '../primitives/compact.js'
+
+/** What the coins of a new chain add up to unless told otherwise, in units of 10^-8. */
+export const newSupply = 3_300_000_000_000_000n
+
+/** What a new chain is told about itself; the rest is the same for all. */
+export interface NewChain {
+  readonly name: string
+  /** Unix seconds. */
+  readonly time: number
+  /** Below 2^32: tells this chain from others in merge mining and for Ethereum clients. */
+  readonly id: number
+  /** In units of 10^-8. */
+  readonly allocation: { readonly address: string; readonly amount: bigint }
+  /** Public keys in hex, in the order of their turns. */
+  readonly validators: readonly string[]
+  /** Whether DID operations may name the specifications of existing SDKs. */
+  readonly sdkStrings: boolean
+}
+
+/**
+ * The text of the spec of a chain whose validators make the blocks, on machines that are some tens of milliseconds apart. No
+ * coins are made after the first: validators live on fees.
+ */
+export function newSpecJson({ name, time, id, allocation, validators, sdkStrings }: NewChain): string {
+  const specification = (kind: string) => [`${name}/${kind}/1.0`, ...(sdkStrings ? [`elastos/${kind}/1.0`] : [])]
+  const spec = {
+    name,
+    devnet: false,
+    time,
+    asset: {
+      name: 'ELA',
+      description: '',
+      precision: 8,
+      assetType: 0,
+      recordType: 0,
+      amount: '0',
+      controller: '00'.repeat(21),
+    },
+    allocations: [{ address: allocation.address, amount: String(allocation.amount) }],
+    powLimitBits: easiestBits,
+    retarget: { interval: 720, spacing: 120 },
+    auxpowChainId: id,
+    evmChainId: id,
+    producer: 'sponsor',
+    maturity: 100,
+    maxMoney: String(newSupply),
+    subsidy: { initial: '0', halving: 0 },
+    fees: { minimum: '100', perByte: '0' },
+    limits: { blockSize: 8_000_000, blockTransactions: 10_000, transactionCost: 2_000, blockCost: 40_000 },
+    specifications: { did: specification('did'), credential: specification('credential') },
+    validators,
+    timing: { minInterval: 1_000, emptyInterval: 60_000, maxDrift: 15_000, propose: 3_000, delta: 500 },
+    maxViewTimeout: 60_000,
+    upgrades: [],
+  }
+  return `${JSON.stringify(spec, null, 2)}\n`
+}

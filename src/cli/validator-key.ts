@@ -1,0 +1,36 @@
+import { statSync } from 'node:fs'
+import { generatePrivateKey, isPrivateKey, publicKeyOf } from '../crypto/keys.js'
+import type { Random } from '../env.js'
+import { UserError } from '../errors.js'
+import { fromHex, toHex } from '../primitives/bytes.js'
+import type { KeyPair } from '../wallet/accounts.js'
+import { readTextFile, writeFileAtomically } from '../wallet/files.js'
+
+/**
+ * The private key in a file of 64 hex digits. A file that is something else, or that others may read where the system can tell,
+ * is a {@link UserError}.
+ */
+export function readValidatorKey(path: string): KeyPair {
+  const text = readTextFile(path, 'validator key')
+  const mode = statSync(path).mode
+  if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+    throw new UserError(
+      `others may read the validator key ${path}: run chmod 600 on it, and make a new one if they did`,
+    )
+  }
+  const privateKey = fromHex(text.trim())
+  if (privateKey === undefined || !isPrivateKey(privateKey)) {
+    throw new UserError(`${path} holds no validator key: it is one private key of P-256 in 64 hex digits`)
+  }
+  return { privateKey, publicKey: publicKeyOf(privateKey) }
+}
+
+/** Writes a key to a file that only its owner may read. There must be no such file yet. */
+export function writeValidatorKey(path: string, privateKey: Uint8Array): void {
+  writeFileAtomically(path, `${toHex(privateKey)}\n`, { mode: 0o600 })
+}
+
+export function newValidatorKey(random: Random): KeyPair {
+  const privateKey = generatePrivateKey(random)
+  return { privateKey, publicKey: publicKeyOf(privateKey) }
+}

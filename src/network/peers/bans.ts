@@ -1,0 +1,103 @@
+import { fromHex, fromUtf8, toHex } from '../../primitives/bytes.js'
+import type { Database, Overlay } from '../../storage/database.js'
+import { type BanRow, keys, rangeOf, table, values } from '../../storage/schema.js'
+import { plainHost, reachOf } from './address.js'
+import type { PeerRows } from './rows.js'
+
+/** Bans that are kept; of more the one goes that would end first. */
+const mostBans = 1000
+/** Bytes of the reason of a ban. */
+const banReason = 200
+
+/** Somebody who is kept out for a time. */
+export interface Ban extends BanRow {
+  /** 64 hex digits of a public key, or a host. */
+  readonly subject: string
+}
+
+/** Who is kept out, by key and by host, across restarts. */
+export class Bans {
+  readonly #rows: PeerRows
+  readonly #now: () => number
+  readonly #bans = new Map<string, Ban>()
+
+  private constructor(rows: PeerRows, now: () => number) {
+    this.#rows = rows
+    this.#now = now
+  }
+
+  /** Reads the bans of a database; `now` tells Unix milliseconds. */
+  static async open(database: Database, rows: PeerRows, now: () => number): Promise<Bans> {
+    const bans = new Bans(rows, now)
+    for (const [key, value] of await database.rows(rangeOf(table.ban))) {
+      const row = values.ban.decode(value)
+      const bytes = key.subarray(1)
+      bans.#add({ ...row, subject: row.kind === 'key' ? toHex(bytes) : bytes.toString('utf8') })
+    }
+    return bans
+  }
+
+  /** Those that last, the one that ends first at the front. */
+  list(): readonly Ban[] {
+    const now = this.#now()
+    return [...this.#bans.values()].filter(({ until }) => until > now).sort((a, b) => a.until - b.until)
+  }
+
+  /** The ban of a key or a host, where there is one. */
+  find(publicKey: Uint8Array | undefined, host: string): Ban | undefined {
+    const now = this.#now()
+    const subjects = [...(publicKey === undefined ? [] : [toHex(publicKey)]), plainHost(host)]
+    return subjects.map((subject) => this.#bans.get(subject)).find((ban) => ban !== undefined && ban.until > now)
+  }
+
+  /** Bans, for longer if it is banned already, and resolves when that is written. A host of this machine is never banned. */
+  async add(kind: Ban['kind'], subject: string, until: number, reason: string): Promise<void> {
+    const name = kind === 'key' ? subject.toLowerCase() : plainHost(subject)
+    if (kind === 'host' && reachOf(name) === 'machine') return
+    const before = this.#bans.get(name)
+    if (before !== undefined && before.until >= until) return
+    const ban: Ban = { kind, subject: name, until, reason: shortened(reason) }
+    const dropped = this.#add(ban)
+    await this.#rows.write((overlay) => {
+      dropped.forEach((gone) => overlay.del(keyOf(gone)))
+      overlay.put(keyOf(ban), values.ban.encode(ban))
+    })
+  }
+
+  /** Takes a ban back; false where there is none. */
+  async remove(subject: string): Promise<boolean> {
+    const ban = this.#bans.get(subject.toLowerCase()) ?? this.#bans.get(plainHost(subject))
+    if (ban === undefined) return false
+    this.#bans.delete(ban.subject)
+    await this.#rows.write((overlay) => overlay.del(keyOf(ban)))
+    return ban.until > this.#now()
+  }
+
+  /** Forgets those that are over. */
+  expire(): void {
+    const now = this.#now()
+    const over = [...this.#bans.values()].filter(({ until }) => until <= now)
+    if (over.length === 0) return
+    over.forEach(({ subject }) => this.#bans.delete(subject))
+    void this.#rows.write((overlay: Overlay) => over.forEach((ban) => overlay.del(keyOf(ban))))
+  }
+
+  /** Keeps one and returns those that have to go for it. */
+  #add(ban: Ban): Ban[] {
+    this.#bans.set(ban.subject, ban)
+    if (this.#bans.size <= mostBans) return []
+    const [first] = [...this.#bans.values()].sort((a, b) => a.until - b.until)
+    if (first === undefined) return []
+    this.#bans.delete(first.subject)
+    return [first]
+  }
+}
+
+function keyOf({ kind, subject }: Ban): Buffer {
+  return keys.ban(kind === 'key' ? (fromHex(subject) as Uint8Array) : fromUtf8(subject))
+}
+
+/** At most so many bytes of a text, without what a log or a terminal could stumble over. */
+function shortened(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, '?').slice(0, banReason)
+}

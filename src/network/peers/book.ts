@@ -1,0 +1,184 @@
+import type { Random } from '../../env.js'
+import { equalBytes, mapKey } from '../../primitives/bytes.js'
+import type { Database } from '../../storage/database.js'
+import { keys, rangeOf, table, values } from '../../storage/schema.js'
+import { type Endpoint, endpointText, groupOf, parseEndpoint } from './address.js'
+import { randomBelow } from './random.js'
+import type { PeerRows } from './rows.js'
+
+/** Addresses that are remembered beside those the node was told to connect to, and how many of one group. */
+const mostPlaces = 2000
+const placesOfGroup = 64
+/** Attempts in a row after which an address where nobody ever was is forgotten. */
+const hopelessAfter = 8
+/** Milliseconds until the first new attempt, and at most. */
+const firstRetry = 1_000
+const lastRetry = 600_000
+/** Attempts that are counted. */
+const mostFailures = 255
+
+/** Somewhere a node may be. Times are Unix milliseconds. */
+export interface Place {
+  /** As it is dialled: `host:port`, or what the node was told to connect to. */
+  readonly address: string
+  readonly endpoint: Endpoint | undefined
+  /** Whether the node was told to connect to it: always tried again, never counted. */
+  wanted: boolean
+  /** Whether the node is free of the limit for its group: the local network was asked for. */
+  readonly local: boolean
+  publicKey: Uint8Array | undefined
+  /** When the node there was last connected; 0 if never, and then the key is hearsay. */
+  seen: number
+  failures: number
+  retryAt: number
+}
+
+/** Where nodes are: what the node was told, what it heard, what it met; across restarts what has a key. */
+export class AddressBook {
+  readonly #rows: PeerRows
+  readonly #now: () => number
+  readonly #random: Random
+  readonly #places = new Map<string, Place>()
+  /** Keys of rows that have to be written or deleted. */
+  readonly #dirty = new Set<string>()
+
+  private constructor(rows: PeerRows, now: () => number, random: Random) {
+    this.#rows = rows
+    this.#now = now
+    this.#random = random
+  }
+
+  static async open(database: Database, rows: PeerRows, now: () => number, random: Random): Promise<AddressBook> {
+    const book = new AddressBook(rows, now, random)
+    for (const [key, value] of await database.rows(rangeOf(table.peer), { limit: mostPlaces })) {
+      const { address, seen, failures } = values.peer.decode(value)
+      const place = { ...newPlace(address), publicKey: Buffer.from(key.subarray(1)), seen, failures }
+      book.#places.set(address, place)
+    }
+    return book
+  }
+
+  get size(): number {
+    return this.#places.size
+  }
+
+  places(): readonly Place[] {
+    return [...this.#places.values()]
+  }
+
+  /** A place that the node is to connect to from now on. */
+  want(address: string): Place {
+    const place = this.#places.get(address) ?? newPlace(address)
+    this.#places.set(address, place)
+    place.wanted = true
+    place.retryAt = 0
+    return place
+  }
+
+  /**
+   * Takes an address that somebody told, unless it is known, its key has been met elsewhere, or the book is full of better
+   * ones; tells whether it is new.
+   */
+  hear({ host, port }: Endpoint, options: { publicKey?: Uint8Array; local?: boolean } = {}): boolean {
+    const address = endpointText({ host, port })
+    const { publicKey, local = false } = options
+    if (this.#places.has(address)) return false
+    if (publicKey !== undefined && this.#ofKey(publicKey).length > 0) return false
+    const group = groupOf(host)
+    const others = this.places().filter((place) => !place.wanted)
+    const ofGroup = others.filter(({ endpoint }) => endpoint !== undefined && groupOf(endpoint.host) === group)
+    if (ofGroup.length >= placesOfGroup && !this.#evict(ofGroup)) return false
+    if (others.length >= mostPlaces && !this.#evict(others)) return false
+    const place: Place = { ...newPlace(address), publicKey, local }
+    this.#places.set(address, place)
+    this.#touch(place)
+    return true
+  }
+
+  /** The node at a place was met: this is its key. Other places where it was thought to be are forgotten. */
+  met(place: Place, publicKey: Uint8Array): void {
+    this.#touch(place)
+    for (const other of this.#ofKey(publicKey)) if (other !== place && !other.wanted) this.forget(other)
+    place.publicKey = publicKey
+    place.seen = this.#now()
+    place.retryAt = this.#now() + firstRetry
+    this.#touch(place)
+  }
+
+  /** A connection lasted: the next attempts begin anew. */
+  proved(place: Place): void {
+    place.failures = 0
+    place.seen = this.#now()
+    this.#touch(place)
+  }
+
+  /** Nobody was met, or not for long: the next attempt waits, twice as long each time. */
+  failed(place: Place): void {
+    place.failures = Math.min(mostFailures, place.failures + 1)
+    place.retryAt = this.#now() + retryDelay(place.failures, this.#random)
+    if (!place.wanted && place.seen === 0 && place.failures >= hopelessAfter) this.forget(place)
+    else this.#touch(place)
+  }
+
+  /** No attempt for the longest time there is. */
+  rest(place: Place): void {
+    place.retryAt = this.#now() + lastRetry
+  }
+
+  forget(place: Place): void {
+    this.#touch(place)
+    this.#places.delete(place.address)
+  }
+
+  /** Whether it is time to try a place; a clock that was set back does not make it wait for ever. */
+  due(place: Place): boolean {
+    const wait = place.retryAt - this.#now()
+    return wait <= 0 || wait > lastRetry
+  }
+
+  /** Writes what changed. */
+  async flush(): Promise<void> {
+    if (this.#dirty.size === 0) return
+    const changed = [...this.#dirty]
+    this.#dirty.clear()
+    await this.#rows.write((overlay) => {
+      for (const id of changed) {
+        const publicKey = Buffer.from(id, 'latin1')
+        const place = this.#ofKey(publicKey).find(({ endpoint }) => endpoint !== undefined)
+        if (place?.endpoint === undefined) overlay.del(keys.peer(publicKey))
+        else overlay.put(keys.peer(publicKey), values.peer.encode({ ...place, address: endpointText(place.endpoint) }))
+      }
+    })
+  }
+
+  #ofKey(publicKey: Uint8Array): Place[] {
+    return this.places().filter((place) => place.publicKey !== undefined && equalBytes(place.publicKey, publicKey))
+  }
+
+  /** Makes room among places: the worst goes; false where all were met. */
+  #evict(places: readonly Place[]): boolean {
+    const unmet = places.filter(({ seen }) => seen === 0)
+    const worst = unmet.reduce<Place | undefined>(
+      (found, place) => (found === undefined || place.failures > found.failures ? place : found),
+      undefined,
+    )
+    if (worst === undefined || (worst.failures === 0 && randomBelow(this.#random, 2) === 0)) return false
+    this.forget(worst)
+    return true
+  }
+
+  #touch({ publicKey }: Place): void {
+    if (publicKey !== undefined) this.#dirty.add(mapKey(publicKey))
+  }
+}
+
+/** Milliseconds until a place is tried again after so many attempts in a row: doubled each time, and up to half of it less. */
+export function retryDelay(failures: number, random: Random): number {
+  const delay = Math.min(lastRetry, firstRetry * 2 ** (failures - 1))
+  return delay - randomBelow(random, Math.floor(delay / 2))
+}
+
+function newPlace(address: string): Place {
+  const endpoint = parseEndpoint(address)
+  return { address, endpoint, wanted: false, local: false, publicKey: undefined, seen: 0, failures: 0, retryAt: 0 }
+}

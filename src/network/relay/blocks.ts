@@ -1,0 +1,55 @@
+import type { Chain, ChainChange } from '../../chain/chain.js'
+import { keys } from '../../storage/schema.js'
+import { LinkError, type Verdict } from '../link.js'
+import type { Peer } from '../peers/peer.js'
+import { blockSubject, type HeaderUnit } from '../wire/headers.js'
+import type { RelayPeers, RelaySync } from './parts.js'
+
+export interface BlockRelayOptions {
+  readonly chain: Pick<Chain, 'database' | 'events' | 'headers' | 'tip'>
+  readonly peers: Pick<RelayPeers, 'listen' | 'broadcast'>
+  readonly sync: Pick<RelaySync, 'announced' | 'progress'>
+}
+
+/** Tells of each new tip, and hands to the sync what others tell. */
+export class BlockRelay {
+  readonly #options: BlockRelayOptions
+
+  constructor(options: BlockRelayOptions) {
+    this.#options = options
+  }
+
+  start(): void {
+    const { chain, peers } = this.#options
+    chain.events.on('change', this.#tipMoved)
+    peers.listen(blockSubject, (peer, unit) => this.#announced(peer, unit))
+  }
+
+  stop(): void {
+    this.#options.chain.events.off('change', this.#tipMoved)
+  }
+
+  /** While many blocks come at once nobody needs to hear of each: whoever told of them has them. */
+  readonly #tipMoved = ({ connected }: ChainChange): void => {
+    const { chain, peers, sync } = this.#options
+    if (connected.length === 0 || sync.progress().catchingUp) return
+    const { header, auxPow, size } = chain.tip
+    const confirm = chain.database.get(keys.confirm(header.hash)) ?? new Uint8Array(0)
+    peers.broadcast(blockSubject, { header, auxPow, confirm, size })
+  }
+
+  /**
+   * Never told on as it is: whoever connects the block tells of it, with the confirm that it keeps. So every node tells of
+   * a block once, however many confirms of it there are.
+   */
+  async #announced(peer: Peer, unit: HeaderUnit): Promise<Verdict> {
+    if (this.#options.chain.headers.get(unit.header.hash)?.status !== 'active') {
+      try {
+        await this.#options.sync.announced(peer, unit)
+      } catch (error) {
+        if (!(error instanceof LinkError)) throw error
+      }
+    }
+    return 'ignore'
+  }
+}

@@ -1,0 +1,16 @@
+import type { EventEmitter } from 'node:events'
+import type { Peer } from '../peers/peer.js'
+import type { Peers } from '../peers/peers.js'
+import type { HeaderUnit } from '../wire/headers.js'
+
+/** The peers, as far as the relay cares. */
+export type RelayPeers = Pick<Peers, 'all' | 'events' | 'listen' | 'broadcast'>
+
+/** The sync, as far as the relay cares. */
+export interface RelaySync {
+  progress(): { readonly catchingUp: boolean }
+  /** `progress`: whether it catches up may have changed. */
+  readonly events: Pick<EventEmitter, 'on' | 'off'>
+  /** Resolves when an announced tip is connected or known, rejects with a RuleError when it is refused. */
+  announced(peer: Peer, unit: HeaderUnit): Promise<void>
+}

@@ -1,0 +1,51 @@
+import type { Chain } from '../../chain/chain.js'
+import type { Verifier } from '../../crypto/verifier.js'
+import type { Clock, Log, Timers } from '../../env.js'
+import type { Code } from '../../errors.js'
+import type { Hash } from '../../primitives/hash.js'
+import type { Header } from '../../primitives/header.js'
+import type { Assumed } from '../options.js'
+import type { Exchange } from '../wire/exchange.js'
+import type { Status } from '../wire/status.js'
+
+/** A neighbour, as far as the sync cares. */
+export interface SyncPeer {
+  readonly id: number
+  readonly name: string
+  /** The latest that it said of itself. */
+  readonly status: Status
+  readonly closed: boolean
+  ask<Q, A>(exchange: Exchange<Q, A>, question: Q): Promise<A>
+  penalise(code: Code, detail?: string): void
+  close(reason: string): void
+}
+
+/** The neighbours. */
+export interface SyncPeers {
+  all(): readonly SyncPeer[]
+  readonly events: {
+    on(event: 'joined' | 'left' | 'status', listener: () => void): unknown
+    off(event: 'joined' | 'left' | 'status', listener: () => void): unknown
+  }
+}
+
+export interface SyncOptions {
+  readonly chain: Chain
+  readonly peers: SyncPeers
+  readonly verifier: Verifier
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly log: Log
+  /** A block whose signatures, and those of the blocks below it, are believed once peers prove that it is on the chain. */
+  readonly assumeValid?: Assumed
+  /** Block bytes that are at hand without asking anybody. */
+  readonly bodyAtHand?: (hash: Hash) => Uint8Array | undefined
+  /** Told of a valid confirm for another block than the one that is connected at its height. */
+  readonly onConflict?: (confirm: Uint8Array, header: Header) => void
+}
+
+/** How a peer that misbehaved is spoken of: what it did costs it what the code says, and the connection. */
+export function dismiss(peer: SyncPeer, code: Code, reason: string): void {
+  peer.penalise(code, reason)
+  peer.close(reason)
+}

@@ -1,0 +1,71 @@
+import type { Clock } from '../../env.js'
+import type { TransportLimits } from './limits.js'
+
+const headerSize = 12
+const dataFrame = 0
+const pingFrame = 2
+const openFlag = 1
+
+/**
+ * Follows the frames of Yamux as they arrive. The multiplexer keeps a frame until it is whole, however long it says it
+ * is, and answers every ping and every opened stream; here both get a bound.
+ */
+export class MuxGuard {
+  readonly #limits: TransportLimits
+  readonly #clock: Clock
+  readonly #header = new Uint8Array(headerSize)
+  #filled = 0
+  /** Bytes of the frame's data that are still to come. */
+  #rest = 0
+  #counted = 0
+  #since: number
+
+  constructor(limits: TransportLimits, clock: Clock) {
+    this.#limits = limits
+    this.#clock = clock
+    this.#since = clock.now()
+  }
+
+  /** Takes the next bytes of the connection; says what is wrong with them, if anything is. */
+  refusal(bytes: Uint8Array): string | undefined {
+    let at = 0
+    while (at < bytes.length) {
+      if (this.#rest > 0) {
+        const skipped = Math.min(this.#rest, bytes.length - at)
+        this.#rest -= skipped
+        at += skipped
+        continue
+      }
+      const part = bytes.subarray(at, at + headerSize - this.#filled)
+      this.#header.set(part, this.#filled)
+      this.#filled += part.length
+      at += part.length
+      if (this.#filled < headerSize) break
+      this.#filled = 0
+      const refusal = this.#frame()
+      if (refusal !== undefined) return refusal
+    }
+    return undefined
+  }
+
+  #frame(): string | undefined {
+    const view = new DataView(this.#header.buffer)
+    const type = view.getUint8(1)
+    const opens = (view.getUint16(2) & openFlag) !== 0
+    if (type === dataFrame) {
+      this.#rest = view.getUint32(8)
+      if (this.#rest > this.#limits.window) return `a frame of ${this.#rest} bytes`
+    }
+    return opens || type === pingFrame ? this.#count() : undefined
+  }
+
+  #count(): string | undefined {
+    const now = this.#clock.now()
+    if (now - this.#since >= this.#limits.controlTime) {
+      this.#since = now
+      this.#counted = 0
+    }
+    this.#counted++
+    return this.#counted > this.#limits.controlFrames ? 'too many streams and pings' : undefined
+  }
+}

@@ -1,0 +1,104 @@
+import type { Chain } from '../chain/chain.js'
+import type { KnownHeader } from '../chain/headers.js'
+import { checkProofOfWork } from '../consensus/auxpow.js'
+import { checkHeaderContext } from '../consensus/context.js'
+import { RuleError } from '../errors.js'
+import type { AuxPow } from '../primitives/auxpow.js'
+import type { Block } from '../primitives/block.js'
+import { equalBytes, mapKey } from '../primitives/bytes.js'
+import type { Hash } from '../primitives/hash.js'
+import type { Header } from '../primitives/header.js'
+
+/** Candidates of other nodes, and offers of this one, that are held for one height. */
+export const maxCandidates = 8
+
+/** A block that a miner found, without its body: what is gossiped on a chain whose producer is `miners`. */
+export interface CandidateUnit {
+  readonly header: Header
+  readonly auxPow: AuxPow
+}
+
+/** Where the body of a candidate comes from: bytes of the whole block, undefined when nobody hands them out. */
+export type FetchBody = () => Promise<Uint8Array | undefined>
+
+/** A block that somebody waits for. */
+interface Offer {
+  readonly block: Block
+  resolve(): void
+  reject(error: RuleError): void
+}
+
+interface Candidate extends CandidateUnit {
+  readonly fetch: FetchBody
+}
+
+/** Blocks that could be the next one: what was handed in at this node, and what miners announced. */
+export class Candidates {
+  readonly #chain: Chain
+  readonly #announced = new Map<string, Candidate>()
+  #offers: Offer[] = []
+
+  constructor(chain: Chain) {
+    this.#chain = chain
+  }
+
+  /** Whether there is anything to propose. */
+  get some(): boolean {
+    return this.#announced.size > 0 || this.#offers.length > 0
+  }
+
+  /** Blocks handed in at this node whose bodies are checked, the oldest first. */
+  get offered(): readonly Block[] {
+    return this.#offers.map(({ block }) => block)
+  }
+
+  /** What others announced, the oldest first. */
+  get announced(): readonly Candidate[] {
+    return [...this.#announced.values()]
+  }
+
+  /**
+   * Holds a candidate; false when it is held already, is for another tip, or there is no room. Throws the RuleError of a header
+   * or a work that is not right: nothing else can be said without the body.
+   */
+  announce({ header, auxPow }: CandidateUnit, fetch: FetchBody): boolean {
+    const { spec, headers, tip } = this.#chain
+    if (!spec.hasValidators || spec.producer !== 'miners') {
+      throw new RuleError('vote-candidate', `the blocks of ${spec.name} do not come from miners`)
+    }
+    const id = mapKey(header.hash)
+    if (!equalBytes(header.previous, tip.header.hash) || this.#announced.has(id)) return false
+    checkHeaderContext(spec, header, headers.ancestry(tip))
+    checkProofOfWork(spec, header, auxPow)
+    if (this.#announced.size >= maxCandidates) return false
+    this.#announced.set(id, { header, auxPow, fetch })
+    return true
+  }
+
+  /** A candidate turned out to be of no use. */
+  drop(hash: Hash): void {
+    this.#announced.delete(mapKey(hash))
+  }
+
+  /** Resolves when the tip is this block, rejects with `template-stale` when it is another. The block was checked before. */
+  offer(block: Block): Promise<void> {
+    if (this.#offers.length >= maxCandidates) {
+      return Promise.reject(new RuleError('busy', `${maxCandidates} blocks wait for their turn already`))
+    }
+    return new Promise((resolve, reject) => this.#offers.push({ block, resolve, reject }))
+  }
+
+  /** Everything that was held is decided: the tip moved. */
+  settle(tip: KnownHeader): void {
+    this.#announced.clear()
+    for (const { block, resolve, reject } of this.#offers.splice(0)) {
+      if (equalBytes(block.header.hash, tip.header.hash)) resolve()
+      else reject(new RuleError('template-stale', `height ${block.header.height} was decided for another block`))
+    }
+  }
+
+  /** Nobody will propose them any more. */
+  abandon(): void {
+    for (const { reject } of this.#offers.splice(0)) reject(new RuleError('busy', 'the node is stopping'))
+  }
+}

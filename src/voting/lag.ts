@@ -1,0 +1,63 @@
+import type { Timers } from '../env.js'
+
+/** Milliseconds for which a peer's word that there are more blocks is believed while none of them comes. */
+const patience = 10_000
+
+/**
+ * Whether other nodes have blocks that this one lacks. They only say so: whoever lies stops nobody's vote for longer than
+ * {@link patience}.
+ */
+export class Lag {
+  readonly #timers: Timers
+  #reported: number | undefined
+  #tip: number
+  #doubted = false
+  #cancel: (() => void) | undefined
+
+  constructor(timers: Timers, tip: number) {
+    this.#timers = timers
+    this.#tip = tip
+  }
+
+  /** The highest tip that a peer reports; undefined while there is no peer. */
+  get reported(): number | undefined {
+    return this.#reported
+  }
+
+  /** Whether the node should catch up rather than vote. */
+  get behind(): boolean {
+    return !this.#doubted && this.#lacking
+  }
+
+  /** What peers report now. */
+  report(height: number | undefined): void {
+    this.#reported = height
+    this.#watch()
+  }
+
+  /** The tip moved; `voted`: by a confirm that was gathered here, so the node was not behind. */
+  moved(tip: number, voted: boolean): void {
+    this.#tip = tip
+    // A block that others had is a reason to believe them again.
+    if (!voted) this.#doubted = false
+    this.stop()
+    this.#watch()
+  }
+
+  stop(): void {
+    this.#cancel?.()
+    this.#cancel = undefined
+  }
+
+  get #lacking(): boolean {
+    return this.#reported !== undefined && this.#reported > this.#tip
+  }
+
+  #watch(): void {
+    if (!this.#lacking) return this.stop()
+    this.#cancel ??= this.#timers.after(patience, () => {
+      this.#cancel = undefined
+      this.#doubted = this.#lacking
+    })
+  }
+}

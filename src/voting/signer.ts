@@ -1,0 +1,138 @@
+import { publicKeyOf } from '../crypto/keys.js'
+import type { Log } from '../env.js'
+import type { Hash } from '../primitives/hash.js'
+import type { LockState, RestoredState } from './machine.js'
+import { type SignedMessage, stepOf, type UnsignedMessage, viewOf } from './message.js'
+import type { SignStore } from './sign-file.js'
+import {
+  encodeSignState,
+  freshSignState,
+  parseSignState,
+  restoredAt,
+  signRuling,
+  type SignState,
+  SignStateError,
+  withSigned,
+} from './sign-state.js'
+import { signMessage } from './sign.js'
+
+/** When a key whose sign state is lost votes again: after the height that is open now, or at once. */
+export type SignReset = 'next' | 'now'
+
+export interface SignerOptions {
+  /** 32 bytes. */
+  readonly key: Uint8Array
+  readonly store: SignStore
+  /** Hash of the genesis block. */
+  readonly genesis: Hash
+  readonly reset?: SignReset | undefined
+  readonly log: Log
+}
+
+/** What decides whether a lost sign state may be begun anew. */
+export interface Outlook {
+  /** The open height. */
+  readonly height: number
+  /** The highest tip that a peer reports; undefined while there is no peer. */
+  readonly reported: number | undefined
+  /** Whether no other validator exists. */
+  readonly alone: boolean
+}
+
+/**
+ * A validator's key with the memory of what it signed: nothing leaves before it is in the store, and nothing is signed
+ * that contradicts it.
+ */
+export class Signer {
+  readonly publicKey: Uint8Array
+  readonly #options: SignerOptions
+  #state: SignState | undefined
+  /** Why there is no state. */
+  #lost: string | undefined
+  /** Why nothing is signed any more. */
+  #broken: string | undefined
+  /** The first height to sign at, once `next` has been settled. */
+  #from: number | undefined
+
+  private constructor(options: SignerOptions) {
+    this.#options = options
+    this.publicKey = publicKeyOf(options.key)
+  }
+
+  static async open(options: SignerOptions): Promise<Signer> {
+    const signer = new Signer(options)
+    const bytes = await options.store.load()
+    try {
+      if (bytes !== undefined) signer.#state = parseSignState(bytes, signer.#owner)
+    } catch (error) {
+      if (!(error instanceof SignStateError)) throw error
+      signer.#lost = `the sign state is damaged (${error.message})`
+      options.log.error({ reason: error.message }, 'the sign state is damaged')
+    }
+    return signer
+  }
+
+  /** Why nothing is signed at the open height; undefined when it is. */
+  refusal(outlook: Outlook): string | undefined {
+    if (this.#broken !== undefined) return this.#broken
+    if (this.#state !== undefined) return undefined
+    const { reset } = this.#options
+    if (reset === 'now') return undefined
+    if (reset === 'next') return this.#refusalAfterReset(outlook)
+    const { height, reported, alone } = outlook
+    if (this.#lost !== undefined) return `${this.#lost}; ${resetHint}`
+    if (height > 1 || (reported ?? 0) > 0) return `the sign state is missing; ${resetHint}`
+    // Whether the chain has begun without this node nobody but another can tell.
+    return reported === undefined && !alone ? 'waits for a peer, since it has signed nothing yet' : undefined
+  }
+
+  /** The oldest first; where the machine of a height goes on. */
+  restored(height: number): RestoredState | undefined {
+    return this.#state === undefined ? undefined : restoredAt(this.#state, height)
+  }
+
+  /**
+   * Signs a message and resolves when that is on disk; what was signed in its place before comes back as it was. Undefined
+   * when it may not be signed.
+   */
+  async sign(message: UnsignedMessage, locks: LockState): Promise<SignedMessage | undefined> {
+    const { key, store, genesis, log } = this.#options
+    const place = { height: message.height, view: viewOf(message), step: stepOf(message) }
+    const state = this.#state ?? freshSignState(message.height)
+    const ruling = signRuling(state, message)
+    if (ruling.ruling === 'stored') return ruling.message
+    if (ruling.ruling === 'refused') {
+      log.warn({ ...place, reason: ruling.reason }, 'a message is not signed')
+      return undefined
+    }
+    const signed = signMessage(message, genesis, key)
+    const next = withSigned(state, signed, locks)
+    try {
+      await store.save(encodeSignState(next, this.#owner))
+    } catch (error) {
+      this.#broken = `the sign state cannot be written (${error instanceof Error ? error.message : String(error)})`
+      log.error({ ...place, reason: this.#broken }, 'this node votes no more')
+      return undefined
+    }
+    this.#state = next
+    return signed
+  }
+
+  get #owner() {
+    return { genesis: this.#options.genesis, publicKey: this.publicKey }
+  }
+
+  #refusalAfterReset({ height, reported }: Outlook): string | undefined {
+    // What may have been signed belongs to the height that was open when the state was lost: the highest one known of now.
+    if (reported !== undefined && reported > height) this.#from = Math.max(this.#from ?? 0, reported + 2)
+    else if (reported !== undefined && reported < height) this.#from ??= height + 1
+    if (this.#from !== undefined && height >= this.#from) return undefined
+    return this.#from === undefined
+      ? 'the sign state was reset: waits until it has caught up with a peer'
+      : `the sign state was reset: votes from height ${this.#from}`
+  }
+}
+
+const resetHint =
+  'if no other node votes with this key, start once with --reset-sign-state, or for a chain that waits for it with ' +
+  '--reset-sign-state=now'

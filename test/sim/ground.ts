@@ -1,0 +1,120 @@
+import { type ProgramHash, parseAddress, singleKeyCode } from '../../src/primitives/address.js'
+import { toHex } from '../../src/primitives/bytes.js'
+import { genesisBlock } from '../../src/primitives/genesis.js'
+import type { Hash } from '../../src/primitives/hash.js'
+import { paramsAt, parseSpec, type Spec } from '../../src/primitives/spec.js'
+import type { Transaction } from '../../src/primitives/transaction.js'
+import { formatDate } from '../../src/did/date.js'
+import { buildDidTransaction, buildTransfer, type Payment } from '../../src/wallet/build.js'
+import type { Coin } from '../../src/wallet/coins.js'
+import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
+import { createIdentity } from '../../src/wallet/identity.js'
+import { signTransaction } from '../../src/wallet/sign.js'
+import { testAddress, testKey, testPublicKey, testSpec } from '../support/spec.js'
+import { Chance } from './random.js'
+
+/** What simulated nodes agree on before they begin, made once for all simulations of a process: signing is slow. */
+
+/** Coins of the payer in the genesis block. Each begins one family of transactions, so that none spends what another does. */
+const families = 24
+const payer = 10
+const coinValue = 10_000_000_000n
+/** Accounts whose DIDs are created. */
+const firstOwner = 1000
+
+export interface Prepared {
+  readonly transaction: Transaction
+  /** What it spends an output of; undefined for one that spends a genesis coin. */
+  readonly parent: Prepared | undefined
+}
+
+export interface Ground {
+  readonly spec: Spec
+  /** Hash of the genesis block. */
+  readonly genesis: Hash
+  /** Transfers, DID creations, and what spends their change. None is in conflict with another. */
+  readonly transactions: readonly Prepared[]
+}
+
+export interface GroundPlan {
+  /** Numbers of the nodes that are validators. */
+  readonly validators: readonly number[]
+  /** From a height on others are. */
+  readonly upgrade?: { readonly height: number; readonly validators: readonly number[] }
+  /** Milliseconds between blocks when nothing waits. */
+  readonly emptyInterval: number
+}
+
+const made = new Map<string, Ground>()
+
+export function groundOf(plan: GroundPlan): Ground {
+  const id = JSON.stringify(plan)
+  const known = made.get(id) ?? makeGround(plan)
+  made.set(id, known)
+  return known
+}
+
+/** The key that a node validates with, when it is its turn. */
+export function validatorKey(node: number): Uint8Array {
+  return testKey(node)
+}
+
+function makeGround({ validators, upgrade, emptyInterval }: GroundPlan): Ground {
+  const keysOf = (nodes: readonly number[]) => nodes.map((node) => toHex(testPublicKey(node)))
+  const spec = parseSpec(
+    testSpec({
+      allocations: Array.from({ length: families }, () => ({
+        address: testAddress(payer),
+        amount: coinValue.toString(),
+      })),
+      validators: keysOf(validators),
+      timing: { minInterval: 500, emptyInterval, maxDrift: 5_000, propose: 2_000, delta: 500 },
+      maxViewTimeout: 20_000,
+      maturity: 2,
+      upgrades:
+        upgrade === undefined
+          ? []
+          : [{ height: upgrade.height, name: 'others', parameters: { validators: keysOf(upgrade.validators) } }],
+    }),
+  )
+  const genesis = genesisBlock(spec)
+  const coinbase = genesis.transactions[0] as Transaction
+  const assetId = (genesis.transactions[1] as Transaction).hash
+  const random = new Chance(1)
+  const payment = (coin: Coin): Payment => ({
+    code: singleKeyCode(testPublicKey(payer)),
+    coins: [coin],
+    fee: paramsAt(spec, 1).fees,
+    assetId,
+    maxMoney: spec.maxMoney,
+    random,
+  })
+  const transactions = Array.from({ length: families }, (_, index) => {
+    const coin = { txid: coinbase.hash, index, value: coinValue }
+    const first = index % 3 === 0 ? creation(spec, payment(coin), index) : transfer(payment(coin))
+    const parent = { transaction: first, parent: undefined }
+    if (index % 2 === 1) return [parent]
+    // The change is the last output.
+    const change = first.outputs.length - 1
+    const { value } = first.outputs[change] as (typeof first.outputs)[number]
+    return [parent, { transaction: transfer(payment({ txid: first.hash, index: change, value })), parent }]
+  })
+  return { spec, genesis: genesis.header.hash, transactions: transactions.flat() }
+}
+
+function transfer(payment: Payment): Transaction {
+  const recipient = { programHash: parseAddress(testAddress(11)) as ProgramHash, value: 1_000_000_000n }
+  return signed(buildTransfer(payment, [recipient]).transaction)
+}
+
+function creation(spec: Spec, payment: Payment, index: number): Transaction {
+  const account = devnetAccount(firstOwner + index)
+  const specification = paramsAt(spec, 1).specifications.did[0] as string
+  const context = { account, specification, created: formatDate(spec.time) }
+  const operation = createIdentity(context, { services: [], expires: formatDate(spec.time + 365 * 86_400) })
+  return signed(buildDidTransaction(payment, operation, undefined).transaction)
+}
+
+function signed(transaction: Transaction): Transaction {
+  return signTransaction(transaction, [testKey(payer)]).transaction
+}

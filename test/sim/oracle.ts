@@ -1,0 +1,82 @@
+import type { Chain } from '../../src/chain/chain.js'
+import { stateDigest } from '../../src/chain/replay.js'
+import { mapKey, toHex } from '../../src/primitives/bytes.js'
+import { blockOf, parseMessage, type SignedMessage, signerOf, stepOf, viewOf } from '../../src/voting/message.js'
+
+/** A promise that was broken. */
+export class Violation extends Error {
+  override readonly name = 'Violation'
+}
+
+/** Watches honest nodes and throws a {@link Violation} as soon as one of them, or two together, break a promise. */
+export class Oracle {
+  /** The block that was confirmed first at each height. */
+  readonly #confirmed: { readonly id: string; readonly node: number }[] = []
+  /** State at each tip. */
+  readonly #digests = new Map<string, { readonly digest: string; readonly node: number }>()
+  /** How far each node said that it has come. */
+  readonly #reached = new Map<number, number>()
+  /** What honest validators signed. */
+  readonly #signed = new Map<string, string>()
+
+  /** The highest confirmed block of all. */
+  get height(): number {
+    return this.#confirmed.length - 1
+  }
+
+  /** A node connected a block. */
+  connected(node: number, height: number, id: string): void {
+    const first = (this.#confirmed[height] ??= { id, node })
+    if (first.id !== id) {
+      throw new Violation(`two blocks at height ${height}: ${first.id} at n${first.node}, ${id} at n${node}`)
+    }
+    const reached = this.#reached.get(node) ?? 0
+    if (height !== reached + 1) throw new Violation(`n${node} connected height ${height} after ${reached}`)
+    this.#reached.set(node, height)
+  }
+
+  disconnected(node: number, height: number): void {
+    throw new Violation(`n${node} took back its block at height ${height}`)
+  }
+
+  /** A node is back after a stop or a crash: nothing that it had is gone or different. */
+  opened(node: number, chain: Chain): void {
+    const { height } = chain.tip.header
+    const reached = this.#reached.get(node) ?? 0
+    if (height < reached) throw new Violation(`n${node} is back at height ${height}, but it had ${reached}`)
+    for (let at = 0; at <= height; at++) {
+      const id = chain.headers.active(at)?.header.id ?? 'none'
+      const first = (this.#confirmed[at] ??= { id, node })
+      if (first.id !== id) throw new Violation(`n${node} is back with ${id} at height ${at}, confirmed is ${first.id}`)
+    }
+    this.#reached.set(node, height)
+  }
+
+  /** Compares the state of a node with that of whoever had the same tip. Nothing may be written meanwhile. */
+  async compareState(node: number, chain: Chain): Promise<void> {
+    const { id, height } = chain.tip.header
+    const digest = await stateDigest(chain.database)
+    const first = this.#digests.get(id) ?? { digest, node }
+    this.#digests.set(id, first)
+    if (first.digest !== digest) {
+      throw new Violation(`n${node} and n${first.node} differ in their state at height ${height}`)
+    }
+  }
+
+  /** An honest validator told something: it may not contradict what it told before, in any of its lives. */
+  told(node: number, bytes: Uint8Array, key: Uint8Array): void {
+    const message = parseMessage(bytes)
+    if (message.kind === 'proof' || mapKey(signerOf(message)) !== mapKey(key)) return
+    const place = `${message.height} ${viewOf(message)} ${stepOf(message)}`
+    const value = valueOf(message)
+    const before = this.#signed.get(`${node} ${place}`) ?? value
+    this.#signed.set(`${node} ${place}`, before)
+    if (before !== value) throw new Violation(`n${node} contradicts itself at ${place}: ${before}, then ${value}`)
+  }
+}
+
+function valueOf(message: SignedMessage): string {
+  const block = blockOf(message)
+  const validView = message.kind === 'proposal' ? ` ${message.validView}` : ''
+  return `${block === undefined ? 'no block' : toHex(block)}${validView}`
+}

@@ -1,0 +1,133 @@
+import type { GroundPlan } from './ground.js'
+import { Chance } from './random.js'
+import type { Habits } from './traitor.js'
+
+/** What a seed makes of a simulation: who takes part, and what goes wrong. */
+
+export interface Partition {
+  /** Milliseconds after the storm began. */
+  readonly from: number
+  readonly until: number
+  /** The side that each node is on. */
+  readonly sides: readonly number[]
+  /** Whether connections end at once, or stay open and carry nothing. */
+  readonly breaks: boolean
+}
+
+/** A time in which things go wrong; after it everything is mended. */
+export interface Storm {
+  /** Milliseconds. */
+  readonly length: number
+  readonly delay: readonly [number, number]
+  readonly loss: number
+  readonly duplication: number
+  readonly partitions: readonly Partition[]
+  /** Probability that a node crashes at one write. */
+  readonly crashes: number
+  /** Probability that a write fails. */
+  readonly failures: number
+  /** Probability a second that one connection breaks. */
+  readonly breaks: number
+  /** Probability a second that one node is stopped in order, to be started again. */
+  readonly stops: number
+}
+
+export interface Scenario {
+  readonly seed: number
+  readonly plan: GroundPlan
+  /** Validators of any height and followers. */
+  readonly nodes: number
+  readonly traitors: ReadonlyMap<number, Habits>
+  /** Milliseconds that each clock is off. */
+  readonly skews: readonly number[]
+  /** How fast the timers of each node run. */
+  readonly rates: readonly number[]
+  readonly storms: readonly Storm[]
+  /** Milliseconds of a message when nothing is wrong. */
+  readonly calm: readonly [number, number]
+  /** Whether validators crash, with probability one half, as they send a prevote for no block while they are locked on one. */
+  readonly crashWhenLocked: boolean
+  /** Transactions that are sent. */
+  readonly transactions: number
+}
+
+const longestStorm = 30_000
+
+export function scenarioOf(seed: number): Scenario {
+  const chance = new Chance(seed).fork('scenario')
+  const nodes = chance.pick([4, 4, 4, 5, 5, 6, 7, 7])
+  const count = nodes === 4 ? 4 : chance.pick([4, 4, nodes])
+  const validators = Array.from({ length: count }, (_, node) => node)
+  const plan = planOf(chance, validators, nodes)
+  const faulty = Math.floor((count - 1) / 3)
+  const traitors = new Map<number, Habits>()
+  if (chance.happens(0.4)) {
+    const chosen = chance.shuffled(validators).slice(0, chance.between(1, faulty))
+    for (const node of chosen) traitors.set(node, habits(chance))
+  }
+  return {
+    seed,
+    plan,
+    nodes,
+    traitors,
+    skews: Array.from({ length: nodes }, () => chance.pick([0, 0, chance.between(-2_000, 2_000)])),
+    rates: Array.from({ length: nodes }, () => 1 + (chance.fraction() - 0.5) / 50),
+    storms: Array.from({ length: chance.pick([1, 1, 2]) }, () => storm(chance, nodes)),
+    calm: [1, chance.pick([10, 100, 400])],
+    crashWhenLocked: chance.happens(0.3),
+    transactions: chance.between(0, 20),
+  }
+}
+
+/** Some chains change their validators a few blocks from genesis: one joins, one leaves, or both. */
+function planOf(chance: Chance, validators: readonly number[], nodes: number): GroundPlan {
+  const emptyInterval = chance.pick([1_000, 3_000])
+  if (!chance.happens(0.2)) return { validators, emptyInterval }
+  const next = validators.length
+  const others = chance.pick([
+    ...(next < nodes ? [[...validators, next], [...validators.slice(1), next]] : []),
+    validators.slice(0, -1),
+    [...validators].reverse(),
+  ])
+  return { validators, emptyInterval, upgrade: { height: 4, validators: others } }
+}
+
+function habits(chance: Chance): Habits {
+  const some = () => chance.pick([0, 0, 0.3, 1])
+  return {
+    twins: some(),
+    doubleVotes: some(),
+    eagerness: some(),
+    silence: chance.pick([0, 0, 0.2, 1]),
+    forgery: chance.pick([0, 0, 0.2]),
+  }
+}
+
+function storm(chance: Chance, nodes: number): Storm {
+  const length = chance.between(5_000, longestStorm)
+  return {
+    length,
+    delay: [1, chance.pick([20, 200, 1_000, 4_000])],
+    loss: chance.pick([0, 0, 0.02, 0.1, 0.3]),
+    duplication: chance.pick([0, 0.05, 0.3]),
+    partitions: chance.happens(0.5) ? partitions(chance, nodes, length) : [],
+    crashes: chance.pick([0, 0, 0.005, 0.02]),
+    failures: chance.pick([0, 0, 0, 0.002]),
+    breaks: chance.pick([0, 0, 0.1]),
+    stops: chance.pick([0, 0, 0.05]),
+  }
+}
+
+function partitions(chance: Chance, nodes: number, length: number): Partition[] {
+  const list: Partition[] = []
+  for (let from = chance.below(length / 2); from < length;) {
+    const until = from + chance.between(1_000, length)
+    const mixed = chance.shuffled(Array.from({ length: nodes }, (_, node) => node))
+    const minority = chance.pick([1, Math.floor(nodes / 2), chance.between(1, nodes - 1)])
+    const halves = Array.from({ length: nodes }, (_, node) => (mixed.indexOf(node) < minority ? 0 : 1))
+    const scattered = halves.map(() => chance.below(3))
+    list.push({ from, until, sides: chance.pick([halves, halves, scattered]), breaks: chance.happens(0.5) })
+    from = until + chance.between(0, length / 2)
+  }
+  return list
+}

@@ -1,0 +1,240 @@
+import { confirmBytes, proposalHash } from '../../src/primitives/confirm.js'
+import { Block } from '../../src/primitives/block.js'
+import { equalBytes, mapKey } from '../../src/primitives/bytes.js'
+import type { Hash } from '../../src/primitives/hash.js'
+import { Header } from '../../src/primitives/header.js'
+import { auxPowBytes, soloAuxPow } from '../../src/primitives/auxpow.js'
+import { paramsAt, quorum, type Spec } from '../../src/primitives/spec.js'
+import { solve } from '../../src/mining/solve.js'
+import type { Link, LinkOwner, Protocol, Topic, Transport, Verdict } from '../../src/network/link.js'
+import { blocksExchange } from '../../src/network/wire/blocks.js'
+import { blockSubject, headersExchange, type HeaderUnit } from '../../src/network/wire/headers.js'
+import { proposalSubject, voteSubject } from '../../src/network/wire/votes.js'
+import {
+  blockOf,
+  encodeMessage,
+  parseMessage,
+  type ProposalMessage,
+  signerOf,
+  type UnsignedMessage,
+  viewOf,
+  type VotingMessage,
+} from '../../src/voting/message.js'
+import { signMessage } from '../../src/voting/sign.js'
+import type { Chance } from './random.js'
+import type { SimulatedLink, SimulatedTransport } from './transport.js'
+
+/** What a byzantine validator does besides what an honest node does. */
+export interface Habits {
+  /** Probability that, on duty, it proposes one block to some and another to the rest. */
+  readonly twins: number
+  /** Probability that it votes for something else as well, each half of the others hearing another vote. */
+  readonly doubleVotes: number
+  /** Probability that it votes for a proposal in both steps as soon as it hears of it, locked or not. */
+  readonly eagerness: number
+  /** Probability that it keeps a block or a vote to itself. */
+  readonly silence: number
+  /** Probability that it tells of a block as confirmed that is not. */
+  readonly forgery: number
+}
+
+export interface TraitorOptions {
+  readonly spec: Spec
+  readonly genesis: Hash
+  readonly key: Uint8Array
+  readonly publicKey: Uint8Array
+  readonly habits: Habits
+  readonly chance: Chance
+}
+
+/** Between a node that follows the rules and the wires: what goes out is what a traitor says. */
+export class Traitor implements Transport {
+  readonly #wires: SimulatedTransport
+  readonly #options: TraitorOptions
+  /** Blocks that its own node does not know of. */
+  readonly #twins = new Map<string, Uint8Array>()
+  readonly #proposals: ProposalMessage[] = []
+  #owner: LinkOwner | undefined
+
+  constructor(wires: SimulatedTransport, options: TraitorOptions) {
+    this.#wires = wires
+    this.#options = options
+  }
+
+  get port(): number {
+    return this.#wires.port
+  }
+
+  start(owner: LinkOwner): Promise<void> {
+    this.#owner = owner
+    return this.#wires.start({
+      admits: (side) => owner.admits(side),
+      connected: (link) => owner.connected(link),
+      disconnected: (link) => owner.disconnected(link),
+      discovered: (address) => owner.discovered(address),
+      answer: (link, protocol, body) => this.#answer(owner, link, protocol, body),
+      heard: (link, topic, message) => this.#heard(owner, link, topic, message),
+    })
+  }
+
+  dial(address: string): Promise<Link> {
+    return this.#wires.dial(address)
+  }
+
+  close(): Promise<void> {
+    return this.#wires.close()
+  }
+
+  broadcast(topic: Topic, message: Uint8Array): void {
+    const { chance, habits } = this.#options
+    const isVoting = topic.name === voteSubject.topic.name || topic.name === proposalSubject.topic.name
+    if (!isVoting) return this.#wires.broadcast(topic, message)
+    const parsed = parseMessage(message)
+    if (parsed.kind === 'proof' || !equalBytes(signerOf(parsed), this.#options.publicKey)) {
+      return this.#wires.broadcast(topic, message)
+    }
+    if (chance.happens(habits.silence)) return
+    if (parsed.kind === 'proposal' && parsed.validView < 0 && chance.happens(habits.twins)) {
+      return void this.#proposeTwice(parsed)
+    }
+    if (parsed.kind === 'proposal' || !chance.happens(habits.doubleVotes)) return this.#wires.broadcast(topic, message)
+    this.#tellHalves(topic, [message, encodeMessage(this.#otherVote(parsed))])
+  }
+
+  async #answer(owner: LinkOwner, link: Link, protocol: Protocol, body: Uint8Array): Promise<Uint8Array> {
+    const { chance, habits } = this.#options
+    if (protocol.name === blocksExchange.protocol.name) {
+      const twins = blocksExchange.question.decode(body).map((hash) => this.#twins.get(mapKey(hash)))
+      if (twins.some((twin) => twin !== undefined)) {
+        return blocksExchange.answer.encode(twins.map((twin) => twin ?? new Uint8Array(0)))
+      }
+      if (chance.happens(habits.silence)) return blocksExchange.answer.encode([])
+    }
+    if (protocol.name === headersExchange.protocol.name && chance.happens(habits.forgery)) {
+      const proposal = this.#proposals.at(-1)
+      if (proposal !== undefined) return headersExchange.answer.encode([this.#forged(proposal)])
+    }
+    return owner.answer(link, protocol, body)
+  }
+
+  #heard(owner: LinkOwner, link: Link, topic: Topic, message: Uint8Array): Promise<Verdict> {
+    if (topic.name === proposalSubject.topic.name) this.#consider(message)
+    return owner.heard(link, topic, message)
+  }
+
+  /** A proposal of somebody else: an occasion for votes that no honest validator would give, and for a lie. */
+  #consider(message: Uint8Array): void {
+    const { chance, habits } = this.#options
+    const proposal = this.#parsed(message)
+    if (proposal?.kind !== 'proposal') return
+    this.#proposals.push(proposal)
+    if (this.#proposals.length > 8) this.#proposals.shift()
+    if (chance.happens(habits.eagerness)) this.#voteFor(proposal)
+    if (chance.happens(habits.forgery)) {
+      this.#tellSome(blockSubject.topic, blockSubject.message.encode(this.#forged(proposal)))
+    }
+  }
+
+  #parsed(message: Uint8Array): VotingMessage | undefined {
+    try {
+      return parseMessage(message)
+    } catch {
+      return undefined
+    }
+  }
+
+  #voteFor({ height, header, proposal }: ProposalMessage): void {
+    const { publicKey: signer } = this.#options
+    if (!paramsAt(this.#options.spec, height).validators.some((key) => equalBytes(key, signer))) return
+    const prevote = { kind: 'prevote', height, view: proposal.viewOffset, blockHash: header.hash, signer } as const
+    this.#tellAll(voteSubject.topic, this.#signed(prevote))
+    this.#tellAll(voteSubject.topic, this.#signed({ kind: 'precommit', height, header, proposal, signer }))
+  }
+
+  /** A vote of the same place for another block that was heard of, or for none. */
+  #otherVote(vote: Exclude<VotingMessage, { kind: 'proposal' | 'proof' }>): VotingMessage {
+    const { height, signer } = vote
+    const view = viewOf(vote)
+    const named = blockOf(vote)
+    const rival = this.#proposals.find(
+      ({ header, proposal }) =>
+        header.height === height &&
+        (vote.kind === 'prevote' || proposal.viewOffset === view) &&
+        (named === undefined || !equalBytes(header.hash, named)),
+    )
+    if (vote.kind === 'prevote') {
+      const blockHash = named === undefined || this.#options.chance.happens(0.5) ? rival?.header.hash : undefined
+      return this.#sign({ kind: 'prevote', height, view, blockHash, signer })
+    }
+    if (rival === undefined) return this.#sign({ kind: 'precommit-nil', height, view, signer })
+    return this.#sign({ kind: 'precommit', height, header: rival.header, proposal: rival.proposal, signer })
+  }
+
+  async #proposeTwice(first: ProposalMessage): Promise<void> {
+    const [link] = this.#wires.links
+    if (link === undefined || this.#owner === undefined) return
+    const question = blocksExchange.question.encode([first.header.hash])
+    const [bytes] = blocksExchange.answer.decode(await this.#owner.answer(link, blocksExchange.protocol, question))
+    if (bytes === undefined || bytes.length === 0) return
+    const block = Block.fromBytes(bytes)
+    // Everything but the free nonce stays, so that the other block is as valid as the first.
+    const header = new Header({ ...first.header, nonce: first.header.nonce + 1 })
+    const twin = (await solve(new Block(header, soloAuxPow(header.hash, header.time), block.transactions))) as Block
+    this.#twins.set(mapKey(header.hash), twin.bytes)
+    const { sponsor, viewOffset } = first.proposal
+    const second = this.#sign({
+      kind: 'proposal',
+      height: first.height,
+      validView: -1,
+      header,
+      proposal: { sponsor, viewOffset, blockHash: header.hash },
+      prevotes: [],
+    }) as ProposalMessage
+    this.#proposals.push(first, second)
+    this.#tellHalves(proposalSubject.topic, [encodeMessage(first), encodeMessage(second)])
+    this.#voteFor(second)
+  }
+
+  /** A block with what looks like a confirm: too few votes, or one vote many times, or votes that nobody signed. */
+  #forged({ height, header, proposal }: ProposalMessage): HeaderUnit {
+    const { spec, key, publicKey, chance } = this.#options
+    const { validators } = paramsAt(spec, height)
+    const vote = this.#sign({ kind: 'precommit', height, header, proposal, signer: publicKey })
+    const signature = vote.kind === 'precommit' ? vote.signature : key
+    const hash = proposalHash(proposal)
+    const own = { proposalHash: hash, signer: publicKey, accept: true, signature }
+    const voters = chance.shuffled(validators).slice(0, quorum(validators.length))
+    const votes = chance.pick([
+      [own],
+      voters.map(() => own),
+      voters.map((signer) => ({ ...own, signer })),
+      voters.map((signer) => ({ ...own, signer, signature: chance.bytes(64) })),
+    ])
+    const auxPow = soloAuxPow(header.hash, header.time)
+    return { header, auxPow: auxPowBytes(auxPow), confirm: confirmBytes({ proposal, votes }), size: 500 }
+  }
+
+  #sign(message: UnsignedMessage): VotingMessage {
+    return signMessage(message, this.#options.genesis, this.#options.key)
+  }
+
+  #signed(message: UnsignedMessage): Uint8Array {
+    return encodeMessage(this.#sign(message))
+  }
+
+  #tellAll(topic: Topic, message: Uint8Array): void {
+    for (const link of this.#wires.links) this.#wires.tell(link, topic, message)
+  }
+
+  #tellSome(topic: Topic, message: Uint8Array): void {
+    for (const link of this.#wires.links) {
+      if (this.#options.chance.happens(0.5)) this.#wires.tell(link, topic, message)
+    }
+  }
+
+  #tellHalves(topic: Topic, messages: readonly [Uint8Array, Uint8Array]): void {
+    this.#wires.links.forEach((link: SimulatedLink) => {
+      this.#wires.tell(link, topic, messages[this.#options.chance.below(2)] as Uint8Array)
+    })
+  }
+}
