@@ -1,6 +1,8 @@
 import { Chain } from './chain/chain.js'
 import { checkRecentBlocks } from './chain/integrity.js'
 import { ChainReader } from './chain/reader.js'
+import { openCore } from './core.js'
+import { publicKeyOf } from './crypto/keys.js'
 import { createVerifierPool } from './crypto/pool.js'
 import { SignatureCache } from './crypto/signature-cache.js'
 import type { Verifier } from './crypto/verifier.js'
@@ -9,11 +11,18 @@ import { VirtualClock } from './devnet/clock.js'
 import { Devnet, type MiningMode } from './devnet/devnet.js'
 import type { Clock, Env } from './env.js'
 import { EventLog } from './events/log.js'
-import { Mempool } from './mempool/mempool.js'
+import type { Mempool } from './mempool/mempool.js'
 import type { PoolLimits } from './mempool/policy.js'
 import { Mining } from './mining/mining.js'
 import { type Identity, loadIdentity } from './network/identity.js'
+import type { Network } from './network/network.js'
+import type { Assumed } from './network/options.js'
+import type { PeersSettings } from './network/peers/peers.js'
+import { type NodeTransport, openTransport } from './network/transport.js'
+import { protocols, topics } from './network/wire/all.js'
 import type { ProgramHash } from './primitives/address.js'
+import { concat, toHex } from './primitives/bytes.js'
+import { sha256 } from './primitives/hash.js'
 import { genesisBlock } from './primitives/genesis.js'
 import type { Spec } from './primitives/spec.js'
 import type { QueryLimits } from './resolver/query.js'
@@ -23,6 +32,9 @@ import { loadSecret } from './storage/secret-file.js'
 import { Database } from './storage/database.js'
 import { DataDirectory } from './storage/directory.js'
 import { keys } from './storage/schema.js'
+import { SignFile, type SignStore } from './voting/sign-file.js'
+import type { SignReset } from './voting/signer.js'
+import type { Voting } from './voting/voting.js'
 
 /** How often the pool is looked through for what has waited too long, in milliseconds. */
 const expiryInterval = 10 * 60 * 1000
@@ -36,9 +48,32 @@ export interface NodeOptions {
   readonly mining?: MiningMode
   /** On a devnet: so many accounts have coins, those that its genesis block pays included. */
   readonly accounts?: number
-  /** On a chain without validators: mine, and pay this address. */
+  /** Whom own blocks pay; on a chain without validators it also means that the node mines. */
   readonly mineTo?: ProgramHash
+  /** Absent, and on a devnet: the node knows no other. */
+  readonly peering?: NodePeering
+  /** A key that votes on a chain with validators. */
+  readonly validator?: NodeValidator
   readonly tuning?: NodeTuning
+}
+
+/** How a node finds others, and is found. */
+export interface NodePeering extends PeersSettings {
+  /** IP addresses to listen on. */
+  readonly hosts: readonly string[]
+  /** 0 takes a free one. */
+  readonly port: number
+  /** Whether to look for nodes in the local network, and to be found there. */
+  readonly mdns: boolean
+  /** A block whose signatures, and those of all below it, are believed once it is on the chain that peers prove. */
+  readonly assumeValid?: Assumed
+}
+
+export interface NodeValidator {
+  /** 32-byte private key. */
+  readonly key: Uint8Array
+  /** Begins a new memory of what the key signed, in the place of one that is missing or damaged. */
+  readonly resetSignState?: SignReset
 }
 
 /** Sizes that a node has good values for. */
@@ -55,6 +90,12 @@ export interface NodeTuning {
   readonly pool?: Partial<PoolLimits>
 }
 
+/** The peers of a node, and where it listens for them. */
+export interface NodeNetwork {
+  readonly network: Network
+  readonly transport: NodeTransport
+}
+
 /** The parts of a running node, wired together. Interfaces are served over them by api/. */
 export interface Node {
   readonly spec: Spec
@@ -69,6 +110,9 @@ export interface Node {
   readonly resolver: Resolver
   readonly devnet: Devnet | undefined
   readonly mining: Mining
+  /** On a chain with validators that is no devnet. */
+  readonly voting: Voting | undefined
+  readonly network: NodeNetwork | undefined
   /** Whether a peer has proved a tip that the node does not have. */
   sync(): SyncStatus
   /** The clock that the chain lives by: the virtual one on a devnet. */
@@ -145,23 +189,24 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     const stopped = new Promise<never>((_, reject) => chain.events.once('fatal', reject))
     const failure = Promise.race([stopped, database.failure])
     failure.catch(() => {})
-    const mempool = await Mempool.open({
-      chain,
-      verifier,
-      signatures,
-      clock: env.clock,
-      log: env.log,
-      limits: pool,
+    const identity = await loadIdentity(directory.peerKey, env.random)
+    const { peering, validator, mineTo } = options
+    const transport = peering === undefined || spec.devnet ? undefined : await transportOf(spec, identity, peering, env)
+    const core = await openCore({
+      ...{ chain, verifier, signatures, env, poolLimits: pool, payTo: mineTo },
+      peering: transport && { ...{ transport, settings: peering as NodePeering }, ...identity, ...peering },
+      validator: validator && { ...validator, signStore: signStoreOf(directory, spec, validator.key) },
     })
-    closers.push(() => mempool.close())
+    closers.push(() => core.close())
+    const { mempool, voting } = core
     const events = await EventLog.open({ chain, mempool, clock: env.clock })
     closers.push(repeat(env, expiryInterval, () => mempool.expire()))
-    const identity = await loadIdentity(directory.peerKey, env.random)
     const adminToken = await loadSecret(directory.adminToken, 'admin token', env.random)
     const reader = new ChainReader(chain)
     const tip = () => chain.tip.header
     // Without peers nobody can have proved a better tip.
-    const sync = () => ({ catchingUp: false, height: chain.tip.header.height, target: chain.tip.header.height })
+    const alone = () => ({ catchingUp: false, height: chain.tip.header.height, target: chain.tip.header.height })
+    const sync = () => core.network?.sync.progress() ?? alone()
     const resolver = new Resolver({
       database,
       clock,
@@ -180,11 +225,12 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       if (options.accounts !== undefined) await devnet.fund(options.accounts)
       devnet.start()
     }
-    const payTo = options.mineTo === undefined ? {} : { payTo: options.mineTo }
-    const validator = devnet === undefined ? {} : { validator: devnet.validator }
-    const mining = new Mining({ ...env, chain, mempool, ...payTo, ...validator })
+    const payTo = mineTo === undefined ? {} : { payTo: mineTo }
+    const devnetValidator = devnet === undefined ? {} : { validator: devnet.validator }
+    const mining = new Mining({ ...env, chain, mempool, ...payTo, ...devnetValidator })
     closers.push(() => mining.stop())
-    if (options.mineTo !== undefined) mining.start(options.mineTo)
+    if (mineTo !== undefined && !spec.hasValidators) mining.start(mineTo)
+    await core.start()
     return {
       spec,
       directory,
@@ -197,6 +243,8 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       resolver,
       devnet,
       mining,
+      voting,
+      network: core.network && transport && { network: core.network, transport },
       sync,
       clock,
       failure,
@@ -206,6 +254,18 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     await close()
     throw error
   }
+}
+
+function transportOf(spec: Spec, { secretKey }: Identity, peering: NodePeering, env: Env): Promise<NodeTransport> {
+  const { hosts, port, mdns } = peering
+  const genesis = genesisBlock(spec).header.hash
+  return openTransport({ secretKey, genesis, protocols, topics, hosts, port, mdns, env })
+}
+
+/** One file for each key and chain: a directory may see several keys, and a key several chains. */
+function signStoreOf(directory: DataDirectory, spec: Spec, key: Uint8Array): SignStore {
+  const owner = sha256(concat(publicKeyOf(key), genesisBlock(spec).header.hash))
+  return new SignFile(directory.signState(toHex(owner.subarray(0, 8))))
 }
 
 /** Calls back every so many milliseconds; the returned function ends it. */

@@ -1,8 +1,9 @@
-import type { ApiContext, NodeHealth } from './api/context.js'
+import type { ApiContext, NetworkView, NodeHealth } from './api/context.js'
 import type { ApiLimits } from './api/limits.js'
 import type { Log } from './env.js'
 import { countTransactions } from './mempool/transaction-count.js'
-import type { Node } from './node.js'
+import type { Node, NodeNetwork } from './node.js'
+import { services } from './network/wire/status.js'
 import { packageVersion } from './version.js'
 
 /** Ports above a port base: REST is the base and 4, and so on. */
@@ -21,7 +22,7 @@ export interface ServingOptions {
 
 /** The open interfaces of a node. */
 export interface Servers {
-  readonly ports: { readonly rest: number; readonly ws: number; readonly rpc: number }
+  readonly ports: { readonly rest: number; readonly ws: number; readonly rpc: number; readonly p2p: number }
   close(): Promise<void>
 }
 
@@ -29,8 +30,10 @@ export interface Servers {
 export async function serve(node: Node, { portBase, hosts, log, limits = {} }: ServingOptions): Promise<Servers> {
   const port = (offset: number) => (portBase === 0 ? 0 : portBase + offset)
   const counter = countTransactions(node)
-  const ports = { p2p: 0, ws: 0, rest: 0, rpc: 0 }
-  const { reader, mempool, events, resolver, devnet, mining, identity, adminToken, sync, chain, directory } = node
+  const network = node.network === undefined ? undefined : viewOf(node.network)
+  const ports = { p2p: network?.port ?? 0, ws: 0, rest: 0, rpc: 0 }
+  const { reader, mempool, events, resolver, devnet, mining, identity, adminToken, sync, chain, directory, voting } =
+    node
   let stage: NodeHealth['stage'] = 'starting'
   let failed = false
   node.failure.catch(() => (failed = true))
@@ -41,7 +44,9 @@ export async function serve(node: Node, { portBase, hosts, log, limits = {} }: S
     import('./api/ws/server.js'),
   ])
   const version = packageVersion()
-  const metrics = new NodeMetrics({ chain, mempool, resolver, version, databaseBytes: () => directory.databaseBytes() })
+  const others = { ...(network === undefined ? {} : { network }), ...(voting === undefined ? {} : { voting }) }
+  const databaseBytes = () => directory.databaseBytes()
+  const metrics = new NodeMetrics({ chain, mempool, resolver, version, databaseBytes, ...others })
   const context: ApiContext = {
     reader,
     mempool,
@@ -51,19 +56,23 @@ export async function serve(node: Node, { portBase, hosts, log, limits = {} }: S
     log,
     limits,
     ...(devnet === undefined ? {} : { devnet }),
+    ...others,
     nodeInfo: () => ({
       compile: version,
       id: identity.id,
       version: 1,
-      services: 0,
+      services: network === undefined ? 0 : services.wholeChain,
       relay: true,
       transactionCount: counter.total,
-      receivedCount: 0,
+      receivedCount: network?.receivedCount ?? 0,
       ports,
-      neighbors: [],
+      neighbors: network?.neighbors() ?? [],
     }),
     metrics,
-    health: () => ({ failed, stage, sync: sync() }),
+    health: () => {
+      const alarm = voting?.status().alarm
+      return { failed, stage, sync: sync(), ...(alarm === undefined ? {} : { alarm }) }
+    },
   }
   const servers: { close(): Promise<void> }[] = []
   const close = async () => {
@@ -86,4 +95,22 @@ export async function serve(node: Node, { portBase, hosts, log, limits = {} }: S
   }
   stage = 'serving'
   return { ports, close }
+}
+
+/** What the interfaces see of the peers of a node. */
+function viewOf({ network, transport }: NodeNetwork): NetworkView {
+  const { peers, sync } = network
+  return {
+    port: transport.port,
+    get receivedCount() {
+      return network.receivedCount
+    },
+    neighbors: () => peers.neighbors(),
+    progress: () => sync.progress(),
+    connect: (address) => peers.connect(address),
+    disconnect: (id) => peers.disconnect(id),
+    listBans: () => peers.listBans(),
+    ban: (subject, milliseconds, reason) => peers.ban(subject, milliseconds, reason),
+    unban: (subject) => peers.unban(subject),
+  }
 }

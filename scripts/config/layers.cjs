@@ -14,6 +14,7 @@ const rows = [
   ['mining'],
   ['voting'],
   ['network'],
+  ['core.ts'],
   ['resolver', 'wallet'],
   ['devnet'],
   ['api'],
@@ -86,6 +87,24 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/api/' },
       to: { path: 'node_modules/(fastify|@fastify|ws)/' },
+    },
+    {
+      name: 'libp2p-in-one-place',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/network/transport/' },
+      to: { path: 'node_modules/(libp2p|@libp2p|@chainsafe|@multiformats)/' },
+    },
+    {
+      name: 'libp2p-when-needed',
+      comment: 'a node without peers does not wait for libp2p to load',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/network/transport/' },
+      to: {
+        path: '^src/network/transport/',
+        pathNot: '^src/network/transport/limits\\.ts$',
+        dynamic: false,
+        dependencyTypesNot: ['type-only'],
+      },
     },
     {
       name: 'worker-pool-in-node',

@@ -23,9 +23,10 @@ export interface Neighbor {
 
 /** Who is not let in for now. */
 export interface Ban {
-  /** The name of a peer as logs and interfaces show it, or an IP address. */
+  readonly kind: 'key' | 'host'
+  /** 64 hex digits of the public key of a node, or an IP address. */
   readonly subject: string
-  /** Unix seconds. */
+  /** Unix milliseconds. */
   readonly until: number
   readonly reason: string
 }
@@ -45,29 +46,28 @@ export interface SyncProgress extends SyncStatus {
 export interface NetworkView {
   /** That is listened on; 0 where none is. */
   readonly port: number
-  /** Where others reach this node: multiaddrs that end in its id. */
-  readonly addresses: readonly string[]
   /** Transactions that peers handed out since the start. */
   readonly receivedCount: number
   neighbors(): readonly Neighbor[]
   progress(): SyncProgress
   /** Connects to `host:port` or a multiaddr and keeps the address; rejects with a LinkError or a RuleError that says why not. */
-  connect(address: string): Promise<void>
+  connect(address: string): Promise<unknown>
   /** Closes the connection to a neighbor; false where there is none of that id. */
   disconnect(id: number): boolean
-  bans(): readonly Ban[]
-  /** Bans the name of a peer or an IP address, and closes the connections to it. */
-  ban(subject: string, seconds: number, reason: string): void
+  listBans(): readonly Ban[]
+  /** Bans a public key in hex or an IP address for so long, and closes the connections to it. */
+  ban(subject: string, milliseconds: number, reason: string): Promise<unknown>
   /** Whether there was such a ban. */
-  unban(subject: string): boolean
+  unban(subject: string): Promise<boolean>
 }
 
-/** Two messages of one validator of which it may sign one at most. */
-export interface DoubleSigning {
+/** Two messages of one validator of which it may sign one at most, or two confirms of which one at most may exist. */
+export interface Contradiction {
   readonly height: number
+  /** 0 for confirms. */
   readonly view: number
-  readonly kind: 'proposal' | 'prevote' | 'precommit'
-  /** 33-byte key. */
+  readonly kind: 'proposal' | 'prevote' | 'precommit' | 'confirm'
+  /** 33-byte key; of confirms, the sponsor of the one that this node follows. */
   readonly signer: Uint8Array
   /** The messages as they came. */
   readonly first: Uint8Array
@@ -93,7 +93,7 @@ export interface VotingView {
   /** Votes and proposals of others that were counted since the start. */
   readonly received: number
   /** What is kept, or of it that of a height; the oldest first. */
-  evidence(height?: number): readonly DoubleSigning[]
+  evidence(height?: number): readonly Contradiction[]
 }
 
 /** What the node says about itself at this moment. */

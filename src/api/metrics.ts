@@ -14,7 +14,7 @@ export interface MetricSources {
   readonly mempool: Pick<Mempool, 'events' | 'size' | 'bytes'>
   readonly resolver: Pick<Resolver, 'scannedDocuments'>
   /** Without it there are no peers. */
-  readonly network?: Pick<NetworkView, 'neighbors' | 'progress' | 'bans' | 'receivedCount'>
+  readonly network?: Pick<NetworkView, 'neighbors' | 'progress' | 'listBans' | 'receivedCount'>
   /** Without it nobody votes. */
   readonly voting?: Pick<VotingView, 'status' | 'received'>
   /** Bytes of the database on disk. */
@@ -190,7 +190,7 @@ function addNetwork(registry: Registry, { chain, network, voting }: MetricSource
       peers.set({ direction: 'outbound' }, neighbors.length - inbound)
     },
   })
-  gauge('didledger_banned_peers', 'Nodes and addresses that are not let in for now.', () => network?.bans().length ?? 0)
+  gauge('didledger_banned_peers', 'Nodes and addresses that are not let in for now.', () => network?.listBans().length ?? 0)
   gauge(
     'didledger_sync_target_blocks',
     'Height of the best tip that is proved.',

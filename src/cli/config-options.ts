@@ -19,13 +19,13 @@ const tuningHeading = 'Options for tuning:'
 
 /**
  * Gives a command that runs a node its flags, one for each option of a module, and runs it with the effective configuration,
- * unless that is all that was asked for.
+ * unless that is all that was asked for. `Flags` are those that the command has beside the options.
  */
-export function withConfig(
+export function withConfig<Flags extends OutputOptions>(
   command: Command,
   name: NodeCommand,
   context: CliContext,
-  run: (config: Config, output: OutputOptions) => Promise<void>,
+  run: (config: Config, flags: Flags) => Promise<void>,
 ): Command {
   const options = optionsOf(name)
   withOutput(command)
@@ -34,7 +34,7 @@ export function withConfig(
   const flags = options.map((option) => [option, flagFor(option)] as const)
   for (const [, flag] of flags) command.addOption(flag)
   return command.action(async (_: unknown, self: Command) => {
-    const own = self.opts<ConfigFlags>()
+    const own = self.opts<ConfigFlags & Flags>()
     const file = own.config ?? context.env['DIDLEDGER_CONFIG']
     const given = flags
       .filter(([, flag]) => self.getOptionValueSource(flag.attributeName()) === 'cli')

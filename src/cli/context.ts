@@ -11,6 +11,8 @@ export interface CliContext {
   out(text: string): void
   /** Writes to standard error. */
   err(text: string): void
+  /** Width of the terminal that standard output or standard error goes to; undefined where it is none. */
+  readonly columns?: (stream: 'out' | 'err') => number | undefined
   /** Asks on the terminal without echo; undefined when there is no terminal. */
   readonly prompt: ((question: string) => Promise<string>) | undefined
 }
@@ -23,6 +25,7 @@ export function processContext(): CliContext {
     env: process.env,
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
+    columns: (stream) => (stream === 'out' ? process.stdout : process.stderr).columns,
     prompt: process.stdin.isTTY ? promptHidden : undefined,
   }
 }

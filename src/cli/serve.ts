@@ -11,6 +11,12 @@ import { storageOptions } from '../storage/options.js'
 import { processLog, systemEnv } from '../system.js'
 import type { CliContext } from './context.js'
 import type { OutputOptions } from './options.js'
+import { showProgress } from './progress.js'
+
+export interface RunOptions extends OutputOptions {
+  /** Whether the end of standard input stops the node. */
+  readonly stopOnEof?: boolean
+}
 
 /** What is shown of a node that has started. */
 export interface Presentation {
@@ -28,6 +34,7 @@ export function startOf(node: Node, ports: Servers['ports']) {
     rest: `http://127.0.0.1:${ports.rest}`,
     ws: `ws://127.0.0.1:${ports.ws}`,
     rpc: `http://127.0.0.1:${ports.rpc}`,
+    p2p: node.network?.transport.addresses ?? [],
   }
   const lines = [
     `didledger ${start.name} at height ${start.height}, genesis ${start.genesis}`,
@@ -35,6 +42,7 @@ export function startOf(node: Node, ports: Servers['ports']) {
     `REST      ${start.rest}/api/v1`,
     `WebSocket ${start.ws}`,
     `JSON-RPC  ${start.rpc}`,
+    ...start.p2p.map((address) => `P2P       ${address}`),
     `Data      ${start.dataDir}`,
   ]
   return { start, lines }
@@ -42,10 +50,10 @@ export function startOf(node: Node, ports: Servers['ports']) {
 
 /**
  * Resolves when the process is told to stop. A second signal ends it at once: whatever is on disk then is a state that
- * the next start takes up.
+ * the next start takes up. With `onEof` the end of standard input stops it too.
  */
-function stopSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
+export function stopSignal(onEof = false): Promise<unknown> {
+  return new Promise<unknown>((resolve) => {
     let stopping = false
     const onSignal = (signal: NodeJS.Signals) => {
       if (stopping) process.exit(130)
@@ -54,6 +62,7 @@ function stopSignal(): Promise<NodeJS.Signals> {
     }
     process.on('SIGINT', onSignal)
     process.on('SIGTERM', onSignal)
+    if (onEof) process.stdin.on('close', resolve).resume()
   })
 }
 
@@ -61,7 +70,7 @@ function stopSignal(): Promise<NodeJS.Signals> {
 export async function runNode(
   context: CliContext,
   config: Config,
-  { json }: OutputOptions,
+  { json, stopOnEof = false }: RunOptions,
   chosen: Omit<NodeOptions, 'env' | 'dataDir' | 'tuning'>,
   present: (node: Node, ports: Servers['ports']) => Presentation | Promise<Presentation>,
 ): Promise<void> {
@@ -69,15 +78,19 @@ export async function runNode(
   const dataDir = config.get(storageOptions.dataDir)
   const place = dataDir === undefined ? {} : { dataDir }
   const node = await startNode({ ...chosen, env, tuning: tuningOf(config), ...place })
+  let endProgress = () => {}
   try {
-    const stop = stopSignal()
+    const stop = stopSignal(stopOnEof)
     const servers = await serve(node, { ...servingOf(config), log: env.log })
     try {
       const { value, lines } = await present(node, servers.ports)
       // One line, so that a script can read it while the node goes on.
       context.out(`${json ? JSON.stringify(value) : lines.join('\n')}\n`)
+      const { network } = node
+      if (network !== undefined) endProgress = showProgress(context, env, () => network.network.sync.progress())
       await Promise.race([stop, node.failure])
     } finally {
+      endProgress()
       await servers.close()
     }
   } finally {

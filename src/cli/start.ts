@@ -1,29 +1,66 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { nodeOptions } from '../config/options.js'
 import { UserError } from '../errors.js'
+import { isShippedSpec } from '../library/shipped.js'
 import { miningOptions } from '../mining/options.js'
+import type { NodeValidator } from '../node.js'
 import { parseAddress } from '../primitives/address.js'
 import { storageOptions } from '../storage/options.js'
 import { waysToSet, withConfig } from './config-options.js'
 import type { CliContext } from './context.js'
 import { namingTheRepair } from './damage.js'
+import { peeringOf, validatorOf } from './network-options.js'
 import { examples } from './output.js'
-import { runNode, startOf } from './serve.js'
+import { type RunOptions, runNode, startOf } from './serve.js'
 import { loadSpec } from './spec.js'
 
+/** What is for one start alone, and no configuration. */
+interface StartFlags extends RunOptions {
+  readonly resetSignState?: NonNullable<NodeValidator['resetSignState']>
+}
+
 export function registerStart(program: Command, context: CliContext): void {
-  withConfig(program.command('start'), 'start', context, (config, output) => {
+  withConfig<StartFlags>(program.command('start'), 'start', context, (config, flags) => {
     const genesis = config.get(nodeOptions.genesis)
     if (genesis === undefined) throw new UserError(`which chain? Give ${waysToSet(nodeOptions.genesis)}`, 2)
+    const spec = loadSpec(genesis)
     const payTo = parseAddress(config.get(miningOptions.payTo) ?? '')
-    const mineTo = payTo === undefined ? {} : { mineTo: payTo }
+    const peering = peeringOf(config, spec)
+    const validator = validatorOf(config, spec, flags.resetSignState)
+    const chosen = {
+      spec,
+      ...(payTo === undefined ? {} : { mineTo: payTo }),
+      ...(peering === undefined ? {} : { peering }),
+      ...(validator === undefined ? {} : { validator }),
+    }
     return namingTheRepair({ genesis, dataDir: config.get(storageOptions.dataDir) }, () =>
-      runNode(context, config, output, { spec: loadSpec(genesis), ...mineTo }, (node, ports) => {
+      runNode(context, config, flags, chosen, (node, ports) => {
         const { start, lines } = startOf(node, ports)
-        return { value: start, lines }
+        return { value: start, lines: isShippedSpec(genesis) ? [...lines, '', ...trialWarning] : lines }
       }),
     )
   })
     .description('run a node of a chain')
-    .addHelpText('after', examples('start --genesis pow --data-dir ./pow', 'start --config node.json5 --print-config'))
+    .addOption(
+      new Option(
+        '--reset-sign-state [when]',
+        'vote although nobody knows any more what the key has signed: from the next block on, or "now" where the chain waits for this key',
+      )
+        .choices(['next', 'now'])
+        .preset('next'),
+    )
+    .option('--stop-on-eof', 'stop when standard input ends, as it does when the program that started this one dies')
+    .addHelpText(
+      'after',
+      examples(
+        'start --genesis localnet --validator-key validator-1.key --peer 192.0.2.7:20338',
+        'start --genesis pow --data-dir ./pow',
+        'start --config node.json5 --print-config',
+      ),
+    )
 }
+
+const trialWarning = [
+  'A chain for trying things out: everybody knows its keys, and what is signed for it may hold on other chains too.',
+  'Never use a key here that is worth anything.',
+]

@@ -7,7 +7,9 @@ import type { OwnValidator } from '../mining/mining.js'
 import { Producer } from '../mining/producer.js'
 import { parseAddress, prefix, type ProgramHash, programHash, singleKeyCode } from '../primitives/address.js'
 import { equalBytes } from '../primitives/bytes.js'
+import type { Block } from '../primitives/block.js'
 import { confirmBytes } from '../primitives/confirm.js'
+import type { Header } from '../primitives/header.js'
 import { paramsAt } from '../primitives/spec.js'
 import { Overlay } from '../storage/database.js'
 import { rangeOf, table } from '../storage/schema.js'
@@ -58,6 +60,8 @@ export class Devnet {
   readonly #snapshots = new Snapshots()
   #cancelTimer: () => void = () => {}
   #reverts = 0
+  /** The block that the validator signed last: it signs no other of that height while the chain is not taken back. */
+  #signed: Header | undefined
   #faucetTurn: Promise<unknown> = Promise.resolve()
   /** Whether an automatic block is being made, and whether a transaction came since its making began. */
   #mining: Promise<void> | undefined
@@ -69,13 +73,29 @@ export class Devnet {
     if (!chain.spec.devnet) throw new UserError(`the chain ${chain.spec.name} is no devnet`)
     const key = devnetValidatorKey()
     this.#options = options
+    const payTo = programHashOfKey(key.publicKey)
     this.validator = {
-      payTo: programHashOfKey(key.publicKey),
+      payTo,
       time: () => clock.blockTime(chain.tip.header.time),
-      confirm: (block) => confirmBytes(confirmAlone(block.header.hash, 0, key.privateKey)),
+      offer: (block) => this.#confirm(block, key.privateKey),
       automatic: mining.kind !== 'manual',
     }
-    this.#producer = new Producer({ chain, mempool, random, ...this.validator })
+    this.#producer = new Producer({ chain, mempool, random, ...this.validator, payTo })
+  }
+
+  async #confirm({ header, bytes }: Block, privateKey: Uint8Array): Promise<void> {
+    const before = this.#signed
+    if (before !== undefined && before.height >= header.height && !equalBytes(before.hash, header.hash)) {
+      throw new RuleError('block-stale', `the validator has signed ${before.id} at height ${before.height}`)
+    }
+    this.#signed = header
+    try {
+      await this.#options.chain.acceptBlock(bytes, confirmBytes(confirmAlone(header.hash, 0, privateKey)))
+    } catch (error) {
+      // Nobody has seen the signature.
+      if (this.#signed === header) this.#signed = before
+      throw error
+    }
   }
 
   /** Begins to mine in the chosen way. */
@@ -185,6 +205,7 @@ export class Devnet {
         if (this.#stopped) throw new RuleError('busy', 'the node is stopping')
         const { tip, pool, clock: time } = this.#snapshots.get(id)
         await mempool.restore(pool, (waiting) => rewind(tip, [waiting, clock.restoration(time)]))
+        this.#signed = undefined
         this.#snapshots.forgetAfter(id)
         this.#reverts++
       }),

@@ -12,13 +12,17 @@ import { AuxWork } from './work.js'
 /** Blocks that one call may ask for. */
 export const maxBlocks = 1000
 
-/** How the blocks of a chain with one validator come about on the node that has its key. */
+/** How blocks of a chain with validators come about on a node that has a part in it. */
 export interface OwnValidator {
   /** Whom its blocks pay when nobody is named. */
-  readonly payTo: ProgramHash
+  readonly payTo?: ProgramHash | undefined
   /** Unix seconds that the next block should carry. */
   time(): number
-  confirm(block: Block): Uint8Array
+  /**
+   * Hands in a solved block; resolves when it is the tip. A RuleError says why it will not be: `template-stale` or `block-stale`
+   * when another came first.
+   */
+  offer(block: Block): Promise<void>
   /** Whether it makes blocks without being told to each time. */
   readonly automatic: boolean
 }
@@ -33,7 +37,7 @@ export interface MiningOptions {
   /** Whom blocks of our own pay when nobody else is named. */
   readonly payTo?: ProgramHash
   /** Only on a chain with validators: without it, this node makes none of its blocks. */
-  readonly validator?: OwnValidator
+  readonly validator?: OwnValidator | undefined
 }
 
 /** All that makes blocks on request: work for outside miners, and the node's own. */
@@ -102,7 +106,7 @@ export class Mining {
     if (chain.spec.hasValidators) {
       throw new RuleError(
         'mining-impossible',
-        `the node of ${chain.spec.name} is its validator and was told at its start when to make blocks`,
+        `the blocks of ${chain.spec.name} come from its validators, who were told at their start when to make them`,
       )
     }
     const before = this.#miner
@@ -144,9 +148,9 @@ export class Mining {
     throw new RuleError('mining-impossible', 'name an address in paytoaddress, or start the node with --mine ADDRESS')
   }
 
-  #production(): Pick<ConstructorParameters<typeof Producer>[0], 'time' | 'confirm'> {
+  #production(): Pick<ConstructorParameters<typeof Producer>[0], 'time' | 'offer'> {
     const { validator, clock } = this.#options
-    if (validator !== undefined) return validator
+    if (validator !== undefined) return { time: () => validator.time(), offer: (block) => validator.offer(block) }
     return { time: () => Math.floor(clock.now() / 1000) }
   }
 }

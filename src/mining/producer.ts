@@ -14,8 +14,8 @@ export interface ProducerOptions {
   readonly random: Random
   /** Unix seconds that the next block should carry. */
   time(): number
-  /** On a chain with validators, the confirm of a solved block. */
-  confirm?(block: Block): Uint8Array
+  /** On a chain with validators, hands in a solved block; resolves when it is the tip. */
+  offer?(block: Block): Promise<void>
 }
 
 /** Makes blocks and hands them in as bytes, like anybody else's. One at a time. */
@@ -59,11 +59,14 @@ export class Producer {
     // A template that another block overtook may mix the states of two tips.
     if (block === undefined || chain.tip !== parent) return undefined
     try {
-      const acceptance = await chain.acceptBlock(block.bytes, this.#options.confirm?.(block))
-      return acceptance === 'connected' ? block : undefined
+      if (this.#options.offer === undefined) {
+        return (await chain.acceptBlock(block.bytes)) === 'connected' ? block : undefined
+      }
+      await this.#options.offer(block)
+      return block
     } catch (error) {
       // The tip is another one now; on a devnet the parent may even be forgotten.
-      const overtaken = ['block-stale', 'block-parent-unknown']
+      const overtaken = ['block-stale', 'block-parent-unknown', 'template-stale']
       if (error instanceof RuleError && overtaken.includes(error.code)) return undefined
       throw error
     }

@@ -29,8 +29,8 @@ export interface AuxWorkOptions {
   readonly random: Random
   /** Unix seconds that the next block should carry. */
   time(): number
-  /** On a chain with validators, the confirm of a solved block. */
-  confirm?(block: Block): Uint8Array
+  /** On a chain with validators, hands in a solved block; resolves when it is the tip. */
+  offer?(block: Block): Promise<void>
 }
 
 /** Templates of one selection by the address they pay, the one asked for last at the end. */
@@ -83,7 +83,7 @@ export class AuxWork {
    * Resolves when the block is the tip and on disk. A wrong AuxPow leaves the template as it is.
    */
   async submit(hash: Hash, auxPowBytes: Uint8Array): Promise<void> {
-    const { chain, confirm } = this.#options
+    const { chain, offer } = this.#options
     const template = this.#find(hash)
     if (template === undefined) {
       throw new RuleError('template-stale', `no template ${toHex(hash)} for this tip; ask createauxblock for a new one`)
@@ -92,9 +92,10 @@ export class AuxWork {
       throw new RuleError('auxpow-size', `${auxPowBytes.length} bytes, at most ${fixedLimits.auxPowSize}`)
     }
     const block = new Block(template.header, parseAuxPow(auxPowBytes), template.transactions)
-    // The chain asks the same; here it keeps the validator's key from signing for a block that has no work.
+    // The chain asks the same; here it keeps a validator's key from signing for a block that has no work.
     checkProofOfWork(chain.spec, block.header, block.auxPow)
-    if ((await chain.acceptBlock(block.bytes, confirm?.(block))) === 'side') {
+    if (offer !== undefined) return offer(block)
+    if ((await chain.acceptBlock(block.bytes)) === 'side') {
       throw new RuleError('block-stale', 'another block came first; this one is kept aside')
     }
   }

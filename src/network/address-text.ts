@@ -1,11 +1,11 @@
 import { isIP } from 'node:net'
+import { keyOfPeerName } from './identity.js'
 import { parseEndpoint } from './peers/address.js'
 
 /** Addresses of nodes as people write them. */
 
 const hostName =
   /^(?=.{1,253}$)(?![0-9.]+$)[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/
-const peerName = /^[1-9A-HJ-NP-Za-km-z]{40,64}$/
 
 /** Whether a text names a place to connect to: `host:port`, an IPv6 host in brackets, or a multiaddr over TCP. */
 export function isPeerAddress(text: string): boolean {
@@ -19,17 +19,12 @@ function isMultiaddr(text: string): boolean {
   const [, kind = '', host = '', tcp, port = '', p2p, name = '', ...more] = text.split('/')
   const isHost =
     kind === 'ip4' ? isIP(host) === 4 : kind === 'ip6' ? isIP(host) === 6 : isDns(kind) && hostName.test(host)
-  const isNamed = p2p === undefined || (p2p === 'p2p' && isPeerName(name))
+  const isNamed = p2p === undefined || (p2p === 'p2p' && keyOfPeerName(name) !== undefined)
   return isHost && tcp === 'tcp' && isPort(port) && isNamed && more.length === 0
 }
 
 function isDns(kind: string): boolean {
   return kind === 'dns' || kind === 'dns4' || kind === 'dns6'
-}
-
-/** Whether a text can be the name of a node: the id that multiaddrs end in. */
-export function isPeerName(text: string): boolean {
-  return peerName.test(text)
 }
 
 function isPort(text: string): boolean {

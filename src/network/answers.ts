@@ -34,6 +34,8 @@ export interface ChainAnswers {
   readonly mempool: Mempool
   /** Where there are validators: the bytes of a block that is voted on. */
   readonly voting?: { candidate(hash: Hash): Uint8Array | undefined } | undefined
+  /** Where blocks come from miners: the bytes of one that another node told of, from there. */
+  readonly candidates?: { body(hash: Hash): Promise<Uint8Array | undefined> } | undefined
 }
 
 /** Answers what peers ask about the chain and the pool. A peer whose answer cannot be made in time gets none. */
@@ -42,31 +44,39 @@ export function serveChain(peers: Pick<Peers, 'serve'>, answers: ChainAnswers): 
   const large = new JobQueue(answersWaiting)
   peers.serve(headersExchange, (_, question) => small.run(() => headersAfter(answers, question)))
   peers.serve(poolExchange, () => small.run(() => poolOf(answers.mempool)))
-  peers.serve(blocksExchange, (_, hashes) => large.run(() => blocksOf(answers, hashes)))
+  peers.serve(blocksExchange, async (_, hashes) => {
+    const blocks = await large.run(() => blocksOf(answers, hashes))
+    const [asked] = hashes
+    if (asked === undefined || hashes.length > 1 || blocks[0]?.length !== 0) return blocks
+    // Nobody else has to wait meanwhile.
+    const body = await answers.candidates?.body(asked)
+    return body === undefined ? blocks : [body]
+  })
   peers.serve(transactionsExchange, (_, txids) => large.run(() => transactionsOf(answers, txids)))
 }
 
 /** Headers that follow the highest block of the locator that is on the active chain, with their confirms. */
 async function headersAfter({ chain }: ChainAnswers, { locator, count }: HeadersQuestion): Promise<HeaderUnit[]> {
   const { database } = chain
-  const found = locator.map((hash) => chain.headers.get(hash)).filter((known) => known?.status === 'active')
-  const first = Math.max(0, ...found.map((known) => known?.header.height ?? 0)) + 1
+  const found = locator.flatMap((hash) => chain.headers.get(hash) ?? []).filter(({ status }) => status === 'active')
+  const start = found.reduce((best, { header }) => (header.height > best.height ? header : best), chain.genesis.header)
   const units: HeaderUnit[] = []
   const most = Math.min(count, headersAtOnce)
   let room = headersAnswer - 5
   while (units.length < most) {
-    const from = first + units.length
+    const from = start.height + 1 + units.length
     const page = Math.min(headersPage, most - units.length)
     const hashes = await database.rows({ gte: keys.active(from), lt: keys.active(from + page) })
     const records = await database.getMany(hashes.map(([, hash]) => keys.header(hash)))
     const confirms = await database.getMany(hashes.map(([, hash]) => keys.confirm(hash)))
     for (const [i, row] of records.entries()) {
-      // Gone only if the chain moves at this moment.
       if (row === undefined) return units
-      const { header, auxPow, size } = values.header.decode(row)
-      const unit = { header: Header.read(new Reader(header)), auxPow, confirm: confirms[i] ?? new Uint8Array(0), size }
+      const { header: bytes, auxPow, size } = values.header.decode(row)
+      const header = Header.read(new Reader(bytes))
+      const unit = { header, auxPow, confirm: confirms[i] ?? new Uint8Array(0), size }
       room -= headerUnitSize(unit)
-      if (room < 0) return units
+      // They do not follow each other where the chain moved meanwhile.
+      if (room < 0 || !equalBytes(header.previous, (units.at(-1)?.header ?? start).hash)) return units
       units.push(unit)
     }
     if (hashes.length < page) break

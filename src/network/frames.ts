@@ -11,8 +11,8 @@ export interface FrameStream {
   /** Ends it for both sides at once. */
   abort(error: Error): void
   close(): Promise<void>
-  addEventListener(type: string, listener: (event: never) => void): void
-  removeEventListener(type: string, listener: (event: never) => void): void
+  addEventListener(type: string, listener: (event: Event) => void): void
+  removeEventListener(type: string, listener: (event: Event) => void): void
 }
 
 export interface FrameLimits {
@@ -24,7 +24,7 @@ export interface FrameLimits {
   readonly frameSlice: number
 }
 
-interface MessageEvent {
+interface Message {
   readonly data: Uint8Array | Iterable<Uint8Array>
 }
 
@@ -123,7 +123,8 @@ export class Frames {
     else this.#stream.abort(error)
   }
 
-  readonly #onMessage = ({ data }: MessageEvent): void => {
+  readonly #onMessage = (event: Event): void => {
+    const { data } = event as Event & Message
     for (const chunk of data instanceof Uint8Array ? [data] : data) {
       this.#chunks.push(chunk)
       this.#held += chunk.length
@@ -148,7 +149,7 @@ export class Frames {
     writing?.resolve()
   }
 
-  readonly #listeners: readonly (readonly [string, (event: never) => void])[] = [
+  readonly #listeners: readonly (readonly [string, (event: Event) => void])[] = [
     ['message', this.#onMessage],
     ['remoteCloseWrite', this.#onEnd],
     ['close', this.#onClose],

@@ -7,7 +7,7 @@ import { toHex } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import { damaged } from './database.js'
 
-/** Where a node keeps its files: `network.json` says whose they are, `chain` is the LevelDB, `peer.key` the identity, `admin.token` what its owner shows to be let in. */
+/** Where a node keeps its files: `network.json` says whose they are, `chain` is the LevelDB, `peer.key` the identity, `admin.token` what its owner shows to be let in, `sign-….state` what a validator key signed. */
 export class DataDirectory {
   readonly path: string
   readonly #temporary: boolean
@@ -77,6 +77,11 @@ export class DataDirectory {
 
   get adminToken(): string {
     return join(this.path, 'admin.token')
+  }
+
+  /** Where a validator key, here named with its chain, remembers what it signed. Whatever becomes of the database, it stays. */
+  signState(name: string): string {
+    return join(this.path, `sign-${name}.state`)
   }
 
   /**

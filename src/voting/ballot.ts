@@ -13,14 +13,7 @@ import { bodyMatches } from './body-match.js'
 import type { Bodies } from './bodies.js'
 import type { Evidence } from './evidence.js'
 import type { Gate } from './gate.js'
-import {
-  type BlockVerdict,
-  type Effect,
-  Machine,
-  type MachineEvent,
-  type RestoredState,
-  timeoutOf,
-} from './machine.js'
+import { type BlockVerdict, type Effect, Machine, type MachineEvent, type RestoredState, timeoutOf } from './machine.js'
 import { encodeMessage, type SignedMessage, signerOf, stepOf, viewOf, type VotingMessage } from './message.js'
 import { isTimely, type OwnBlock } from './own-block.js'
 import type { VotingPort } from './port.js'
@@ -71,11 +64,15 @@ export class Ballot {
   #finding = false
   #confirmed = false
   #closed = false
+  /** Resolves when the ballot is closed: for what waits for somebody else. */
+  readonly #end: Promise<undefined>
+  #ended!: (value: undefined) => void
 
   constructor(parts: BallotParts, gate: Gate) {
     const { chain, signer } = parts
     this.#parts = parts
     this.#gate = gate
+    this.#end = new Promise((resolve) => (this.#ended = resolve))
     this.parent = chain.tip
     this.height = this.parent.header.height + 1
     const { validators } = paramsAt(chain.spec, this.height)
@@ -118,6 +115,7 @@ export class Ballot {
   /** Ends timers and searches: the height is decided, or the node stops. */
   close(): void {
     this.#closed = true
+    this.#ended(undefined)
     this.#cancels.forEach((cancel) => cancel())
     this.#cancels.clear()
     ;[...this.#sought.values()].forEach((giveUp) => giveUp())
@@ -205,7 +203,7 @@ export class Ballot {
     if (this.#finding || this.#closed || this.#parts.refusal() !== undefined) return
     this.#finding = true
     const stop = () => this.#closed || this.#needed === undefined
-    const found = this.#parts.ownBlock.find(stop).then(async (block) => {
+    const found = this.#parts.ownBlock.find(stop, this.#end).then(async (block) => {
       if (block === undefined || stop()) return
       await this.#keep(block.header, block.bytes)
       this.#verdict(block.header.hash, 'valid')
@@ -260,7 +258,7 @@ export class Ballot {
   /** Looks for a body and judges the block; undefined when that has to be tried again. A valid one is on disk then. */
   async #judge(hash: Hash): Promise<BlockVerdict | undefined> {
     const { chain, bodies, port, log } = this.#parts
-    const bytes = bodies.get(hash) ?? (await port.fetch(hash))
+    const bytes = bodies.get(hash) ?? (await Promise.race([port.fetch(hash), this.#end]))
     if (bytes === undefined || this.#closed || !equalBytes(blockHashOf(bytes), hash)) return undefined
     try {
       const { header } = await chain.prepare(bytes)
@@ -271,7 +269,10 @@ export class Ballot {
       if (!(error instanceof RuleError)) throw error
       // Nothing is said of a block by a body that is not the one its hash stands for, nor by a full queue.
       if (this.#closed || error.code === 'busy' || !(await bodyMatches(bytes, chain.sanity))) return undefined
-      log.warn({ height: this.height, code: error.code, reason: error.message }, 'a block that is voted on is not valid')
+      log.warn(
+        { height: this.height, code: error.code, reason: error.message },
+        'a block that is voted on is not valid',
+      )
       return 'invalid'
     }
   }
@@ -302,8 +303,9 @@ export class Ballot {
     await evidence.add({ ...place, first: encodeMessage(first), second: encodeMessage(second) })
   }
 
-  async #connect({ confirm, hash }: Extract<Effect, { type: 'confirmed' }>): Promise<void> {
+  async #connect(effect: Extract<Effect, { type: 'confirmed' }>): Promise<void> {
     const { chain, bodies, log } = this.#parts
+    const { confirm, hash } = effect
     const bytes = bodies.get(hash)
     // Nothing, where a block of others moved the tip in the same moment.
     if (bytes === undefined) return
@@ -315,7 +317,7 @@ export class Ballot {
       if (chain.tip !== this.parent) return
       this.#confirmed = false
       log.error({ height: this.height, code: error.code, reason: error.message }, 'a confirmed block was refused')
-      if (error.code === 'busy') this.#after(fetchPause, () => this.#parts.track(this.#connect({ type: 'confirmed', confirm, hash })))
+      if (error.code === 'busy') this.#after(fetchPause, () => this.#parts.track(this.#connect(effect)))
     }
   }
 }

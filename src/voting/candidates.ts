@@ -3,7 +3,7 @@ import type { KnownHeader } from '../chain/headers.js'
 import { checkProofOfWork } from '../consensus/auxpow.js'
 import { checkHeaderContext } from '../consensus/context.js'
 import { RuleError } from '../errors.js'
-import type { AuxPow } from '../primitives/auxpow.js'
+import { parseAuxPow } from '../primitives/auxpow.js'
 import type { Block } from '../primitives/block.js'
 import { equalBytes, mapKey } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
@@ -15,7 +15,8 @@ export const maxCandidates = 8
 /** A block that a miner found, without its body: what is gossiped on a chain whose producer is `miners`. */
 export interface CandidateUnit {
   readonly header: Header
-  readonly auxPow: AuxPow
+  /** Bytes of the AuxPow. */
+  readonly auxPow: Uint8Array
 }
 
 /** Where the body of a candidate comes from: bytes of the whole block, undefined when nobody hands them out. */
@@ -69,7 +70,7 @@ export class Candidates {
     const id = mapKey(header.hash)
     if (!equalBytes(header.previous, tip.header.hash) || this.#announced.has(id)) return false
     checkHeaderContext(spec, header, headers.ancestry(tip))
-    checkProofOfWork(spec, header, auxPow)
+    checkProofOfWork(spec, header, parseAuxPow(auxPow))
     if (this.#announced.size >= maxCandidates) return false
     this.#announced.set(id, { header, auxPow, fetch })
     return true

@@ -61,7 +61,7 @@ export type Effect =
   | { readonly type: 'want'; readonly hash: Hash; readonly header: Header }
   | { readonly type: 'view'; readonly view: number }
   /** The last effect of a machine: the block has its quorum of precommits, and is valid. */
-  | { readonly type: 'confirmed'; readonly confirm: Confirm; readonly hash: Hash; readonly header: Header }
+  | { readonly type: 'confirmed'; readonly confirm: Confirm; readonly hash: Hash }
   | { readonly type: 'evidence'; readonly first: SignedMessage; readonly second: SignedMessage }
 
 export interface MachineOptions {
@@ -354,7 +354,7 @@ export class Machine {
         if (votes.length < this.needed) continue
         if (this.look(header)?.verdict !== 'valid') break
         this.decided = true
-        this.effects.push({ type: 'confirmed', confirm: confirmOf(votes), hash: header.hash, header })
+        this.effects.push({ type: 'confirmed', confirm: confirmOf(votes), hash: header.hash })
         return true
       }
     }

@@ -18,7 +18,7 @@ export interface OwnBlockOptions {
   readonly log: Log
   readonly candidates: Candidates
   /** Whom blocks of our own making pay. */
-  readonly payTo: ProgramHash
+  readonly payTo: ProgramHash | undefined
 }
 
 /** What a sponsor proposes: a block that was handed in, else one that a miner announced, or one made of the pool. */
@@ -29,19 +29,22 @@ export class OwnBlock {
     this.#options = options
   }
 
-  /** A block on top of the tip that was checked completely; undefined when there is none, or `stop` says that it is too late. */
-  async find(stop: () => boolean): Promise<Block | undefined> {
+  /**
+   * A block on top of the tip that was checked completely; undefined when there is none, or `stop` says that it is too late.
+   * No other node is waited for once `end` has resolved.
+   */
+  async find(stop: () => boolean, end: Promise<undefined>): Promise<Block | undefined> {
     const { chain, candidates } = this.#options
     const offered = candidates.offered.find(({ header }) => this.#timely(header))
     if (offered !== undefined) return offered
-    return chain.spec.producer === 'miners' ? this.#announced(stop) : this.#made(stop)
+    return chain.spec.producer === 'miners' ? this.#announced(stop, end) : this.#made(stop)
   }
 
-  async #announced(stop: () => boolean): Promise<Block | undefined> {
+  async #announced(stop: () => boolean, end: Promise<undefined>): Promise<Block | undefined> {
     const { chain, candidates, log } = this.#options
     for (const { header, fetch } of candidates.announced) {
       if (!this.#timely(header)) continue
-      const bytes = await fetch()
+      const bytes = await Promise.race([fetch(), end])
       if (stop()) return undefined
       if (bytes === undefined) continue
       try {
@@ -58,6 +61,7 @@ export class OwnBlock {
 
   async #made(stop: () => boolean): Promise<Block | undefined> {
     const { chain, mempool, clock, random, payTo, log } = this.#options
+    if (payTo === undefined) return undefined
     const parent = chain.tip
     const overtaken = () => stop() || chain.tip !== parent
     const time = Math.max(Math.floor(clock.now() / 1000), parent.header.time)

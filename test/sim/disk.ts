@@ -47,6 +47,7 @@ export class Disk {
   #unsynced: Batch[] = []
   #writing: Batch | undefined
   #signs: Uint8Array | undefined
+  #signed = false
 
   /** The store that a life opens: it holds what the disk holds now. */
   async open(life: Life): Promise<Store> {
@@ -61,8 +62,18 @@ export class Disk {
   signStore(life: Life): { load(): Promise<Uint8Array | undefined>; save(bytes: Uint8Array): Promise<void> } {
     return {
       load: () => Promise.resolve(this.#signs?.slice()),
-      save: (bytes) => this.#perform(life, { what: 'signs', synced: true }, () => (this.#signs = bytes.slice())),
+      save: (bytes) =>
+        this.#perform(life, { what: 'signs', synced: true }, () => {
+          this.#signs = bytes.slice()
+          this.#signed = true
+        }),
     }
+  }
+
+  /** What is known of the sign state from outside. */
+  get signs(): 'none' | 'kept' | 'lost' {
+    if (this.#signs !== undefined) return 'kept'
+    return this.#signed ? 'lost' : 'none'
   }
 
   /** Forgets the sign state, as a lost file does. */

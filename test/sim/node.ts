@@ -1,8 +1,14 @@
-import { type Core, openCore } from '../../src/core.js'
+import { Chain } from '../../src/chain/chain.js'
+import { checkRecentBlocks } from '../../src/chain/integrity.js'
+import { type Core, type CoreValidator, openCore } from '../../src/core.js'
+import { SignatureCache } from '../../src/crypto/signature-cache.js'
+import type { Verifier } from '../../src/crypto/verifier.js'
 import type { Log } from '../../src/env.js'
 import type { Transport } from '../../src/network/link.js'
 import { parseAddress, type ProgramHash } from '../../src/primitives/address.js'
+import { checkJournal } from '../../src/storage/check.js'
 import { Database } from '../../src/storage/database.js'
+import type { SignStore } from '../../src/voting/sign-file.js'
 import { publicKeyOf } from '../../src/crypto/keys.js'
 import { testAddress } from '../support/spec.js'
 import { type Agenda, NodeTime } from './clock.js'
@@ -11,6 +17,11 @@ import { type Ground, validatorKey } from './ground.js'
 import type { Chance } from './random.js'
 import { addressOf, publicKeyOfNode, type SimulatedTransport, type Wires } from './transport.js'
 import { simulatedVerifier } from './verifier.js'
+
+/** What runs in a life of a node, once it has opened. */
+export interface Running extends Core {
+  readonly chain: Chain
+}
 
 /** What a simulated node is told of its world, and tells it. */
 export interface Surroundings {
@@ -21,8 +32,10 @@ export interface Surroundings {
   readonly chance: Chance
   /** What may come between a node and its wires. */
   wrap(node: SimulatedNode, transport: SimulatedTransport): Transport
+  verifier(node: SimulatedNode, verifier: Verifier): Verifier
+  signStore(node: SimulatedNode, store: SignStore): SignStore
   fault(node: SimulatedNode, write: Write): Fault | undefined
-  opened(node: SimulatedNode, core: Core): void
+  opened(node: SimulatedNode, running: Running): void
   died(node: SimulatedNode, why: string): void
   log(node: SimulatedNode, level: string, message: string, fields: Record<string, unknown>): void
 }
@@ -40,7 +53,7 @@ export class SimulatedNode {
   readonly disk = new Disk()
   readonly key: Uint8Array | undefined
   readonly publicKey: Uint8Array | undefined
-  core: Core | undefined
+  running: Running | undefined
   lives = 0
   readonly #surroundings: Surroundings
   readonly #traits: NodeTraits
@@ -62,7 +75,7 @@ export class SimulatedNode {
   start(): void {
     if (this.alive) return
     this.lives++
-    const { agenda, wires, ground, chance, nodes } = this.#surroundings
+    const { chance } = this.#surroundings
     const life: Life & { alive: boolean } = {
       alive: true,
       fault: (write) => this.#surroundings.fault(this, write),
@@ -70,31 +83,9 @@ export class SimulatedNode {
       took: () => this.#later(life, undefined, chance.happens(0.1) ? chance.between(1, 50) : 1),
     }
     this.#life = life
-    this.#transport = wires.plug(this.number)
-    const time = new NodeTime(agenda, () => life.alive, this.#traits.skew, this.#traits.rate)
-    const others = Array.from({ length: nodes }, (_, other) => other).filter((other) => other !== this.number)
-    const open = async () => {
-      const core = await openCore({
-        spec: ground.spec,
-        database: await Database.over(await this.disk.open(life)),
-        verifier: simulatedVerifier((value) =>
-          chance.happens(0.1) ? this.#later(life, value, chance.between(1, 20)) : Promise.resolve(value),
-        ),
-        clock: time,
-        env: { clock: time, timers: time, random: chance.fork(`node ${this.number} ${this.lives}`), log: this.#log(life) },
-        transport: this.#surroundings.wrap(this, this.#transport as SimulatedTransport),
-        publicKey: publicKeyOfNode(this.number),
-        peers: { peers: others.map(addressOf), outbound: 8, inbound: 32 },
-        payTo: parseAddress(testAddress(20)) as ProgramHash,
-        signStore: this.disk.signStore(life),
-        ...(this.key === undefined ? {} : { validatorKey: this.key }),
-      })
-      if (!life.alive) return
-      this.core = core
-      core.failure.catch((error: unknown) => this.#end(life, `failed: ${String(error)}`))
-      this.#surroundings.opened(this, core)
-    }
-    open().catch((error: unknown) => this.#end(life, `failed: ${error instanceof Error ? error.stack : String(error)}`))
+    this.#transport = this.#surroundings.wires.plug(this.number)
+    const transport = this.#surroundings.wrap(this, this.#transport)
+    this.#open(life, transport).catch((error: unknown) => this.#fail(life, error))
   }
 
   /** The process is killed, or the power goes. */
@@ -104,20 +95,71 @@ export class SimulatedNode {
 
   /** Stops in order; the world is told when it is done. */
   stop(): void {
-    const { core } = this
+    const { running } = this
     const life = this.#life
-    if (core === undefined || life === undefined || !life.alive) return
-    this.core = undefined
-    core.close().then(
+    if (running === undefined || life === undefined) return
+    this.running = undefined
+    const close = async () => {
+      await running.close()
+      await running.chain.close()
+      await running.chain.database.close()
+    }
+    close().then(
       () => this.#end(life, 'stopped'),
-      (error: unknown) => this.#end(life, `failed: ${String(error)}`),
+      (error: unknown) => this.#fail(life, error),
     )
+  }
+
+  /** As a node opens: the checks of the start first, then the chain and what is around it. */
+  async #open(life: Life & { alive: boolean }, transport: Transport): Promise<void> {
+    const { agenda, ground, chance, nodes } = this.#surroundings
+    const { spec } = ground
+    const { skew, rate } = this.#traits
+    const time = new NodeTime(agenda, () => life.alive, skew, rate)
+    const random = chance.fork(`node ${this.number} ${this.lives}`)
+    const env = { clock: time, timers: time, random, log: this.#log(life) }
+    const verify = <T>(value: T) =>
+      chance.happens(0.1) ? this.#later(life, value, chance.between(1, 20)) : Promise.resolve(value)
+    const verifier = this.#surroundings.verifier(this, simulatedVerifier(verify))
+    const signatures = new SignatureCache()
+    const database = await Database.over(await this.disk.open(life))
+    database.failure.catch((error: unknown) => this.#fail(life, error))
+    const span = await checkJournal(database)
+    const chain = await Chain.open({ ...env, spec, database, verifier, signatures })
+    await checkRecentBlocks(chain, span)
+    chain.events.once('fatal', (error) => this.#fail(life, error))
+    const others = Array.from({ length: nodes }, (_, other) => other).filter((other) => other !== this.number)
+    const settings = { peers: others.map(addressOf), outbound: 8, inbound: 32 }
+    const core = await openCore({
+      ...{ chain, verifier, signatures, env },
+      peering: { transport, publicKey: publicKeyOfNode(this.number), settings },
+      payTo: parseAddress(testAddress(20)) as ProgramHash,
+      validator: this.#validator(life),
+    })
+    if (!life.alive) return
+    const running = { ...core, chain }
+    this.#surroundings.opened(this, running)
+    await core.start()
+    if (life.alive) this.running = running
+  }
+
+  /** A key that lost its memory, or never signed, is let vote as the owner of a node would. */
+  #validator(life: Life): CoreValidator | undefined {
+    if (this.key === undefined) return undefined
+    const signStore = this.#surroundings.signStore(this, this.disk.signStore(life))
+    const { signs } = this.disk
+    if (signs === 'kept' || this.lives === 1) return { key: this.key, signStore }
+    return { key: this.key, signStore, resetSignState: signs === 'lost' ? 'next' : 'now' }
+  }
+
+  #fail(life: Life & { alive: boolean }, error: unknown): void {
+    this.#end(life, `failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
   }
 
   #end(life: Life & { alive: boolean }, why: string): void {
     if (!life.alive) return
     life.alive = false
-    this.core = undefined
+    this.running = undefined
     this.#transport?.die()
     if (why === 'crashed') this.disk.losePower(this.#surroundings.chance)
     else this.disk.settle()

@@ -85,7 +85,12 @@ function planOf(chance: Chance, validators: readonly number[], nodes: number): G
   if (!chance.happens(0.2)) return { validators, emptyInterval }
   const next = validators.length
   const others = chance.pick([
-    ...(next < nodes ? [[...validators, next], [...validators.slice(1), next]] : []),
+    ...(next < nodes
+      ? [
+          [...validators, next],
+          [...validators.slice(1), next],
+        ]
+      : []),
     validators.slice(0, -1),
     [...validators].reverse(),
   ])

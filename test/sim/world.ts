@@ -1,4 +1,4 @@
-import type { Core } from '../../src/core.js'
+import type { Verifier } from '../../src/crypto/verifier.js'
 import { mapKey, toHex } from '../../src/primitives/bytes.js'
 import { parseConfirm } from '../../src/primitives/confirm.js'
 import { paramsAt } from '../../src/primitives/spec.js'
@@ -7,15 +7,18 @@ import { proposalSubject, voteSubject } from '../../src/network/wire/votes.js'
 import { keys } from '../../src/storage/schema.js'
 import { timeoutOf } from '../../src/voting/machine.js'
 import { parseMessage } from '../../src/voting/message.js'
+import type { SignStore } from '../../src/voting/sign-file.js'
 import { Agenda, timeless } from './clock.js'
 import type { Fault, Write } from './disk.js'
-import { type Ground, groundOf, type Prepared } from './ground.js'
-import { SimulatedNode, type Surroundings } from './node.js'
+import { type Ground, groundOf } from './ground.js'
+import { type Running, SimulatedNode, type Surroundings } from './node.js'
 import { Oracle, Violation } from './oracle.js'
 import { Chance } from './random.js'
 import type { Scenario, Storm } from './scenario.js'
 import { Trace } from './trace.js'
 import { Traitor } from './traitor.js'
+import { Turmoil } from './turmoil.js'
+import { Users } from './users.js'
 import { fairWeather, hostOf, publicKeyOfNode, type SimulatedTransport, type Weather, Wires } from './transport.js'
 
 /** What a run came to; a broken promise is thrown. */
@@ -31,9 +34,11 @@ export interface Report {
 
 /** Parts that a test replaces, to see that what it breaks is found. */
 export interface Tampering {
-  wrap?(node: SimulatedNode, transport: SimulatedTransport, ground: Ground): Transport
+  readonly signStore?: (node: SimulatedNode, store: SignStore) => SignStore
+  readonly verifier?: (verifier: Verifier) => Verifier
+  readonly fault?: (node: SimulatedNode, write: Write) => Fault | undefined
   /** Called when a node has died, before it starts again. */
-  died?(node: SimulatedNode): void
+  readonly died?: (node: SimulatedNode) => void
 }
 
 export interface RunOptions {
@@ -43,4 +48,268 @@ export interface RunOptions {
 
 export function simulate(scenario: Scenario, options: RunOptions = {}): Promise<Report> {
   return timeless(() => new World(scenario, options).run())
+}
+
+/** Milliseconds that a mended network has to connect all honest nodes, and to bring them to one height. */
+const reunionLimit = 180_000
+/** Milliseconds that acknowledged transactions have to be mined once everything is mended. */
+const miningLimit = 60_000
+/** Events of a run: more of them are a loop without end. */
+const eventLimit = 400_000
+
+class World implements Surroundings {
+  readonly agenda: Agenda
+  readonly wires: Wires
+  readonly ground: Ground
+  readonly nodes: number
+  readonly chance: Chance
+  readonly #scenario: Scenario
+  readonly #options: RunOptions
+  readonly #trace: Trace
+  readonly #oracle = new Oracle()
+  readonly #all: readonly SimulatedNode[]
+  readonly #honest: readonly SimulatedNode[]
+  readonly #users: Users
+  readonly #turmoil: Turmoil
+  /** Nodes whose tip moved in the present event. */
+  readonly #moved = new Set<SimulatedNode>()
+  /** For each validator the height at which it precommitted a block last. */
+  readonly #locked = new Map<number, number>()
+  #broken: Error | undefined
+  #crashes = 0
+  #crashesOnStart = 0
+
+  constructor(scenario: Scenario, options: RunOptions) {
+    const chance = new Chance(scenario.seed)
+    this.#scenario = scenario
+    this.#options = options
+    this.chance = chance.fork('nodes')
+    this.ground = groundOf(scenario.plan)
+    this.nodes = scenario.nodes
+    this.agenda = new Agenda((this.ground.spec.time + 60) * 1000, chance.fork('ties'))
+    this.#trace = new Trace(() => this.agenda.now, options.print)
+    const weather: Weather = { ...fairWeather }
+    this.wires = new Wires(this.agenda, chance.fork('wires'), weather, {
+      tells: (node, topic, message) => this.#watched(() => this.#tells(node, topic, message)),
+      arrived: (from, to, what, size) => this.#trace.add(`${what} n${from} > n${to}, ${size} bytes`),
+    })
+    const { plan, skews, rates, traitors } = scenario
+    const validates = (number: number) =>
+      plan.validators.includes(number) || plan.upgrade?.validators.includes(number) === true
+    this.#all = Array.from({ length: scenario.nodes }, (_, number) => {
+      const traits = { skew: skews[number] ?? 0, rate: rates[number] ?? 1, validates: validates(number) }
+      return new SimulatedNode(number, traits, this)
+    })
+    this.#honest = this.#all.filter(({ number }) => !traitors.has(number))
+    const tell = (line: string) => this.#trace.add(line)
+    this.#users = new Users(this.agenda, chance.fork('users'), this.#honest, tell)
+    this.#turmoil = new Turmoil({
+      scenario,
+      agenda: this.agenda,
+      chance: chance.fork('turmoil'),
+      wires: this.wires,
+      nodes: this.#all,
+      tell,
+    })
+  }
+
+  async run(): Promise<Report> {
+    const { storms, transactions } = this.#scenario
+    for (const node of this.#all) this.agenda.after(this.chance.below(2_000), () => node.start())
+    this.#users.begin(this.ground.transactions.slice(0, transactions), 20_000)
+    for (const storm of storms) await this.#weather(storm)
+    await this.#until('transactions to be mined', miningLimit, () => this.#users.waiting().length === 0)
+    this.#examine()
+    return {
+      trace: this.#trace.finish(),
+      height: this.#oracle.height,
+      events: this.agenda.count,
+      crashes: this.#crashes,
+      crashesOnStart: this.#crashesOnStart,
+      mined: this.#users.mined,
+    }
+  }
+
+  wrap(node: SimulatedNode, transport: SimulatedTransport): Transport {
+    const { traitors, seed } = this.#scenario
+    const habits = traitors.get(node.number)
+    const { key, publicKey } = node
+    if (habits === undefined || key === undefined || publicKey === undefined) {
+      return transport
+    }
+    const chance = new Chance(seed).fork(`traitor ${node.number} ${node.lives}`)
+    const { spec, genesis } = this.ground
+    return new Traitor(transport, { spec, genesis, key, publicKey, habits, chance })
+  }
+
+  verifier(_node: SimulatedNode, verifier: Verifier): Verifier {
+    return this.#options.tampering?.verifier?.(verifier) ?? verifier
+  }
+
+  signStore(node: SimulatedNode, store: SignStore): SignStore {
+    return this.#options.tampering?.signStore?.(node, store) ?? store
+  }
+
+  fault(node: SimulatedNode, write: Write): Fault | undefined {
+    const planted = this.#options.tampering?.fault?.(node, write)
+    if (planted !== undefined) return planted
+    const { storm } = this.#turmoil
+    if (storm === undefined) return undefined
+    if (this.chance.happens(storm.failures)) return 'failure'
+    return this.chance.happens(storm.crashes) ? this.chance.pick(['crash-before', 'crash-after']) : undefined
+  }
+
+  opened(node: SimulatedNode, { chain }: Running): void {
+    this.#trace.add(`n${node.number} opens at height ${chain.tip.header.height}`)
+    if (!this.#honest.includes(node)) return
+    this.#watched(() => this.#oracle.opened(node.number, chain))
+    chain.events.on('change', ({ connected, disconnected }) =>
+      this.#watched(() => {
+        for (const { block } of disconnected) this.#oracle.disconnected(node.number, block.header.height)
+        for (const { block } of connected) {
+          const { height, id } = block.header
+          this.#trace.add(`n${node.number} connects ${height} ${id.slice(0, 8)}`)
+          this.#oracle.connected(node.number, height, id)
+        }
+        this.#moved.add(node)
+      }),
+    )
+  }
+
+  died(node: SimulatedNode, why: string): void {
+    this.#trace.add(`n${node.number} ${why}`)
+    if (why === 'crashed') {
+      this.#crashes++
+      if (node.running === undefined) this.#crashesOnStart++
+    }
+    this.#options.tampering?.died?.(node)
+    if (why.startsWith('failed') && !why.includes('no space left')) {
+      this.#broken ??= new Violation(`n${node.number} ${why}`)
+    }
+    this.agenda.after(this.chance.between(200, 8_000), () => node.start())
+  }
+
+  log(node: SimulatedNode, level: string, message: string, fields: Record<string, unknown>): void {
+    const text = () => JSON.stringify(fields, (_, value: unknown) => (typeof value === 'bigint' ? `${value}` : value))
+    this.#options.print?.(`    n${node.number} ${level} ${message} ${text()}`)
+  }
+
+  /** Some time of disorder, then everything is mended: the nodes must find together and go on. */
+  async #weather(storm: Storm): Promise<void> {
+    this.#turmoil.begin(storm)
+    await this.#pass(storm.length)
+    this.#turmoil.end()
+    await this.#require('honest nodes to find together', reunionLimit, () => this.#together())
+    await this.#progress()
+  }
+
+  /** With messages in time, the next block is confirmed within N + f + 2 views. */
+  async #progress(): Promise<void> {
+    const { spec } = this.ground
+    const height = this.#oracle.height + 1
+    const count = paramsAt(spec, height).validators.length
+    const views = count + Math.floor((count - 1) / 3) + 2
+    const present = Math.max(0, ...this.#statuses().map((status) => (status.height === height ? status.view : 0)))
+    let limit = spec.timing.minInterval + spec.timing.emptyInterval
+    for (let view = present; view < present + views; view++)
+      limit += 3 * timeoutOf(view, spec.timing, spec.maxViewTimeout)
+    await this.#require(`a block at height ${height} from view ${present} on`, 1.1 * limit, () => {
+      return this.#oracle.height >= height
+    })
+    const confirmed = this.#viewOf(height)
+    if (confirmed !== undefined && confirmed > present + views) {
+      throw new Violation(`height ${height} took until view ${confirmed}, from ${present}; ${views} views must do`)
+    }
+  }
+
+  /** What holds at the end of every run. */
+  #examine(): void {
+    const lost = this.#users.lost()
+    if (lost.length > 0)
+      throw new Violation(`lost transactions: ${lost.map(({ transaction }) => transaction.txid).join()}`)
+    const hosts = new Set(this.#honest.flatMap(({ number }) => [hostOf(number), toHex(publicKeyOfNode(number))]))
+    const own = new Set(this.#honest.flatMap(({ publicKey }) => (publicKey === undefined ? [] : [mapKey(publicKey)])))
+    for (const { number, running } of this.#honest) {
+      const ban = running?.network?.peers.listBans().find(({ subject }) => hosts.has(subject))
+      if (ban !== undefined) throw new Violation(`n${number} banned ${ban.subject}: ${ban.reason}`)
+      const accused = running?.voting?.evidence().find(({ signer }) => own.has(mapKey(signer)))
+      if (accused !== undefined) throw new Violation(`n${number} holds evidence against ${toHex(accused.signer)}`)
+    }
+  }
+
+  #statuses(): { height: number; view: number }[] {
+    return this.#honest.flatMap(({ running }) => (running?.voting === undefined ? [] : [running.voting.status()]))
+  }
+
+  /** The view in which a block was confirmed, as the first node that has it says. */
+  #viewOf(height: number): number | undefined {
+    for (const { running } of this.#honest) {
+      const known = running?.chain.headers.active(height)
+      const confirm = known && running?.chain.database.get(keys.confirm(known.header.hash))
+      if (confirm !== undefined) return parseConfirm(confirm).proposal.viewOffset
+    }
+    return undefined
+  }
+
+  /** All honest nodes are up, know each other, and are no further apart than the block that is on its way. */
+  #together(): boolean {
+    const names = this.#honest.map(({ number }) => mapKey(publicKeyOfNode(number)))
+    const heights: number[] = []
+    for (const { number, running } of this.#honest) {
+      if (running?.network === undefined) return false
+      const known = new Set(running.network.peers.all().map(({ link }) => mapKey(link.publicKey)))
+      if (!names.every((name, i) => this.#honest[i]?.number === number || known.has(name))) return false
+      heights.push(running.chain.tip.header.height)
+    }
+    return Math.max(...heights) - Math.min(...heights) <= 1
+  }
+
+  /** An honest validator may contradict itself in no message; in some worlds it crashes at the worst of moments. */
+  #tells(number: number, topic: Topic, bytes: Uint8Array): void {
+    const node = this.#honest.find((one) => one.number === number)
+    const isVoting = topic.name === voteSubject.topic.name || topic.name === proposalSubject.topic.name
+    if (node?.publicKey === undefined || !isVoting) return
+    this.#oracle.told(number, bytes, node.publicKey)
+    const message = parseMessage(bytes)
+    if (message.kind === 'precommit') this.#locked.set(number, message.height)
+    const abandons = message.kind === 'prevote' && message.blockHash === undefined
+    if (!abandons || this.#locked.get(number) !== message.height) return
+    if (this.#scenario.crashWhenLocked && this.#turmoil.storm !== undefined && this.chance.happens(0.5)) node.crash()
+  }
+
+  #watched(check: () => void): void {
+    try {
+      check()
+    } catch (error) {
+      this.#broken ??= error as Error
+    }
+  }
+
+  async #pass(milliseconds: number): Promise<void> {
+    await this.#until('nothing', milliseconds, () => false)
+  }
+
+  async #require(what: string, milliseconds: number, holds: () => boolean): Promise<void> {
+    if (await this.#until(what, milliseconds, holds)) return
+    const states = this.#all.map(({ number, running, alive }) => {
+      const status = running?.voting?.status()
+      const voting = status && `height ${status.height} view ${status.view} ${status.step} ${status.signing}`
+      return `n${number} ${alive ? `tip ${running?.chain.tip.header.height} ${voting}` : 'down'}`
+    })
+    throw new Violation(`waited ${milliseconds} ms for ${what}; ${states.join('; ')}`)
+  }
+
+  async #until(what: string, milliseconds: number, holds: () => boolean): Promise<boolean> {
+    const limit = this.agenda.now + milliseconds
+    while (!holds()) {
+      if (!(await this.agenda.step(limit))) return holds()
+      if (this.#broken !== undefined) throw this.#broken
+      for (const node of this.#moved) {
+        if (node.running !== undefined) await this.#oracle.compareState(node.number, node.running.chain)
+      }
+      this.#moved.clear()
+      if (this.agenda.count > eventLimit) throw new Violation(`${eventLimit} events, waiting for ${what}`)
+    }
+    return true
+  }
 }

@@ -73,7 +73,9 @@ export function miningOf(node: TestChain, changes: Partial<MiningOptions> = {}):
   const validator: OwnValidator = {
     payTo: parseAddress(testAddress(0)) as ProgramHash,
     time: () => Math.floor(clock.time / 1000),
-    confirm: (block) => node.confirmFor(block) as Uint8Array,
+    offer: async (block) => {
+      await node.accept(block)
+    },
     automatic: false,
   }
   const own = spec.hasValidators ? { validator } : {}

@@ -25,6 +25,8 @@ export interface StartLine {
   readonly rest: string
   readonly ws: string
   readonly rpc: string
+  /** Multiaddrs; none where it listens for no peers. */
+  readonly p2p: readonly string[]
 }
 
 export interface SpawnOptions {

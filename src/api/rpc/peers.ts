@@ -1,8 +1,10 @@
 import { isIP } from 'node:net'
 import { Type } from '@sinclair/typebox'
 import { RuleError } from '../../errors.js'
-import { isPeerAddress, isPeerName } from '../../network/address-text.js'
+import { isPeerAddress } from '../../network/address-text.js'
+import { keyOfPeerName, peerName } from '../../network/identity.js'
 import { LinkError } from '../../network/link.js'
+import { hex, toHex } from '../../primitives/bytes.js'
 import type { ApiContext, NetworkView } from '../context.js'
 import { closed } from '../schemas/common.js'
 import { syncStatus } from '../schemas/node.js'
@@ -81,8 +83,12 @@ export const peerMethods: readonly RpcMethod[] = [
     ),
     run: (context) =>
       networkOf(context)
-        .bans()
-        .map(({ subject, until, reason }) => ({ peer: subject, until, reason })),
+        .listBans()
+        .map(({ kind, subject, until, reason }) => ({
+          peer: kind === 'key' ? peerName(hex(subject)) : subject,
+          until: Math.ceil(until / 1000),
+          reason,
+        })),
   }),
   method({
     name: 'addban',
@@ -96,9 +102,8 @@ export const peerMethods: readonly RpcMethod[] = [
       ),
     }),
     result: Type.Literal(true),
-    run: (context, { peer: subject, seconds = day, reason = 'by hand' }) => {
-      if (isIP(subject) === 0 && !isPeerName(subject)) throw wrong('peer', peer.description as string)
-      networkOf(context).ban(subject, seconds, reason)
+    run: async (context, { peer: text, seconds = day, reason = 'by hand' }) => {
+      await networkOf(context).ban(subjectOf(text), seconds * 1000, reason)
       return true
     },
   }),
@@ -108,9 +113,17 @@ export const peerMethods: readonly RpcMethod[] = [
     access: 'admin',
     params: Type.Object({ peer }),
     result: Type.Boolean({ description: 'whether there was one' }),
-    run: (context, { peer: subject }) => networkOf(context).unban(subject),
+    run: (context, { peer: text }) => networkOf(context).unban(subjectOf(text)),
   }),
 ]
+
+/** What a ban is kept under. */
+function subjectOf(text: string): string {
+  if (isIP(text) !== 0) return text
+  const key = keyOfPeerName(text)
+  if (key === undefined) throw wrong('peer', peer.description as string)
+  return toHex(key)
+}
 
 function networkOf({ network }: ApiContext): NetworkView {
   if (network !== undefined) return network

@@ -23,16 +23,16 @@ export const validatorMethods: readonly RpcMethod[] = [
   method({
     name: 'getevidence',
     summary:
-      'Pairs of messages of which a validator may sign one at most, as they came, the oldest first; at most 100.',
+      'Pairs of messages of which a validator may sign one at most, and of confirms of one height; the lowest first, at most 100.',
     params: Type.Object({
       height: Type.Optional({ ...heightParam, description: 'of this height alone' }),
     }),
     result: Type.Array(
       closed({
         height: uint32('of the block that was voted on'),
-        view: uint32('in which both were signed'),
-        kind: oneOf(['proposal', 'prevote', 'precommit'], 'what was signed twice'),
-        signer: publicKey('of the validator'),
+        view: uint32('in which both were signed; 0 of confirms'),
+        kind: oneOf(['proposal', 'prevote', 'precommit', 'confirm'], 'what there are two of'),
+        signer: publicKey('of the validator; of confirms the sponsor of the one that this node follows'),
         first: bytes('a message, in hex'),
         second: bytes('another one, in hex'),
       }),

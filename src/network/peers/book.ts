@@ -33,23 +33,35 @@ export interface Place {
   retryAt: number
 }
 
+export interface BookOptions {
+  readonly rows: PeerRows
+  /** Unix milliseconds. */
+  now(): number
+  readonly random: Random
+  /** The node's own key: its address is none to remember. */
+  readonly publicKey: Uint8Array
+}
+
 /** Where nodes are: what the node was told, what it heard, what it met; across restarts what has a key. */
 export class AddressBook {
   readonly #rows: PeerRows
   readonly #now: () => number
   readonly #random: Random
+  readonly #ownKey: Uint8Array
   readonly #places = new Map<string, Place>()
   /** Keys of rows that have to be written or deleted. */
   readonly #dirty = new Set<string>()
 
-  private constructor(rows: PeerRows, now: () => number, random: Random) {
+  private constructor({ rows, now, random, publicKey }: BookOptions) {
     this.#rows = rows
     this.#now = now
     this.#random = random
+    this.#ownKey = publicKey
   }
 
-  static async open(database: Database, rows: PeerRows, now: () => number, random: Random): Promise<AddressBook> {
-    const book = new AddressBook(rows, now, random)
+  /** Reads the addresses of a database. */
+  static async open(database: Database, options: BookOptions): Promise<AddressBook> {
+    const book = new AddressBook(options)
     for (const [key, value] of await database.rows(rangeOf(table.peer), { limit: mostPlaces })) {
       const { address, seen, failures } = values.peer.decode(value)
       const place = { ...newPlace(address), publicKey: Buffer.from(key.subarray(1)), seen, failures }
@@ -83,7 +95,8 @@ export class AddressBook {
     const address = endpointText({ host, port })
     const { publicKey, local = false } = options
     if (this.#places.has(address)) return false
-    if (publicKey !== undefined && this.#ofKey(publicKey).length > 0) return false
+    if (publicKey !== undefined && (equalBytes(publicKey, this.#ownKey) || this.#ofKey(publicKey).length > 0))
+      return false
     const group = groupOf(host)
     const others = this.places().filter((place) => !place.wanted)
     const ofGroup = others.filter(({ endpoint }) => endpoint !== undefined && groupOf(endpoint.host) === group)
@@ -115,7 +128,7 @@ export class AddressBook {
   /** Nobody was met, or not for long: the next attempt waits, twice as long each time. */
   failed(place: Place): void {
     place.failures = Math.min(mostFailures, place.failures + 1)
-    place.retryAt = this.#now() + retryDelay(place.failures, this.#random)
+    place.retryAt = Math.max(place.retryAt, this.#now() + retryDelay(place.failures, this.#random))
     if (!place.wanted && place.seen === 0 && place.failures >= hopelessAfter) this.forget(place)
     else this.#touch(place)
   }

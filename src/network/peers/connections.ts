@@ -21,6 +21,8 @@ const refusalGrace = 1_000
 export const banDuration = 24 * 60 * 60 * 1000
 /** Refusals that are remembered. */
 const refusalsKept = 32
+/** Milliseconds in which a refusal that repeats itself is no news. */
+const quietFor = 60_000
 /** New addresses that are taken from one connection. */
 const addressesTaken = 256
 
@@ -70,6 +72,8 @@ export class Connections implements PeerJudge {
   readonly #options: ConnectionsOptions
   readonly #arrivals = new Map<Link, Arrival>()
   readonly #peers = new Map<Link, ConnectedPeer>()
+  /** Those whose other side was told that it is not wanted. */
+  readonly #leaving = new WeakSet<Link>()
 
   constructor(options: ConnectionsOptions) {
     this.#options = options
@@ -79,8 +83,9 @@ export class Connections implements PeerJudge {
     return this.#options.clock.now()
   }
 
+  /** Those past the handshake. */
   all(): readonly ConnectedPeer[] {
-    return [...this.#peers.values()]
+    return [...this.#peers.values()].filter(({ closed }) => !closed)
   }
 
   peerOf(link: Link): ConnectedPeer | undefined {
@@ -88,12 +93,14 @@ export class Connections implements PeerJudge {
   }
 
   ofKey(publicKey: Uint8Array): ConnectedPeer | undefined {
-    return this.all().find(({ link }) => !link.closed && equalBytes(link.publicKey, publicKey))
+    return this.all().find(({ link }) => equalBytes(link.publicKey, publicKey))
   }
 
   /** See {@link LinkOwner.admits}. */
   admits({ host, inbound, publicKey }: Parameters<LinkOwner['admits']>[0]): boolean {
-    if (this.#options.bans.find(publicKey, host) !== undefined) return false
+    const { bans, publicKey: own } = this.#options
+    if (publicKey !== undefined && equalBytes(publicKey, own)) return false
+    if (bans.find(publicKey, host) !== undefined) return false
     return !inbound || this.#roomFor(host, 1)
   }
 
@@ -138,6 +145,7 @@ export class Connections implements PeerJudge {
 
   /** What is answered to a status, before the handshake and after it. */
   answerStatus(link: Link, status: Status): StatusAnswer {
+    if (this.#leaving.has(link)) throw new LinkError('refused', 'it was told that it is not wanted')
     const own = this.#options.ownStatus()
     try {
       const peer = this.#peers.get(link)
@@ -156,12 +164,17 @@ export class Connections implements PeerJudge {
     const own = this.#options.ownStatus()
     peer.askedAt = this.now()
     peer.toldTip = own.tipHash
+    peer.refreshing = true
     try {
       const { status, refusal } = await peer.ask(statusExchange, own)
       this.#learn(peer, status, own)
-      if (refusal !== undefined) this.#refused(peer.link, refusal)
+      if (refusal !== undefined) throw this.#refused(peer.link, refusal)
     } catch (error) {
+      // Nobody there, or too late: the silence is counted elsewhere.
       if (error instanceof RuleError) peer.close(error.message)
+      else if (!(error instanceof LinkError)) throw error
+    } finally {
+      peer.refreshing = false
     }
   }
 
@@ -278,21 +291,24 @@ export class Connections implements PeerJudge {
 
   #remember(link: Link, by: RefusedPeer['by'], code: Code, reason: string): void {
     const address = endpointText(link)
-    this.#options.log.info({ peer: link.peer, address, by, code, reason }, 'no connection to a peer')
-    this.refusals.push({ time: this.now(), address, by, code, reason })
+    const time = this.now()
+    const again = this.refusals.some(
+      (one) => one.address === address && one.code === code && time - one.time < quietFor,
+    )
+    const fields = { peer: link.peer, address, by, code, reason }
+    this.#options.log[again ? 'debug' : 'info'](fields, 'no connection to a peer')
+    this.refusals.push({ time, address, by, code, reason })
     if (this.refusals.length > refusalsKept) this.refusals.shift()
   }
 
   /** Closes a connection when the other side had time to read why. */
   #closeSoon(link: Link): void {
-    const { timers } = this.#options
+    this.#leaving.add(link)
+    const cancel = this.#options.timers.after(refusalGrace, () => link.close())
     const arrival = this.#arrivals.get(link)
-    if (arrival === undefined) {
-      timers.after(refusalGrace, () => link.close())
-      return
-    }
+    if (arrival === undefined) return
     arrival.cancel()
-    arrival.cancel = timers.after(refusalGrace, () => link.close())
+    arrival.cancel = cancel
   }
 
   #settle(link: Link): void {

@@ -49,8 +49,10 @@ export class ConnectedPeer implements Peer {
   readonly id: number
   readonly link: Link
   readonly since: number
-  /** When anything came from it. */
-  heardAt: number
+  /** Milliseconds of this node's own beats in which nothing came from it. */
+  silence = 0
+  /** Whether a question for its status is under way. */
+  refreshing = false
   /** When statuses were last exchanged, or it was asked for its. */
   askedAt: number
   /** Hash of the own tip that it was last told. */
@@ -76,7 +78,6 @@ export class ConnectedPeer implements Peer {
     this.addressesLeft = addressesLeft
     const now = judge.now()
     this.since = now
-    this.heardAt = now
     this.askedAt = now
     this.#requests = new TokenBucket(requestRate, requestBurst, now)
     this.#gossip = new TokenBucket(gossipRate, gossipBurst, now)
@@ -104,7 +105,7 @@ export class ConnectedPeer implements Peer {
       if (error instanceof LinkError && error.failure === 'too-long') this.penalise('peer-message', error.message)
       throw error
     }
-    this.heardAt = this.#judge.now()
+    this.silence = 0
     this.slowness = Math.max(0, this.slowness - 1)
     try {
       return answer.decode(bytes)
@@ -126,9 +127,8 @@ export class ConnectedPeer implements Peer {
   }
 
   learn(status: Status): void {
-    const now = this.#judge.now()
-    this.heardAt = now
-    this.askedAt = now
+    this.silence = 0
+    this.askedAt = this.#judge.now()
     this.#status = status
   }
 
@@ -136,7 +136,7 @@ export class ConnectedPeer implements Peer {
   admits(kind: 'request' | 'gossip', bytes: number): boolean {
     const now = this.#judge.now()
     const counted = kind === 'request' ? this.#requests : this.#gossip
-    this.heardAt = now
+    this.silence = 0
     if (counted.take(1, now) && this.#bytes.take(bytes, now)) return true
     if (Math.abs(now - this.#floodedAt) >= floodPause) {
       this.#floodedAt = now

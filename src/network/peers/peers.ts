@@ -1,10 +1,44 @@
-import type { EventEmitter } from 'node:events'
+import { EventEmitter } from 'node:events'
 import type { Chain } from '../../chain/chain.js'
 import type { Env } from '../../env.js'
-import type { Code } from '../../errors.js'
-import type { Transport, Verdict } from '../link.js'
+import { codes, RuleError } from '../../errors.js'
+import { equalBytes, toHex } from '../../primitives/bytes.js'
+import { packageVersion } from '../../version.js'
+import {
+  type Link,
+  LinkError,
+  type LinkOwner,
+  type Protocol,
+  type Topic,
+  type Transport,
+  type Verdict,
+} from '../link.js'
+import { addressesExchange } from '../wire/addresses.js'
 import type { Exchange, Subject } from '../wire/exchange.js'
-import type { Peer } from './peer.js'
+import { networkVersion, services, type Status, statusExchange } from '../wire/status.js'
+import { parseEndpoint, plainHost, reachOf } from './address.js'
+import { addressesFor, listensAt, takeAddresses } from './addresses.js'
+import { type Ban, Bans } from './bans.js'
+import { AddressBook } from './book.js'
+import { banDuration, Connections, type PeersEvents, type RefusedPeer } from './connections.js'
+import { Dialer } from './dialer.js'
+import { type Neighbor, neighborOf } from './neighbor.js'
+import type { ConnectedPeer, Peer } from './peer.js'
+import { Points } from './points.js'
+import { PeerRows } from './rows.js'
+
+/** Milliseconds between two looks at all connections; no peer is told of new tips more often. */
+const heartbeat = 1_000
+/** Milliseconds until statuses are exchanged again where nothing happens, and until a silent peer is given up. */
+const statusInterval = 10_000
+const silenceLimit = 60_000
+/** Milliseconds between two questions for addresses, and between two writes of the address book. */
+const addressesInterval = 600_000
+const flushInterval = 60_000
+
+export type { Ban } from './bans.js'
+export type { PeersEvents, RefusedPeer } from './connections.js'
+export type { Neighbor } from './neighbor.js'
 
 export interface PeersSettings {
   /** Addresses to connect to and to come back to. */
@@ -23,53 +57,322 @@ export interface PeersOptions extends Env {
   readonly settings: PeersSettings
 }
 
-export interface PeersEvents {
-  joined: [Peer]
-  left: [Peer]
-  /** It told another tip than before. */
-  status: [Peer]
+type Answerer = (peer: ConnectedPeer, body: Uint8Array) => Promise<Uint8Array>
+type Listener = (peer: ConnectedPeer, message: Uint8Array) => Promise<Verdict>
+
+/** The nodes that this one is connected with. Owns the transport: starts it, closes it, answers and hears for it. */
+export class Peers implements LinkOwner {
+  readonly events = new EventEmitter<PeersEvents>()
+  readonly #options: PeersOptions
+  readonly #agent = `didledger/${packageVersion()}`
+  readonly #answerers = new Map<string, Answerer>()
+  readonly #listeners = new Map<string, Listener>()
+  readonly #points: Points
+  readonly #rows: PeerRows
+  #bans!: Bans
+  #book!: AddressBook
+  #connections!: Connections
+  #dialer!: Dialer
+  #cancel = () => {}
+  #askedAddresses = -Infinity
+  #flushed = -Infinity
+
+  constructor(options: PeersOptions) {
+    this.#options = options
+    this.#points = new Points(() => this.#now())
+    this.#rows = new PeerRows(options.chain, options.log)
+    this.serve(addressesExchange, (peer) => Promise.resolve(this.#tellAddresses(peer)))
+  }
+
+  /** Reads what is known of peers, begins to listen and to connect. What is served and heard must be known before. */
+  async start(): Promise<void> {
+    const { chain, clock, timers, random, log, publicKey, transport, settings } = this.#options
+    const now = () => this.#now()
+    this.#bans = await Bans.open(chain.database, this.#rows, now)
+    this.#book = await AddressBook.open(chain.database, { rows: this.#rows, now, random, publicKey })
+    this.#connections = new Connections({
+      clock,
+      timers,
+      log,
+      publicKey,
+      common: { spec: chain.spec, genesis: chain.genesis.header.hash },
+      inbound: settings.inbound,
+      bans: this.#bans,
+      points: this.#points,
+      events: this.events,
+      ownStatus: () => this.#ownStatus(),
+    })
+    this.#dialer = new Dialer({
+      clock,
+      random,
+      log,
+      transport,
+      book: this.#book,
+      bans: this.#bans,
+      connections: this.#connections,
+      outbound: settings.outbound,
+    })
+    for (const address of settings.peers) this.#book.want(address)
+    this.events.on('joined', (peer) => this.#joined(peer as ConnectedPeer))
+    this.events.on('left', (peer) => this.#dialer.left(peer as ConnectedPeer))
+    await transport.start(this)
+    chain.events.on('change', this.#tipMoved)
+    this.#beat()
+  }
+
+  /** Closes all connections and the transport, and writes down what is known. */
+  async stop(): Promise<void> {
+    const { chain, transport } = this.#options
+    this.#cancel()
+    chain.events.off('change', this.#tipMoved)
+    this.#dialer.stop()
+    this.#connections.close()
+    await transport.close()
+    await this.#book.flush()
+    await this.#rows.idle()
+  }
+
+  /** Those past the handshake. */
+  all(): readonly Peer[] {
+    return (this.#connections as Connections | undefined)?.all() ?? []
+  }
+
+  /**
+   * Answers a kind of question. A RuleError of the handler, or of reading the question, costs the peer what its code costs;
+   * any other failure is logged and costs nothing. In both cases there is no answer.
+   */
+  serve<Q, A>(exchange: Exchange<Q, A>, handler: (peer: Peer, question: Q) => Promise<A>): void {
+    this.#answerers.set(idOf(exchange.protocol), async (peer, body) =>
+      exchange.answer.encode(await handler(peer, exchange.question.decode(body))),
+    )
+  }
+
+  /** Hears a kind of gossip. A RuleError costs the peer that told it what its code costs, and what costs something is not told on. */
+  listen<M>(subject: Subject<M>, handler: (peer: Peer, message: M) => Promise<Verdict>): void {
+    this.#listeners.set(idOf(subject.topic), (peer, message) => handler(peer, subject.message.decode(message)))
+  }
+
+  /** Tells all neighbours. */
+  broadcast<M>({ topic, message }: Subject<M>, value: M): void {
+    this.#options.transport.broadcast(topic, message.encode(value))
+  }
+
+  neighbors(): readonly Neighbor[] {
+    return (this.#connections as Connections | undefined)?.all().map(neighborOf) ?? []
+  }
+
+  /** Connections that came to nothing lately, the latest last. */
+  get lastRefusals(): readonly RefusedPeer[] {
+    return this.#connections.refusals
+  }
+
+  /** Connects to an address, and comes back to it until {@link disconnect}. Rejects with a RuleError or LinkError that says why not. */
+  connect(address: string): Promise<Peer> {
+    return this.#dialer.dial(this.#book.want(address))
+  }
+
+  /** Closes the connection to a peer and does not open one for ten minutes; false where there is none. */
+  disconnect(id: number): boolean {
+    const peer = this.#connections.all().find((one) => one.id === id)
+    if (peer === undefined) return false
+    const place = this.#dialer.placeOf(peer)
+    peer.close('asked for')
+    if (place === undefined) return true
+    place.wanted = false
+    this.#book.rest(place)
+    return true
+  }
+
+  /**
+   * Keeps somebody out for so many milliseconds: a public key in 64 hex digits, a host, or the id of a connected peer, which
+   * stands for its key and its host. Refuses hosts of this machine. Resolves with the bans that hold for it.
+   */
+  async ban(subject: string, milliseconds = banDuration, reason = 'asked for'): Promise<readonly Ban[]> {
+    const until = this.#now() + milliseconds
+    const peer = this.#connections.all().find(({ id }) => String(id) === subject)
+    const key = peer === undefined ? subject.toLowerCase() : toHex(peer.link.publicKey)
+    const host = plainHost(peer?.link.host ?? subject)
+    if (peer !== undefined || isKey(subject)) await this.#bans.add('key', key, until, reason)
+    else if (!isHost(host)) throw new RuleError('request-parameter', notBannable(subject))
+    if (!isKey(subject) && isHost(host)) await this.#bans.add('host', host, until, reason)
+    this.#connections.closeBanned()
+    return this.listBans().filter((ban) => ban.subject === key || ban.subject === host)
+  }
+
+  /** Takes the ban of a key or a host back; false where there is none. */
+  unban(subject: string): Promise<boolean> {
+    return this.#bans.remove(subject)
+  }
+
+  /** Bans that last, the one that ends first at the front. */
+  listBans(): readonly Ban[] {
+    return this.#bans.list()
+  }
+
+  // What the transport tells and asks.
+
+  admits(side: Parameters<LinkOwner['admits']>[0]): boolean {
+    return this.#connections.admits(side)
+  }
+
+  connected(link: Link): void {
+    this.#connections.connected(link)
+  }
+
+  disconnected(link: Link): void {
+    this.#connections.disconnected(link)
+  }
+
+  discovered(address: string): void {
+    const endpoint = parseEndpoint(address)
+    if (endpoint !== undefined) this.#book.hear(endpoint, { local: true })
+  }
+
+  async answer(link: Link, protocol: Protocol, body: Uint8Array): Promise<Uint8Array> {
+    if (protocol.name === statusExchange.protocol.name) return this.#answerStatus(link, body)
+    const peer = await this.#connections.arrived(link)
+    const answerer = this.#answerers.get(idOf(protocol))
+    if (peer === undefined || answerer === undefined || !peer.admits('request', body.length)) {
+      throw new LinkError('refused', `no answer to ${protocol.name}`)
+    }
+    try {
+      return await answerer(peer, body)
+    } catch (error) {
+      this.#charge(peer, protocol.name, error)
+      throw error
+    }
+  }
+
+  async heard(link: Link, topic: Topic, message: Uint8Array): Promise<Verdict> {
+    const peer = this.#connections.peerOf(link)
+    const listener = this.#listeners.get(idOf(topic))
+    if (peer === undefined || listener === undefined || !peer.admits('gossip', message.length)) return 'ignore'
+    try {
+      return await listener(peer, message)
+    } catch (error) {
+      return this.#charge(peer, topic.name, error) > 0 ? 'reject' : 'ignore'
+    }
+  }
+
+  #answerStatus(link: Link, body: Uint8Array): Uint8Array {
+    const { question, answer } = statusExchange
+    const peer = this.#connections.peerOf(link)
+    if (peer?.admits('request', body.length) === false) throw new LinkError('refused', 'too many questions')
+    let status: Status
+    try {
+      status = question.decode(body)
+    } catch (error) {
+      if (peer === undefined) link.close()
+      else this.#charge(peer, statusExchange.protocol.name, error)
+      throw error
+    }
+    return answer.encode(this.#connections.answerStatus(link, status))
+  }
+
+  /** Makes a peer pay for what went wrong with its message; returns how many points. */
+  #charge(peer: ConnectedPeer, name: string, error: unknown): number {
+    if (error instanceof RuleError) {
+      peer.penalise(error.code, `${name}: ${error.message}`)
+      return codes[error.code].penalty
+    }
+    if (!(error instanceof LinkError)) {
+      const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+      this.#options.log.error({ peer: peer.name, name, error: text }, 'a message from a peer could not be handled')
+    }
+    return 0
+  }
+
+  #now(): number {
+    return this.#options.clock.now()
+  }
+
+  #ownStatus(): Status {
+    const { chain, transport } = this.#options
+    const { header, chainWork } = chain.tip
+    return {
+      version: networkVersion,
+      genesis: chain.genesis.header.hash,
+      upgrades: chain.spec.upgradesDigest(header.height),
+      tipHeight: header.height,
+      tipHash: header.hash,
+      chainWork,
+      services: services.wholeChain,
+      relay: true,
+      listenPort: transport.port,
+      agent: this.#agent,
+    }
+  }
+
+  readonly #tipMoved = (): void => this.#refresh()
+
+  /** Exchanges statuses with those who have not heard of the tip, or of anything for a while. */
+  #refresh(): void {
+    const now = this.#now()
+    const { hash } = this.#options.chain.tip.header
+    for (const peer of this.#connections.all()) {
+      const rest = Math.abs(now - peer.askedAt)
+      const knows = peer.toldTip !== undefined && equalBytes(peer.toldTip, hash)
+      if (peer.refreshing || rest < (knows ? statusInterval : heartbeat)) continue
+      void this.#connections.refresh(peer)
+    }
+  }
+
+  #beat = (): void => {
+    const now = this.#now()
+    this.#bans.expire()
+    for (const peer of this.#connections.all()) {
+      // Beats are counted, not the clock: a node that was stopped itself finds that no time has passed.
+      peer.silence += heartbeat
+      if (peer.silence > silenceLimit) peer.close('nothing came from it for a minute')
+    }
+    this.#refresh()
+    this.#dialer.fill()
+    if (Math.abs(now - this.#askedAddresses) >= addressesInterval) {
+      this.#askedAddresses = now
+      for (const peer of this.#connections.all()) if (!peer.link.inbound) void this.#askAddresses(peer)
+    }
+    if (Math.abs(now - this.#flushed) >= flushInterval) {
+      this.#flushed = now
+      void this.#book.flush()
+    }
+    this.#cancel = this.#options.timers.after(heartbeat, this.#beat)
+  }
+
+  #joined(peer: ConnectedPeer): void {
+    const endpoint = listensAt(peer)
+    if (!peer.link.inbound) void this.#askAddresses(peer)
+    else if (endpoint !== undefined && reachOf(endpoint.host) !== undefined) {
+      this.#book.hear(endpoint, { publicKey: peer.link.publicKey })
+    }
+  }
+
+  async #askAddresses(peer: ConnectedPeer): Promise<void> {
+    try {
+      takeAddresses(peer, await peer.ask(addressesExchange, undefined), this.#book, this.#now())
+    } catch (error) {
+      if (!(error instanceof LinkError || error instanceof RuleError)) throw error
+    }
+  }
+
+  #tellAddresses(peer: Peer) {
+    const now = this.#now()
+    return addressesFor(peer as ConnectedPeer, this.#connections.all(), this.#book, now, this.#options.random)
+  }
 }
 
-export interface Neighbor {
-  readonly id: number
-  readonly height: number
-  readonly services: number
-  readonly relay: boolean
-  readonly external: boolean
-  readonly address: string
+function idOf({ name, version }: Protocol | Topic): string {
+  return `${name}/${version}`
 }
 
-export interface Ban {
-  readonly kind: 'key' | 'host'
-  /** 64 hex digits of a public key, or a host. */
-  readonly subject: string
-  /** Unix milliseconds. */
-  readonly until: number
-  readonly reason: string
+function isKey(text: string): boolean {
+  return /^[0-9a-fA-F]{64}$/.test(text)
 }
 
-export interface RefusedPeer {
-  /** Unix milliseconds. */
-  readonly time: number
-  readonly address: string
-  readonly code: Code
-  readonly reason: string
+function isHost(text: string): boolean {
+  const reach = reachOf(text)
+  return reach !== undefined && reach !== 'machine'
 }
 
-export declare class Peers {
-  readonly events: EventEmitter<PeersEvents>
-  constructor(options: PeersOptions)
-  start(): Promise<void>
-  stop(): Promise<void>
-  all(): readonly Peer[]
-  serve<Q, A>(exchange: Exchange<Q, A>, handler: (peer: Peer, question: Q) => Promise<A>): void
-  listen<M>(subject: Subject<M>, handler: (peer: Peer, message: M) => Promise<Verdict>): void
-  broadcast<M>(subject: Subject<M>, message: M): void
-  neighbors(): readonly Neighbor[]
-  readonly lastRefusals: readonly RefusedPeer[]
-  connect(address: string): Promise<Peer>
-  disconnect(id: number): boolean
-  ban(subject: string, milliseconds?: number, reason?: string): Promise<Ban>
-  unban(subject: string): Promise<boolean>
-  listBans(): readonly Ban[]
+function notBannable(subject: string): string {
+  return `${subject.slice(0, 80)} is no peer that is connected, no public key in 64 hex digits, and no IP address beyond this machine`
 }

@@ -39,17 +39,18 @@ export class BlockRelay {
   }
 
   /**
-   * Never told on as it is: whoever connects the block tells of it, with the confirm that it keeps. So every node tells of
-   * a block once, however many confirms of it there are.
+   * Told on when it is connected because of this message. Where it is connected already this node told of it, with the confirm
+   * that it keeps: so a block goes over each connection about once, however many confirms of it there are.
    */
   async #announced(peer: Peer, unit: HeaderUnit): Promise<Verdict> {
-    if (this.#options.chain.headers.get(unit.header.hash)?.status !== 'active') {
-      try {
-        await this.#options.sync.announced(peer, unit)
-      } catch (error) {
-        if (!(error instanceof LinkError)) throw error
-      }
+    const { chain, sync } = this.#options
+    if (chain.headers.get(unit.header.hash)?.status === 'active') return 'ignore'
+    try {
+      await sync.announced(peer, unit)
+      return 'accept'
+    } catch (error) {
+      if (error instanceof LinkError) return 'ignore'
+      throw error
     }
-    return 'ignore'
   }
 }

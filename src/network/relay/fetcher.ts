@@ -28,6 +28,8 @@ export interface Wanted {
 export interface FetcherOptions {
   readonly timers: Timers
   readonly log: Log
+  /** Whether nothing is to be fetched now; what was announced is forgotten then. */
+  paused(): boolean
   /** Whether there is no use in fetching it, as far as that can be said without looking into the database. */
   needless(wanted: Wanted): boolean
   /** Those that the chain does not have. */
@@ -95,7 +97,7 @@ export class Fetcher {
   }
 
   #note(peer: Peer, names: readonly Wanted[]): boolean {
-    if (peer.closed) return true
+    if (peer.closed || this.#options.paused()) return true
     const queue = this.#queues.get(peer) ?? newQueue(peer)
     this.#queues.set(peer, queue)
     for (const wanted of names) {
@@ -107,6 +109,7 @@ export class Fetcher {
   }
 
   #serve(): void {
+    if (this.#options.paused()) return this.#clear()
     for (const queue of [...this.#queues.values()]) {
       if (this.#fetches >= fetchesAtOnce) return
       if (queue.busy) continue
@@ -116,6 +119,13 @@ export class Fetcher {
       this.#queues.delete(queue.peer)
       this.#queues.set(queue.peer, queue)
       void this.#fetch(queue, batch)
+    }
+  }
+
+  #clear(): void {
+    for (const queue of this.#queues.values()) {
+      queue.wanted.clear()
+      queue.changed()
     }
   }
 

@@ -5,7 +5,7 @@ import { type Code, RuleError } from '../../errors.js'
 import type { PoolEntry } from '../../mempool/graph.js'
 import type { Mempool } from '../../mempool/mempool.js'
 import { type Orphan, Orphans } from '../../mempool/orphans.js'
-import { mapKey, parseDisplayHash } from '../../primitives/bytes.js'
+import { asBuffer, mapKey, parseDisplayHash } from '../../primitives/bytes.js'
 import { type Hash, sha256d } from '../../primitives/hash.js'
 import { txType } from '../../primitives/payload.js'
 import { Transaction } from '../../primitives/transaction.js'
@@ -37,7 +37,7 @@ const mayBecomeValid: ReadonlySet<Code> = new Set<Code>([
   'credential-issuer-unknown',
 ])
 
-export interface TransactionRelayOptions extends Omit<Env, 'random'> {
+export interface TransactionRelayOptions extends Env {
   readonly chain: Chain
   readonly mempool: Mempool
   readonly peers: RelayPeers
@@ -72,6 +72,7 @@ export class TransactionRelay {
     this.#fetcher = new Fetcher({
       timers: options.timers,
       log: options.log,
+      paused: () => this.#paused(),
       needless: (wanted) => this.#needless(wanted),
       unmined: (wanted) => this.#unmined(wanted),
       take: (peer, transactions) => this.#take(peer, transactions),
@@ -90,7 +91,7 @@ export class TransactionRelay {
     sync.events.on('progress', this.#progressed)
     peers.events.on('joined', this.#joined)
     peers.events.on('left', this.#left)
-    peers.listen(transactionSubject, async (peer, names) => this.#announced(peer, names))
+    peers.listen(transactionSubject, async (peer, { names }) => this.#announced(peer, names))
     for (const peer of peers.all()) this.#joined(peer)
     this.#schedulePools()
   }
@@ -116,7 +117,7 @@ export class TransactionRelay {
 
   readonly #tipMoved = (): void => {
     this.#refused = new LruMap<true>(refusedEntries)
-    if (!this.#options.sync.progress().catchingUp) this.#tryAgain(this.#orphans.takeAll())
+    if (!this.#paused()) this.#tryAgain(this.#orphans.takeAll())
   }
 
   readonly #progressed = (): void => {
@@ -142,18 +143,22 @@ export class TransactionRelay {
     const names = this.#announcing
     this.#announcing = []
     for (let start = 0; start < names.length; start += announcedAtOnce) {
-      this.#options.peers.broadcast(transactionSubject, names.slice(start, start + announcedAtOnce))
+      const salt = asBuffer(this.#options.random.bytes(4)).readUInt32LE()
+      this.#options.peers.broadcast(transactionSubject, { salt, names: names.slice(start, start + announcedAtOnce) })
     }
   }
 
   /** Never told on as it is: whoever takes a transaction announces it, and then has it to hand out. */
   #announced(peer: Peer, names: readonly TransactionName[]): Verdict {
-    if (!this.#fetcher.want(peer, names)) this.#poolsDue.add(peer)
+    if (this.#paused() || !this.#fetcher.want(peer, names)) this.#poolsDue.add(peer)
     return 'ignore'
   }
 
+  #paused(): boolean {
+    return this.#stopped || this.#options.sync.progress().catchingUp
+  }
+
   #needless({ txid, digest }: Wanted): boolean {
-    if (this.#stopped || this.#options.sync.progress().catchingUp) return true
     if (this.#options.mempool.get(txid) !== undefined) return true
     return digest !== undefined && (this.#refused.get(mapKey(digest)) !== undefined || this.#orphans.has(digest))
   }
@@ -263,7 +268,7 @@ export class TransactionRelay {
     if (this.#askingPools) return
     this.#askingPools = true
     for (const peer of this.#poolsDue) {
-      if (this.#stopped || this.#options.sync.progress().catchingUp) break
+      if (this.#paused()) break
       this.#poolsDue.delete(peer)
       if (peer.closed) continue
       try {

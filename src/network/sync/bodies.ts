@@ -1,3 +1,4 @@
+import type { Chain } from '../../chain/chain.js'
 import { checkProofOfWork } from '../../consensus/auxpow.js'
 import { bodyMatchSteps } from '../../consensus/sanity.js'
 import { RuleError } from '../../errors.js'
@@ -6,61 +7,63 @@ import { Block } from '../../primitives/block.js'
 import { equalBytes } from '../../primitives/bytes.js'
 import { headerSize } from '../../primitives/header.js'
 import { runInSlices } from '../../slices.js'
-import type { Chain } from '../../chain/chain.js'
+import { blocksAtOnce, blocksExchange } from '../wire/blocks.js'
 import type { HeaderUnit } from '../wire/headers.js'
-import { LinkError } from '../link.js'
-import { blocksAtOnce, blocksExchange, blocksFill } from '../wire/blocks.js'
 import type { Branch, PendingBlock } from './branch.js'
-import type { SyncOptions, SyncPeer } from './parts.js'
+import { isUnanswered, type SyncOptions, type SyncPeer } from './parts.js'
 import { type PeerStates, serves } from './peer-states.js'
-import { Stopped, type Waits } from './waits.js'
 
-/** Bytes of blocks that are here and not connected, or under way. What is under way can come out larger by one answer for each peer asked. */
+/** Bytes of blocks that are here and not connected, or under way; what is under way may turn out larger than it was said to be. */
 export const bodyBytes = 32 * 1024 * 1024
 /** Peers that are asked for blocks at once. */
 export const bodyPeers = 8
-/** How often a peer is asked for a block in vain. */
+/** How often one peer is asked for a block in vain. */
 export const bodyTries = 3
 /** Bytes that one question is for, at most, and what a block is taken for at least. */
 const questionBytes = 2 * 1024 * 1024
 const leastBlock = 400
 
-/** A question for blocks that is not answered yet. */
+/** A question for blocks, until its answer is looked through. */
 interface Question {
   readonly peer: SyncPeer
-  readonly blocks: readonly PendingBlock[]
-  readonly bytes: number
+  /** What of it nobody else is asked for. */
+  readonly open: Set<PendingBlock>
+  /** Bytes that are expected, or came and are not looked through. */
+  bytes: number
   overdue: boolean
+  /** Ends the wait for the time when it is overdue. */
+  cancel(): void
 }
 
+/** What the download of blocks works for. */
 export interface BodyOwner {
   readonly branch: Branch
-  /** There are bodies that were not there before. */
+  /** A block is here that was not. */
   arrived(): void
-  /** Nobody who was asked has the block. */
+  /** Nobody who may have the block hands it out. */
   missing(block: PendingBlock): void
+  /** Something that must not happen did. */
   failed(error: unknown): void
 }
 
 /** Fetches the blocks of the branch from several peers at once, lowest first, as far ahead as the memory for them allows. */
 export class BodyDownload {
   readonly #options: SyncOptions
-  readonly #waits: Waits
   readonly #states: PeerStates
   readonly #owner: BodyOwner
   readonly #questions = new Set<Question>()
-  /** A block came out larger than its header's sender said: what they say is not believed any more. */
-  #sizesLie = false
+  /** How much larger blocks come out than those who sent their headers say. */
+  #excess = 1
+  #stopped = false
 
-  constructor(options: SyncOptions, waits: Waits, states: PeerStates, owner: BodyOwner) {
+  constructor(options: SyncOptions, states: PeerStates, owner: BodyOwner) {
     this.#options = options
-    this.#waits = waits
     this.#states = states
     this.#owner = owner
   }
 
-  /** Peers that are asked at the moment. */
-  get peers(): number {
+  /** How many peers are being asked. */
+  get asked(): number {
     return this.#questions.size
   }
 
@@ -72,74 +75,175 @@ export class BodyDownload {
     return sum
   }
 
+  stop(): void {
+    this.#stopped = true
+    for (const question of this.#questions) question.cancel()
+  }
+
   /** Asks every peer that has nothing to do for blocks that nobody is asked for. */
   fill(): void {
-    if (this.#waits.stopped) return
-    const able = this.#options.peers.all().filter((peer) => serves(peer))
-    const idle = able.filter((peer) => !this.#states.of(peer).fetching)
+    if (this.#stopped) return
+    const idle = this.#able().filter((peer) => !this.#states.of(peer).fetching)
     idle.sort((a, b) => this.#states.of(b).rate - this.#states.of(a).rate)
     for (const peer of idle) {
       if (this.#questions.size >= bodyPeers) break
       const blocks = this.#choose(peer)
       if (blocks.length > 0) void this.#fetch(peer, blocks)
     }
-    const [open] = this.#owner.branch.blocks.filter(({ body }) => body === undefined)
-    const tried = (peer: SyncPeer) => (open?.misses?.get(peer.id) ?? 0) >= bodyTries
-    if (open?.asked === 0 && able.length > 0 && able.every(tried)) this.#owner.missing(open)
+    const lowest = this.#owner.branch.blocks.find(({ body }) => body === undefined)
+    if (lowest?.asked === 0 && this.#able().length > 0 && !this.#able().some((peer) => mayGive(peer, lowest))) {
+      this.#owner.missing(lowest)
+    }
+  }
+
+  #able(): SyncPeer[] {
+    return this.#options.peers.all().filter(serves)
   }
 
   /** The lowest blocks that nobody is asked for, as many as this peer is good for. */
   #choose(peer: SyncPeer): PendingBlock[] {
-    const { blocks } = this.#owner.branch
-    const { rate } = this.#states.of(peer)
-    const wanted = Math.min(questionBytes, rate)
+    const wanted = Math.min(questionBytes, this.#states.of(peer).rate)
     const room = bodyBytes - this.bytes
     const chosen: PendingBlock[] = []
     let bytes = 0
-    for (const [i, block] of blocks.entries()) {
-      if (block.body !== undefined || block.asked > 0 || (block.misses?.get(peer.id) ?? 0) >= bodyTries) continue
-      const size = this.#sizeOf([block])
-      // Nothing can be connected before the lowest block comes, so that there is room for it always.
-      const first = i === 0 && chosen.length === 0
-      if (!first && bytes + size > room) break
-      if (chosen.length > 0 && (bytes + size > wanted || chosen.length === blocksAtOnce)) break
+    for (const [i, block] of this.#owner.branch.blocks.entries()) {
+      if (block.body !== undefined || block.asked > 0 || !mayGive(peer, block)) continue
+      bytes += this.#sizeOf(block)
+      // There is always room for the lowest one: nothing can be connected before it comes.
+      if (i > 0 && bytes > room) break
+      if (chosen.length > 0 && (bytes > wanted || chosen.length === blocksAtOnce)) break
       chosen.push(block)
-      bytes += size
     }
     return chosen
   }
 
-  /** Bytes to expect of blocks. */
-  #sizeOf(blocks: readonly PendingBlock[]): number {
-    if (this.#sizesLie) return blocksFill
-    return blocks.reduce((sum, { unit }) => sum + Math.max(leastBlock, unit.size), 0)
+  #sizeOf({ unit }: PendingBlock): number {
+    return Math.max(leastBlock, unit.size) * this.#excess
   }
 
   async #fetch(peer: SyncPeer, blocks: readonly PendingBlock[]): Promise<void> {
     const { clock } = this.#options
     const state = this.#states.of(peer)
-    const question: Question = { peer, blocks, bytes: this.#sizeOf(blocks), overdue: false }
-    const asked = clock.now()
+    const expected = blocks.reduce((sum, block) => sum + this.#sizeOf(block), 0)
+    const question: Question = { peer, open: new Set(blocks), bytes: expected, overdue: false, cancel: () => {} }
+    for (const block of blocks) block.asked++
     this.#questions.add(question)
     state.fetching = true
-    for (const block of blocks) block.asked++
-    const cancel = this.#watch(question)
-    let answer: readonly Uint8Array[] = []
-    try {
-      const wanted = blocks.map(({ unit }) => unit.header.hash)
-      answer = await peer.ask(blocksExchange, wanted)
-      const bytes = answer.reduce((sum, { length }) => sum + length, 0)
-      state.answered(bytes, clock.now() - asked)
-    } catch (error) {
-      if (!(error instanceof RuleError || error instanceof LinkError)) this.#owner.failed(error)
+    this.#watch(question, state.patience(expected))
+    const asked = clock.now()
+    const hashes = blocks.map(({ unit }) => unit.header.hash)
+    const answer = await peer.ask(blocksExchange, hashes).catch((error: unknown) => {
+      if (!isUnanswered(error)) this.#owner.failed(error)
+      return undefined
+    })
+    question.cancel()
+    state.fetching = false
+    if (this.#stopped) return
+    question.bytes = (answer ?? []).reduce((sum, { length }) => sum + length, 0)
+    if (answer !== undefined) {
+      state.answered(question.bytes, clock.now() - asked)
+      this.#learnSizes(blocks.slice(0, answer.length), question.bytes)
     }
-    cancel()
-    try {
-      await this.#receive(question, answer, () => {
-        state.fetching = false
-        this.fill()
-      })
-    } catch (error) {
-      if (!(error instanceof Stopped)) this.#owner.failed(error)
+    await this.#receive(question, blocks, answer).catch((error: unknown) => this.#owner.failed(error))
+    this.#questions.delete(question)
+    this.fill()
+  }
+
+  #learnSizes(blocks: readonly PendingBlock[], bytes: number): void {
+    const said = blocks.reduce((sum, { unit }) => sum + Math.max(leastBlock, unit.size), 0)
+    const excess = Math.max(1, bytes / Math.max(1, said))
+    this.#excess = Math.max(excess, (7 * this.#excess + excess) / 8)
+  }
+
+  /** Gives the blocks to others when the answer is overdue, if there are others. */
+  #watch(question: Question, patience: number): void {
+    const { peer } = question
+    question.cancel = this.#options.timers.after(patience, () => {
+      const [lowest] = question.open
+      const stuck = new Set([...this.#questions].filter(({ overdue }) => overdue).map((other) => other.peer))
+      const other = this.#able().some(
+        (candidate) =>
+          candidate !== peer && !stuck.has(candidate) && lowest !== undefined && mayGive(candidate, lowest),
+      )
+      if (!other) {
+        this.#watch(question, patience)
+        return
+      }
+      question.overdue = true
+      for (const block of question.open) release(question, block)
+      this.#states.of(peer).stalled()
+      peer.penalise('peer-slow', `no blocks within ${Math.round(patience)} ms`)
+      this.fill()
+    })
+  }
+
+  /** Takes what an answer brings; undefined when there was none. */
+  async #receive(
+    question: Question,
+    blocks: readonly PendingBlock[],
+    answer: readonly Uint8Array[] | undefined,
+  ): Promise<void> {
+    const { peer } = question
+    const given = answer ?? []
+    if (given.length > blocks.length) peer.penalise('peer-message', `${given.length} blocks for ${blocks.length} asked`)
+    let withheld = 0
+    for (const [i, block] of blocks.entries()) {
+      // A list that ends early is full; an empty one withholds everything.
+      const missed = given.length === 0 || given[i]?.length === 0
+      if (missed) this.#miss(peer, block)
+      if (missed && answer !== undefined && this.#mustHave(peer, block)) withheld++
+      if (missed || given[i] === undefined) release(question, block)
+    }
+    if (withheld > 0) peer.penalise('peer-withheld', `${withheld} blocks of its chain are not handed out`)
+    // It has its next question while these are looked through.
+    this.fill()
+    for (const [i, block] of blocks.entries()) {
+      const bytes = given[i]
+      if (bytes === undefined || bytes.length === 0) continue
+      try {
+        if (block.body === undefined) {
+          await matchBody(bytes, block.unit, this.#options.chain)
+          block.body = Uint8Array.from(bytes)
+        }
+      } catch (error) {
+        if (!(error instanceof RuleError)) throw error
+        this.#miss(peer, block)
+        peer.penalise(error.code, `block ${block.unit.header.id}: ${error.message}`)
+      }
+      question.bytes -= bytes.length
+      release(question, block)
+      if (block.body !== undefined) this.#owner.arrived()
     }
   }
+
+  #miss(peer: SyncPeer, block: PendingBlock): void {
+    block.misses ??= new Map()
+    block.misses.set(peer.id, (block.misses.get(peer.id) ?? 0) + 1)
+  }
+
+  /** Whether it is a lie not to have the block. Without validators a peer may be on another branch. */
+  #mustHave(peer: SyncPeer, { unit, source }: PendingBlock): boolean {
+    const { hasValidators } = this.#options.chain.spec
+    return source === peer || (hasValidators && unit.header.height <= peer.status.tipHeight)
+  }
+}
+
+/** Whether a peer can be asked for a block. */
+function mayGive(peer: SyncPeer, { unit, source, misses }: PendingBlock): boolean {
+  if ((misses?.get(peer.id) ?? 0) >= bodyTries) return false
+  return source === peer || unit.header.height <= peer.status.tipHeight
+}
+
+function release(question: Question, block: PendingBlock): void {
+  if (question.open.delete(block)) block.asked--
+}
+
+/** Rejects with the RuleError of what is wrong with bytes that should be those of a header's block: nothing of it marks the hash. */
+export async function matchBody(bytes: Uint8Array, unit: HeaderUnit, chain: Chain): Promise<void> {
+  if (!equalBytes(bytes.subarray(0, headerSize), unit.header.bytes)) {
+    throw new RuleError('peer-message', 'it is another block than the one asked for')
+  }
+  const block = Block.fromBytes(bytes)
+  if (!equalBytes(auxPowBytes(block.auxPow), unit.auxPow)) checkProofOfWork(chain.spec, block.header, block.auxPow)
+  await runInSlices(bodyMatchSteps(block, chain.sanity))
+}

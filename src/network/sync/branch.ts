@@ -81,7 +81,8 @@ export class Branch {
 
   /** Adds the header that follows the end. */
   push(unit: HeaderUnit, source: SyncPeer, assumed: boolean): void {
-    if (!equalBytes(unit.header.previous, this.end.hash)) throw new InvariantError('a header does not follow the branch')
+    if (!equalBytes(unit.header.previous, this.end.hash))
+      throw new InvariantError('a header does not follow the branch')
     const chainWork = this.work + workOf(unit.header.bits)
     this.#blocks.push({ unit, chainWork, source, assumed, body: undefined, asked: 0, misses: undefined })
     this.#bytes += headerUnitSize(unit)

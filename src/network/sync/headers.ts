@@ -1,13 +1,12 @@
-import { reorganisationDepth } from '../../chain/chain.js'
+import { reorganisationDepth } from '../../chain/branches.js'
 import { RuleError } from '../../errors.js'
 import { equalBytes } from '../../primitives/bytes.js'
 import type { Hash } from '../../primitives/hash.js'
-import { LinkError } from '../link.js'
 import { headersAtOnce, headersExchange, type HeaderUnit } from '../wire/headers.js'
 import { AssumedChain, assumedHeaders } from './assumed.js'
 import { Branch } from './branch.js'
 import { checkLinks, checkProof, extendBranch, type HeaderChecking } from './check.js'
-import { dismiss, type SyncOptions, type SyncPeer } from './parts.js'
+import { dismiss, isUnanswered, type SyncOptions, type SyncPeer } from './parts.js'
 import { type Claim, claimOf, type PeerStates, serves } from './peer-states.js'
 import { late, Stopped, type Waits } from './waits.js'
 
@@ -43,6 +42,8 @@ export class HeaderDownload {
   #assumed: AssumedChain | undefined
   #asked: SyncPeer | undefined
   #work: Promise<void> | undefined
+  /** Whether something happened since the last look at the peers. */
+  #again = false
 
   constructor(options: SyncOptions, waits: Waits, states: PeerStates, owner: HeaderOwner) {
     const { chain, verifier, clock } = options
@@ -70,7 +71,9 @@ export class HeaderDownload {
 
   /** Looks whether a peer has something better, unless that is under way. */
   wake(): void {
-    if (this.#waits.stopped || this.#work !== undefined) return
+    if (this.#waits.stopped) return
+    this.#again = this.#work !== undefined
+    if (this.#again) return
     this.#work = this.#run()
       .catch((error: unknown) => {
         if (!(error instanceof Stopped)) this.#owner.failed(error)
@@ -78,7 +81,9 @@ export class HeaderDownload {
       .finally(() => {
         this.#work = undefined
         this.#asked = undefined
-        if (!this.#waits.stopped) this.#owner.changed()
+        if (this.#waits.stopped) return
+        this.#owner.changed()
+        if (this.#again) this.wake()
       })
   }
 
@@ -93,10 +98,9 @@ export class HeaderDownload {
     const branch = this.#branch
     branch.advance(chain.headers)
     if (this.#assumed !== undefined && chain.tip.header.height >= this.#assumed.height) this.#assumed = undefined
-    const beaten = chain.spec.hasValidators
-      ? branch.base.header.height !== chain.tip.header.height
-      : branch.work <= chain.tip.chainWork
-    if (!beaten) return
+    const onTip = equalBytes(branch.base.header.hash, chain.tip.header.hash)
+    const better = chain.spec.hasValidators ? onTip : branch.work > chain.tip.chainWork
+    if (better || (onTip && branch.blocks.length === 0)) return
     const [other] = branch.blocks
     this.#branch = new Branch(chain.tip)
     // The node confirmed another block than this verified confirm is for.
@@ -117,16 +121,17 @@ export class HeaderDownload {
     if (told !== undefined && !state.isExplored(told) && !this.#knows(told)) return true
     const claim = claimOf(peer)
     if (state.isExplored(claim) || this.#knows(claim)) return false
-    return chain.spec.hasValidators
-      ? claim.height > this.#branch.height
-      : peer.status.chainWork > this.#branch.work
+    return chain.spec.hasValidators ? claim.height > this.#branch.height : peer.status.chainWork > this.#branch.work
   }
 
   /** A valid confirm that speaks against the own chain. */
   conflict({ header, confirm }: HeaderUnit): void {
     const own = this.#options.chain.headers.activeHash(header.height)
     if (own === undefined || equalBytes(own, header.hash)) return
-    this.#options.log.error({ height: header.height, block: header.id }, 'another block is confirmed at this height too')
+    this.#options.log.error(
+      { height: header.height, block: header.id },
+      'another block is confirmed at this height too',
+    )
     this.#options.onConflict?.(confirm, header)
   }
 
@@ -152,6 +157,7 @@ export class HeaderDownload {
   /** The peer to ask next: the one that says it has most, and before that whoever may have the assumed block. */
   #next(): SyncPeer | undefined {
     if (this.#waits.stopped) return undefined
+    this.#again = false
     this.refresh()
     if (this.#branch.blocks.length >= pendingHeaders || this.#branch.bytes >= pendingBytes) return undefined
     const now = this.#options.clock.now()
@@ -159,7 +165,8 @@ export class HeaderDownload {
       const state = this.#states.of(peer)
       return serves(peer) && !state.asking && state.restUntil <= now && this.isAhead(peer)
     })
-    const rank = (peer: SyncPeer) => (this.#options.chain.spec.hasValidators ? BigInt(peer.status.tipHeight) : peer.status.chainWork)
+    const rank = (peer: SyncPeer) =>
+      this.#options.chain.spec.hasValidators ? BigInt(peer.status.tipHeight) : peer.status.chainWork
     const best = (a: SyncPeer | undefined, b: SyncPeer) => (a === undefined || rank(b) > rank(a) ? b : a)
     const assuming = able.filter((peer) => this.#hasToAssume(peer))
     if (assuming.length > 0) return assuming.reduce(best, undefined)
@@ -177,8 +184,7 @@ export class HeaderDownload {
       const units = await this.#waits.within(answer, headersPatience)
       if (units !== late) return units
     } catch (error) {
-      // A peer whose answer could not be read was charged for that already.
-      if (!(error instanceof RuleError || error instanceof LinkError)) throw error
+      if (!isUnanswered(error)) throw error
     }
     this.#rest(peer, restAfterFailure)
     return undefined
@@ -204,7 +210,9 @@ export class HeaderDownload {
       this.refresh()
       if (followed && branch !== this.#branch) return
       checkAnswer(units, locator)
-      const known = units.findIndex(({ header }) => !branch.has(header) && !isHeld(chain.headers.get(header.hash)?.status))
+      const known = units.findIndex(
+        ({ header }) => !branch.has(header) && !isHeld(chain.headers.get(header.hash)?.status),
+      )
       const fresh = known < 0 ? [] : units.slice(known)
       // The branch may have lost its end meanwhile.
       if (followed && (fresh[0]?.header.height ?? 0) > branch.height + 1) return
@@ -297,7 +305,10 @@ export class HeaderDownload {
       this.#assumed = hashes
       this.#branch = new Branch(chain.tip)
     } else {
-      log.warn({ peer: peer.name, height: assumeValid.height }, 'the chain of a peer has another block at the height of the assumed one')
+      log.warn(
+        { peer: peer.name, height: assumeValid.height },
+        'the chain of a peer has another block at the height of the assumed one',
+      )
       this.#states.of(peer).withoutAssumed = true
     }
   }
@@ -323,4 +334,3 @@ function checkAnswer(units: readonly HeaderUnit[], locator: readonly Hash[]): vo
 function isHeld(status: string | undefined): boolean {
   return status === 'active' || status === 'side'
 }
-

@@ -1,9 +1,10 @@
 import type { Chain } from '../../chain/chain.js'
 import type { Verifier } from '../../crypto/verifier.js'
 import type { Clock, Log, Timers } from '../../env.js'
-import type { Code } from '../../errors.js'
+import { type Code, RuleError } from '../../errors.js'
 import type { Hash } from '../../primitives/hash.js'
 import type { Header } from '../../primitives/header.js'
+import { LinkError } from '../link.js'
 import type { Assumed } from '../options.js'
 import type { Exchange } from '../wire/exchange.js'
 import type { Status } from '../wire/status.js'
@@ -44,8 +45,13 @@ export interface SyncOptions {
   readonly onConflict?: (confirm: Uint8Array, header: Header) => void
 }
 
-/** How a peer that misbehaved is spoken of: what it did costs it what the code says, and the connection. */
+/** Parts with a peer that broke a rule: it costs it what the code says, and the connection. */
 export function dismiss(peer: SyncPeer, code: Code, reason: string): void {
   peer.penalise(code, reason)
   peer.close(reason)
+}
+
+/** Whether a question failed with its peer: no answer came, or none that could be read, for which the peer was charged already. */
+export function isUnanswered(error: unknown): boolean {
+  return error instanceof RuleError || error instanceof LinkError
 }

@@ -5,6 +5,7 @@ import { generateKeyPairFromSeed } from '@libp2p/crypto/keys'
 import { gossipsub } from '@libp2p/gossipsub'
 import { identify } from '@libp2p/identify'
 import { mdns } from '@libp2p/mdns'
+import { peerIdFromString } from '@libp2p/peer-id'
 import { ping } from '@libp2p/ping'
 import { tcp } from '@libp2p/tcp'
 import { multiaddr } from '@multiformats/multiaddr'
@@ -28,8 +29,8 @@ export interface NodeSettings {
   readonly secretKey: Uint8Array
   /** Multiaddrs. */
   readonly listen: readonly string[]
-  /** Ids of the topics that are heard, with the length of the longest message. */
-  readonly topics: ReadonlyMap<string, number>
+  /** Ids of the topics that are heard. */
+  readonly topics: readonly string[]
   readonly gater: Gater
   readonly limits: TransportLimits
   readonly clock: Clock
@@ -41,6 +42,16 @@ export type Libp2pNode = Awaited<ReturnType<typeof createNode>>
 export type Connection = ReturnType<Libp2pNode['getConnections']>[number]
 export type PeerId = Libp2pNode['peerId']
 export type Stream = Awaited<ReturnType<Connection['newStream']>>
+
+/** The Ed25519 key of a peer; undefined where its name is none or of a key of another kind. */
+export function keyOfPeer(peer: PeerId | string): Uint8Array | undefined {
+  try {
+    const id = typeof peer === 'string' ? peerIdFromString(peer) : peer
+    return id.type === 'Ed25519' ? id.publicKey.raw : undefined
+  } catch {
+    return undefined
+  }
+}
 
 /** A node that is not started. It dials nobody by itself, keeps no addresses and comes back to nobody. */
 export async function createNode(settings: NodeSettings) {
@@ -76,7 +87,6 @@ export async function createNode(settings: NodeSettings) {
     services: {
       identify: identify({
         runOnConnectionOpen: false,
-        runOnSelfUpdate: false,
         timeout: limits.negotiationTime,
         maxInboundStreams: limits.protocolStreams,
         maxOutboundStreams: limits.protocolStreams,
@@ -113,7 +123,8 @@ function guardedYamux(limits: TransportLimits, clock: Clock): MuxerFactory {
       maxWriteBufferLength: limits.streamUnsent,
     },
   })() as MuxerFactory
-  const createStreamMuxer: MuxerFactory['createStreamMuxer'] = (connection) => {
+  const create = factory.createStreamMuxer.bind(factory)
+  factory.createStreamMuxer = (connection) => {
     connection.maxWriteBufferLength = limits.linkUnsent
     const guard = new MuxGuard(limits, clock)
     connection.addEventListener('message', (event) => {
@@ -125,9 +136,9 @@ function guardedYamux(limits: TransportLimits, clock: Clock): MuxerFactory {
         return
       }
     })
-    return factory.createStreamMuxer(connection)
+    return create(connection)
   }
-  return Object.assign(Object.create(factory) as MuxerFactory, { createStreamMuxer })
+  return factory
 }
 
 /** Gossip of unsigned messages that waits for a verdict on each; who is a good neighbour, the owner of the links decides. */
@@ -147,7 +158,7 @@ function gossip({ limits, topics }: NodeSettings) {
     batchPublish: true,
     doPX: false,
     tagMeshPeers: false,
-    allowedTopics: [...topics.keys()],
+    allowedTopics: [...topics],
     maxTopicBytesPerPeer: limits.gossipTopicBytes,
     maxInboundDataLength: limits.gossipFrame,
     maxOutboundBufferSize: limits.gossipUnsent,

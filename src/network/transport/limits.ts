@@ -28,6 +28,7 @@ export const transportLimits = {
   controlTime: 10_000,
   /** Requests and answers. */
   requestsWaiting: 64,
+  endingTime: 25,
   askerIdle: 15_000,
   answererIdle: 30_000,
   frameTime: 10_000,
@@ -41,7 +42,7 @@ export const transportLimits = {
   gossipPendingBytes: 2_097_152,
   gossipSeen: 120_000,
   gossipKept: 12,
-  gossipItems: 512,
+  gossipItems: 5_000,
   gossipTopicBytes: 65_536,
 } as const
 

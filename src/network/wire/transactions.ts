@@ -1,6 +1,6 @@
 import type { Reader, Writer } from '../../primitives/codec.js'
 import type { Hash } from '../../primitives/hash.js'
-import { bytesListCodec, type Exchange, listCodec, type Subject } from './exchange.js'
+import { bytesListCodec, codec, type Exchange, listCodec, type Subject } from './exchange.js'
 
 /** Transactions of a question. */
 export const transactionsAtOnce = 256
@@ -13,6 +13,7 @@ const transactionsTimeout = 10_000
 /** Transactions of an announcement. */
 export const announcedAtOnce = 512
 const announcementBytes = 36 * 1024
+const nameBytes = 64
 
 /** A transaction by its id, and by all of its bytes: programs are not part of the id. */
 export interface TransactionName {
@@ -41,14 +42,23 @@ export const transactionsExchange: Exchange<readonly Hash[], readonly Uint8Array
 }
 
 /** Transactions that a pool took, for those who do not have them to ask for. */
-export const transactionSubject: Subject<readonly TransactionName[]> = {
+export interface Announcement {
+  /** Any number. Gossip passes equal bytes on only once, and every node has to announce what it can hand out itself. */
+  readonly salt: number
+  readonly names: readonly TransactionName[]
+}
+
+export const transactionSubject: Subject<Announcement> = {
   topic: { name: 'transactions', version: 1, size: announcementBytes },
-  message: transactionNames(announcedAtOnce),
+  message: codec(
+    (writer, { salt, names }) => writer.u32(salt).list(names, (name) => writeName(writer, name)),
+    (reader) => ({ salt: reader.u32(), names: reader.list(announcedAtOnce, nameBytes, () => readName(reader)) }),
+  ),
 }
 
 /** A list of at most `most` names, 64 bytes each. */
 export function transactionNames(most: number) {
-  return listCodec<TransactionName>(most, 64, writeName, readName)
+  return listCodec<TransactionName>(most, nameBytes, writeName, readName)
 }
 
 function writeName(writer: Writer, { txid, digest }: TransactionName): Writer {

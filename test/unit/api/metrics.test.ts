@@ -79,7 +79,7 @@ describe('figures', () => {
     const network = {
       neighbors: () => [true, false, true].map((external) => ({ ...neighbor, external })),
       progress: () => ({ stage: 'blocks', catchingUp: true, height: 2, target: 9, rate: 1 }) as const,
-      bans: () => [{ subject: '10.0.0.1', until: 1, reason: '' }],
+      listBans: () => [{ kind: 'host', subject: '10.0.0.1', until: 1, reason: '' }] as const,
       receivedCount: 5,
     }
     const status = () => ({ height: 3, view: 4, step: 'prevote', sponsor: new Uint8Array(33), signing: 'yes' })

@@ -2,13 +2,14 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Ban, Neighbor, NetworkView, SyncProgress, VotingStatus } from '../../../src/api/context.js'
 import { RuleError } from '../../../src/errors.js'
 import { LinkError } from '../../../src/network/link.js'
+import { peerName } from '../../../src/network/identity.js'
 import { toHex } from '../../../src/primitives/bytes.js'
 import { paramsAt } from '../../../src/primitives/spec.js'
 import { contextOf, testNodeInfo } from '../../support/api.js'
 import { oneValidator, TestChain } from '../../support/chain.js'
 import { owner, RpcClient } from '../../support/rpc.js'
 
-const name = '12D3KooWGjzPNGXmWLMhS7fTFZYJQtLJ8a7L8mGKn5vVUrSm4sPP'
+const name = peerName(new Uint8Array(32).fill(9))
 const neighbor: Neighbor = {
   id: 7,
   name,
@@ -34,7 +35,6 @@ beforeEach(async () => {
     dialled: [],
     gone: [],
     port: 20338,
-    addresses: [],
     receivedCount: 0,
     neighbors: () => [neighbor],
     progress: () => progress,
@@ -43,9 +43,12 @@ beforeEach(async () => {
       network.dialled.push(address)
     },
     disconnect: (id) => id === 7 && network.gone.push(id) > 0,
-    bans: () => [...bans.values()],
-    ban: (subject, seconds, reason) => void bans.set(subject, { subject, until: 1000 + seconds, reason }),
-    unban: (subject) => bans.delete(subject),
+    listBans: () => [...bans.values()],
+    ban: async (subject, milliseconds, reason) => {
+      const kind = subject.length === 64 ? 'key' : 'host'
+      bans.set(subject, { kind, subject, until: 1_000_000 + milliseconds, reason })
+    },
+    unban: async (subject) => bans.delete(subject),
   }
   rpc = new RpcClient(contextOf(node, { network, nodeInfo: () => ({ ...testNodeInfo, neighbors: [neighbor] }) }))
 })

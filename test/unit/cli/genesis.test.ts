@@ -89,7 +89,7 @@ describe('genesis create', () => {
     [['corp2', '--pay', address, '--validator', '05'.repeat(33)], 'Not a compressed public key'],
     [
       ['corp2', '--pay', address, '--validators', '1', '--validator', toHex(devnetValidatorKey().publicKey)],
-      'conflict',
+      'cannot be used with',
     ],
   ])('refuses %j', async (args, message) => {
     const { code, err } = await bench.run('genesis', 'create', ...args)

@@ -18,9 +18,18 @@ const rich = 100_000_000_000n
 
 function workOf(test: TestChain): AuxWork {
   const { chain, mempool, clock } = test
-  const confirm = test.spec.hasValidators ? { confirm: (block: Block) => test.confirmFor(block) as Uint8Array } : {}
+  const offer = async (block: Block) => {
+    await test.accept(block)
+  }
   const time = () => Math.floor(clock.time / 1000)
-  return new AuxWork({ chain, mempool, clock, random: seededRandom(1), time, ...confirm })
+  return new AuxWork({
+    chain,
+    mempool,
+    clock,
+    random: seededRandom(1),
+    time,
+    ...(test.spec.hasValidators ? { offer } : {}),
+  })
 }
 
 /** A payment of person 10 out of genesis, with so much of a fee. */

@@ -1,9 +1,14 @@
+import { publicKeyFromRaw } from '@libp2p/crypto/keys'
+import { peerIdFromPublicKey } from '@libp2p/peer-id'
+import { ed25519 } from '@noble/curves/ed25519.js'
 import { describe, expect, it } from 'vitest'
-import { isPeerAddress, isPeerName } from '../../../src/network/address-text.js'
+import { isPeerAddress } from '../../../src/network/address-text.js'
+import { keyOfPeerName, peerName } from '../../../src/network/identity.js'
 import { parseAssumed } from '../../../src/network/options.js'
 import { toHex } from '../../../src/primitives/bytes.js'
 
-const name = '12D3KooWGjzPNGXmWLMhS7fTFZYJQtLJ8a7L8mGKn5vVUrSm4sPP'
+const publicKey = ed25519.getPublicKey(new Uint8Array(32).fill(9))
+const name = peerName(publicKey)
 
 describe('an address of a node', () => {
   it.each([
@@ -46,9 +51,11 @@ describe('an address of a node', () => {
     '/dns4/192.0.2.7/tcp/1',
   ])('cannot be %s', (text) => expect(isPeerAddress(text)).toBe(false))
 
-  it('ends in the name of a node', () => {
-    expect(isPeerName(name)).toBe(true)
-    expect(['', '192.0.2.7', `${name}0`, name.slice(20)].map(isPeerName)).toEqual([false, false, false, false])
+  it('ends in the name of a node, which is the one that libp2p gives its key', () => {
+    expect(name).toBe(peerIdFromPublicKey(publicKeyFromRaw(publicKey)).toString())
+    expect(toHex(keyOfPeerName(name) as Uint8Array)).toBe(toHex(publicKey))
+    for (const text of ['', '192.0.2.7', `${name}0`, `${name}1`, name.slice(20), name.repeat(9)])
+      expect(keyOfPeerName(text), text).toBeUndefined()
   })
 })
 

@@ -54,6 +54,7 @@ const rows: { [Name in keyof typeof values]: fc.Arbitrary<Parameters<(typeof val
   }),
   didOperation: fc.record({ height: u32, index: u16, txid: hash }),
   tip: fc.record({ hash, height: u32 }),
+  evidence: fc.record({ first: bytes(0, 300), second: bytes(0, 300) }),
   pool: fc.record({ arrival: fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), bytes: bytes(0, 100) }),
 }
 

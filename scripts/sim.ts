@@ -1,0 +1,74 @@
+import { fork } from 'node:child_process'
+import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { describeSeed, runSeed } from '../test/sim/run.js'
+
+/**
+ * npm run sim -- [--seeds N] [--from K] [--jobs J]: simulates N seeds beginning with K, in J processes. Prints each that breaks
+ * a promise, and exits with code 1 if there was one.
+ *
+ * npm run sim -- --seed S: simulates one seed again and prints all that happens.
+ */
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '10000' },
+    from: { type: 'string', default: '1' },
+    jobs: { type: 'string', default: String(availableParallelism()) },
+    seed: { type: 'string' },
+    worker: { type: 'boolean', default: false },
+  },
+})
+
+process.exitCode = await main()
+
+async function main(): Promise<number> {
+  if (values.seed !== undefined) return replay(Number(values.seed))
+  const { from, seeds, jobs } = { from: Number(values.from), seeds: Number(values.seeds), jobs: Number(values.jobs) }
+  if (values.worker) return runRange(from, seeds)
+  const started = Date.now()
+  const share = Math.ceil(seeds / jobs)
+  const ranges = Array.from({ length: jobs }, (_, job) => [from + job * share, Math.min(share, seeds - job * share)])
+  const codes = await Promise.all(ranges.map(([first, count]) => runElsewhere(first as number, count as number)))
+  const failed = codes.reduce((sum, code) => sum + code, 0)
+  console.log(`${seeds} seeds from ${from} in ${Math.round((Date.now() - started) / 1000)} s, ${failed} failed`)
+  return failed > 0 ? 1 : 0
+}
+
+async function replay(seed: number): Promise<number> {
+  console.log(describeSeed(seed))
+  try {
+    const report = await runSeed(seed, { print: (line) => console.log(line) })
+    console.log(report)
+    return 0
+  } catch (error) {
+    console.log(error)
+    return 1
+  }
+}
+
+/** The number of seeds that failed. */
+async function runRange(from: number, seeds: number): Promise<number> {
+  let failed = 0
+  for (let seed = from; seed < from + seeds; seed++) {
+    try {
+      await runSeed(seed)
+    } catch (error) {
+      failed++
+      console.log(error instanceof Error ? error.message : String(error))
+    }
+  }
+  process.send?.(failed)
+  return 0
+}
+
+function runElsewhere(from: number, seeds: number): Promise<number> {
+  if (seeds <= 0) return Promise.resolve(0)
+  const child = fork(fileURLToPath(import.meta.url), ['--worker', '--from', String(from), '--seeds', String(seeds)])
+  return new Promise((resolve) => {
+    let failed = seeds
+    child.on('message', (count) => (failed = Number(count)))
+    child.on('exit', () => resolve(failed))
+  })
+}

@@ -1,0 +1,89 @@
+import type { Chain } from '../chain/chain.js'
+import type { Verifier } from '../crypto/verifier.js'
+import type { Env } from '../env.js'
+import type { Mempool } from '../mempool/mempool.js'
+import type { Header } from '../primitives/header.js'
+import type { Voting } from '../voting/voting.js'
+import { serveChain } from './answers.js'
+import type { Transport } from './link.js'
+import type { Assumed } from './options.js'
+import { Peers, type PeersSettings } from './peers/peers.js'
+import { BlockRelay } from './relay/blocks.js'
+import { CandidateRelay } from './relay/candidates.js'
+import { TransactionRelay } from './relay/transactions.js'
+import { Sync } from './sync/sync.js'
+import { VotingLink } from './voting-link.js'
+
+export interface NetworkOptions extends Env {
+  readonly transport: Transport
+  /** The own 32-byte peer key. */
+  readonly publicKey: Uint8Array
+  readonly chain: Chain
+  readonly mempool: Mempool
+  readonly verifier: Verifier
+  readonly settings: PeersSettings
+  readonly assumeValid?: Assumed | undefined
+}
+
+/** All that a node has to do with others: its peers, and what it tells, asks and learns. */
+export class Network {
+  readonly peers: Peers
+  readonly sync: Sync
+  /** What the voting says to others, and hears. */
+  readonly votes: VotingLink
+  readonly #transactions: TransactionRelay
+  readonly #options: NetworkOptions
+  #voting: Voting | undefined
+  #stops: (() => unknown)[] = []
+
+  constructor(options: NetworkOptions) {
+    const { assumeValid, ...parts } = options
+    this.#options = options
+    this.peers = new Peers(parts)
+    this.votes = new VotingLink({ ...parts, peers: this.peers })
+    this.sync = new Sync({
+      ...parts,
+      peers: this.peers,
+      ...(assumeValid === undefined ? {} : { assumeValid }),
+      bodyAtHand: (hash) => this.#voting?.candidate(hash),
+      onConflict: (confirm, header) => this.#conflict(confirm, header),
+    })
+    this.#transactions = new TransactionRelay({ ...parts, peers: this.peers, sync: this.sync })
+  }
+
+  /** Begins to listen, to answer, to connect and to learn; a UserError where it cannot listen. */
+  async start(voting: Voting | undefined): Promise<void> {
+    const { chain, mempool } = this.#options
+    const { peers, sync } = this
+    this.#voting = voting
+    serveChain(peers, { chain, mempool, voting })
+    const blocks = new BlockRelay({ chain, peers, sync })
+    const parts = [this.#transactions, blocks, sync, ...(voting === undefined ? [] : this.#votingParts(voting))]
+    // What is heard is settled before anybody can say anything.
+    for (const part of parts) part.start()
+    this.#stops = parts.map((part) => () => part.stop())
+    await peers.start()
+  }
+
+  async stop(): Promise<void> {
+    await this.peers.stop()
+    await Promise.all(this.#stops.map((stop) => stop()))
+  }
+
+  /** Transactions that peers handed out since the start. */
+  get receivedCount(): number {
+    return this.#transactions.receivedCount
+  }
+
+  #votingParts(voting: Voting): { start(): void; stop(): unknown }[] {
+    const { chain, clock } = this.#options
+    const candidates = new CandidateRelay({ chain, clock, peers: this.peers, voting })
+    return [{ start: () => this.votes.start(voting), stop: () => this.votes.stop() }, candidates]
+  }
+
+  #conflict(confirm: Uint8Array, header: Header): void {
+    this.#voting?.conflicting(header, confirm).catch((error: unknown) => {
+      this.#options.log.debug({ error: String(error) }, 'a peer shows a confirm of another block that does not hold')
+    })
+  }
+}

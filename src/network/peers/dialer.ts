@@ -1,0 +1,145 @@
+import type { Env } from '../../env.js'
+import { RuleError } from '../../errors.js'
+import { type Link, LinkError, type Transport } from '../link.js'
+import { groupOf, plainHost } from './address.js'
+import type { Bans } from './bans.js'
+import type { AddressBook, Place } from './book.js'
+import type { Connections } from './connections.js'
+import type { ConnectedPeer } from './peer.js'
+import { drawn, randomBelow } from './random.js'
+
+/** Connections that the node opens to one group of addresses. */
+const outboundPerGroup = 2
+/** Attempts under way beside those to places that the node was told to connect to. */
+const dialsAtOnce = 4
+/** Milliseconds that a connection has to last for its place to count as good. */
+const steadyAfter = 30_000
+
+export interface DialerOptions extends Pick<Env, 'clock' | 'random' | 'log'> {
+  readonly transport: Transport
+  readonly book: AddressBook
+  readonly bans: Bans
+  readonly connections: Connections
+  /** Connections to open and to keep, those that were asked for by address not counted. */
+  readonly outbound: number
+}
+
+/** Opens connections: to all places that the node was told of, and to as many others as it wants, of different groups. */
+export class Dialer {
+  readonly #options: DialerOptions
+  readonly #dials = new Map<Place, Promise<ConnectedPeer>>()
+  /** What own connections lead to. */
+  readonly #placeOf = new Map<Link, Place>()
+  #stopped = false
+
+  constructor(options: DialerOptions) {
+    this.#options = options
+  }
+
+  /** Begins what there is to do. */
+  fill(): void {
+    const { book, connections, outbound } = this.#options
+    for (const place of book.places()) if (place.wanted && this.#free(place)) this.#begin(place)
+    const others = [...this.#dials.keys()].filter(({ wanted }) => !wanted)
+    const open = connections.all().filter(({ link }) => !link.inbound && this.#placeOf.get(link)?.wanted !== true)
+    let room = Math.min(outbound - open.length - others.length, dialsAtOnce - others.length)
+    if (room <= 0) return
+    const groups = new Map<string, number>()
+    const count = (group: string) => groups.set(group, (groups.get(group) ?? 0) + 1)
+    open.forEach(({ link }) => count(groupOf(plainHost(link.host))))
+    others.forEach((place) => count(groupOfPlace(place)))
+    for (const place of this.#inOrder()) {
+      if (room === 0) break
+      const group = groupOfPlace(place)
+      if (!place.local && (groups.get(group) ?? 0) >= outboundPerGroup) continue
+      count(group)
+      room--
+      this.#begin(place)
+    }
+  }
+
+  /** Connects to a place now; an attempt under way is joined. Rejects with a RuleError of a refusal, or a LinkError. */
+  dial(place: Place): Promise<ConnectedPeer> {
+    const under = this.#dials.get(place)
+    if (under !== undefined) return under
+    const connected =
+      place.seen > 0 && place.publicKey !== undefined && this.#options.connections.ofKey(place.publicKey)
+    if (connected) return Promise.resolve(connected)
+    const dial = this.#dial(place).finally(() => this.#dials.delete(place))
+    this.#dials.set(place, dial)
+    return dial
+  }
+
+  /** The place that a peer was dialled at. */
+  placeOf({ link }: ConnectedPeer): Place | undefined {
+    return this.#placeOf.get(link)
+  }
+
+  /** A peer is gone. */
+  left(peer: ConnectedPeer): void {
+    const place = this.#placeOf.get(peer.link)
+    if (place === undefined) return
+    this.#placeOf.delete(peer.link)
+    const { book, clock } = this.#options
+    if (Math.abs(clock.now() - peer.since) >= steadyAfter) book.proved(place)
+    book.failed(place)
+  }
+
+  stop(): void {
+    this.#stopped = true
+  }
+
+  #begin(place: Place): void {
+    this.dial(place).catch((error: unknown) => {
+      if (error instanceof LinkError || error instanceof RuleError) return
+      this.#options.log.error({ address: place.address, error: String(error) }, 'an attempt to connect failed')
+    })
+  }
+
+  async #dial(place: Place): Promise<ConnectedPeer> {
+    const { transport, connections, book, log } = this.#options
+    let link: Link | undefined
+    try {
+      link = await transport.dial(place.address)
+      if (this.#stopped) throw new LinkError('closed', 'this node stops')
+      const peer = connections.peerOf(link) ?? (await connections.open(link))
+      book.met(place, link.publicKey)
+      if (!link.closed) this.#placeOf.set(link, place)
+      return peer
+    } catch (error) {
+      link?.close()
+      if (link !== undefined && connections.ofKey(link.publicKey) !== undefined) {
+        book.met(place, link.publicKey)
+      } else {
+        const reason = error instanceof Error ? error.message : String(error)
+        log.debug({ address: place.address, reason, failures: place.failures + 1 }, 'could not connect')
+        book.failed(place)
+      }
+      throw error
+    }
+  }
+
+  /** Places that may be tried, half of the time those first where a node was met before. */
+  #inOrder(): readonly Place[] {
+    const { book, random } = this.#options
+    const places = book.places().filter((place) => !place.wanted && this.#free(place))
+    const met = places.filter(({ seen }) => seen > 0)
+    const heard = places.filter(({ seen }) => seen === 0)
+    const [first, then] = randomBelow(random, 2) === 0 ? [met, heard] : [heard, met]
+    return [...drawn(random, first, first.length), ...drawn(random, then, then.length)]
+  }
+
+  /** Whether a place may be tried: it is time, and nobody there is connected or banned. */
+  #free(place: Place): boolean {
+    const { book, bans, connections } = this.#options
+    if (!book.due(place) || this.#dials.has(place)) return false
+    // A key that was only heard of proves nothing.
+    const publicKey = place.seen > 0 ? place.publicKey : undefined
+    if (publicKey !== undefined && connections.ofKey(publicKey) !== undefined) return false
+    return bans.find(publicKey, place.endpoint?.host ?? '') === undefined
+  }
+}
+
+function groupOfPlace({ address, endpoint }: Place): string {
+  return groupOf(endpoint?.host ?? address)
+}

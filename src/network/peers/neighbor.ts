@@ -1,0 +1,32 @@
+import { peerName } from '../identity.js'
+import { endpointText, plainHost } from './address.js'
+import { listensAt } from './addresses.js'
+import type { ConnectedPeer } from './peer.js'
+
+/** A peer as the interfaces show it. */
+export interface Neighbor {
+  /** Below 2^53. */
+  readonly id: number
+  /** What its multiaddrs end in. */
+  readonly name: string
+  readonly height: number
+  readonly services: number
+  readonly relay: boolean
+  /** Whether the other side opened the connection. */
+  readonly external: boolean
+  /** `host:port` where it listens, or where it came from if it does not; an IPv6 host in brackets. */
+  readonly address: string
+}
+
+export function neighborOf(peer: ConnectedPeer): Neighbor {
+  const { id, link, status } = peer
+  return {
+    id,
+    name: peerName(link.publicKey),
+    height: status.tipHeight,
+    services: status.services,
+    relay: status.relay,
+    external: link.inbound,
+    address: endpointText(listensAt(peer) ?? { host: plainHost(link.host), port: link.port }),
+  }
+}

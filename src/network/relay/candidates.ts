@@ -1,0 +1,117 @@
+import type { Chain } from '../../chain/chain.js'
+import type { Clock } from '../../env.js'
+import { RuleError } from '../../errors.js'
+import { blockHashOf } from '../../primitives/block.js'
+import { equalBytes, mapKey } from '../../primitives/bytes.js'
+import type { Hash } from '../../primitives/hash.js'
+import { maxCandidates } from '../../voting/candidates.js'
+import type { Voting } from '../../voting/voting.js'
+import { LinkError, type Verdict } from '../link.js'
+import { TokenBucket } from '../peers/bucket.js'
+import type { Peer } from '../peers/peer.js'
+import { blocksExchange } from '../wire/blocks.js'
+import { type Candidate, candidateSubject } from '../wire/votes.js'
+import type { RelayPeers } from './parts.js'
+
+/** Candidates a second that are looked at from one peer, beyond as many for each new height as are held. */
+const candidateRate = 1
+
+export interface CandidateRelayOptions {
+  readonly chain: Pick<Chain, 'events'>
+  readonly peers: Pick<RelayPeers, 'listen' | 'broadcast'>
+  readonly voting: Pick<Voting, 'events' | 'offerCandidate'>
+  readonly clock: Clock
+}
+
+/** What a peer told of, and its body once somebody asked for it. */
+interface Heard {
+  readonly hash: Hash
+  readonly peer: Peer
+  body: Promise<Uint8Array | undefined> | undefined
+}
+
+/**
+ * Tells of blocks that miners found and hands those that others tell of to the voting. Headers and their work go everywhere;
+ * a body takes only the way back from the sponsor that wants to propose it.
+ */
+export class CandidateRelay {
+  readonly #options: CandidateRelayOptions
+  /** Those of the open height. */
+  readonly #heard = new Map<string, Heard>()
+  #buckets = new WeakMap<Peer, TokenBucket>()
+
+  constructor(options: CandidateRelayOptions) {
+    this.#options = options
+  }
+
+  start(): void {
+    const { chain, peers, voting } = this.#options
+    chain.events.on('change', this.#tipMoved)
+    voting.events.on('candidate', this.#own)
+    peers.listen(candidateSubject, async (peer, candidate) => this.#announced(peer, candidate))
+  }
+
+  stop(): void {
+    const { chain, voting } = this.#options
+    chain.events.off('change', this.#tipMoved)
+    voting.events.off('candidate', this.#own)
+    this.#tipMoved()
+  }
+
+  /**
+   * The bytes of a block that a peer told of, from that peer, for who asks this node in turn. Undefined for any other, and
+   * where the peer does not hand it out.
+   */
+  async body(hash: Hash): Promise<Uint8Array | undefined> {
+    const heard = this.#heard.get(mapKey(hash))
+    return heard === undefined ? undefined : bodyOf(heard)
+  }
+
+  readonly #own = (candidate: Candidate): void => {
+    this.#options.peers.broadcast(candidateSubject, candidate)
+  }
+
+  readonly #tipMoved = (): void => {
+    this.#heard.clear()
+    this.#buckets = new WeakMap()
+  }
+
+  #announced(peer: Peer, candidate: Candidate): Verdict {
+    // Whoever tells on what others found is not to blame for how many there are.
+    if (!this.#bucketOf(peer).take(1, this.#options.clock.now())) return 'ignore'
+    const { hash } = candidate.header
+    const heard: Heard = { hash, peer, body: undefined }
+    if (!this.#options.voting.offerCandidate(candidate, () => bodyOf(heard))) return 'ignore'
+    this.#heard.set(mapKey(hash), heard)
+    return 'accept'
+  }
+
+  #bucketOf(peer: Peer): TokenBucket {
+    let bucket = this.#buckets.get(peer)
+    if (bucket === undefined) {
+      bucket = new TokenBucket(candidateRate, maxCandidates, this.#options.clock.now())
+      this.#buckets.set(peer, bucket)
+    }
+    return bucket
+  }
+}
+
+/** The body of a candidate; it is fetched once, and again only if that failed. */
+async function bodyOf(heard: Heard): Promise<Uint8Array | undefined> {
+  const fetched = (heard.body ??= fetchBody(heard))
+  const bytes = await fetched
+  if (bytes === undefined && heard.body === fetched) heard.body = undefined
+  return bytes
+}
+
+async function fetchBody({ hash, peer }: Heard): Promise<Uint8Array | undefined> {
+  try {
+    const [bytes] = await peer.ask(blocksExchange, [hash])
+    if (bytes === undefined || bytes.length === 0) return undefined
+    if (equalBytes(blockHashOf(bytes), hash)) return bytes
+    peer.penalise('peer-withheld', 'another block than the candidate that was asked for')
+  } catch (error) {
+    if (!(error instanceof LinkError) && !(error instanceof RuleError)) throw error
+  }
+  return undefined
+}

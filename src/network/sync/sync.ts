@@ -1,0 +1,250 @@
+import { EventEmitter } from 'node:events'
+import type { RuleError } from '../../errors.js'
+import { mapKey } from '../../primitives/bytes.js'
+import type { HeaderUnit } from '../wire/headers.js'
+import { Announcements } from './announcements.js'
+import { bodyBytes, BodyDownload } from './bodies.js'
+import type { Branch, PendingBlock } from './branch.js'
+import { HeaderDownload } from './headers.js'
+import { dismiss, type SyncOptions, type SyncPeer } from './parts.js'
+import { PeerStates, serves } from './peer-states.js'
+import { Rate, type SyncProgress } from './progress.js'
+import { Waits } from './waits.js'
+import { BlockWriter } from './writer.js'
+
+export type { SyncOptions, SyncPeer, SyncPeers } from './parts.js'
+export type { SyncProgress } from './progress.js'
+
+/** Milliseconds between two looks at what rests, and at how far everything is. */
+const tick = 1_000
+/** Looks from one line in the log to the next. */
+const ticksPerLine = 10
+/** Milliseconds that a branch is left alone whose block nobody hands out, or whose block is refused. */
+const leftAlone = 300_000
+/** Blocks that are remembered for that. */
+export const leftAloneBlocks = 256
+/** Milliseconds until all peers are asked again for a confirmed block that nobody handed out. */
+const askAgain = 10_000
+/** Milliseconds that a single new block may take without the node being called behind. */
+const graceForOne = 2_000
+
+/** Makes the chain what the best of the peers' chains is. */
+export class Sync {
+  readonly events = new EventEmitter<{ progress: [SyncProgress] }>()
+  readonly #options: SyncOptions
+  readonly #waits: Waits
+  readonly #states = new PeerStates()
+  readonly #headers: HeaderDownload
+  readonly #bodies: BodyDownload
+  readonly #writer: BlockWriter
+  readonly #announcements: Announcements
+  readonly #rate = new Rate()
+  /** Until when a block is left alone. */
+  readonly #leftAlone = new Map<string, number>()
+  #provedHeight = 0
+  #behindSince: number | undefined
+  #askAgainAt: number | undefined
+  #cancelTick: (() => void) | undefined
+  #ticks = 0
+  readonly #wake = () => this.#wakeAll()
+  readonly #follow = () => {
+    this.#headers.refresh()
+    this.#wakeAll()
+  }
+
+  constructor(options: SyncOptions) {
+    this.#options = options
+    this.#waits = new Waits(options.timers)
+    const branch = () => this.#headers.branch
+    const owner = {
+      get branch(): Branch {
+        return branch()
+      },
+      changed: () => this.#download(),
+      arrived: () => this.#writer.wake(),
+      wrote: () => this.#follow(),
+      missing: (block: PendingBlock) => this.#missing(block),
+      refused: (block: PendingBlock, error: RuleError) => this.#refused(block, error),
+      isUnavailable: (hash: Uint8Array) => (this.#leftAlone.get(mapKey(hash)) ?? 0) > options.clock.now(),
+      proved: (height: number) => {
+        this.#provedHeight = Math.max(this.#provedHeight, height)
+      },
+      conflict: (unit: HeaderUnit) => this.#headers.conflict(unit),
+      wake: this.#wake,
+      failed: (error: unknown) => this.#failed(error),
+    }
+    this.#headers = new HeaderDownload(options, this.#waits, this.#states, owner)
+    this.#bodies = new BodyDownload(options, this.#states, owner)
+    this.#writer = new BlockWriter(options.chain, options.clock, owner)
+    this.#announcements = new Announcements(options, this.#waits, this.#states, this.#headers.checking, owner)
+  }
+
+  /** Begins to follow the peers. */
+  start(): void {
+    const { peers, chain } = this.#options
+    for (const event of ['joined', 'left', 'status'] as const) peers.events.on(event, this.#wake)
+    chain.events.on('change', this.#follow)
+    this.#follow()
+  }
+
+  /** Resolves when nothing is under way any more; what is being connected still is. */
+  async stop(): Promise<void> {
+    const { peers, chain } = this.#options
+    for (const event of ['joined', 'left', 'status'] as const) peers.events.off(event, this.#wake)
+    chain.events.off('change', this.#follow)
+    this.#cancelTick?.()
+    this.#waits.stop()
+    this.#bodies.stop()
+    await Promise.all([this.#headers.idle(), this.#writer.stop()])
+  }
+
+  /**
+   * Takes a new tip that a peer told. On top of the own tip its block is fetched and connected at once; above that the sync
+   * goes after it. Resolves when that is so, or the block is known; rejects with a RuleError when it is refused.
+   */
+  announced(peer: SyncPeer, unit: HeaderUnit): Promise<void> {
+    return this.#announcements.take(peer, unit)
+  }
+
+  progress(): SyncProgress {
+    const height = this.#options.chain.tip.header.height
+    const { branch, asked } = this.#headers
+    const target = Math.max(height, branch.height, this.#proved(), asked?.status.tipHeight ?? 0)
+    const rate = this.#rate.perSecond
+    const { stage, reason } = this.#stage()
+    return {
+      stage,
+      catchingUp: this.#catchingUp(),
+      height,
+      target,
+      rate,
+      ...(rate > 0 && stage !== 'idle' ? { secondsLeft: Math.ceil((target - height) / rate) } : {}),
+      ...(reason === undefined ? {} : { reason }),
+    }
+  }
+
+  #stage(): Pick<SyncProgress, 'stage'> & { reason?: string } {
+    const { branch, asked } = this.#headers
+    const able = this.#options.peers.all().filter(serves)
+    if (branch.blocks.length > 0) {
+      if (this.#writer.busy)
+        return this.#bodies.bytes >= bodyBytes ? { stage: 'blocks', reason: 'writer busy' } : { stage: 'blocks' }
+      if (this.#bodies.asked > 0)
+        return { stage: 'blocks', reason: `waiting for blocks from ${peersText(this.#bodies.asked)}` }
+      return { stage: 'waiting', reason: able.length === 0 ? 'no peers' : 'no peer hands out the next block' }
+    }
+    if (asked !== undefined) return { stage: 'headers' }
+    if (able.length === 0) return { stage: this.#proved() > 0 ? 'waiting' : 'idle', reason: 'no peers' }
+    if (able.some((peer) => this.#headers.isAhead(peer))) {
+      return { stage: 'waiting', reason: 'the peers that have more did not answer, and are asked again' }
+    }
+    return { stage: 'idle', reason: 'no peer has anything better' }
+  }
+
+  /** The height of a confirmed block that was told and is not here; 0 when there is none. */
+  #proved(): number {
+    return this.#provedHeight > this.#options.chain.tip.header.height ? this.#provedHeight : 0
+  }
+
+  #catchingUp(): boolean {
+    const { chain, clock } = this.#options
+    const { branch } = this.#headers
+    const behind = Math.max(branch.height, this.#proved()) - chain.tip.header.height
+    const better = branch.blocks.length > 0 || this.#proved() > 0
+    if (!better) this.#behindSince = undefined
+    else this.#behindSince ??= clock.now()
+    return better && (behind > 1 || clock.now() - (this.#behindSince ?? 0) > graceForOne)
+  }
+
+  #wakeAll(): void {
+    if (this.#waits.stopped) return
+    this.#headers.wake()
+    this.#download()
+  }
+
+  #download(): void {
+    if (this.#waits.stopped) return
+    this.#catchingUp()
+    this.#bodies.fill()
+    this.#writer.wake()
+    if (this.#cancelTick === undefined && this.#stage().stage !== 'idle') this.#tickLater()
+  }
+
+  #tickLater(): void {
+    const { timers, clock, chain } = this.#options
+    this.#rate.add(clock.now(), chain.tip.header.height)
+    this.#cancelTick = timers.after(tick, () => {
+      this.#cancelTick = undefined
+      this.#tick()
+    })
+  }
+
+  /** Looks again at what waits, and tells how far everything is. */
+  #tick(): void {
+    const { clock } = this.#options
+    if (this.#askAgainAt !== undefined && this.#askAgainAt <= clock.now()) {
+      this.#askAgainAt = undefined
+      for (const block of this.#headers.branch.blocks) block.misses = undefined
+    }
+    this.#wakeAll()
+    const progress = this.progress()
+    this.events.emit('progress', progress)
+    if (progress.stage === 'idle') {
+      this.#rate.clear()
+      this.#ticks = 0
+    } else if (++this.#ticks % ticksPerLine === 0) {
+      this.#options.log.info({ ...progress, rate: Math.round(progress.rate) }, 'catching up')
+    }
+  }
+
+  /** Without validators the branch is given up; a confirmed block exists, so that everybody is asked again later. */
+  #missing(block: PendingBlock): void {
+    const { chain, clock, log } = this.#options
+    const { header } = block.unit
+    if (chain.spec.hasValidators) {
+      this.#askAgainAt ??= clock.now() + askAgain
+      return
+    }
+    log.warn(
+      { block: header.id, height: header.height, peer: block.source.name },
+      'nobody hands out the block of a header',
+    )
+    this.#leaveAlone(header.hash)
+    dismiss(block.source, 'peer-withheld', `the block ${header.id} of its headers is nowhere to be had`)
+    this.#headers.cut(header.height)
+    this.#headers.wake()
+  }
+
+  #refused(block: PendingBlock, error: RuleError): void {
+    const { chain, log } = this.#options
+    const { header } = block.unit
+    this.#headers.refresh()
+    // The chain moved meanwhile, or its writer has no room: the next look sees to it.
+    if (!this.#headers.branch.has(header) || error.code === 'busy' || error.code === 'block-stale') return
+    const report = { block: header.id, height: header.height, peer: block.source.name, code: error.code }
+    if (chain.spec.hasValidators) log.error(report, `a confirmed block breaks a rule of this node: ${error.message}`)
+    else log.warn(report, `a block that a peer proved work for breaks a rule: ${error.message}`)
+    this.#leaveAlone(header.hash)
+    dismiss(block.source, error.code, `the block ${header.id} of its headers is refused: ${error.message}`)
+    this.#headers.cut(header.height)
+    this.#wakeAll()
+  }
+
+  #leaveAlone(hash: Uint8Array): void {
+    this.#leftAlone.delete(mapKey(hash))
+    this.#leftAlone.set(mapKey(hash), this.#options.clock.now() + leftAlone)
+    if (this.#leftAlone.size > leftAloneBlocks) this.#leftAlone.delete(this.#leftAlone.keys().next().value as string)
+  }
+
+  /** Nothing may go on after what must not happen: whoever owns the node stops it. */
+  #failed(error: unknown): void {
+    const failure = error instanceof Error ? error : new Error(String(error))
+    this.#options.log.error({ error: failure.message }, 'the sync cannot go on')
+    this.#waits.stop()
+    this.#options.chain.events.emit('fatal', failure)
+  }
+}
+
+function peersText(count: number): string {
+  return count === 1 ? '1 peer' : `${count} peers`
+}

@@ -1,0 +1,106 @@
+import type { Log } from '../../env.js'
+import type { LinkOwner, Topic, Verdict } from '../link.js'
+import type { Libp2pNode, PeerId } from './libp2p.js'
+import type { Libp2pLink } from './link.js'
+
+interface Heard {
+  readonly propagationSource: PeerId
+  readonly msgId: string
+  readonly msg: { readonly topic: string; readonly data: Uint8Array }
+}
+
+interface WireMessage {
+  readonly topic: string
+  readonly data?: Uint8Array
+}
+
+/** What Gossipsub has beyond the type that it is made as. */
+interface Inside {
+  readonly streamsOutbound: ReadonlyMap<string, unknown>
+  handleReceivedRpc(from: PeerId, rpc: { messages: readonly WireMessage[] }): Promise<void>
+  reportMessageValidationResult(id: string, source: string, verdict: Verdict): void
+}
+
+export interface GossipSetting {
+  readonly owner: LinkOwner
+  /** By the id that the network knows the topic by. */
+  readonly topics: ReadonlyMap<string, Topic>
+  readonly log: Log
+  linkOf(peer: string): Libp2pLink | undefined
+}
+
+/** The gossip of a node: what is heard goes to the owner, and on to others once it says so. */
+export class Gossip {
+  readonly #service: Libp2pNode['services']['gossip']
+  readonly #inside: Inside
+  readonly #setting: GossipSetting
+
+  constructor(service: Libp2pNode['services']['gossip'], setting: GossipSetting) {
+    this.#service = service
+    this.#inside = service as unknown as Inside
+    this.#setting = setting
+    const receive = this.#inside.handleReceivedRpc.bind(service)
+    // What is dropped here does not count as known yet, so that it can be heard from others.
+    this.#inside.handleReceivedRpc = (from, rpc) => {
+      rpc.messages = this.#taken(from.toString(), rpc.messages)
+      return receive(from, rpc)
+    }
+    service.addEventListener('gossipsub:message', ({ detail }) => void this.#judge(detail))
+  }
+
+  subscribe(): void {
+    for (const id of this.#setting.topics.keys()) this.#service.subscribe(id)
+  }
+
+  /** Whether messages can go to a neighbour. */
+  reaches(peer: string): boolean {
+    return this.#inside.streamsOutbound.has(peer)
+  }
+
+  publish(id: string, message: Uint8Array): void {
+    this.#service.publish(id, message).catch((error: unknown) => {
+      this.#setting.log.debug({ topic: id, error: (error as Error).message }, 'message not sent')
+    })
+  }
+
+  /** The messages of a neighbour that there is room for. One that is too long ends the link. */
+  #taken(peer: string, messages: readonly WireMessage[]): readonly WireMessage[] {
+    const link = this.#setting.linkOf(peer)
+    if (link === undefined || link.closed) return []
+    let { messages: count, bytes } = link.gossip
+    return messages.filter(({ topic: id, data }) => {
+      const topic = this.#setting.topics.get(id)
+      const length = data?.length ?? 0
+      if (topic === undefined || link.closed) return false
+      if (length > topic.size) {
+        this.#setting.log.info({ peer, topic: topic.name, bytes: length }, 'gossip too long; connection closed')
+        link.close()
+        return false
+      }
+      count++
+      bytes += length
+      return count <= link.limits.gossipPending && bytes <= link.limits.gossipPendingBytes
+    })
+  }
+
+  async #judge({ propagationSource, msgId, msg }: Heard): Promise<void> {
+    const peer = propagationSource.toString()
+    const link = this.#setting.linkOf(peer)
+    const topic = this.#setting.topics.get(msg.topic)
+    let verdict: Verdict = 'ignore'
+    if (link !== undefined && topic !== undefined) {
+      const { length } = msg.data
+      link.gossip.messages++
+      link.gossip.bytes += length
+      try {
+        // A copy: the bytes are a part of all that came along with them.
+        verdict = await this.#setting.owner.heard(link, topic, msg.data.slice())
+      } catch (error) {
+        this.#setting.log.error({ topic: topic.name, error: (error as Error).message }, 'gossip could not be judged')
+      }
+      link.gossip.messages--
+      link.gossip.bytes -= length
+    }
+    this.#inside.reportMessageValidationResult(msgId, peer, verdict)
+  }
+}

@@ -1,0 +1,42 @@
+import type { TransportLimits } from './limits.js'
+
+interface Incoming {
+  abort(error: Error): void
+  addEventListener(type: 'close', listener: () => void): void
+}
+
+/**
+ * The connections that came in and have not proved a key yet. Where there are too many, of one host or of all, the
+ * oldest has to go: an honest one is through in a moment, and those that say nothing keep nobody out.
+ */
+export class Handshakes {
+  readonly #limits: TransportLimits
+  /** With their hosts, the oldest first. */
+  readonly #open = new Map<Incoming, string>()
+
+  constructor(limits: TransportLimits) {
+    this.#limits = limits
+  }
+
+  begin(host: string, connection: Incoming): void {
+    const ofHost = [...this.#open].filter(([, other]) => other === host).map(([incoming]) => incoming)
+    if (ofHost.length >= this.#limits.hostHandshakes) this.#drop(ofHost[0] as Incoming)
+    const [oldest] = this.#open.keys()
+    if (oldest !== undefined && this.#open.size >= this.#limits.handshakes) this.#drop(oldest)
+    this.#open.set(connection, host)
+    connection.addEventListener('close', () => this.end(connection))
+  }
+
+  end(connection: Incoming): void {
+    this.#open.delete(connection)
+  }
+
+  close(): void {
+    for (const connection of [...this.#open.keys()]) this.#drop(connection)
+  }
+
+  #drop(connection: Incoming): void {
+    this.#open.delete(connection)
+    connection.abort(new Error('too many connections without a key'))
+  }
+}

@@ -1,0 +1,60 @@
+import { createServer, isIP } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { UserError } from '../../errors.js'
+import { multiaddrText } from './address.js'
+
+/** Attempts to find a port that is free on all hosts. */
+const portAttempts = 20
+
+/** How the system says that this machine has no such address. */
+const absentCodes: readonly (string | undefined)[] = ['EADDRNOTAVAIL', 'EAFNOSUPPORT']
+
+/**
+ * Where to listen: the multiaddrs, and their port. 0 takes a port that is free on all hosts. Throws a UserError where
+ * the port is taken or a host is not of this machine.
+ */
+export async function listenPlaces(
+  hosts: readonly string[],
+  port: number,
+): Promise<{ readonly port: number; readonly places: readonly string[] }> {
+  for (let attempt = 1; ; attempt++) {
+    const places: string[] = []
+    let chosen = port
+    try {
+      for (const host of hosts) {
+        const bound = await tryPort(host, chosen)
+        if (bound === undefined) continue
+        chosen = bound
+        places.push(multiaddrText({ host, port: bound }))
+      }
+      if (places.length === 0) throw new UserError(`none of the addresses ${hosts.join(', ')} exists here`)
+      return { port: chosen, places }
+    } catch (error) {
+      const inUse = (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
+      if (inUse && port === 0 && attempt < portAttempts) continue
+      throw inUse ? portInUse(hosts, port) : error
+    }
+  }
+}
+
+export function portInUse(hosts: readonly string[], port: number): UserError {
+  return new UserError(`port ${port} of ${hosts.join(' or ')} is in use; stop what listens there, or use --port-base N`)
+}
+
+/** The port, which is free again when this resolves; undefined where the machine has no IPv6. */
+function tryPort(host: string, port: number): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const absent = absentCodes.includes(error.code)
+      if (absent && (host === '::' || host === '::1')) resolve(undefined)
+      else if (absent) reject(new UserError(`the address ${host} does not exist on this machine`))
+      else if (error.code === 'EACCES') reject(new UserError(`port ${port} of ${host} is not for this user to open`))
+      else reject(error)
+    })
+    server.listen({ host, port, ipv6Only: isIP(host) === 6 }, () => {
+      const bound = (server.address() as AddressInfo).port
+      server.close(() => resolve(bound))
+    })
+  })
+}

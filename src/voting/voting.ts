@@ -1,0 +1,388 @@
+import { EventEmitter } from 'node:events'
+import type { Chain, ChainChange } from '../chain/chain.js'
+import { JobQueue } from '../chain/queue.js'
+import { checkConfirm, sponsorAt } from '../consensus/confirm.js'
+import { runChecks, type Verifier } from '../crypto/verifier.js'
+import type { Clock, Log, Random, Timers } from '../env.js'
+import { RuleError } from '../errors.js'
+import type { Mempool } from '../mempool/mempool.js'
+import type { OwnValidator } from '../mining/mining.js'
+import { prefix, type ProgramHash, programHash, singleKeyCode } from '../primitives/address.js'
+import { auxPowBytes } from '../primitives/auxpow.js'
+import type { Block } from '../primitives/block.js'
+import { equalBytes, toHex } from '../primitives/bytes.js'
+import { parseConfirm } from '../primitives/confirm.js'
+import type { Hash } from '../primitives/hash.js'
+import type { Header } from '../primitives/header.js'
+import { paramsAt } from '../primitives/spec.js'
+import { keys } from '../storage/schema.js'
+import { Ballot, type BallotParts } from './ballot.js'
+import { Bodies } from './bodies.js'
+import { Candidates, type CandidateUnit, type FetchBody } from './candidates.js'
+import { type Contradiction, Evidence } from './evidence.js'
+import { Gate } from './gate.js'
+import { Lag } from './lag.js'
+import { encodeMessage, parseMessage, type PrecommitMessage, type Step } from './message.js'
+import { OwnBlock } from './own-block.js'
+import { Pace } from './pace.js'
+import type { VotingPort } from './port.js'
+import { Signer, type SignReset } from './signer.js'
+import type { SignStore } from './sign-file.js'
+import { encodeSummary, parseSummary } from './summary.js'
+
+/** Events that wait for the machine. */
+const queueLimit = 4096
+/** Messages of others that are being verified or wait to be counted. */
+const maxReceiving = 1024
+/** Bytes of messages that answer a summary. */
+const missingBytes = 512 * 1024
+
+export interface VotingOptions {
+  readonly chain: Chain
+  readonly mempool: Mempool
+  readonly verifier: Verifier
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly random: Random
+  readonly log: Log
+  readonly port: VotingPort
+  /** 32-byte private key; absent: this node follows the votes of others. */
+  readonly key?: Uint8Array | undefined
+  /** Where the key keeps what it signed; needed with a key. */
+  readonly signStore?: SignStore | undefined
+  /** Whom own blocks pay; the address of the key when absent. */
+  readonly payTo?: ProgramHash | undefined
+  readonly resetSignState?: SignReset | undefined
+}
+
+/** How the vote on the next block goes. */
+export interface VotingStatus {
+  readonly height: number
+  readonly view: number
+  readonly step: Step
+  /** 33-byte key of the validator whose turn it is in this view. */
+  readonly sponsor: Uint8Array
+  /** Whether this node votes: `yes`, `no-key`, `not-validator`, or the reason why it does not. */
+  readonly signing: string
+  /** Set when two confirmed blocks of one height exist: votes end here until somebody looks into it. */
+  readonly alarm?: string
+}
+
+interface VotingEvents {
+  /** A miner's block was handed in at this node: others should hear of it. */
+  candidate: [CandidateUnit]
+}
+
+/** The confirmation of blocks by validators, on any node of their chain: it votes if it has a key, and counts in any case. */
+export class Voting {
+  readonly events = new EventEmitter<VotingEvents>()
+  readonly #options: VotingOptions
+  readonly #queue = new JobQueue(queueLimit)
+  readonly #candidates: Candidates
+  readonly #lag: Lag
+  readonly #bodies: Bodies
+  readonly #evidence: Evidence
+  readonly #parts: BallotParts
+  readonly #signer: Signer | undefined
+  readonly #payTo: ProgramHash | undefined
+  readonly #working = new Set<Promise<void>>()
+  readonly #onChange = (change: ChainChange) => this.#moved(change)
+  readonly #onAccepted = () => this.#pace?.look()
+  #ballot: Ballot
+  #pace: Pace | undefined
+  /** Whether anybody else has begun this height. */
+  #heard = false
+  #receiving = 0
+  #received = 0
+  #alarm: string | undefined
+  #stopped = false
+
+  private constructor(
+    options: VotingOptions,
+    rows: { bodies: Bodies; evidence: Evidence },
+    signer: Signer | undefined,
+  ) {
+    const { chain, timers, clock, log, port } = options
+    this.#options = options
+    this.#bodies = rows.bodies
+    this.#evidence = rows.evidence
+    this.#signer = signer
+    this.#candidates = new Candidates(chain)
+    this.#lag = new Lag(timers, chain.tip.header.height)
+    this.#payTo = options.payTo ?? (signer && programHash(prefix.standard, singleKeyCode(signer.publicKey)))
+    const ownBlock = new OwnBlock({ ...options, candidates: this.#candidates, payTo: this.#payTo })
+    this.#parts = {
+      ...{ chain, timers, clock, log, port, ...rows, ownBlock, signer, queue: this.#queue },
+      refusal: () => this.#refusal(),
+      track: (work) => this.#track(work),
+    }
+    this.#ballot = this.#open()
+    if (rows.evidence.list().some(({ kind }) => kind === 'confirm')) this.#raiseAlarm()
+  }
+
+  /** Takes up rows and sign state; nothing is said or signed before {@link start}. */
+  static async open(options: VotingOptions): Promise<Voting> {
+    const { chain, key, signStore: store, resetSignState: reset, log } = options
+    const tip = () => ({ height: chain.tip.header.height, hash: chain.tip.header.hash })
+    const rows = {
+      bodies: await Bodies.open(chain.database, tip),
+      evidence: await Evidence.open(chain.database, tip),
+    }
+    const genesis = chain.genesis.header.hash
+    const signer =
+      key === undefined || store === undefined ? undefined : await Signer.open({ key, store, genesis, reset, log })
+    return new Voting(options, rows, signer)
+  }
+
+  /** Begins to vote on the block after the tip. */
+  start(): void {
+    const { chain, mempool } = this.#options
+    chain.addFollower(this.#bodies)
+    chain.events.on('change', this.#onChange)
+    mempool.events.on('accepted', this.#onAccepted)
+    this.#renew()
+  }
+
+  /** Ends all timers; resolves when nothing is under way any more. */
+  async stop(): Promise<void> {
+    const { chain, mempool } = this.#options
+    this.#stopped = true
+    chain.events.off('change', this.#onChange)
+    mempool.events.off('accepted', this.#onAccepted)
+    this.#pace?.stop()
+    this.#lag.stop()
+    this.#ballot.close()
+    this.#candidates.abandon()
+    await this.#queue.idle()
+    await Promise.all(this.#working)
+  }
+
+  /** What mining at this node needs; undefined where its blocks would be of use to nobody. */
+  get maker(): OwnValidator | undefined {
+    const { chain, clock } = this.#options
+    if (this.#signer === undefined && chain.spec.producer === 'sponsor') return undefined
+    return {
+      payTo: this.#payTo,
+      time: () => Math.max(Math.floor(clock.now() / 1000), chain.tip.header.time),
+      offer: (block) => this.offer(block),
+      automatic: this.#signer !== undefined,
+    }
+  }
+
+  /** Messages of others that told something, since the start. */
+  get received(): number {
+    return this.#received
+  }
+
+  /**
+   * Takes the bytes of a message of somebody else; whether it told anything new, once it is counted. RuleErrors `vote-*` say
+   * what is wrong with it; `vote-height`, that another height is open; `busy`, that too many wait.
+   */
+  async receive(bytes: Uint8Array): Promise<boolean> {
+    const message = parseMessage(bytes)
+    const ballot = this.#ballot
+    if (message.height !== ballot.height) {
+      throw new RuleError('vote-height', `a message of height ${message.height} while ${ballot.height} is open`)
+    }
+    if (this.#stopped) return false
+    if (this.#receiving >= maxReceiving) throw new RuleError('busy', `${maxReceiving} messages wait already`)
+    this.#receiving++
+    try {
+      if (!(await ballot.receive(message))) return false
+      this.#received++
+      if (ballot === this.#ballot) {
+        this.#heard = true
+        this.#pace?.look()
+      }
+      return true
+    } finally {
+      this.#receiving--
+    }
+  }
+
+  /** What this node has of the open height, for others to say what it lacks. */
+  summary(): Uint8Array {
+    return encodeSummary(this.#ballot.machine.summary())
+  }
+
+  /**
+   * The messages that somebody with this summary lacks, at most 512 KiB; of a height that is decided, those that make its
+   * confirm. `vote-malformed` for bytes that are no summary.
+   */
+  async missing(summary: Uint8Array): Promise<Uint8Array[]> {
+    const theirs = parseSummary(summary)
+    const { height, machine } = this.#ballot
+    if (theirs.height > height) return []
+    const messages = theirs.height === height ? machine.missing(theirs) : this.#confirmOf(theirs.height)
+    const answer: Uint8Array[] = []
+    let room = missingBytes
+    for (const message of messages) {
+      const bytes = encodeMessage(message)
+      room -= bytes.length + 3
+      if (room < 0) break
+      answer.push(bytes)
+    }
+    return answer
+  }
+
+  /** The bytes of a block that is voted on. */
+  candidate(hash: Hash): Uint8Array | undefined {
+    return this.#bodies.get(hash)
+  }
+
+  /**
+   * Takes a block that was made or mined at this node: it is proposed when this node is sponsor of a view of its height, and
+   * on a chain whose producer is `miners` told to others. Resolves when it is the tip; rejects with what rule it breaks, or
+   * with `template-stale` when the height went by.
+   */
+  async offer(block: Block): Promise<void> {
+    const { chain } = this.#options
+    const { header, auxPow } = block
+    const mined = chain.spec.producer === 'miners'
+    const refusal = this.#refusal()
+    if (!mined && refusal !== undefined) throw new RuleError('mining-impossible', `this node does not vote: ${refusal}`)
+    const ballot = this.#ballot
+    const stale = () =>
+      new RuleError('template-stale', `height ${header.height} is not open for ${block.hash} any more`)
+    if (!equalBytes(header.previous, ballot.parent.header.hash)) throw stale()
+    const { bytes } = block
+    await chain.prepare(bytes).catch((error: unknown) => {
+      throw error instanceof RuleError && error.code === 'block-stale' ? stale() : error
+    })
+    await this.#bodies.put(header, bytes)
+    if (ballot !== this.#ballot || this.#stopped) throw stale()
+    const decided = this.#candidates.offer(block)
+    if (mined) this.events.emit('candidate', { header, auxPow: auxPowBytes(auxPow) })
+    this.#pace?.look()
+    ballot.supply()
+    await decided
+  }
+
+  /**
+   * Holds a block that a miner announced somewhere; its body is fetched when this node is to propose it. False when it tells
+   * nothing new. A RuleError when its header or its work is wrong.
+   */
+  offerCandidate(unit: CandidateUnit, fetch: FetchBody): boolean {
+    if (this.#stopped || !this.#candidates.announce(unit, fetch)) return false
+    this.#pace?.look()
+    this.#ballot.supply()
+    return true
+  }
+
+  /** The highest tip that any peer reports, each time that changes; undefined while there is no peer. */
+  behind(height: number | undefined): void {
+    if (this.#stopped) return
+    this.#lag.report(height)
+    // A sign state that was reset has to hear of every report.
+    if (this.#refusal() === undefined) this.#ballot.supply()
+  }
+
+  /**
+   * Looks at a confirmed block that is not the one this node has at its height. When its confirm is valid, both are stored as
+   * evidence, the node votes no more, and {@link status} says so. A RuleError `confirm-*` when it is not.
+   */
+  async conflicting(header: Header, confirm: Uint8Array): Promise<void> {
+    const { chain, verifier } = this.#options
+    const ours = chain.headers.active(header.height)
+    if (ours === undefined || header.height === 0 || equalBytes(ours.header.hash, header.hash)) return
+    const checks = checkConfirm(chain.spec, header, parseConfirm(confirm))
+    await runChecks(chain.confirmSignatures.unknown(checks), verifier)
+    const first = chain.database.get(keys.confirm(ours.header.hash))
+    if (first === undefined) return
+    const { sponsor: signer } = parseConfirm(first).proposal
+    await this.#evidence.add({ height: header.height, view: 0, kind: 'confirm', signer, first, second: confirm })
+    this.#raiseAlarm()
+  }
+
+  status(): VotingStatus {
+    const { chain } = this.#options
+    const { height, machine } = this.#ballot
+    const { view, step } = machine
+    const alarm = this.#alarm === undefined ? {} : { alarm: this.#alarm }
+    const signing = this.#refusal() ?? 'yes'
+    return { height, view, step, sponsor: sponsorAt(chain.spec, height, view), signing, ...alarm }
+  }
+
+  /** Proofs that validators broke the protocol; of one height, or all. */
+  evidence(height?: number): readonly Contradiction[] {
+    return this.#evidence.list(height)
+  }
+
+  #refusal(): string | undefined {
+    if (this.#signer === undefined) return 'no-key'
+    if (!this.#ballot.votes) return 'not-validator'
+    if (this.#alarm !== undefined) return this.#alarm
+    const { chain } = this.#options
+    const { height } = this.#ballot
+    const alone = paramsAt(chain.spec, height).validators.length === 1
+    const refusal = this.#signer.refusal({ height, reported: this.#lag.reported, alone })
+    if (refusal !== undefined) return refusal
+    return this.#lag.behind ? `catches up: a peer reports height ${this.#lag.reported}` : undefined
+  }
+
+  #moved({ connected }: ChainChange): void {
+    const voted = this.#ballot.confirmed && connected.length === 1
+    this.#lag.moved(this.#options.chain.tip.header.height, voted)
+    this.#renew()
+  }
+
+  /** The height after the tip is open. */
+  #renew(): void {
+    const { chain, timers, mempool } = this.#options
+    this.#ballot.close()
+    this.#pace?.stop()
+    this.#candidates.settle(chain.tip)
+    this.#heard = false
+    const ballot = this.#open()
+    this.#ballot = ballot
+    const { minInterval, emptyInterval } = chain.spec.timing
+    const mined = chain.spec.producer === 'miners'
+    this.#pace = new Pace({
+      timers,
+      minInterval,
+      ...(mined ? {} : { emptyInterval }),
+      reason: () => this.#heard || ballot.resumed || this.#candidates.some || (!mined && mempool.size > 0),
+      begin: () => ballot.start(),
+    })
+  }
+
+  #open(): Ballot {
+    const { chain, verifier } = this.#options
+    const { hash: previous, height } = chain.tip.header
+    const open = { spec: chain.spec, genesis: chain.genesis.header.hash, height: height + 1, previous }
+    return new Ballot(this.#parts, new Gate({ ...open, verifier, verified: chain.confirmSignatures }))
+  }
+
+  /** The votes of the confirm of a decided height. */
+  #confirmOf(height: number): PrecommitMessage[] {
+    const { chain } = this.#options
+    const known = height === 0 ? undefined : chain.headers.active(height)
+    const row = known === undefined ? undefined : chain.database.get(keys.confirm(known.header.hash))
+    if (known === undefined || row === undefined) return []
+    const { header } = known
+    const { proposal, votes } = parseConfirm(row)
+    return votes.map(({ signer, signature }) => ({ kind: 'precommit', height, header, proposal, signer, signature }))
+  }
+
+  #raiseAlarm(): void {
+    const [first] = this.#evidence.list().filter(({ kind }) => kind === 'confirm')
+    if (this.#alarm !== undefined || first === undefined) return
+    this.#alarm =
+      `two confirmed blocks exist at height ${first.height}, so a third of the validators or more signed both; this node ` +
+      'keeps its own, votes no more, and holds both confirms as evidence'
+    this.#options.log.error({ height: first.height, signer: toHex(first.signer) }, this.#alarm)
+  }
+
+  #track(work: Promise<void>): void {
+    const settled = work
+      .catch((error: unknown) => {
+        const { chain, log } = this.#options
+        const reason = error instanceof Error ? error.message : String(error)
+        log.error({ reason }, 'the vote cannot go on')
+        if (!(error instanceof RuleError))
+          chain.events.emit('fatal', error instanceof Error ? error : new Error(reason))
+      })
+      .finally(() => this.#working.delete(settled))
+    this.#working.add(settled)
+  }
+}

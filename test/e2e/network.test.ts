@@ -1,0 +1,149 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
+import { Dice, Payer } from '../support/load.js'
+import { type Member, TestNetwork, until } from '../support/network.js'
+import { Directories } from '../support/process.js'
+
+const directories = new Directories()
+afterAll(() => directories.remove())
+
+const skewedClock = fileURLToPath(new URL('../support/tools/skewed-clock.mjs', import.meta.url))
+const localnet = fileURLToPath(new URL('../../genesis/localnet.json', import.meta.url))
+
+let network: TestNetwork
+const payer = new Payer(new Dice(7), 'localnet')
+
+/** Sends coins of a shipped account through a member; resolves with the txid once the member has it. */
+async function pay(through: Member, account: number): Promise<string> {
+  const { client } = through.node
+  const transfer = await payer.transfer(client, account, devnetAccount(9).address, 100_000_000n)
+  return client.sendRawTransaction(transfer.toHex())
+}
+
+async function minedEverywhere(txid: string, members: readonly Member[] = network.live): Promise<void> {
+  await until(`${txid} in a block`, 60, async () => {
+    const found = await Promise.all(members.map(({ node }) => node.client.transaction(txid)))
+    const waiting = members.filter((_, i) => (found[i]?.confirmations ?? 0) < 1)
+    return waiting.length === 0 ? true : `not at ${waiting.map(({ name }) => name).join(', ')}`
+  })
+}
+
+/** The same hashes and transactions at every height that all the members have, and all of `sent` among them or in a pool. */
+async function expectOneChain(members: readonly Member[], sent: readonly string[]): Promise<void> {
+  const heights = await Promise.all(members.map((member) => member.height()))
+  const known = new Set<string>()
+  for (let height = 0; height <= Math.min(...heights); height++) {
+    const blocks = await Promise.all(members.map((member) => member.block(height)))
+    for (const block of blocks) expect(block).toEqual(blocks[0])
+    blocks[0]?.tx.forEach((txid) => known.add(txid))
+  }
+  for (const { node } of members) for (const { txid } of await node.client.pool()) known.add(txid)
+  expect(sent.filter((txid) => !known.has(txid))).toEqual([])
+}
+
+describe('four validators and two followers', () => {
+  beforeEach(async () => {
+    network = await TestNetwork.open(directories, 4, 2)
+  })
+  afterEach(() => network.close())
+
+  it('are one chain, whatever happens to one of them', { timeout: 240_000 }, async () => {
+    const [first, , third, fourth, follower, other] = network.members as [
+      Member,
+      Member,
+      Member,
+      Member,
+      Member,
+      Member,
+    ]
+    const sent = [await pay(follower, 0), await pay(first, 1)]
+    for (const txid of sent) await minedEverywhere(txid)
+
+    // Killed while a transaction is on its way, and started again.
+    sent.push(await pay(fourth, 2))
+    await fourth.stop('SIGKILL')
+    sent.push(await pay(other, 3))
+    await minedEverywhere(sent.at(-1) as string)
+    await network.start(fourth)
+
+    // Stopped for a while: its connections stay open, and it says nothing.
+    third.signal('SIGSTOP')
+    sent.push(await pay(follower, 4))
+    const awake = network.live.filter((member) => member !== third)
+    await minedEverywhere(sent.at(-1) as string, awake)
+    third.signal('SIGCONT')
+    await network.reach(await first.height())
+
+    // A proper restart of one validator and one follower.
+    await first.stop()
+    await follower.stop()
+    sent.push(await pay(other, 5))
+    await minedEverywhere(sent.at(-1) as string)
+    await network.start(first)
+    await network.start(follower)
+
+    // Somebody who comes late learns everything from genesis on.
+    const late = await network.join('late')
+    sent.push(await pay(late, 6))
+    await minedEverywhere(sent.at(-1) as string)
+    await network.reach(await other.height())
+    await expectOneChain(network.live, sent)
+    expect((await late.node.get('node/state')).body.Result).toMatchObject({ Neighbors: { length: 6 } })
+  })
+
+  it('go on with three, wait with two, and go on again', { timeout: 240_000 }, async () => {
+    const [, second, third, fourth] = network.members as [Member, Member, Member, Member]
+    await minedEverywhere(await pay(second, 0))
+    await fourth.stop('SIGKILL')
+    await minedEverywhere(await pay(second, 1))
+    await third.stop('SIGKILL')
+    const height = await second.height()
+    const waiting = await pay(second, 2)
+    await new Promise((resolve) => setTimeout(resolve, 8000))
+    expect(await second.height()).toBeLessThanOrEqual(height + 1)
+    expect((await second.node.client.transaction(waiting))?.confirmations).toBe(0)
+    await network.start(third)
+    await minedEverywhere(waiting)
+    await network.start(fourth)
+    await network.reach(await second.height())
+    await expectOneChain(network.live, [waiting])
+  })
+})
+
+describe('a node that does not fit', () => {
+  beforeEach(async () => {
+    network = await TestNetwork.open(directories, 4)
+  })
+  afterEach(() => network.close())
+
+  it('of another chain is told so and left alone', { timeout: 120_000 }, async () => {
+    const spec = JSON.parse(readFileSync(localnet, 'utf8')) as { time: number }
+    const genesis = directories.fresh('other.json')
+    writeFileSync(genesis, JSON.stringify({ ...spec, time: spec.time + 1 }))
+    const stranger = await network.join('stranger', { genesis, args: ['--log-level', 'info'] })
+    await until('the refusal', 30, async () => {
+      const { err } = stranger.node.process
+      return err.includes('peer-genesis') ? true : err
+    })
+    expect((await stranger.node.get('node/connectioncount')).body.Result).toBe(0)
+    await minedEverywhere(await pay(network.at(0), 0), network.members.slice(0, 4))
+    expect(await stranger.height()).toBe(0)
+  })
+
+  it('whose clock is wrong follows all the same, and its proposals do no harm', { timeout: 120_000 }, async () => {
+    const env = { NODE_OPTIONS: `--import=${skewedClock}`, SKEW_MS: String(3_600_000) }
+    const fast = network.at(3)
+    await fast.stop()
+    const skewed = await network.join('skewed', { validator: 3, env })
+    const sent: string[] = []
+    for (let account = 0; account < 6; account++) {
+      sent.push(await pay(account % 2 === 0 ? skewed : network.at(0), account))
+      await minedEverywhere(sent.at(-1) as string)
+    }
+    const { time } = await network.at(0).node.client.blockAt(await network.at(0).height())
+    expect(time).toBeLessThan(Date.now() / 1000 + 60)
+    await expectOneChain(network.live, sent)
+  })
+})

@@ -1,0 +1,95 @@
+import type { Agenda } from './clock.js'
+import type { SimulatedNode } from './node.js'
+import type { Chance } from './random.js'
+import type { Partition, Scenario, Storm } from './scenario.js'
+import type { Weather, Wires } from './transport.js'
+
+/** What goes wrong in a simulation, at the times that its scenario gives. */
+export class Turmoil {
+  readonly #scenario: Scenario
+  readonly #agenda: Agenda
+  readonly #chance: Chance
+  readonly #wires: Wires
+  readonly #nodes: readonly SimulatedNode[]
+  readonly #tell: (line: string) => void
+  /** The side that each node is on, while the wires are parted. */
+  #sides: readonly number[] | undefined
+  /** Rises when a storm ends: what was planned for it does not happen any more. */
+  #number = 0
+  storm: Storm | undefined
+
+  constructor(parts: {
+    readonly scenario: Scenario
+    readonly agenda: Agenda
+    readonly chance: Chance
+    readonly wires: Wires
+    readonly nodes: readonly SimulatedNode[]
+    readonly tell: (line: string) => void
+  }) {
+    this.#scenario = parts.scenario
+    this.#agenda = parts.agenda
+    this.#chance = parts.chance
+    this.#wires = parts.wires
+    this.#nodes = parts.nodes
+    this.#tell = parts.tell
+    this.#set({ delay: parts.scenario.calm, loss: 0, duplication: 0 })
+    this.#wires.weather.passes = (from, to) => this.#sides === undefined || this.#sides[from] === this.#sides[to]
+  }
+
+  begin(storm: Storm): void {
+    this.storm = storm
+    const { delay, loss, duplication } = storm
+    this.#tell(`storm for ${storm.length} ms: delay to ${delay[1]}, loss ${loss}, duplication ${duplication}`)
+    this.#set({ delay, loss, duplication })
+    for (const partition of storm.partitions) {
+      this.#during(partition.from, () => this.#part(partition))
+      this.#during(partition.until, () => this.#join())
+    }
+    for (let second = 1; second * 1000 < storm.length; second++) this.#during(second * 1000, () => this.#second(storm))
+  }
+
+  /** Everything is mended, and whoever is down starts. */
+  end(): void {
+    this.#tell('calm')
+    this.storm = undefined
+    this.#number++
+    this.#join()
+    this.#set({ delay: this.#scenario.calm, loss: 0, duplication: 0 })
+    for (const node of this.#nodes) node.start()
+  }
+
+  #set(weather: Omit<Weather, 'passes'>): void {
+    Object.assign(this.#wires.weather, weather)
+  }
+
+  #during(milliseconds: number, act: () => void): void {
+    const number = this.#number
+    this.#agenda.after(milliseconds, () => {
+      if (number === this.#number) act()
+    })
+  }
+
+  #part({ sides, breaks }: Partition): void {
+    this.#tell(`parted ${sides.join('')}${breaks ? ', connections end' : ''}`)
+    this.#sides = sides
+    if (!breaks) return
+    for (const node of this.#nodes) {
+      for (const link of [...this.#wires.links(node.number)]) {
+        if (sides[link.far.node] !== sides[node.number]) link.cut()
+      }
+    }
+  }
+
+  #join(): void {
+    if (this.#sides !== undefined) this.#tell('joined')
+    this.#sides = undefined
+  }
+
+  #second({ breaks, stops }: Storm): void {
+    if (this.#chance.happens(breaks)) {
+      const links = this.#wires.links(this.#chance.pick(this.#nodes).number)
+      if (links.length > 0) this.#chance.pick(links).cut()
+    }
+    if (this.#chance.happens(stops)) this.#chance.pick(this.#nodes).stop()
+  }
+}

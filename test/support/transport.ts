@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto'
+import type { Link, LinkOwner, Protocol, Topic, Verdict } from '../../src/network/link.js'
+import { type NodeTransport, openTransport, type TransportOptions } from '../../src/network/transport.js'
+import { systemEnv } from '../../src/system.js'
+
+/** Real transports on this machine, with an owner that writes down what it is told. */
+
+export const echo: Protocol = {
+  name: 'echo',
+  version: 1,
+  ofChain: true,
+  request: 4096,
+  answer: 2 ** 21,
+  timeout: 5_000,
+}
+export const news: Topic = { name: 'news', version: 1, size: 65_536 }
+export const genesis = new Uint8Array(32).fill(7)
+
+const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+export class TestOwner implements LinkOwner {
+  readonly links: Link[] = []
+  readonly left: Link[] = []
+  readonly heardMessages: string[] = []
+  readonly found: string[] = []
+  admitted: LinkOwner['admits'] = () => true
+  answering: LinkOwner['answer'] = (_link, _protocol, body) => Promise.resolve(body)
+  judging: (message: string) => Verdict | Promise<Verdict> = () => 'accept'
+
+  admits(side: Parameters<LinkOwner['admits']>[0]): boolean {
+    return this.admitted(side)
+  }
+
+  connected(link: Link): void {
+    this.links.push(link)
+  }
+
+  disconnected(link: Link): void {
+    this.links.splice(this.links.indexOf(link), 1)
+    this.left.push(link)
+  }
+
+  answer(link: Link, protocol: Protocol, body: Uint8Array): Promise<Uint8Array> {
+    return this.answering(link, protocol, body)
+  }
+
+  async heard(_link: Link, _topic: Topic, message: Uint8Array): Promise<Verdict> {
+    const text = Buffer.from(message).toString()
+    this.heardMessages.push(text)
+    return this.judging(text)
+  }
+
+  discovered(address: string): void {
+    this.found.push(address)
+  }
+}
+
+export interface TestNode {
+  readonly transport: NodeTransport
+  readonly owner: TestOwner
+  /** Where it listens: `127.0.0.1:port`. */
+  readonly address: string
+  close(): Promise<void>
+}
+
+const open = new Set<TestNode>()
+
+/** A started transport; {@link closeNodes} closes it. */
+export async function startNode(options: Partial<TransportOptions> = {}): Promise<TestNode> {
+  const transport = await openTransport({
+    secretKey: randomBytes(32),
+    genesis,
+    protocols: [echo],
+    topics: [news],
+    hosts: ['127.0.0.1'],
+    port: 0,
+    env: systemEnv(quiet),
+    ...options,
+  })
+  const owner = new TestOwner()
+  await transport.start(owner)
+  const node = {
+    transport,
+    owner,
+    address: `127.0.0.1:${transport.port}`,
+    close: () => {
+      open.delete(node)
+      return transport.close()
+    },
+  }
+  open.add(node)
+  return node
+}
+
+export async function closeNodes(): Promise<void> {
+  await Promise.all([...open].map((node) => node.close()))
+}
+
+/** Resolves when it holds; rejects after `patience` milliseconds. */
+export async function until(holds: () => boolean, patience = 10_000): Promise<void> {
+  const deadline = Date.now() + patience
+  while (!holds()) {
+    if (Date.now() > deadline) throw new Error(`not within ${patience} ms: ${holds.toString()}`)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}

@@ -1,0 +1,150 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { peerNumber } from '../../../../src/network/identity.js'
+import { statusExchange } from '../../../../src/network/wire/status.js'
+import { PeersWorld, type TestNode } from './support.js'
+
+let world: PeersWorld
+beforeEach(() => {
+  world = new PeersWorld()
+})
+afterEach(() => world.close())
+
+const reasons = (node: TestNode) => node.peers.lastRefusals.map(({ by, code }) => `${by} ${code}`)
+
+describe('the handshake', () => {
+  it("makes peers of two nodes of one chain, who know each other's status", async () => {
+    const a = await world.open({ height: 5 })
+    const b = await world.open({ peers: [a.address], height: 9 })
+    await world.run()
+    expect([a.sees(b), b.sees(a)]).toEqual([true, true])
+    expect(a.peer(b).status).toMatchObject({ tipHeight: 9, chainWork: 9000n, listenPort: 20338, relay: true })
+    expect(b.peer(a).status.tipHeight).toBe(5)
+    expect(b.peer(a).status.agent).toMatch(/^didledger\//)
+    expect(a.peers.neighbors()).toMatchObject([
+      { id: peerNumber(b.publicKey), height: 9, services: 1, relay: true, external: true, address: b.address },
+    ])
+    expect(b.peers.neighbors()).toMatchObject([{ external: false, address: a.address, height: 5 }])
+  })
+
+  it('shows an IPv6 host in brackets, and one that does not listen where it came from', async () => {
+    const a = await world.open({ host: '2001:db8::1' })
+    const b = await world.open({ peers: ['[2001:db8::1]:20338'], port: 0, host: '::ffff:9.9.9.9' })
+    await world.run()
+    expect(b.peers.neighbors().map(({ address }) => address)).toEqual(['[2001:db8::1]:20338'])
+    expect(a.peers.neighbors().map(({ address }) => address)).toEqual(['9.9.9.9:40000'])
+  })
+
+  it('tells a node of another chain why, on both sides', async () => {
+    const a = await world.open({ spec: { name: 'other' } })
+    const b = await world.open({ peers: [a.address] })
+    await world.run()
+    expect([a.peers.all(), b.peers.all()]).toEqual([[], []])
+    expect(reasons(a)).toEqual(['us peer-genesis'])
+    expect(reasons(b)).toEqual(['us peer-genesis'])
+    expect(b.peers.lastRefusals[0]).toMatchObject({ address: a.address })
+    expect(b.peers.lastRefusals[0]?.reason).toContain('--genesis')
+    expect(b.log.some(({ level, fields }) => level === 'info' && fields['code'] === 'peer-genesis')).toBe(true)
+    await expect(b.peers.connect(a.address)).rejects.toMatchObject({ code: 'peer-genesis' })
+  })
+
+  const upgraded = {
+    upgrades: [{ height: 50, name: 'dearer', parameters: { fees: { minimum: '200', perByte: '1' } } }],
+  }
+
+  it('parts nodes with other upgrades at or below a tip, and no others', async () => {
+    const a = await world.open({ spec: upgraded, height: 49 })
+    const b = await world.open({ peers: [a.address], height: 49 })
+    await world.run()
+    expect(b.sees(a)).toBe(true)
+    a.grow(50)
+    await world.run(2_000)
+    expect([a.peers.all(), b.peers.all()]).toEqual([[], []])
+    expect(reasons(b)).toContain('us peer-upgrades')
+    expect(b.peers.lastRefusals[0]?.reason).toContain('height 50')
+  })
+
+  it('parts them although the one with the upgrade is far behind', async () => {
+    const a = await world.open({ spec: upgraded, height: 3 })
+    const b = await world.open({ peers: [a.address], height: 80 })
+    await world.run()
+    expect(reasons(a)).toEqual(['us peer-upgrades'])
+    expect(reasons(b)).toEqual(['them peer-upgrades'])
+  })
+
+  it('parts nodes of other versions', async () => {
+    const a = await world.open()
+    const b = await world.open({ peers: [a.address] })
+    await world.run()
+    const { link, status } = b.peer(a)
+    const { question, answer, protocol } = statusExchange
+    const asked = link.request(protocol, question.encode({ ...status, version: 2 }))
+    await world.run()
+    expect(answer.decode(await asked).refusal).toBe('peer-version')
+    expect(reasons(a)).toEqual(['us peer-version'])
+    await world.run(1_000)
+    expect(a.happened.at(-1)).toBe(`left ${b.name}`)
+  })
+
+  it('does not connect a node with itself', async () => {
+    const a = await world.open({ host: '1.2.3.4', peers: ['1.2.3.4:20338'] })
+    await world.run(5_000)
+    expect([a.peers.all(), a.happened]).toEqual([[], []])
+  })
+
+  it('keeps one connection of two, and it is the newer one where a side came again', async () => {
+    const a = await world.open({ host: '1.1.1.1' })
+    const b = await world.open()
+    await world.run()
+    // Both dial at the same moment.
+    const both = Promise.allSettled([a.peers.connect(b.address), b.peers.connect(a.address)])
+    await world.run(3_000)
+    await both
+    expect([a.peers.all().length, b.peers.all().length]).toEqual([1, 1])
+    expect(a.transport.links.size).toBe(1)
+    const [before] = b.peers.all()
+    const again = await b.transport.dial(a.address).catch(() => undefined)
+    expect(again).toBeUndefined
+    await world.run(3_000)
+    expect(b.peers.all()).toEqual([before])
+  })
+
+  it('lets no more come in than it wants, politely', async () => {
+    const a = await world.open({ inbound: 2 })
+    const others: TestNode[] = []
+    for (let i = 0; i < 4; i++) others.push(await world.open({ peers: [a.address] }))
+    await world.run()
+    expect(a.peers.all().length).toBe(2)
+    expect(others.map(reasons)).toEqual([[], [], ['them peer-crowded'], ['them peer-crowded']])
+    // There is room again.
+    await others[0]?.stop()
+    await world.run(60_000)
+    expect(a.peers.all().length).toBe(2)
+  })
+
+  it('gives up who opens a connection and says nothing, or says nonsense', async () => {
+    const a = await world.open()
+    const b = await world.open()
+    const silent = b.transport.dial(a.address)
+    await world.run()
+    expect((await silent).closed).toBe(false)
+    await world.run(11_000)
+    expect((await silent).closed).toBe(true)
+    const noisy = b.transport.dial(a.address)
+    await world.run()
+    const answer = (await noisy).request(statusExchange.protocol, new Uint8Array(7))
+    const refused = expect(answer).rejects.toMatchObject({ failure: expect.stringMatching(/closed|refused/) as string })
+    await world.run()
+    await refused
+    expect((await noisy).closed).toBe(true)
+    expect(a.happened).toEqual([])
+  })
+
+  it('takes connections only so many from one host of the world', async () => {
+    const a = await world.open()
+    const b = await world.open({ port: 0 })
+    const dials = Array.from({ length: 9 }, () => b.transport.dial(a.address))
+    const settled = Promise.allSettled(dials)
+    await world.run()
+    expect((await settled).map(({ status }) => status)).toEqual([...Array<string>(8).fill('fulfilled'), 'rejected'])
+  })
+})

@@ -1,0 +1,159 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { parseMessage, viewOf } from '../../../src/voting/message.js'
+import { personHash } from '../../support/blocks.js'
+import { testAddress, testPublicKey } from '../../support/spec.js'
+import { TestNet, type TestNode } from './net.js'
+
+let net: TestNet
+afterEach(() => net.close())
+
+const tips = () => new Set(net.nodes.map(({ test }) => test.chain.tip.header.id))
+const heights = () => net.nodes.map((node) => node.height())
+const viewOfTip = ({ test }: TestNode) => test.reader.confirm(test.chain.tip.header.hash)?.proposal.viewOffset
+
+describe('four validators', () => {
+  it('confirm blocks of nothing, emptyInterval apart', async () => {
+    net = await TestNet.four()
+    await net.advance(9_900)
+    expect(heights()).toEqual([0, 0, 0, 0])
+    await net.allAt(1, 500)
+    expect(tips().size).toBe(1)
+    await net.allAt(3, 21_000)
+    expect(tips().size).toBe(1)
+    expect(net.nodes.map(viewOfTip)).toEqual([0, 0, 0, 0])
+    expect(net.nodes.flatMap(({ refused }) => refused).filter((code) => code !== 'vote-height')).toEqual([])
+  })
+
+  it('confirm a transaction as soon as minInterval is over, in a block that pays the sponsor', async () => {
+    net = await TestNet.four()
+    // Person 1 is the sponsor of view 0 at height 1; others have the transaction too, as relay brings it.
+    const transfer = await (net.nodes[1] as TestNode).test.transfer(testAddress(30), 5_000n)
+    for (const { test } of net.nodes) await test.send(transfer)
+    await net.advance(900)
+    expect(heights()).toEqual([0, 0, 0, 0])
+    await net.allAt(1, 300)
+    const { test } = net.nodes[0] as TestNode
+    const [coinbase, included] = (await test.reader.block(test.chain.tip)).transactions
+    expect(included?.txid).toBe(transfer.txid)
+    expect(coinbase?.outputs[0]?.programHash).toEqual(personHash(1))
+  })
+
+  it('begin with the one that has something to include', async () => {
+    net = await TestNet.four()
+    const { test } = net.nodes[1] as TestNode
+    await test.send(await test.transfer(testAddress(30), 5_000n))
+    await net.allAt(1, 1_500)
+    expect((await test.reader.block(test.chain.tip)).transactions).toHaveLength(2)
+  })
+
+  it('go on without the sponsor, and without any two they wait', async () => {
+    net = await TestNet.four()
+    const [, sponsor, second] = net.nodes as [TestNode, TestNode, TestNode]
+    sponsor.online = false
+    const others = net.nodes.filter((node) => node !== sponsor)
+    await net.allAt(1, 20_000, others)
+    expect(viewOfTip(others[0] as TestNode)).toBe(1)
+    expect(sponsor.height()).toBe(0)
+    second.online = false
+    await net.advance(40_000)
+    expect(others[0]?.height()).toBe(1)
+    // Both come back: what they lack is sent to them.
+    second.online = sponsor.online = true
+    await net.allAt(2, 200_000)
+    expect(tips().size).toBe(1)
+  })
+
+  it('keep a block for the sponsor of a later view when what they heard of it was lost', async () => {
+    net = await TestNet.four()
+    // The prevotes of view 0 reach nobody, its proposal everybody.
+    net.healing = false
+    net.filter = (bytes) => {
+      const message = parseMessage(bytes)
+      return viewOf(message) > 0 || message.kind === 'proposal'
+    }
+    await net.allAt(1, 60_000)
+    expect(viewOfTip(net.nodes[0] as TestNode)).toBeGreaterThan(0)
+    expect(tips().size).toBe(1)
+  })
+
+  it('and one that follows them connects the same blocks, without a key', async () => {
+    net = await TestNet.four()
+    const follower = await net.add({ person: undefined })
+    const stranger = await net.add({ person: 9 })
+    await net.allAt(2, 25_000)
+    expect(tips().size).toBe(1)
+    expect(follower.voting.status().signing).toBe('no-key')
+    expect(stranger.voting.status().signing).toBe('not-validator')
+    expect(stranger.signs.saves).toBe(0)
+    expect(net.nodes[0]?.voting.status()).toMatchObject({ height: 3, view: 0, signing: 'yes' })
+    expect(net.nodes[0]?.voting.status().sponsor).toEqual(testPublicKey(3))
+    expect(follower.voting.received).toBeGreaterThan(0)
+  })
+
+  it('bring a late one along, one decided height after the other', async () => {
+    net = await TestNet.four()
+    await net.allAt(3, 40_000)
+    const late = await net.add({ person: undefined })
+    await net.advance(4_000)
+    expect(late.height()).toBe(3)
+    expect(tips().size).toBe(1)
+  })
+
+  it('leave no body behind when a height is decided', async () => {
+    net = await TestNet.four()
+    await net.advance(10_050)
+    await net.allAt(1, 5_000)
+    const { test, voting } = net.nodes[0] as TestNode
+    expect(voting.candidate(test.chain.tip.header.hash)).toBeUndefined()
+    expect(await test.database.keys({ gte: Buffer.of(0x24), lt: Buffer.of(0x25) })).toEqual([])
+  })
+})
+
+describe('the time of a proposal', () => {
+  it('may not be far ahead of the clocks of the others', async () => {
+    net = new TestNet()
+    for (let person = 0; person < 4; person++) await net.add({ person, skew: person === 1 ? 6_500 : 0 })
+    await net.allAt(1, 30_000)
+    // Person 1 is the sponsor of view 0: nobody took its block.
+    expect(net.nodes.map(viewOfTip)).toEqual([1, 1, 1, 1])
+  })
+
+  it('may be ahead by maxDrift', async () => {
+    net = new TestNet()
+    for (let person = 0; person < 4; person++) await net.add({ person, skew: person === 1 ? 4_000 : 0 })
+    await net.allAt(1, 30_000)
+    expect(net.nodes.map(viewOfTip)).toEqual([0, 0, 0, 0])
+  })
+
+  it('is the parent time at least, so that clocks that are behind stop nobody', async () => {
+    net = new TestNet()
+    for (let person = 0; person < 4; person++) await net.add({ person, skew: person === 1 ? 4_900 : -60_000 })
+    await net.until(() => net.nodes.slice(1).every((node) => node.height() >= 2), 80_000)
+    const { test } = net.nodes[0] as TestNode
+    const [first, second] = [1, 2].map((height) => test.reader.headerAt(height)?.header.time as number)
+    expect(second).toBeGreaterThanOrEqual(first as number)
+  })
+})
+
+describe('validators that change', () => {
+  const upgrades = [
+    {
+      height: 2,
+      name: 'others',
+      parameters: { validators: [0, 1, 2, 5].map((person) => Buffer.from(testPublicKey(person)).toString('hex')) },
+    },
+  ]
+
+  it('vote from the height of the upgrade on', async () => {
+    net = await TestNet.four({ upgrades })
+    const next = await net.add({ person: 5, reset: 'now' })
+    expect(next.voting.status().signing).toBe('not-validator')
+    await net.allAt(1, 12_000)
+    expect(net.nodes[3]?.voting.status().signing).toBe('not-validator')
+    expect(next.voting.status().signing).toBe('yes')
+    // One of the old ones is away: without the new one there is no quorum.
+    ;(net.nodes[0] as TestNode).online = false
+    await net.allAt(3, 60_000, net.nodes.slice(1))
+    expect(next.signs.saves).toBeGreaterThan(0)
+  })
+})
