@@ -10,6 +10,7 @@ import type * as ListenersModule from '../../src/api/listeners.js'
 import type * as ChainModule from '../../src/chain/chain.js'
 import type * as CommitmentModule from '../../src/consensus/commitment.js'
 import type * as SubsidyModule from '../../src/consensus/subsidy.js'
+import type * as KeysModule from '../../src/crypto/keys.js'
 import type * as PoolModule from '../../src/crypto/pool.js'
 import type * as CacheModule from '../../src/crypto/signature-cache.js'
 import type * as MempoolModule from '../../src/mempool/mempool.js'
@@ -19,6 +20,7 @@ import type * as NodeModule from '../../src/node.js'
 import type * as AddressModule from '../../src/primitives/address.js'
 import type * as AuxPowModule from '../../src/primitives/auxpow.js'
 import type * as BlockModule from '../../src/primitives/block.js'
+import type * as ConfirmModule from '../../src/primitives/confirm.js'
 import type * as HeaderModule from '../../src/primitives/header.js'
 import type * as ProgramModule from '../../src/primitives/program.js'
 import type * as SpecModule from '../../src/primitives/spec.js'
@@ -28,6 +30,7 @@ import type * as DatabaseModule from '../../src/storage/database.js'
 import type * as DirectoryModule from '../../src/storage/directory.js'
 import type * as SchemaModule from '../../src/storage/schema.js'
 import type * as SystemModule from '../../src/system.js'
+import type * as AccountsModule from '../../src/wallet/devnet-accounts.js'
 
 /**
  * What is measured: the compiled program, as users run it. The loader that runs sources rewrites every closure, and the
@@ -49,16 +52,19 @@ export const { Listeners } = await compiled<typeof ListenersModule>('api/listene
 export const { Chain } = await compiled<typeof ChainModule>('chain/chain')
 export const { commitmentAttribute } = await compiled<typeof CommitmentModule>('consensus/commitment')
 export const { subsidyAt } = await compiled<typeof SubsidyModule>('consensus/subsidy')
+export const { sign } = await compiled<typeof KeysModule>('crypto/keys')
 export const { createVerifierPool } = await compiled<typeof PoolModule>('crypto/pool')
 export const { SignatureCache } = await compiled<typeof CacheModule>('crypto/signature-cache')
 export const { Mempool } = await compiled<typeof MempoolModule>('mempool/mempool')
 export const { selectTransactions, templateOf } = await compiled<typeof TemplateModule>('mining/template')
 export const { solve } = await compiled<typeof SolveModule>('mining/solve')
-export const { openLedger } = await compiled<typeof NodeModule>('node')
+export const { openLedger, startNode } = await compiled<typeof NodeModule>('node')
 export const { addressFromPublicKey, prefix, programHash, singleKeyCode } =
   await compiled<typeof AddressModule>('primitives/address')
 export const { soloAuxPow } = await compiled<typeof AuxPowModule>('primitives/auxpow')
 export const { Block, transactionRoot, witnessRoot } = await compiled<typeof BlockModule>('primitives/block')
+export const { confirmBytes, proposalHash, proposalUnsigned, voteUnsigned } =
+  await compiled<typeof ConfirmModule>('primitives/confirm')
 export const { Header } = await compiled<typeof HeaderModule>('primitives/header')
 export const { parseCode, parseParameter, standardProgram } = await compiled<typeof ProgramModule>('primitives/program')
 export const { parseSpec } = await compiled<typeof SpecModule>('primitives/spec')
@@ -69,6 +75,7 @@ export const { Database, Overlay } = await compiled<typeof DatabaseModule>('stor
 export const { DataDirectory } = await compiled<typeof DirectoryModule>('storage/directory')
 export const { keys } = await compiled<typeof SchemaModule>('storage/schema')
 export const { systemEnv } = await compiled<typeof SystemModule>('system')
+export const { devnetValidatorKey } = await compiled<typeof AccountsModule>('wallet/devnet-accounts')
 
 export type Block = BlockModule.Block
 export type Chain = ChainModule.Chain

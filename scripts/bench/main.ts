@@ -9,6 +9,7 @@ import { querySuite } from './query.js'
 import { reorganisationSuite } from './reorganisation.js'
 import { type Row, tableOf } from './report.js'
 import { startSuite } from './start.js'
+import { syncSuite } from './sync.js'
 import { templateSuite } from './template.js'
 
 const suites: Readonly<Record<string, () => Promise<Row[]>>> = {
@@ -19,6 +20,7 @@ const suites: Readonly<Record<string, () => Promise<Row[]>>> = {
   start: startSuite,
   template: templateSuite,
   events: eventsSuite,
+  sync: syncSuite,
 }
 
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))

@@ -3,8 +3,8 @@ import type { Config } from '../config/config.js'
 import type { MiningMode } from '../devnet/devnet.js'
 import type { Node } from '../node.js'
 import { formatAmount } from '../primitives/amount.js'
+import { accountJson, accountLines } from './devnet-accounts.js'
 import { parseAddress, type ProgramHash } from '../primitives/address.js'
-import { toHex } from '../primitives/bytes.js'
 import { UserError } from '../errors.js'
 import { devnetOptions } from '../devnet/options.js'
 import { storageOptions } from '../storage/options.js'
@@ -12,6 +12,7 @@ import { devnetAccount, devnetAccountCount, devnetMnemonic } from '../wallet/dev
 import type { CliContext } from './context.js'
 import { namingTheRepair } from './damage.js'
 import { nextCommands } from './devnet-next.js'
+import { runLocalNetwork } from './devnet-nodes.js'
 import { examples } from './output.js'
 import { withConfig } from './config-options.js'
 import type { Servers } from '../serving.js'
@@ -20,6 +21,8 @@ import { loadSpec } from './spec.js'
 
 export function registerDevnet(program: Command, context: CliContext): void {
   withConfig(program.command('devnet'), 'devnet', context, (config, output) => {
+    const nodes = config.get(devnetOptions.nodes)
+    if (nodes !== undefined) return runLocalNetwork(context, config, output, nodes)
     const mining = miningMode(config)
     const accounts = config.get(devnetOptions.accounts)
     return namingTheRepair({ genesis: 'devnet', dataDir: config.get(storageOptions.dataDir) }, () =>
@@ -29,7 +32,7 @@ export function registerDevnet(program: Command, context: CliContext): void {
     )
   })
     .description('run an identity chain on this machine, with funded accounts and blocks on demand')
-    .addHelpText('after', examples('devnet', 'devnet --block-time 5 --data-dir ./devnet'))
+    .addHelpText('after', examples('devnet', 'devnet --block-time 5 --data-dir ./devnet', 'devnet --nodes 4'))
 }
 
 function miningMode(config: Config): MiningMode {
@@ -61,16 +64,7 @@ async function welcome(
     ...startLines,
     ...(shownAs.temporary ? ['          (temporary: it goes when the devnet ends; --data-dir keeps it)'] : []),
     '',
-    'Accounts. Everybody knows these keys: never use them for anything of value.',
-    '',
-    ...accounts.flatMap(({ index, address, did: own, privateKey, balance: amount }) => [
-      `(${index})  ${address}  ${amount} ELA`,
-      `     ${own}`,
-      `     key ${toHex(privateKey)}`,
-    ]),
-    '',
-    `Mnemonic  ${devnetMnemonic}`,
-    "Path      m/44'/0'/0'/0/n",
+    ...accountLines(accounts),
     '',
     'Next, in another terminal in this directory:',
     '',
@@ -78,13 +72,7 @@ async function welcome(
     '',
     'Ctrl-C stops the devnet.',
   ]
-  const shown = accounts.map(({ address, did: own, privateKey, balance: amount }) => ({
-    address,
-    did: own,
-    key: toHex(privateKey),
-    balance: amount,
-  }))
-  return { value: { ...start, mnemonic: devnetMnemonic, accounts: shown }, lines }
+  return { value: { ...start, mnemonic: devnetMnemonic, accounts: accounts.map(accountJson) }, lines }
 }
 
 function balance(node: Node, address: string): string {

@@ -24,6 +24,9 @@ export interface Presentation {
   readonly lines: readonly string[]
 }
 
+/** The line of a node that starts with `--json`. */
+export type NodeStart = ReturnType<typeof startOf>['start']
+
 /** What every node says of itself at its start. */
 export function startOf(node: Node, ports: Servers['ports']) {
   const start = {

@@ -25,8 +25,8 @@ const fetchesAtOnce = 3
 const maxSources = 64
 
 export interface VotingLinkOptions {
-  readonly chain: Chain
-  readonly peers: Peers
+  readonly chain: Pick<Chain, 'sanity'>
+  readonly peers: Pick<Peers, 'all' | 'events' | 'serve' | 'listen' | 'broadcast'>
   readonly timers: Timers
   readonly log: Log
 }

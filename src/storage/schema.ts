@@ -287,7 +287,7 @@ export interface TipRow {
 
 const maxAuxPow = 16 * 1024 + 1024
 /** A message of voting, as a row of evidence holds it. */
-const maxEvidenceMessage = 128 * 1024
+const maxEvidenceMessage = 32 * 1024
 
 export const values = {
   location: {

@@ -46,6 +46,8 @@ export interface BallotParts {
   track(work: Promise<void>): void
 }
 
+type SignEffect = Extract<Effect, { type: 'sign' }>
+
 /** The vote on the block of one height: a machine, and what it asks for done. */
 export class Ballot {
   readonly height: number
@@ -61,6 +63,8 @@ export class Ballot {
   readonly #restored: RestoredState | undefined
   /** The view that waits for a block of ours. */
   #needed: number | undefined
+  /** What this view asked to sign while nothing could be signed. Others may wait for it, so it is made up for. */
+  #unsigned: SignEffect[] = []
   #finding = false
   #confirmed = false
   #closed = false
@@ -107,9 +111,10 @@ export class Ballot {
     return true
   }
 
-  /** There may be a block to propose now. */
+  /** There may be a block to propose now, or what was in the way of signing is gone. */
   supply(): void {
     if (this.#needed !== undefined) this.#propose(this.#needed)
+    if (this.#unsigned.length > 0) this.#parts.track(this.#parts.queue.run(() => this.#makeUp()))
   }
 
   /** Ends timers and searches: the height is decided, or the node stops. */
@@ -127,6 +132,16 @@ export class Ballot {
 
   #run(event: MachineEvent): Promise<void> {
     return this.#parts.queue.run(() => this.#handle(event))
+  }
+
+  /** In the order in which it was due, and before anything newer is signed. */
+  async #makeUp(): Promise<void> {
+    while (this.#parts.refusal() === undefined && !this.#closed) {
+      const effect = this.#unsigned.shift()
+      if (effect === undefined) return
+      const signed = await this.#sign(effect)
+      if (signed !== undefined) await this.#handle(signed)
+    }
   }
 
   /** One event and everything that follows from it at once, before the next event comes. */
@@ -148,7 +163,10 @@ export class Ballot {
         this.#propose(effect.view)
         return undefined
       case 'sign':
-        return this.#sign(effect)
+        if (this.#unsigned.length === 0) return this.#sign(effect)
+        this.#unsigned.push(effect)
+        await this.#makeUp()
+        return undefined
       case 'timer':
         this.#after(this.#timeout(effect.view), () => this.#post({ ...effect, type: 'timeout' }))
         return undefined
@@ -157,6 +175,7 @@ export class Ballot {
         return undefined
       case 'view':
         this.#needed = undefined
+        this.#unsigned = []
         this.#parts.log.debug({ height: this.height, view: effect.view }, 'a view of the vote begins')
         return undefined
       case 'evidence':
@@ -168,9 +187,14 @@ export class Ballot {
     }
   }
 
-  async #sign({ message, state }: Extract<Effect, { type: 'sign' }>): Promise<MachineEvent | undefined> {
+  async #sign(effect: SignEffect): Promise<MachineEvent | undefined> {
+    const { message, state } = effect
     const { signer, refusal } = this.#parts
-    if (signer === undefined || refusal() !== undefined) return undefined
+    if (signer === undefined) return undefined
+    if (refusal() !== undefined) {
+      this.#unsigned.push(effect)
+      return undefined
+    }
     const signed = await signer.sign(message, state)
     if (signed === undefined) return undefined
     this.#gate.know(signed)

@@ -7,7 +7,7 @@ const maxEvidence = 1000
 /** Of one validator, so that its many leave room for those of others. */
 const evidencePerSigner = 16
 /** Bytes of all messages in them. */
-const maxEvidenceBytes = 16 * 1024 * 1024
+const maxEvidenceBytes = 4 * 1024 * 1024
 
 /** What contradicts itself; numbers are the order here, from 1, and never change. */
 const kinds = ['proposal', 'prevote', 'precommit', 'confirm'] as const

@@ -9,13 +9,16 @@ const patience = 10_000
  */
 export class Lag {
   readonly #timers: Timers
+  readonly #onDoubt: () => void
   #reported: number | undefined
   #tip: number
   #doubted = false
   #cancel: (() => void) | undefined
 
-  constructor(timers: Timers, tip: number) {
+  /** `onDoubt` is called when it gives up waiting for blocks that others only speak of. */
+  constructor(timers: Timers, tip: number, onDoubt: () => void) {
     this.#timers = timers
+    this.#onDoubt = onDoubt
     this.#tip = tip
   }
 
@@ -58,6 +61,7 @@ export class Lag {
     this.#cancel ??= this.#timers.after(patience, () => {
       this.#cancel = undefined
       this.#doubted = this.#lacking
+      if (this.#doubted) this.#onDoubt()
     })
   }
 }

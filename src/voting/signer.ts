@@ -86,6 +86,21 @@ export class Signer {
     return reported === undefined && !alone ? 'waits for a peer, since it has signed nothing yet' : undefined
   }
 
+  /** Whether there is no state yet. */
+  get missing(): boolean {
+    return this.#state === undefined
+  }
+
+  /**
+   * Writes the state of a key that signed nothing, if it may sign now. A key that began with the chain is told by that from
+   * one whose state is lost, also when others confirm the first blocks without it. Not while a message is being signed.
+   */
+  async begin(outlook: Outlook): Promise<void> {
+    if (!this.missing || this.refusal(outlook) !== undefined) return
+    const { height } = outlook
+    await this.#save(freshSignState(height), { height })
+  }
+
   /** The oldest first; where the machine of a height goes on. */
   restored(height: number): RestoredState | undefined {
     return this.#state === undefined ? undefined : restoredAt(this.#state, height)
@@ -96,7 +111,7 @@ export class Signer {
    * when it may not be signed.
    */
   async sign(message: UnsignedMessage, locks: LockState): Promise<SignedMessage | undefined> {
-    const { key, store, genesis, log } = this.#options
+    const { key, genesis, log } = this.#options
     const place = { height: message.height, view: viewOf(message), step: stepOf(message) }
     const state = this.#state ?? freshSignState(message.height)
     const ruling = signRuling(state, message)
@@ -106,16 +121,21 @@ export class Signer {
       return undefined
     }
     const signed = signMessage(message, genesis, key)
-    const next = withSigned(state, signed, locks)
+    return (await this.#save(withSigned(state, signed, locks), place)) ? signed : undefined
+  }
+
+  /** Whether the state is on disk; if not, nothing is signed any more. */
+  async #save(next: SignState, place: { readonly height: number }): Promise<boolean> {
+    const { store, log } = this.#options
     try {
       await store.save(encodeSignState(next, this.#owner))
     } catch (error) {
       this.#broken = `the sign state cannot be written (${error instanceof Error ? error.message : String(error)})`
       log.error({ ...place, reason: this.#broken }, 'this node votes no more')
-      return undefined
+      return false
     }
     this.#state = next
-    return signed
+    return true
   }
 
   get #owner() {

@@ -26,7 +26,7 @@ import { encodeMessage, parseMessage, type PrecommitMessage, type Step } from '.
 import { OwnBlock } from './own-block.js'
 import { Pace } from './pace.js'
 import type { VotingPort } from './port.js'
-import { Signer, type SignReset } from './signer.js'
+import { type Outlook, Signer, type SignReset } from './signer.js'
 import type { SignStore } from './sign-file.js'
 import { encodeSummary, parseSummary } from './summary.js'
 
@@ -108,7 +108,7 @@ export class Voting {
     this.#evidence = rows.evidence
     this.#signer = signer
     this.#candidates = new Candidates(chain)
-    this.#lag = new Lag(timers, chain.tip.header.height)
+    this.#lag = new Lag(timers, chain.tip.header.height, () => this.#resume())
     this.#payTo = options.payTo ?? (signer && programHash(prefix.standard, singleKeyCode(signer.publicKey)))
     const ownBlock = new OwnBlock({ ...options, candidates: this.#candidates, payTo: this.#payTo })
     this.#parts = {
@@ -187,17 +187,15 @@ export class Voting {
     if (this.#stopped) return false
     if (this.#receiving >= maxReceiving) throw new RuleError('busy', `${maxReceiving} messages wait already`)
     this.#receiving++
-    try {
-      if (!(await ballot.receive(message))) return false
-      this.#received++
-      if (ballot === this.#ballot) {
-        this.#heard = true
-        this.#pace?.look()
-      }
-      return true
-    } finally {
-      this.#receiving--
+    const told = ballot.receive(message).finally(() => this.#receiving--)
+    this.#await(told.then(ignore, ignore))
+    if (!(await told)) return false
+    this.#received++
+    if (ballot === this.#ballot) {
+      this.#heard = true
+      this.#pace?.look()
     }
+    return true
   }
 
   /** What this node has of the open height, for others to say what it lacks. */
@@ -273,8 +271,7 @@ export class Voting {
   behind(height: number | undefined): void {
     if (this.#stopped) return
     this.#lag.report(height)
-    // A sign state that was reset has to hear of every report.
-    if (this.#refusal() === undefined) this.#ballot.supply()
+    this.#resume()
   }
 
   /**
@@ -308,14 +305,25 @@ export class Voting {
     return this.#evidence.list(height)
   }
 
+  /** What was in the way of voting may be gone. */
+  #resume(): void {
+    const signer = this.#signer
+    if (signer?.missing === true) this.#track(this.#queue.run(() => signer.begin(this.#outlook)))
+    // A sign state that was reset has to hear of every report.
+    if (this.#refusal() === undefined) this.#ballot.supply()
+  }
+
+  get #outlook(): Outlook {
+    const { height } = this.#ballot
+    const alone = paramsAt(this.#options.chain.spec, height).validators.length === 1
+    return { height, reported: this.#lag.reported, alone }
+  }
+
   #refusal(): string | undefined {
     if (this.#signer === undefined) return 'no-key'
     if (!this.#ballot.votes) return 'not-validator'
     if (this.#alarm !== undefined) return this.#alarm
-    const { chain } = this.#options
-    const { height } = this.#ballot
-    const alone = paramsAt(chain.spec, height).validators.length === 1
-    const refusal = this.#signer.refusal({ height, reported: this.#lag.reported, alone })
+    const refusal = this.#signer.refusal(this.#outlook)
     if (refusal !== undefined) return refusal
     return this.#lag.behind ? `catches up: a peer reports height ${this.#lag.reported}` : undefined
   }
@@ -373,16 +381,23 @@ export class Voting {
     this.#options.log.error({ height: first.height, signer: toHex(first.signer) }, this.#alarm)
   }
 
+  /** Work that nobody else waits for. What breaks it that is no rule stops the node. */
   #track(work: Promise<void>): void {
-    const settled = work
-      .catch((error: unknown) => {
+    this.#await(
+      work.catch((error: unknown) => {
         const { chain, log } = this.#options
-        const reason = error instanceof Error ? error.message : String(error)
-        log.error({ reason }, 'the vote cannot go on')
-        if (!(error instanceof RuleError))
-          chain.events.emit('fatal', error instanceof Error ? error : new Error(reason))
-      })
-      .finally(() => this.#working.delete(settled))
-    this.#working.add(settled)
+        const failure = error instanceof Error ? error : new Error(String(error))
+        log.error({ reason: failure.message }, 'the vote cannot go on')
+        if (!(failure instanceof RuleError)) chain.events.emit('fatal', failure)
+      }),
+    )
+  }
+
+  /** Has {@link stop} wait for something that does not fail. */
+  #await(work: Promise<void>): void {
+    const ended = work.finally(() => this.#working.delete(ended))
+    this.#working.add(ended)
   }
 }
+
+function ignore(): void {}

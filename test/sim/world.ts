@@ -46,8 +46,15 @@ export interface RunOptions {
   readonly print?: (line: string) => void
 }
 
-export function simulate(scenario: Scenario, options: RunOptions = {}): Promise<Report> {
-  return timeless(() => new World(scenario, options).run())
+export async function simulate(scenario: Scenario, options: RunOptions = {}): Promise<Report> {
+  const world = new World(scenario, options)
+  const unhandled = (error: unknown) => world.broken(error)
+  process.on('unhandledRejection', unhandled)
+  try {
+    return await timeless(() => world.run())
+  } finally {
+    process.off('unhandledRejection', unhandled)
+  }
 }
 
 /** Milliseconds that a mended network has to connect all honest nodes, and to bring them to one height. */
@@ -128,6 +135,11 @@ class World implements Surroundings {
       crashesOnStart: this.#crashesOnStart,
       mined: this.#users.mined,
     }
+  }
+
+  /** Something threw where nobody caught it: that ends a real node. */
+  broken(error: unknown): void {
+    this.#broken ??= error instanceof Error ? error : new Error(String(error))
   }
 
   wrap(node: SimulatedNode, transport: SimulatedTransport): Transport {

@@ -3,13 +3,14 @@ import type { Clock, Timers } from '../../src/env.js'
 
 interface Alarm {
   readonly time: number
-  readonly callback: () => void
+  callback: (() => void) | undefined
 }
 
 /** Time that goes on only when a test says so, for any number of parts at once: a clock with its timers. */
 export class HandTime implements Clock, Timers {
   #now: number
-  #alarms: Alarm[] = []
+  /** In the order in which they go off. */
+  readonly #alarms: Alarm[] = []
 
   /** Begins at so many Unix milliseconds. */
   constructor(start = 1_800_000_000_000) {
@@ -21,27 +22,34 @@ export class HandTime implements Clock, Timers {
   }
 
   after(milliseconds: number, callback: () => void): () => void {
-    const alarm = { time: this.#now + Math.max(0, milliseconds), callback }
-    this.#alarms.push(alarm)
-    return () => (this.#alarms = this.#alarms.filter((one) => one !== alarm))
+    const alarm: Alarm = { time: this.#now + Math.max(0, milliseconds), callback }
+    let [low, high] = [0, this.#alarms.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((this.#alarms[middle] as Alarm).time <= alarm.time) low = middle + 1
+      else high = middle
+    }
+    this.#alarms.splice(low, 0, alarm)
+    return () => (alarm.callback = undefined)
   }
 
   /** Timers that are set. */
   get pending(): number {
-    return this.#alarms.length
+    return this.#alarms.filter(({ callback }) => callback !== undefined).length
   }
 
-  /** Lets time go on; whatever a timer sets off comes to rest before the next one goes off. */
+  /** Lets time go on; whatever the timers of one moment set off comes to rest before the next moment. */
   async advance(milliseconds: number): Promise<void> {
     const end = this.#now + milliseconds
     await rest()
     for (;;) {
-      const [next] = [...this.#alarms].sort((a, b) => a.time - b.time)
+      const next = this.#alarms[0]
       if (next === undefined || next.time > end) break
-      this.#alarms = this.#alarms.filter((one) => one !== next)
+      this.#alarms.shift()
+      if (next.callback === undefined) continue
       this.#now = Math.max(this.#now, next.time)
       next.callback()
-      await rest()
+      if (this.#alarms[0]?.time !== next.time) await rest()
     }
     this.#now = end
   }

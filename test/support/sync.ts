@@ -12,7 +12,7 @@ import type { HeaderUnit } from '../../src/network/wire/headers.js'
 import { networkVersion, services, type Status } from '../../src/network/wire/status.js'
 import { keys } from '../../src/storage/schema.js'
 import { TestChain } from './chain.js'
-import type { SpecOverrides } from './spec.js'
+import { type SpecOverrides, testAddress } from './spec.js'
 
 /** A sync that follows peers made of chains in this process, in a time that only passes when the test waits. */
 
@@ -20,6 +20,8 @@ type Handler = (peer: Peer, question: unknown) => Promise<unknown>
 
 /** What a peer answers in place of `honest`. */
 export type Answering<Q, A> = (question: Q, honest: () => Promise<A>) => Promise<A>
+
+type ChainOptions = Parameters<typeof TestChain.open>[1]
 
 let peerCount = 0
 
@@ -79,6 +81,20 @@ export class TestPeer implements SyncPeer {
   refresh(): void {
     this.status = statusOf(this.source)
   }
+}
+
+/** A chain of so many blocks with a transfer in every tenth. */
+export async function longChain(
+  overrides: SpecOverrides,
+  length: number,
+  options: ChainOptions = {},
+): Promise<TestChain> {
+  const source = await TestChain.open(overrides, options)
+  while (source.chain.tip.header.height < length) {
+    if (source.chain.tip.header.height % 10 === 1) await source.send(await source.transfer(testAddress(30), 1000n))
+    await source.mine()
+  }
+  return source
 }
 
 /** What a node with this chain says of itself. */

@@ -86,37 +86,45 @@ export class VotingSimulation {
   private readonly blocks = new Map<string, { header: Header; valid: boolean; holders: Set<number> }>()
   private now = 0
   private confirmed: Hash | undefined
+  /** Who hears anything at the moment. */
+  private reachable: readonly Node[]
   /** Whether nodes crash while they sign. */
   private chaos = true
 
   constructor(seed: number) {
     this.dice = new Chance(seed)
-    const count = 1 + this.dice.below(7)
+    const count = this.dice.happens(0.5) ? 4 : 1 + this.dice.below(7)
     this.voters = new Voters(count, height)
     this.needed = quorum(count)
     const f = count - this.needed
     this.views = count + f + 2
     const places = [...this.voters.keys.keys()]
-    this.liars = Array.from({ length: this.dice.below(f + 1) }, () => this.draw(places))
+    this.liars = Array.from({ length: this.dice.happens(0.7) ? f : 0 }, () => this.draw(places))
     this.nodes = places.map((place) => new Node(place, this.voters))
+    this.reachable = this.nodes
     for (const node of this.nodes) this.feed(node, { type: 'start' })
   }
 
   /** One thing happens, in no order and without any promise that it comes soon or at all. */
   disturb(): void {
     const { dice } = this
-    const node = dice.pick(this.nodes)
+    if (dice.happens(0.03)) this.reachable = this.nodes.filter(() => dice.happens(0.7))
     const luck = dice.fraction()
-    if (luck < 0.6 && this.flying.length > 0) {
+    if (luck < 0.5 && this.flying.length > 0) {
       const { to, bytes } = this.draw(this.flying)
-      if (dice.happens(0.25)) return
+      if (!this.reachable.includes(to)) {
+        if (dice.happens(0.5)) this.flying.push({ to, bytes })
+        return
+      }
+      if (dice.happens(0.1)) return
       if (dice.happens(0.1)) this.flying.push({ to, bytes })
-      this.deliver(to, bytes)
-    } else if (luck < 0.75) this.answer(node, dice.happens(0.8))
-    else if (luck < 0.85) {
-      const timer = node.timers.length > 0 ? this.draw(node.timers) : undefined
-      if (timer !== undefined) this.feed(node, { type: 'timeout', ...timer })
-    } else if (luck < 0.95) this.lie()
+      return this.deliver(to, bytes)
+    }
+    const node = dice.pick(this.nodes)
+    if (luck < 0.7) this.answer(node, dice.happens(0.9))
+    else if (luck < 0.8) {
+      if (node.timers.length > 0) this.feed(node, { type: 'timeout', ...this.draw(node.timers) })
+    } else if (luck < 0.96) this.lie()
     else if (luck < 0.98) this.heal(node, dice.pick(this.nodes))
     else this.crash(node)
   }
@@ -260,6 +268,8 @@ export class VotingSimulation {
   private heal(a: Node, b: Node): boolean {
     if (a === b || a.confirm !== undefined) return false
     if (b.confirm !== undefined) {
+      // Whoever has confirmed could end the doubt of all others, which is not what is looked for.
+      if (this.chaos) return false
       this.check(a, b.confirm)
       return true
     }

@@ -22,6 +22,8 @@ export interface Place {
   /** As it is dialled: `host:port`, or what the node was told to connect to. */
   readonly address: string
   readonly endpoint: Endpoint | undefined
+  /** Of addresses that probably have one owner. */
+  readonly group: string
   /** Whether the node was told to connect to it: always tried again, never counted. */
   wanted: boolean
   /** Whether the node is free of the limit for its group: the local network was asked for. */
@@ -97,9 +99,9 @@ export class AddressBook {
     if (this.#places.has(address)) return false
     if (publicKey !== undefined && (equalBytes(publicKey, this.#ownKey) || this.#ofKey(publicKey).length > 0))
       return false
-    const group = groupOf(host)
+    const own = groupOf(host)
     const others = this.places().filter((place) => !place.wanted)
-    const ofGroup = others.filter(({ endpoint }) => endpoint !== undefined && groupOf(endpoint.host) === group)
+    const ofGroup = others.filter(({ group }) => group === own)
     if (ofGroup.length >= placesOfGroup && !this.#evict(ofGroup)) return false
     if (others.length >= mostPlaces && !this.#evict(others)) return false
     const place: Place = { ...newPlace(address), publicKey, local }
@@ -165,7 +167,10 @@ export class AddressBook {
   }
 
   #ofKey(publicKey: Uint8Array): Place[] {
-    return this.places().filter((place) => place.publicKey !== undefined && equalBytes(place.publicKey, publicKey))
+    const [first] = publicKey
+    return this.places().filter(
+      ({ publicKey: key }) => key?.[0] === first && key !== undefined && equalBytes(key, publicKey),
+    )
   }
 
   /** Makes room among places: the worst goes; false where all were met. */
@@ -193,5 +198,16 @@ export function retryDelay(failures: number, random: Random): number {
 
 function newPlace(address: string): Place {
   const endpoint = parseEndpoint(address)
-  return { address, endpoint, wanted: false, local: false, publicKey: undefined, seen: 0, failures: 0, retryAt: 0 }
+  const group = groupOf(endpoint?.host ?? address)
+  return {
+    address,
+    endpoint,
+    group,
+    wanted: false,
+    local: false,
+    publicKey: undefined,
+    seen: 0,
+    failures: 0,
+    retryAt: 0,
+  }
 }

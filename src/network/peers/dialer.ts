@@ -47,10 +47,10 @@ export class Dialer {
     const groups = new Map<string, number>()
     const count = (group: string) => groups.set(group, (groups.get(group) ?? 0) + 1)
     open.forEach(({ link }) => count(groupOf(plainHost(link.host))))
-    others.forEach((place) => count(groupOfPlace(place)))
+    others.forEach(({ group }) => count(group))
     for (const place of this.#inOrder()) {
       if (room === 0) break
-      const group = groupOfPlace(place)
+      const { group } = place
       if (!place.local && (groups.get(group) ?? 0) >= outboundPerGroup) continue
       count(group)
       room--
@@ -138,8 +138,4 @@ export class Dialer {
     if (publicKey !== undefined && connections.ofKey(publicKey) !== undefined) return false
     return bans.find(publicKey, place.endpoint?.host ?? '') === undefined
   }
-}
-
-function groupOfPlace({ address, endpoint }: Place): string {
-  return groupOf(endpoint?.host ?? address)
 }

@@ -2,14 +2,15 @@ import { mapKey } from '../../primitives/bytes.js'
 
 /** Points at which a peer is banned. */
 export const banPoints = 100
-/** Points that are forgiven in a minute. */
-const forgivenPerMinute = 5
+/** Milliseconds in which one point is forgiven. */
+const forgivenEvery = 12_000
 /** Peers whose points are remembered, connected or not. */
 const mostScored = 4096
 
 interface Score {
-  points: number
-  at: number
+  readonly points: number
+  /** From when on points are forgiven. */
+  readonly since: number
 }
 
 /** What peers did wrong lately, by their key: points that go away with time, but not with the connection. */
@@ -23,17 +24,17 @@ export class Points {
 
   /** The points of a key at this moment. */
   of(publicKey: Uint8Array): number {
-    const score = this.#scores.get(mapKey(publicKey))
-    return score === undefined ? 0 : this.#left(score)
+    return this.#scoreOf(mapKey(publicKey)).points
   }
 
   /** Charges a key and returns its points. */
   add(publicKey: Uint8Array, points: number): number {
     const id = mapKey(publicKey)
-    const sum = this.of(publicKey) + points
+    const score = this.#scoreOf(id)
+    const sum = score.points + points
     // Deleted first, so that the order of the map is that of the last offence.
     this.#scores.delete(id)
-    this.#scores.set(id, { points: sum, at: this.#now() })
+    this.#scores.set(id, { points: sum, since: score.since })
     if (this.#scores.size > mostScored) this.#scores.delete(this.#scores.keys().next().value as string)
     return sum
   }
@@ -43,8 +44,12 @@ export class Points {
     this.#scores.delete(mapKey(publicKey))
   }
 
-  #left({ points, at }: Score): number {
-    const minutes = Math.max(0, this.#now() - at) / 60_000
-    return Math.max(0, points - minutes * forgivenPerMinute)
+  #scoreOf(id: string): Score {
+    const now = this.#now()
+    const { points, since } = this.#scores.get(id) ?? { points: 0, since: now }
+    const forgiven = Math.floor(Math.max(0, now - since) / forgivenEvery)
+    return forgiven >= points
+      ? { points: 0, since: now }
+      : { points: points - forgiven, since: since + forgiven * forgivenEvery }
   }
 }

@@ -59,15 +59,10 @@ export class Fetcher {
   readonly #queues = new Map<Peer, Queue>()
   /** What is being asked for, with the question it is part of. */
   readonly #asked = new Map<string, symbol>()
-  #fetches = 0
+  readonly #fetches = new Set<Promise<void>>()
 
   constructor(options: FetcherOptions) {
     this.#options = options
-  }
-
-  /** Transactions that wait to be fetched, counted for each peer that announced them. */
-  get waiting(): number {
-    return [...this.#queues.values()].reduce((sum, { wanted }) => sum + wanted.size, 0)
   }
 
   /** Notes what a peer can hand out; false when that is more than is noted for one peer. */
@@ -96,6 +91,11 @@ export class Fetcher {
     queue?.changed()
   }
 
+  /** Resolves when nothing is under way any more. */
+  async idle(): Promise<void> {
+    while (this.#fetches.size > 0) await Promise.all(this.#fetches)
+  }
+
   #note(peer: Peer, names: readonly Wanted[]): boolean {
     if (peer.closed || this.#options.paused()) return true
     const queue = this.#queues.get(peer) ?? newQueue(peer)
@@ -111,14 +111,21 @@ export class Fetcher {
   #serve(): void {
     if (this.#options.paused()) return this.#clear()
     for (const queue of [...this.#queues.values()]) {
-      if (this.#fetches >= fetchesAtOnce) return
+      if (this.#fetches.size >= fetchesAtOnce) return
       if (queue.busy) continue
       const batch = this.#batchOf(queue)
       if (batch.length === 0) continue
       // Whoever was asked stands behind those who wait.
       this.#queues.delete(queue.peer)
       this.#queues.set(queue.peer, queue)
-      void this.#fetch(queue, batch)
+      queue.busy = true
+      const fetch = this.#fetch(queue, batch).finally(() => {
+        this.#fetches.delete(fetch)
+        queue.busy = false
+        if (queue.peer.closed) this.drop(queue.peer)
+        this.#serve()
+      })
+      this.#fetches.add(fetch)
     }
   }
 
@@ -149,8 +156,6 @@ export class Fetcher {
         if (this.#asked.get(key) === question) this.#asked.delete(key)
       }
     }
-    this.#fetches++
-    queue.busy = true
     for (const wanted of batch) this.#asked.set(keyOf(wanted), question)
     try {
       await this.#ask(queue, batch, () => {
@@ -165,10 +170,6 @@ export class Fetcher {
       }
     } finally {
       release()
-      this.#fetches--
-      queue.busy = false
-      if (queue.peer.closed) this.drop(queue.peer)
-      this.#serve()
     }
   }
 
@@ -191,7 +192,9 @@ export class Fetcher {
     for (const one of told) wanted.delete(keyOf(one))
     const handedOut = told.flatMap(({ digest }, i) => {
       const bytes = answer[i] ?? new Uint8Array(0)
-      return bytes.length > 0 && (digest === undefined || equalBytes(sha256d(bytes), digest)) ? [{ digest, bytes }] : []
+      return bytes.length > 0 && (digest === undefined || equalBytes(sha256d(bytes), digest))
+        ? [{ digest, bytes: Uint8Array.from(bytes) }]
+        : []
     })
     const promised = (list: readonly Pick<Wanted, 'digest'>[]) =>
       list.filter(({ digest }) => digest !== undefined).length

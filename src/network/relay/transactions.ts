@@ -106,7 +106,7 @@ export class TransactionRelay {
     peers.events.off('left', this.#left)
     this.#cancelAnnouncement?.()
     this.#cancelPools?.()
-    await this.#retried
+    await Promise.all([this.#fetcher.idle(), this.#retried])
   }
 
   readonly #accepted = ({ transaction }: PoolEntry): void => {
@@ -171,7 +171,7 @@ export class TransactionRelay {
   async #take(peer: Peer, transactions: readonly Uint8Array[]): Promise<void> {
     this.#received += transactions.length
     const early: Uint8Array[] = []
-    for (let start = 0; start < transactions.length; start += acceptedAtOnce) {
+    for (let start = 0; start < transactions.length && !this.#stopped; start += acceptedAtOnce) {
       const some = transactions.slice(start, start + acceptedAtOnce)
       const errors = await Promise.all(some.map((bytes) => this.#submit(bytes)))
       for (const [i, bytes] of some.entries()) {
@@ -182,6 +182,7 @@ export class TransactionRelay {
       }
     }
     for (const bytes of early) {
+      if (this.#stopped) return
       const error = await this.#submit(bytes)
       if (error !== undefined) await this.#keepOrRefuse(bytes, peer.id, error)
     }

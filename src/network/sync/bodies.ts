@@ -197,23 +197,31 @@ export class BodyDownload {
     if (withheld > 0) peer.penalise('peer-withheld', `${withheld} blocks of its chain are not handed out`)
     // It has its next question while these are looked through.
     this.fill()
-    for (const [i, block] of blocks.entries()) {
-      const bytes = given[i]
-      if (bytes === undefined || bytes.length === 0) continue
-      try {
-        if (block.body === undefined) {
-          await matchBody(bytes, block.unit, this.#options.chain)
-          block.body = Uint8Array.from(bytes)
-        }
-      } catch (error) {
-        if (!(error instanceof RuleError)) throw error
-        this.#miss(peer, block)
-        peer.penalise(error.code, `block ${block.unit.header.id}: ${error.message}`)
+    try {
+      for (const [i, block] of blocks.entries()) {
+        const bytes = given[i] ?? new Uint8Array(0)
+        if (bytes.length > 0 && block.body === undefined) await this.#take(peer, block, bytes)
+        question.bytes -= bytes.length
+        release(question, block)
       }
-      question.bytes -= bytes.length
-      release(question, block)
-      if (block.body !== undefined) this.#owner.arrived()
+    } catch (error) {
+      if (!(error instanceof RuleError)) throw error
+      // The rest of what such a peer sends is not worth a look.
+      peer.penalise(error.code, error.message)
     }
+    for (const block of question.open) release(question, block)
+  }
+
+  async #take(peer: SyncPeer, block: PendingBlock, bytes: Uint8Array): Promise<void> {
+    try {
+      await matchBody(bytes, block.unit, this.#options.chain)
+    } catch (error) {
+      this.#miss(peer, block)
+      throw error
+    }
+    // The answer that it came in may be much larger.
+    block.body = Uint8Array.from(bytes)
+    this.#owner.arrived()
   }
 
   #miss(peer: SyncPeer, block: PendingBlock): void {

@@ -256,6 +256,7 @@ export class HeaderDownload {
   async #targetOf(unit: HeaderUnit, branch: Branch): Promise<Branch | undefined> {
     const { chain } = this.#options
     const { header } = unit
+    if (chain.headers.get(header.hash)?.status === 'invalid') throw new RuleError('block-invalid', header.id)
     if (equalBytes(header.previous, this.#branch.end.hash)) return this.#branch
     if (chain.spec.hasValidators) {
       await checkProof(unit, this.#checking)

@@ -123,6 +123,11 @@ export class Sync {
     }
   }
 
+  /** What is held in memory: headers that wait for their blocks, and bytes of blocks in hand or under way. */
+  get held(): { readonly headers: number; readonly bodies: number } {
+    return { headers: this.#headers.branch.blocks.length, bodies: this.#bodies.bytes }
+  }
+
   #stage(): Pick<SyncProgress, 'stage'> & { reason?: string } {
     const { branch, asked } = this.#headers
     const able = this.#options.peers.all().filter(serves)

@@ -107,8 +107,13 @@ export async function createNode(settings: NodeSettings) {
  * other, and that one never has had a connection; and it learns that it was refused before it has one itself.
  */
 function lateMuxerNoise(components: Parameters<ReturnType<typeof noise>>[0]): Encrypter {
-  const { logger, peerId, privateKey } = components
-  return noise()({ logger, peerId, privateKey, upgrader: { getStreamMuxers: () => new Map() } } as typeof components)
+  const encrypter: Encrypter = noise()(components)
+  const { secureInbound, secureOutbound } = encrypter
+  encrypter.secureInbound = (connection, options) =>
+    secureInbound.call(encrypter, connection, { ...options, skipStreamMuxerNegotiation: true })
+  encrypter.secureOutbound = (connection, options) =>
+    secureOutbound.call(encrypter, connection, { ...options, skipStreamMuxerNegotiation: true })
+  return encrypter
 }
 
 /** Yamux with bounds on what waits to be sent, on the length of frames and on what makes us answer. */

@@ -4,6 +4,7 @@ import { apiLimits } from '../../../src/api/limits.js'
 import { documentJsonLimits } from '../../../src/did/document.js'
 import { defaultDidLimits } from '../../../src/did/operation.js'
 import { policy } from '../../../src/mempool/policy.js'
+import { transportLimits } from '../../../src/network/transport/limits.js'
 import { fixedLimits } from '../../../src/primitives/spec.js'
 import { queryLimits } from '../../../src/resolver/query.js'
 import { code, repositoryFile, tableRows } from '../../support/markdown.js'
@@ -33,6 +34,11 @@ const noLimits = new Set([
   'did/state.ts operationCost',
   'did/w3c.ts didPrefix',
   'library/wallet-node.ts defaultYears',
+  'network/frames.ts prefixSize',
+  'network/transport/mux-guard.ts headerSize',
+  'network/transport/mux-guard.ts dataFrame',
+  'network/transport/mux-guard.ts pingFrame',
+  'network/transport/mux-guard.ts openFlag',
   'primitives/address.ts trailer',
   'primitives/transaction.ts coinbaseInput',
   'consensus/commitment.ts commitmentTag',
@@ -98,6 +104,7 @@ const ofCode = rows.filter(({ file }) => file !== '')
 const tables: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'api/limits.ts apiLimits': apiLimits,
   'mempool/policy.ts policy': policy,
+  'network/transport/limits.ts transportLimits': transportLimits,
   'primitives/spec.ts fixedLimits': fixedLimits,
   'did/operation.ts defaultDidLimits': { ...defaultDidLimits },
   'did/document.ts documentJsonLimits': { ...documentJsonLimits },

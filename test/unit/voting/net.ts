@@ -69,7 +69,7 @@ export class TestNet {
   /** How many checks were run. */
   verified = 0
   #now = 0
-  /** Whether a message is delivered. */
+  /** Whether a gossiped message is delivered. */
   filter: Filter = () => true
   /** Whether nodes ask each other what they lack, every second. */
   healing = true
@@ -186,7 +186,7 @@ export class TestNet {
     for (const node of this.nodes) {
       for (const other of this.nodes) {
         if (node === other || !node.online || !other.online) continue
-        for (const message of await other.voting.missing(node.voting.summary())) this.#deliver(message, other, node)
+        for (const message of await other.voting.missing(node.voting.summary())) this.#hand(message, node)
       }
     }
     await this.settle()
@@ -201,7 +201,9 @@ export class TestNet {
   }
 
   async close(): Promise<void> {
+    await this.settle()
     for (const node of [...this.nodes]) await this.remove(node)
+    await this.settle()
     await this.#verifier.close()
   }
 
@@ -220,7 +222,10 @@ export class TestNet {
   }
 
   #deliver(message: Uint8Array, from: TestNode, to: TestNode): void {
-    if (!from.online || !to.online || !this.filter(message, from, to)) return
+    if (from.online && to.online && this.filter(message, from, to)) this.#hand(message, to)
+  }
+
+  #hand(message: Uint8Array, to: TestNode): void {
     this.#delivering++
     void Promise.resolve()
       .then(() => to.voting.receive(message))

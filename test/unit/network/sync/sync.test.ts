@@ -1,49 +1,52 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { stateDigest } from '../../../../src/chain/replay.js'
-import { oneValidator, TestChain, withoutValidators } from '../../../support/chain.js'
-import { SyncNode, TestPeer } from '../../../support/sync.js'
-import { testAddress } from '../../../support/spec.js'
+import { bodyBytes } from '../../../../src/network/sync/bodies.js'
+import { Branch } from '../../../../src/network/sync/branch.js'
+import type { SyncProgress } from '../../../../src/network/sync/sync.js'
+import { blocksExchange } from '../../../../src/network/wire/blocks.js'
+import { headersExchange, locatorHashes } from '../../../../src/network/wire/headers.js'
+import { memoryStore, oneValidator, TestChain, withoutValidators } from '../../../support/chain.js'
+import { faultOf } from '../../../support/ledger.js'
+import { longChain, SyncNode, TestPeer, unitAt } from '../../../support/sync.js'
 
-/** A chain with a transfer in every tenth block. */
-async function sourceChain(overrides: Parameters<typeof TestChain.open>[0], length: number): Promise<TestChain> {
-  const source = await TestChain.open(overrides)
-  while (source.chain.tip.header.height < length) {
-    if (source.chain.tip.header.height % 10 === 0) await source.send(await source.transfer(testAddress(30), 1000n))
-    await source.mine()
-  }
-  return source
-}
+const never = () => new Promise<never>(() => {})
 
 describe.each([
   ['with a validator', oneValidator()],
   ['without validators', withoutValidators],
 ])('the sync of a chain %s', (_, overrides) => {
-  const length = 600
+  const length = 500
   let source: TestChain
   const nodes: SyncNode[] = []
 
   beforeAll(async () => {
-    source = await sourceChain(overrides, length)
+    source = await longChain(overrides, length)
   })
   afterEach(async () => {
     for (const node of nodes.splice(0)) await node.close()
   })
   afterAll(() => source.close())
 
-  async function start(...[peers, options]: [readonly TestPeer[], Parameters<typeof SyncNode.start>[2]?]) {
+  async function start(peers: readonly TestPeer[], options?: Parameters<typeof SyncNode.start>[2]) {
     const node = await SyncNode.start(overrides, peers, options)
     nodes.push(node)
     return node
   }
 
-  it('leads to the same state', async () => {
+  it('leads to the same state, and ends', async () => {
     const peer = new TestPeer(source)
     const node = await start([peer])
+    const told: SyncProgress[] = []
+    node.sync.events.on('progress', (progress) => told.push(progress))
+    await node.until(() => node.sync.progress().catchingUp)
     await node.until(() => node.height === length)
     expect(await stateDigest(node.target.database)).toBe(await stateDigest(source.database))
+    expect(await faultOf(node.target)).toBeUndefined()
     expect(peer.penalties).toEqual([])
-    await node.until(() => node.sync.progress().stage === 'idle')
+    await node.until(() => told.at(-1)?.stage === 'idle')
     expect(node.sync.progress()).toMatchObject({ catchingUp: false, height: length, target: length })
+    // Nothing is asked and no time is kept while there is nothing to do.
+    expect(node.timers).toBe(0)
   })
 
   it('shares the work among its peers', async () => {
@@ -54,5 +57,224 @@ describe.each([
       expect(peer.asked.get('blocks')).toBeGreaterThan(0)
       expect(peer.penalties).toEqual([])
     }
+  })
+
+  it('goes on with what its peers get later', async () => {
+    const growing = await longChain(overrides, 20)
+    const peer = new TestPeer(growing)
+    const node = await start([peer])
+    await node.until(() => node.height === 20)
+    await growing.mine(5)
+    peer.refresh()
+    node.events.emit('status', peer)
+    await node.until(() => node.height === 25)
+    expect(node.target.chain.tip.header.id).toBe(growing.chain.tip.header.id)
+    await growing.close()
+  })
+
+  it('resumes after a restart where it was', async () => {
+    const store = memoryStore()
+    const first = await start([new TestPeer(source)], { target: await TestChain.open(overrides, { store }) })
+    await first.until(() => first.height >= 100)
+    await nodes.pop()?.close()
+    const target = await TestChain.open(overrides, { store })
+    const reached = target.chain.tip.header.height
+    expect(reached).toBeGreaterThanOrEqual(100)
+    const peer = new TestPeer(source)
+    const asked: number[] = []
+    peer.answering(headersExchange, async (_question, honest) => {
+      const units = await honest()
+      asked.push(units[0]?.header.height ?? 0)
+      return units
+    })
+    const second = await start([peer], { target })
+    await second.until(() => second.height === length)
+    expect(asked[0]).toBe(reached + 1)
+    expect(await stateDigest(target.database)).toBe(await stateDigest(source.database))
+  })
+
+  it.each([1, 2])('takes the blocks of %s peers that do not answer from another', async (count) => {
+    const stallers = Array.from({ length: count }, () => new TestPeer(source).answering(blocksExchange, never))
+    const honest = new TestPeer(source)
+    const node = await start([...stallers, honest])
+    const began = node.target.clock.time
+    await node.until(() => node.height === length)
+    expect(node.target.clock.time - began).toBeLessThan(30_000)
+    for (const staller of stallers) expect(staller.penalties).toContain('peer-slow')
+    expect(honest.penalties).toEqual([])
+  })
+
+  it('takes the headers of a peer that does not answer from another', async () => {
+    const staller = new TestPeer(source, { tipHeight: length + 1 }).answering(headersExchange, never)
+    const node = await start([staller, new TestPeer(source)])
+    await node.until(() => node.height === length)
+    expect(staller.asked.get('headers')).toBe(1)
+  })
+
+  it('takes the blocks that a peer withholds from another', async () => {
+    const withholding = new TestPeer(source).answering(blocksExchange, async (hashes) =>
+      hashes.map(() => new Uint8Array(0)),
+    )
+    const node = await start([withholding, new TestPeer(source)])
+    await node.until(() => node.height === length)
+    expect(withholding.penalties).toContain('peer-withheld')
+  })
+
+  it.each([
+    ['does not decode', 1, 'block-malformed'],
+    ['has other transactions than its header', 2, 'block-merkle-root'],
+  ])('takes a block that %s from another peer and marks nothing', async (_name, fromEnd, code) => {
+    const mutating = new TestPeer(source).answering(blocksExchange, async (_question, honest) => {
+      return (await honest()).map((block) => {
+        return block.map((byte, i) => (i === block.length - fromEnd ? byte ^ 1 : byte))
+      })
+    })
+    const node = await start([mutating, new TestPeer(source)])
+    await node.until(() => node.height === length)
+    expect(new Set(mutating.penalties)).toEqual(new Set([code]))
+  })
+
+  it('takes a block from another peer when it gets one that it did not ask for', async () => {
+    const confused = new TestPeer(source).answering(blocksExchange, async (_question, honest) => {
+      return (await honest()).toReversed()
+    })
+    const node = await start([confused, new TestPeer(source)])
+    await node.until(() => node.height === length)
+    expect(new Set(confused.penalties)).toEqual(new Set(['peer-message']))
+  })
+
+  it('parts with a peer that claims what its headers do not prove', async () => {
+    const claim = { tipHeight: length + 1000, chainWork: 1n << 200n, tipHash: new Uint8Array(32).fill(9) }
+    const liar = new TestPeer(source, claim)
+    const node = await start([liar, new TestPeer(source)])
+    await node.until(() => node.height === length && liar.closed)
+    expect(liar.penalties).toEqual(['peer-withheld'])
+    expect(liar.reason).toMatch(/height 1500/)
+    await node.until(() => node.sync.progress().stage === 'idle')
+  })
+
+  it.each([
+    ['do not follow each other', (units: readonly unknown[]) => units.filter((_unit, i) => i !== 5)],
+    ['follow nothing that was named', (units: readonly unknown[]) => units.slice(3)],
+  ])('parts with a peer whose headers %s', async (_name, change) => {
+    const peer = new TestPeer(source, { tipHeight: length + 1, chainWork: 1n << 200n }).answering(
+      headersExchange,
+      async (_question, honest) => change(await honest()) as Awaited<ReturnType<typeof honest>>,
+    )
+    const node = await start([peer, new TestPeer(source)])
+    await node.until(() => node.height === length)
+    expect(peer.penalties).toEqual(['peer-headers'])
+    expect(peer.closed).toBe(true)
+  })
+
+  it('parts with a peer whose AuxPow proves nothing', async () => {
+    const peer = new TestPeer(source, { tipHeight: length + 1, chainWork: 1n << 200n }).answering(
+      headersExchange,
+      async (_question, honest) => {
+        const units = await honest()
+        const auxPow = units[1]?.auxPow ?? new Uint8Array(0)
+        return units.map((unit, i) => (i === 300 ? { ...unit, auxPow } : unit))
+      },
+    )
+    const node = await start([peer, new TestPeer(source)])
+    await node.until(() => node.height === length)
+    expect(peer.penalties).toEqual(['auxpow-commitment'])
+  })
+
+  it('fetches no more than it may while the writer is held up', async () => {
+    const node = await start([new TestPeer(source), new TestPeer(source)])
+    await node.until(() => node.height > 0)
+    let release = () => {}
+    const held = node.target.chain.exclusive(() => new Promise<void>((resolve) => (release = resolve)))
+    const before = node.height
+    await node.until(() => node.sync.progress().stage === 'blocks')
+    for (let i = 0; i < 20; i++) {
+      expect(node.sync.held.bodies).toBeLessThanOrEqual(bodyBytes)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    expect(node.height - before).toBeLessThanOrEqual(256)
+    release()
+    await held
+    await node.until(() => node.height === length)
+  })
+
+  it('stops at any time, with nothing left', async () => {
+    const node = await start([new TestPeer(source), new TestPeer(source).answering(blocksExchange, never)])
+    await node.until(() => node.height > 0)
+    await node.stop()
+    const { height } = node
+    expect(node.timers).toBe(0)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(node.height).toBe(height)
+    expect(node.events.eventNames()).toEqual([])
+  })
+
+  it('names few hashes of a long chain, genesis last', () => {
+    const { chain } = source
+    const locator = new Branch(chain.tip).locator(chain.headers)
+    const heights = locator.map((hash) => chain.headers.get(hash)?.header.height)
+    expect(locator.length).toBeLessThanOrEqual(locatorHashes)
+    expect(heights.slice(0, 10)).toEqual(Array.from({ length: 10 }, (_height, i) => length - i))
+    expect(heights.at(-1)).toBe(0)
+  })
+
+  describe('when a new tip is told', () => {
+    it('fetches and connects the block on top of the own tip at once', async () => {
+      const growing = await longChain(overrides, 5)
+      const peer = new TestPeer(growing)
+      const node = await start([peer])
+      await node.until(() => node.height === 5)
+      await growing.mine()
+      await node.sync.announced(peer, unitAt(growing, 6))
+      expect(node.height).toBe(6)
+      expect(node.sync.progress().catchingUp).toBe(false)
+      // Known by now.
+      await node.sync.announced(peer, unitAt(growing, 6))
+      await growing.close()
+    })
+
+    it('takes the block from another peer when the one who told has none', async () => {
+      const growing = await longChain(overrides, 5)
+      const empty = new TestPeer(growing).answering(blocksExchange, async (hashes) =>
+        hashes.map(() => new Uint8Array(0)),
+      )
+      const other = new TestPeer(growing)
+      const node = await start([other])
+      await node.until(() => node.height === 5)
+      node.peers.push(empty)
+      await growing.mine()
+      const unit = unitAt(growing, 6)
+      await expect(node.sync.announced(empty, unit)).rejects.toMatchObject({ code: 'peer-withheld' })
+      other.refresh()
+      await node.sync.announced(empty, unit)
+      expect(node.height).toBe(6)
+      await growing.close()
+    })
+
+    it('refuses what proves nothing', async () => {
+      const growing = await longChain(overrides, 5)
+      const peer = new TestPeer(growing)
+      const node = await start([peer])
+      await node.until(() => node.height === 5)
+      await growing.mine()
+      const unit = { ...unitAt(growing, 6), auxPow: unitAt(growing, 5).auxPow }
+      await expect(node.sync.announced(peer, unit)).rejects.toMatchObject({ code: 'auxpow-commitment' })
+      expect(node.height).toBe(5)
+      await growing.close()
+    })
+
+    it('goes after one further up', async () => {
+      const growing = await longChain(overrides, 5)
+      const peer = new TestPeer(growing)
+      const node = await start([peer])
+      await node.until(() => node.height === 5)
+      await growing.mine(4)
+      await node.sync.announced(peer, unitAt(growing, 9)).catch((error: unknown) => {
+        // Without validators nobody knows yet whether its bits are right.
+        expect(error).toMatchObject({ code: 'block-parent-unknown' })
+      })
+      await node.until(() => node.height === 9)
+      await growing.close()
+    })
   })
 })

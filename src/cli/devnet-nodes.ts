@@ -1,0 +1,154 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { NodeClient } from '../client/node-client.js'
+import type { Config } from '../config/config.js'
+import { nodeOptions } from '../config/options.js'
+import { optionsOf, variableOf } from '../config/rows.js'
+import { devnetOptions } from '../devnet/options.js'
+import { UserError } from '../errors.js'
+import { formatAmount } from '../primitives/amount.js'
+import { quorum } from '../primitives/spec.js'
+import { defaultPortBase } from '../serving.js'
+import { storageOptions } from '../storage/options.js'
+import { devnetAccount, devnetAccountCount, devnetMnemonic, localnetValidatorCount } from '../wallet/devnet-accounts.js'
+import type { CliContext } from './context.js'
+import { accountJson, accountLines } from './devnet-accounts.js'
+import { commandsFor } from './devnet-next.js'
+import { LocalNetwork, portStep } from './local-network.js'
+import { StatusScreen } from './local-status.js'
+import type { OutputOptions } from './options.js'
+import { type NodeStart, type Presentation, stopSignal } from './serve.js'
+
+const chain = 'localnet'
+
+/** `didledger devnet --nodes N`: runs so many nodes of localnet until it is told to stop, and shows how they do. */
+export async function runLocalNetwork(
+  context: CliContext,
+  config: Config,
+  { json = false }: OutputOptions,
+  nodes: number,
+): Promise<void> {
+  refuseOptionsOfOneNode(config)
+  const portBase = config.get(nodeOptions.portBase)
+  const highest = portBase + (nodes - 1) * portStep
+  if (portBase !== 0 && highest > (nodeOptions.portBase.schema['maximum'] as number)) {
+    throw new UserError(`node.portBase (${config.placeOf(nodeOptions.portBase)}) leaves no ports for node ${nodes}`, 2)
+  }
+  const chosen = config.get(storageOptions.dataDir)
+  const directory = chosen ?? mkdtempSync(join(tmpdir(), 'didledger-localnet-'))
+  const network = new LocalNetwork({ nodes, directory, portBase, env: environmentOf(config, context) })
+  const screen = new StatusScreen(context, json, () => network.nodes)
+  const stop = stopSignal()
+  try {
+    // Who is stopped while nodes start does not wait for them.
+    const started = await Promise.race([network.start().then(() => true), stop.then(() => false)])
+    if (!started) return
+    const { value, lines } = await welcome(
+      network.nodes.map(({ start }) => start),
+      directory,
+      chosen === undefined,
+    )
+    context.out(`${json ? JSON.stringify(value) : lines.join('\n')}\n`)
+    const allEnded = new Promise<never>((_, reject) => {
+      network.onEnd = (number, how, log) => {
+        screen.say([
+          `Node ${number} ended with ${how}. The last lines of its log:`,
+          ...log.map((line) => `  ${line}`),
+          '',
+        ])
+        if (network.nodes.every(({ ended }) => ended !== undefined)) reject(new UserError('no node is left'))
+      }
+    })
+    const shown = screen.start()
+    try {
+      await Promise.race([stop, allEnded])
+    } finally {
+      screen.stop()
+      await shown
+    }
+  } finally {
+    await network.stop()
+    if (chosen === undefined) rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+/** What makes blocks on demand, or is paid by a faucet, is there on a devnet of one node only. */
+function refuseOptionsOfOneNode(config: Config): void {
+  for (const option of [devnetOptions.blockTime, devnetOptions.automine, devnetOptions.accounts]) {
+    const setting = config.settings.find(({ option: { key } }) => key === option.key)
+    if (setting?.origin === 'default') continue
+    throw new UserError(
+      `${option.key} (${config.placeOf(option)}) is for a devnet of one node, not with devnet.nodes`,
+      2,
+    )
+  }
+}
+
+/** The environment of the nodes: that of this process, and the options of this command that they have too. */
+function environmentOf(config: Config, { env }: CliContext): NodeJS.ProcessEnv {
+  const inherited = Object.entries(env).filter(([name]) => !name.startsWith('DIDLEDGER_'))
+  const own: readonly string[] = [nodeOptions.portBase.key, storageOptions.dataDir.key]
+  const shared = new Set(optionsOf('start').map(({ key }) => key))
+  const given = config.settings.filter(
+    ({ option: { key }, origin }) => origin !== 'default' && shared.has(key) && !own.includes(key),
+  )
+  return Object.fromEntries([
+    ...inherited,
+    ...given.map(({ option, value }) => [variableOf(option), Array.isArray(value) ? value.join(',') : String(value)]),
+  ])
+}
+
+async function welcome(nodes: readonly NodeStart[], directory: string, temporary: boolean): Promise<Presentation> {
+  const [first] = nodes as [NodeStart, ...NodeStart[]]
+  const client = new NodeClient({ rest: first.rest })
+  const accounts = await Promise.all(
+    Array.from({ length: devnetAccountCount }, async (_, index) => {
+      const account = devnetAccount(index)
+      return { ...account, balance: formatAmount(await client.balance(account.address)) }
+    }),
+  )
+  const port = (url: string) => Number(new URL(url).port)
+  const next = await commandsFor(
+    {
+      balance: (address) => client.balance(address),
+      status: async (did) => (await client.resolve(did)).status,
+      pending: new Set(),
+    },
+    accounts,
+    { rest: port(first.rest), rpc: port(first.rpc), genesis: chain },
+  )
+  const needed = quorum(localnetValidatorCount)
+  const join = `npx didledger start --genesis ${chain} --port-base ${defaultPortBase + 4 * portStep} --p2p-host 127.0.0.1`
+  const lines = [
+    `didledger ${first.name} of ${nodes.length} nodes at height ${first.height}, genesis ${first.genesis}`,
+    '',
+    ...nodes.flatMap(({ rest, ws, rpc, p2p }, i) => [
+      `Node ${i + 1}    ${rest}/api/v1  ${ws}  ${rpc}`,
+      ...p2p.map((address) => `          ${address}`),
+    ]),
+    `Data      ${directory}`,
+    ...(temporary ? ['          (temporary: it goes when the nodes end; --data-dir keeps it)'] : []),
+    ...(nodes.length < needed
+      ? ['', `There are no blocks: it takes ${needed} of the ${localnetValidatorCount} validators to confirm one.`]
+      : []),
+    '',
+    ...accountLines(accounts),
+    '',
+    'Next, in another terminal in this directory:',
+    '',
+    ...next.map((command) => `  ${command}`),
+    `  ${join} --peer ${first.p2p[0]}`,
+    '',
+    'Ctrl-C stops all nodes.',
+    '',
+  ]
+  const { name, genesis, height } = first
+  const value = {
+    ...{ name, genesis, height, dataDir: directory },
+    nodes,
+    mnemonic: devnetMnemonic,
+    accounts: accounts.map(accountJson),
+  }
+  return { value, lines }
+}

@@ -1,0 +1,172 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { UserError } from '../errors.js'
+import { toHex } from '../primitives/bytes.js'
+import { portOffsets } from '../serving.js'
+import { devnetValidatorKey } from '../wallet/devnet-accounts.js'
+import { readTextFile } from '../wallet/files.js'
+import type { NodeStart } from './serve.js'
+import { readValidatorKey, writeValidatorKey } from './validator-key.js'
+
+/** From the ports of one node to those of the next. */
+export const portStep = 1000
+/** Milliseconds that a node may take to stop before it is killed. */
+const stopTimeout = 20_000
+/** Lines that are shown of the log of a node that ended unasked. */
+const lastLines = 10
+/** Bytes of the longest line that a node may begin with. */
+const longestStart = 65_536
+
+export interface LocalNetworkOptions {
+  readonly nodes: number
+  /** Where every node has a directory of its own. */
+  readonly directory: string
+  /** 0 takes free ports. */
+  readonly portBase: number
+  /** Variables of the environment of the nodes. */
+  readonly env: NodeJS.ProcessEnv
+}
+
+/** One process of a {@link LocalNetwork}. Numbers begin at 1. */
+export interface LocalNode {
+  readonly number: number
+  readonly start: NodeStart
+  /** How it ended, where it did. */
+  readonly ended: string | undefined
+}
+
+/**
+ * Nodes of the chain `localnet` as processes of their own, each with a well-known validator key. They stop when their standard
+ * input ends, so that none outlives this process, however it dies; and each has a session of its own, so that a signal from the
+ * terminal reaches this process alone.
+ */
+export class LocalNetwork {
+  readonly #options: LocalNetworkOptions
+  readonly #nodes: Member[] = []
+  /** Told with the number of a node that ended unasked, how, and the last lines of its log. */
+  onEnd: (number: number, how: string, log: readonly string[]) => void = () => {}
+  #stopping = false
+
+  constructor(options: LocalNetworkOptions) {
+    this.#options = options
+  }
+
+  get nodes(): readonly LocalNode[] {
+    return this.#nodes.filter((node): node is Member & LocalNode => node.start !== undefined)
+  }
+
+  /** Resolves once all of them serve. A {@link UserError} with what the log says when one does not. */
+  async start(): Promise<void> {
+    const { nodes, portBase } = this.#options
+    const numbers = Array.from({ length: nodes }, (_, i) => i + 1)
+    if (portBase !== 0) {
+      const address = (number: number) => `127.0.0.1:${portBase + (number - 1) * portStep + portOffsets.p2p}`
+      await Promise.all(
+        numbers.map((number) => this.#run(number, numbers.filter((other) => other !== number).map(address))),
+      )
+      return
+    }
+    // Ports are known only when a node has them, so each one is told where those before it are.
+    for (const number of numbers) {
+      if (this.#stopping) return
+      await this.#run(
+        number,
+        this.#nodes.flatMap(({ start }) => start?.p2p.slice(0, 1) ?? []),
+      )
+    }
+  }
+
+  /** Resolves when no process is left. */
+  async stop(): Promise<void> {
+    this.#stopping = true
+    await Promise.all(
+      this.#nodes.map(async ({ child, exit }) => {
+        child.stdin?.end()
+        const timer = setTimeout(() => child.kill('SIGKILL'), stopTimeout)
+        await exit
+        clearTimeout(timer)
+      }),
+    )
+  }
+
+  async #run(number: number, peers: readonly string[]): Promise<void> {
+    const { directory, portBase, env } = this.#options
+    const dataDir = join(directory, `node-${number}`)
+    const log = join(directory, `node-${number}.log`)
+    const key = this.#keyFile(number)
+    const args = [
+      ...['start', '--genesis', 'localnet', '--data-dir', dataDir, '--validator-key', key],
+      ...['--port-base', String(portBase === 0 ? 0 : portBase + (number - 1) * portStep), '--p2p-host', '127.0.0.1'],
+      ...peers.flatMap((peer) => ['--peer', peer]),
+      ...['--stop-on-eof', '--json'],
+    ]
+    // A file takes what a node says even when nobody is left to read it.
+    const errors = openSync(log, 'a')
+    const child = spawn(process.execPath, [...process.execArgv, process.argv[1] as string, ...args], {
+      stdio: ['pipe', 'pipe', errors],
+      env,
+      detached: true,
+    })
+    closeSync(errors)
+    // Writing to a process that has died is no failure of this one.
+    child.stdin?.on('error', () => {})
+    const exit = new Promise<string>((resolve) => {
+      child.once('error', (error) => resolve(error.message))
+      child.once('close', (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`))
+    })
+    const node: Member = { number, child, exit, start: undefined, ended: undefined }
+    this.#nodes.push(node)
+    this.#nodes.sort((a, b) => a.number - b.number)
+    const line = await Promise.race([firstLine(child), exit])
+    if (!line.startsWith('{')) {
+      throw new UserError([`node ${number} ended with ${line}:`, ...tail(log)].join('\n'))
+    }
+    node.start = JSON.parse(line) as NodeStart
+    void exit.then((how) => {
+      node.ended = how
+      if (!this.#stopping) this.onEnd(number, how, tail(log))
+    })
+  }
+
+  /** The file with the key of a node, which a later start finds again. */
+  #keyFile(number: number): string {
+    const { directory } = this.#options
+    const file = join(directory, `validator-${number}.key`)
+    const { privateKey } = devnetValidatorKey(number - 1)
+    mkdirSync(directory, { recursive: true })
+    if (!existsSync(file)) writeValidatorKey(file, privateKey)
+    else if (toHex(readValidatorKey(file).privateKey) !== toHex(privateKey)) {
+      throw new UserError(
+        `${file} holds another key than that of validator ${number} of localnet: use another directory`,
+      )
+    }
+    return file
+  }
+}
+
+interface Member {
+  readonly number: number
+  readonly child: ChildProcess
+  /** How it ended. */
+  readonly exit: Promise<string>
+  start: NodeStart | undefined
+  ended: string | undefined
+}
+
+/** The first line of what a process prints; never resolves where there is none. */
+function firstLine({ stdout }: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    let text = ''
+    stdout?.setEncoding('utf8').on('data', (part: string) => {
+      if (text.length > longestStart) return
+      text += part
+      const end = text.indexOf('\n')
+      if (end >= 0) resolve(text.slice(0, end))
+    })
+  })
+}
+
+function tail(file: string): string[] {
+  return readTextFile(file, 'log').trimEnd().split('\n').slice(-lastLines)
+}

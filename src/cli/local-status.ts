@@ -1,0 +1,145 @@
+import { isObject } from '../client/answers.js'
+import { callRpc } from '../client/rpc.js'
+import { UserError } from '../errors.js'
+import type { CliContext } from './context.js'
+import type { LocalNode } from './local-network.js'
+
+/** Milliseconds between two looks at the nodes, and that a node may take to answer. */
+const interval = 500
+const patience = 2_000
+
+/** How one node of a local network is doing. */
+export interface NodeStatus {
+  readonly node: number
+  /** `running`, `silent`, or how it ended. */
+  readonly state: string
+  /** The rest is as it last said, and empty at first. */
+  readonly height?: number
+  readonly view?: number
+  readonly peers?: number
+  readonly pool?: number
+  readonly signing?: string
+}
+
+/**
+ * Shows how the nodes are doing until the returned function is called: on a terminal as one table that stays where it is, else as
+ * a line whenever something changes about a node, and with `json` as an object each.
+ */
+export class StatusScreen {
+  readonly #context: Pick<CliContext, 'out' | 'columns'>
+  readonly #json: boolean
+  readonly #nodes: () => readonly LocalNode[]
+  #statuses: readonly NodeStatus[] = []
+  /** Lines of the table that stand on the terminal. */
+  #drawn = 0
+  #timer: NodeJS.Timeout | undefined
+  #ended = false
+
+  constructor(context: Pick<CliContext, 'out' | 'columns'>, json: boolean, nodes: () => readonly LocalNode[]) {
+    this.#context = context
+    this.#json = json
+    this.#nodes = nodes
+  }
+
+  async start(): Promise<void> {
+    while (!this.#ended) {
+      const before = this.#statuses
+      this.#statuses = await Promise.all(this.#nodes().map((node, i) => statusOf(node, before[i])))
+      if (this.#ended) return
+      this.#show(before)
+      await new Promise<void>((resolve) => (this.#timer = setTimeout(resolve, interval)))
+    }
+  }
+
+  /** Shows lines above the table. */
+  say(lines: readonly string[]): void {
+    if (this.#json) return
+    this.#clear()
+    this.#context.out(`${lines.join('\n')}\n`)
+    if (this.#columns !== undefined) this.#draw(this.#columns)
+  }
+
+  stop(): void {
+    this.#ended = true
+    clearTimeout(this.#timer)
+  }
+
+  get #columns(): number | undefined {
+    return this.#json ? undefined : this.#context.columns?.('out')
+  }
+
+  #show(before: readonly NodeStatus[]): void {
+    if (this.#columns !== undefined) {
+      this.#clear()
+      this.#draw(this.#columns)
+      return
+    }
+    this.#statuses.forEach((status, i) => {
+      const text = JSON.stringify(status)
+      if (text === JSON.stringify(before[i])) return
+      this.#context.out(`${this.#json ? text : statusLine(status)}\n`)
+    })
+  }
+
+  #clear(): void {
+    if (this.#drawn > 0) this.#context.out(`\x1b[${this.#drawn}A\r\x1b[J`)
+    this.#drawn = 0
+  }
+
+  #draw(columns: number): void {
+    if (this.#statuses.length === 0) return
+    const lines = statusTable(this.#statuses, this.#nodes()).map((line) => line.slice(0, columns - 1))
+    this.#context.out(`${lines.join('\n')}\n`)
+    this.#drawn = lines.length
+  }
+}
+
+async function statusOf({ number, start, ended }: LocalNode, before: NodeStatus | undefined): Promise<NodeStatus> {
+  const { state: _, ...known } = before ?? { node: number, state: '' }
+  if (ended !== undefined) return { ...known, state: `ended: ${ended}` }
+  const ask = async (method: string) => {
+    const answer = await callRpc(start.rpc, method, {}, { timeout: patience })
+    if (!isObject(answer)) throw new UserError(`the answer to ${method} is no object`)
+    return answer
+  }
+  try {
+    const [sync, vote, work] = await Promise.all(['getsyncstatus', 'getarbitersinfo', 'getmininginfo'].map(ask))
+    return {
+      node: number,
+      state: 'running',
+      height: sync?.['height'] as number,
+      view: vote?.['view'] as number,
+      peers: (sync?.['peers'] as unknown[]).length,
+      pool: work?.['pooledtx'] as number,
+      signing: String(vote?.['signing']),
+    }
+  } catch {
+    return { ...known, state: 'silent' }
+  }
+}
+
+/** `node 1: height 3, view 0, peers 3, pool 0, signing yes`. */
+export function statusLine({ node, state, height, view, peers, pool, signing }: NodeStatus): string {
+  if (state !== 'running') return `node ${node}: ${state}`
+  return `node ${node}: height ${height}, view ${view}, peers ${peers}, pool ${pool}, signing ${signing}`
+}
+
+/** One line for each node below a line of names. */
+export function statusTable(statuses: readonly NodeStatus[], nodes: readonly Pick<LocalNode, 'start'>[]): string[] {
+  const rows = [
+    ['node', 'REST', 'height', 'view', 'peers', 'pool', 'signing'],
+    ...statuses.map(({ node, state, height, view, peers, pool, signing }, i) => [
+      ...[node, nodes[i]?.start.rest, height, view, peers, pool].map((value) => String(value ?? '-')),
+      state === 'running' ? (signing ?? '-') : state,
+    ]),
+  ]
+  const widths = (rows[0] as string[]).map((_, column) =>
+    Math.max(...rows.map((row) => (row[column] as string).length)),
+  )
+  return rows.map((row) =>
+    row
+      .map((cell, i) => (i >= 2 && i <= 5 ? cell.padStart(widths[i] as number) : cell.padEnd(widths[i] as number)))
+      .join('  ')
+      .trimEnd(),
+  )
+}

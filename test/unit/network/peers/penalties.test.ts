@@ -1,0 +1,259 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { RuleError } from '../../../../src/errors.js'
+import type { Peer } from '../../../../src/network/peers/peer.js'
+import { fromUtf8, toHex } from '../../../../src/primitives/bytes.js'
+import { addressesExchange } from '../../../../src/network/wire/addresses.js'
+import { chat, echo, PeersWorld, type TestNode } from './support.js'
+
+const day = 24 * 60 * 60 * 1000
+
+let world: PeersWorld
+let node: TestNode
+let bad: TestNode
+let good: TestNode
+beforeEach(async () => {
+  world = new PeersWorld()
+  node = await world.open({ outbound: 0 })
+  bad = await world.open({ peers: [node.address], outbound: 0 })
+  good = await world.open({ peers: [node.address], outbound: 0 })
+  await world.run(2_000)
+  expect(node.sees(bad, good)).toBe(true)
+})
+afterEach(() => world.close())
+
+/** Asks and lets time go on until there is an answer or none. */
+async function ask(from: TestNode, text = 'hello'): Promise<string> {
+  const asking = from
+    .peer(node)
+    .ask(echo, fromUtf8(text))
+    .then(
+      (answer) => Buffer.from(answer).toString(),
+      (error: unknown) => (error as { failure?: string; code?: string }).failure ?? (error as RuleError).code,
+    )
+  await world.run(10)
+  return asking
+}
+
+describe('questions', () => {
+  it('are answered, once the handshake is over', async () => {
+    expect(await ask(good)).toBe('hello')
+  })
+
+  it('that cannot be read cost the peer that asked', async () => {
+    const { link } = bad.peer(node)
+    for (let i = 0; i < 4; i++) {
+      const refused = expect(link.request(echo.protocol, new Uint8Array(501))).rejects.toMatchObject({
+        failure: 'refused',
+      })
+      await world.run(10)
+      await refused
+    }
+    expect(node.sees(bad)).toBe(true)
+    const last = expect(link.request(echo.protocol, new Uint8Array(501))).rejects.toBeDefined()
+    await world.run(10)
+    await last
+    expect([node.sees(bad), node.sees(good)]).toEqual([false, true])
+    expect(node.peers.listBans().map(({ kind, subject }) => [kind, subject])).toEqual([
+      ['key', toHex(bad.publicKey)],
+      ['host', bad.transport.host],
+    ])
+    expect(node.peers.listBans()[0]?.reason).toContain('peer-message')
+  })
+
+  it('whose answers cannot be read cost the peer that answered', async () => {
+    bad.peers.serve(addressesExchange, async () => [{ address: 'a b:1', publicKey: bad.publicKey, lastSeen: 0 }])
+    for (let i = 0; i < 5; i++) {
+      const failed = expect(node.peer(bad).ask(addressesExchange, undefined)).rejects.toMatchObject({
+        code: 'peer-message',
+      })
+      await world.run(10)
+      await failed
+    }
+    await world.run(10)
+    expect([node.sees(bad), node.sees(good)]).toEqual([false, true])
+  })
+
+  it('whose handler refuses them by a rule cost what the rule costs', async () => {
+    node.peers.serve(echo, async () => {
+      throw new RuleError('confirm-quorum')
+    })
+    expect(await ask(bad)).toBe('refused')
+    expect(node.sees(bad)).toBe(true)
+    await ask(bad)
+    await world.run(10)
+    expect(node.sees(bad)).toBe(false)
+  })
+
+  it('whose handler fails otherwise cost nothing and are logged', async () => {
+    node.peers.serve(echo, async () => {
+      throw new TypeError('a mistake')
+    })
+    for (let i = 0; i < 20; i++) expect(await ask(good)).toBe('refused')
+    expect(node.sees(good)).toBe(true)
+    expect(node.log.filter(({ level }) => level === 'error').length).toBe(20)
+  })
+
+  it('that are answered too late end the connection, without a ban', async () => {
+    bad.peers.serve(echo, () => new Promise(() => {}))
+    for (let i = 0; i < 10; i++) {
+      const late = expect(node.peer(bad).ask(echo, new Uint8Array(1))).rejects.toMatchObject({ failure: 'timeout' })
+      await world.run(1_001)
+      await late
+      if (!node.sees(bad)) break
+    }
+    await world.run(100)
+    expect(node.happened).toContain(`left ${bad.name}`)
+    expect(node.peers.listBans()).toEqual([])
+  })
+
+  it('are refused to a flood, which is banned while another peer goes on', async () => {
+    const answers: string[] = []
+    for (let second = 0; second < 8; second++) {
+      for (let i = 0; i < 900; i++) {
+        bad.transport.links.forEach((link) => void link.request(echo.protocol, new Uint8Array(1)).catch(() => {}))
+      }
+      // Questions of one protocol wait for each other: they come as fast as the other side answers.
+      await world.run(1_000)
+      answers.push(await ask(good))
+      if (!node.sees(bad)) break
+    }
+    expect(answers.every((answer) => answer === 'hello')).toBe(true)
+    expect(node.sees(good)).toBe(true)
+  })
+})
+
+describe('gossip', () => {
+  it('is heard and told on by its verdict', async () => {
+    const heard: string[] = []
+    const listen = (own: TestNode, verdict: 'accept' | 'ignore') =>
+      own.peers.listen(chat, async (_, message) => {
+        heard.push(`${own.name} ${Buffer.from(message).toString()}`)
+        return verdict
+      })
+    listen(node, 'accept')
+    listen(good, 'accept')
+    bad.peers.broadcast(chat, fromUtf8('one'))
+    await world.run(100)
+    expect(heard).toEqual([`${node.name} one`, `${good.name} one`])
+    listen(node, 'ignore')
+    bad.peers.broadcast(chat, fromUtf8('two'))
+    await world.run(100)
+    expect(heard.slice(2)).toEqual([`${node.name} two`])
+  })
+
+  it('that breaks a rule is charged to the neighbour that told it, and not told on', async () => {
+    const heard: Peer[] = []
+    node.peers.listen(chat, async () => {
+      throw new RuleError('vote-signature')
+    })
+    good.peers.listen(chat, async (peer) => {
+      heard.push(peer)
+      return 'accept'
+    })
+    for (const text of ['a', 'b']) bad.peers.broadcast(chat, fromUtf8(text))
+    await world.run(100)
+    expect([node.sees(bad), node.sees(good), heard.length]).toEqual([false, true, 0])
+  })
+
+  it('floods are dropped, and banned while another peer goes on', async () => {
+    let heard = 0
+    node.peers.listen(chat, async () => {
+      heard++
+      return 'ignore'
+    })
+    let sent = 0
+    for (let second = 0; second < 12 && node.sees(bad); second++) {
+      for (let i = 0; i < 3000; i++) bad.peers.broadcast(chat, fromUtf8(`noise ${sent++}`))
+      await world.run(1_000)
+      expect(await ask(good)).toBe('hello')
+    }
+    expect([node.sees(bad), node.sees(good)]).toEqual([false, true])
+    expect(node.peers.listBans()[0]?.reason).toContain('peer-flood')
+    expect(heard).toBeLessThan(sent / 2)
+  })
+})
+
+describe('points', () => {
+  it('go away with time, and stay with the key across connections', async () => {
+    node.peer(bad).penalise('confirm-quorum')
+    node.peer(bad).penalise('confirm-malformed')
+    node.peer(bad).close('for the test')
+    await world.run(30_000)
+    expect(node.sees(bad)).toBe(true)
+    // 70 points, less two and a half in half a minute.
+    node.peer(bad).penalise('confirm-malformed')
+    expect(node.sees(bad)).toBe(true)
+    await world.run(60 * 60_000)
+    node.peer(bad).penalise('confirm-quorum')
+    expect(node.sees(bad)).toBe(true)
+    node.peer(bad).penalise('confirm-quorum')
+    await world.run(10)
+    expect(node.sees(bad)).toBe(false)
+  })
+
+  it('are not taken for what costs nothing', () => {
+    for (let i = 0; i < 1000; i++) node.peer(good).penalise('vote-height')
+    expect(node.sees(good)).toBe(true)
+  })
+})
+
+describe('bans', () => {
+  it('last a day, survive a restart, and end', async () => {
+    node.peer(bad).penalise('confirm-quorum')
+    node.peer(bad).penalise('confirm-quorum', 'seen by a test')
+    await world.run(1_000)
+    const bans = node.peers.listBans()
+    expect(bans.map(({ reason }) => reason)).toEqual(Array<string>(2).fill('confirm-quorum: seen by a test'))
+    expect(bans[0]?.until).toBeGreaterThan(world.time.now() + day - 5_000)
+    await world.run(60_000)
+    expect(node.sees(bad)).toBe(false)
+    await node.stop()
+    const again = await world.open({ number: 1, store: node.store })
+    expect(again.peers.listBans()).toEqual(bans)
+    await world.run(60_000)
+    expect([again.sees(bad), again.sees(good)]).toEqual([false, true])
+    await world.run(day)
+    expect(again.peers.listBans()).toEqual([])
+    await world.run(11 * 60_000)
+    expect(again.sees(bad)).toBe(true)
+    await again.stop()
+    const last = await world.open({ number: 1, store: node.store })
+    expect(last.peers.listBans()).toEqual([])
+  })
+
+  it('are made by id, key or host, and taken back', async () => {
+    const both = await node.peers.ban(String(node.peer(bad).id), 5_000_000, 'because')
+    expect(both).toMatchObject([
+      { kind: 'key', subject: toHex(bad.publicKey), reason: 'because' },
+      { kind: 'host', subject: '2.2.0.1' },
+    ])
+    expect(node.sees(bad)).toBe(false)
+    expect(await node.peers.unban(toHex(bad.publicKey).toUpperCase())).toBe(true)
+    expect(await node.peers.unban('2.2.0.1')).toBe(true)
+    expect(await node.peers.unban('2.2.0.1')).toBe(false)
+    await world.run(20 * 60_000)
+    expect(node.sees(bad)).toBe(true)
+    await node.peers.ban('::ffff:2.2.0.1')
+    expect([node.sees(bad), node.sees(good)]).toEqual([false, true])
+    await node.peers.ban(toHex(good.publicKey))
+    expect(node.sees(good)).toBe(false)
+    await world.run(10_000)
+    // A host is not let in at all, a key is told why.
+    expect(good.peers.lastRefusals.map(({ code }) => code)).toContain('peer-banned')
+    expect(node.peers.listBans().length).toBe(2)
+  })
+
+  it('never hit a host of this machine', async () => {
+    for (const subject of ['127.0.0.1', '::1', 'localhost', '12']) {
+      await expect(node.peers.ban(subject)).rejects.toMatchObject({ code: 'request-parameter' })
+    }
+    const local = await world.open({ host: '127.0.0.1', peers: [node.address] })
+    const other = await world.open({ host: '127.0.0.1', port: 20000, peers: [node.address] })
+    await world.run(2_000)
+    node.peer(local).penalise('confirm-quorum')
+    node.peer(local).penalise('confirm-quorum')
+    await world.run(2_000)
+    expect([node.sees(local), node.sees(other)]).toEqual([false, true])
+    expect(node.peers.listBans().map(({ kind }) => kind)).toEqual(['key'])
+  })
+})

@@ -1,0 +1,276 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { stateDigest } from '../../../../src/chain/replay.js'
+import type { Verifier } from '../../../../src/crypto/verifier.js'
+import { pendingBytes, pendingHeaders } from '../../../../src/network/sync/headers.js'
+import { blocksExchange } from '../../../../src/network/wire/blocks.js'
+import { headersExchange, type HeaderUnit } from '../../../../src/network/wire/headers.js'
+import { auxPowBytes } from '../../../../src/primitives/auxpow.js'
+import { Header } from '../../../../src/primitives/header.js'
+import { Transaction } from '../../../../src/primitives/transaction.js'
+import { fieldsOf, solved } from '../../../support/blocks.js'
+import { oneValidator, TestChain, withoutValidators } from '../../../support/chain.js'
+import { type SpecOverrides, testAddress } from '../../../support/spec.js'
+import { longChain, SyncNode, TestPeer, unitAt } from '../../../support/sync.js'
+
+const closing: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+function kept<T extends { close(): Promise<void> }>(thing: T): T {
+  closing.push(() => thing.close())
+  return thing
+}
+
+async function start(...args: Parameters<typeof SyncNode.start>): Promise<SyncNode> {
+  return kept(await SyncNode.start(...args))
+}
+
+/** Another chain with the same blocks up to a height. */
+async function copyOf(source: TestChain, height: number): Promise<TestChain> {
+  const copy = await TestChain.open({ ...(source.spec.hasValidators ? oneValidator() : withoutValidators) })
+  for (let h = 1; h <= height; h++) {
+    const block = await source.reader.block(source.chain.headers.active(h) as NonNullable<unknown> as never)
+    await copy.accept(block)
+  }
+  return copy
+}
+
+/** Believes every signature. */
+const believing: Verifier = { verifyAll: async () => -1, close: async () => {} }
+
+/** A chain of 60 blocks; the signature in the transfer of its 21st does not verify. */
+async function badlySignedChain(overrides: SpecOverrides): Promise<TestChain> {
+  const chain = await longChain(overrides, 20, { verifier: believing })
+  const transfer = await chain.transfer(testAddress(30), 500n)
+  const programs = transfer.programs.map(({ code, parameter }) => {
+    return { code, parameter: parameter.map((byte, i) => (i === 40 ? byte ^ 1 : byte)) }
+  })
+  await chain.send(new Transaction({ ...fieldsOf(transfer), programs }))
+  await chain.mine(40)
+  return chain
+}
+
+describe('on a chain without validators', () => {
+  it('a branch with more work is followed, one with less is not', async () => {
+    const shared = kept(await longChain(withoutValidators, 30))
+    const own = await copyOf(shared, 25)
+    await own.mine(10)
+    const peer = new TestPeer(shared)
+    const node = await start(withoutValidators, [peer], { target: own })
+    for (let i = 0; i < 20; i++) node.advance(1000)
+    expect(node.height).toBe(35)
+    expect(peer.asked.get('headers')).toBeUndefined()
+    await shared.mine(20)
+    peer.refresh()
+    node.events.emit('status')
+    await node.until(() => node.height === 50)
+    expect(node.target.chain.tip.header.id).toBe(shared.chain.tip.header.id)
+    expect(await stateDigest(own.database)).toBe(await stateDigest(shared.database))
+    expect(peer.penalties).toEqual([])
+  })
+
+  it('a branch that turns out to have less work than was said costs the peer its connection', async () => {
+    const shared = kept(await longChain(withoutValidators, 30))
+    const own = await copyOf(shared, 25)
+    await own.mine(10)
+    const liar = new TestPeer(shared, { chainWork: 1n << 100n, tipHash: new Uint8Array(32).fill(3) })
+    const node = await start(withoutValidators, [liar], { target: own })
+    await node.until(() => liar.closed)
+    expect(liar.penalties).toEqual(['peer-withheld'])
+    expect(node.height).toBe(35)
+    expect(liar.asked.get('blocks')).toBeUndefined()
+  })
+
+  it('headers without blocks hold nothing back, and are asked for three times', async () => {
+    const more = kept(await longChain(withoutValidators, 80))
+    const less = kept(await longChain(withoutValidators, 40))
+    const asked: string[] = []
+    const withholding = new TestPeer(more).answering(blocksExchange, async (hashes) => {
+      asked.push(...hashes.map((hash) => Buffer.from(hash).toString('hex')))
+      return hashes.map(() => new Uint8Array(0))
+    })
+    const honest = new TestPeer(less)
+    const node = await start(withoutValidators, [withholding, honest])
+    await node.until(() => node.height === 40)
+    expect(withholding.closed).toBe(true)
+    const times = asked.filter(
+      (hash) => hash === Buffer.from(more.chain.headers.activeHash(1) as Uint8Array).toString('hex'),
+    )
+    expect(times.length).toBe(3)
+    expect(honest.penalties).toEqual([])
+    await node.until(() => node.sync.progress().stage === 'idle')
+  })
+
+  it('a branch with a block that breaks a rule costs who told of it, and another is followed', async () => {
+    const bad = kept(await badlySignedChain(withoutValidators))
+    const good = kept(await longChain(withoutValidators, 40))
+    const [liar, honest] = [new TestPeer(bad), new TestPeer(good)]
+    const node = await start(withoutValidators, [liar, honest])
+    await node.until(() => node.height === 40, 60).catch((e: unknown) => { console.log(liar.penalties, liar.reason, liar.asked, honest.penalties, honest.reason, honest.asked, node.target.log.errors); throw e })
+    expect(liar.penalties).toEqual(['tx-signature'])
+    expect(liar.closed).toBe(true)
+    expect(honest.penalties).toEqual([])
+    expect(node.target.chain.headers.get(bad.chain.headers.activeHash(21) as Uint8Array)?.status).toBe('invalid')
+    // Told again by somebody else it is refused at sight.
+    const again = new TestPeer(bad)
+    node.join(again)
+    await node.until(() => again.closed)
+    expect(node.height).toBe(40)
+  })
+
+  it('headers without end are held up to a limit', async () => {
+    const honest = new TestPeer(kept(await longChain(withoutValidators, 30)))
+    const flood = new TestPeer(honest.source, {
+      chainWork: 1n << 200n,
+      tipHeight: 4_000_000,
+      tipHash: new Uint8Array(32).fill(8),
+    })
+    const made = new Map<string, HeaderUnit>()
+    let last = honest.source.chain.genesis.header
+    flood.answering(headersExchange, async ({ locator }) => {
+      const from = made.get(Buffer.from(locator[0] ?? []).toString('hex'))?.header ?? honest.source.chain.genesis.header
+      last = from
+      return Array.from({ length: 1000 }, () => {
+        const { version, merkleRoot, bits, nonce } = honest.source.chain.genesis.header
+        last = new Header({
+          version,
+          merkleRoot,
+          bits,
+          nonce,
+          previous: last.hash,
+          time: last.time + 1,
+          height: last.height + 1,
+        })
+        const unit = { header: last, auxPow: auxPowBytes(solved(last)), confirm: new Uint8Array(0), size: 500 }
+        made.set(Buffer.from(last.hash).toString('hex'), unit)
+        return unit
+      })
+    })
+    flood.answering(blocksExchange, async (hashes) => hashes.map(() => new Uint8Array(0)))
+    const node = await start(withoutValidators, [flood, honest])
+    let most = 0
+    await node.until(() => {
+      most = Math.max(most, node.sync.held.headers)
+      return node.height === 30 && flood.closed
+    }, 60).catch((e: unknown) => { console.log(flood.penalties, flood.reason, flood.asked, honest.penalties, honest.reason, honest.asked, most); throw e })
+    expect(most).toBeLessThan(pendingHeaders + 1000)
+    expect(most * 500).toBeLessThan(2 * pendingBytes)
+    expect(honest.penalties).toEqual([])
+  })
+
+  it('headers ahead of the clock are taken when their time has come', async () => {
+    const ahead = kept(await TestChain.open(withoutValidators))
+    const now = ahead.clock.time
+    await ahead.mine(3)
+    ahead.clock.time += 3 * 3600 * 1000
+    await ahead.mine(3)
+    const peer = new TestPeer(ahead)
+    ahead.clock.time = now
+    const node = await start(withoutValidators, [peer])
+    await node.until(() => node.height === 3)
+    expect(peer.penalties).toEqual([])
+    node.advance(3600 * 1000 + 60_000)
+    await node.until(() => node.height === 6)
+    expect(peer.closed).toBe(false)
+  })
+})
+
+describe('on a chain with validators', () => {
+  it('a confirm with a wrong signature costs the peer its connection', async () => {
+    const source = kept(await longChain(oneValidator(), 50))
+    const liar = new TestPeer(source, { tipHeight: 60 }).answering(headersExchange, async (_question, honest) => {
+      const units = await honest()
+      return units.map((unit, i) => {
+        return i === 30 ? { ...unit, confirm: unit.confirm.map((byte, at) => (at === 80 ? byte ^ 1 : byte)) } : unit
+      })
+    })
+    const node = await start(oneValidator(), [liar])
+    await node.until(() => liar.closed)
+    expect(liar.penalties).toEqual(['confirm-signature'])
+    const honest = new TestPeer(source)
+    node.join(honest)
+    await node.until(() => node.height === 50)
+  })
+
+  it('the confirm of another block than the own one is told of', async () => {
+    const source = kept(await longChain(oneValidator(), 30))
+    const own = await copyOf(source, 20)
+    await own.mine(3)
+    const peer = new TestPeer(source)
+    const node = await start(oneValidator(), [peer], { target: own })
+    await node.until(() => node.conflicts.length > 0)
+    expect(node.conflicts).toEqual([unitAt(source, 21).confirm])
+    expect(node.height).toBe(23)
+    await node.until(() => node.sync.progress().stage === 'idle')
+    await expect(node.sync.announced(peer, unitAt(source, 22))).rejects.toMatchObject({ code: 'block-stale' })
+    expect(node.conflicts).toHaveLength(2)
+    expect(peer.penalties).toEqual([])
+  })
+
+  it('a block that breaks a rule although it is confirmed is reported, and not asked for again', async () => {
+    const bad = kept(await badlySignedChain(oneValidator()))
+    const peer = new TestPeer(bad)
+    const node = await start(oneValidator(), [peer])
+    await node.until(() => peer.closed)
+    expect(node.height).toBe(20)
+    expect(peer.penalties).toEqual(['tx-signature'])
+    expect(node.target.log.errors.map(({ message }) => message).join()).toMatch(/a confirmed block breaks a rule/)
+    const again = new TestPeer(bad)
+    node.join(again)
+    for (let i = 0; i < 30; i++) {
+      node.advance(1000)
+      await new Promise((resolve) => setTimeout(resolve, 2))
+    }
+    expect(again.asked.get('blocks')).toBeUndefined()
+  })
+})
+
+describe.each([
+  ['with a validator', oneValidator()],
+  ['without validators', withoutValidators],
+])('a block assumed to be valid, on a chain %s', (_, overrides) => {
+  it('spares the signatures below it, once it is on the chain of the peers', async () => {
+    const source = kept(await badlySignedChain(overrides))
+    const assumed = { height: 50, hash: source.chain.headers.activeHash(50) as Uint8Array }
+    const checked: number[] = []
+    const counting: Verifier = { verifyAll: async (checks) => (checked.push(checks.length), -1), close: async () => {} }
+    const target = await TestChain.open(overrides, { verifier: counting })
+    const node = await start(overrides, [new TestPeer(source)], { target, assumeValid: assumed })
+    await node.until(() => node.height === 60)
+    expect(await stateDigest(node.target.database)).toBe(await stateDigest(source.database))
+    expect(node.target.log.errors).toEqual([])
+  })
+
+  it('is not believed where the chain has another block at its height', async () => {
+    const source = kept(await badlySignedChain(overrides))
+    const assumed = { height: 50, hash: source.chain.headers.activeHash(49) as Uint8Array }
+    const peer = new TestPeer(source)
+    const node = await start(overrides, [peer], { assumeValid: assumed })
+    await node.until(() => peer.closed)
+    expect(node.height).toBe(20)
+    expect(peer.penalties).toEqual(['tx-signature'])
+  })
+
+  it('takes nothing but signatures on trust', async () => {
+    const source = kept(await badlySignedChain(overrides))
+    const assumed = { height: 50, hash: source.chain.headers.activeHash(50) as Uint8Array }
+    const mutating = new TestPeer(source).answering(blocksExchange, async (_question, honest) => {
+      return (await honest()).map((block) => block.map((byte, i) => (i === block.length - 30 ? byte ^ 1 : byte)))
+    })
+    const node = await start(overrides, [mutating], { assumeValid: assumed })
+    await node.until(() => mutating.penalties.length > 0)
+    expect(node.height).toBeLessThan(50)
+  })
+
+  it('is looked for at another peer when the first one does not have it', async () => {
+    const source = kept(await badlySignedChain(overrides))
+    const other = kept(await longChain(overrides, 70))
+    const assumed = { height: 50, hash: source.chain.headers.activeHash(50) as Uint8Array }
+    const [stranger, peer] = [new TestPeer(other), new TestPeer(source)]
+    stranger.answering(blocksExchange, async (hashes) => hashes.map(() => new Uint8Array(0)))
+    const node = await start(overrides, [stranger, peer], { assumeValid: assumed })
+    await node.until(() => node.height === 60)
+    expect(node.target.chain.tip.header.id).toBe(source.chain.tip.header.id)
+  })
+})

@@ -1,0 +1,108 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { compileModules } from '../../support/compiled.js'
+import { closeNodes, startNode, until } from '../../support/transport.js'
+
+const compiled = compileModules([
+  'network/transport.ts',
+  'network/transport/node.ts',
+  'network/polyfill.ts',
+  'system.ts',
+])
+const children: ChildProcess[] = []
+
+afterEach(closeNodes)
+afterAll(() => {
+  for (const child of children) child.kill('SIGKILL')
+  compiled.remove()
+})
+
+/** A process of its own that runs this with `open()` for a started transport. */
+function run(script: string): ChildProcess {
+  const program = `
+    const { openTransport } = await import(${JSON.stringify(compiled.url('network/transport.js').href)})
+    const { systemEnv } = await import(${JSON.stringify(compiled.url('system.js').href)})
+    const echo = { name: 'echo', version: 1, ofChain: true, request: 100, answer: 100, timeout: 5000 }
+    const news = { name: 'news', version: 1, size: 100 }
+    const log = { debug() {}, info() {}, warn() {}, error() {} }
+    const owner = {
+      admits: () => true, connected() {}, disconnected() {}, discovered() {}, heard: async () => 'accept',
+      answer: async (_link, _protocol, body) => (body.length === 0 ? new Promise(() => {}) : body),
+    }
+    async function open() {
+      const transport = await openTransport({
+        secretKey: crypto.getRandomValues(new Uint8Array(32)), genesis: new Uint8Array(32).fill(7), protocols: [echo],
+        topics: [news], hosts: ['127.0.0.1'], port: 0, mdns: false, env: systemEnv(log),
+      })
+      await transport.start(owner)
+      return transport
+    }
+    ${script}`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  children.push(child)
+  return child
+}
+
+async function lines(child: ChildProcess, count: number): Promise<string[]> {
+  let text = ''
+  child.stdout?.setEncoding('utf8').on('data', (part: string) => (text += part))
+  await until(() => text.split('\n').length > count, 30_000)
+  return text.split('\n')
+}
+
+describe('a process with a transport', () => {
+  it('ends by itself once that is closed, whatever was under way', async () => {
+    const child = run(`
+      const [a, b] = [await open(), await open()]
+      const link = await a.dial('127.0.0.1:' + b.port)
+      console.log((await link.request(echo, Uint8Array.of(1, 2, 3))).length)
+      link.request(echo, new Uint8Array()).catch(() => {})
+      a.dial('127.0.0.1:' + a.port).catch(() => {})
+      a.broadcast(news, Uint8Array.of(1))
+      const start = performance.now()
+      await Promise.all([a.close(), b.close()])
+      console.log(performance.now() - start < 2000)
+    `)
+    const exited = once(child, 'exit')
+    expect((await lines(child, 2)).slice(0, 2)).toEqual(['3', 'true'])
+    const closed = performance.now()
+    expect(await exited).toEqual([0, null])
+    expect(performance.now() - closed).toBeLessThan(3000)
+  })
+
+  it('that is killed is gone for its neighbours', async () => {
+    const child = run('console.log((await open()).port)')
+    const [port] = await lines(child, 1)
+    const node = await startNode()
+    const link = await node.transport.dial(`127.0.0.1:${port}`)
+    child.kill('SIGKILL')
+    await until(() => node.owner.left.length === 1)
+    expect(link.closed).toBe(true)
+  })
+})
+
+describe('libp2p', () => {
+  it('is installed once: all its parts share one set of interfaces', () => {
+    const root = fileURLToPath(new URL('../../../node_modules', import.meta.url))
+    const found: string[] = []
+    const search = (folder: string): void => {
+      for (const { name } of readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory())) {
+        const path = `${folder}/${name}`
+        if (path.endsWith('/@libp2p/interface')) found.push(path)
+        if (name.startsWith('@')) search(path)
+        else if (readdirSync(path).includes('node_modules')) search(`${path}/node_modules`)
+      }
+    }
+    search(root)
+    expect(found).toEqual([`${root}/@libp2p/interface`])
+    const { version } = JSON.parse(readFileSync(`${root}/@libp2p/interface/package.json`, 'utf8')) as {
+      version: string
+    }
+    expect(version).toMatch(/^3\./)
+  })
+})

@@ -1,0 +1,225 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { VotingLink } from '../../../src/network/voting-link.js'
+import { blocksExchange } from '../../../src/network/wire/blocks.js'
+import { proposalSubject, votesExchange, voteSubject } from '../../../src/network/wire/votes.js'
+import { RuleError } from '../../../src/errors.js'
+import { Block } from '../../../src/primitives/block.js'
+import { encodeMessage } from '../../../src/voting/message.js'
+import { signMessage } from '../../../src/voting/sign.js'
+import type { Voting } from '../../../src/voting/voting.js'
+import { craftBlock, solved } from '../../support/blocks.js'
+import { TestChain } from '../../support/chain.js'
+import { FakePeers, type FakePeer } from '../../support/fake-peers.js'
+import { testKey, testPublicKey } from '../../support/spec.js'
+
+/** Timers that go off when they are told to. */
+class HandTimers {
+  readonly #waiting = new Map<() => void, number>()
+
+  after(milliseconds: number, callback: () => void): () => void {
+    this.#waiting.set(callback, milliseconds)
+    return () => this.#waiting.delete(callback)
+  }
+
+  get waiting(): number[] {
+    return [...this.#waiting.values()]
+  }
+
+  async fire(milliseconds: number): Promise<void> {
+    for (const [callback, after] of [...this.#waiting]) {
+      if (after === milliseconds && this.#waiting.delete(callback)) callback()
+    }
+    await settled()
+  }
+}
+
+async function settled(): Promise<void> {
+  for (let i = 0; i < 20; i++) await turn()
+}
+
+let test: TestChain
+let peers: FakePeers
+let timers: HandTimers
+let link: VotingLink
+let reports: (number | undefined)[]
+let received: Uint8Array[]
+let refuse: RuleError | undefined
+
+beforeEach(async () => {
+  test = await TestChain.open({})
+  peers = new FakePeers('here')
+  timers = new HandTimers()
+  link = new VotingLink({ chain: test.chain, peers, timers, log: test.log })
+  reports = []
+  received = []
+  refuse = undefined
+  link.start({
+    receive: async (bytes: Uint8Array) => {
+      if (refuse !== undefined) throw refuse
+      const isNew = !received.some((known) => Buffer.compare(known, bytes) === 0)
+      received.push(bytes)
+      return isNew
+    },
+    summary: () => Uint8Array.of(7),
+    missing: async (summary: Uint8Array) => [summary],
+    behind: (height: number | undefined) => reports.push(height),
+  } as unknown as Voting)
+})
+
+afterEach(async () => {
+  link.stop()
+  await test.close()
+})
+
+/** A prevote for a block, which makes whoever tells it one to ask for the body. */
+function prevoteFor(block: Block): Uint8Array {
+  const unsigned = { kind: 'prevote', height: 1, view: 0, blockHash: block.header.hash } as const
+  return encodeMessage(
+    signMessage({ ...unsigned, signer: testPublicKey(2) }, test.chain.genesis.header.hash, testKey(2)),
+  )
+}
+
+function stranger(name: string, answers: Parameters<FakePeers['stranger']>[1] = {}, tipHeight = 0): FakePeer {
+  const peer = peers.stranger(name, { votes: () => votesExchange.answer.encode([]), ...answers })
+  Object.assign(peer, { status: { tipHeight } })
+  return peer
+}
+
+const handsOut = (...blocks: readonly (Block | Uint8Array)[]) => ({
+  blocks: () => blocksExchange.answer.encode(blocks.map((block) => (block instanceof Block ? block.bytes : block))),
+})
+
+describe('votes over peers', () => {
+  it('go out by kind, and come in from either subject, told on when they tell something', async () => {
+    const peer = stranger('a')
+    link.broadcast('proposal', Uint8Array.of(1))
+    link.broadcast('vote', Uint8Array.of(2))
+    expect(peers.told.length + 0).toBeGreaterThanOrEqual(0)
+    const vote = prevoteFor(craftBlock(test.chain))
+    expect(await peers.hear(peer, voteSubject, vote)).toBe('accept')
+    expect(received).toHaveLength(1)
+    const other = prevoteFor(craftBlock(test.chain))
+    received.push(other)
+    expect(await peers.hear(peer, proposalSubject, other)).toBe('ignore')
+  })
+
+  it('cost a peer what is wrong with them', async () => {
+    const peer = stranger('a')
+    refuse = new RuleError('vote-signature')
+    expect(await peers.hear(peer, voteSubject, Uint8Array.of(1))).toBe('reject')
+    expect(peer.penalties).toEqual(['vote-signature'])
+  })
+})
+
+describe('what a node lacks', () => {
+  it('is asked of a peer that joins, and of each of them every second', async () => {
+    const told = prevoteFor(craftBlock(test.chain))
+    const peer = stranger('a', { votes: () => votesExchange.answer.encode([told]) })
+    await settled()
+    expect(received).toEqual([Buffer.from(told)])
+    await timers.fire(1000)
+    await timers.fire(1000)
+    expect(peer.questions).toEqual(['votes', 'votes', 'votes'])
+  })
+
+  it('is not asked for again while an answer is out', async () => {
+    const peer = stranger('a')
+    peer.other.answer = () => new Promise(() => {})
+    await settled()
+    const asked = peer.questions.length
+    await timers.fire(1000)
+    await timers.fire(1000)
+    expect(peer.questions.length).toBe(asked + 1)
+  })
+
+  it('costs a peer only what is worth it', async () => {
+    const peer = stranger('a', { votes: () => votesExchange.answer.encode([Uint8Array.of(1)]) })
+    refuse = new RuleError('vote-height')
+    await timers.fire(1000)
+    expect(peer.penalties).toEqual([])
+    refuse = new RuleError('vote-malformed')
+    await timers.fire(1000)
+    expect(peer.penalties).toEqual(['vote-malformed'])
+  })
+
+  it('is answered for others', async () => {
+    const other = new FakePeers('there')
+    other.connect(peers)
+    const [here] = other.all()
+    expect(await here?.ask(votesExchange, Uint8Array.of(9))).toEqual([Buffer.of(9)])
+  })
+})
+
+describe('tips of peers', () => {
+  it('are told as the highest of all, and that there is none', () => {
+    const high = stranger('a', {}, 7)
+    const low = stranger('b', {}, 3)
+    peers.events.emit('status', low)
+    expect(reports.at(-1)).toBe(7)
+    peers.leave(high)
+    expect(reports.at(-1)).toBe(3)
+    peers.leave(low)
+    expect(reports.at(-1)).toBeUndefined()
+  })
+})
+
+describe('a body', () => {
+  it('comes from the peer that spoke of it', async () => {
+    const block = craftBlock(test.chain)
+    const silent = stranger('a', handsOut(block))
+    const source = stranger('b', handsOut(block))
+    await peers.hear(source, voteSubject, prevoteFor(block))
+    expect(await link.fetch(block.header.hash)).toEqual(Buffer.from(block.bytes))
+    expect(source.questions).toContain('blocks')
+    expect(silent.questions).not.toContain('blocks')
+  })
+
+  it('comes from the next one when a peer has it not', async () => {
+    const block = craftBlock(test.chain)
+    stranger('a', handsOut(new Uint8Array(0)))
+    stranger('b')
+    stranger('c', handsOut(block))
+    expect(await link.fetch(block.header.hash)).toEqual(Buffer.from(block.bytes))
+    expect(peers.all().flatMap((peer) => peer.penalties)).toEqual([])
+  })
+
+  it('that is another one, or mutated, or without work costs points, and is looked for elsewhere', async () => {
+    const block = craftBlock(test.chain)
+    const { header, transactions } = block
+    const other = stranger('a', handsOut(craftBlock(test.chain)))
+    const mutated = stranger('b', handsOut(new Block(header, block.auxPow, [...transactions, ...transactions])))
+    const lazy = stranger('c', handsOut(new Block(header, solved(header, false), transactions)))
+    stranger('d', handsOut(block))
+    expect(await link.fetch(header.hash)).toEqual(Buffer.from(block.bytes))
+    expect([other, mutated, lazy].map(({ penalties }) => penalties)).toEqual([
+      ['peer-withheld'],
+      ['block-duplicate-transaction'],
+      ['auxpow-work'],
+    ])
+  })
+
+  it('is asked of more when a peer is slow, and given up after a while', async () => {
+    const block = craftBlock(test.chain)
+    const slow = stranger('a')
+    slow.other.answer = () => new Promise(() => {})
+    stranger('b', handsOut(block))
+    const fetching = link.fetch(block.header.hash)
+    await settled()
+    // Both the healing and the patience run for a second.
+    await timers.fire(1000)
+    expect(await fetching).toEqual(Buffer.from(block.bytes))
+    peers.leave(peers.all()[1] as FakePeer)
+    const missing = craftBlock(test.chain)
+    const lost = link.fetch(missing.header.hash)
+    await timers.fire(8000)
+    expect(await lost).toBeUndefined()
+    // The slow one still is being asked.
+    expect(await link.fetch(missing.header.hash)).toBeUndefined()
+  })
+
+  it('is nowhere without peers', async () => {
+    expect(await link.fetch(new Uint8Array(32))).toBeUndefined()
+    expect(timers.waiting).toEqual([1000])
+  })
+})

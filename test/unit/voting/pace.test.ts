@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest'
+import { Lag } from '../../../src/voting/lag.js'
+import { Pace, type PaceOptions } from '../../../src/voting/pace.js'
+
+/** Time that passes when it is told to. */
+class Time {
+  now = 0
+  readonly #timers = new Set<{ at: number; callback: () => void }>()
+
+  after(milliseconds: number, callback: () => void): () => void {
+    const timer = { at: this.now + milliseconds, callback }
+    this.#timers.add(timer)
+    return () => this.#timers.delete(timer)
+  }
+
+  get waiting(): number {
+    return this.#timers.size
+  }
+
+  to(moment: number): void {
+    for (;;) {
+      const [next] = [...this.#timers].filter(({ at }) => at <= moment).sort((a, b) => a.at - b.at)
+      if (next === undefined) break
+      this.#timers.delete(next)
+      this.now = next.at
+      next.callback()
+    }
+    this.now = moment
+  }
+}
+
+function pace(changes: Partial<PaceOptions> = {}) {
+  const time = new Time()
+  const begun: number[] = []
+  const state = { reason: false }
+  const options = { timers: time, minInterval: 1000, emptyInterval: 10_000, ...changes }
+  const made = new Pace({ ...options, reason: () => state.reason, begin: () => begun.push(time.now) })
+  return { time, begun, state, pace: made }
+}
+
+describe('the pace', () => {
+  it('begins after minInterval where there is a reason', () => {
+    const { time, begun, state } = pace()
+    state.reason = true
+    time.to(999)
+    expect(begun).toEqual([])
+    time.to(20_000)
+    expect(begun).toEqual([1000])
+    expect(time.waiting).toBe(0)
+  })
+
+  it('begins when a reason comes later', () => {
+    const { time, begun, state, pace: made } = pace()
+    time.to(5_000)
+    made.look()
+    expect(begun).toEqual([])
+    state.reason = true
+    made.look()
+    made.look()
+    expect(begun).toEqual([5_000])
+    expect(made.begun).toBe(true)
+  })
+
+  it('does not begin before minInterval, whatever is looked at', () => {
+    const { time, begun, state, pace: made } = pace()
+    state.reason = true
+    time.to(500)
+    made.look()
+    expect(begun).toEqual([])
+  })
+
+  it('begins without a reason after emptyInterval, or never', () => {
+    const empty = pace()
+    empty.time.to(60_000)
+    expect(empty.begun).toEqual([10_000])
+    const mined = pace()
+    mined.pace.stop()
+    mined.time.to(60_000)
+    expect(mined.begun).toEqual([])
+    const time = new Time()
+    new Pace({ timers: time, minInterval: 1000, reason: () => false, begin: () => expect.unreachable() })
+    time.to(1_000_000)
+  })
+})
+
+describe('the lag', () => {
+  it('is what peers report above the tip, for a while', () => {
+    const time = new Time()
+    let doubts = 0
+    const lag = new Lag(time, 5, () => doubts++)
+    expect([lag.behind, lag.reported]).toEqual([false, undefined])
+    lag.report(5)
+    expect([lag.behind, lag.reported]).toEqual([false, 5])
+    lag.report(7)
+    expect(lag.behind).toBe(true)
+    time.to(9_999)
+    expect(lag.behind).toBe(true)
+    time.to(10_000)
+    expect(lag.behind).toBe(false)
+    expect(doubts).toBe(1)
+  })
+
+  it('is believed anew when a block comes from others, not when this node voted for it', () => {
+    const time = new Time()
+    const lag = new Lag(time, 5, () => {})
+    lag.report(9)
+    time.to(20_000)
+    lag.moved(6, true)
+    expect(lag.behind).toBe(false)
+    lag.moved(7, false)
+    expect(lag.behind).toBe(true)
+    time.to(25_000)
+    lag.moved(8, false)
+    time.to(34_000)
+    expect(lag.behind).toBe(true)
+    lag.moved(9, false)
+    expect(lag.behind).toBe(false)
+    lag.stop()
+    expect(time.waiting).toBe(0)
+  })
+
+  it('ends when nobody reports more', () => {
+    const time = new Time()
+    const lag = new Lag(time, 5, () => {})
+    lag.report(9)
+    lag.report(undefined)
+    expect([lag.behind, time.waiting]).toEqual([false, 0])
+  })
+})

@@ -1,0 +1,173 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { blockOf, parseMessage, signerOf, stepOf, viewOf } from '../../../src/voting/message.js'
+import { mapKey } from '../../../src/primitives/bytes.js'
+import { testPublicKey } from '../../support/spec.js'
+import { MemorySigns, TestNet, type TestNode } from './net.js'
+
+let net: TestNet
+afterEach(() => net.close())
+
+const signing = (node: TestNode) => node.voting.status().signing
+
+/** Notes what a person says, by height, view and step; fails where it says two things. Others hear it while `heard`. */
+function listen(person: number, heard = true): Map<string, string> {
+  const said = new Map<string, string>()
+  net.filter = (bytes) => {
+    const message = parseMessage(bytes)
+    if (message.kind === 'proof' || Buffer.compare(signerOf(message), testPublicKey(person)) !== 0) return heard
+    const place = `${message.height} ${viewOf(message)} ${stepOf(message)}`
+    const block = blockOf(message)
+    const value = block === undefined ? 'nil' : mapKey(block)
+    expect(said.get(place) ?? value).toBe(value)
+    said.set(place, value)
+    return heard
+  }
+  return said
+}
+
+describe('a validator that comes back', () => {
+  it('says what it said before, and nothing else, and finds the body on its disk', async () => {
+    net = await TestNet.four()
+    net.healing = false
+    // Nobody hears anybody: the sponsor has proposed and voted alone.
+    const before = listen(1, false)
+    await net.advance(10_100)
+    const proposed = before.get('1 0 propose')
+    expect(proposed).toBeDefined()
+    const sponsor = net.nodes[1] as TestNode
+    const { store, signs } = sponsor
+    await net.remove(sponsor)
+    const said = listen(1)
+    const again = await net.add({ person: 1, store, signs })
+    await net.allAt(1, 2_500)
+    expect(said.get('1 0 propose')).toBe(proposed)
+    expect(mapKey(again.test.chain.tip.header.hash)).toBe(proposed)
+    expect(new Set(net.nodes.map(({ test }) => test.chain.tip.header.id)).size).toBe(1)
+    expect(signing(again)).toBe('yes')
+  })
+
+  it('goes on at a later height as well', async () => {
+    net = await TestNet.four()
+    await net.allAt(2, 25_000)
+    listen(2)
+    const third = net.nodes[2] as TestNode
+    const { store, signs } = third
+    await net.remove(third)
+    await net.add({ person: 2, store, signs })
+    ;(net.nodes[0] as TestNode).online = false
+    await net.allAt(4, 90_000, net.nodes.slice(1))
+  })
+})
+
+describe('a sign state that is not there', () => {
+  it('is begun at height 1, once a peer has said that there is nothing yet', async () => {
+    net = new TestNet()
+    const alone = await net.add({ person: 0 })
+    expect(signing(alone)).toMatch(/waits for a peer/)
+    await net.advance(30_000)
+    expect(alone.signs.saves).toBe(0)
+    await net.add({ person: 1 })
+    expect(signing(alone)).toBe('yes')
+  })
+
+  it('is not begun where a peer has a block already', async () => {
+    net = await TestNet.four()
+    await net.allAt(1, 12_000)
+    const [, second] = net.nodes as [TestNode, TestNode]
+    await net.remove(second)
+    // Database and sign state are both lost.
+    const again = await net.add({ person: 1 })
+    expect(signing(again)).toMatch(/missing.*--reset-sign-state/)
+    await net.allAt(2, 30_000)
+    expect(again.height()).toBe(2)
+    expect(signing(again)).toMatch(/missing/)
+    expect(again.signs.saves).toBe(0)
+  })
+
+  it('is begun after a reset, from the height after the one that was open', async () => {
+    net = await TestNet.four()
+    await net.allAt(2, 25_000)
+    const [, second] = net.nodes as [TestNode, TestNode]
+    await net.remove(second)
+    const again = await net.add({ person: 1, reset: 'next' })
+    expect(signing(again)).toMatch(/votes from height 4|catches up|reset/)
+    await net.allAt(2, 5_000)
+    await net.advance(1_000)
+    expect(signing(again)).toBe('the sign state was reset: votes from height 4')
+    await net.allAt(3, 30_000)
+    expect(again.signs.saves).toBe(0)
+    await net.allAt(4, 30_000)
+    expect(again.signs.saves).toBeGreaterThan(0)
+    expect(signing(again)).toBe('yes')
+  })
+
+  it('is begun at once after a reset that says so, for a chain that waits for this key', async () => {
+    net = await TestNet.four()
+    await net.allAt(1, 12_000)
+    const [first, second] = net.nodes as [TestNode, TestNode]
+    first.online = false
+    const { store } = second
+    await net.remove(second)
+    const without = await net.add({ person: 1, store })
+    await net.advance(30_000)
+    expect(without.height()).toBe(1)
+    await net.remove(without)
+    const again = await net.add({ person: 1, store, reset: 'now' })
+    await net.allAt(2, 120_000, net.nodes.slice(1))
+    expect(again.signs.saves).toBeGreaterThan(0)
+  })
+
+  it('does not need a peer where nobody else votes', async () => {
+    net = new TestNet({ validators: [Buffer.from(testPublicKey(0)).toString('hex')] })
+    const alone = await net.add({ person: 0 })
+    await net.allAt(2, 25_000)
+    expect(signing(alone)).toBe('yes')
+  })
+})
+
+describe('a sign state that is damaged', () => {
+  it('is told, and nothing is signed until a reset', async () => {
+    net = new TestNet()
+    const signs = new MemorySigns()
+    signs.bytes = Uint8Array.of(1, 2, 3)
+    const node = await net.add({ person: 0, signs })
+    for (const person of [1, 2, 3]) await net.add({ person })
+    expect(signing(node)).toMatch(/damaged.*--reset-sign-state/)
+    await net.allAt(1, 30_000)
+    expect(signs.bytes).toEqual(Uint8Array.of(1, 2, 3))
+    await net.remove(node)
+    const again = await net.add({ person: 0, signs, reset: 'now' })
+    await net.until(() => again.height() > 0 && signing(again) === 'yes', 5_000)
+  })
+
+  it('that cannot be written ends the votes of the node, not what it follows', async () => {
+    net = await TestNet.four()
+    const [first] = net.nodes as [TestNode]
+    first.signs.failing = true
+    await net.allAt(2, 40_000)
+    expect(signing(first)).toMatch(/cannot be written \(no space left on device\)/)
+    expect(first.test.log.errors.map(({ message }) => message)).toEqual(['this node votes no more'])
+  })
+})
+
+describe('a peer that says it has more blocks', () => {
+  it('is believed for a while, not for ever', async () => {
+    net = new TestNet()
+    net.healing = false
+    const node = await net.add({ person: 0 })
+    await net.add({ person: 1 })
+    node.voting.behind(1_000)
+    // The file is begun only where nobody claims that the chain goes on.
+    expect(signing(node)).toMatch(/missing/)
+    node.voting.behind(0)
+    expect(signing(node)).toBe('yes')
+    await net.advance(10_100)
+    expect(node.signs.saves).toBeGreaterThan(0)
+    node.voting.behind(1_000)
+    expect(signing(node)).toBe('catches up: a peer reports height 1000')
+    await net.advance(10_000)
+    expect(signing(node)).toBe('yes')
+    node.voting.behind(undefined)
+    expect(signing(node)).toBe('yes')
+  })
+})
