@@ -47,6 +47,7 @@ export class LocalNetwork {
   /** Told with the number of a node that ended unasked, how, and the last lines of its log. */
   onEnd: (number: number, how: string, log: readonly string[]) => void = () => {}
   #stopping = false
+  #fresh = false
 
   constructor(options: LocalNetworkOptions) {
     this.#options = options
@@ -60,6 +61,8 @@ export class LocalNetwork {
   async start(): Promise<void> {
     const { nodes, portBase } = this.#options
     const numbers = Array.from({ length: nodes }, (_, i) => i + 1)
+    // Keys that have never signed on this chain need no memory of it, however late their nodes are.
+    this.#fresh = numbers.every((number) => !existsSync(this.#dataDir(number)))
     if (portBase !== 0) {
       const address = (number: number) => `127.0.0.1:${portBase + (number - 1) * portStep + portOffsets.p2p}`
       await Promise.all(
@@ -92,11 +95,11 @@ export class LocalNetwork {
 
   async #run(number: number, peers: readonly string[]): Promise<void> {
     const { directory, portBase, env } = this.#options
-    const dataDir = join(directory, `node-${number}`)
     const log = join(directory, `node-${number}.log`)
     const key = this.#keyFile(number)
     const args = [
-      ...['start', '--genesis', 'localnet', '--data-dir', dataDir, '--validator-key', key],
+      ...['start', '--genesis', 'localnet', '--data-dir', this.#dataDir(number), '--validator-key', key],
+      ...(this.#fresh ? ['--reset-sign-state=now'] : []),
       ...['--port-base', String(portBase === 0 ? 0 : portBase + (number - 1) * portStep), '--p2p-host', '127.0.0.1'],
       ...peers.flatMap((peer) => ['--peer', peer]),
       ...['--stop-on-eof', '--json'],
@@ -127,6 +130,10 @@ export class LocalNetwork {
       node.ended = how
       if (!this.#stopping) this.onEnd(number, how, tail(log))
     })
+  }
+
+  #dataDir(number: number): string {
+    return join(this.#options.directory, `node-${number}`)
   }
 
   /** The file with the key of a node, which a later start finds again. */

@@ -32,7 +32,7 @@ export class StatusScreen {
   #statuses: readonly NodeStatus[] = []
   /** Lines of the table that stand on the terminal. */
   #drawn = 0
-  #timer: NodeJS.Timeout | undefined
+  #wake: () => void = () => {}
   #ended = false
 
   constructor(context: Pick<CliContext, 'out' | 'columns'>, json: boolean, nodes: () => readonly LocalNode[]) {
@@ -47,7 +47,7 @@ export class StatusScreen {
       this.#statuses = await Promise.all(this.#nodes().map((node, i) => statusOf(node, before[i])))
       if (this.#ended) return
       this.#show(before)
-      await new Promise<void>((resolve) => (this.#timer = setTimeout(resolve, interval)))
+      await this.#pause()
     }
   }
 
@@ -61,7 +61,17 @@ export class StatusScreen {
 
   stop(): void {
     this.#ended = true
-    clearTimeout(this.#timer)
+    this.#wake()
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, interval)
+      this.#wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
   }
 
   get #columns(): number | undefined {
@@ -130,7 +140,8 @@ export function statusTable(statuses: readonly NodeStatus[], nodes: readonly Pic
     ['node', 'REST', 'height', 'view', 'peers', 'pool', 'signing'],
     ...statuses.map(({ node, state, height, view, peers, pool, signing }, i) => [
       ...[node, nodes[i]?.start.rest, height, view, peers, pool].map((value) => String(value ?? '-')),
-      state === 'running' ? (signing ?? '-') : state,
+      // What there is to say beyond the reason is for the documentation.
+      state === 'running' ? (signing?.split(';')[0] ?? '-') : state,
     ]),
   ]
   const widths = (rows[0] as string[]).map((_, column) =>

@@ -56,9 +56,11 @@ export class Network {
     const { chain, mempool } = this.#options
     const { peers, sync } = this
     this.#voting = voting
-    serveChain(peers, { chain, mempool, voting })
+    const candidates = voting === undefined ? undefined : new CandidateRelay({ ...this.#options, peers, voting })
+    serveChain(peers, { chain, mempool, voting, candidates })
     const blocks = new BlockRelay({ chain, peers, sync })
-    const parts = [this.#transactions, blocks, sync, ...(voting === undefined ? [] : this.#votingParts(voting))]
+    const votes = { start: () => voting && this.votes.start(voting), stop: () => this.votes.stop() }
+    const parts = [this.#transactions, blocks, sync, ...(candidates === undefined ? [] : [votes, candidates])]
     // What is heard is settled before anybody can say anything.
     for (const part of parts) part.start()
     this.#stops = parts.map((part) => () => part.stop())
@@ -73,12 +75,6 @@ export class Network {
   /** Transactions that peers handed out since the start. */
   get receivedCount(): number {
     return this.#transactions.receivedCount
-  }
-
-  #votingParts(voting: Voting): { start(): void; stop(): unknown }[] {
-    const { chain, clock } = this.#options
-    const candidates = new CandidateRelay({ chain, clock, peers: this.peers, voting })
-    return [{ start: () => this.votes.start(voting), stop: () => this.votes.stop() }, candidates]
   }
 
   #conflict(confirm: Uint8Array, header: Header): void {

@@ -7,6 +7,7 @@ import type { Transaction } from '../../src/primitives/transaction.js'
 import { formatDate } from '../../src/did/date.js'
 import { buildDidTransaction, buildTransfer, type Payment } from '../../src/wallet/build.js'
 import type { Coin } from '../../src/wallet/coins.js'
+import type { KeyPair } from '../../src/wallet/accounts.js'
 import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
 import { createIdentity } from '../../src/wallet/identity.js'
 import { signTransaction } from '../../src/wallet/sign.js'
@@ -16,7 +17,7 @@ import { Chance } from './random.js'
 /** What simulated nodes agree on before they begin, made once for all simulations of a process: signing is slow. */
 
 /** Coins of the payer in the genesis block. Each begins one family of transactions, so that none spends what another does. */
-const families = 24
+const families = 12
 const payer = 10
 const coinValue = 10_000_000_000n
 /** Accounts whose DIDs are created. */
@@ -55,12 +56,13 @@ export function groundOf(plan: GroundPlan): Ground {
 }
 
 /** The key that a node validates with, when it is its turn. */
-export function validatorKey(node: number): Uint8Array {
-  return testKey(node)
-}
+export const validatorKeys: readonly KeyPair[] = Array.from({ length: 8 }, (_, node) => ({
+  privateKey: testKey(node),
+  publicKey: testPublicKey(node),
+}))
 
 function makeGround({ validators, upgrade, emptyInterval }: GroundPlan): Ground {
-  const keysOf = (nodes: readonly number[]) => nodes.map((node) => toHex(testPublicKey(node)))
+  const keysOf = (nodes: readonly number[]) => nodes.map((node) => toHex((validatorKeys[node] as KeyPair).publicKey))
   const spec = parseSpec(
     testSpec({
       allocations: Array.from({ length: families }, () => ({

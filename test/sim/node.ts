@@ -9,11 +9,10 @@ import { parseAddress, type ProgramHash } from '../../src/primitives/address.js'
 import { checkJournal } from '../../src/storage/check.js'
 import { Database } from '../../src/storage/database.js'
 import type { SignStore } from '../../src/voting/sign-file.js'
-import { publicKeyOf } from '../../src/crypto/keys.js'
 import { testAddress } from '../support/spec.js'
 import { type Agenda, NodeTime } from './clock.js'
 import { Disk, type Fault, type Life, type Write } from './disk.js'
-import { type Ground, validatorKey } from './ground.js'
+import { type Ground, validatorKeys } from './ground.js'
 import type { Chance } from './random.js'
 import { addressOf, publicKeyOfNode, type SimulatedTransport, type Wires } from './transport.js'
 import { simulatedVerifier } from './verifier.js'
@@ -62,8 +61,9 @@ export class SimulatedNode {
 
   constructor(number: number, traits: NodeTraits, surroundings: Surroundings) {
     this.number = number
-    this.key = traits.validates ? validatorKey(number) : undefined
-    this.publicKey = this.key && publicKeyOf(this.key)
+    const pair = traits.validates ? validatorKeys[number] : undefined
+    this.key = pair?.privateKey
+    this.publicKey = pair?.publicKey
     this.#traits = traits
     this.#surroundings = surroundings
   }

@@ -75,7 +75,7 @@ export function scenarioOf(seed: number): Scenario {
     storms: Array.from({ length: chance.pick([1, 1, 2]) }, () => storm(chance, nodes)),
     calm: [1, chance.pick([10, 100, 400])],
     crashWhenLocked: chance.happens(0.3),
-    transactions: chance.between(0, 20),
+    transactions: chance.between(0, 18),
   }
 }
 

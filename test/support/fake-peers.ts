@@ -24,7 +24,7 @@ export class FakePeer implements Peer {
   readonly id = ++count
   readonly name: string
   readonly link = undefined as unknown as Link
-  readonly status = undefined as unknown as Status
+  readonly status = { tipHeight: 0 } as Status
   readonly penalties: string[] = []
   /** Names of the protocols it was asked on. */
   readonly questions: string[] = []

@@ -190,7 +190,7 @@ export class SyncNode implements Timers {
       }
       await new Promise((resolve) => setTimeout(resolve, 1))
       // However long this process was held up, a peer had no chance to answer meanwhile.
-      this.advance(pace * Math.min(5, performance.now() - last))
+      this.advance(Math.ceil(pace * Math.min(5, performance.now() - last)))
       last = performance.now()
     }
   }

@@ -17,8 +17,8 @@ import { announcedAtOnce, type TransactionName, transactionSubject } from '../wi
 import { Fetcher, type Wanted } from './fetcher.js'
 import type { RelayPeers, RelaySync } from './parts.js'
 
-/** Milliseconds in which accepted transactions gather for one announcement. */
-const announceDelay = 20
+/** Milliseconds between two announcements, in which accepted transactions gather for the next. */
+const announceInterval = 20
 /** Refused transactions that are remembered until the next block, by digest. */
 export const refusedEntries = 20_000
 /** Transactions of an answer that are verified at a time. */
@@ -54,6 +54,7 @@ export class TransactionRelay {
   readonly #orphans: Orphans
   #refused = new LruMap<true>(refusedEntries)
   #announcing: TransactionName[] = []
+  /** Set for a while after an announcement. */
   #cancelAnnouncement: (() => void) | undefined
   /** Whose pools are to be looked into. */
   readonly #poolsDue = new Set<Peer>()
@@ -111,7 +112,7 @@ export class TransactionRelay {
 
   readonly #accepted = ({ transaction }: PoolEntry): void => {
     this.#announcing.push({ txid: transaction.hash, digest: transaction.digest })
-    this.#cancelAnnouncement ??= this.#options.timers.after(announceDelay, () => this.#announce())
+    if (this.#cancelAnnouncement === undefined) this.#announce()
     this.#tryAgain(this.#orphans.takeChildren(transaction.hash))
   }
 
@@ -141,7 +142,9 @@ export class TransactionRelay {
   #announce(): void {
     this.#cancelAnnouncement = undefined
     const names = this.#announcing
+    if (names.length === 0) return
     this.#announcing = []
+    this.#cancelAnnouncement = this.#options.timers.after(announceInterval, () => this.#announce())
     for (let start = 0; start < names.length; start += announcedAtOnce) {
       const salt = asBuffer(this.#options.random.bytes(4)).readUInt32LE()
       this.#options.peers.broadcast(transactionSubject, { salt, names: names.slice(start, start + announcedAtOnce) })

@@ -80,9 +80,11 @@ export async function extendBranch(
     const headers: Header[] = []
     const checks: SignatureCheck[] = []
     let failure: unknown
-    const { end } = branch
+    const { hash: end } = branch.end
+    const moved = () => !equalBytes(branch.end.hash, end)
     const steps = function* () {
       for (const unit of units.slice(at, at + portion)) {
+        if (moved()) return
         const { header } = unit
         checkHeaderContext(chain.spec, header, branch.ancestry(chain.headers, headers))
         checkClock(chain.spec, header, checking.clock.now())
@@ -102,7 +104,7 @@ export async function extendBranch(
       failure = error
     }
     await verifySignatures(checks, checking)
-    if (!equalBytes(branch.end.hash, end.hash)) return
+    if (moved()) return
     for (const { unit, assumed } of passed) branch.push(unit, source, assumed)
     if (failure !== undefined) throw failure
   }

@@ -1,3 +1,4 @@
+import { boundFirstBytes } from './first-bytes.js'
 import type { TransportLimits } from './limits.js'
 
 interface Incoming {
@@ -24,6 +25,7 @@ export class Handshakes {
     const [oldest] = this.#open.keys()
     if (oldest !== undefined && this.#open.size >= this.#limits.handshakes) this.#drop(oldest)
     this.#open.set(connection, host)
+    boundFirstBytes(connection, this.#limits.negotiationBytes, () => !this.#open.has(connection))
     connection.addEventListener('close', () => this.end(connection))
   }
 

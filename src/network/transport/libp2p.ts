@@ -14,7 +14,8 @@ import type { Clock } from '../../env.js'
 import { concat, fromUtf8 } from '../../primitives/bytes.js'
 import { sha256 } from '../../primitives/hash.js'
 import { targetOf } from './address.js'
-import { type TransportLimits } from './limits.js'
+import { boundFirstBytes } from './first-bytes.js'
+import type { TransportLimits } from './limits.js'
 import { MuxGuard } from './mux-guard.js'
 
 export { multiaddr }
@@ -116,6 +117,10 @@ function lateMuxerNoise(components: Parameters<ReturnType<typeof noise>>[0]): En
   return encrypter
 }
 
+interface MuxerInside {
+  onRemoteStream(stream: Stream): void
+}
+
 /** Yamux with bounds on what waits to be sent, on the length of frames and on what makes us answer. */
 function guardedYamux(limits: TransportLimits, clock: Clock): MuxerFactory {
   const factory = yamux({
@@ -141,7 +146,14 @@ function guardedYamux(limits: TransportLimits, clock: Clock): MuxerFactory {
         return
       }
     })
-    return create(connection)
+    const muxer = create(connection)
+    const inside = muxer as unknown as MuxerInside
+    const take = inside.onRemoteStream.bind(muxer)
+    inside.onRemoteStream = (stream) => {
+      boundFirstBytes(stream, limits.negotiationBytes, () => stream.protocol !== '')
+      take(stream)
+    }
+    return muxer
   }
   return factory
 }

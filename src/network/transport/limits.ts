@@ -21,6 +21,7 @@ export const transportLimits = {
   streams: 64,
   protocolStreams: 2,
   negotiationTime: 5_000,
+  negotiationBytes: 1_024,
   window: 1_048_576,
   streamUnsent: 1_048_576,
   linkUnsent: 8_388_608,

@@ -37,6 +37,7 @@ const keyOf: Readonly<Partial<Record<keyof typeof table, Uint8Array>>> = {
   didDocument: keys.didDocument({ height: 1, index: 1 }),
   pool: keys.pool(hash),
   dropped: keys.dropped(hash),
+  peer: keys.peer(hash),
   candidate: keys.candidate(hash),
   evidence: keys.evidence(1, 1, 1, new Uint8Array(33)),
 }

@@ -5,7 +5,7 @@ interface Resolvers {
   resolve(value: number): void
   reject(error: Error): void
 }
-const constructor = Promise as unknown as { withResolvers: (() => Resolvers) | undefined }
+const constructor = Promise as unknown as { withResolvers: unknown }
 const own = constructor.withResolvers
 
 beforeEach(() => vi.resetModules())
@@ -17,11 +17,11 @@ describe('the polyfill', () => {
   it('adds Promise.withResolvers where it is missing', async () => {
     constructor.withResolvers = undefined
     await import('../../../src/network/polyfill.js')
-    const { withResolvers } = constructor
-    const one = withResolvers?.call(Promise) as Resolvers
+    const withResolvers = constructor.withResolvers as (this: PromiseConstructor) => Resolvers
+    const one = withResolvers.call(Promise)
     one.resolve(5)
     expect(await one.promise).toBe(5)
-    const other = withResolvers?.call(Promise) as Resolvers
+    const other = withResolvers.call(Promise)
     other.reject(new Error('no'))
     await expect(other.promise).rejects.toThrow('no')
   })

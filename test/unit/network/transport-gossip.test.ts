@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Verdict } from '../../../src/network/link.js'
 import { closeNodes, news, startNode, type TestNode, until } from '../../support/transport.js'
@@ -12,7 +13,7 @@ async function reach(from: TestNode, to: TestNode, text: string): Promise<void> 
   await until(() => {
     from.transport.broadcast(news, bytes(`${text} ${round++}`))
     return to.owner.heardMessages.some((message) => message.startsWith(text))
-  })
+  }, 5_000)
 }
 
 /** a – b – c: the outer ones have no link to each other. */
@@ -87,6 +88,16 @@ describe('gossip', () => {
       await Promise.all([reach(a, b, 'again from a'), reach(b, a, 'again from b')])
       await Promise.all([a.close(), b.close()])
     }
+  })
+
+  it('reaches a node that came back while its old link was still there', async () => {
+    const secretKey = randomBytes(32)
+    const [first, b] = [await startNode({ secretKey }), await startNode()]
+    await first.transport.dial(b.address)
+    await Promise.all([reach(first, b, 'to b'), reach(b, first, 'from b')])
+    const again = await startNode({ secretKey })
+    await again.transport.dial(b.address)
+    await Promise.all([reach(again, b, 'again to b'), reach(b, again, 'again from b')])
   })
 
   it('to nobody, or of a transport that is closed, does nothing', async () => {

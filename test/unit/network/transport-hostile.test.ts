@@ -2,17 +2,19 @@ import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Verdict } from '../../../src/network/link.js'
+import { transportLimits } from '../../../src/network/transport/limits.js'
 import { rawConnection, type RawPeer, rawPeer } from '../../support/raw-peer.js'
 import { closeNodes, echo, news, startNode, type TestNode, until } from '../../support/transport.js'
 
 const echoId = '/didledger/07070707/echo/1'
 const newsId = '/didledger/07070707/news/1'
+const greeting = '\x13/multistream/1.0.0\n'
 const sockets: Socket[] = []
 const raws: RawPeer[] = []
 
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy()
-  await Promise.all(raws.splice(0).map((peer) => peer.stop()))
+  for (const peer of raws.splice(0)) await peer.stop()
   await closeNodes()
 })
 
@@ -31,7 +33,8 @@ function rawSocket(node: TestNode): Socket {
 /** A node with an honest neighbour; `works` checks that they still talk. */
 async function besieged(limits: NonNullable<Parameters<typeof startNode>[0]>['limits'] = {}) {
   const node = await startNode({ limits })
-  const honest = await startNode()
+  // Streams that rest must not be ended by the other side at the moment of a request.
+  const honest = await startNode({ limits: { askerIdle: 50 } })
   const link = await honest.transport.dial(node.address)
   const works = async (): Promise<void> => {
     expect(await link.request(echo, Uint8Array.of(1, 2))).toEqual(Uint8Array.of(1, 2))
@@ -40,10 +43,16 @@ async function besieged(limits: NonNullable<Parameters<typeof startNode>[0]>['li
   return { node, honest, link, works }
 }
 
+interface InsideStream {
+  readonly status: string
+  send(bytes: Uint8Array): boolean
+  abort(error: Error): void
+}
+
 interface InsideConnection {
   readonly streams: readonly { readonly protocol: string; readonly direction: string }[]
   readonly muxer: {
-    createStream(): Promise<{ abort(error: Error): void }>
+    createStream(): Promise<InsideStream>
     sendFrame(header: object, data?: object): void
   }
 }
@@ -51,8 +60,8 @@ interface InsideConnection {
 /** The streams that a peer opened at a node. */
 function streamsAt(node: TestNode, peer: RawPeer): InsideConnection['streams'] {
   const link = node.owner.links.find((one) => one.peer === peer.peerId.toString())
-  const { connection } = link as unknown as { connection: InsideConnection }
-  return connection.streams.filter(({ direction }) => direction === 'inbound')
+  const inside = link as unknown as { readonly connection: InsideConnection } | undefined
+  return (inside?.connection.streams ?? []).filter(({ direction }) => direction === 'inbound')
 }
 
 const prefix = (length: number) => {
@@ -167,7 +176,7 @@ describe('a node among hostile peers', () => {
   })
 
   it('is not kept from its neighbours by 200 connections that say nothing', async () => {
-    const { node, works } = await besieged({ handshakeTime: 1000, hostConnects: 1000 })
+    const { node, works } = await besieged({ handshakeTime: 30_000, hostConnects: 1000 })
     const silent = Array.from({ length: 200 }, () => rawSocket(node))
     const open = () => silent.filter(({ destroyed }) => !destroyed).length
     await until(() => silent.every(({ connecting }) => !connecting))
@@ -176,7 +185,31 @@ describe('a node among hostile peers', () => {
     const newcomer = await startNode()
     const link = await newcomer.transport.dial(node.address)
     expect(await link.request(echo, Uint8Array.of(3))).toEqual(Uint8Array.of(3))
-    await until(() => open() === 0)
+    await works()
+  })
+
+  it('ends a connection that says nothing, or goes on about protocols', async () => {
+    const { node, works } = await besieged({ handshakeTime: 500 })
+    const silent = rawSocket(node)
+    const start = performance.now()
+    const chatty = rawSocket(node)
+    chatty.resume().write(`${greeting}${'\x03ls\n'.repeat(300)}`)
+    await until(() => chatty.destroyed)
+    expect(silent.destroyed).toBe(false)
+    await until(() => silent.destroyed)
+    expect(performance.now() - start).toBeGreaterThan(450)
+    await works()
+  })
+
+  it('ends a stream that goes on about protocols', async () => {
+    const { node, works } = await besieged()
+    const peer = await hostile()
+    const { muxer } = (await rawConnection(peer, node)) as unknown as InsideConnection
+    const stream = await muxer.createStream()
+    const before = performance.now()
+    stream.send(Buffer.from(`${greeting}${'\x03ls\n'.repeat(300)}`))
+    await until(() => stream.status !== 'open')
+    expect(performance.now() - before).toBeLessThan(transportLimits.negotiationTime)
     await works()
   })
 
@@ -189,7 +222,6 @@ describe('a node among hostile peers', () => {
 
   it('survives garbage', async () => {
     const { node, works } = await besieged()
-    const greeting = '\x13/multistream/1.0.0\n'
     for (const bytes of [
       randomBytes(5000),
       'GET / HTTP/1.1\r\nHost: x\r\n\r\n',

@@ -13,7 +13,7 @@ import {
   transactionRange,
   values,
 } from '../../../src/storage/schema.js'
-import { bytes, hash, runs, u16, u32 } from '../../support/arbitraries.js'
+import { bytes, hash, runs, text, u16, u32, u8 } from '../../support/arbitraries.js'
 import { shape } from '../../support/shape.js'
 
 const programHash = bytes(21)
@@ -55,6 +55,12 @@ const rows: { [Name in keyof typeof values]: fc.Arbitrary<Parameters<(typeof val
   didOperation: fc.record({ height: u32, index: u16, txid: hash }),
   tip: fc.record({ hash, height: u32 }),
   evidence: fc.record({ first: bytes(0, 300), second: bytes(0, 300) }),
+  peer: fc.record({ address: text, seen: fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), failures: u8 }),
+  ban: fc.record({
+    kind: fc.constantFrom('key' as const, 'host' as const),
+    until: fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }),
+    reason: text,
+  }),
   pool: fc.record({ arrival: fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), bytes: bytes(0, 100) }),
 }
 

@@ -9,13 +9,13 @@ import { type Candidate, candidateSubject } from '../../../../src/network/wire/v
 import { auxPowBytes } from '../../../../src/primitives/auxpow.js'
 import type { Block } from '../../../../src/primitives/block.js'
 import { mapKey } from '../../../../src/primitives/bytes.js'
+import { Header } from '../../../../src/primitives/header.js'
 import type { Hash } from '../../../../src/primitives/hash.js'
-import type { FetchBody } from '../../../../src/voting/candidates.js'
-import { Candidates } from '../../../../src/voting/candidates.js'
+import { Candidates, type FetchBody } from '../../../../src/voting/candidates.js'
 import { craftBlock } from '../../../support/blocks.js'
 import { oneValidator, TestChain } from '../../../support/chain.js'
 import { FakePeers } from '../../../support/fake-peers.js'
-import { type SpecOverrides } from '../../../support/spec.js'
+import type { SpecOverrides } from '../../../support/spec.js'
 
 const byMiners: SpecOverrides = { ...oneValidator(), producer: 'miners' }
 
@@ -105,9 +105,11 @@ describe('relay of candidates', () => {
     const node = await open('node')
     const peer = node.peers.stranger('peer')
     const block = craftBlock(node.test.chain)
-    const wrongBits = craftBlock(node.test.chain, { header: { bits: 0x1d00ffff } })
+    const { header } = block
+    const { version, previous, merkleRoot, time, nonce, height } = header
+    const wrongBits = new Header({ version, previous, merkleRoot, time, nonce, height, bits: header.bits - 1 })
     const wrongWork = { ...unitOf(block), auxPow: auxPowBytes(craftBlock(node.test.chain).auxPow) }
-    expect(await node.peers.hear(peer, candidateSubject, unitOf(wrongBits))).toBe('reject')
+    expect(await node.peers.hear(peer, candidateSubject, { ...unitOf(block), header: wrongBits })).toBe('reject')
     expect(await node.peers.hear(peer, candidateSubject, wrongWork)).toBe('reject')
     expect(await node.peers.hear(peer, candidateSubject, { ...unitOf(block), auxPow: Uint8Array.of(1) })).toBe('reject')
     expect(peer.penalties).toEqual(['block-bits', 'auxpow-commitment', 'auxpow-malformed'])

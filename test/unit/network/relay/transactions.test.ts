@@ -1,13 +1,15 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { announcedByPeer } from '../../../../src/network/relay/fetcher.js'
 import { poolExchange } from '../../../../src/network/wire/pool.js'
 import {
+  announcedAtOnce,
   type TransactionName,
   transactionsAtOnce,
   transactionsExchange,
   transactionSubject,
 } from '../../../../src/network/wire/transactions.js'
 import { mapKey } from '../../../../src/primitives/bytes.js'
-import type { Hash } from '../../../../src/primitives/hash.js'
+import { type Hash, sha256 } from '../../../../src/primitives/hash.js'
 import type { Transaction } from '../../../../src/primitives/transaction.js'
 import { craft, fieldsOf, genesisCoin, outputOf, signedBy } from '../../../support/blocks.js'
 import { memoryStore, TestChain, withoutValidators } from '../../../support/chain.js'
@@ -212,6 +214,35 @@ describe('relay of transactions', () => {
     await until(() => node.pool.length === 41)
     expect(liar.peer.penalties).toEqual(['peer-withheld'])
     expect(other.peer.penalties).toEqual([])
+  })
+
+  it('asks another peer for what the first one is slow to hand out', async () => {
+    const node = await alone()
+    const transaction = pay(node, {})
+    const slow = node.peers.stranger('slow')
+    slow.other = { answer: () => new Promise(() => {}), hear: () => {} }
+    const other = holderOf(node, 'other', [transaction])
+    await announce(node, slow, [nameOf(transaction)])
+    await announce(node, other.peer, [nameOf(transaction)])
+    await allHave([node], transaction)
+    expect(slow.questions.filter((name) => name === 'transactions')).toHaveLength(1)
+    slow.other = other.peer.other
+  })
+
+  it('notes so much of what one peer announces, and looks into its pool for the rest', async () => {
+    const node = await alone()
+    const names = Array.from({ length: announcedByPeer + 600 }, (_, i) => {
+      return { txid: sha256(`id ${i}`), digest: sha256(`digest ${i}`) }
+    })
+    const { peer, asked } = holderOf(node, 'peer', [])
+    await until(() => peer.questions.length === 1)
+    for (let start = 0; start < names.length; start += announcedAtOnce) {
+      void announce(node, peer, names.slice(start, start + announcedAtOnce))
+    }
+    await until(() => asked.length >= announcedByPeer)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(asked).toHaveLength(announcedByPeer)
+    expect(new Set(peer.penalties)).toEqual(new Set(['peer-withheld']))
   })
 
   it('takes other bytes than those announced for none', async () => {

@@ -1,0 +1,122 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import type { NodeStatus } from '../../src/cli/local-status.js'
+import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
+import { CommandProcess, Directories, run, runJson, type StartLine } from '../support/process.js'
+
+interface NetworkLine {
+  readonly name: string
+  readonly dataDir: string
+  readonly nodes: readonly StartLine[]
+  readonly accounts: readonly { readonly address: string; readonly balance: string }[]
+}
+
+const directories = new Directories()
+let network: CommandProcess | undefined
+afterEach(async () => {
+  network?.kill('SIGKILL')
+  await network?.finished
+})
+afterAll(() => directories.remove())
+
+async function start(...args: string[]): Promise<{ command: CommandProcess; line: NetworkLine }> {
+  const command = new CommandProcess(['devnet', '--nodes', '4', '--port-base', '0', '--json', ...args])
+  network = command
+  const line = await command.firstLine()
+  if (line === undefined) throw new Error((await command.finished).err)
+  return { command, line: JSON.parse(line) as NetworkLine }
+}
+
+/** What was said last about each node. */
+function statuses({ out }: CommandProcess): NodeStatus[] {
+  const last: NodeStatus[] = []
+  const lines = out.split('\n').slice(1, -1)
+  for (const status of lines.map((line) => JSON.parse(line) as NodeStatus)) last[status.node - 1] = status
+  return last
+}
+
+/** Ids of the node processes that work in a directory, those of one node or of all. */
+function processesIn(directory: string): number[] {
+  const rows = execFileSync('ps', ['-axo', 'pid,args'], { encoding: 'utf8' }).split('\n')
+  const nodes = rows.filter((row) => row.includes(`--data-dir ${directory}`) && row.includes(' start '))
+  return nodes.map((row) => parseInt(row, 10))
+}
+
+async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 90_000
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`${what} did not come about: ${network?.out}${network?.err}`)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
+
+const balanceOf = (rest: string, address: string) =>
+  runJson<{ balance: string }[]>('wallet', 'balance', address, '--rest', rest).then((answer) => JSON.stringify(answer))
+
+describe('devnet --nodes 4', () => {
+  it(
+    'is a network: what is sent to one node is confirmed by all, with one of them dead as well',
+    { timeout: 240_000 },
+    async () => {
+      const { command, line } = await start()
+      const [first, , third] = line.nodes as [StartLine, StartLine, StartLine, StartLine]
+      expect(line).toMatchObject({ name: 'localnet', nodes: [{ height: 0 }, {}, {}, {}] })
+      expect(processesIn(`${line.dataDir}/node-`)).toHaveLength(4)
+      expect(line.accounts[0]?.balance).toBe('10000.00000000')
+      await until('a vote of all four', () => {
+        const now = statuses(command)
+        return now.length === 4 && now.every(({ signing, peers }) => signing === 'yes' && peers === 3)
+      })
+
+      const { address } = devnetAccount(1)
+      const pay = (amount: string) => {
+        const payment = ['--devnet-account', '0', '--to', address, '--amount', amount]
+        return runJson<{ height: number }>('wallet', 'send', '--genesis', 'localnet', '--rest', first.rest, ...payment)
+      }
+      await pay('12.5')
+      await until('the payment on node 3', async () => (await balanceOf(third.rest, address)).includes('10012.5'))
+
+      const [second] = processesIn(`${line.dataDir}/node-2`) as [number]
+      process.kill(second, 'SIGKILL')
+      await until('the end of node 2', () => statuses(command)[1]?.state === 'ended: signal SIGKILL')
+      await pay('1')
+      await until('a block without node 2', async () => (await balanceOf(third.rest, address)).includes('10013.5'))
+
+      command.kill('SIGINT')
+      expect(await command.finished).toMatchObject({ code: 0, err: '' })
+      expect(processesIn(line.dataDir)).toEqual([])
+      expect(existsSync(line.dataDir)).toBe(false)
+    },
+  )
+
+  it('goes on where it stopped, and leaves no process behind when it is killed', { timeout: 240_000 }, async () => {
+    const dataDir = directories.fresh()
+    const before = await start('--data-dir', dataDir)
+    await until('a block', () => (statuses(before.command)[0]?.height ?? 0) > 0)
+    before.command.kill('SIGKILL')
+    await before.command.finished
+    await until('the end of all nodes', () => processesIn(dataDir).length === 0)
+
+    const { command, line } = await start('--data-dir', dataDir)
+    const height = line.nodes[0]?.height ?? 0
+    expect(height).toBeGreaterThan(0)
+    await until('another block', () => {
+      const now = statuses(command)
+      return now.length === 4 && now.every((status) => status.signing === 'yes' && (status.height ?? 0) > height)
+    })
+    command.kill('SIGTERM')
+    expect(await command.finished).toMatchObject({ code: 0, err: '' })
+    expect(processesIn(dataDir)).toEqual([])
+  })
+
+  it.each([
+    [['--nodes', '5'], 'Not a number of nodes from 1 to 4'],
+    [['--nodes', '2', '--block-time', '5'], 'devnet.blockTime (flag --block-time) is for a devnet of one node'],
+    [['--nodes', '2', '--no-automine'], 'devnet.automine (flag --no-automine) is for a devnet of one node'],
+    [['--nodes', '2', '--port-base', '65000'], 'leaves no ports for node 2'],
+  ])('refuses %j', async (args, message) => {
+    const { code, err } = await run('devnet', ...args)
+    expect([code, err]).toEqual([2, expect.stringContaining(message)])
+  })
+})
