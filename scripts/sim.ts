@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { describeSeed, runSeed } from '../test/sim/run.js'
+import { describeSeed, runSeed, runSeeds } from '../test/sim/run.js'
 
 /**
  * npm run sim -- [--seeds N] [--from K] [--jobs J]: simulates N seeds beginning with K, in J processes. Prints each that breaks
@@ -48,15 +48,13 @@ async function replay(seed: number): Promise<number> {
   }
 }
 
-/** The number of seeds that failed. */
+/** Tells whoever forked this process how many seeds failed. */
 async function runRange(from: number, seeds: number): Promise<number> {
   let failed = 0
   for (let seed = from; seed < from + seeds; seed++) {
-    try {
-      await runSeed(seed)
-    } catch (error) {
+    for (const failure of (await runSeeds(seed, 1)).failures) {
       failed++
-      console.log(error instanceof Error ? error.message : String(error))
+      console.log(failure)
     }
   }
   process.send?.(failed)

@@ -20,6 +20,8 @@ const payee = devnetAccount(1)
 export interface Story {
   readonly devnet: Scene
   readonly pow: Scene
+  /** Another node of the chain of `pow`, which begins without knowing it. */
+  readonly other: Scene
   /** A mined transfer. */
   readonly paid: Transaction
   /** A signed transfer that nobody has sent. */
@@ -29,6 +31,8 @@ export interface Story {
 export interface Sample {
   /** Parameters, which may follow from what happened. */
   readonly params: (story: Story) => unknown
+  /** The parameters as they are shown, where those asked with differ from run to run. */
+  readonly shownParams?: unknown
   /** Where it is asked; the devnet over HTTP unless said otherwise. */
   readonly at?: 'pow' | 'websocket'
   /** What is shown of the result; all of it unless said otherwise. */
@@ -52,6 +56,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   getconfirmbyheight: { params: () => ({ height: 1 }) },
   getconfirmbyhash: { params: ({ devnet }) => ({ blockhash: hashAt(devnet, 1), verbosity: 0 }) },
   getarbitersinfo: nothing,
+  getevidence: nothing,
 
   getrawtransaction: { params: ({ paid }) => ({ txid: paid.txid, verbose: true }) },
   getrawmempool: nothing,
@@ -70,6 +75,32 @@ export const samples: Readonly<Record<string, Sample>> = {
     // The sample node listens where there was room.
     shown: (state: Record<string, unknown>) => ({ ...state, PRCPort: 20336, RestPort: 20334, WSPort: 20335 }),
   },
+  getsyncstatus: {
+    at: 'pow',
+    params: async (story) => {
+      await connect(story)
+      return {}
+    },
+    shown: ({ peers, ...status }: { peers: object[] }) => ({
+      ...status,
+      peers: peers.map((peer) => ({ ...peer, address: '192.0.2.7:20338' })),
+    }),
+  },
+  addpeer: {
+    at: 'pow',
+    params: (story) => ({ address: addressOf(story) }),
+    shownParams: { address: '192.0.2.7:20338' },
+  },
+  disconnectpeer: { at: 'pow', params: ({ other }) => ({ id: other.node.identity.id }) },
+  listbans: {
+    at: 'pow',
+    params: async ({ pow }) => {
+      await pow.call('addban', { peer: '192.0.2.7', reason: 'endless headers' })
+      return {}
+    },
+  },
+  addban: { at: 'pow', params: () => ({ peer: '2001:db8::7', seconds: 3600, reason: 'endless headers' }) },
+  removeban: { at: 'pow', params: () => ({ peer: '192.0.2.7' }) },
 
   eth_blockNumber: none,
   eth_chainId: none,
@@ -122,15 +153,25 @@ export async function runSamples(
       const sample = samples[name]
       if (sample === undefined) throw new Error(`scripts/docs/json-rpc-samples.ts has no sample of ${name}`)
       const params = await sample.params(story)
-      const exchange = await ask(story, name, sample.at, params)
+      const asked = await ask(story, name, sample.at, params)
+      const { shownParams = params } = sample
+      const exchange = { ...asked, request: { ...asked.request, params: shownParams } }
       if (exchange.answer.error !== undefined) throw new Error(`${name}: ${JSON.stringify(exchange.answer.error)}`)
       const { shown = (result: unknown) => result } = sample
       exchanges.set(name, { ...exchange, shown: shown(exchange.answer.result as never) })
     }
     return exchanges
   } finally {
-    await Promise.all([story.devnet.close(), story.pow.close()])
+    await Promise.all([story.devnet, story.pow, story.other].map((scene) => scene.close()))
   }
+}
+
+function addressOf({ other }: Story): string {
+  return other.node.network?.transport.addresses[0] as string
+}
+
+function connect(story: Story): Promise<unknown> {
+  return story.pow.call('addpeer', { address: addressOf(story) })
 }
 
 function ask({ devnet, pow }: Story, name: string, at: Sample['at'], params: unknown): Promise<Exchange> {
@@ -140,7 +181,7 @@ function ask({ devnet, pow }: Story, name: string, at: Sample['at'], params: unk
 
 /** A transfer in block 1, a DID in block 2, and a transfer in the pool. */
 async function openStory(): Promise<Story> {
-  const [devnet, pow] = [await Scene.open('devnet'), await Scene.open('pow')]
+  const [devnet, pow, other] = [await Scene.open('devnet'), await Scene.open('pow'), await Scene.open('pow', 'other')]
   const pay = async (coins: bigint): Promise<Transaction> => {
     const to = parseAddress(payee.address) as ProgramHash
     return signed(buildTransfer(await payment(devnet), [{ programHash: to, value: coins * 100_000_000n }]).transaction)
@@ -165,7 +206,7 @@ async function openStory(): Promise<Story> {
   const didHash = parseAddress(payer.did.replace(/^.*:/, '')) as ProgramHash
   await send(signed(buildDidTransaction(await payment(devnet), operation, didHash).transaction))
   const unsent = await pay(3n)
-  return { devnet, pow, paid, unsent }
+  return { devnet, pow, other, paid, unsent }
 }
 
 async function payment({ node, env }: Scene): Promise<Payment> {

@@ -31,12 +31,14 @@ export class Scene {
     this.#servers = servers
   }
 
-  static async open(chain: ShippedSpec): Promise<Scene> {
+  /** `seed` tells nodes apart that are to know each other. */
+  static async open(chain: ShippedSpec, seed = ''): Promise<Scene> {
     const nothing = () => {}
     const log = { debug: nothing, info: nothing, warn: nothing, error: nothing, setLevel: nothing }
-    const env = { ...systemEnv(log), clock: { now: () => sceneTime * 1000 }, random: seeded() }
+    const env = { ...systemEnv(log), clock: { now: () => sceneTime * 1000 }, random: seeded(seed) }
     const spec = parseSpec(readFileSync(shippedSpecFile(chain), 'utf8'))
-    const node = await startNode({ spec, env, mining: { kind: 'manual' } })
+    const peering = { hosts: ['127.0.0.1'], port: 0, peers: [], mdns: false, outbound: 0, inbound: 8 }
+    const node = await startNode({ spec, env, mining: { kind: 'manual' }, ...(spec.devnet ? {} : { peering }) })
     return new Scene(node, env, await serve(node, { portBase: 0, hosts: ['127.0.0.1'], log }))
   }
 
@@ -86,12 +88,13 @@ export class Scene {
 }
 
 /** Bytes that are the same in every run. */
-function seeded(): Env['random'] {
+function seeded(seed: string): Env['random'] {
   let drawn = 0
   return {
     bytes: (length) => {
       const parts: Buffer[] = []
-      for (let size = 0; size < length; size += 32) parts.push(createHash('sha256').update(`${drawn++}`).digest())
+      for (let size = 0; size < length; size += 32)
+        parts.push(createHash('sha256').update(`${seed}${drawn++}`).digest())
       return Buffer.concat(parts).subarray(0, length)
     },
   }

@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
 import { Dice, Payer } from '../support/load.js'
+import { mine } from '../support/miner.js'
 import { type ChainInfo, Directories, NodeProcess, runJson } from '../support/process.js'
 
 const directories = new Directories()
@@ -11,23 +10,6 @@ afterAll(() => directories.remove())
 const genesis = ['--genesis', 'pow'] as const
 const miner = devnetAccount(20).address
 const receiver = devnetAccount(30).address
-const script = fileURLToPath(new URL('../../scripts/miner.ts', import.meta.url))
-
-/** Runs the example miner as a process of its own until it has found so many blocks; returns the lines it printed. */
-function mine(rpc: string, blocks: number, ...more: string[]): Promise<string[]> {
-  const args = ['--import', 'tsx', script, '--rpc', rpc, '--address', miner, '--blocks', String(blocks), ...more]
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
-    const output = { out: '', err: '' }
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (output.out += text))
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (output.err += text))
-    child.once('error', reject)
-    child.once('close', (code) => {
-      if (code === 0) resolve(output.out.trimEnd().split('\n'))
-      else reject(new Error(`the miner ended with ${code}: ${output.err}`))
-    })
-  })
-}
 
 interface Reply {
   readonly result?: { readonly hash: string; readonly height: number }
@@ -52,7 +34,7 @@ describe('an outside miner', () => {
     const early = (await call(node.line.rpc, 'createauxblock', [miner])).result
     expect(early?.height).toBe(1)
 
-    const found = await mine(node.line.rpc, 3, '--interval', '0')
+    const found = await mine(node.line.rpc, miner, 3, '--interval', '0')
     const active = async (height: number) => `height ${height} ${await node.hashAt(height)}`
     expect(found).toEqual([await active(1), await active(2), await active(3)])
     expect(await node.client.height()).toBe(3)
@@ -69,7 +51,7 @@ describe('an outside miner', () => {
     // The next one works for three chains at once.
     node = await start()
     expect(await node.client.height()).toBe(3)
-    const more = await mine(node.line.rpc, 2, '--interval', '0', '--chains', '3')
+    const more = await mine(node.line.rpc, miner, 2, '--interval', '0', '--chains', '3')
     expect(more).toEqual([await active(4), await active(5)])
     expect((await node.stop()).code).toBe(0)
     const info = await runJson<ChainInfo>('chain', 'verify', ...genesis, '--data-dir', dataDir)
@@ -78,7 +60,7 @@ describe('an outside miner', () => {
 
   it('extends a devnet that makes no blocks itself', { timeout: 60_000 }, async () => {
     const node = await NodeProcess.start('devnet', '--no-automine')
-    const found = await mine(node.line.rpc, 2, '--interval', '0')
+    const found = await mine(node.line.rpc, miner, 2, '--interval', '0')
     expect(found).toHaveLength(2)
     expect(await node.client.height()).toBe(2)
     const { body } = await node.get(`confirm/details/height/2`)

@@ -164,3 +164,67 @@ describe('a devnet, and what README.md, the devnet itself and docs/devnet.md say
     expect(complaints.split('\n').filter((line) => line !== '' && !line.startsWith('npm '))).toEqual([])
   })
 })
+
+describe('a network, as README.md shows it', () => {
+  const checkout = new Checkout()
+  const nodes: ChildProcess[] = []
+  afterAll(() => {
+    for (const node of nodes) if (node.exitCode === null) node.kill('SIGKILL')
+    checkout.close()
+  })
+
+  /** Starts nodes as a process that a signal reaches, and waits until they have said something. */
+  async function start(command: string, said: string): Promise<{ printed: string; child: ChildProcess }> {
+    const child = checkout.start(command.replace('npx didledger', 'exec node dist/cli/main.js'))
+    nodes.push(child)
+    let printed = ''
+    let complaints = ''
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (complaints += text))
+    await new Promise<void>((resolve, reject) => {
+      child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+        printed += text
+        if (printed.includes(said)) resolve()
+      })
+      child.once('exit', (status) => reject(new Error(`${command} ended with ${status}: ${complaints}`)))
+    })
+    return { printed, child }
+  }
+
+  it('begins, pays, and is joined by a fifth node', { timeout: 240_000 }, async () => {
+    for (const base of [20330, 21330, 22330, 23330, 24330]) await requireFree(base + 4)
+    const [four, pay, third, fifth, again] = commandsOf(section(readme, 'A network')) as Commands
+    const { printed, child } = await start(four.command, 'Ctrl-C stops all nodes.\n')
+    expectExcerpt(printed, four.output)
+    // An empty block may come first.
+    const paid = await checkout.run(pay.command)
+    const withoutHeight = (text: string) => masked(text).replace(/^( {2}block +)\d+/m, '$1<height>')
+    expect({ ...paid, out: withoutHeight(paid.out), err: '' }).toEqual({
+      code: 0,
+      out: withoutHeight(pay.output),
+      err: '',
+    })
+    await expectEventually(third)
+    const joined = await start(fifth.command, 'Never use a key here')
+    expectExcerpt(joined.printed, fifth.output)
+    await expectEventually(again)
+    for (const node of [joined.child, child]) {
+      const end = new Promise((resolve) => node.once('exit', resolve))
+      node.kill('SIGINT')
+      expect(await end).toBe(0)
+    }
+  })
+
+  type Commands = [Command, Command, Command, Command, Command]
+  type Command = ReturnType<typeof commandsOf>[number]
+
+  /** Other nodes hear of it a moment later. */
+  async function expectEventually({ command, output }: Command): Promise<void> {
+    const deadline = Date.now() + 60_000
+    let { out } = await checkout.run(command)
+    while (out !== output && Date.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      ;({ out } = await checkout.run(command))
+    }
+    expect({ command, out }).toEqual({ command, out: output })
+  }
+})

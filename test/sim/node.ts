@@ -11,7 +11,8 @@ import { Database } from '../../src/storage/database.js'
 import type { SignStore } from '../../src/voting/sign-file.js'
 import { testAddress } from '../support/spec.js'
 import { type Agenda, NodeTime } from './clock.js'
-import { Disk, type Fault, type Life, type Write } from './disk.js'
+import type { Disk } from './disk.js'
+import { type Fault, type Life, type Write } from './disk.js'
 import { type Ground, validatorKeys } from './ground.js'
 import type { Chance } from './random.js'
 import { addressOf, publicKeyOfNode, type SimulatedTransport, type Wires } from './transport.js'
@@ -31,6 +32,7 @@ export interface Surroundings {
   readonly chance: Chance
   /** What may come between a node and its wires. */
   wrap(node: SimulatedNode, transport: SimulatedTransport): Transport
+  disk(): Disk
   verifier(node: SimulatedNode, verifier: Verifier): Verifier
   signStore(node: SimulatedNode, store: SignStore): SignStore
   fault(node: SimulatedNode, write: Write): Fault | undefined
@@ -49,7 +51,7 @@ export interface NodeTraits {
 /** One node through all its lives. Its disk is what they have in common. */
 export class SimulatedNode {
   readonly number: number
-  readonly disk = new Disk()
+  readonly disk: Disk
   readonly key: Uint8Array | undefined
   readonly publicKey: Uint8Array | undefined
   running: Running | undefined
@@ -61,6 +63,7 @@ export class SimulatedNode {
 
   constructor(number: number, traits: NodeTraits, surroundings: Surroundings) {
     this.number = number
+    this.disk = surroundings.disk()
     const pair = traits.validates ? validatorKeys[number] : undefined
     this.key = pair?.privateKey
     this.publicKey = pair?.publicKey

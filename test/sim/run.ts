@@ -11,7 +11,40 @@ export async function runSeed(seed: number, options: RunOptions = {}): Promise<R
   }
 }
 
+/** What many runs came to together. */
+export interface Tally {
+  /** One text for each seed that broke a promise. */
+  readonly failures: readonly string[]
+  readonly crashes: number
+  readonly crashesOnStart: number
+  readonly crashesWhenLocked: number
+  readonly mined: number
+}
+
+/** Simulates `count` seeds from `first` on, and goes on when one fails. */
+export async function runSeeds(first: number, count: number): Promise<Tally> {
+  const failures: string[] = []
+  const reports: Report[] = []
+  for (let seed = first; seed < first + count; seed++) {
+    try {
+      reports.push(await runSeed(seed))
+    } catch (error) {
+      failures.push(error instanceof Error ? error.message : String(error))
+    }
+  }
+  const sum = (of: (report: Report) => number) => reports.reduce((total, report) => total + of(report), 0)
+  return {
+    failures,
+    crashes: sum(({ crashes }) => crashes),
+    crashesOnStart: sum(({ crashesOnStart }) => crashesOnStart),
+    crashesWhenLocked: sum(({ crashesWhenLocked }) => crashesWhenLocked),
+    mined: sum(({ mined }) => mined),
+  }
+}
+
 /** What a seed stands for, as text. */
 export function describeSeed(seed: number): string {
-  return JSON.stringify(scenarioOf(seed), (_, value: unknown) => (value instanceof Map ? [...value] : value), 2)
+  const plain = (value: unknown) =>
+    value instanceof Map || value instanceof Set ? [...(value as Set<unknown>)] : value
+  return JSON.stringify(scenarioOf(seed), (_, value: unknown) => plain(value), 2)
 }

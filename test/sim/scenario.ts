@@ -38,6 +38,8 @@ export interface Scenario {
   /** Validators of any height and followers. */
   readonly nodes: number
   readonly traitors: ReadonlyMap<number, Habits>
+  /** Validators whose sign state may be gone after a crash; no more than may be faulty together with the traitors. */
+  readonly forgetful: ReadonlySet<number>
   /** Milliseconds that each clock is off. */
   readonly skews: readonly number[]
   /** How fast the timers of each node run. */
@@ -60,16 +62,16 @@ export function scenarioOf(seed: number): Scenario {
   const validators = Array.from({ length: count }, (_, node) => node)
   const plan = planOf(chance, validators, nodes)
   const faulty = Math.floor((count - 1) / 3)
-  const traitors = new Map<number, Habits>()
-  if (chance.happens(0.4)) {
-    const chosen = chance.shuffled(validators).slice(0, chance.between(1, faulty))
-    for (const node of chosen) traitors.set(node, habits(chance))
-  }
+  const mixed = chance.shuffled(validators)
+  const treason = chance.happens(0.4) ? chance.between(1, faulty) : 0
+  const traitors = new Map(mixed.slice(0, treason).map((node) => [node, habits(chance)]))
+  const forgetful = new Set(chance.happens(0.3) ? mixed.slice(treason, faulty) : [])
   return {
     seed,
     plan,
     nodes,
     traitors,
+    forgetful,
     skews: Array.from({ length: nodes }, () => chance.pick([0, 0, chance.between(-2_000, 2_000)])),
     rates: Array.from({ length: nodes }, () => 1 + (chance.fraction() - 0.5) / 50),
     storms: Array.from({ length: chance.pick([1, 1, 2]) }, () => storm(chance, nodes)),

@@ -171,11 +171,8 @@ export class Traitor implements Transport {
   }
 
   async #proposeTwice(first: ProposalMessage): Promise<void> {
-    const [link] = this.#wires.links
-    if (link === undefined || this.#owner === undefined) return
-    const question = blocksExchange.question.encode([first.header.hash])
-    const [bytes] = blocksExchange.answer.decode(await this.#owner.answer(link, blocksExchange.protocol, question))
-    if (bytes === undefined || bytes.length === 0) return
+    const bytes = await this.#bodyOf(first.header.hash)
+    if (bytes === undefined) return this.#wires.broadcast(proposalSubject.topic, encodeMessage(first))
     const block = Block.fromBytes(bytes)
     // Everything but the free nonce stays, so that the other block is as valid as the first.
     const header = new Header({ ...first.header, nonce: first.header.nonce + 1 })
@@ -193,6 +190,22 @@ export class Traitor implements Transport {
     this.#proposals.push(first, second)
     this.#tellHalves(proposalSubject.topic, [encodeMessage(first), encodeMessage(second)])
     this.#voteFor(second)
+    if (this.#options.chance.happens(this.#options.habits.forgery)) {
+      this.#tellSome(blockSubject.topic, blockSubject.message.encode(this.#forged(second)))
+    }
+  }
+
+  /** What its own node answers to whoever asks for a block. */
+  async #bodyOf(hash: Hash): Promise<Uint8Array | undefined> {
+    const [link] = this.#wires.links
+    if (link === undefined || this.#owner === undefined) return undefined
+    try {
+      const answer = await this.#owner.answer(link, blocksExchange.protocol, blocksExchange.question.encode([hash]))
+      const [bytes] = blocksExchange.answer.decode(answer)
+      return bytes?.length === 0 ? undefined : bytes
+    } catch {
+      return undefined
+    }
   }
 
   /** A block with what looks like a confirm: too few votes, or one vote many times, or votes that nobody signed. */

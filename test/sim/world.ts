@@ -9,7 +9,7 @@ import { timeoutOf } from '../../src/voting/machine.js'
 import { parseMessage } from '../../src/voting/message.js'
 import type { SignStore } from '../../src/voting/sign-file.js'
 import { Agenda, timeless } from './clock.js'
-import type { Fault, Write } from './disk.js'
+import { Disk, type Fault, type Write } from './disk.js'
 import { type Ground, groundOf } from './ground.js'
 import { type Running, SimulatedNode, type Surroundings } from './node.js'
 import { Oracle, Violation } from './oracle.js'
@@ -29,6 +29,8 @@ export interface Report {
   readonly crashes: number
   /** Crashes before a node had opened again. */
   readonly crashesOnStart: number
+  /** Crashes of a validator that was locked on a block, right before its prevote for none left. */
+  readonly crashesWhenLocked: number
   readonly mined: number
 }
 
@@ -37,8 +39,8 @@ export interface Tampering {
   readonly signStore?: (node: SimulatedNode, store: SignStore) => SignStore
   readonly verifier?: (verifier: Verifier) => Verifier
   readonly fault?: (node: SimulatedNode, write: Write) => Fault | undefined
-  /** Called when a node has died, before it starts again. */
-  readonly died?: (node: SimulatedNode) => void
+  /** Disks say that something is synced and do not see to it. */
+  readonly disksLie?: boolean
 }
 
 export interface RunOptions {
@@ -85,6 +87,7 @@ class World implements Surroundings {
   #broken: Error | undefined
   #crashes = 0
   #crashesOnStart = 0
+  #crashesWhenLocked = 0
 
   constructor(scenario: Scenario, options: RunOptions) {
     const chance = new Chance(scenario.seed)
@@ -133,6 +136,7 @@ class World implements Surroundings {
       events: this.agenda.count,
       crashes: this.#crashes,
       crashesOnStart: this.#crashesOnStart,
+      crashesWhenLocked: this.#crashesWhenLocked,
       mined: this.#users.mined,
     }
   }
@@ -152,6 +156,10 @@ class World implements Surroundings {
     const chance = new Chance(seed).fork(`traitor ${node.number} ${node.lives}`)
     const { spec, genesis } = this.ground
     return new Traitor(transport, { spec, genesis, key, publicKey, habits, chance })
+  }
+
+  disk(): Disk {
+    return new Disk({ lies: this.#options.tampering?.disksLie === true })
   }
 
   verifier(_node: SimulatedNode, verifier: Verifier): Verifier {
@@ -194,7 +202,10 @@ class World implements Surroundings {
       this.#crashes++
       if (node.running === undefined) this.#crashesOnStart++
     }
-    this.#options.tampering?.died?.(node)
+    if (why === 'crashed' && this.#scenario.forgetful.has(node.number) && this.chance.happens(0.5)) {
+      this.#trace.add(`n${node.number} has lost its sign state`)
+      node.disk.loseSigns()
+    }
     if (why.startsWith('failed') && !why.includes('no space left')) {
       this.#broken ??= new Violation(`n${node.number} ${why}`)
     }
@@ -212,7 +223,15 @@ class World implements Surroundings {
     await this.#pass(storm.length)
     this.#turmoil.end()
     await this.#require('honest nodes to find together', reunionLimit, () => this.#together())
+    if (this.#tend()) await this.#require('honest nodes to be back', reunionLimit, () => this.#together())
     await this.#progress()
+  }
+
+  /** As owners do: a validator that says that it cannot sign is started again, with leave to where its sign state is gone. */
+  #tend(): boolean {
+    const mute = this.#honest.filter(({ running }) => /sign state/.test(running?.voting?.status().signing ?? ''))
+    mute.forEach((node) => node.stop())
+    return mute.length > 0
   }
 
   /** With messages in time, the next block is confirmed within N + f + 2 views. */
@@ -286,7 +305,9 @@ class World implements Surroundings {
     if (message.kind === 'precommit') this.#locked.set(number, message.height)
     const abandons = message.kind === 'prevote' && message.blockHash === undefined
     if (!abandons || this.#locked.get(number) !== message.height) return
-    if (this.#scenario.crashWhenLocked && this.#turmoil.storm !== undefined && this.chance.happens(0.5)) node.crash()
+    if (!this.#scenario.crashWhenLocked || this.#turmoil.storm === undefined || this.chance.happens(0.5)) return
+    this.#crashesWhenLocked++
+    node.crash()
   }
 
   #watched(check: () => void): void {

@@ -18,7 +18,8 @@ const longestBan = 3650 * day
 const peer = Type.String({
   minLength: 1,
   maxLength: 64,
-  description: 'the name of a node, which its multiaddr ends in, or an IP address',
+  description:
+    'the name of a node, which its multiaddr ends in, an IP address, or to ban both the ID of a connected node',
 })
 
 /** How the node gets along with others. */
@@ -117,9 +118,9 @@ export const peerMethods: readonly RpcMethod[] = [
   }),
 ]
 
-/** What a ban is kept under. */
+/** What a ban is kept under, or the ID of a connected node. */
 function subjectOf(text: string): string {
-  if (isIP(text) !== 0) return text
+  if (isIP(text) !== 0 || /^[0-9]{1,16}$/.test(text)) return text
   const key = keyOfPeerName(text)
   if (key === undefined) throw wrong('peer', peer.description as string)
   return toHex(key)

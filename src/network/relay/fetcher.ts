@@ -59,7 +59,9 @@ export class Fetcher {
   readonly #queues = new Map<Peer, Queue>()
   /** What is being asked for, with the question it is part of. */
   readonly #asked = new Map<string, symbol>()
-  readonly #fetches = new Set<Promise<void>>()
+  #fetches = 0
+  /** What was handed out and is being looked at. */
+  readonly #takes = new Set<Promise<void>>()
 
   constructor(options: FetcherOptions) {
     this.#options = options
@@ -91,9 +93,9 @@ export class Fetcher {
     queue?.changed()
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when everything that was handed out so far is taken. */
   async idle(): Promise<void> {
-    while (this.#fetches.size > 0) await Promise.all(this.#fetches)
+    await Promise.allSettled(this.#takes)
   }
 
   #note(peer: Peer, names: readonly Wanted[]): boolean {
@@ -111,7 +113,7 @@ export class Fetcher {
   #serve(): void {
     if (this.#options.paused()) return this.#clear()
     for (const queue of [...this.#queues.values()]) {
-      if (this.#fetches.size >= fetchesAtOnce) return
+      if (this.#fetches >= fetchesAtOnce) return
       if (queue.busy) continue
       const batch = this.#batchOf(queue)
       if (batch.length === 0) continue
@@ -119,13 +121,13 @@ export class Fetcher {
       this.#queues.delete(queue.peer)
       this.#queues.set(queue.peer, queue)
       queue.busy = true
-      const fetch = this.#fetch(queue, batch).finally(() => {
-        this.#fetches.delete(fetch)
+      this.#fetches++
+      void this.#fetch(queue, batch).finally(() => {
+        this.#fetches--
         queue.busy = false
         if (queue.peer.closed) this.drop(queue.peer)
         this.#serve()
       })
-      this.#fetches.add(fetch)
     }
   }
 
@@ -199,10 +201,10 @@ export class Fetcher {
     const promised = (list: readonly Pick<Wanted, 'digest'>[]) =>
       list.filter(({ digest }) => digest !== undefined).length
     this.#account(queue, promised(handedOut), promised(told) - promised(handedOut))
-    await this.#options.take(
-      peer,
-      handedOut.map(({ bytes }) => bytes),
-    )
+    const bytes = handedOut.map((one) => one.bytes)
+    const taken = this.#options.take(peer, bytes).finally(() => this.#takes.delete(taken))
+    this.#takes.add(taken)
+    await taken
   }
 
   #account(queue: Queue, handedOut: number, withheld: number): void {

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import type { RuleError } from '../../errors.js'
+import { codes, type RuleError } from '../../errors.js'
 import { mapKey } from '../../primitives/bytes.js'
 import type { HeaderUnit } from '../wire/headers.js'
 import { Announcements } from './announcements.js'
@@ -104,6 +104,11 @@ export class Sync {
    */
   announced(peer: SyncPeer, unit: HeaderUnit): Promise<void> {
     return this.#announcements.take(peer, unit)
+  }
+
+  /** Whether a peer proved a chain that is not connected, by more than the block that is on its way. */
+  get catchingUp(): boolean {
+    return this.#catchingUp()
   }
 
   progress(): SyncProgress {
@@ -230,7 +235,8 @@ export class Sync {
     if (chain.spec.hasValidators) log.error(report, `a confirmed block breaks a rule of this node: ${error.message}`)
     else log.warn(report, `a block that a peer proved work for breaks a rule: ${error.message}`)
     this.#leaveAlone(header.hash)
-    dismiss(block.source, error.code, `the block ${header.id} of its headers is refused: ${error.message}`)
+    const costs = codes[error.code].penalty > 0
+    if (costs) dismiss(block.source, error.code, `the block ${header.id} of its headers is refused: ${error.message}`)
     this.#headers.cut(header.height)
     this.#wakeAll()
   }

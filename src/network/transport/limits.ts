@@ -16,7 +16,7 @@ export const transportLimits = {
   simultaneous: 10_000,
   pingInterval: 20_000,
   pingTime: 15_000,
-  departedInterval: 10_000,
+  roundInterval: 10_000,
   /** Streams of a connection. */
   streams: 64,
   protocolStreams: 2,

@@ -272,9 +272,6 @@ export class Libp2pTransport implements NodeTransport {
     this.#departed.set(connection.remotePeer.toString(), connection.remotePeer)
     const link = this.#links.get(connection.id)
     if (link !== undefined) this.#left(link)
-    // Gossip forgets the neighbour with the first of its connections that ends.
-    const other = this.#linkTo(connection.remotePeer.toString())
-    if (other !== undefined) this.#introduce(other)
   }
 
   #left(link: Libp2pLink): void {
@@ -294,7 +291,7 @@ export class Libp2pTransport implements NodeTransport {
   /** Now and then: brings back gossip to those that it lost, forgets those who left. */
   #nextRound(): void {
     const { timers, log } = this.#options.env
-    this.#cancelRounds = timers.after(this.#limits.departedInterval, () => {
+    this.#cancelRounds = timers.after(this.#limits.roundInterval, () => {
       const running = this.#running
       if (running === undefined || this.#closed) return
       for (const link of this.#byPeer.values()) if (!running.gossip.reaches(link.peer)) this.#introduce(link)

@@ -114,7 +114,7 @@ describe('the methods of the owner', () => {
     ])
     expect(await rpc.call('removeban', { peer: name })).toBe(true)
     expect(await rpc.call('removeban', { peer: name })).toBe(false)
-    for (const peer of ['example.org', '192.0.2.0/24', '7', ' '])
+    for (const peer of ['example.org', '192.0.2.0/24', '-7', ' '])
       expect(await rpc.refusal('addban', { peer })).toMatchObject({ code: -32602 })
   })
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { apiLimits } from '../../../src/api/limits.js'
 import { documentJsonLimits } from '../../../src/did/document.js'
 import { defaultDidLimits } from '../../../src/did/operation.js'
+import { orphanLimits } from '../../../src/mempool/orphans.js'
 import { policy } from '../../../src/mempool/policy.js'
 import { transportLimits } from '../../../src/network/transport/limits.js'
 import { fixedLimits } from '../../../src/primitives/spec.js'
@@ -17,6 +18,8 @@ const noLimits = new Set([
   'storage/secret-file.ts secretSize',
   'chain/block-file.ts checksumSize',
   'serving.ts defaultPortBase',
+  'cli/genesis-spec.ts newSupply',
+  'cli/progress.ts barWidth',
   'client/arguments.ts longestTimer',
   'client/node-client.ts methodNotFound',
   'client/node-client.ts unknownTransaction',
@@ -47,6 +50,7 @@ const noLimits = new Set([
   'network/wire/transactions.ts nameBytes',
   'serving.ts portOffsets',
   'wallet/keystore.ts scryptCost',
+  'network/sync/assumed.ts hashesOfChunk',
   'primitives/amount.ts unit',
   'primitives/block.ts headerTrailer',
   'primitives/block.ts leastTransaction',
@@ -106,6 +110,7 @@ const rows = tableRows(repositoryFile('docs/limits.md')).map(([, value = '', , c
 const ofCode = rows.filter(({ file }) => file !== '')
 const tables: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'api/limits.ts apiLimits': apiLimits,
+  'mempool/orphans.ts orphanLimits': orphanLimits,
   'mempool/policy.ts policy': policy,
   'network/transport/limits.ts transportLimits': transportLimits,
   'primitives/spec.ts fixedLimits': fixedLimits,

@@ -100,6 +100,21 @@ describe('gossip', () => {
     await Promise.all([reach(again, b, 'again to b'), reach(b, again, 'again from b')])
   })
 
+  it('comes back to a neighbour whose streams of it ended', async () => {
+    const limits = { roundInterval: 100 }
+    const [a, b] = [await startNode({ limits }), await startNode({ limits })]
+    const link = await a.transport.dial(b.address)
+    await Promise.all([reach(a, b, 'from a'), reach(b, a, 'from b')])
+    const { connection } = link as unknown as {
+      connection: { streams: readonly { readonly protocol: string; abort(error: Error): void }[] }
+    }
+    for (const stream of connection.streams.filter(({ protocol }) => protocol.startsWith('/meshsub'))) {
+      stream.abort(new Error('lost'))
+    }
+    await Promise.all([reach(a, b, 'again from a'), reach(b, a, 'again from b')])
+    expect(link.closed).toBe(false)
+  })
+
   it('to nobody, or of a transport that is closed, does nothing', async () => {
     const a = await startNode()
     a.transport.broadcast(news, bytes('anybody?'))

@@ -72,7 +72,7 @@ const prefix = (length: number) => {
 
 describe('a node among hostile peers', () => {
   it('gives a peer few streams of a protocol, and ends those that are left open', async () => {
-    const { node, works } = await besieged({ answererIdle: 300 })
+    const { node, works } = await besieged({ answererIdle: 2_000 })
     const peer = await hostile()
     const connection = await rawConnection(peer, node)
     const opened = await Promise.allSettled(Array.from({ length: 100 }, () => connection.newStream(echoId)))

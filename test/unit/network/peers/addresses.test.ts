@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { addressesExchange, type PeerAddress } from '../../../../src/network/wire/addresses.js'
-import { keyOf, PeersWorld, type TestNode } from './support.js'
+import { keyOf, PeersWorld, type TestNode } from '../../../support/peers-world.js'
 
 let world: PeersWorld
 beforeEach(() => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { peerNumber } from '../../../../src/network/identity.js'
 import { statusExchange } from '../../../../src/network/wire/status.js'
-import { PeersWorld, type TestNode } from './support.js'
+import { PeersWorld, type TestNode } from '../../../support/peers-world.js'
 
 let world: PeersWorld
 beforeEach(() => {

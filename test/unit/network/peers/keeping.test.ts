@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { retryDelay } from '../../../../src/network/peers/book.js'
-import { PeersWorld, type TestNode } from './support.js'
+import { PeersWorld, type TestNode } from '../../../support/peers-world.js'
 
 let world: PeersWorld
 beforeEach(() => {

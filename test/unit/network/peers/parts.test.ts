@@ -19,7 +19,7 @@ import { Database } from '../../../../src/storage/database.js'
 import { rangeOf, table } from '../../../../src/storage/schema.js'
 import { runs } from '../../../support/arbitraries.js'
 import { memoryStore, quietLog } from '../../../support/chain.js'
-import { keyOf } from './support.js'
+import { keyOf } from '../../../support/peers-world.js'
 
 describe('an address', () => {
   it.each([

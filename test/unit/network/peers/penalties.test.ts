@@ -3,7 +3,7 @@ import { RuleError } from '../../../../src/errors.js'
 import type { Peer } from '../../../../src/network/peers/peer.js'
 import { fromUtf8, toHex } from '../../../../src/primitives/bytes.js'
 import { addressesExchange } from '../../../../src/network/wire/addresses.js'
-import { chat, echo, PeersWorld, type TestNode } from './support.js'
+import { chat, echo, PeersWorld, type TestNode } from '../../../support/peers-world.js'
 
 const day = 24 * 60 * 60 * 1000
 

@@ -226,7 +226,6 @@ describe('relay of transactions', () => {
     await announce(node, other.peer, [nameOf(transaction)])
     await allHave([node], transaction)
     expect(slow.questions.filter((name) => name === 'transactions')).toHaveLength(1)
-    slow.other = other.peer.other
   })
 
   it('notes so much of what one peer announces, and looks into its pool for the rest', async () => {

@@ -1,0 +1,18 @@
+import { RuleError } from '../../src/errors.js'
+import { auxPowBytes } from '../../src/primitives/auxpow.js'
+import { Candidates } from '../../src/voting/candidates.js'
+import { craftBlock } from '../support/blocks.js'
+import { TestChain } from '../support/chain.js'
+import type { RuleRow } from './row.js'
+
+/** A candidate that is announced on a chain whose blocks come from `producer`. */
+async function announce(producer: 'miners' | 'sponsor'): Promise<void> {
+  const test = await TestChain.open({ producer })
+  const { header, auxPow } = craftBlock(test.chain)
+  const unit = { header, auxPow: auxPowBytes(auxPow) }
+  if (!new Candidates(test.chain).announce(unit, async () => undefined)) throw new RuleError('internal')
+}
+
+export const candidateRows: readonly RuleRow[] = [
+  { code: 'vote-candidate', accepts: () => announce('miners'), refuses: () => announce('sponsor') },
+]

@@ -1,0 +1,25 @@
+import { fairWeather } from './transport.js'
+import type { Scenario, Storm } from './scenario.js'
+
+/** A storm in which nothing goes wrong by itself. */
+export function quiet(length: number): Storm {
+  const nothing = { loss: 0, duplication: 0, partitions: [], crashes: 0, failures: 0, breaks: 0, stops: 0 }
+  return { length, delay: fairWeather.delay, ...nothing }
+}
+
+/** Four honest validators with right clocks. */
+export function plainScenario(seed: number, storms: readonly Storm[]): Scenario {
+  return {
+    seed,
+    plan: { validators: [0, 1, 2, 3], emptyInterval: 1_000 },
+    nodes: 4,
+    traitors: new Map(),
+    forgetful: new Set(),
+    skews: [0, 0, 0, 0],
+    rates: [1, 1, 1, 1],
+    storms,
+    calm: fairWeather.delay,
+    crashWhenLocked: false,
+    transactions: 6,
+  }
+}

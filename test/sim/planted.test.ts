@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest'
+import type { Verifier } from '../../src/crypto/verifier.js'
+import type { SignStore } from '../../src/voting/sign-file.js'
+import { plainScenario, quiet } from './calm.js'
+import type { Scenario, Storm } from './scenario.js'
+import { type RunOptions, simulate } from './world.js'
+
+/** Faults that are planted into nodes on purpose: a simulation that does not find them would find no others. */
+
+const rough: Storm = { ...quiet(20_000), delay: [1, 1_500], loss: 0.1, crashes: 0.03 }
+const habits = { twins: 1, doubleVotes: 1, eagerness: 1, silence: 0, forgery: 0 }
+
+/** What the first of some seeds that fails says. */
+async function found(scenario: (seed: number) => Scenario, tampering: RunOptions['tampering'] = {}): Promise<string> {
+  for (let seed = 1; seed <= 60; seed++) {
+    try {
+      await simulate(scenario(seed), { tampering })
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error)
+    }
+  }
+  return 'nothing'
+}
+
+it('a validator that forgets what it signed', { timeout: 300_000 }, async () => {
+  const forgetful = (_: unknown, store: SignStore): SignStore => {
+    let first: Uint8Array | undefined
+    return {
+      load: () => store.load(),
+      // Only the first state of each life is kept.
+      save: async (bytes) => store.save((first ??= bytes)),
+    }
+  }
+  const scenario = (seed: number) => plainScenario(seed, [rough])
+  expect(await found(scenario, { signStore: forgetful })).toMatch(/contradicts itself/)
+})
+
+it('a disk that says it has synced and has not', { timeout: 300_000 }, async () => {
+  const scenario = (seed: number) => plainScenario(seed, [rough])
+  expect(await found(scenario, { disksLie: true })).toMatch(/is back at height|contradicts itself|two blocks/)
+})
+
+it('nodes that believe any signature, and somebody who shows them confirms', { timeout: 300_000 }, async () => {
+  const verifier = ({ close }: Verifier): Verifier => ({ verifyAll: () => Promise.resolve(-1), close })
+  const traitors = new Map([[3, { ...habits, forgery: 1 }]])
+  const scenario = (seed: number) => ({ ...plainScenario(seed, [quiet(20_000)]), traitors })
+  expect(await found(scenario, { verifier })).toMatch(/two blocks at height/)
+})
+
+it('more traitors than the protocol bears', { timeout: 300_000 }, async () => {
+  const traitors = new Map([
+    [2, habits],
+    [3, habits],
+  ])
+  const scenario = (seed: number) => ({ ...plainScenario(seed, [{ ...rough, crashes: 0 }]), traitors })
+  expect(await found(scenario)).toMatch(/two blocks at height/)
+})
