@@ -226,8 +226,8 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       devnet.start()
     }
     const payTo = mineTo === undefined ? {} : { payTo: mineTo }
-    const devnetValidator = devnet === undefined ? {} : { validator: devnet.validator }
-    const mining = new Mining({ ...env, chain, mempool, ...payTo, ...devnetValidator })
+    const maker = devnet?.validator ?? voting?.maker
+    const mining = new Mining({ ...env, chain, mempool, ...payTo, ...(maker && { validator: maker }) })
     closers.push(() => mining.stop())
     if (mineTo !== undefined && !spec.hasValidators) mining.start(mineTo)
     await core.start()

@@ -3,12 +3,13 @@ import type { Verifier } from '../../src/crypto/verifier.js'
 import type { SignStore } from '../../src/voting/sign-file.js'
 import { plainScenario, quiet } from './calm.js'
 import type { Scenario, Storm } from './scenario.js'
+import type { Habits } from './traitor.js'
 import { type RunOptions, simulate } from './world.js'
 
 /** Faults that are planted into nodes on purpose: a simulation that does not find them would find no others. */
 
 const rough: Storm = { ...quiet(20_000), delay: [1, 1_500], loss: 0.1, crashes: 0.03 }
-const habits = { twins: 1, doubleVotes: 1, eagerness: 1, silence: 0, forgery: 0 }
+const conspiracy: Habits = { twins: 1, doubleVotes: 0, eagerness: 1, silence: 1, forgery: 0 }
 
 /** What the first of some seeds that fails says. */
 async function found(scenario: (seed: number) => Scenario, tampering: RunOptions['tampering'] = {}): Promise<string> {
@@ -42,16 +43,16 @@ it('a disk that says it has synced and has not', { timeout: 300_000 }, async () 
 
 it('nodes that believe any signature, and somebody who shows them confirms', { timeout: 300_000 }, async () => {
   const verifier = ({ close }: Verifier): Verifier => ({ verifyAll: () => Promise.resolve(-1), close })
-  const traitors = new Map([[3, { ...habits, forgery: 1 }]])
+  const traitors = new Map([[3, { ...conspiracy, forgery: 1 }]])
   const scenario = (seed: number) => ({ ...plainScenario(seed, [quiet(20_000)]), traitors })
   expect(await found(scenario, { verifier })).toMatch(/two blocks at height/)
 })
 
 it('more traitors than the protocol bears', { timeout: 300_000 }, async () => {
   const traitors = new Map([
-    [2, habits],
-    [3, habits],
+    [2, conspiracy],
+    [3, conspiracy],
   ])
-  const scenario = (seed: number) => ({ ...plainScenario(seed, [{ ...rough, crashes: 0 }]), traitors })
+  const scenario = (seed: number) => ({ ...plainScenario(seed, [quiet(20_000)]), traitors })
   expect(await found(scenario)).toMatch(/two blocks at height/)
 })

@@ -38,12 +38,16 @@ export interface Habits {
   readonly forgery: number
 }
 
+/** What traitors of one simulation know of each other's doings: the two blocks of one proposal, by the hash of either. */
+export type Coven = Map<string, readonly [ProposalMessage, ProposalMessage]>
+
 export interface TraitorOptions {
   readonly spec: Spec
   readonly genesis: Hash
   readonly key: Uint8Array
   readonly publicKey: Uint8Array
   readonly habits: Habits
+  readonly coven: Coven
   readonly chance: Chance
 }
 
@@ -51,7 +55,7 @@ export interface TraitorOptions {
 export class Traitor implements Transport {
   readonly #wires: SimulatedTransport
   readonly #options: TraitorOptions
-  /** Blocks that its own node does not know of. */
+  /** Blocks that it proposed two of at a time: these it hands out. */
   readonly #twins = new Map<string, Uint8Array>()
   readonly #proposals: ProposalMessage[] = []
   #owner: LinkOwner | undefined
@@ -93,10 +97,10 @@ export class Traitor implements Transport {
     if (parsed.kind === 'proof' || !equalBytes(signerOf(parsed), this.#options.publicKey)) {
       return this.#wires.broadcast(topic, message)
     }
-    if (chance.happens(habits.silence)) return
     if (parsed.kind === 'proposal' && parsed.validView < 0 && chance.happens(habits.twins)) {
       return void this.#proposeTwice(parsed)
     }
+    if (chance.happens(habits.silence)) return
     if (parsed.kind === 'proposal' || !chance.happens(habits.doubleVotes)) return this.#wires.broadcast(topic, message)
     this.#tellHalves(topic, [message, encodeMessage(this.#otherVote(parsed))])
   }
@@ -143,12 +147,22 @@ export class Traitor implements Transport {
     }
   }
 
-  #voteFor({ height, header, proposal }: ProposalMessage): void {
-    const { publicKey: signer } = this.#options
-    if (!paramsAt(this.#options.spec, height).validators.some((key) => equalBytes(key, signer))) return
-    const prevote = { kind: 'prevote', height, view: proposal.viewOffset, blockHash: header.hash, signer } as const
-    this.#tellAll(voteSubject.topic, this.#signed(prevote))
-    this.#tellAll(voteSubject.topic, this.#signed({ kind: 'precommit', height, header, proposal, signer }))
+  /** In both steps; where another traitor proposed two blocks, each of the others hears votes for the one it was shown. */
+  #voteFor(message: ProposalMessage): void {
+    const { coven, publicKey: signer, spec } = this.#options
+    const { height } = message
+    if (!paramsAt(spec, height).validators.some((key) => equalBytes(key, signer))) return
+    const pair = coven.get(mapKey(message.header.hash)) ?? [message, message]
+    const votes = pair.map(({ header, proposal }) => {
+      const view = proposal.viewOffset
+      return [
+        this.#signed({ kind: 'prevote', height, view, blockHash: header.hash, signer }),
+        this.#signed({ kind: 'precommit', height, header, proposal, signer }),
+      ]
+    })
+    for (const link of this.#wires.links) {
+      for (const vote of votes[shown(link, message)] ?? []) this.#wires.tell(link, voteSubject.topic, vote)
+    }
   }
 
   /** A vote of the same place for another block that was heard of, or for none. */
@@ -177,6 +191,7 @@ export class Traitor implements Transport {
     // Everything but the free nonce stays, so that the other block is as valid as the first.
     const header = new Header({ ...first.header, nonce: first.header.nonce + 1 })
     const twin = (await solve(new Block(header, soloAuxPow(header.hash, header.time), block.transactions))) as Block
+    this.#twins.set(mapKey(first.header.hash), bytes)
     this.#twins.set(mapKey(header.hash), twin.bytes)
     const { sponsor, viewOffset } = first.proposal
     const second = this.#sign({
@@ -188,7 +203,11 @@ export class Traitor implements Transport {
       prevotes: [],
     }) as ProposalMessage
     this.#proposals.push(first, second)
-    this.#tellHalves(proposalSubject.topic, [encodeMessage(first), encodeMessage(second)])
+    for (const { hash } of [first.header, header]) this.#options.coven.set(mapKey(hash), [first, second])
+    const both = [first, second].map(encodeMessage)
+    for (const link of this.#wires.links) {
+      this.#wires.tell(link, proposalSubject.topic, both[shown(link, first)] as Uint8Array)
+    }
     this.#voteFor(second)
     if (this.#options.chance.happens(this.#options.habits.forgery)) {
       this.#tellSome(blockSubject.topic, blockSubject.message.encode(this.#forged(second)))
@@ -235,10 +254,6 @@ export class Traitor implements Transport {
     return encodeMessage(this.#sign(message))
   }
 
-  #tellAll(topic: Topic, message: Uint8Array): void {
-    for (const link of this.#wires.links) this.#wires.tell(link, topic, message)
-  }
-
   #tellSome(topic: Topic, message: Uint8Array): void {
     for (const link of this.#wires.links) {
       if (this.#options.chance.happens(0.5)) this.#wires.tell(link, topic, message)
@@ -250,4 +265,9 @@ export class Traitor implements Transport {
       this.#wires.tell(link, topic, messages[this.#options.chance.below(2)] as Uint8Array)
     })
   }
+}
+
+/** Which of two blocks the node at the other end of a link is shown. */
+function shown(link: SimulatedLink, { proposal }: ProposalMessage): number {
+  return (link.far.node + proposal.viewOffset) % 2
 }

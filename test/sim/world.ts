@@ -16,7 +16,7 @@ import { Oracle, Violation } from './oracle.js'
 import { Chance } from './random.js'
 import type { Scenario, Storm } from './scenario.js'
 import { Trace } from './trace.js'
-import { Traitor } from './traitor.js'
+import { type Coven, Traitor } from './traitor.js'
 import { Turmoil } from './turmoil.js'
 import { Users } from './users.js'
 import { fairWeather, hostOf, publicKeyOfNode, type SimulatedTransport, type Weather, Wires } from './transport.js'
@@ -80,6 +80,7 @@ class World implements Surroundings {
   readonly #honest: readonly SimulatedNode[]
   readonly #users: Users
   readonly #turmoil: Turmoil
+  readonly #coven: Coven = new Map()
   /** Nodes whose tip moved in the present event. */
   readonly #moved = new Set<SimulatedNode>()
   /** For each validator the height at which it precommitted a block last. */
@@ -155,7 +156,7 @@ class World implements Surroundings {
     }
     const chance = new Chance(seed).fork(`traitor ${node.number} ${node.lives}`)
     const { spec, genesis } = this.ground
-    return new Traitor(transport, { spec, genesis, key, publicKey, habits, chance })
+    return new Traitor(transport, { spec, genesis, key, publicKey, habits, coven: this.#coven, chance })
   }
 
   disk(): Disk {

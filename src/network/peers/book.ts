@@ -11,9 +11,10 @@ const mostPlaces = 2000
 const placesOfGroup = 64
 /** Attempts in a row after which an address where nobody ever was is forgotten. */
 const hopelessAfter = 8
-/** Milliseconds until the first new attempt, and at most. */
+/** Milliseconds until the first new attempt, and at most; nodes that were asked for are not waited for so long. */
 const firstRetry = 1_000
 const lastRetry = 600_000
+const wantedRetry = 15_000
 /** Attempts that are counted. */
 const mostFailures = 255
 
@@ -130,7 +131,7 @@ export class AddressBook {
   /** Nobody was met, or not for long: the next attempt waits, twice as long each time. */
   failed(place: Place): void {
     place.failures = Math.min(mostFailures, place.failures + 1)
-    place.retryAt = Math.max(place.retryAt, this.#now() + retryDelay(place.failures, this.#random))
+    place.retryAt = Math.max(place.retryAt, this.#now() + retryDelay(place, this.#random))
     if (!place.wanted && place.seen === 0 && place.failures >= hopelessAfter) this.forget(place)
     else this.#touch(place)
   }
@@ -191,8 +192,8 @@ export class AddressBook {
 }
 
 /** Milliseconds until a place is tried again after so many attempts in a row: doubled each time, and up to half of it less. */
-export function retryDelay(failures: number, random: Random): number {
-  const delay = Math.min(lastRetry, firstRetry * 2 ** (failures - 1))
+export function retryDelay({ failures, wanted }: Pick<Place, 'failures' | 'wanted'>, random: Random): number {
+  const delay = Math.min(wanted ? wantedRetry : lastRetry, firstRetry * 2 ** (failures - 1))
   return delay - randomBelow(random, Math.floor(delay / 2))
 }
 

@@ -1,16 +1,6 @@
-import type { Chain } from '../../chain/chain.js'
-import { checkProofOfWork } from '../../consensus/auxpow.js'
-import { bodyMatchSteps } from '../../consensus/sanity.js'
-import { RuleError } from '../../errors.js'
-import { auxPowBytes } from '../../primitives/auxpow.js'
-import { Block } from '../../primitives/block.js'
-import { equalBytes } from '../../primitives/bytes.js'
-import { headerSize } from '../../primitives/header.js'
-import { runInSlices } from '../../slices.js'
 import { blocksAtOnce, blocksExchange } from '../wire/blocks.js'
-import type { HeaderUnit } from '../wire/headers.js'
 import type { Branch, PendingBlock } from './branch.js'
-import { isUnanswered, type SyncOptions, type SyncPeer } from './parts.js'
+import { isUnanswered, miss, type SyncOptions, type SyncPeer } from './parts.js'
 import { type PeerStates, serves } from './peer-states.js'
 
 /** Bytes of blocks that are here and not connected, or under way; what is under way may turn out larger than it was said to be. */
@@ -23,13 +13,13 @@ export const bodyTries = 3
 const questionBytes = 2 * 1024 * 1024
 const leastBlock = 400
 
-/** A question for blocks, until its answer is looked through. */
+/** A question for blocks that is not answered yet. */
 interface Question {
   readonly peer: SyncPeer
   /** What of it nobody else is asked for. */
   readonly open: Set<PendingBlock>
-  /** Bytes that are expected, or came and are not looked through. */
-  bytes: number
+  /** Bytes that are expected. */
+  readonly bytes: number
   overdue: boolean
   /** Ends the wait for the time when it is overdue. */
   cancel(): void
@@ -38,7 +28,7 @@ interface Question {
 /** What the download of blocks works for. */
 export interface BodyOwner {
   readonly branch: Branch
-  /** A block is here that was not. */
+  /** Blocks are here that were not. */
   arrived(): void
   /** Nobody who may have the block hands it out. */
   missing(block: PendingBlock): void
@@ -139,13 +129,15 @@ export class BodyDownload {
     question.cancel()
     state.fetching = false
     if (this.#stopped) return
-    question.bytes = (answer ?? []).reduce((sum, { length }) => sum + length, 0)
     if (answer !== undefined) {
-      state.answered(question.bytes, clock.now() - asked)
-      this.#learnSizes(blocks.slice(0, answer.length), question.bytes)
+      const bytes = answer.reduce((sum, { length }) => sum + length, 0)
+      state.answered(bytes, clock.now() - asked)
+      this.#learnSizes(blocks.slice(0, answer.length), bytes)
     }
-    await this.#receive(question, blocks, answer).catch((error: unknown) => this.#owner.failed(error))
+    this.#receive(peer, blocks, answer)
+    for (const block of question.open) release(question, block)
     this.#questions.delete(question)
+    this.#owner.arrived()
     this.fill()
   }
 
@@ -178,55 +170,24 @@ export class BodyDownload {
   }
 
   /** Takes what an answer brings; undefined when there was none. */
-  async #receive(
-    question: Question,
-    blocks: readonly PendingBlock[],
-    answer: readonly Uint8Array[] | undefined,
-  ): Promise<void> {
-    const { peer } = question
+  #receive(peer: SyncPeer, blocks: readonly PendingBlock[], answer: readonly Uint8Array[] | undefined): void {
     const given = answer ?? []
     if (given.length > blocks.length) peer.penalise('peer-message', `${given.length} blocks for ${blocks.length} asked`)
     let withheld = 0
     for (const [i, block] of blocks.entries()) {
       // A list that ends early is full; an empty one withholds everything.
-      const missed = given.length === 0 || given[i]?.length === 0
-      if (missed) this.#miss(peer, block)
-      if (missed && answer !== undefined && this.#mustHave(peer, block)) withheld++
-      if (missed || given[i] === undefined) release(question, block)
+      if (given.length > 0 && given[i]?.length !== 0) continue
+      miss(peer, block)
+      if (answer !== undefined && this.#mustHave(peer, block)) withheld++
     }
     if (withheld > 0) peer.penalise('peer-withheld', `${withheld} blocks of its chain are not handed out`)
-    // It has its next question while these are looked through.
-    this.fill()
-    try {
-      for (const [i, block] of blocks.entries()) {
-        const bytes = given[i] ?? new Uint8Array(0)
-        if (bytes.length > 0 && block.body === undefined) await this.#take(peer, block, bytes)
-        question.bytes -= bytes.length
-        release(question, block)
-      }
-    } catch (error) {
-      if (!(error instanceof RuleError)) throw error
-      // The rest of what such a peer sends is not worth a look.
-      peer.penalise(error.code, error.message)
+    for (const [i, block] of blocks.entries()) {
+      const bytes = given[i]
+      if (bytes === undefined || bytes.length === 0 || block.body !== undefined) continue
+      // The answer that it came in may be much larger.
+      block.body = Uint8Array.from(bytes)
+      block.giver = peer
     }
-    for (const block of question.open) release(question, block)
-  }
-
-  async #take(peer: SyncPeer, block: PendingBlock, bytes: Uint8Array): Promise<void> {
-    try {
-      await matchBody(bytes, block.unit, this.#options.chain)
-    } catch (error) {
-      this.#miss(peer, block)
-      throw error
-    }
-    // The answer that it came in may be much larger.
-    block.body = Uint8Array.from(bytes)
-    this.#owner.arrived()
-  }
-
-  #miss(peer: SyncPeer, block: PendingBlock): void {
-    block.misses ??= new Map()
-    block.misses.set(peer.id, (block.misses.get(peer.id) ?? 0) + 1)
   }
 
   /** Whether it is a lie not to have the block. Without validators a peer may be on another branch. */
@@ -244,14 +205,4 @@ function mayGive(peer: SyncPeer, { unit, source, misses }: PendingBlock): boolea
 
 function release(question: Question, block: PendingBlock): void {
   if (question.open.delete(block)) block.asked--
-}
-
-/** Rejects with the RuleError of what is wrong with bytes that should be those of a header's block: nothing of it marks the hash. */
-export async function matchBody(bytes: Uint8Array, unit: HeaderUnit, chain: Chain): Promise<void> {
-  if (!equalBytes(bytes.subarray(0, headerSize), unit.header.bytes)) {
-    throw new RuleError('peer-message', 'it is another block than the one asked for')
-  }
-  const block = Block.fromBytes(bytes)
-  if (!equalBytes(auxPowBytes(block.auxPow), unit.auxPow)) checkProofOfWork(chain.spec, block.header, block.auxPow)
-  await runInSlices(bodyMatchSteps(block, chain.sanity))
 }

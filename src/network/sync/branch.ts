@@ -1,6 +1,7 @@
 import type { Headers, KnownHeader } from '../../chain/headers.js'
 import type { Ancestry } from '../../consensus/context.js'
 import { InvariantError } from '../../errors.js'
+import type { Block } from '../../primitives/block.js'
 import { equalBytes } from '../../primitives/bytes.js'
 import { workOf } from '../../primitives/compact.js'
 import type { Hash } from '../../primitives/hash.js'
@@ -20,13 +21,18 @@ export interface PendingBlock {
   readonly source: SyncPeer
   /** Whether its signatures are believed. */
   readonly assumed: boolean
-  /** The bytes of its block, once they are here and found to be those of the header. */
+  /** The bytes of its block, once they are here, and who handed them out. */
   body: Uint8Array | undefined
+  giver: SyncPeer | undefined
+  /** The block, once its body is found to be the one that the header names. */
+  matched: Block | undefined
   /** Requests for the body that are under way and not overdue. */
   asked: number
   /** How often a peer was asked for the body in vain, by its number. */
   misses: Map<number, number> | undefined
 }
+
+const nothingHere = { body: undefined, giver: undefined, matched: undefined, asked: 0, misses: undefined }
 
 /** Headers that follow one on the other on top of a block that the chain has. */
 export class Branch {
@@ -84,7 +90,7 @@ export class Branch {
     if (!equalBytes(unit.header.previous, this.end.hash))
       throw new InvariantError('a header does not follow the branch')
     const chainWork = this.work + workOf(unit.header.bits)
-    this.#blocks.push({ unit, chainWork, source, assumed, body: undefined, asked: 0, misses: undefined })
+    this.#blocks.push({ unit, chainWork, source, assumed, ...nothingHere })
     this.#bytes += headerUnitSize(unit)
   }
 

@@ -2,7 +2,7 @@ import { reorganisationDepth } from '../../chain/branches.js'
 import { RuleError } from '../../errors.js'
 import { equalBytes } from '../../primitives/bytes.js'
 import type { Hash } from '../../primitives/hash.js'
-import { headersAtOnce, headersExchange, type HeaderUnit } from '../wire/headers.js'
+import { headersAnswer, headersAtOnce, headersExchange, type HeaderUnit, headerUnitSize } from '../wire/headers.js'
 import { AssumedChain, assumedHeaders } from './assumed.js'
 import { Branch } from './branch.js'
 import { checkLinks, checkProof, extendBranch, type HeaderChecking } from './check.js'
@@ -210,6 +210,8 @@ export class HeaderDownload {
       this.refresh()
       if (followed && branch !== this.#branch) return
       checkAnswer(units, locator)
+      const short = isShort(units, claim.height)
+      if (short) this.#rest(peer, restAfterFailure)
       const known = units.findIndex(
         ({ header }) => !branch.has(header) && !isHeld(chain.headers.get(header.hash)?.status),
       )
@@ -235,6 +237,7 @@ export class HeaderDownload {
         state.explored(claim)
         return
       }
+      if (short) return
       branch = target
     }
   }
@@ -288,13 +291,19 @@ export class HeaderDownload {
     const start = new Branch(chain.tip).locator(chain.headers)
     let hashes: AssumedChain | undefined
     while (hashes === undefined || !(hashes.complete || hashes.wrong)) {
-      const locator = hashes === undefined ? start : [hashes.last]
+      const locator = hashes === undefined ? start : [hashes.last, ...start]
       const units = await this.#ask(peer, locator)
       if (units === undefined) return
       checkAnswer(units, locator)
       const [first] = units
       if (first === undefined) {
         dismiss(peer, 'peer-withheld', `its headers end before height ${assumeValid.height}`)
+        return
+      }
+      // The peer left the branch that it told of, or holds everything up.
+      const left = hashes !== undefined && !equalBytes(first.header.previous, hashes.last)
+      if (left || isShort(units, assumeValid.height)) {
+        this.#rest(peer, restAfterFailure)
         return
       }
       const below = chain.headers.get(first.header.previous)
@@ -329,6 +338,13 @@ function checkAnswer(units: readonly HeaderUnit[], locator: readonly Hash[]): vo
     throw new RuleError('peer-headers', `${first.header.id} follows no header that was named`)
   }
   checkLinks(units)
+}
+
+/** Whether an answer ends for no reason: before the height it should lead to, and with room for more. */
+function isShort(units: readonly HeaderUnit[], height: number): boolean {
+  const last = units.at(-1)
+  if (last === undefined || units.length >= headersAtOnce || last.header.height >= height) return false
+  return units.reduce((sum, unit) => sum + headerUnitSize(unit), 0) < headersAnswer / 2
 }
 
 /** Whether the chain has the block of a header. */

@@ -7,6 +7,7 @@ export const transportLimits = {
   hostConnects: 64,
   handshakeTime: 5_000,
   closeTime: 500,
+  stopTime: 2_000,
   dialTime: 10_000,
   addressTime: 5_000,
   dialAddresses: 4,

@@ -10,7 +10,7 @@ import { Handshakes } from './handshakes.js'
 import { type Connection, createNode, keyOfPeer, type Libp2pNode, multiaddr, type PeerId } from './libp2p.js'
 import { type TransportLimits, transportLimits } from './limits.js'
 import { Libp2pLink } from './link.js'
-import { listenPlaces } from './listen.js'
+import { listenPlaces, portInUse } from './listen.js'
 
 /** Everything that exists while the transport runs. */
 interface Running {
@@ -95,7 +95,13 @@ export class Libp2pTransport implements NodeTransport {
     node.addEventListener('connection:open', ({ detail }) => this.#opened(detail))
     node.addEventListener('connection:close', ({ detail }) => this.#ended(detail))
     await this.#answer(node, new Answers(owner, env.log))
-    await node.start()
+    try {
+      await node.start()
+    } catch (error) {
+      this.#running = undefined
+      // Somebody took the port since it was found free.
+      throw String(error).includes('EADDRINUSE') ? portInUse(hosts, listen.port) : error
+    }
     gossip.subscribe()
     this.#port = listen.port
     this.#addresses = node.getMultiaddrs().map((address) => address.toString())
@@ -121,8 +127,22 @@ export class Libp2pTransport implements NodeTransport {
     this.#cancelRounds?.()
     this.#handshakes.close()
     for (const link of this.#byPeer.values()) link.close()
-    await this.#running?.node.stop()
+    await this.#stop()
     for (const link of [...this.#byPeer.values()]) this.#left(link)
+  }
+
+  /** Stops libp2p, and does not wait for it longer than it deserves. */
+  #stop(): Promise<void> {
+    const { timers, log } = this.#options.env
+    return new Promise((resolve) => {
+      const cancel = timers.after(this.#limits.stopTime, resolve)
+      Promise.resolve(this.#running?.node.stop())
+        .catch((error: unknown) => log.debug({ error: (error as Error).message }, 'libp2p did not stop in order'))
+        .finally(() => {
+          cancel()
+          resolve()
+        })
+    })
   }
 
   #topicId({ name, version }: Topic): string {

@@ -71,6 +71,8 @@ export class TestNet {
   #now = 0
   /** Whether a gossiped message is delivered. */
   filter: Filter = () => true
+  /** What is handed out for a body; undefined: what there is. */
+  handOut: ((hash: Hash) => Uint8Array | undefined) | undefined
   /** Whether nodes ask each other what they lack, every second. */
   healing = true
 
@@ -238,6 +240,8 @@ export class TestNet {
 
   async #fetch(hash: Hash, node: TestNode): Promise<Uint8Array | undefined> {
     if (!node.online) return undefined
+    const other = this.handOut?.(hash)
+    if (other !== undefined) return other
     for (const other of this.nodes) {
       if (other === node || !other.online) continue
       const known = other.test.reader.headerOf(hash)

@@ -42,8 +42,13 @@ describe('keeping peers', () => {
     expect(outbound(told).filter(({ address }) => address.startsWith('7.7.')).length).toBe(4)
   })
 
-  it('comes back to where nobody is, half as often each time', async () => {
-    const node = await world.open({ peers: ['3.3.3.3:1'] })
+  it('comes back to where somebody was, half as often each time', async () => {
+    const gone = await world.open()
+    const before = await world.open({ peers: [gone.address] })
+    await world.run()
+    await gone.stop()
+    await before.stop()
+    const node = await world.open({ number: 2, store: before.store })
     await world.run(10_000)
     const early = node.transport.dialled.length
     expect(early).toBeGreaterThanOrEqual(3)
@@ -57,14 +62,25 @@ describe('keeping peers', () => {
     expect(node.transport.dialled.length - hour).toBeLessThanOrEqual(13)
   })
 
+  it('does not wait long for nodes that it was told to connect to', async () => {
+    const node = await world.open({ peers: ['3.3.3.3:1'] })
+    await world.run(3_600_000)
+    const before = node.transport.dialled.length
+    await world.run(60_000)
+    expect(node.transport.dialled.length - before).toBeGreaterThanOrEqual(4)
+    expect(node.transport.dialled.length - before).toBeLessThanOrEqual(9)
+  })
+
   it('waits twice as long after each failure, and ten minutes at most', () => {
     const least = { bytes: (length: number) => new Uint8Array(length) }
     const most = { bytes: (length: number) => new Uint8Array(length).fill(255) }
-    const waits = [1, 2, 3, 4, 10, 11, 200].map((failures) => retryDelay(failures, least))
-    expect(waits).toEqual([1000, 2000, 4000, 8000, 512_000, 600_000, 600_000])
-    for (const failures of [1, 2, 3, 50]) {
-      expect(retryDelay(failures, most)).toBeGreaterThan(retryDelay(failures, least) / 2 - 1)
-      expect(retryDelay(failures, most)).toBeLessThanOrEqual(retryDelay(failures, least))
+    const waits = (wanted: boolean, random = least) =>
+      [1, 2, 3, 4, 10, 11, 200].map((failures) => retryDelay({ failures, wanted }, random))
+    expect(waits(false)).toEqual([1000, 2000, 4000, 8000, 512_000, 600_000, 600_000])
+    expect(waits(true)).toEqual([1000, 2000, 4000, 8000, 15_000, 15_000, 15_000])
+    for (const [i, wait] of waits(false, most).entries()) {
+      expect(wait).toBeGreaterThan((waits(false)[i] as number) / 2 - 1)
+      expect(wait).toBeLessThanOrEqual(waits(false)[i] as number)
     }
   })
 

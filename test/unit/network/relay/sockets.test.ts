@@ -19,7 +19,7 @@ interface Node {
 
 const nodes: Node[] = []
 
-/** A node with a real transport that outbound connections of its own do not leave. */
+/** A node on a port of its own that opens connections to no others than these. */
 async function open(...peers: string[]): Promise<Node> {
   const test = await TestChain.open()
   const secretKey = randomBytes(32)

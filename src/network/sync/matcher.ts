@@ -1,0 +1,98 @@
+import type { Chain } from '../../chain/chain.js'
+import { checkProofOfWork } from '../../consensus/auxpow.js'
+import { bodyMatchSteps } from '../../consensus/sanity.js'
+import { RuleError } from '../../errors.js'
+import { auxPowBytes } from '../../primitives/auxpow.js'
+import { Block } from '../../primitives/block.js'
+import { equalBytes } from '../../primitives/bytes.js'
+import { headerSize } from '../../primitives/header.js'
+import { runInSlices } from '../../slices.js'
+import type { HeaderUnit } from '../wire/headers.js'
+import type { Branch, PendingBlock } from './branch.js'
+import { miss, type SyncPeer } from './parts.js'
+
+/** Bytes of blocks that are decoded and wait for the writer: decoded they take several times as much. */
+export const matchedBytes = 6 * 1024 * 1024
+
+/** What the matcher works for. */
+export interface MatcherOwner {
+  readonly branch: Branch
+  /** A block can be connected that could not before. */
+  matched(): void
+  /** Blocks have to be fetched again. */
+  unmatched(): void
+  /** Something that must not happen did. */
+  failed(error: unknown): void
+}
+
+/** Looks whether bodies are those that their headers name: the lowest first, and at once unless much waits for the writer. */
+export class BodyMatcher {
+  readonly #chain: Chain
+  readonly #owner: MatcherOwner
+  #running = false
+  #stopped = false
+
+  constructor(chain: Chain, owner: MatcherOwner) {
+    this.#chain = chain
+    this.#owner = owner
+  }
+
+  wake(): void {
+    if (this.#running || this.#stopped) return
+    this.#running = true
+    this.#run().catch((error: unknown) => this.#owner.failed(error))
+  }
+
+  stop(): void {
+    this.#stopped = true
+  }
+
+  async #run(): Promise<void> {
+    for (let block = this.#next(); block !== undefined; block = this.#next()) {
+      const body = block.body as Uint8Array
+      try {
+        const matched = await matchBody(body, block.unit, this.#chain)
+        if (this.#stopped) return
+        // Two answers may bring the same block.
+        if (block.body === body) block.matched = matched
+        this.#owner.matched()
+      } catch (error) {
+        if (!(error instanceof RuleError)) throw error
+        this.#discard(block, block.giver as SyncPeer, error)
+      }
+    }
+    this.#running = false
+  }
+
+  #next(): PendingBlock | undefined {
+    let bytes = 0
+    for (const { body, matched } of this.#owner.branch.blocks) if (matched !== undefined) bytes += body?.length ?? 0
+    const [first] = this.#owner.branch.blocks
+    const room = bytes < matchedBytes || first?.matched === undefined
+    return room ? this.#owner.branch.blocks.find(({ body, matched }) => body !== undefined && matched === undefined) : undefined
+  }
+
+  /** What else came from such a peer and was not looked at is not worth a look. */
+  #discard(broken: PendingBlock, giver: SyncPeer, error: RuleError): void {
+    miss(giver, broken)
+    for (const block of this.#owner.branch.blocks) {
+      if (block.giver === giver && block.matched === undefined) block.body = undefined
+    }
+    giver.penalise(error.code, `block ${broken.unit.header.id}: ${error.message}`)
+    this.#owner.unmatched()
+  }
+}
+
+/**
+ * The block that the bytes hold. Rejects with the RuleError of what is wrong where they are not those of a header's block:
+ * nothing of that marks the hash.
+ */
+export async function matchBody(bytes: Uint8Array, unit: HeaderUnit, chain: Chain): Promise<Block> {
+  if (!equalBytes(bytes.subarray(0, headerSize), unit.header.bytes)) {
+    throw new RuleError('peer-message', 'it is another block than the one asked for')
+  }
+  const block = Block.fromBytes(bytes)
+  if (!equalBytes(auxPowBytes(block.auxPow), unit.auxPow)) checkProofOfWork(chain.spec, block.header, block.auxPow)
+  await runInSlices(bodyMatchSteps(block, chain.sanity))
+  return block
+}

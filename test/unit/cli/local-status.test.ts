@@ -1,0 +1,74 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { LocalNode } from '../../../src/cli/local-network.js'
+import { type NodeStatus, statusLine, StatusScreen, statusTable } from '../../../src/cli/local-status.js'
+
+const well: NodeStatus = { node: 1, state: 'running', height: 12, view: 0, peers: 3, pool: 0, signing: 'yes' }
+const nodeAt = (number: number) =>
+  ({ number, start: { rest: `http://127.0.0.1:2${number - 1}334`, rpc: `http://127.0.0.1:${number}` } }) as LocalNode
+
+describe('the nodes of a local network', () => {
+  it('are a table', () => {
+    const statuses: NodeStatus[] = [
+      well,
+      { ...well, node: 2, height: 9, signing: 'the sign state is missing; start with …' },
+      { ...well, node: 3, state: 'ended: signal SIGKILL' },
+      { node: 4, state: 'silent' },
+    ]
+    expect(statusTable(statuses, [1, 2, 3, 4].map(nodeAt))).toEqual([
+      'node  REST                    height  view  peers  pool  signing',
+      '1     http://127.0.0.1:20334      12     0      3     0  yes',
+      '2     http://127.0.0.1:21334       9     0      3     0  the sign state is missing',
+      '3     http://127.0.0.1:22334      12     0      3     0  ended: signal SIGKILL',
+      '4     http://127.0.0.1:23334       -     -      -     -  silent',
+    ])
+  })
+
+  it('are lines', () => {
+    expect(statusLine(well)).toBe('node 1: height 12, view 0, peers 3, pool 0, signing yes')
+    expect(statusLine({ ...well, state: 'silent' })).toBe('node 1: silent')
+  })
+})
+
+describe('the screen', () => {
+  afterEach(() => void vi.unstubAllGlobals())
+
+  /** What is shown while the node has these heights one after the other. */
+  async function shown(columns: number | undefined, json: boolean, heights: readonly number[]): Promise<string> {
+    let out = ''
+    const left = [...heights]
+    vi.stubGlobal('fetch', async (_: string, { body }: { body: string }) => {
+      const { method } = JSON.parse(body) as { method: string }
+      const result = {
+        getsyncstatus: () => {
+          const height = left.shift()
+          if (left.length === 0) screen.stop()
+          return { height, peers: [1, 2] }
+        },
+        getarbitersinfo: () => ({ view: 1, signing: 'yes' }),
+        getmininginfo: () => ({ pooledtx: 4 }),
+      }[method]?.()
+      return new Response(JSON.stringify({ jsonrpc: '2.0', id: 1, result }))
+    })
+    const context = { out: (text: string) => void (out += text), columns: () => columns }
+    const screen = new StatusScreen(context, json, () => [nodeAt(1)])
+    await screen.start()
+    return out
+  }
+
+  it('tells what changes, line by line', async () => {
+    const line = (height: number) => `node 1: height ${height}, view 1, peers 2, pool 4, signing yes\n`
+    expect(await shown(undefined, false, [5, 5, 6, 0])).toBe(line(5) + line(6))
+  })
+
+  it('tells it as JSON where that is asked for', async () => {
+    const status = { node: 1, state: 'running', height: 5, view: 1, peers: 2, pool: 4, signing: 'yes' }
+    expect(await shown(80, true, [5, 5, 0])).toBe(`${JSON.stringify(status)}\n`)
+  })
+
+  it('writes the table over itself on a terminal, within its width', async () => {
+    const out = await shown(30, false, [5, 6, 0])
+    const [first = '', second] = out.split('\x1b[2A\r\x1b[J')
+    expect(first.split('\n').map((line) => line.length)).toEqual([29, 29, 0])
+    expect(second).toBe(first)
+  })
+})

@@ -1,0 +1,107 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { SyncProgress } from '../../../src/api/context.js'
+import { progressLine, showProgress } from '../../../src/cli/progress.js'
+
+const idle: SyncProgress = { stage: 'idle', catchingUp: false, height: 900, target: 900, rate: 0 }
+const blocks: SyncProgress = {
+  stage: 'blocks',
+  catchingUp: true,
+  height: 120,
+  target: 900,
+  rate: 34.52,
+  secondsLeft: 22.6,
+}
+
+let printed = ''
+let logged: unknown[] = []
+let timers: { milliseconds: number; callback: () => void }[] = []
+let progress = idle
+
+beforeEach(() => {
+  printed = ''
+  logged = []
+  timers = []
+  progress = idle
+})
+
+function show(columns: number | undefined): () => void {
+  const nothing = () => {}
+  const log = { debug: nothing, info: nothing, warn: (fields: unknown) => void logged.push(fields), error: nothing }
+  const after = (milliseconds: number, callback: () => void) => {
+    const timer = { milliseconds, callback }
+    timers.push(timer)
+    return () => void (timers = timers.filter((one) => one !== timer))
+  }
+  const context = { columns: () => columns, err: (text: string) => void (printed += text) }
+  return showProgress(context, { log, timers: { after } }, () => progress)
+}
+
+function tick(): void {
+  timers.shift()?.callback()
+}
+
+describe('on a terminal', () => {
+  it('is one line that is written again, and gone when all is known', () => {
+    const end = show(80)
+    tick()
+    expect(printed).toBe('')
+    progress = blocks
+    tick()
+    expect(printed).toBe(`\r${progressLine(blocks)}\x1b[K`)
+    printed = ''
+    progress = idle
+    tick()
+    tick()
+    expect(printed).toBe('\r\x1b[K')
+    expect(logged).toEqual([])
+    end()
+    expect(timers).toEqual([])
+  })
+
+  it('never takes a second line, and leaves none behind', () => {
+    progress = { ...blocks, reason: 'x'.repeat(100) }
+    const end = show(40)
+    tick()
+    expect(printed).toHaveLength(1 + 39 + 3)
+    end()
+    expect(printed.endsWith('\r\x1b[K')).toBe(true)
+  })
+})
+
+describe('elsewhere', () => {
+  it('is a line of the log every ten seconds', () => {
+    progress = blocks
+    show(undefined)
+    expect(timers.map(({ milliseconds }) => milliseconds)).toEqual([10_000])
+    tick()
+    progress = { ...blocks, stage: 'waiting', rate: 0, reason: 'no peer has block 121' }
+    tick()
+    progress = idle
+    tick()
+    expect(logged).toEqual([
+      { stage: 'blocks', height: 120, target: 900, blocksPerSecond: 34.5, secondsLeft: 23 },
+      {
+        stage: 'waiting',
+        height: 120,
+        target: 900,
+        blocksPerSecond: 0,
+        secondsLeft: 23,
+        reason: 'no peer has block 121',
+      },
+    ])
+    expect(printed).toBe('')
+  })
+})
+
+describe('the line', () => {
+  it.each<[SyncProgress, string]>([
+    [blocks, 'blocks  [###---------------------] 120 of 900, 34.5 blocks/s, 23 s left'],
+    [{ ...blocks, secondsLeft: 600 }, 'blocks  [###---------------------] 120 of 900, 34.5 blocks/s, 10 min left'],
+    [{ ...blocks, secondsLeft: 36_000 }, 'blocks  [###---------------------] 120 of 900, 34.5 blocks/s, 10 h left'],
+    [
+      { stage: 'headers', catchingUp: true, height: 0, target: 0, rate: 0, reason: 'no peers' },
+      'headers [------------------------] 0 of 0, no peers',
+    ],
+    [{ ...idle, height: 901 }, 'idle    [########################] 901 of 900'],
+  ])('tells %j', (now, line) => expect(progressLine(now)).toBe(line))
+})
