@@ -79,6 +79,7 @@ export class StatusScreen {
   }
 
   #show(before: readonly NodeStatus[]): void {
+    if (JSON.stringify(before) === JSON.stringify(this.#statuses)) return
     if (this.#columns !== undefined) {
       this.#clear()
       this.#draw(this.#columns)

@@ -321,14 +321,23 @@ export class Machine {
     }
     const prevotes = this.votes.prevotes(view)
     if (prevotes.filter(({ blockHash }) => blockHash === undefined).length >= this.needed) return this.precommitNil()
-    if (prevotes.length >= this.needed) this.time('prevote')
+    if (prevotes.length >= this.needed || this.isBehind) this.time('prevote')
   }
 
   /** Line 47; and no block can be confirmed any more in a view with a quorum against any, so that it is over. */
   private answerPrecommits(): void {
     const precommits = this.votes.precommits(this.view)
-    if (precommits.length >= this.needed) this.time('precommit')
+    const behind = this.step === 'precommit' && this.isBehind
+    if (precommits.length >= this.needed || behind) this.time('precommit')
     if (precommits.filter(({ kind }) => kind === 'precommit-nil').length >= this.needed) this.enter(this.view + 1)
+  }
+
+  /**
+   * Whether a validator left the present view, so that its votes here may never come: a message is forgotten in a crash
+   * or for one of a higher view. Whoever is behind then follows at the pace of the timers, even where nothing is a quorum.
+   */
+  private get isBehind(): boolean {
+    return this.votes.reachedBy(1) > this.view
   }
 
   /** Lines 42 and 43, of whatever view a quorum of prevotes shows up: a later valid block is never a worse one to propose. */

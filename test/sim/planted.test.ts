@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { Verifier } from '../../src/crypto/verifier.js'
 import type { SignStore } from '../../src/voting/sign-file.js'
 import { plainScenario, quiet } from './calm.js'
-import type { Scenario, Storm } from './scenario.js'
+import { everySide, type Scenario, type Storm } from './scenario.js'
 import type { Habits } from './traitor.js'
 import { type RunOptions, simulate } from './world.js'
 
@@ -38,7 +38,9 @@ it('a validator that forgets what it signed', { timeout: 300_000 }, async () => 
 
 it('a disk that says it has synced and has not', { timeout: 300_000 }, async () => {
   const scenario = (seed: number) => plainScenario(seed, [rough])
-  expect(await found(scenario, { disksLie: true })).toMatch(/is back at height|contradicts itself|two blocks/)
+  expect(await found(scenario, { disksLie: true })).toMatch(
+    /is back at height|lost transactions|contradicts itself|two blocks/,
+  )
 })
 
 it('nodes that believe any signature, and somebody who shows them confirms', { timeout: 300_000 }, async () => {
@@ -53,6 +55,8 @@ it('more traitors than the protocol bears', { timeout: 300_000 }, async () => {
     [2, conspiracy],
     [3, conspiracy],
   ])
-  const scenario = (seed: number) => ({ ...plainScenario(seed, [quiet(20_000)]), traitors })
+  // The honest two hear nothing of each other, and each of them believes that three confirm its block.
+  const partitions = [{ from: 3_000, until: 19_000, sides: [0, 1, everySide, everySide], breaks: false }]
+  const scenario = (seed: number) => ({ ...plainScenario(seed, [{ ...quiet(20_000), partitions }]), traitors })
   expect(await found(scenario)).toMatch(/two blocks at height/)
 })

@@ -4,11 +4,13 @@ import type { Habits } from './traitor.js'
 
 /** What a seed makes of a simulation: who takes part, and what goes wrong. */
 
+export const everySide = -1
+
 export interface Partition {
   /** Milliseconds after the storm began. */
   readonly from: number
   readonly until: number
-  /** The side that each node is on. */
+  /** The side that each node is on; {@link everySide} for one that reaches all. */
   readonly sides: readonly number[]
   /** Whether connections end at once, or stay open and carry nothing. */
   readonly breaks: boolean
@@ -132,7 +134,7 @@ function partitions(chance: Chance, nodes: number, length: number): Partition[] 
     const mixed = chance.shuffled(Array.from({ length: nodes }, (_, node) => node))
     const minority = chance.pick([1, Math.floor(nodes / 2), chance.between(1, nodes - 1)])
     const halves = Array.from({ length: nodes }, (_, node) => (mixed.indexOf(node) < minority ? 0 : 1))
-    const scattered = halves.map(() => chance.below(3))
+    const scattered = halves.map(() => chance.pick([0, 1, 2, everySide]))
     list.push({ from, until, sides: chance.pick([halves, halves, scattered]), breaks: chance.happens(0.5) })
     from = until + chance.between(0, length / 2)
   }

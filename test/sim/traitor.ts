@@ -9,7 +9,7 @@ import { solve } from '../../src/mining/solve.js'
 import type { Link, LinkOwner, Protocol, Topic, Transport, Verdict } from '../../src/network/link.js'
 import { blocksExchange } from '../../src/network/wire/blocks.js'
 import { blockSubject, headersExchange, type HeaderUnit } from '../../src/network/wire/headers.js'
-import { proposalSubject, voteSubject } from '../../src/network/wire/votes.js'
+import { proposalSubject, votesExchange, voteSubject } from '../../src/network/wire/votes.js'
 import {
   blockOf,
   encodeMessage,
@@ -38,8 +38,13 @@ export interface Habits {
   readonly forgery: number
 }
 
-/** What traitors of one simulation know of each other's doings: the two blocks of one proposal, by the hash of either. */
-export type Coven = Map<string, readonly [ProposalMessage, ProposalMessage]>
+/** What the traitors of one simulation have in common. */
+export class Coven {
+  /** By number of the node; those of the present lives. */
+  readonly members = new Map<number, Traitor>()
+  /** The two blocks of one proposal, by the hash of either. */
+  readonly pairs = new Map<string, readonly [ProposalMessage, ProposalMessage]>()
+}
 
 export interface TraitorOptions {
   readonly spec: Spec
@@ -63,6 +68,7 @@ export class Traitor implements Transport {
   constructor(wires: SimulatedTransport, options: TraitorOptions) {
     this.#wires = wires
     this.#options = options
+    options.coven.members.set(wires.node, this)
   }
 
   get port(): number {
@@ -100,7 +106,7 @@ export class Traitor implements Transport {
     if (parsed.kind === 'proposal' && parsed.validView < 0 && chance.happens(habits.twins)) {
       return void this.#proposeTwice(parsed)
     }
-    if (chance.happens(habits.silence)) return
+    if (this.#silent()) return
     if (parsed.kind === 'proposal' || !chance.happens(habits.doubleVotes)) return this.#wires.broadcast(topic, message)
     this.#tellHalves(topic, [message, encodeMessage(this.#otherVote(parsed))])
   }
@@ -112,8 +118,9 @@ export class Traitor implements Transport {
       if (twins.some((twin) => twin !== undefined)) {
         return blocksExchange.answer.encode(twins.map((twin) => twin ?? new Uint8Array(0)))
       }
-      if (chance.happens(habits.silence)) return blocksExchange.answer.encode([])
+      if (this.#silent()) return blocksExchange.answer.encode([])
     }
+    if (protocol.name === votesExchange.protocol.name && this.#silent()) return votesExchange.answer.encode([])
     if (protocol.name === headersExchange.protocol.name && chance.happens(habits.forgery)) {
       const proposal = this.#proposals.at(-1)
       if (proposal !== undefined) return headersExchange.answer.encode([this.#forged(proposal)])
@@ -121,9 +128,14 @@ export class Traitor implements Transport {
     return owner.answer(link, protocol, body)
   }
 
-  #heard(owner: LinkOwner, link: Link, topic: Topic, message: Uint8Array): Promise<Verdict> {
+  async #heard(owner: LinkOwner, link: Link, topic: Topic, message: Uint8Array): Promise<Verdict> {
     if (topic.name === proposalSubject.topic.name) this.#consider(message)
-    return owner.heard(link, topic, message)
+    const verdict = await owner.heard(link, topic, message)
+    return verdict === 'accept' && this.#silent() ? 'ignore' : verdict
+  }
+
+  #silent(): boolean {
+    return this.#options.chance.happens(this.#options.habits.silence)
   }
 
   /** A proposal of somebody else: an occasion for votes that no honest validator would give, and for a lie. */
@@ -152,7 +164,7 @@ export class Traitor implements Transport {
     const { coven, publicKey: signer, spec } = this.#options
     const { height } = message
     if (!paramsAt(spec, height).validators.some((key) => equalBytes(key, signer))) return
-    const pair = coven.get(mapKey(message.header.hash)) ?? [message, message]
+    const pair = coven.pairs.get(mapKey(message.header.hash)) ?? [message, message]
     const votes = pair.map(({ header, proposal }) => {
       const view = proposal.viewOffset
       return [
@@ -160,7 +172,7 @@ export class Traitor implements Transport {
         this.#signed({ kind: 'precommit', height, header, proposal, signer }),
       ]
     })
-    for (const link of this.#wires.links) {
+    for (const link of this.#dupes) {
       for (const vote of votes[shown(link, message)] ?? []) this.#wires.tell(link, voteSubject.topic, vote)
     }
   }
@@ -185,6 +197,7 @@ export class Traitor implements Transport {
   }
 
   async #proposeTwice(first: ProposalMessage): Promise<void> {
+    const { chance, habits } = this.#options
     const bytes = await this.#bodyOf(first.header.hash)
     if (bytes === undefined) return this.#wires.broadcast(proposalSubject.topic, encodeMessage(first))
     const block = Block.fromBytes(bytes)
@@ -203,13 +216,15 @@ export class Traitor implements Transport {
       prevotes: [],
     }) as ProposalMessage
     this.#proposals.push(first, second)
-    for (const { hash } of [first.header, header]) this.#options.coven.set(mapKey(hash), [first, second])
+    for (const { hash } of [first.header, header]) this.#options.coven.pairs.set(mapKey(hash), [first, second])
     const both = [first, second].map(encodeMessage)
-    for (const link of this.#wires.links) {
+    for (const link of this.#dupes) {
       this.#wires.tell(link, proposalSubject.topic, both[shown(link, first)] as Uint8Array)
     }
-    this.#voteFor(second)
-    if (this.#options.chance.happens(this.#options.habits.forgery)) {
+    for (const member of this.#options.coven.members.values()) {
+      if (member === this || chance.happens(member.#options.habits.eagerness)) member.#voteFor(second)
+    }
+    if (chance.happens(habits.forgery)) {
       this.#tellSome(blockSubject.topic, blockSubject.message.encode(this.#forged(second)))
     }
   }
@@ -244,6 +259,11 @@ export class Traitor implements Transport {
     ])
     const auxPow = soloAuxPow(header.hash, header.time)
     return { header, auxPow: auxPowBytes(auxPow), confirm: confirmBytes({ proposal, votes }), size: 500 }
+  }
+
+  /** Links to those who are in on nothing. */
+  get #dupes(): readonly SimulatedLink[] {
+    return this.#wires.links.filter(({ far }) => !this.#options.coven.members.has(far.node))
   }
 
   #sign(message: UnsignedMessage): VotingMessage {

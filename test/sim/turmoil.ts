@@ -1,7 +1,7 @@
 import type { Agenda } from './clock.js'
 import type { SimulatedNode } from './node.js'
 import type { Chance } from './random.js'
-import type { Partition, Scenario, Storm } from './scenario.js'
+import { everySide, type Partition, type Scenario, type Storm } from './scenario.js'
 import type { Weather, Wires } from './transport.js'
 
 /** What goes wrong in a simulation, at the times that its scenario gives. */
@@ -33,7 +33,7 @@ export class Turmoil {
     this.#nodes = parts.nodes
     this.#tell = parts.tell
     this.#set({ delay: parts.scenario.calm, loss: 0, duplication: 0 })
-    this.#wires.weather.passes = (from, to) => this.#sides === undefined || this.#sides[from] === this.#sides[to]
+    this.#wires.weather.passes = (from, to) => this.#sides === undefined || meet(this.#sides, from, to)
   }
 
   begin(storm: Storm): void {
@@ -75,7 +75,7 @@ export class Turmoil {
     if (!breaks) return
     for (const node of this.#nodes) {
       for (const link of [...this.#wires.links(node.number)]) {
-        if (sides[link.far.node] !== sides[node.number]) link.cut()
+        if (!meet(sides, link.far.node, node.number)) link.cut()
       }
     }
   }
@@ -92,4 +92,8 @@ export class Turmoil {
     }
     if (this.#chance.happens(stops)) this.#chance.pick(this.#nodes).stop()
   }
+}
+
+function meet(sides: readonly number[], one: number, other: number): boolean {
+  return sides[one] === sides[other] || sides[one] === everySide || sides[other] === everySide
 }

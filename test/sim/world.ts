@@ -16,7 +16,7 @@ import { Oracle, Violation } from './oracle.js'
 import { Chance } from './random.js'
 import type { Scenario, Storm } from './scenario.js'
 import { Trace } from './trace.js'
-import { type Coven, Traitor } from './traitor.js'
+import { Coven, Traitor } from './traitor.js'
 import { Turmoil } from './turmoil.js'
 import { Users } from './users.js'
 import { fairWeather, hostOf, publicKeyOfNode, type SimulatedTransport, type Weather, Wires } from './transport.js'
@@ -80,7 +80,7 @@ class World implements Surroundings {
   readonly #honest: readonly SimulatedNode[]
   readonly #users: Users
   readonly #turmoil: Turmoil
-  readonly #coven: Coven = new Map()
+  readonly #coven = new Coven()
   /** Nodes whose tip moved in the present event. */
   readonly #moved = new Set<SimulatedNode>()
   /** For each validator the height at which it precommitted a block last. */

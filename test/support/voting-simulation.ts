@@ -41,6 +41,8 @@ class Node {
   machine: Machine
   disk: Uint8Array
   timers: Timer[] = []
+  /** How likely a message of each kind does not reach it at the moment. */
+  readonly losses = [0, 0, 0, 0]
   /** Blocks that the machine asked for and was not told of. */
   wants: Header[] = []
   asked: number | undefined
@@ -84,59 +86,143 @@ export class VotingSimulation {
   /** Everything that was ever signed and sent, by bytes: what a liar can know. */
   private readonly said = new Map<string, SignedMessage>()
   private readonly blocks = new Map<string, { header: Header; valid: boolean; holders: Set<number> }>()
+  /** Proposals that all liars voted for. */
+  private readonly joined = new Set<SignedMessage>()
   private now = 0
   private confirmed: Hash | undefined
-  /** Who hears anything at the moment. */
-  private reachable: readonly Node[]
   /** Whether nodes crash while they sign. */
   private chaos = true
 
   constructor(seed: number) {
     this.dice = new Chance(seed)
-    const count = this.dice.happens(0.5) ? 4 : 1 + this.dice.below(7)
+    const count = this.dice.happens(0.6) ? 4 : 1 + this.dice.below(7)
     this.voters = new Voters(count, height)
     this.needed = quorum(count)
     const f = count - this.needed
     this.views = count + f + 2
     const places = [...this.voters.keys.keys()]
-    this.liars = Array.from({ length: this.dice.happens(0.7) ? f : 0 }, () => this.draw(places))
+    this.liars = Array.from({ length: this.dice.happens(0.85) ? f : 0 }, () => this.draw(places))
     this.nodes = places.map((place) => new Node(place, this.voters))
-    this.reachable = this.nodes
     for (const node of this.nodes) this.feed(node, { type: 'start' })
   }
 
   /** One thing happens, in no order and without any promise that it comes soon or at all. */
   disturb(): void {
     const { dice } = this
-    if (dice.happens(0.03)) this.reachable = this.nodes.filter(() => dice.happens(0.7))
+    const node = dice.pick(this.nodes)
+    if (dice.happens(0.05)) node.losses[dice.below(4)] = dice.pick([0, 0, 0, 0.3, 0.95])
     const luck = dice.fraction()
-    if (luck < 0.5 && this.flying.length > 0) {
+    if (luck < 0.1) this.lie()
+    else if (luck < 0.11) this.crash(node)
+    else if (luck < 0.12) this.heal(node, dice.pick(this.nodes))
+    else if (luck < 0.35) this.answer(node, dice.happens(0.95))
+    else if (luck < 0.97 && this.flying.length > 0) {
       const { to, bytes } = this.draw(this.flying)
-      if (!this.reachable.includes(to)) {
-        if (dice.happens(0.5)) this.flying.push({ to, bytes })
+      if (dice.happens(to.losses[(bytes[0] as number) - 1] ?? 0)) {
+        if (dice.happens(0.97)) this.flying.push({ to, bytes })
         return
       }
-      if (dice.happens(0.1)) return
-      if (dice.happens(0.1)) this.flying.push({ to, bytes })
-      return this.deliver(to, bytes)
+      if (dice.happens(0.05)) this.flying.push({ to, bytes })
+      this.deliver(to, bytes)
+    } else if (node.timers.length > 0) this.feed(node, { type: 'timeout', ...this.draw(node.timers) })
+  }
+
+  /**
+   * View 0 ends so that one node has confirmed its block and is silent from then on, as few as possible are locked, and the
+   * others know nothing of a quorum: only the lock stands between what comes and a second block.
+   */
+  ambush(): void {
+    const { dice, liars, voters, needed, nodes } = this
+    if (liars.length === 0 || liars.length < voters.keys.length - needed) return
+    this.chaos = false
+    const few = nodes.slice(0, needed - liars.length)
+    const others = nodes.slice(few.length)
+    const sponsor = voters.sponsorOf(0)
+    if (liars.includes(sponsor))
+      this.say(voters.proposal(0, this.block('ambush', true, (nodes[0] as Node).place)), nodes)
+    this.pump((_, message) => message.kind === 'proposal')
+    const [proposal] = [...this.said.values()].filter((message) => message.kind === 'proposal')
+    if (proposal === undefined) throw new Error('nothing is proposed')
+    const { header } = proposal
+    const innocent = nodes.map(({ place }) => mapKey(voters.key(place)))
+    for (const liar of liars) {
+      this.say(voters.prevote(liar, 0, header.hash), few)
+      this.say(voters.prevote(liar, 0, undefined), others)
     }
-    const node = dice.pick(this.nodes)
-    if (luck < 0.7) this.answer(node, dice.happens(0.9))
-    else if (luck < 0.8) {
-      if (node.timers.length > 0) this.feed(node, { type: 'timeout', ...this.draw(node.timers) })
-    } else if (luck < 0.96) this.lie()
-    else if (luck < 0.98) this.heal(node, dice.pick(this.nodes))
-    else this.crash(node)
+    this.pump((to, message) => {
+      const at = innocent.indexOf(mapKey(signerOf(message)))
+      return message.kind === 'prevote' && (few.includes(to) || at < needed - 2)
+    })
+    this.fire(others)
+    for (const liar of liars) {
+      this.say(voters.precommit(liar, 0, header), nodes.slice(0, 1))
+      this.say(voters.nilPrecommit(liar, 0), nodes.slice(1))
+    }
+    this.pump(
+      (to, message) =>
+        message.kind.startsWith('precommit') && (to === nodes[0] || mapKey(signerOf(message)) !== innocent[0]),
+    )
+    this.fire(nodes)
+    this.flying.length = 0
+    this.chaos = dice.happens(0.5)
+    if (this.confirmed === undefined) throw new Error('the ambush failed')
+  }
+
+  /** Delivers what passes, and what comes of it. */
+  private pump(passes: (to: Node, message: SignedMessage) => boolean): void {
+    for (let moved = true; moved;) {
+      moved = false
+      for (const item of this.flying.splice(0)) {
+        if (!passes(item.to, parseMessage(item.bytes) as SignedMessage)) this.flying.push(item)
+        else {
+          this.deliver(item.to, item.bytes)
+          moved = true
+        }
+      }
+      for (const node of this.nodes) moved = this.answer(node, true) || moved
+    }
+  }
+
+  private fire(nodes: readonly Node[]): void {
+    for (const node of nodes) for (const timer of node.timers.splice(0)) this.feed(node, { type: 'timeout', ...timer })
+  }
+
+  /**
+   * Messages arrive, and liars vote for whatever is proposed; but those who have confirmed a block are silent, and nobody
+   * is sent what was lost before: what remains must not confirm another block.
+   */
+  haunt(views: number): void {
+    if (this.confirmed === undefined) return
+    this.run(views, () => this.join())
   }
 
   /** From now on all arrives in time; whether a block is confirmed before its view is `views` above those of now. */
   settle(views: number): boolean {
-    const last = Math.max(...this.nodes.map(({ machine }) => machine.view)) + views
     this.chaos = false
+    if (this.confirmed !== undefined) return true
+    return this.run(views, () => {
+      let moved = false
+      for (const a of this.nodes) for (const b of this.nodes) moved = this.heal(a, b) || moved
+      return moved
+    })
+  }
+
+  /** Runs timers in their order, each when nothing else is left to do; whether a block is confirmed then. */
+  private run(views: number, more: () => boolean): boolean {
+    const before = this.confirmed
+    const last = Math.max(...this.nodes.map(({ machine }) => machine.view)) + views
     for (const node of this.nodes) node.timers = node.timers.map((timer) => ({ ...timer, due: this.due(timer.view) }))
     for (;;) {
-      this.quieten()
-      if (this.confirmed !== undefined) return true
+      for (let moved = true; moved;) {
+        moved = this.flying.length > 0
+        while (this.flying.length > 0) {
+          const { to, bytes } = this.draw(this.flying)
+          this.deliver(to, bytes)
+        }
+        for (const node of this.nodes) moved = this.answer(node, true) || moved
+        if (before === undefined && this.confirmed !== undefined) return true
+        moved = moved || more()
+      }
       const timers = this.nodes.flatMap((node) => node.timers.map((timer) => ({ node, timer })))
       const next = timers.sort((a, b) => a.timer.due - b.timer.due)[0]
       if (next === undefined || next.timer.view > last) return false
@@ -147,23 +233,24 @@ export class VotingSimulation {
     }
   }
 
+  /** Every liar votes for what is proposed in a present view; whether there was anything new. */
+  private join(): boolean {
+    const views = new Set(this.nodes.map(({ machine }) => machine.view))
+    const proposals = [...this.said.values()].filter((message) => message.kind === 'proposal')
+    const fresh = proposals.filter((message) => views.has(viewOf(message)) && !this.joined.has(message))
+    for (const message of fresh) {
+      this.joined.add(message)
+      for (const liar of this.liars) {
+        this.say(this.voters.prevote(liar, viewOf(message), message.header.hash), this.nodes)
+        this.say(this.voters.precommit(liar, viewOf(message), message.header), this.nodes)
+      }
+    }
+    return fresh.length > 0
+  }
+
   /** Takes one out. */
   private draw<T>(items: T[]): T {
     return items.splice(this.dice.below(items.length), 1)[0] as T
-  }
-
-  private quieten(): void {
-    for (let moved = true; moved && this.confirmed === undefined;) {
-      moved = false
-      while (this.flying.length > 0 && this.confirmed === undefined) {
-        const { to, bytes } = this.draw(this.flying)
-        this.deliver(to, bytes)
-        moved = true
-      }
-      for (const node of this.nodes) moved = this.answer(node, true) || moved
-      if (moved) continue
-      for (const a of this.nodes) for (const b of this.nodes) moved = this.heal(a, b) || moved
-    }
   }
 
   private due(view: number): number {
@@ -216,9 +303,9 @@ export class VotingSimulation {
     const ruling = signRuling(held, message)
     if (ruling.ruling !== 'sign') throw new Error(`an honest validator signs twice: ${JSON.stringify(ruling)}`)
     const signed = fakeSigned(message)
-    if (this.chaos && this.dice.happens(0.01)) return undefined
+    if (this.chaos && this.dice.happens(0.003)) return undefined
     node.disk = encodeSignState(withSigned(held, signed, state), node.owner)
-    if (this.chaos && this.dice.happens(0.02)) return undefined
+    if (this.chaos && this.dice.happens(0.006)) return undefined
     this.say(
       signed,
       this.nodes.filter((other) => other !== node),
@@ -267,12 +354,7 @@ export class VotingSimulation {
   /** `b` sends `a` what it lacks; whether that was anything. */
   private heal(a: Node, b: Node): boolean {
     if (a === b || a.confirm !== undefined) return false
-    if (b.confirm !== undefined) {
-      // Whoever has confirmed could end the doubt of all others, which is not what is looked for.
-      if (this.chaos) return false
-      this.check(a, b.confirm)
-      return true
-    }
+    if (b.confirm !== undefined) return false
     const missing = b.machine.missing(parseSummary(encodeSummary(a.machine.summary())))
     for (const message of missing) this.deliver(a, encodeMessage(message))
     return missing.length > 0
@@ -308,9 +390,13 @@ export class VotingSimulation {
       const header = known ?? this.block(`lie ${this.blocks.size}`, dice.happens(0.8), liar)
       return this.say(voters.proposal(view, header), to)
     }
-    const header = named.length > 0 && dice.happens(0.8) ? dice.pick(named).header : undefined
-    if (luck < 0.8) return this.say(voters.prevote(liar, view, header?.hash), to)
-    this.say(header === undefined ? voters.nilPrecommit(liar, view) : voters.precommit(liar, view, header), to)
+    // The first vote of a liar is the one that counts: mostly it helps a block along, for some to see and others not.
+    if (dice.happens(0.1))
+      return this.say(luck < 0.8 ? voters.prevote(liar, view, undefined) : voters.nilPrecommit(liar, view), to)
+    if (named.length === 0) return
+    const { header } = dice.pick(named)
+    if (dice.happens(0.6)) this.say(voters.prevote(liar, view, header.hash), to)
+    if (dice.happens(0.6)) this.say(voters.precommit(liar, view, header), to)
   }
 
   /** Prevotes of one view below for one block, as many as a quorum takes, if there ever were. */

@@ -1,6 +1,6 @@
 import { blocksAtOnce, blocksExchange } from '../wire/blocks.js'
-import type { Branch, PendingBlock } from './branch.js'
-import { isUnanswered, miss, type SyncOptions, type SyncPeer } from './parts.js'
+import { type Branch, miss, type PendingBlock } from './branch.js'
+import { isUnanswered, type SyncOptions, type SyncPeer } from './parts.js'
 import { type PeerStates, serves } from './peer-states.js'
 
 /** Bytes of blocks that are here and not connected, or under way; what is under way may turn out larger than it was said to be. */

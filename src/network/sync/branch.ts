@@ -157,3 +157,9 @@ function below(headers: Headers, from: KnownHeader, height: number): KnownHeader
   if (known === undefined) throw new InvariantError('an ancestor of a known block is missing')
   return known
 }
+
+/** Notes that a peer was asked for a block in vain. */
+export function miss(peer: SyncPeer, block: PendingBlock): void {
+  block.misses ??= new Map()
+  block.misses.set(peer.id, (block.misses.get(peer.id) ?? 0) + 1)
+}

@@ -8,8 +8,8 @@ import { equalBytes } from '../../primitives/bytes.js'
 import { headerSize } from '../../primitives/header.js'
 import { runInSlices } from '../../slices.js'
 import type { HeaderUnit } from '../wire/headers.js'
-import type { Branch, PendingBlock } from './branch.js'
-import { miss, type SyncPeer } from './parts.js'
+import { type Branch, miss, type PendingBlock } from './branch.js'
+import type { SyncPeer } from './parts.js'
 
 /** Bytes of blocks that are decoded and wait for the writer: decoded they take several times as much. */
 export const matchedBytes = 6 * 1024 * 1024
@@ -65,11 +65,13 @@ export class BodyMatcher {
   }
 
   #next(): PendingBlock | undefined {
-    let bytes = 0
-    for (const { body, matched } of this.#owner.branch.blocks) if (matched !== undefined) bytes += body?.length ?? 0
-    const [first] = this.#owner.branch.blocks
-    const room = bytes < matchedBytes || first?.matched === undefined
-    return room ? this.#owner.branch.blocks.find(({ body, matched }) => body !== undefined && matched === undefined) : undefined
+    const { blocks } = this.#owner.branch
+    const next = blocks.find(({ body, matched }) => body !== undefined && matched === undefined)
+    const waiting = blocks.reduce(
+      (sum, { body, matched }) => sum + (matched === undefined ? 0 : (body?.length ?? 0)),
+      0,
+    )
+    return waiting < matchedBytes || next === blocks[0] ? next : undefined
   }
 
   /** What else came from such a peer and was not looked at is not worth a look. */

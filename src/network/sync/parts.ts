@@ -55,9 +55,3 @@ export function dismiss(peer: SyncPeer, code: Code, reason: string): void {
 export function isUnanswered(error: unknown): boolean {
   return error instanceof RuleError || error instanceof LinkError
 }
-
-/** Notes that a peer was asked for a block in vain. */
-export function miss(peer: SyncPeer, block: PendingBlock): void {
-  block.misses ??= new Map()
-  block.misses.set(peer.id, (block.misses.get(peer.id) ?? 0) + 1)
-}

@@ -10,6 +10,7 @@ import { dismiss, type SyncOptions, type SyncPeer } from './parts.js'
 import { PeerStates, serves } from './peer-states.js'
 import { Rate, type SyncProgress } from './progress.js'
 import { Waits } from './waits.js'
+import { BodyMatcher } from './matcher.js'
 import { BlockWriter } from './writer.js'
 
 export type { SyncOptions, SyncPeer, SyncPeers } from './parts.js'
@@ -36,6 +37,7 @@ export class Sync {
   readonly #states = new PeerStates()
   readonly #headers: HeaderDownload
   readonly #bodies: BodyDownload
+  readonly #matcher: BodyMatcher
   readonly #writer: BlockWriter
   readonly #announcements: Announcements
   readonly #rate = new Rate()
@@ -61,7 +63,9 @@ export class Sync {
         return branch()
       },
       changed: () => this.#download(),
-      arrived: () => this.#writer.wake(),
+      arrived: () => this.#matcher.wake(),
+      matched: () => this.#writer.wake(),
+      unmatched: () => this.#bodies.fill(),
       wrote: () => this.#follow(),
       missing: (block: PendingBlock) => this.#missing(block),
       refused: (block: PendingBlock, error: RuleError) => this.#refused(block, error),
@@ -75,6 +79,7 @@ export class Sync {
     }
     this.#headers = new HeaderDownload(options, this.#waits, this.#states, owner)
     this.#bodies = new BodyDownload(options, this.#states, owner)
+    this.#matcher = new BodyMatcher(options.chain, owner)
     this.#writer = new BlockWriter(options.chain, options.clock, owner)
     this.#announcements = new Announcements(options, this.#waits, this.#states, this.#headers.checking, owner)
   }
@@ -95,6 +100,7 @@ export class Sync {
     this.#cancelTick?.()
     this.#waits.stop()
     this.#bodies.stop()
+    this.#matcher.stop()
     await Promise.all([this.#headers.idle(), this.#writer.stop()])
   }
 
@@ -176,6 +182,7 @@ export class Sync {
     if (this.#waits.stopped) return
     this.#catchingUp()
     this.#bodies.fill()
+    this.#matcher.wake()
     this.#writer.wake()
     if (this.#cancelTick === undefined && this.#stage().stage !== 'idle') this.#tickLater()
   }

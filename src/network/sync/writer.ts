@@ -94,7 +94,7 @@ export class BlockWriter {
     for (const block of this.#owner.branch.blocks) {
       bytes += block.body?.length ?? 0
       const full = batch.length === this.#most || (batch.length > 0 && bytes > batchBytes)
-      if (block.body === undefined || full || (batch[0] ?? block).assumed !== block.assumed) break
+      if (block.matched === undefined || full || (batch[0] ?? block).assumed !== block.assumed) break
       batch.push(block)
     }
     return batch
@@ -112,7 +112,7 @@ export class BlockWriter {
   }
 }
 
-function incoming({ unit, body }: PendingBlock): IncomingBlock {
-  const block = body as Uint8Array
-  return unit.confirm.length > 0 ? { block, confirm: unit.confirm } : { block }
+function incoming({ unit: { confirm }, body, matched }: PendingBlock): IncomingBlock {
+  const proof = confirm.length > 0 ? { confirm } : {}
+  return { block: body as Uint8Array, ...proof, ...(matched === undefined ? {} : { matched }) }
 }

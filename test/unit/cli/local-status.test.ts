@@ -38,7 +38,7 @@ describe('the screen', () => {
     const left = [...heights]
     vi.stubGlobal('fetch', async (_: string, { body }: { body: string }) => {
       const { method } = JSON.parse(body) as { method: string }
-      const result = {
+      const answers: Record<string, () => object> = {
         getsyncstatus: () => {
           const height = left.shift()
           if (left.length === 0) screen.stop()
@@ -46,8 +46,8 @@ describe('the screen', () => {
         },
         getarbitersinfo: () => ({ view: 1, signing: 'yes' }),
         getmininginfo: () => ({ pooledtx: 4 }),
-      }[method]?.()
-      return new Response(JSON.stringify({ jsonrpc: '2.0', id: 1, result }))
+      }
+      return new Response(JSON.stringify({ jsonrpc: '2.0', id: 1, result: answers[method]?.() }))
     })
     const context = { out: (text: string) => void (out += text), columns: () => columns }
     const screen = new StatusScreen(context, json, () => [nodeAt(1)])

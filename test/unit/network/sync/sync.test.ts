@@ -50,7 +50,12 @@ describe.each([
   })
 
   it('shares the work among its peers', async () => {
-    const peers = [new TestPeer(source), new TestPeer(source), new TestPeer(source)]
+    const peers = Array.from({ length: 3 }, () => {
+      return new TestPeer(source).answering(blocksExchange, async (_question, honest) => {
+        await new Promise((resolve) => setTimeout(resolve, 20))
+        return honest()
+      })
+    })
     const node = await start(peers)
     await node.until(() => node.height === length)
     for (const peer of peers) {
