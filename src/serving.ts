@@ -23,6 +23,8 @@ export interface ServingOptions {
 /** The open interfaces of a node. */
 export interface Servers {
   readonly ports: { readonly rest: number; readonly ws: number; readonly rpc: number; readonly p2p: number }
+  /** A host by which this machine reaches the interfaces, as it stands in a URL. */
+  readonly host: string
   close(): Promise<void>
 }
 
@@ -94,7 +96,14 @@ export async function serve(node: Node, { portBase, hosts, log, limits = {} }: S
     throw error
   }
   stage = 'serving'
-  return { ports, close }
+  return { ports, host: urlHost(hosts), close }
+}
+
+/** How a URL names the first of the addresses that are listened on; all at once are reached by loopback. */
+function urlHost([host = '127.0.0.1']: readonly string[]): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  if (host === '::') return '[::1]'
+  return host.includes(':') ? `[${host}]` : host
 }
 
 /** What the interfaces see of the peers of a node. */

@@ -26,8 +26,8 @@ export function registerDevnet(program: Command, context: CliContext): void {
     const mining = miningMode(config)
     const accounts = config.get(devnetOptions.accounts)
     return namingTheRepair({ genesis: 'devnet', dataDir: config.get(storageOptions.dataDir) }, () =>
-      runNode(context, config, output, { spec: loadSpec('devnet'), mining, accounts }, (node, ports) =>
-        welcome(node, ports, { mining, accounts, temporary: config.get(storageOptions.dataDir) === undefined }),
+      runNode(context, config, output, { spec: loadSpec('devnet'), mining, accounts }, (node, servers) =>
+        welcome(node, servers, { mining, accounts, temporary: config.get(storageOptions.dataDir) === undefined }),
       ),
     )
   })
@@ -49,17 +49,17 @@ function miningMode(config: Config): MiningMode {
 
 async function welcome(
   node: Node,
-  ports: Servers['ports'],
+  servers: Servers,
   shownAs: { readonly mining: MiningMode; readonly accounts: number; readonly temporary: boolean },
 ): Promise<Presentation> {
-  const { start, lines: startLines } = startOf(node, ports)
+  const { start, lines: startLines } = startOf(node, servers)
   // Those of the genesis block are there, however few are shown.
   const funded = Array.from({ length: Math.max(shownAs.accounts, devnetAccountCount) }, (_, index) => {
     const account = devnetAccount(index)
     return { ...account, balance: balance(node, account.address) }
   })
   const accounts = funded.slice(0, shownAs.accounts)
-  const next = await nextCommands(node, funded, ports, shownAs.mining)
+  const next = await nextCommands(node, funded, servers.ports, shownAs.mining)
   const lines = [
     ...startLines,
     ...(shownAs.temporary ? ['          (temporary: it goes when the devnet ends; --data-dir keeps it)'] : []),

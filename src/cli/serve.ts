@@ -28,15 +28,15 @@ export interface Presentation {
 export type NodeStart = ReturnType<typeof startOf>['start']
 
 /** What every node says of itself at its start. */
-export function startOf(node: Node, ports: Servers['ports']) {
+export function startOf(node: Node, { ports, host }: Pick<Servers, 'ports' | 'host'>) {
   const start = {
     name: node.spec.name,
     height: node.reader.height,
     genesis: node.chain.genesis.hash,
     dataDir: node.directory.path,
-    rest: `http://127.0.0.1:${ports.rest}`,
-    ws: `ws://127.0.0.1:${ports.ws}`,
-    rpc: `http://127.0.0.1:${ports.rpc}`,
+    rest: `http://${host}:${ports.rest}`,
+    ws: `ws://${host}:${ports.ws}`,
+    rpc: `http://${host}:${ports.rpc}`,
     p2p: node.network?.transport.addresses ?? [],
   }
   const lines = [
@@ -75,7 +75,7 @@ export async function runNode(
   config: Config,
   { json, stopOnEof = false }: RunOptions,
   chosen: Omit<NodeOptions, 'env' | 'dataDir' | 'tuning'>,
-  present: (node: Node, ports: Servers['ports']) => Presentation | Promise<Presentation>,
+  present: (node: Node, servers: Servers) => Presentation | Promise<Presentation>,
 ): Promise<void> {
   const env = systemEnv(processLog(config.get(nodeOptions.logLevel)))
   const dataDir = config.get(storageOptions.dataDir)
@@ -86,7 +86,7 @@ export async function runNode(
     const stop = stopSignal(stopOnEof)
     const servers = await serve(node, { ...servingOf(config), log: env.log })
     try {
-      const { value, lines } = await present(node, servers.ports)
+      const { value, lines } = await present(node, servers)
       // One line, so that a script can read it while the node goes on.
       context.out(`${json ? JSON.stringify(value) : lines.join('\n')}\n`)
       const { network } = node

@@ -34,8 +34,8 @@ export function registerStart(program: Command, context: CliContext): void {
       ...(validator === undefined ? {} : { validator }),
     }
     return namingTheRepair({ genesis, dataDir: config.get(storageOptions.dataDir) }, () =>
-      runNode(context, config, flags, chosen, (node, ports) => {
-        const { start, lines } = startOf(node, ports)
+      runNode(context, config, flags, chosen, (node, servers) => {
+        const { start, lines } = startOf(node, servers)
         return { value: start, lines: isShippedSpec(genesis) ? [...lines, '', ...trialWarning] : lines }
       }),
     )

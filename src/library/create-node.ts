@@ -101,18 +101,10 @@ interface OpenApi {
 
 async function openApi(node: Node, api: true | ApiOptions, log: Log): Promise<OpenApi> {
   const { portBase = defaultPortBase, hosts = loopbackHosts } = api === true ? {} : api
-  const host = hosts[0] as string
   const servers = await serve(node, { portBase, hosts, log })
   const { rest, rpc, ws } = servers.ports
-  const at = `//${reachable(host)}`
+  const at = `//${servers.host}`
   return { servers, urls: { rest: `http:${at}:${rest}`, rpc: `http:${at}:${rpc}`, ws: `ws:${at}:${ws}` } }
-}
-
-/** How a URL names an address that this machine listens on. */
-function reachable(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1'
-  if (host === '::') return '[::1]'
-  return host.includes(':') ? `[${host}]` : host
 }
 
 function nodeDevnet(node: () => Node): NodeDevnet {

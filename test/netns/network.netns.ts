@@ -42,7 +42,7 @@ describe('four validators on machines of their own', () => {
     network = new TestNetwork(directories)
     for (const [validator, { address, management, through }] of lab.machines.entries()) {
       const args = ['--p2p-host', address, '--host', management]
-      await network.join(`machine${validator}`, { validator, through, args, rest: management })
+      await network.join(`machine${validator}`, { validator, through, args })
     }
   })
   afterEach(async () => {

@@ -37,7 +37,8 @@ export interface Surroundings {
   signStore(node: SimulatedNode, store: SignStore): SignStore
   fault(node: SimulatedNode, write: Write): Fault | undefined
   opened(node: SimulatedNode, running: Running): void
-  died(node: SimulatedNode, why: string): void
+  /** `opened`: whether it had come so far in this life. */
+  died(node: SimulatedNode, why: string, opened: boolean): void
   log(node: SimulatedNode, level: string, message: string, fields: Record<string, unknown>): void
 }
 
@@ -161,12 +162,13 @@ export class SimulatedNode {
 
   #end(life: Life & { alive: boolean }, why: string): void {
     if (!life.alive) return
+    const opened = this.running !== undefined
     life.alive = false
     this.running = undefined
     this.#transport?.die()
     if (why === 'crashed') this.disk.losePower(this.#surroundings.chance)
     else this.disk.settle()
-    this.#surroundings.died(this, why)
+    this.#surroundings.died(this, why, opened)
   }
 
   /** A value some time later, unless the life ends before. */

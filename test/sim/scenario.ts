@@ -49,7 +49,7 @@ export interface Scenario {
   readonly storms: readonly Storm[]
   /** Milliseconds of a message when nothing is wrong. */
   readonly calm: readonly [number, number]
-  /** Whether validators crash, with probability one half, as they send a prevote for no block while they are locked on one. */
+  /** Whether validators crash as they send a prevote for no block while they are locked on one. */
   readonly crashWhenLocked: boolean
   /** Transactions that are sent. */
   readonly transactions: number
@@ -78,7 +78,7 @@ export function scenarioOf(seed: number): Scenario {
     rates: Array.from({ length: nodes }, () => 1 + (chance.fraction() - 0.5) / 50),
     storms: Array.from({ length: chance.pick([1, 1, 2]) }, () => storm(chance, nodes)),
     calm: [1, chance.pick([10, 100, 400])],
-    crashWhenLocked: chance.happens(0.3),
+    crashWhenLocked: chance.happens(0.5),
     transactions: chance.between(0, 18),
   }
 }

@@ -197,11 +197,11 @@ class World implements Surroundings {
     )
   }
 
-  died(node: SimulatedNode, why: string): void {
+  died(node: SimulatedNode, why: string, opened: boolean): void {
     this.#trace.add(`n${node.number} ${why}`)
     if (why === 'crashed') {
       this.#crashes++
-      if (node.running === undefined) this.#crashesOnStart++
+      if (!opened) this.#crashesOnStart++
     }
     if (why === 'crashed' && this.#scenario.forgetful.has(node.number) && this.chance.happens(0.5)) {
       this.#trace.add(`n${node.number} has lost its sign state`)
@@ -306,7 +306,7 @@ class World implements Surroundings {
     if (message.kind === 'precommit') this.#locked.set(number, message.height)
     const abandons = message.kind === 'prevote' && message.blockHash === undefined
     if (!abandons || this.#locked.get(number) !== message.height) return
-    if (!this.#scenario.crashWhenLocked || this.#turmoil.storm === undefined || this.chance.happens(0.5)) return
+    if (!this.#scenario.crashWhenLocked || this.#turmoil.storm === undefined) return
     this.#crashesWhenLocked++
     node.crash()
   }

@@ -14,8 +14,6 @@ export interface MemberOptions extends SpawnOptions {
   readonly genesis?: string
   /** Further arguments. */
   readonly args?: readonly string[]
-  /** Host of its interfaces, where that is not this machine. */
-  readonly rest?: string
 }
 
 /** A node that can be killed and started again on its data. Its P2P address changes with every start. */
