@@ -32,8 +32,6 @@ export interface PendingBlock {
   misses: Map<number, number> | undefined
 }
 
-const nothingHere = { body: undefined, giver: undefined, matched: undefined, asked: 0, misses: undefined }
-
 /** Headers that follow one on the other on top of a block that the chain has. */
 export class Branch {
   #base: KnownHeader
@@ -90,7 +88,17 @@ export class Branch {
     if (!equalBytes(unit.header.previous, this.end.hash))
       throw new InvariantError('a header does not follow the branch')
     const chainWork = this.work + workOf(unit.header.bits)
-    this.#blocks.push({ unit, chainWork, source, assumed, ...nothingHere })
+    this.#blocks.push({
+      unit,
+      chainWork,
+      source,
+      assumed,
+      body: undefined,
+      giver: undefined,
+      matched: undefined,
+      asked: 0,
+      misses: undefined,
+    })
     this.#bytes += headerUnitSize(unit)
   }
 

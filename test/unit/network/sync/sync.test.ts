@@ -116,6 +116,18 @@ describe.each([
     expect(staller.asked.get('headers')).toBe(1)
   })
 
+  it('takes the headers of a peer that drips them from another', async () => {
+    const dripping = new TestPeer(source, { tipHeight: length + 1, chainWork: 1n << 200n }).answering(
+      headersExchange,
+      async (_question, honest) => (await honest()).slice(0, 1),
+    )
+    const node = await start([dripping, new TestPeer(source)])
+    const began = node.target.clock.time
+    await node.until(() => node.height === length)
+    expect(node.target.clock.time - began).toBeLessThan(30_000)
+    expect(dripping.asked.get('headers')).toBeLessThan(10)
+  })
+
   it('takes the blocks that a peer withholds from another', async () => {
     const withholding = new TestPeer(source).answering(blocksExchange, async (hashes) =>
       hashes.map(() => new Uint8Array(0)),
@@ -201,6 +213,24 @@ describe.each([
     release()
     await held
     await node.until(() => node.height === length)
+  })
+
+  it('logs how far it is, and why it waits', async () => {
+    const lines: string[] = []
+    const target = await TestChain.open(overrides)
+    const log = {
+      ...target.log,
+      info: (fields: object, message: string) => lines.push(JSON.stringify({ fields, message })),
+    }
+    const silent = new TestPeer(source).answering(blocksExchange, never)
+    const node = await start([silent], { target, log })
+    await node.until(() => lines.length === 2)
+    expect(lines[0]).toContain('"stage":"blocks","catchingUp":true,"height":0,"target":500')
+    expect(lines[0]).toContain('waiting for blocks from 1 peer')
+    silent.close('for the test')
+    node.events.emit('left', silent)
+    await node.until(() => node.sync.progress().stage === 'waiting')
+    expect(node.sync.progress().reason).toBe('no peers')
   })
 
   it('stops at any time, with nothing left', async () => {
