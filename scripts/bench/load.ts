@@ -43,16 +43,20 @@ export interface Payer extends QuickSigner {
   value: bigint
 }
 
-/** A chain without validators that has paid `count` keys of its own 1000 coins each. */
-export function fundedSpec(count: number): { text: string; spec: Spec; payers: Payer[] } {
+/** A chain that has paid `count` keys of its own 1000 coins each: without validators, or a changed localnet. */
+export function fundedSpec(
+  count: number,
+  base: 'pow' | 'localnet' = 'pow',
+  changes: object = {},
+): { text: string; spec: Spec; payers: Payer[] } {
   const signers = Array.from({ length: count }, quickSigner)
-  const file = JSON.parse(readFileSync(new URL('../../genesis/pow.json', import.meta.url), 'utf8')) as object
+  const file = JSON.parse(readFileSync(new URL(`../../genesis/${base}.json`, import.meta.url), 'utf8')) as object
   const amount = 1000n * 100_000_000n
   const allocations = signers.map(({ publicKey }) => ({
     address: addressFromPublicKey(publicKey),
     amount: String(amount),
   }))
-  const text = JSON.stringify({ ...file, name: 'bench', allocations })
+  const text = JSON.stringify({ ...file, name: 'bench', allocations, ...changes })
   return {
     text,
     spec: parseSpec(text),
@@ -124,8 +128,8 @@ export async function mineBlock(
 }
 
 /** Points payers at their genesis outputs. */
-export function spendGenesis(chain: Chain, payers: readonly Payer[]): void {
-  const coinbase = chain.genesis.transactions[0] as Transaction
+export function spendGenesis({ genesis }: Pick<Chain, 'genesis'>, payers: readonly Payer[]): void {
+  const coinbase = genesis.transactions[0] as Transaction
   payers.forEach((payer, index) => (payer.outpoint = { txid: coinbase.hash, index }))
 }
 

@@ -14,7 +14,7 @@ export interface Running {
 
 /** Runs node with these arguments until a line of its output matches; the first group is what was announced. */
 export async function run(args: readonly string[], pattern: RegExp): Promise<Running> {
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
   const ended = once(child, 'exit')
   const lines = createInterface({ input: child.stdout })
   const stop = async () => {

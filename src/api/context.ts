@@ -2,99 +2,29 @@ import type { ChainReader } from '../chain/reader.js'
 import type { Log } from '../env.js'
 import type { Mempool } from '../mempool/mempool.js'
 import type { Mining } from '../mining/mining.js'
+import type { Neighbor } from '../network/peers/neighbor.js'
+import type { Peers } from '../network/peers/peers.js'
+import type { SyncProgress } from '../network/sync/progress.js'
 import type { Resolver, SyncStatus } from '../resolver/resolver.js'
+import type { Voting } from '../voting/voting.js'
 import type { ApiLimits } from './limits.js'
 import type { NodeMetrics } from './metrics.js'
 
-/** A connected node past the handshake. */
-export interface Neighbor {
-  /** Below 2^53. */
-  readonly id: number
-  /** As logs and bans call it: what multiaddrs end in. */
-  readonly name: string
-  readonly height: number
-  readonly services: number
-  readonly relay: boolean
-  /** Whether the other side opened the connection. */
-  readonly external: boolean
-  /** `host:port`, an IPv6 host in brackets. */
-  readonly address: string
-}
-
-/** Who is not let in for now. */
-export interface Ban {
-  readonly kind: 'key' | 'host'
-  /** 64 hex digits of the public key of a node, or an IP address. */
-  readonly subject: string
-  /** Unix milliseconds. */
-  readonly until: number
-  readonly reason: string
-}
-
-/** How far the node is with learning the chain from its peers. */
-export interface SyncProgress extends SyncStatus {
-  readonly stage: 'idle' | 'headers' | 'blocks' | 'waiting'
-  /** Blocks a second, lately. */
-  readonly rate: number
-  /** Absent where nobody can tell. */
-  readonly secondsLeft?: number
-  /** What it waits for. */
-  readonly reason?: string
-}
-
 /** The peers of a node. */
-export interface NetworkView {
+export interface NetworkView extends Pick<Peers, 'neighbors' | 'disconnect' | 'listBans' | 'unban'> {
   /** That is listened on; 0 where none is. */
   readonly port: number
   /** Transactions that peers handed out since the start. */
   readonly receivedCount: number
-  neighbors(): readonly Neighbor[]
   progress(): SyncProgress
   /** Connects to `host:port` or a multiaddr and keeps the address; rejects with a LinkError or a RuleError that says why not. */
   connect(address: string): Promise<unknown>
-  /** Closes the connection to a neighbor; false where there is none of that id. */
-  disconnect(id: number): boolean
-  listBans(): readonly Ban[]
   /** Bans a public key in hex or an IP address for so long, and closes the connections to it. */
   ban(subject: string, milliseconds: number, reason: string): Promise<unknown>
-  /** Whether there was such a ban. */
-  unban(subject: string): Promise<boolean>
-}
-
-/** Two messages of one validator of which it may sign one at most, or two confirms of which one at most may exist. */
-export interface Contradiction {
-  readonly height: number
-  /** 0 for confirms. */
-  readonly view: number
-  readonly kind: 'proposal' | 'prevote' | 'precommit' | 'confirm'
-  /** 33-byte key; of confirms, the sponsor of the one that this node follows. */
-  readonly signer: Uint8Array
-  /** The messages as they came. */
-  readonly first: Uint8Array
-  readonly second: Uint8Array
-}
-
-/** How the vote on the next block goes. */
-export interface VotingStatus {
-  readonly height: number
-  readonly view: number
-  readonly step: string
-  /** 33-byte key of the validator whose turn it is in this view. */
-  readonly sponsor: Uint8Array
-  /** Whether this node votes: `yes`, `no-key`, `not-validator`, or the reason why it does not. */
-  readonly signing: string
-  /** Set when the chain is broken: two confirmed blocks at one height. */
-  readonly alarm?: string
 }
 
 /** The voting of a chain with validators. */
-export interface VotingView {
-  status(): VotingStatus
-  /** Votes and proposals of others that were counted since the start. */
-  readonly received: number
-  /** What is kept, or of it that of a height; the oldest first. */
-  evidence(height?: number): readonly Contradiction[]
-}
+export type VotingView = Pick<Voting, 'status' | 'received' | 'evidence'>
 
 /** What the node says about itself at this moment. */
 export interface NodeInfo {

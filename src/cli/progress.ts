@@ -1,4 +1,4 @@
-import type { SyncProgress } from '../api/context.js'
+import type { SyncProgress } from '../network/sync/progress.js'
 import type { Log, Timers } from '../env.js'
 import type { CliContext } from './context.js'
 

@@ -102,7 +102,7 @@ describe('a network of four validators', () => {
     const peers = async () => (await ask<{ peers: { name: string; id: number }[] }>(follower, 'getsyncstatus')).peers
     expect(await peers()).toEqual([])
     expect(await command(follower, 'addpeer', { address })).toBe(true)
-    const [{ name }] = (await peers()) as [{ name: string }]
+    const name = (await peers())[0]?.name as string
     expect(address.endsWith(`/p2p/${name}`)).toBe(true)
     await until('the tip', 60, async () => (await height(follower)) === (await height(first)) || 'behind')
 

@@ -63,9 +63,11 @@ export function scenarioOf(seed: number): Scenario {
   const count = nodes === 4 ? 4 : chance.pick([4, 4, nodes])
   const validators = Array.from({ length: count }, (_, node) => node)
   const plan = planOf(chance, validators, nodes)
-  const faulty = Math.floor((count - 1) / 3)
+  // At every height there may be so many.
+  const fewest = Math.min(count, plan.upgrade?.validators.length ?? count)
+  const faulty = Math.floor((fewest - 1) / 3)
   const mixed = chance.shuffled(validators)
-  const treason = chance.happens(0.4) ? chance.between(1, faulty) : 0
+  const treason = chance.happens(0.4) ? chance.between(Math.min(1, faulty), faulty) : 0
   const traitors = new Map(mixed.slice(0, treason).map((node) => [node, habits(chance)]))
   const forgetful = new Set(chance.happens(0.3) ? mixed.slice(treason, faulty) : [])
   return {
@@ -120,7 +122,7 @@ function storm(chance: Chance, nodes: number): Storm {
     loss: chance.pick([0, 0, 0.02, 0.1, 0.3]),
     duplication: chance.pick([0, 0.05, 0.3]),
     partitions: chance.happens(0.5) ? partitions(chance, nodes, length) : [],
-    crashes: chance.pick([0, 0, 0.005, 0.02]),
+    crashes: chance.pick([0, 0, 0.01, 0.03, 0.1]),
     failures: chance.pick([0, 0, 0, 0.002]),
     breaks: chance.pick([0, 0, 0.1]),
     stops: chance.pick([0, 0, 0.05]),

@@ -52,9 +52,8 @@ export class Users {
       this.#acknowledged.push(one)
       this.#tell(`n${node.number} acknowledges ${one.transaction.txid.slice(0, 8)}`)
     } catch (error) {
-      if (!(error instanceof RuleError)) throw error
       // Another node may have told it before; then that one acknowledged it, or has not answered yet.
-      if (error.code !== 'tx-known') again()
+      if (!(error instanceof RuleError) || error.code !== 'tx-known') again()
     }
   }
 

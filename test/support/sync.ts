@@ -37,6 +37,8 @@ export class TestPeer implements SyncPeer {
   reason: string | undefined
   status: Status
   readonly #handlers = new Map<string, Handler>()
+  #leave = (_: Error): void => {}
+  readonly #gone = new Promise<never>((_, reject) => (this.#leave = reject))
 
   constructor(source: TestChain, status: Partial<Status> = {}) {
     this.source = source
@@ -60,10 +62,9 @@ export class TestPeer implements SyncPeer {
     this.asked.set(protocol.name, (this.asked.get(protocol.name) ?? 0) + 1)
     const asked = question.decode(question.encode(value))
     const handler = this.#handlers.get(protocol.name) as Handler
-    const answered = (await handler(undefined as unknown as Peer, asked)) as A
+    const answered = (await Promise.race([handler(undefined as unknown as Peer, asked), this.#gone])) as A
     // Between two processes the answer comes in another turn.
-    await new Promise((resolve) => setImmediate(resolve))
-    if (this.closed) throw new LinkError('closed', 'it went')
+    await Promise.race([new Promise((resolve) => setImmediate(resolve)), this.#gone])
     return answer.decode(answer.encode(answered))
   }
 
@@ -75,6 +76,8 @@ export class TestPeer implements SyncPeer {
   close(reason: string): void {
     this.reason ??= reason
     this.closed = true
+    this.#gone.catch(() => {})
+    this.#leave(new LinkError('closed', 'it went'))
   }
 
   /** Tells the tip that its chain has by now. */

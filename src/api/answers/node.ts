@@ -1,4 +1,5 @@
-import type { ApiContext, Neighbor } from '../context.js'
+import type { Neighbor } from '../../network/peers/neighbor.js'
+import type { ApiContext } from '../context.js'
 
 /** The node's state as the interfaces show it: JSON text of a `Result`. */
 export function nodeState({ reader, nodeInfo }: ApiContext): string {

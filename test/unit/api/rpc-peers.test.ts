@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Ban, Neighbor, NetworkView, SyncProgress, VotingStatus } from '../../../src/api/context.js'
+import type { NetworkView } from '../../../src/api/context.js'
+import type { Ban } from '../../../src/network/peers/bans.js'
+import type { Neighbor } from '../../../src/network/peers/neighbor.js'
+import type { SyncProgress } from '../../../src/network/sync/progress.js'
+import type { VotingStatus } from '../../../src/voting/voting.js'
 import { RuleError } from '../../../src/errors.js'
 import { LinkError } from '../../../src/network/link.js'
 import { peerName } from '../../../src/network/identity.js'
@@ -154,7 +158,7 @@ describe('validators', () => {
     const signer = paramsAt(node.spec, 1).validators[0] as Uint8Array
     const [first, second] = [new Uint8Array([1]), new Uint8Array([2])]
     const kept = [{ height: 4, view: 1, kind: 'prevote', signer, first, second }] as const
-    const status = (): VotingStatus => ({ height: 1, view: 0, step: '', sponsor: signer, signing: 'yes' })
+    const status = (): VotingStatus => ({ height: 1, view: 0, step: 'propose', sponsor: signer, signing: 'yes' })
     const voting = { status, received: 0, evidence: (of = 4) => kept.filter(({ height }) => height === of) }
     const client = new RpcClient(contextOf(node, { voting }))
     const shown = { height: 4, view: 1, kind: 'prevote', signer: toHex(signer), first: '01', second: '02' }

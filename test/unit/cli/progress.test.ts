@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { SyncProgress } from '../../../src/api/context.js'
+import type { SyncProgress } from '../../../src/network/sync/progress.js'
 import { progressLine, showProgress } from '../../../src/cli/progress.js'
 
 const idle: SyncProgress = { stage: 'idle', catchingUp: false, height: 900, target: 900, rate: 0 }

@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto'
+import type { Link, LinkOwner, Protocol } from '../../src/network/link.js'
+import { type NodeTransport, openTransport } from '../../src/network/transport.js'
+import { protocols, topics } from '../../src/network/wire/all.js'
+import { addressesExchange } from '../../src/network/wire/addresses.js'
+import type { Exchange } from '../../src/network/wire/exchange.js'
+import { networkVersion, type Status, statusExchange } from '../../src/network/wire/status.js'
+import { votesExchange } from '../../src/network/wire/votes.js'
+import { genesisBlock } from '../../src/primitives/genesis.js'
+import type { Spec } from '../../src/primitives/spec.js'
+import { systemEnv } from '../../src/system.js'
+import { quiet } from './load.js'
+
+/** A peer over real sockets that has a key of its own, knows the genesis block and nothing else, and lets itself be told. */
+export class LightPeer implements LinkOwner {
+  readonly #transport: NodeTransport
+  readonly #status: Status
+  /** Messages of gossip that it heard. */
+  heardCount = 0
+
+  static async open(spec: Spec): Promise<LightPeer> {
+    const genesis = genesisBlock(spec).header.hash
+    const transport = await openTransport({
+      secretKey: randomBytes(32),
+      genesis,
+      protocols,
+      topics,
+      hosts: [],
+      port: undefined,
+      env: systemEnv({ ...quiet, warn: () => {} }),
+    })
+    const peer = new LightPeer(transport, {
+      version: networkVersion,
+      genesis,
+      upgrades: spec.upgradesDigest(0),
+      tipHeight: 0,
+      tipHash: genesis,
+      chainWork: 0n,
+      services: 0,
+      relay: true,
+      listenPort: 0,
+      agent: 'light',
+    })
+    await transport.start(peer)
+    return peer
+  }
+
+  private constructor(transport: NodeTransport, status: Status) {
+    this.#transport = transport
+    this.#status = status
+  }
+
+  /** Connects to a node; without a handshake the node does not count it as a peer. */
+  dial(address: string): Promise<Link> {
+    return this.#transport.dial(address)
+  }
+
+  /** Connects and tells its status. */
+  async join(address: string): Promise<Link> {
+    const link = await this.dial(address)
+    const { refusal } = await this.ask(link, statusExchange, this.#status)
+    if (refusal !== undefined) throw new Error(`not wanted: ${refusal}`)
+    return link
+  }
+
+  async ask<Q, A>(link: Link, { protocol, question, answer }: Exchange<Q, A>, value: Q): Promise<A> {
+    return answer.decode(await link.request(protocol, question.encode(value)))
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close()
+  }
+
+  admits(): boolean {
+    return true
+  }
+
+  connected(): void {}
+
+  disconnected(): void {}
+
+  discovered(): void {}
+
+  /** Answers what a node asks all the time. */
+  async answer(_link: Link, { name }: Protocol): Promise<Uint8Array> {
+    if (name === statusExchange.protocol.name) {
+      return statusExchange.answer.encode({ status: this.#status, refusal: undefined })
+    }
+    if (name === votesExchange.protocol.name) return votesExchange.answer.encode([])
+    if (name === addressesExchange.protocol.name) return addressesExchange.answer.encode([])
+    throw new Error(`it has no ${name}`)
+  }
+
+  heard(): Promise<'ignore'> {
+    this.heardCount++
+    return Promise.resolve('ignore')
+  }
+}

@@ -1,0 +1,70 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { commandFile, devnetValidatorKey } from './dist.js'
+import { run, type Running } from './processes.js'
+
+/** Nodes of a chain with the validators of localnet, as processes of their own. */
+
+/** Where a node is reached. */
+export interface Places {
+  readonly rest: string
+  readonly ws: string
+  readonly rpc: string
+  readonly p2p: readonly string[]
+}
+
+export interface LocalNode extends Running, Places {}
+
+export interface LocalNodeOptions {
+  /** Where its data and its key are, under its name. */
+  readonly directory: string
+  readonly name: string
+  /** The file with the chain spec. */
+  readonly spec: string
+  /** The number of its validator key; it has none when absent. */
+  readonly validator?: number
+  readonly peers?: readonly string[]
+}
+
+/** Starts a node by the command line and waits until it serves. It ends with this process, however that ends. */
+export async function startLocalNode(options: LocalNodeOptions): Promise<LocalNode> {
+  const { directory, name, spec, validator, peers = [] } = options
+  const key = join(directory, `${name}.key`)
+  if (validator !== undefined) writeFileSync(key, validatorKeyOf(validator).toString('hex'), { mode: 0o600 })
+  const node = await run(
+    [
+      ...[commandFile, 'start', '--genesis', spec, '--data-dir', join(directory, name)],
+      ...(validator === undefined ? [] : ['--validator-key', key, '--reset-sign-state=now']),
+      ...['--port-base', '0', '--p2p-host', '127.0.0.1', '--log-level', 'error', '--stop-on-eof', '--json'],
+      ...peers.flatMap((peer) => ['--peer', peer]),
+    ],
+    /^(\{.*\})$/,
+  )
+  return { ...node, ...(JSON.parse(node.announced) as Places) }
+}
+
+/** The private key of a validator of localnet. */
+export function validatorKeyOf(number: number): Buffer {
+  return Buffer.from(devnetValidatorKey(number).privateKey)
+}
+
+/** Waits until a node has a height. */
+export async function reach(height: number, { rest }: Places, seconds = 60): Promise<void> {
+  for (const deadline = Date.now() + seconds * 1000; Date.now() < deadline; await setTimeout(100)) {
+    const answer = await fetch(`${rest}/api/v1/block/height`)
+    if (((await answer.json()) as { Result: number }).Result >= height) return
+  }
+  throw new Error(`${rest} has not reached height ${height} within ${seconds} s`)
+}
+
+/** Hands a transaction to a node. */
+export async function send({ rest }: Pick<Places, 'rest'>, data: string): Promise<void> {
+  const answer = await fetch(`${rest}/api/v1/transaction`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ data }),
+  })
+  const { Error: code, Desc } = (await answer.json()) as { Error: number; Desc: string }
+  if (code !== 0) throw new Error(`${rest} refused a transaction: ${Desc}`)
+}

@@ -1,0 +1,199 @@
+import { randomBytes } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
+import type { Connection } from '@libp2p/interface'
+import { type Link, LinkError, type LinkOwner, type Protocol, type Topic, type Verdict } from '../../src/network/link.js'
+import { serveChain } from '../../src/network/answers.js'
+import type { Peer } from '../../src/network/peers/peer.js'
+import { type NodeTransport, openTransport, type TransportOptions } from '../../src/network/transport.js'
+import { protocols, topics } from '../../src/network/wire/all.js'
+import type { Exchange, Subject } from '../../src/network/wire/exchange.js'
+import { type Status, statusExchange } from '../../src/network/wire/status.js'
+import { toHex } from '../../src/primitives/bytes.js'
+import { systemEnv } from '../../src/system.js'
+import type { TestChain } from './chain.js'
+import type { NodeProcess } from './process.js'
+import { statusOf } from './sync.js'
+
+/** Peers in this process that speak the protocol over real connections, and keep as much of it as a test wants. */
+
+const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+/** What stands in the way of somebody who means harm is the other side's business. */
+const unbounded: NonNullable<TransportOptions['limits']> = {
+  streams: 20_000,
+  protocolStreams: 20_000,
+  requestsWaiting: 1_000_000,
+  dialsAtOnce: 1000,
+  dialsWaiting: 10_000,
+}
+
+type Answerer = (question: Uint8Array, link: Link) => Promise<Uint8Array>
+type Frame = Pick<Connection, 'newStream' | 'streams'>
+
+const opened = new Set<HostilePeer>()
+
+export class HostilePeer implements LinkOwner {
+  readonly transport: NodeTransport
+  /** What it says of itself. */
+  status: Status
+  /** How often it was asked, by the name of the protocol. */
+  readonly asked = new Map<string, number>()
+  readonly links = new Set<Link>()
+  /** Told of gossip; what it says is the verdict. */
+  hearing: (topic: Topic, message: Uint8Array, link: Link) => Verdict = () => 'ignore'
+  readonly #answerers = new Map<string, Answerer>()
+
+  private constructor(transport: NodeTransport, status: Status) {
+    this.transport = transport
+    this.status = status
+  }
+
+  /** One that listens where `port` is 0, with a key of its own. */
+  static async open(status: Status, options: { port?: number; secretKey?: Uint8Array } = {}): Promise<HostilePeer> {
+    const { port, secretKey = randomBytes(32) } = options
+    const transport = await openTransport({
+      secretKey,
+      genesis: status.genesis,
+      protocols,
+      topics,
+      hosts: ['127.0.0.1'],
+      port,
+      env: systemEnv(quiet),
+      limits: unbounded,
+    })
+    const peer = new HostilePeer(transport, status)
+    await transport.start(peer)
+    peer.status = { ...status, listenPort: transport.port }
+    opened.add(peer)
+    return peer
+  }
+
+  /** One that answers from a chain as a node does, unless told otherwise afterwards. */
+  static async of(source: TestChain, options: { port?: number; status?: Partial<Status> } = {}): Promise<HostilePeer> {
+    const { status = {}, ...rest } = options
+    const peer = await HostilePeer.open({ ...statusOf(source), ...status }, rest)
+    serveChain(peer, { chain: source.chain, mempool: source.mempool })
+    return peer
+  }
+
+  /** Ends all of them. */
+  static async closeAll(): Promise<void> {
+    await Promise.all([...opened].map((peer) => peer.close()))
+  }
+
+  /** Connects and shakes hands. Rejects with why it was refused, or a LinkError. */
+  async join(address: string): Promise<Link> {
+    const link = await this.transport.dial(address)
+    const { refusal } = await this.ask(link, statusExchange, this.status)
+    if (refusal !== undefined) throw new Error(refusal)
+    return link
+  }
+
+  async ask<Q, A>(link: Link, { protocol, question, answer }: Exchange<Q, A>, value: Q): Promise<A> {
+    return answer.decode(await link.request(protocol, question.encode(value)))
+  }
+
+  /** Answers otherwise than by the chain, with a value or with any bytes. */
+  answering<Q, A>({ protocol, question, answer }: Exchange<Q, A>, give: (asked: Q) => Promise<A> | A): this {
+    return this.answeringBytes(protocol, async (bytes) => answer.encode(await give(question.decode(bytes))))
+  }
+
+  answeringBytes({ name }: Protocol, answerer: Answerer): this {
+    this.#answerers.set(name, answerer)
+    return this
+  }
+
+  /** See `Peers.serve`: what lets a chain be served. */
+  serve<Q, A>(exchange: Exchange<Q, A>, handler: (peer: Peer, question: Q) => Promise<A>): void {
+    this.answering(exchange, (question) => handler(undefined as unknown as Peer, question))
+  }
+
+  tell<M>({ topic, message }: Subject<M>, value: M): void {
+    this.transport.broadcast(topic, message.encode(value))
+  }
+
+  /** Tells bytes that need not be a message. */
+  tellBytes({ topic }: Subject<unknown>, bytes: Uint8Array): void {
+    this.transport.broadcast(topic, bytes)
+  }
+
+  /** The connection of a link as libp2p has it. */
+  static connection(link: Link): Frame {
+    return (link as unknown as { readonly connection: Frame }).connection
+  }
+
+  protocolId({ name, version, ofChain }: Protocol): string {
+    const prefix = toHex(Uint8Array.from(this.status.genesis).reverse()).slice(0, 8)
+    return ofChain ? `/didledger/${prefix}/${name}/${version}` : `/didledger/${name}/${version}`
+  }
+
+  async close(): Promise<void> {
+    opened.delete(this)
+    await this.transport.close()
+  }
+
+  admits(): boolean {
+    return true
+  }
+
+  connected(link: Link): void {
+    this.links.add(link)
+  }
+
+  disconnected(link: Link): void {
+    this.links.delete(link)
+  }
+
+  async answer(link: Link, protocol: Protocol, body: Uint8Array): Promise<Uint8Array> {
+    const { name } = protocol
+    this.asked.set(name, (this.asked.get(name) ?? 0) + 1)
+    const answerer = this.#answerers.get(name)
+    if (answerer !== undefined) return answerer(body, link)
+    if (name !== statusExchange.protocol.name) throw new LinkError('unsupported', name)
+    return statusExchange.answer.encode({ status: this.status, refusal: undefined })
+  }
+
+  heard(link: Link, topic: Topic, message: Uint8Array): Promise<Verdict> {
+    return Promise.resolve(this.hearing(topic, message, link))
+  }
+
+  discovered(): void {}
+}
+
+/** What was seen of a node while it was watched. */
+export interface Seen {
+  /** Milliseconds of the slowest answer of REST, and answers that did not come. */
+  readonly slowest: number
+  readonly failed: number
+  readonly looks: number
+  /** Bytes by which its memory grew at most. */
+  readonly grown: number
+  readonly peak: number
+  /** Seconds of processor time. */
+  readonly cpu: number
+}
+
+/** Watches a node from a thread of its own. */
+export class Probe {
+  readonly #worker: Worker
+
+  constructor({ line }: NodeProcess) {
+    const file = fileURLToPath(new URL('tools/probe.mjs', import.meta.url))
+    this.#worker = new Worker(file, { workerData: { rest: line.rest } })
+  }
+
+  async end(): Promise<Seen> {
+    interface Looks extends Pick<Seen, 'slowest' | 'failed' | 'looks'> {
+      readonly memory: readonly number[]
+      readonly cpu: readonly number[]
+    }
+    const looks = await new Promise<Looks>((resolve, reject) => {
+      this.#worker.once('message', resolve).once('error', reject)
+      this.#worker.postMessage('end')
+    })
+    const { memory, cpu, ...rest } = looks
+    const peak = Math.max(...memory)
+    return { ...rest, peak, grown: peak - (memory[0] ?? peak), cpu: (cpu.at(-1) ?? 0) - (cpu[0] ?? 0) }
+  }
+}

@@ -1,0 +1,40 @@
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { SignFile } from '../../../src/voting/sign-file.js'
+
+let directory: string
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'sign-file-'))
+})
+afterEach(() => rm(directory, { recursive: true, force: true }))
+
+describe('the file of a sign state', () => {
+  it('holds what was saved last, readable by its owner alone', async () => {
+    const file = new SignFile(join(directory, 'state'))
+    expect(await file.load()).toBeUndefined()
+    for (const bytes of [Uint8Array.of(1, 2, 3), Uint8Array.of(4), new Uint8Array(100_000).fill(7)]) {
+      await file.save(bytes)
+      expect(Buffer.from((await new SignFile(file.path).load()) as Uint8Array).equals(bytes)).toBe(true)
+    }
+    expect((await stat(file.path)).mode & 0o777).toBe(0o600)
+    expect(await readdir(directory)).toEqual(['state'])
+  })
+
+  it('is untouched by what a crash left half written, and replaces that', async () => {
+    const file = new SignFile(join(directory, 'state'))
+    await file.save(Uint8Array.of(1))
+    await writeFile(`${file.path}.new`, 'half')
+    expect([...((await file.load()) as Uint8Array)]).toEqual([1])
+    await file.save(Uint8Array.of(2))
+    expect([...((await file.load()) as Uint8Array)]).toEqual([2])
+    expect(await readdir(directory)).toEqual(['state'])
+  })
+
+  it('rejects when it cannot be written or read', async () => {
+    const nowhere = new SignFile(join(directory, 'none', 'state'))
+    await expect(nowhere.save(Uint8Array.of(1))).rejects.toMatchObject({ code: 'ENOENT' })
+    await expect(new SignFile(directory).load()).rejects.toMatchObject({ code: 'EISDIR' })
+  })
+})
