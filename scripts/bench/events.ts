@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { WebSocket } from 'ws'
 import { commandFile } from './dist.js'
 import type { Said } from './listeners.js'
-import { run, type Running } from './processes.js'
+import { residentBytes, run, type Running } from './processes.js'
 import { median, type Row } from './report.js'
 
 const subscribers = 1000
@@ -22,14 +22,14 @@ export async function eventsSuite(): Promise<Row[]> {
     const control = await Control.open(node.announced)
     await mineSome(control, node)
     const alone = await mineSome(control, node)
-    const memory = residentKilobytes(node)
+    const memory = residentBytes(node)
     const listening = fork(fileURLToPath(new URL('./listeners.ts', import.meta.url)), [
       node.announced,
       String(subscribers),
     ])
     try {
       await once(listening, 'message')
-      const perConnection = (residentKilobytes(node) - memory) / subscribers
+      const perConnection = (residentBytes(node) - memory) / 1024 / subscribers
       const times: { first: number; last: number }[] = []
       listening.on('message', (said: Said) => 'last' in said && times.push(said))
       await mineSome(control, node, times)
@@ -107,8 +107,4 @@ function cpuMilliseconds({ process: { pid = 0 } }: Running): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) * 10
-}
-
-function residentKilobytes({ process: { pid = 0 } }: Running): number {
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
 }

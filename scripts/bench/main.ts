@@ -11,6 +11,7 @@ import { type Row, tableOf } from './report.js'
 import { startSuite } from './start.js'
 import { syncSuite } from './sync.js'
 import { templateSuite } from './template.js'
+import { votesSuite } from './votes.js'
 
 const suites: Readonly<Record<string, () => Promise<Row[]>>> = {
   connect: connectSuite,
@@ -21,6 +22,7 @@ const suites: Readonly<Record<string, () => Promise<Row[]>>> = {
   template: templateSuite,
   events: eventsSuite,
   sync: syncSuite,
+  votes: votesSuite,
 }
 
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))

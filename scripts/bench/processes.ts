@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { commandFile } from './dist.js'
 
@@ -34,4 +35,11 @@ export async function run(args: readonly string[], pattern: RegExp): Promise<Run
 /** A node by the command line; what it announces is the address of its REST interface. */
 export function runNode(command: readonly string[]): Promise<Running> {
   return run([commandFile, ...command, '--port-base', '0'], /^REST\s+(\S+)\/api\/v1/)
+}
+
+/** Resident memory of a process. */
+export function residentBytes({ process: { pid = 0 } }: Running): number {
+  if (process.platform !== 'linux') return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)])) * 1024
+  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  return Number(kilobytes) * 1024
 }

@@ -31,6 +31,11 @@ function figure(value: number): string {
 }
 
 export function median(values: readonly number[]): number {
+  return quantile(values, 0.5)
+}
+
+/** The value that a part of all of them stays below. */
+export function quantile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b)
-  return sorted[Math.floor(sorted.length / 2)] ?? NaN
+  return sorted[Math.floor(sorted.length * part)] ?? NaN
 }

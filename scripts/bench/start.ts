@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { execFileSync } from 'node:child_process'
 import { setTimeout } from 'node:timers/promises'
-import { run, type Running, runNode } from './processes.js'
+import { residentBytes, run, type Running, runNode } from './processes.js'
 import { median, type Row } from './report.js'
 
 const starts = 5
@@ -21,7 +19,7 @@ export async function startSuite(): Promise<Row[]> {
   const devnet = await answering(['devnet'])
   try {
     await setTimeout(settle)
-    const memory = residentBytes(devnet.process.pid ?? 0) / 1024 / 1024
+    const memory = residentBytes(devnet) / 1024 / 1024
     const mining = await milliseconds(() => rpc(devnet.announced, 'dev_mine', { blocks: minedBlocks }))
     return [
       {
@@ -65,10 +63,4 @@ async function timed<T>(act: () => Promise<T>): Promise<{ result: T; millisecond
 
 async function milliseconds(act: () => Promise<unknown>): Promise<number> {
   return (await timed(act)).milliseconds
-}
-
-function residentBytes(pid: number): number {
-  if (process.platform !== 'linux') return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)])) * 1024
-  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
-  return Number(kilobytes) * 1024
 }

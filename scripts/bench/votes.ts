@@ -1,26 +1,26 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { genesisBlock, registerAssetTransaction } from './dist.js'
-import { listenTo } from './event-stream.js'
-import { fundedSpec, type Payer, selfTransfer, spendGenesis, withDirectory } from './load.js'
-import { type LocalNode, reach, send, startLocalNode } from './local-nodes.js'
-import { median, type Row } from './report.js'
+import { fundedSpec, selfTransfer, spendGenesis, withDirectory } from './load.js'
+import { type LocalNode, reach, startLocalNode } from './local-nodes.js'
+import { residentBytes } from './processes.js'
+import { median, quantile, type Row } from './report.js'
+import { type Course, type Transfer, Watch } from './watch.js'
 
 const validators = 4
 const oneByOne = 200
 /** Transactions a second, and how many of them. */
 const stream = { rate: 50, count: 500 }
-const patience = 60_000
 const idlePeers = 32
 const memoryRounds = 3
-/** Until memory is looked at. */
+/** Milliseconds from a start, or from the last new peer, until memory is looked at. */
 const settle = 15_000
 
-/** Four validators on this machine: how a transaction spreads and when it is confirmed; and what a peer costs a node. */
+/** Four validators on this machine: how transactions spread and when they are confirmed; and what a peer costs a node. */
 export async function votesSuite(): Promise<Row[]> {
   return withDirectory(async (directory) => {
     const { text, spec, payers } = fundedSpec(oneByOne + stream.count, 'localnet')
@@ -28,119 +28,82 @@ export async function votesSuite(): Promise<Row[]> {
     writeFileSync(file, text)
     spendGenesis({ genesis: genesisBlock(spec) }, payers)
     const assetId = registerAssetTransaction(spec).hash
-    const transferOf = (payer: Payer) => {
-      const { txid, bytes } = selfTransfer(payer, assetId)
-      return { txid, data: Buffer.from(bytes).toString('hex') }
-    }
-    const transfers = payers.map(transferOf)
-    const nodes: LocalNode[] = []
-    let rows: Row[]
-    try {
-      for (let number = 0; number < validators; number++) {
-        const peers = nodes.flatMap(({ p2p }) => p2p)
-        nodes.push(await startLocalNode({ directory, name: `node-${number}`, spec: file, validator: number, peers }))
-      }
-      await Promise.all(nodes.map((node) => reach(2, node)))
-      const watch = await Watch.open(nodes)
-      try {
-        const single = await watch.oneByOne(transfers.slice(0, oneByOne))
-        const many = await watch.atRate(transfers.slice(oneByOne))
-        rows = [...rowsOf(single, 'one at a time'), ...rowsOf(many, `${stream.rate} a second`)]
-      } finally {
-        watch.close()
-      }
-    } finally {
-      await Promise.all(nodes.map((node) => node.stop()))
-    }
-    return [...rows, ...(await memorySuite(directory, file))]
+    const transfers = payers.map((payer) => {
+      const transaction = selfTransfer(payer, assetId)
+      return { txid: transaction.txid, data: transaction.toHex() }
+    })
+    return [...(await transactionRows(directory, file, transfers)), ...(await memoryRows(directory, file))]
   })
 }
 
-interface Transfer {
-  readonly txid: string
-  readonly data: string
+async function transactionRows(directory: string, spec: string, transfers: readonly Transfer[]): Promise<Row[]> {
+  const nodes: LocalNode[] = []
+  try {
+    for (let validator = 0; validator < validators; validator++) {
+      const peers = nodes.flatMap(({ p2p }) => p2p)
+      nodes.push(await startLocalNode({ directory, name: `node-${validator}`, spec, validator, peers }))
+    }
+    await Promise.all(nodes.map((node) => reach(2, node)))
+    const watch = await Watch.open(nodes)
+    try {
+      const single = await watch.oneByOne(transfers.slice(0, oneByOne))
+      const many = await watch.atRate(transfers.slice(oneByOne), stream.rate)
+      return [...rowsOf(single, 'one at a time'), ...rowsOf(many, `${stream.rate} a second`)]
+    } finally {
+      watch.close()
+    }
+  } finally {
+    await Promise.all(nodes.map((node) => node.stop()))
+  }
 }
 
-/** When a transaction was sent, and when each node told of it and of the block with it. Milliseconds. */
-interface Timeline {
-  readonly sent: number
-  /** The node that it was sent to. */
-  readonly at: number
-  readonly accepted: number[]
-  readonly confirmed: number[]
+function rowsOf(courses: readonly Course[], how: string): Row[] {
+  const pair = (name: string, times: readonly number[]): Row[] => [
+    { name: `transactions, ${how}: ${name}, p50`, value: median(times), unit: 'ms' },
+    { name: '  the same, p99', value: quantile(times, 0.99), unit: 'ms' },
+  ]
+  return [
+    ...pair(
+      'sent until another node tells it',
+      courses.flatMap(({ spread }) => spread),
+    ),
+    ...pair(
+      'until its block is told where it was sent',
+      courses.map(({ confirmedHere }) => confirmedHere),
+    ),
+    ...pair(
+      'until the last node tells the block',
+      courses.map(({ confirmedEverywhere }) => confirmedEverywhere),
+    ),
+  ]
 }
 
-/** What all nodes tell, and which blocks have which transactions. */
-class Watch {
-  readonly #nodes: readonly LocalNode[]
-  readonly #timelines = new Map<string, Timeline>()
-  /** By height and node. */
-  readonly #blocks = new Map<number, number[]>()
-  #ends: (() => void)[] = []
-
-  static async open(nodes: readonly LocalNode[]): Promise<Watch> {
-    const watch = new Watch(nodes)
-    for (const [i, node] of nodes.entries()) {
-      watch.#ends.push(
-        await listenTo(node.ws, ['transaction', 'block'], ({ topic, txid = '', height = 0 }, time) => {
-          if (topic === 'transaction') watch.#times(txid)[i] = time
-          else watch.#blockTimes(height)[i] = time
-        }),
-      )
+/** Nodes with no peer and then with many that say nothing unasked, those in another process. */
+async function memoryRows(directory: string, spec: string): Promise<Row[]> {
+  const alone: number[] = []
+  const perPeer: number[] = []
+  for (let round = 0; round < memoryRounds; round++) {
+    const node = await startLocalNode({ directory, name: `alone-${round}`, spec })
+    const [address = ''] = node.p2p
+    const script = fileURLToPath(new URL('./idle-peers.ts', import.meta.url))
+    try {
+      await setTimeout(settle)
+      const before = residentBytes(node)
+      const peers = fork(script, [spec, String(idlePeers), address])
+      try {
+        await once(peers, 'message')
+        await setTimeout(settle)
+        alone.push(before)
+        perPeer.push((residentBytes(node) - before) / idlePeers)
+      } finally {
+        peers.kill()
+      }
+    } finally {
+      await node.stop()
     }
-    return watch
   }
-
-  private constructor(nodes: readonly LocalNode[]) {
-    this.#nodes = nodes
-  }
-
-  close(): void {
-    for (const end of this.#ends) end()
-  }
-
-  /** Sends each when the one before is in a block everywhere, at no particular moment between two blocks. */
-  async oneByOne(transfers: readonly Transfer[]): Promise<Timeline[]> {
-    const timelines: Timeline[] = []
-    for (const [i, transfer] of transfers.entries()) {
-      await setTimeout((i * 173) % 500)
-      timelines.push(await this.#send(transfer, i))
-      await this.#confirmations([transfer])
-    }
-    return timelines
-  }
-
-  async atRate(transfers: readonly Transfer[]): Promise<Timeline[]> {
-    const start = performance.now()
-    const sending: Promise<Timeline>[] = []
-    for (const [i, transfer] of transfers.entries()) {
-      await setTimeout(Math.max(0, start + (i * 1000) / stream.rate - performance.now()))
-      sending.push(this.#send(transfer, i))
-    }
-    const timelines = await Promise.all(sending)
-    await this.#confirmations(transfers)
-    return timelines
-  }
-
-  async #send({ txid, data }: Transfer, i: number): Promise<Timeline> {
-    const at = i % this.#nodes.length
-    const timeline = { sent: performance.now(), at, accepted: this.#times(txid), confirmed: [] }
-    this.#timelines.set(txid, timeline)
-    await send(this.#nodes[at] as LocalNode, data)
-    return timeline
-  }
-
-  #times(txid: string): number[] {
-    const known = this.#early.get(txid) ?? []
-    this.#early.set(txid, known)
-    return known
-  }
-
-  readonly #early = new Map<string, number[]>()
-
-  #blockTimes(height: number): number[] {
-    const times = this.#blocks.get(height) ?? []
-    this.#blocks.set(height, times)
-    return times
-  }
+  return [
+    { name: 'resident memory of a node without peers', value: median(alone) / 1e6, unit: 'MB' },
+    { name: `one of ${idlePeers} idle peers`, value: median(perPeer) / 1000, unit: 'KB' },
+  ]
 }

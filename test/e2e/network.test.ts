@@ -1,8 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
-import { Dice, Payer } from '../support/load.js'
 import { type Member, TestNetwork, until } from '../support/network.js'
 import { Directories } from '../support/process.js'
 
@@ -13,22 +11,6 @@ const skewedClock = fileURLToPath(new URL('../support/tools/skewed-clock.mjs', i
 const localnet = fileURLToPath(new URL('../../genesis/localnet.json', import.meta.url))
 
 let network: TestNetwork
-const payer = new Payer(new Dice(7), 'localnet')
-
-/** Sends coins of a shipped account through a member; resolves with the txid once the member has it. */
-async function pay(through: Member, account: number): Promise<string> {
-  const { client } = through.node
-  const transfer = await payer.transfer(client, account, devnetAccount(9).address, 100_000_000n)
-  return client.sendRawTransaction(transfer.toHex())
-}
-
-async function minedEverywhere(txid: string, members: readonly Member[] = network.live): Promise<void> {
-  await until(`${txid} in a block`, 60, async () => {
-    const found = await Promise.all(members.map(({ node }) => node.client.transaction(txid)))
-    const waiting = members.filter((_, i) => (found[i]?.confirmations ?? 0) < 1)
-    return waiting.length === 0 ? true : `not at ${waiting.map(({ name }) => name).join(', ')}`
-  })
-}
 
 /** The same hashes and transactions at every height that all the members have, and all of `sent` among them or in a pool. */
 async function expectOneChain(members: readonly Member[], sent: readonly string[]): Promise<void> {
@@ -58,36 +40,36 @@ describe('four validators and two followers', () => {
       Member,
       Member,
     ]
-    const sent = [await pay(follower, 0), await pay(first, 1)]
-    for (const txid of sent) await minedEverywhere(txid)
+    const sent = [await network.pay(follower, 0), await network.pay(first, 1)]
+    for (const txid of sent) await network.mined(txid)
 
     // Killed while a transaction is on its way, and started again.
-    sent.push(await pay(fourth, 2))
+    sent.push(await network.pay(fourth, 2))
     await fourth.stop('SIGKILL')
-    sent.push(await pay(other, 3))
-    await minedEverywhere(sent.at(-1) as string)
+    sent.push(await network.pay(other, 3))
+    await network.mined(sent.at(-1) as string)
     await network.start(fourth)
 
     // Stopped for a while: its connections stay open, and it says nothing.
     third.signal('SIGSTOP')
-    sent.push(await pay(follower, 4))
+    sent.push(await network.pay(follower, 4))
     const awake = network.live.filter((member) => member !== third)
-    await minedEverywhere(sent.at(-1) as string, awake)
+    await network.mined(sent.at(-1) as string, awake)
     third.signal('SIGCONT')
     await network.reach(await first.height())
 
     // A proper restart of one validator and one follower.
     await first.stop()
     await follower.stop()
-    sent.push(await pay(other, 5))
-    await minedEverywhere(sent.at(-1) as string)
+    sent.push(await network.pay(other, 5))
+    await network.mined(sent.at(-1) as string)
     await network.start(first)
     await network.start(follower)
 
     // Somebody who comes late learns everything from genesis on.
     const late = await network.join('late')
-    sent.push(await pay(late, 6))
-    await minedEverywhere(sent.at(-1) as string)
+    sent.push(await network.pay(late, 6))
+    await network.mined(sent.at(-1) as string)
     await network.reach(await other.height())
     await expectOneChain(network.live, sent)
     expect((await late.node.get('node/state')).body.Result).toMatchObject({ Neighbors: { length: 6 } })
@@ -95,17 +77,17 @@ describe('four validators and two followers', () => {
 
   it('go on with three, wait with two, and go on again', { timeout: 240_000 }, async () => {
     const [, second, third, fourth] = network.members as [Member, Member, Member, Member]
-    await minedEverywhere(await pay(second, 0))
+    await network.mined(await network.pay(second, 0))
     await fourth.stop('SIGKILL')
-    await minedEverywhere(await pay(second, 1))
+    await network.mined(await network.pay(second, 1))
     await third.stop('SIGKILL')
     const height = await second.height()
-    const waiting = await pay(second, 2)
+    const waiting = await network.pay(second, 2)
     await new Promise((resolve) => setTimeout(resolve, 8000))
     expect(await second.height()).toBeLessThanOrEqual(height + 1)
     expect((await second.node.client.transaction(waiting))?.confirmations).toBe(0)
     await network.start(third)
-    await minedEverywhere(waiting)
+    await network.mined(waiting)
     await network.start(fourth)
     await network.reach(await second.height())
     await expectOneChain(network.live, [waiting])
@@ -128,7 +110,7 @@ describe('a node that does not fit', () => {
       return err.includes('peer-genesis') ? true : err
     })
     expect((await stranger.node.get('node/connectioncount')).body.Result).toBe(0)
-    await minedEverywhere(await pay(network.at(0), 0), network.members.slice(0, 4))
+    await network.mined(await network.pay(network.at(0), 0), network.members.slice(0, 4))
     expect(await stranger.height()).toBe(0)
   })
 
@@ -139,8 +121,8 @@ describe('a node that does not fit', () => {
     const skewed = await network.join('skewed', { validator: 3, env })
     const sent: string[] = []
     for (let account = 0; account < 6; account++) {
-      sent.push(await pay(account % 2 === 0 ? skewed : network.at(0), account))
-      await minedEverywhere(sent.at(-1) as string)
+      sent.push(await network.pay(account % 2 === 0 ? skewed : network.at(0), account))
+      await network.mined(sent.at(-1) as string)
     }
     const { time } = await network.at(0).node.client.blockAt(await network.at(0).height())
     expect(time).toBeLessThan(Date.now() / 1000 + 60)

@@ -3,7 +3,7 @@ import type { Scenario, Storm } from './scenario.js'
 
 /** A storm in which nothing goes wrong by itself. */
 export function quiet(length: number): Storm {
-  const nothing = { loss: 0, duplication: 0, partitions: [], crashes: 0, failures: 0, breaks: 0, stops: 0 }
+  const nothing = { loss: 0, muffled: 0, duplication: 0, partitions: [], crashes: 0, failures: 0, breaks: 0, stops: 0 }
   return { length, delay: fairWeather.delay, ...nothing }
 }
 

@@ -15,15 +15,15 @@ import type { Chance } from './random.js'
 export interface Weather {
   /** Milliseconds one way: the shortest and the longest. */
   delay: readonly [number, number]
-  /** Probability that a gossiped message, or a request or its answer, is lost. */
-  loss: number
+  /** Probability that a gossiped message, or a request or its answer, is lost: of what goes by that name. */
+  loss(name: string, bytes: Uint8Array): number
   /** Probability that a gossiped message comes twice. */
   duplication: number
   /** Whether messages pass between two nodes; both ways are asked for. */
   passes(from: number, to: number): boolean
 }
 
-export const fairWeather: Weather = { delay: [1, 20], loss: 0, duplication: 0, passes: () => true }
+export const fairWeather: Weather = { delay: [1, 20], loss: () => 0, duplication: 0, passes: () => true }
 
 /** Milliseconds until a connection that nobody answers is given up. */
 const dialTimeout = 5_000
@@ -83,9 +83,9 @@ export class Wires {
   }
 
   /** Has something arrive, unless it is lost. */
-  carry(from: number, to: number, arrive: () => void, options: { lossy: boolean } = { lossy: true }): void {
+  carry(from: number, to: number, arrive: () => void, loss = 0): void {
     const { weather, chance } = this
-    if (!weather.passes(from, to) || (options.lossy && chance.happens(weather.loss))) return
+    if (!weather.passes(from, to) || chance.happens(loss)) return
     this.agenda.after(chance.between(...weather.delay), () => {
       if (weather.passes(from, to)) arrive()
     })
@@ -130,7 +130,7 @@ export class SimulatedLink implements Link {
   close(): void {
     if (this.closed) return
     this.#end()
-    this.near.wires.carry(this.near.node, this.far.node, () => this.other.#end(), { lossy: false })
+    this.near.wires.carry(this.near.node, this.far.node, () => this.other.#end())
   }
 
   /** Both ends are cut at once. */
@@ -141,7 +141,7 @@ export class SimulatedLink implements Link {
 
   /** What came over this link found no other end: word of that goes back. */
   reset(): void {
-    this.near.wires.carry(this.far.node, this.near.node, () => this.#end(), { lossy: false })
+    this.near.wires.carry(this.far.node, this.near.node, () => this.#end())
   }
 
   #end(): void {
@@ -173,8 +173,9 @@ export class SimulatedLink implements Link {
       const cancel = wires.agenda.after(protocol.timeout, () =>
         settle(() => reject(new LinkError('timeout', `${this.peer} did not answer in time`))),
       )
-      const back = (act: () => void) => wires.carry(this.far.node, node, () => settle(act))
-      wires.carry(node, this.far.node, () => {
+      const loss = wires.weather.loss(protocol.name, body)
+      const back = (act: () => void) => wires.carry(this.far.node, node, () => settle(act), loss)
+      const arrive = () => {
         if (this.other.closed) return this.reset()
         wires.tap.arrived(node, this.far.node, `? ${protocol.name}`, body.length)
         const refuse = () => back(() => reject(new LinkError('refused', `${this.peer} does not answer this`)))
@@ -189,7 +190,8 @@ export class SimulatedLink implements Link {
           }
           return back(() => reject(new LinkError('too-long', `an answer of ${whole.length} bytes`)))
         }, refuse)
-      })
+      }
+      wires.carry(node, this.far.node, arrive, loss)
     })
   }
 }
@@ -232,7 +234,7 @@ export class SimulatedTransport implements Transport {
         cancel()
         resolve(this.#connect(far))
       }
-      this.wires.carry(this.node, far.node, arrive, { lossy: false })
+      this.wires.carry(this.node, far.node, arrive)
     })
   }
 
@@ -261,8 +263,9 @@ export class SimulatedTransport implements Transport {
     const copy = message.slice()
     const { chance, weather } = this.wires
     const arrive = () => (link.other.closed ? link.reset() : void link.far.#hear(link.other, topic, copy))
-    this.wires.carry(this.node, link.far.node, arrive)
-    if (chance.happens(weather.duplication)) this.wires.carry(this.node, link.far.node, arrive)
+    const loss = weather.loss(topic.name, message)
+    this.wires.carry(this.node, link.far.node, arrive, loss)
+    if (chance.happens(weather.duplication)) this.wires.carry(this.node, link.far.node, arrive, loss)
   }
 
   answer(link: SimulatedLink, protocol: Protocol, body: Uint8Array): Promise<Uint8Array> {

@@ -2,7 +2,10 @@ import type { Agenda } from './clock.js'
 import type { SimulatedNode } from './node.js'
 import type { Chance } from './random.js'
 import { everySide, type Partition, type Scenario, type Storm } from './scenario.js'
-import type { Weather, Wires } from './transport.js'
+import { fairWeather, type Weather, type Wires } from './transport.js'
+import { proposalSubject, votesExchange, voteSubject } from '../../src/network/wire/votes.js'
+
+const voting = new Set([proposalSubject.topic.name, voteSubject.topic.name, votesExchange.protocol.name])
 
 /** What goes wrong in a simulation, at the times that its scenario gives. */
 export class Turmoil {
@@ -32,15 +35,17 @@ export class Turmoil {
     this.#wires = parts.wires
     this.#nodes = parts.nodes
     this.#tell = parts.tell
-    this.#set({ delay: parts.scenario.calm, loss: 0, duplication: 0 })
+    this.#set({ ...fairWeather, delay: parts.scenario.calm })
     this.#wires.weather.passes = (from, to) => this.#sides === undefined || meet(this.#sides, from, to)
   }
 
   begin(storm: Storm): void {
     this.storm = storm
-    const { delay, loss, duplication } = storm
-    this.#tell(`storm for ${storm.length} ms: delay to ${delay[1]}, loss ${loss}, duplication ${duplication}`)
-    this.#set({ delay, loss, duplication })
+    const { delay, loss, muffled, duplication } = storm
+    this.#tell(
+      `storm for ${storm.length} ms: delay to ${delay[1]}, loss ${loss}, muffled ${muffled}, duplication ${duplication}`,
+    )
+    this.#set({ delay, loss: (name) => (voting.has(name) ? Math.max(loss, muffled) : loss), duplication })
     for (const partition of storm.partitions) {
       this.#during(partition.from, () => this.#part(partition))
       this.#during(partition.until, () => this.#join())
@@ -54,7 +59,7 @@ export class Turmoil {
     this.storm = undefined
     this.#number++
     this.#join()
-    this.#set({ delay: this.#scenario.calm, loss: 0, duplication: 0 })
+    this.#set({ ...fairWeather, delay: this.#scenario.calm })
     for (const node of this.#nodes) node.start()
   }
 

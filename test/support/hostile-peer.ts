@@ -1,7 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { fileURLToPath } from 'node:url'
-import { Worker } from 'node:worker_threads'
-import type { Connection } from '@libp2p/interface'
 import { type Link, LinkError, type LinkOwner, type Protocol, type Topic, type Verdict } from '../../src/network/link.js'
 import { serveChain } from '../../src/network/answers.js'
 import type { Peer } from '../../src/network/peers/peer.js'
@@ -12,7 +9,6 @@ import { type Status, statusExchange } from '../../src/network/wire/status.js'
 import { toHex } from '../../src/primitives/bytes.js'
 import { systemEnv } from '../../src/system.js'
 import type { TestChain } from './chain.js'
-import type { NodeProcess } from './process.js'
 import { statusOf } from './sync.js'
 
 /** Peers in this process that speak the protocol over real connections, and keep as much of it as a test wants. */
@@ -29,7 +25,19 @@ const unbounded: NonNullable<TransportOptions['limits']> = {
 }
 
 type Answerer = (question: Uint8Array, link: Link) => Promise<Uint8Array>
-type Frame = Pick<Connection, 'newStream' | 'streams'>
+
+/** A stream as bytes, below any frame. */
+export interface RawStream {
+  readonly status: string
+  send(bytes: Uint8Array): boolean
+  pause(): void
+  abort(error: Error): void
+}
+
+/** A connection as libp2p has it. */
+export interface RawConnection {
+  newStream(protocol: string | readonly string[], options?: object): Promise<RawStream>
+}
 
 const opened = new Set<HostilePeer>()
 
@@ -119,8 +127,8 @@ export class HostilePeer implements LinkOwner {
   }
 
   /** The connection of a link as libp2p has it. */
-  static connection(link: Link): Frame {
-    return (link as unknown as { readonly connection: Frame }).connection
+  static connection(link: Link): RawConnection {
+    return (link as unknown as { readonly connection: RawConnection }).connection
   }
 
   protocolId({ name, version, ofChain }: Protocol): string {
@@ -159,41 +167,4 @@ export class HostilePeer implements LinkOwner {
   }
 
   discovered(): void {}
-}
-
-/** What was seen of a node while it was watched. */
-export interface Seen {
-  /** Milliseconds of the slowest answer of REST, and answers that did not come. */
-  readonly slowest: number
-  readonly failed: number
-  readonly looks: number
-  /** Bytes by which its memory grew at most. */
-  readonly grown: number
-  readonly peak: number
-  /** Seconds of processor time. */
-  readonly cpu: number
-}
-
-/** Watches a node from a thread of its own. */
-export class Probe {
-  readonly #worker: Worker
-
-  constructor({ line }: NodeProcess) {
-    const file = fileURLToPath(new URL('tools/probe.mjs', import.meta.url))
-    this.#worker = new Worker(file, { workerData: { rest: line.rest } })
-  }
-
-  async end(): Promise<Seen> {
-    interface Looks extends Pick<Seen, 'slowest' | 'failed' | 'looks'> {
-      readonly memory: readonly number[]
-      readonly cpu: readonly number[]
-    }
-    const looks = await new Promise<Looks>((resolve, reject) => {
-      this.#worker.once('message', resolve).once('error', reject)
-      this.#worker.postMessage('end')
-    })
-    const { memory, cpu, ...rest } = looks
-    const peak = Math.max(...memory)
-    return { ...rest, peak, grown: peak - (memory[0] ?? peak), cpu: (cpu.at(-1) ?? 0) - (cpu[0] ?? 0) }
-  }
 }

@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { toHex } from '../../src/primitives/bytes.js'
-import { devnetValidatorKey } from '../../src/wallet/devnet-accounts.js'
+import { devnetAccount, devnetValidatorKey } from '../../src/wallet/devnet-accounts.js'
+import { Dice, Payer } from './load.js'
 import { type Directories, NodeProcess, type SpawnOptions } from './process.js'
 
 /** Nodes of a network as processes of their own. */
@@ -86,6 +87,7 @@ export class Member {
 export class TestNetwork {
   readonly members: Member[] = []
   readonly #directories: Directories
+  readonly #payer = new Payer(new Dice(7), 'localnet')
 
   constructor(directories: Directories) {
     this.#directories = directories
@@ -127,6 +129,22 @@ export class TestNetwork {
     await until(`height ${height}`, seconds, async () => {
       const heights = await Promise.all(members.map((member) => member.height()))
       return heights.every((reached) => reached >= height) ? true : `${heights.join(', ')}`
+    })
+  }
+
+  /** Sends a coin of a shipped account through a member; resolves with the txid once the member has it. */
+  async pay(through: Member, account: number): Promise<string> {
+    const { client } = through.node
+    const transfer = await this.#payer.transfer(client, account, devnetAccount(9).address, 100_000_000n)
+    return client.sendRawTransaction(transfer.toHex())
+  }
+
+  /** Waits until all the given members, or all that live, have a transaction in a block. */
+  async mined(txid: string, members: readonly Member[] = this.live, seconds = 90): Promise<void> {
+    await until(`${txid} in a block`, seconds, async () => {
+      const found = await Promise.all(members.map(({ node }) => node.client.transaction(txid)))
+      const waiting = members.filter((_, i) => (found[i]?.confirmations ?? 0) < 1)
+      return waiting.length === 0 ? true : `not at ${waiting.map(({ name }) => name).join(', ')}`
     })
   }
 

@@ -1,0 +1,124 @@
+/**
+ * The node that is measured: `measured.ts SPEC DIRECTORY`, forked by soak.ts with --expose-gc. It says where it is reached,
+ * and answers every message with a sample.
+ */
+import type { EventEmitter } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { setImmediate } from 'node:timers/promises'
+import { queryObjects } from 'node:v8'
+import type { SignatureCheck } from '../../src/primitives/signature.js'
+import { EventLog, parseSpec, processLog, serve, SignatureCache, startNode, systemEnv } from '../bench/dist.js'
+import { type Places, validatorKeyOf } from '../bench/local-nodes.js'
+import type { Sample } from './sample.js'
+
+/** What the process says to the one that forked it. */
+export type Said = { readonly places: Places } | { readonly sample: Sample }
+
+const [spec = '', dataDir = ''] = process.argv.slice(2)
+
+fillCaches()
+const log = processLog('error')
+const hosts = ['127.0.0.1']
+const node = await startNode({
+  spec: parseSpec(readFileSync(spec, 'utf8')),
+  env: systemEnv(log),
+  dataDir,
+  peering: { hosts, port: 0, peers: [], mdns: false, outbound: 8, inbound: 64 },
+  validator: { key: validatorKeyOf(0), resetSignState: 'now' },
+})
+const servers = await serve(node, { portBase: 0, hosts, log })
+const { network, transport } = node.network as NonNullable<typeof node.network>
+let joined = 0
+network.peers.events.on('joined', () => joined++)
+
+// Whoever is at the terminal stops soak.ts, and that one this process.
+process.on('SIGINT', () => {})
+process.once('SIGTERM', () => void stop())
+process.once('disconnect', () => void stop())
+process.on('message', () => void sample().then((taken) => say({ sample: taken })))
+const at = (port: number) => `127.0.0.1:${port}`
+const { rest, ws, rpc } = servers.ports
+say({ places: { rest: `http://${at(rest)}`, ws: `ws://${at(ws)}`, rpc: `http://${at(rpc)}`, p2p: transport.addresses } })
+await node.failure
+
+async function sample(): Promise<Sample> {
+  // What finalizers let go of is garbage of the next collection.
+  for (let i = 0; i < 2; i++) {
+    globalThis.gc?.()
+    await setImmediate()
+  }
+  const signals = alive(AbortSignal)
+  const targets = alive(EventTarget)
+  const { heapUsed, external, rss } = process.memoryUsage()
+  return {
+    heap: heapUsed,
+    external,
+    resident: rss,
+    handles: counted(process.getActiveResourcesInfo()),
+    files: readdirSync('/proc/self/fd').length,
+    listeners: {
+      chain: listenersOf(node.chain.events),
+      pool: listenersOf(node.mempool.events),
+      log: listenersOf(node.events.events),
+      peers: listenersOf(network.peers.events),
+      sync: listenersOf(network.sync.events),
+      process: listenersOf(process),
+    },
+    signals,
+    targets,
+    height: node.chain.tip.header.height,
+    peers: network.peers.all().length,
+    joined,
+  }
+}
+
+function alive(kind: new (...args: never[]) => unknown): number {
+  return queryObjects(kind as never, { format: 'count' }) as unknown as number
+}
+
+function listenersOf(emitter: Pick<EventEmitter, 'eventNames' | 'listenerCount'>): number {
+  return emitter.eventNames().reduce((sum, name) => sum + emitter.listenerCount(name), 0)
+}
+
+function counted(names: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1
+  return counts
+}
+
+function say(said: Said): void {
+  process.send?.(said)
+}
+
+async function stop(): Promise<void> {
+  await servers.close()
+  await node.close()
+  process.exit()
+}
+
+/** What a node remembers is full after hours or days. Here it is from the start, so that what still grows is no memory. */
+function fillCaches(): void {
+  const { add } = SignatureCache.prototype
+  const filled = new WeakSet()
+  SignatureCache.prototype.add = function (this: InstanceType<typeof SignatureCache>, checks) {
+    if (!filled.has(this)) {
+      filled.add(this)
+      for (let size = -1; this.size > size; ) {
+        size = this.size
+        add.call(this, fakeChecks(size))
+      }
+    }
+    add.call(this, checks)
+  }
+  const { open } = EventLog
+  EventLog.open = (options) => open.call(EventLog, { ...options, kept: 1000 })
+}
+
+function fakeChecks(from: number): SignatureCheck[] {
+  return Array.from({ length: 10_000 }, (_, i) => {
+    const message = new Uint8Array(8)
+    new DataView(message.buffer).setUint32(0, from + i)
+    const [key, signature] = [new Uint8Array(33), new Uint8Array(64)]
+    return { message, keys: [key], signatures: [signature], code: 'tx-signature', subject: '' }
+  })
+}

@@ -1,0 +1,219 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
+import type { Link } from '../../src/network/link.js'
+import { statusExchange } from '../../src/network/wire/status.js'
+import { TestChain, withoutValidators } from './chain.js'
+import { HostilePeer } from './hostile-peer.js'
+import { until } from './network.js'
+import { type Directories, NodeProcess } from './process.js'
+import { type SpecOverrides, testSpec } from './spec.js'
+import { statusOf } from './sync.js'
+
+/** A node that is attacked, an honest one that it follows, and somebody who brings that one new blocks. */
+
+/** What was seen of a node while it was watched. */
+export interface Seen {
+  /** Milliseconds of the slowest answer of REST, and answers that did not come. */
+  readonly slowest: number
+  readonly failed: number
+  /** Bytes of memory that it took at most, and how many more than in the beginning. */
+  readonly peak: number
+  readonly grown: number
+  /** Seconds of processor time. */
+  readonly cpu: number
+}
+
+/** Watches a node from a thread of its own. */
+export class Probe {
+  readonly #worker: Worker
+
+  constructor({ line }: NodeProcess) {
+    const file = fileURLToPath(new URL('tools/probe.mjs', import.meta.url))
+    this.#worker = new Worker(file, { workerData: { rest: line.rest } })
+  }
+
+  /** Ends it without a word. */
+  stop(): void {
+    void this.#worker.terminate()
+  }
+
+  async end(): Promise<Seen> {
+    interface Looks extends Pick<Seen, 'slowest' | 'failed'> {
+      readonly memory: readonly number[]
+      readonly cpu: readonly number[]
+    }
+    const looks = await new Promise<Looks>((resolve, reject) => {
+      this.#worker.once('message', resolve).once('error', reject)
+      this.#worker.postMessage('end')
+    })
+    const { memory, cpu, slowest, failed } = looks
+    const peak = Math.max(...memory)
+    return { slowest, failed, peak, grown: peak - (memory[0] ?? peak), cpu: (cpu.at(-1) ?? 0) - (cpu[0] ?? 0) }
+  }
+}
+
+/** Megabytes of JavaScript heap that a node under attack gets. */
+const heap = 192
+
+/** A ban as the node lists it. */
+export interface ListedBan {
+  /** The name of a node, or a host. */
+  readonly peer: string
+  readonly reason: string
+}
+
+/** A node under attack, with its data directory. */
+export class Victim {
+  readonly node: NodeProcess
+  readonly #directory: string
+
+  private constructor(node: NodeProcess, directory: string) {
+    this.node = node
+    this.#directory = directory
+  }
+
+  static async start(directory: string, genesis: string, peers: readonly string[], ...args: string[]): Promise<Victim> {
+    const node = await NodeProcess.startWith(
+      { env: { NODE_OPTIONS: `--max-old-space-size=${heap}` } },
+      ...['start', '--genesis', genesis, '--data-dir', directory, '--p2p-host', '127.0.0.1'],
+      ...peers.flatMap((peer) => ['--peer', peer]),
+      ...args,
+    )
+    return new Victim(node, directory)
+  }
+
+  /** Where peers reach it. */
+  get address(): string {
+    return this.node.line.p2p[0] as string
+  }
+
+  async get<T>(path: string): Promise<T> {
+    return (await this.node.get(path)).body.Result as T
+  }
+
+  /** The result of a JSON-RPC method that needs the token of the owner. */
+  async admin<T>(method: string, params: object = {}): Promise<T> {
+    const token = readFileSync(join(this.#directory, 'admin.token'), 'utf8').trim()
+    const response = await fetch(this.node.line.rpc, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    })
+    const { result, error } = (await response.json()) as { result: T; error?: unknown }
+    if (error !== undefined) throw new Error(`${method}: ${JSON.stringify(error)}`)
+    return result
+  }
+
+  /** The ban of a peer's key, where there is one. */
+  async banOf(peer: HostilePeer): Promise<ListedBan | undefined> {
+    return (await this.admin<ListedBan[]>('listbans')).find((ban) => ban.peer === peer.transport.peer)
+  }
+
+  /** A figure of its metrics. */
+  async metric(name: string): Promise<number> {
+    const text = await (await fetch(`${this.node.line.rest}/metrics`)).text()
+    const line = text.split('\n').find((one) => one.startsWith(`${name} `))
+    return Number(line?.slice(name.length))
+  }
+}
+
+/** Milliseconds from one new block to the next. */
+const blockPause = 300
+/** Seconds in which the victim has to have the last of them. */
+const syncTime = 8
+
+/** A chain without validators: blocks are made in this process and brought to an honest node, which the victim follows. */
+export class Siege {
+  readonly source: TestChain
+  readonly genesis: string
+  readonly honest: NodeProcess
+  readonly victim: Victim
+  readonly #courier: HostilePeer
+  readonly #link: Link
+
+  private constructor(parts: Pick<Siege, 'source' | 'genesis' | 'honest' | 'victim'>, courier: HostilePeer, link: Link) {
+    this.source = parts.source
+    this.genesis = parts.genesis
+    this.honest = parts.honest
+    this.victim = parts.victim
+    this.#courier = courier
+    this.#link = link
+  }
+
+  static async open(directories: Directories, blocks: number, overrides: SpecOverrides = {}): Promise<Siege> {
+    const spec = { maturity: 2, ...withoutValidators, ...overrides }
+    const source = await TestChain.open(spec)
+    await source.mine(blocks)
+    const genesis = directories.fresh('genesis.json')
+    writeFileSync(genesis, testSpec(spec))
+    const honest = await NodeProcess.start(
+      ...['start', '--genesis', genesis, '--data-dir', directories.fresh('honest'), '--p2p-host', '127.0.0.1'],
+    )
+    const address = honest.line.p2p[0] as string
+    const [victim, courier] = await Promise.all([
+      Victim.start(directories.fresh('victim'), genesis, [address]),
+      HostilePeer.of(source),
+    ])
+    const siege = new Siege({ source, genesis, honest, victim }, courier, await courier.join(address))
+    await siege.caughtUp()
+    return siege
+  }
+
+  get height(): number {
+    return this.source.chain.tip.header.height
+  }
+
+  /** Makes blocks of what waits in the pool of the source, and brings them to the honest node. */
+  async mine(count = 1): Promise<void> {
+    await this.source.mine(count)
+    await this.bring()
+  }
+
+  /** Lets the honest node know of the tip. */
+  async bring(): Promise<void> {
+    this.#courier.status = statusOf(this.source)
+    await this.#courier.ask(this.#link, statusExchange, this.#courier.status)
+  }
+
+  /** Waits until the victim has the tip of the source. */
+  async caughtUp(victim = this.victim, seconds = syncTime): Promise<void> {
+    const { header } = this.source.chain.tip
+    await until(`block ${header.height} at the victim`, seconds, async () => {
+      const height = await victim.node.client.height()
+      return (await victim.node.hashAt(header.height)) === header.id ? true : `height ${height}`
+    })
+  }
+
+  /** Watches the victim while it is attacked and blocks go on; what was seen of it until it had the last of them. */
+  async during(attack: () => Promise<unknown>): Promise<Seen> {
+    const probe = new Probe(this.victim.node)
+    let over = false
+    const blocks = (async () => {
+      while (!over) {
+        await this.mine()
+        await pause(blockPause)
+      }
+    })()
+    try {
+      await attack()
+      over = true
+      await blocks
+      await this.caughtUp()
+      return await probe.end()
+    } finally {
+      over = true
+      probe.stop()
+    }
+  }
+
+  async close(): Promise<void> {
+    await HostilePeer.closeAll()
+    await Promise.all([this.honest.stop('SIGKILL'), this.victim.node.stop('SIGKILL'), this.source.close()])
+  }
+}
+
+export function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds))
+}
