@@ -32,7 +32,13 @@ export default tseslint.config(
     },
   },
   {
-    files: ['src/primitives/**', 'src/did/**', 'src/consensus/**', 'src/errors.ts'],
+    files: [
+      'src/primitives/**',
+      'src/did/**',
+      'src/consensus/**',
+      'src/voting/{message,machine,votes,summary,sign-state}.ts',
+      'src/errors.ts',
+    ],
     rules: {
       'no-restricted-globals': ['error', ...pureGlobals],
       'no-restricted-properties': ['error', ...pureProperties],

@@ -59,10 +59,10 @@ export interface NodeOptions {
 
 /** How a node finds others, and is found. */
 export interface NodePeering extends PeersSettings {
-  /** IP addresses to listen on. */
+  /** IP addresses to listen on; of no use without a port. */
   readonly hosts: readonly string[]
-  /** 0 takes a free one. */
-  readonly port: number
+  /** 0 takes a free one; undefined: nobody can connect to this node. */
+  readonly port: number | undefined
   /** Whether to look for nodes in the local network, and to be found there. */
   readonly mdns: boolean
   /** A block whose signatures, and those of all below it, are believed once it is on the chain that peers prove. */

@@ -66,14 +66,17 @@ module.exports = {
       name: 'pure-layers',
       comment: 'pure layers do no I/O; hashing is the one thing they take from Node',
       severity: 'error',
-      from: { path: '^src/(primitives|did|consensus)/', pathNot: '^src/primitives/hash\\.ts$' },
+      from: {
+        path: '^src/((primitives|did|consensus)/|voting/(message|machine|votes|summary|sign-state)\\.ts$)',
+        pathNot: '^src/primitives/hash\\.ts$',
+      },
       to: { dependencyTypes: ['core'] },
     },
     {
       name: 'rules-never-verify',
-      comment: 'consensus and did return the signature checks they need; the caller runs them in bulk',
+      comment: 'consensus, did and the vote return the signature checks they need; the caller runs them in bulk',
       severity: 'error',
-      from: { path: '^src/(did|consensus)/' },
+      from: { path: '^src/((did|consensus)/|voting/(message|machine|votes|summary|sign-state)\\.ts$)' },
       to: { path: '^src/crypto/' },
     },
     {

@@ -54,17 +54,19 @@ const kinds: Readonly<Record<string, () => Promise<void>>> = {
     socket.destroy()
   },
   /** Opens streams, begins a frame on each and leaves them. */
-  streams: () => withRawPeer(async (open) => {
-    for (const name of ['headers', 'headers', 'blocks', 'pool']) {
-      await open(`${protocolPrefix}/${name}/1`).catch(() => {})
-    }
-    await setTimeout(3000)
-  }),
+  streams: () =>
+    withRawPeer(async (open) => {
+      for (const name of ['headers', 'headers', 'blocks', 'pool']) {
+        await open(`${protocolPrefix}/${name}/1`).catch(() => {})
+      }
+      await setTimeout(3000)
+    }),
   /** Is gone in the middle of a question. */
-  torn: () => withRawPeer(async (open, connection) => {
-    await open(`${protocolPrefix}/blocks/1`).catch(() => {})
-    connection.abort(new Error('gone'))
-  }),
+  torn: () =>
+    withRawPeer(async (open, connection) => {
+      await open(`${protocolPrefix}/blocks/1`).catch(() => {})
+      connection.abort(new Error('gone'))
+    }),
 }
 
 const counts: Record<string, number> = { failed: 0 }

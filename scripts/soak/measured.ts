@@ -38,7 +38,9 @@ process.once('disconnect', () => void stop())
 process.on('message', () => void sample().then((taken) => say({ sample: taken })))
 const at = (port: number) => `127.0.0.1:${port}`
 const { rest, ws, rpc } = servers.ports
-say({ places: { rest: `http://${at(rest)}`, ws: `ws://${at(ws)}`, rpc: `http://${at(rpc)}`, p2p: transport.addresses } })
+say({
+  places: { rest: `http://${at(rest)}`, ws: `ws://${at(ws)}`, rpc: `http://${at(rpc)}`, p2p: transport.addresses },
+})
 await node.failure
 
 async function sample(): Promise<Sample> {
@@ -103,7 +105,7 @@ function fillCaches(): void {
   SignatureCache.prototype.add = function (this: InstanceType<typeof SignatureCache>, checks) {
     if (!filled.has(this)) {
       filled.add(this)
-      for (let size = -1; this.size > size; ) {
+      for (let size = -1; this.size > size;) {
         size = this.size
         add.call(this, fakeChecks(size))
       }

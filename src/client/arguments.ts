@@ -8,3 +8,9 @@ export function requireWhole(name: string, value: number, [least, most]: readonl
   if (Number.isInteger(value) && value >= least && value <= most) return value
   throw new UserError(`${name}: ${String(value)} is not a whole number from ${least} to ${most}`)
 }
+
+/** An object that a program gave; a {@link UserError} with the message for anything else. */
+export function requireObject<T extends object>(message: string, value: T): T {
+  if (typeof value === 'object' && value !== null) return value
+  throw new UserError(message)
+}

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { loopbackHosts } from '../api/origin.js'
-import { requireWhole } from '../client/arguments.js'
+import { requireObject, requireWhole } from '../client/arguments.js'
 import { acceptedPrefixes } from '../consensus/sanity.js'
 import type { DocumentQuery } from '../did/resolution.js'
 import type { Log } from '../env.js'
@@ -17,6 +17,8 @@ import { readTextFile } from '../wallet/files.js'
 import { nodeChain, nodeMempool } from './chain-node.js'
 import { nodeEvents } from './events.js'
 import type { ApiOptions, CreateNodeOptions, LedgerNode, NodeDevnet } from './node.js'
+import { peeringOptions } from './peering-options.js'
+import { nodePeers, syncProgress, untilSynced } from './peers-node.js'
 import { isShippedSpec, shippedSpecFile, shippedSpecs } from './shipped.js'
 import { addressBytes, nodeWallet, units } from './wallet-node.js'
 
@@ -29,8 +31,8 @@ const longestInterval = 999_999
 const directories = new Set<string>()
 
 /**
- * Runs a node in this process: the chain, its pool, the resolver, and HTTP only if `api` asks for it. Nodes share nothing, so
- * there may be several. A {@link UserError} says what is wrong with the options, the directory or a port.
+ * Runs a node in this process: the chain, its pool, the resolver, peers if `peers`, `listen` or `mdns` asks for them, and HTTP only
+ * if `api` does. Nodes share nothing, so there may be several. A {@link UserError} says what is wrong with the options, the directory or a port.
  */
 export async function createNode(options: CreateNodeOptions): Promise<LedgerNode> {
   requireOptions(options)
@@ -77,6 +79,14 @@ async function embedded(
     chain: nodeChain(live, closing.signal),
     mempool: nodeMempool(live),
     wallet: nodeWallet(live, systemEnv(log).random, accounts),
+    get sync() {
+      return syncProgress(live())
+    },
+    synced: async (options?: { readonly timeout?: number }) => untilSynced(live(), closing.signal, options),
+    peers: node.network && nodePeers(live),
+    get voting() {
+      return live().voting?.status()
+    },
     events: nodeEvents(node, log),
     devnet: node.devnet && nodeDevnet(live),
     failure: node.failure,
@@ -91,7 +101,7 @@ async function embedded(
       await node.close().finally(release)
     }
   }
-  return { ...facade, api: open?.urls, close: () => (closed ??= close()) }
+  return Object.assign(facade, { api: open?.urls, close: () => (closed ??= close()) })
 }
 
 interface OpenApi {
@@ -119,15 +129,12 @@ function nodeDevnet(node: () => Node): NodeDevnet {
   }
 }
 
-function nodeOptions({
-  dataDir,
-  mining = 'auto',
-  accounts,
-  mineTo,
-  ...chain
-}: CreateNodeOptions): Omit<NodeOptions, 'env'> {
+function nodeOptions(options: CreateNodeOptions): Omit<NodeOptions, 'env'> {
+  const { dataDir, mining = 'auto', accounts, mineTo } = options
+  const spec = specOf(options)
   return {
-    spec: specOf(chain),
+    spec,
+    ...peeringOptions(options, spec),
     mining: miningMode(mining),
     ...(dataDir === undefined ? {} : { dataDir: resolve(dataDir) }),
     ...(accounts === undefined ? {} : { accounts: requireWhole('accounts', accounts, [1, maxDevnetAccounts]) }),
@@ -157,6 +164,12 @@ const optionNames: Readonly<Record<keyof CreateNodeOptions, true>> = {
   mining: true,
   accounts: true,
   mineTo: true,
+  peers: true,
+  listen: true,
+  mdns: true,
+  assumeValid: true,
+  validatorKey: true,
+  resetSignState: true,
   log: true,
 }
 
@@ -179,11 +192,6 @@ function requireApi({ portBase = defaultPortBase, hosts = loopbackHosts }: ApiOp
   if (!Array.isArray(hosts) || hosts.length === 0 || hosts.some((host) => typeof host !== 'string')) {
     throw new UserError('api.hosts: a list of addresses to listen on is needed')
   }
-}
-
-function requireObject<T extends object>(message: string, value: T): T {
-  if (typeof value === 'object' && value !== null) return value
-  throw new UserError(message)
 }
 
 function specOf({ network, spec }: Pick<CreateNodeOptions, 'network' | 'spec'>): Spec {

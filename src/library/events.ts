@@ -1,14 +1,25 @@
 import type { LedgerEvent } from '../events/event.js'
 import type { Log } from '../env.js'
 import { UserError } from '../errors.js'
+import { neighborOf } from '../network/peers/neighbor.js'
 import type { Node } from '../node.js'
 import type { NodeEventMap, NodeEvents } from './node.js'
 
 type Listeners = { readonly [Name in keyof NodeEventMap]: Set<(event: NodeEventMap[Name]) => void> }
 
 /** The events of a node for the program around it. A listener that throws disturbs neither the node nor other listeners. */
-export function nodeEvents({ events: log, failure }: Pick<Node, 'events' | 'failure'>, logger: Log): NodeEvents {
-  const listeners: Listeners = { block: new Set(), transaction: new Set(), did: new Set(), error: new Set() }
+export function nodeEvents(
+  { events: log, failure, network }: Pick<Node, 'events' | 'failure' | 'network'>,
+  logger: Log,
+): NodeEvents {
+  const listeners: Listeners = {
+    block: new Set(),
+    transaction: new Set(),
+    did: new Set(),
+    peer: new Set(),
+    sync: new Set(),
+    error: new Set(),
+  }
   const call = <Name extends keyof NodeEventMap>(name: Name, event: NodeEventMap[Name]) => {
     const failed = (error: unknown) =>
       logger.error({ event: name, error: String(error) }, 'a listener of the node failed')
@@ -31,6 +42,11 @@ export function nodeEvents({ events: log, failure }: Pick<Node, 'events' | 'fail
   log.events.on('appended', () => {
     while (told < log.last) tell(log.at(++told))
   })
+  const { peers, sync } = network?.network ?? {}
+  for (const action of ['joined', 'left'] as const) {
+    peers?.events.on(action, (peer) => call('peer', { action, ...neighborOf(peer) }))
+  }
+  sync?.events.on('progress', (progress) => call('sync', progress))
   failure.catch((error: unknown) => call('error', error instanceof Error ? error : new Error(String(error))))
   return {
     on: (name, listener) => {

@@ -1,10 +1,13 @@
 import type { DocumentQuery, QueryResult, ResolveResult } from '../did/resolution.js'
 import type { BlockChanged, DidChanged, TransactionAccepted } from '../events/event.js'
 import type { Log } from '../env.js'
+import type { Neighbor } from '../network/peers/neighbor.js'
+import type { SyncProgress } from '../network/sync/progress.js'
 import type { Block } from '../primitives/block.js'
 import type { DidOperationJson } from '../primitives/operation.js'
 import type { Transaction } from '../primitives/transaction.js'
 import type { SigningAccount } from '../wallet/accounts.js'
+import type { VotingStatus } from '../voting/voting.js'
 import type { DocumentChanges, RecoveryKey } from '../wallet/identity.js'
 import type { ShippedSpec } from './shipped.js'
 
@@ -25,8 +28,20 @@ export interface CreateNodeOptions {
   readonly mining?: 'auto' | 'manual' | { readonly seconds: number }
   /** How many accounts of a devnet have coins, 1 to 100; ten when absent. */
   readonly accounts?: number
-  /** On a chain without validators: mine, and pay this address. */
+  /** On a chain without validators: mine, and pay this address. With `validatorKey`: whom own blocks pay. */
   readonly mineTo?: string
+  /** Nodes to connect to, and to come back to: `host:port`, or a multiaddr as nodes print it. An empty list knows nobody yet. */
+  readonly peers?: readonly string[]
+  /** Lets other nodes connect. `true` takes the port and the addresses of the command. Nothing listens when absent. */
+  readonly listen?: boolean | ListenOptions
+  /** Look for nodes in the local network by multicast DNS, and be found there. */
+  readonly mdns?: boolean
+  /** `HEIGHT:HASH` of a block: signatures up to it are trusted once it is on the chain that peers prove. */
+  readonly assumeValid?: string
+  /** On a chain with validators: vote with this private key, 32 bytes or 64 hex digits. Needs `dataDir`; no other node may use it. */
+  readonly validatorKey?: Uint8Array | string
+  /** Vote although nobody knows any more what the key has signed: from the next block on, or at the open one. */
+  readonly resetSignState?: 'next' | 'now'
   /** Where the node reports, in the form of a pino logger; nowhere when absent. */
   readonly log?: Log
 }
@@ -35,6 +50,13 @@ export interface ApiOptions {
   /** REST listens on this and 4, WebSocket on 5, JSON-RPC on 6; 0 takes free ports. 20330 when absent. */
   readonly portBase?: number
   /** Addresses to listen on; those of this machine alone when absent. */
+  readonly hosts?: readonly string[]
+}
+
+export interface ListenOptions {
+  /** 20338 when absent; 0 takes a free one. */
+  readonly port?: number
+  /** IP addresses to listen on; all when absent. */
   readonly hosts?: readonly string[]
 }
 
@@ -48,6 +70,17 @@ export interface LedgerNode {
   readonly mempool: NodeMempool
   readonly wallet: NodeWallet
   readonly events: NodeEvents
+  /** How far the node is with learning the chain of its peers, now. */
+  readonly sync: SyncProgress
+  /**
+   * Resolves when a peer is connected and none is known to have more; at once for a node without peers. Rejects when nothing has
+   * moved for `timeout` milliseconds (120 000).
+   */
+  synced(options?: { readonly timeout?: number }): Promise<void>
+  /** Undefined unless `peers`, `listen` or `mdns` asked for them. */
+  readonly peers: NodePeers | undefined
+  /** How the vote on the next block goes; undefined on a chain without validators, and on a devnet. */
+  readonly voting: VotingStatus | undefined
   /** Undefined on any chain but a devnet. */
   readonly devnet: NodeDevnet | undefined
   /** Base URLs; undefined when nothing listens. */
@@ -182,6 +215,22 @@ export interface SentOperation {
   readonly txid: string
 }
 
+export interface NodePeers {
+  /** Where others reach this node, as multiaddrs; none when it does not listen. */
+  readonly addresses: readonly string[]
+  /** Those that are connected. */
+  list(): readonly Neighbor[]
+  /** Connects to an address and comes back to it until {@link NodePeers.disconnect}. */
+  connect(address: string): Promise<Neighbor>
+  /** Closes the connection to the peer of this id and opens none for ten minutes; false where there is none. */
+  disconnect(id: number): boolean
+}
+
+/** A peer that is connected, or is not any more. */
+export interface PeerChanged extends Neighbor {
+  readonly action: 'joined' | 'left'
+}
+
 export interface NodeDevnet {
   /** Makes blocks and returns their hashes. */
   mine(blocks?: number): Promise<string[]>
@@ -208,6 +257,9 @@ export interface NodeEventMap {
   readonly block: Numbered<BlockChanged>
   readonly transaction: Numbered<TransactionAccepted>
   readonly did: Numbered<DidChanged>
+  readonly peer: PeerChanged
+  /** How far the node is, about once a second while it learns the chain, and once when it has. */
+  readonly sync: SyncProgress
   /** The node cannot go on; see {@link LedgerNode.failure}. */
   readonly error: Error
 }

@@ -3,49 +3,92 @@ import { requireObject, requireWhole } from '../client/arguments.js'
 import { isPrivateKey } from '../crypto/keys.js'
 import { UserError } from '../errors.js'
 import { isPeerAddress } from '../network/address-text.js'
-import { networkOptions, parseAssumed } from '../network/options.js'
+import { maxListedPeers, networkOptions, parseAssumed } from '../network/options.js'
 import type { NodeOptions, NodePeering, NodeValidator } from '../node.js'
 import { fromHex } from '../primitives/bytes.js'
 import type { Spec } from '../primitives/spec.js'
 import { defaultPortBase, portOffsets } from '../serving.js'
-import type { CreateNodeOptions, ListenOptions } from './node.js'
-
-/** Options without which none of the others that have to do with peers means anything. */
-const openers = ['peers', 'listen', 'mdns'] as const
+import type { CreateNodeOptions } from './node.js'
 
 /** How a node meets others, and what it votes with. A {@link UserError} names the option that is wrong or has no use. */
 export function peeringOptions(options: CreateNodeOptions, spec: Spec): Pick<NodeOptions, 'peering' | 'validator'> {
   const peering = peeringOf(options)
   const validator = validatorOf(options)
   if (peering !== undefined && spec.devnet) {
-    const name = openers.find((one) => isOn(options[one]))
-    throw new UserError(`${name}: ${spec.name} is a devnet, and a devnet has one node`)
+    throw new UserError(`peers, listen, mdns: ${spec.name} is a devnet, and a devnet has one node`)
   }
   if (validator !== undefined) {
     if (spec.devnet) throw new UserError(`validatorKey: ${spec.name} is a devnet, which has its own`)
     if (!spec.hasValidators) throw new UserError(`validatorKey: ${spec.name} is a chain without validators`)
     if (options.dataDir === undefined) {
-      throw new UserError('validatorKey: dataDir is needed too, for what a key has signed must outlive the node')
+      throw new UserError('validatorKey: dataDir is needed too, for what the key has signed must outlive the node')
     }
   }
   return { ...(peering && { peering }), ...(validator && { validator }) }
 }
 
-/** `true` by a name of its own, for `false` and absence switch the same things off. */
-function isOn(value: unknown): boolean {
-  return value !== undefined && value !== false
-}
-
-function peeringOf({ peers = [], listen = false, mdns = false, ...options }: CreateNodeOptions) {
+function peeringOf({ peers, listen, mdns, assumeValid }: CreateNodeOptions): NodePeering | undefined {
   const { outbound, inbound } = networkOptions
-  const peering: NodePeering = {
+  const settings: NodePeering = {
+    ...listening(listen),
     peers: addresses(peers),
-    ...places(listen),
     mdns: requireBoolean('mdns', mdns),
     outbound: outbound.default,
     inbound: inbound.default,
-    ...assumed(options),
+    ...assumed(assumeValid),
   }
-  if (isOn(options.peersGiven)) return peering
-  return peering
+  if (peers !== undefined || settings.mdns || settings.port !== undefined) return settings
+  if (assumeValid === undefined) return undefined
+  throw new UserError('assumeValid: a node without peers, listen or mdns learns no chain')
+}
+
+function addresses(peers: CreateNodeOptions['peers'] = []): readonly string[] {
+  if (!Array.isArray(peers) || peers.length > maxListedPeers) {
+    throw new UserError(`peers: a list of at most ${maxListedPeers} addresses is needed`)
+  }
+  for (const address of peers as readonly unknown[]) requireAddress('peers', address)
+  return peers
+}
+
+/** A text that names a node; a {@link UserError} says which forms there are. */
+export function requireAddress(name: string, address: unknown): string {
+  if (typeof address === 'string' && isPeerAddress(address)) return address
+  const forms = 'host:port, nor a multiaddr such as /ip4/192.0.2.7/tcp/20338'
+  throw new UserError(`${name}: ${String(address).slice(0, 80)} is neither ${forms}`)
+}
+
+function listening(listen: CreateNodeOptions['listen'] = false): Pick<NodePeering, 'hosts' | 'port'> {
+  if (listen === false) return { hosts: [], port: undefined }
+  const given = listen === true ? {} : requireObject('listen: neither true nor an object', listen)
+  const { port = defaultPortBase + portOffsets.p2p, hosts = networkOptions.hosts.default } = given
+  if (!Array.isArray(hosts) || hosts.length === 0 || hosts.some((host) => isIP(String(host)) === 0)) {
+    throw new UserError('listen.hosts: a list of IP addresses to listen on is needed')
+  }
+  return { hosts, port: requireWhole('listen.port', port, [0, 0xffff]) }
+}
+
+function assumed(assumeValid: CreateNodeOptions['assumeValid']): Pick<NodePeering, 'assumeValid'> {
+  if (assumeValid === undefined) return {}
+  const block = parseAssumed(String(assumeValid))
+  if (block === undefined) throw new UserError(`assumeValid: it is ${networkOptions.assumeValid.expects}`)
+  return { assumeValid: block }
+}
+
+function validatorOf({ validatorKey, resetSignState }: CreateNodeOptions): NodeValidator | undefined {
+  if (validatorKey === undefined) {
+    if (resetSignState === undefined) return undefined
+    throw new UserError('resetSignState: it is for a node with a validatorKey')
+  }
+  const key = typeof validatorKey === 'string' ? fromHex(validatorKey.trim()) : validatorKey
+  if (!(key instanceof Uint8Array) || !isPrivateKey(key)) {
+    throw new UserError('validatorKey: one private key of P-256 is needed, as 32 bytes or 64 hex digits')
+  }
+  if (resetSignState === undefined) return { key }
+  if (resetSignState === 'next' || resetSignState === 'now') return { key, resetSignState }
+  throw new UserError("resetSignState: it is 'next' or 'now'")
+}
+
+function requireBoolean(name: string, value = false): boolean {
+  if (typeof value === 'boolean') return value
+  throw new UserError(`${name}: it is true or false`)
 }

@@ -5,7 +5,8 @@ import { parseDisplayHash } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import { isPeerAddress } from './address-text.js'
 
-const maxListed = 64
+/** Addresses of `--peer`, at most. */
+export const maxListedPeers = 64
 const commands = ['start'] as const
 
 export const networkOptions = {
@@ -14,11 +15,11 @@ export const networkOptions = {
     flag: '--peer <address...>',
     schema: Type.Array(Type.String({ minLength: 1, maxLength: 512 }), {
       minItems: 1,
-      maxItems: maxListed,
+      maxItems: maxListedPeers,
       uniqueItems: true,
     }),
     description: 'nodes to connect to, and to come back to: host:port, or a multiaddr as nodes print it',
-    expects: `a list of 1 to ${maxListed} different addresses such as 192.0.2.7:20338 or /ip4/192.0.2.7/tcp/20338`,
+    expects: `a list of 1 to ${maxListedPeers} different addresses such as 192.0.2.7:20338 or /ip4/192.0.2.7/tcp/20338`,
     check: (addresses) => addresses.every(isPeerAddress),
     commands,
   }),

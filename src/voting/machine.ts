@@ -1,11 +1,11 @@
-import { compareBytes, equalBytes, mapKey } from '../primitives/bytes.js'
-import { type Confirm, proposalHash } from '../primitives/confirm.js'
+import { equalBytes, mapKey } from '../primitives/bytes.js'
+import type { Confirm } from '../primitives/confirm.js'
 import type { Hash } from '../primitives/hash.js'
 import type { Header } from '../primitives/header.js'
 import { quorum } from '../primitives/spec.js'
 import {
   blockOf,
-  type PrecommitMessage,
+  confirmOf,
   type PrevoteMessage,
   type SignedMessage,
   type Step,
@@ -283,6 +283,8 @@ export class Machine {
   private propose(): void {
     if (!this.onDuty || this.step !== 'propose' || this.done.has('propose')) return
     const { valid, view, height } = this
+    // Another process with this key has proposed here, and what it proposed got its quorum.
+    if (valid !== undefined && valid.view >= view) return
     const header = valid?.header ?? this.template
     if (header === undefined) {
       if (!this.done.has('ask')) this.effects.push({ type: 'need-block', view })
@@ -420,12 +422,4 @@ function same(a: Hash | undefined, b: Hash): boolean {
 
 function isBlock(block: ProvenBlock | undefined, hash: Hash): boolean {
   return same(block?.header.hash, hash)
-}
-
-/** The family's form of a quorum of precommits: the proposal once, the votes by ascending signer. */
-function confirmOf(precommits: readonly PrecommitMessage[]): Confirm {
-  const { proposal } = precommits[0] as PrecommitMessage
-  const hash = proposalHash(proposal)
-  const votes = precommits.map(({ signer, signature }) => ({ proposalHash: hash, signer, accept: true, signature }))
-  return { proposal, votes: votes.sort((a, b) => compareBytes(a.signer, b.signer)) }
 }

@@ -1,8 +1,9 @@
 import { sponsorAt } from '../consensus/confirm.js'
 import { RuleError } from '../errors.js'
-import { concat, equalBytes, fromUtf8, mapKey, toHex } from '../primitives/bytes.js'
+import { compareBytes, concat, equalBytes, fromUtf8, mapKey, toHex } from '../primitives/bytes.js'
 import { CodecError, decodeAll, type Reader, Writer } from '../primitives/codec.js'
 import {
+  type Confirm,
   type Proposal,
   proposalBytes,
   proposalHash,
@@ -239,6 +240,14 @@ export function readPrevotes(reader: Reader, view: number, header: Header): Prev
     blockHash: hash,
     ...readSigned(reader),
   }))
+}
+
+/** The family's form of a quorum of precommits: the proposal once, the votes by ascending signer. */
+export function confirmOf(precommits: readonly PrecommitMessage[]): Confirm {
+  const { proposal } = precommits[0] as PrecommitMessage
+  const hash = proposalHash(proposal)
+  const votes = precommits.map(({ signer, signature }) => ({ proposalHash: hash, signer, accept: true, signature }))
+  return { proposal, votes: votes.sort((a, b) => compareBytes(a.signer, b.signer)) }
 }
 
 /** What a message is measured against. */

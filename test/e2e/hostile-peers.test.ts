@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { connect, createServer, type Socket } from 'node:net'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Link } from '../../src/network/link.js'
+import { addressesExchange } from '../../src/network/wire/addresses.js'
 import { protocols } from '../../src/network/wire/all.js'
 import { blocksExchange } from '../../src/network/wire/blocks.js'
 import { blockSubject, headersExchange, type HeaderUnit } from '../../src/network/wire/headers.js'
@@ -9,83 +9,322 @@ import { poolExchange } from '../../src/network/wire/pool.js'
 import { statusExchange } from '../../src/network/wire/status.js'
 import { transactionsExchange, transactionSubject } from '../../src/network/wire/transactions.js'
 import { auxPowBytes } from '../../src/primitives/auxpow.js'
+import { Block } from '../../src/primitives/block.js'
+import { mapKey } from '../../src/primitives/bytes.js'
 import { Header } from '../../src/primitives/header.js'
-import { solved } from '../support/blocks.js'
+import { Transaction } from '../../src/primitives/transaction.js'
+import { type BlockPlan, craft, craftBlock, fieldsOf, genesisCoin, outputOf, solved } from '../support/blocks.js'
 import { HostilePeer } from '../support/hostile-peer.js'
 import { until } from '../support/network.js'
+import { testAddress } from '../support/spec.js'
 import { Directories } from '../support/process.js'
-import { pause, type Seen, Siege } from '../support/siege.js'
+import { ended, expectBan, expectBounds, megabyte, pause, Siege } from '../support/siege.js'
+import { statusOf } from '../support/sync.js'
 
-const megabyte = 1024 * 1024
 const directories = new Directories()
+const nothing = new Uint8Array(0)
 let siege: Siege
+/** Pays so many outputs to person 12. */
+let split: Transaction
+const parts = 120
 
 beforeAll(async () => {
   siege = await Siege.open(directories, 60)
+  const { source } = siege
+  const outputs = Array.from({ length: parts }, () => ({ to: 12, value: 100_000n }))
+  const change = { to: 10, value: 100_000_000_000n - 100_000n * BigInt(parts) - 100_000n }
+  split = craft(source.spec, [genesisCoin(source.chain)], [...outputs, change], [10])
+  await source.send(split)
+  await siege.mine()
+  await siege.caughtUp()
 })
 afterAll(async () => {
+  if (process.env['HP_DEBUG'])
+    (await import('node:fs')).writeFileSync('/tmp/hp/victim.log', siege.victim.node.process.err)
   await siege.close()
   directories.remove()
 })
 
-function report(name: string, seen: Seen): void {
-  console.log(name, JSON.stringify({ ...seen, peak: Math.round(seen.peak / megabyte), grown: Math.round(seen.grown / megabyte) }))
+function unitOf({ header, auxPow, bytes }: Block): HeaderUnit {
+  return { header, auxPow: auxPowBytes(auxPow), confirm: nothing, size: bytes.length }
 }
 
-/** Joins again and again, as long as it is let in; resolves with how often it was. */
-async function persist(peer: HostilePeer, act: (link: Link) => Promise<unknown>, most = 30): Promise<number> {
-  const { victim } = siege
-  for (let joined = 0; joined < most; joined++) {
-    const link = await peer.join(victim.address).catch(() => undefined)
-    if (link === undefined) return joined
-    await act(link)
-    await until('the end of the connection', 15, () => Promise.resolve(link.closed ? true : 'open'))
+/** A header with enough work that follows another. */
+function follower(before: Header, fields: Partial<Header> = {}): HeaderUnit {
+  const { bits } = before
+  const { previous = before.hash, height = before.height + 1 } = fields
+  const time = before.time + 1
+  const header = new Header({ version: 0, previous, merkleRoot: randomBytes(32), time, bits, nonce: 0, height })
+  return { header, auxPow: auxPowBytes(solved(header)), confirm: nothing, size: 400 }
+}
+
+/** Tells of blocks and hands them out, each with the body that `bodyOf` gives it; until its connection ends. */
+async function tellBlocks(
+  peer: HostilePeer,
+  link: Link,
+  make: () => Block,
+  bodyOf: (block: Block) => Uint8Array = ({ bytes }) => bytes,
+): Promise<void> {
+  const told = new Map<string, Block>()
+  const give = (block: Block | undefined) => (block === undefined ? nothing : bodyOf(block))
+  peer.answering(blocksExchange, (hashes) => hashes.map((hash) => give(told.get(mapKey(hash)))))
+  while (told.size < 80) {
+    if (link.closed) return
+    const block = make()
+    told.set(mapKey(block.header.hash), block)
+    peer.tell(blockSubject, unitOf(block))
+    await pause(100)
   }
-  throw new Error('it is let in however often it comes back')
+  throw new Error('it may tell whatever it likes')
 }
 
-describe('a node attacked by a peer', () => {
-  it('baseline', async () => {
-    report('baseline', await siege.during(() => pause(3000)))
-  })
+/** A transfer of the victim's coins whose signature is like none. */
+function unsigned(input: number, nonce: number): Transaction {
+  const { spec } = siege.source
+  const transaction = craft(spec, [outputOf(split, input)], [{ to: 30, value: 1000n + BigInt(nonce) }], [12])
+  return withSignature(transaction, randomBytes(64))
+}
 
-  it('that sends frames of any length', async () => {
+function withSignature(transaction: Transaction, signature: Uint8Array): Transaction {
+  const [program] = transaction.programs
+  if (program === undefined) throw new Error('no program')
+  const parameter = Buffer.concat([Buffer.of(64), signature])
+  return new Transaction({ ...fieldsOf(transaction), programs: [{ ...program, parameter }] })
+}
+
+type Mutation = (block: Block) => Uint8Array
+/** Bodies of a block with the right header. */
+const mutations: readonly (readonly [string, Mutation])[] = [
+  [
+    'wrong in one signature',
+    ({ header, auxPow, transactions }) => {
+      const last = withSignature(transactions.at(-1) as Transaction, randomBytes(64))
+      return new Block(header, auxPow, [...transactions.slice(0, -1), last]).bytes
+    },
+  ],
+  [
+    'short of a transaction',
+    ({ header, auxPow, transactions }) => new Block(header, auxPow, transactions.slice(0, -1)).bytes,
+  ],
+  [
+    'with the last transaction twice',
+    // Three and four that repeat the third have the same merkle root.
+    ({ header, auxPow, transactions }) => new Block(header, auxPow, [...transactions, ...transactions.slice(-1)]).bytes,
+  ],
+  ['cut off', ({ bytes }) => bytes.slice(0, -1)],
+  ['too long', ({ bytes }) => Buffer.concat([bytes, Buffer.of(0)])],
+  ['those of another', () => siege.source.chain.genesis.bytes],
+]
+
+describe('a node and a peer', () => {
+  it('whose requests are longer than any', async () => {
     const peer = await HostilePeer.of(siege.source)
     const seen = await siege.during(async () => {
       const link = await peer.join(siege.victim.address)
-      const connection = HostilePeer.connection(link)
       for (const protocol of protocols) {
         for (const length of [2 ** 32 - 1, protocol.request + 1]) {
-          const stream = await connection.newStream(peer.protocolId(protocol))
+          const stream = await HostilePeer.connection(link).newStream(peer.protocolId(protocol))
           const prefix = Buffer.alloc(4)
           prefix.writeUInt32LE(length)
           stream.send(prefix)
-          await until('the end of the stream', 5, () => Promise.resolve(stream.status === 'open' ? 'open' : true))
+          await until('the end of the stream', 5, async () => (stream.status === 'open' ? 'open' : true))
         }
       }
     })
-    report('frames', seen)
+    expectBounds(seen, { grown: 60, cpu: 3 })
   })
 
-  it('whose headers never end', async () => {
-    const { chain, } = siege.source
-    const peer = await HostilePeer.of(siege.source, { status: { chainWork: 1n << 200n, tipHash: randomBytes(32), tipHeight: 1_000_000 } })
-    const { bits } = chain.tip.header
-    let tip = chain.tip.header
-    peer.answering(headersExchange, ({ locator, count }) => {
+  it('whose answers are longer than any', async () => {
+    const peer = await HostilePeer.of(siege.source, { status: { chainWork: 1n << 200n, tipHash: randomBytes(32) } })
+    const endless = new Uint8Array(64 * megabyte)
+    for (const { protocol } of [headersExchange, poolExchange]) {
+      peer.answeringBytes(protocol, () => Promise.resolve(endless))
+    }
+    const seen = await siege.during(async () => {
+      await siege.persist(peer, async (link) => {
+        const { asked } = peer
+        const before = (asked.get('headers') ?? 0) + (asked.get('pool') ?? 0)
+        await until('two questions', 8, async () => {
+          const now = (asked.get('headers') ?? 0) + (asked.get('pool') ?? 0)
+          return link.closed || now >= before + 2 ? true : `${now}`
+        })
+        await pause(200)
+        link.close()
+      })
+      await expectBan(siege.victim, peer, 'peer-message')
+    })
+    expectBounds(seen, { grown: 60, cpu: 3 })
+  })
+
+  it('whose headers never end, and whose blocks are not there', async () => {
+    const lies = { chainWork: 1n << 200n, tipHash: randomBytes(32), tipHeight: 1_000_000 }
+    const peer = await HostilePeer.of(siege.source, { status: lies })
+    let end = siege.source.chain.tip.header
+    peer.answering(headersExchange, ({ count }) => {
       const units: HeaderUnit[] = []
-      for (let i = 0; i < count; i++) {
-        const header = new Header({ version: 0, previous: tip.hash, merkleRoot: randomBytes(32), time: tip.time + 1, bits, nonce: 0, height: tip.height + 1 })
-        units.push({ header, auxPow: auxPowBytes(solved(header)), confirm: new Uint8Array(0), size: 400 })
-        tip = header
-      }
+      while (units.length < count) units.push(follower(units.at(-1)?.header ?? end))
+      end = units.at(-1)?.header as Header
       return units
     })
-    peer.answering(blocksExchange, (hashes) => hashes.map(() => new Uint8Array(0)))
+    peer.answering(blocksExchange, (hashes) => hashes.map(() => nothing))
     const seen = await siege.during(async () => {
-      const times = await persist(peer, () => { tip = chain.tip.header; return Promise.resolve() })
-      console.log('joined', times, Object.fromEntries(peer.asked), await siege.victim.banOf(peer))
+      const joined = await siege.persist(peer, () => (end = siege.source.chain.tip.header))
+      expect(peer.asked.get('headers')).toBeLessThanOrEqual(5 * joined)
+      await expectBan(siege.victim, peer, 'peer-withheld')
     })
-    report('headers', seen)
+    expectBounds(seen, { grown: 60, cpu: 4 })
+  })
+
+  it('whose headers do not follow each other', async () => {
+    const peer = await HostilePeer.of(siege.source, { status: { chainWork: 1n << 200n, tipHash: randomBytes(32) } })
+    peer.answering(headersExchange, ({ count }) => {
+      const { header } = siege.source.chain.tip
+      return Array.from({ length: count }, (_, i) =>
+        follower(header, i === 0 ? {} : { previous: randomBytes(32), height: header.height + 1 + i }),
+      )
+    })
+    const seen = await siege.during(async () => {
+      expect(await siege.persist(peer)).toBe(2)
+      await expectBan(siege.victim, peer, 'peer-headers')
+    })
+    expectBounds(seen, { grown: 60, cpu: 3 })
+  })
+
+  it('that says it has more than it shows', async () => {
+    const lies = { chainWork: (1n << 256n) - 1n, tipHash: randomBytes(32), tipHeight: 2 ** 32 - 1 }
+    const peer = await HostilePeer.of(siege.source, { status: lies })
+    peer.answering(headersExchange, () => [])
+    const seen = await siege.during(async () => {
+      expect(await siege.persist(peer)).toBe(5)
+      await expectBan(siege.victim, peer, 'peer-withheld')
+    })
+    expectBounds(seen, { grown: 60, cpu: 3 })
+  })
+
+  it('whose blocks break a rule', async () => {
+    const { source } = siege
+    const peer = await HostilePeer.of(source)
+    const seen = await siege.during(async () => {
+      const link = await peer.join(siege.victim.address)
+      await tellBlocks(peer, link, () => craftBlock(source.chain, { fees: 1n }))
+      await expectBan(siege.victim, peer, 'coinbase-value')
+    })
+    expectBounds(seen, { grown: 60, cpu: 3 })
+  })
+
+  it('whose blocks are right but for their last signature', async () => {
+    const { source } = siege
+    const { spec, chain } = source
+    const right = Array.from({ length: parts - 1 }, (_, i) =>
+      craft(spec, [outputOf(split, i)], [{ to: 30, value: 90_000n }], [12]),
+    )
+    const made: Block[] = []
+    let refused = ''
+    const plan = (): BlockPlan => ({ transactions: [...right, unsigned(parts - 1, made.length)] })
+    const lies = { chainWork: 1n << 200n, tipHash: randomBytes(32) }
+    const [first, second] = [await HostilePeer.of(source), await HostilePeer.of(source, { status: lies })]
+    const seen = await siege.during(
+      async () => {
+        const link = await first.join(siege.victim.address)
+        const make = () => {
+          made.push(craftBlock(chain, plan()))
+          return made.at(-1) as Block
+        }
+        await tellBlocks(first, link, make, ({ bytes, header }) => {
+          refused = mapKey(header.hash)
+          return bytes
+        })
+        await expectBan(siege.victim, first, 'tx-signature')
+        // What is known to be wrong is not looked at again.
+        const wrong = made.find(({ header }) => mapKey(header.hash) === refused) as Block
+        second.answering(headersExchange, () => [unitOf(wrong)])
+        expect(await siege.persist(second)).toBe(2)
+        await expectBan(siege.victim, second, 'block-invalid')
+        await siege.mine()
+      },
+      { quiet: true },
+    )
+    expectBounds(seen, { grown: 80, cpu: 6 })
+  })
+
+  it.each(mutations)('whose bodies of blocks are %s', async (_name, mutate) => {
+    const { source, victim } = siege
+    const peer = await HostilePeer.of(source)
+    const seen = await siege.during(
+      async () => {
+        const link = await peer.join(victim.address)
+        await source.send(await source.transfer(testAddress(30), 1000n))
+        await source.send(await source.transfer(testAddress(31), 1000n))
+        const [block] = (await source.mine()) as [Block]
+        const body = mutate(block)
+        peer.answering(blocksExchange, (hashes) => hashes.map(() => body))
+        peer.status = statusOf(source)
+        await until('the end of the connection', 12, async () => {
+          if (link.closed) return true
+          peer.tell(blockSubject, unitOf(block))
+          await peer.ask(link, statusExchange, peer.status).catch(() => {})
+          return 'it is open'
+        })
+        expect(await victim.node.client.height()).toBe(block.header.height - 1)
+        await siege.bring()
+        await siege.caughtUp()
+        expect(await victim.node.hashAt(siege.height)).toBe(block.hash)
+      },
+      { quiet: true },
+    )
+    expectBounds(seen, { grown: 60, cpu: 3 })
+  })
+
+  it('whose transactions are signed wrongly', async () => {
+    const { source, victim } = siege
+    const peer = await HostilePeer.of(source)
+    const made = new Map<string, Transaction>()
+    peer.answering(transactionsExchange, (txids) => txids.map((txid) => made.get(mapKey(txid))?.bytes ?? nothing))
+    const seen = await siege.during(async () => {
+      const link = await peer.join(victim.address)
+      for (let salt = 0; !link.closed; salt++) {
+        const some = Array.from({ length: 100 }, (_, i) => unsigned(i, salt))
+        for (const transaction of some) made.set(mapKey(transaction.hash), transaction)
+        peer.tell(transactionSubject, { salt, names: some.map(({ hash: txid, digest }) => ({ txid, digest })) })
+        await pause(50)
+      }
+      await expectBan(siege.victim, peer, 'tx-signature')
+    })
+    expect(await victim.node.client.pool()).toEqual([])
+    expectBounds(seen, { grown: 60, cpu: 4 })
+  })
+
+  it('that announces what it does not hand out', async () => {
+    const peer = await HostilePeer.of(siege.source)
+    peer.answering(transactionsExchange, (txids) => txids.map(() => nothing))
+    const seen = await siege.during(async () => {
+      const link = await peer.join(siege.victim.address)
+      for (let salt = 0; !link.closed; salt++) {
+        const names = Array.from({ length: 512 }, () => ({ txid: randomBytes(32), digest: randomBytes(32) }))
+        peer.tell(transactionSubject, { salt, names })
+        await pause(10)
+      }
+      await expectBan(siege.victim, peer, 'peer-withheld')
+    })
+    expectBounds(seen, { grown: 60, cpu: 4 })
+  })
+
+  it('that asks without end', async () => {
+    const peer = await HostilePeer.of(siege.source)
+    const seen = await siege.during(async () => {
+      const link = await peer.join(siege.victim.address)
+      const ask = async (): Promise<void> => {
+        while (!link.closed) await peer.ask(link, addressesExchange, undefined).catch(() => pause(1))
+      }
+      const tell = async (): Promise<void> => {
+        while (!link.closed) {
+          const status = { ...peer.status, tipHash: randomBytes(32) }
+          await peer.ask(link, statusExchange, status).catch(() => pause(1))
+        }
+      }
+      await Promise.all([ask(), tell(), ended(link, 15)])
+      await expectBan(siege.victim, peer, 'peer-flood')
+    })
+    expectBounds(seen, { grown: 80, cpu: 12 })
   })
 })

@@ -33,3 +33,13 @@ it.each<Fault>(['crash-before', 'crash-after'])(
     expect(new Set(synced.map(({ what }) => what))).toEqual(new Set(['rows', 'signs']))
   },
 )
+
+it('validators that crash as they prevote for no block, locked on one, keep to it', { timeout: 300_000 }, async () => {
+  const storm = { ...quiet(30_000), delay: [1, 300], muffled: 0.5 } as const
+  let crashes = 0
+  for (let seed = 1; seed <= 10; seed++) {
+    const scenario = { ...plainScenario(seed, [storm]), crashWhenLocked: true }
+    crashes += (await simulate(scenario)).crashesWhenLocked
+  }
+  expect(crashes).toBeGreaterThan(1)
+})

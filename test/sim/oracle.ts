@@ -1,7 +1,15 @@
 import type { Chain } from '../../src/chain/chain.js'
 import { stateDigest } from '../../src/chain/replay.js'
-import { mapKey, toHex } from '../../src/primitives/bytes.js'
-import { blockOf, parseMessage, type SignedMessage, signerOf, stepOf, viewOf } from '../../src/voting/message.js'
+import { displayHash, mapKey, toHex } from '../../src/primitives/bytes.js'
+import {
+  blockOf,
+  parseMessage,
+  type SignedMessage,
+  signerOf,
+  stepOf,
+  viewOf,
+  type VotingMessage,
+} from '../../src/voting/message.js'
 
 /** A promise that was broken. */
 export class Violation extends Error {
@@ -18,6 +26,10 @@ export class Oracle {
   readonly #reached = new Map<number, number>()
   /** What honest validators signed. */
   readonly #signed = new Map<string, string>()
+  /** The block that each honest validator precommitted last, and where. */
+  readonly #locks = new Map<number, { readonly height: number; readonly view: number; readonly block: string }>()
+  /** The highest validView that each proposal was seen with, by height, view and block. */
+  readonly #validViews = new Map<string, number>()
 
   /** The highest confirmed block of all. */
   get height(): number {
@@ -63,15 +75,49 @@ export class Oracle {
     }
   }
 
-  /** An honest validator told something: it may not contradict what it told before, in any of its lives. */
+  /** Anybody said this: honest or not, it may be a reason for what others vote. */
+  said(message: VotingMessage): void {
+    if (message.kind !== 'proposal') return
+    const place = `${message.height} ${viewOf(message)} ${message.header.id}`
+    this.#validViews.set(place, Math.max(message.validView, this.#validViews.get(place) ?? -1))
+  }
+
+  /**
+   * An honest validator told something. In none of its lives may it contradict what it told before; nor, once it has
+   * precommitted a block, vote for another without having been shown a quorum of prevotes of that view or later.
+   */
   told(node: number, bytes: Uint8Array, key: Uint8Array): void {
     const message = parseMessage(bytes)
+    this.said(message)
     if (message.kind === 'proof' || mapKey(signerOf(message)) !== mapKey(key)) return
+    this.#checkLock(node, message)
     const place = `${message.height} ${viewOf(message)} ${stepOf(message)}`
     const value = valueOf(message)
     const before = this.#signed.get(`${node} ${place}`) ?? value
     this.#signed.set(`${node} ${place}`, before)
     if (before !== value) throw new Violation(`n${node} contradicts itself at ${place}: ${before}, then ${value}`)
+  }
+
+  #checkLock(node: number, message: SignedMessage): void {
+    const hash = blockOf(message)
+    if (hash === undefined || message.kind === 'proposal') return
+    const { height } = message
+    const view = viewOf(message)
+    const block = displayHash(hash)
+    const lock = this.#locks.get(node)
+    const locked = lock !== undefined && lock.height === height && lock.view < view && lock.block !== block
+    if (
+      message.kind === 'prevote' &&
+      locked &&
+      (this.#validViews.get(`${height} ${view} ${block}`) ?? -1) < lock.view
+    ) {
+      throw new Violation(
+        `n${node} is locked on ${lock.block} since view ${lock.view}, but prevotes ${block} in ${view}`,
+      )
+    }
+    // Messages of before a crash are told again after it.
+    const newer = lock === undefined || lock.height < height || lock.view < view
+    if (message.kind === 'precommit' && newer) this.#locks.set(node, { height, view, block })
   }
 }
 

@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest'
 import type { Verifier } from '../../src/crypto/verifier.js'
+import { encodeSignState, parseSignState } from '../../src/voting/sign-state.js'
 import type { SignStore } from '../../src/voting/sign-file.js'
 import { plainScenario, quiet } from './calm.js'
+import { groundOf } from './ground.js'
+import type { SimulatedNode } from './node.js'
 import { everySide, type Scenario, type Storm } from './scenario.js'
 import type { Habits } from './traitor.js'
 import { type RunOptions, simulate } from './world.js'
@@ -34,6 +37,24 @@ it('a validator that forgets what it signed', { timeout: 300_000 }, async () => 
   }
   const scenario = (seed: number) => plainScenario(seed, [rough])
   expect(await found(scenario, { signStore: forgetful })).toMatch(/contradicts itself/)
+})
+
+it('a validator that forgets the block it is locked on', { timeout: 300_000 }, async () => {
+  const scenario = (seed: number) => {
+    const storm: Storm = { ...quiet(30_000), delay: [1, 300], muffled: 0.5 }
+    return { ...plainScenario(seed, [storm]), crashWhenLocked: true }
+  }
+  const { genesis } = groundOf(scenario(1).plan)
+  const forgetful = ({ publicKey }: SimulatedNode, store: SignStore): SignStore => ({
+    load: async () => {
+      const bytes = await store.load()
+      if (bytes === undefined || publicKey === undefined) return bytes
+      const owner = { genesis, publicKey }
+      return encodeSignState({ ...parseSignState(bytes, owner), locked: undefined, valid: undefined }, owner)
+    },
+    save: (bytes) => store.save(bytes),
+  })
+  expect(await found(scenario, { signStore: forgetful })).toMatch(/is locked on/)
 })
 
 it('a disk that says it has synced and has not', { timeout: 300_000 }, async () => {

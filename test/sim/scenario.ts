@@ -122,7 +122,7 @@ function storm(chance: Chance, nodes: number): Storm {
     length,
     delay: [1, chance.pick([20, 200, 1_000, 4_000])],
     loss: chance.pick([0, 0, 0.02, 0.1, 0.3]),
-    muffled: chance.pick([0, 0, 0, 0.4, 0.6]),
+    muffled: chance.pick([0, 0, 0.4, 0.5]),
     duplication: chance.pick([0, 0.05, 0.3]),
     partitions: chance.happens(0.5) ? partitions(chance, nodes, length) : [],
     crashes: chance.pick([0, 0, 0.01, 0.03, 0.1]),

@@ -48,7 +48,7 @@ export interface Tap {
   /** A node tells its neighbours something; called before it leaves, and the node may be dead afterwards. */
   tells(node: number, topic: Topic, message: Uint8Array): void
   /** Something arrived. */
-  arrived(from: number, to: number, what: string, size: number): void
+  arrived(from: number, to: number, what: string, bytes: Uint8Array): void
 }
 
 /** All wires between simulated nodes. */
@@ -177,14 +177,14 @@ export class SimulatedLink implements Link {
       const back = (act: () => void) => wires.carry(this.far.node, node, () => settle(act), loss)
       const arrive = () => {
         if (this.other.closed) return this.reset()
-        wires.tap.arrived(node, this.far.node, `? ${protocol.name}`, body.length)
+        wires.tap.arrived(node, this.far.node, `? ${protocol.name}`, body)
         const refuse = () => back(() => reject(new LinkError('refused', `${this.peer} does not answer this`)))
         this.far.answer(this.other, protocol, body).then((answer) => {
           if (!this.far.alive) return
           const whole = answer.slice()
           if (whole.length <= protocol.answer) {
             return back(() => {
-              wires.tap.arrived(this.far.node, node, `! ${protocol.name}`, whole.length)
+              wires.tap.arrived(this.far.node, node, `! ${protocol.name}`, whole)
               resolve(whole)
             })
           }
@@ -280,7 +280,7 @@ export class SimulatedTransport implements Transport {
 
   async #hear(link: SimulatedLink, topic: Topic, message: Uint8Array): Promise<void> {
     if (!this.alive || this.#owner === undefined || this.#known(topic, message)) return
-    this.wires.tap.arrived(link.far.node, this.node, topic.name, message.length)
+    this.wires.tap.arrived(link.far.node, this.node, topic.name, message)
     const verdict = await this.#owner.heard(link, topic, message)
     if (verdict === 'accept' && this.alive) this.#tell(topic, message, link.far)
   }

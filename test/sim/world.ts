@@ -3,7 +3,7 @@ import { mapKey, toHex } from '../../src/primitives/bytes.js'
 import { parseConfirm } from '../../src/primitives/confirm.js'
 import { paramsAt } from '../../src/primitives/spec.js'
 import type { Topic, Transport } from '../../src/network/link.js'
-import { proposalSubject, voteSubject } from '../../src/network/wire/votes.js'
+import { proposalSubject, votesExchange, voteSubject } from '../../src/network/wire/votes.js'
 import { keys } from '../../src/storage/schema.js'
 import { timeoutOf } from '../../src/voting/machine.js'
 import { parseMessage } from '../../src/voting/message.js'
@@ -102,7 +102,7 @@ class World implements Surroundings {
     const weather: Weather = { ...fairWeather }
     this.wires = new Wires(this.agenda, chance.fork('wires'), weather, {
       tells: (node, topic, message) => this.#watched(() => this.#tells(node, topic, message)),
-      arrived: (from, to, what, size) => this.#trace.add(`${what} n${from} > n${to}, ${size} bytes`),
+      arrived: (from, to, what, bytes) => this.#arrived(from, to, what, bytes),
     })
     const { plan, skews, rates, traitors } = scenario
     const validates = (number: number) =>
@@ -294,6 +294,13 @@ class World implements Surroundings {
       heights.push(running.chain.tip.header.height)
     }
     return Math.max(...heights) - Math.min(...heights) <= 1
+  }
+
+  #arrived(from: number, to: number, what: string, bytes: Uint8Array): void {
+    this.#trace.add(`${what} n${from} > n${to}, ${bytes.length} bytes`)
+    if (what === proposalSubject.topic.name) this.#oracle.said(parseMessage(bytes))
+    if (what !== `! ${votesExchange.protocol.name}`) return
+    for (const message of votesExchange.answer.decode(bytes)) this.#oracle.said(parseMessage(message))
   }
 
   /** An honest validator may contradict itself in no message; in some worlds it crashes at the worst of moments. */

@@ -1,5 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { type Link, LinkError, type LinkOwner, type Protocol, type Topic, type Verdict } from '../../src/network/link.js'
+import {
+  type Link,
+  LinkError,
+  type LinkOwner,
+  type Protocol,
+  type Topic,
+  type Verdict,
+} from '../../src/network/link.js'
 import { serveChain } from '../../src/network/answers.js'
 import type { Peer } from '../../src/network/peers/peer.js'
 import { type NodeTransport, openTransport, type TransportOptions } from '../../src/network/transport.js'
@@ -23,6 +30,9 @@ const unbounded: NonNullable<TransportOptions['limits']> = {
   dialsAtOnce: 1000,
   dialsWaiting: 10_000,
 }
+
+/** An answer may be of any length. */
+const boundless = protocols.map((protocol) => ({ ...protocol, answer: 2 ** 31 }))
 
 type Answerer = (question: Uint8Array, link: Link) => Promise<Uint8Array>
 
@@ -63,7 +73,7 @@ export class HostilePeer implements LinkOwner {
     const transport = await openTransport({
       secretKey,
       genesis: status.genesis,
-      protocols,
+      protocols: boundless,
       topics,
       hosts: ['127.0.0.1'],
       port,

@@ -1,7 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
+import { expect } from 'vitest'
 import type { Link } from '../../src/network/link.js'
 import { statusExchange } from '../../src/network/wire/status.js'
 import { TestChain, withoutValidators } from './chain.js'
@@ -77,7 +79,16 @@ export class Victim {
   static async start(directory: string, genesis: string, peers: readonly string[], ...args: string[]): Promise<Victim> {
     const node = await NodeProcess.startWith(
       { env: { NODE_OPTIONS: `--max-old-space-size=${heap}` } },
-      ...['start', '--genesis', genesis, '--data-dir', directory, '--p2p-host', '127.0.0.1'],
+      ...[
+        'start',
+        '--genesis',
+        genesis,
+        '--data-dir',
+        directory,
+        '--p2p-host',
+        '127.0.0.1',
+        ...(process.env['HP_DEBUG'] ? ['--log-level', 'debug'] : []),
+      ],
       ...peers.flatMap((peer) => ['--peer', peer]),
       ...args,
     )
@@ -106,11 +117,6 @@ export class Victim {
     return result
   }
 
-  /** The ban of a peer's key, where there is one. */
-  async banOf(peer: HostilePeer): Promise<ListedBan | undefined> {
-    return (await this.admin<ListedBan[]>('listbans')).find((ban) => ban.peer === peer.transport.peer)
-  }
-
   /** A figure of its metrics. */
   async metric(name: string): Promise<number> {
     const text = await (await fetch(`${this.node.line.rest}/metrics`)).text()
@@ -133,7 +139,11 @@ export class Siege {
   readonly #courier: HostilePeer
   readonly #link: Link
 
-  private constructor(parts: Pick<Siege, 'source' | 'genesis' | 'honest' | 'victim'>, courier: HostilePeer, link: Link) {
+  private constructor(
+    parts: Pick<Siege, 'source' | 'genesis' | 'honest' | 'victim'>,
+    courier: HostilePeer,
+    link: Link,
+  ) {
     this.source = parts.source
     this.genesis = parts.genesis
     this.honest = parts.honest
@@ -149,7 +159,16 @@ export class Siege {
     const genesis = directories.fresh('genesis.json')
     writeFileSync(genesis, testSpec(spec))
     const honest = await NodeProcess.start(
-      ...['start', '--genesis', genesis, '--data-dir', directories.fresh('honest'), '--p2p-host', '127.0.0.1'],
+      ...[
+        'start',
+        '--genesis',
+        genesis,
+        '--data-dir',
+        directories.fresh('honest'),
+        '--p2p-host',
+        '127.0.0.1',
+        ...(process.env['HP_DEBUG'] ? ['--log-level', 'debug'] : []),
+      ],
     )
     const address = honest.line.p2p[0] as string
     const [victim, courier] = await Promise.all([
@@ -186,12 +205,15 @@ export class Siege {
     })
   }
 
-  /** Watches the victim while it is attacked and blocks go on; what was seen of it until it had the last of them. */
-  async during(attack: () => Promise<unknown>): Promise<Seen> {
+  /**
+   * Watches the victim while it is attacked and blocks go on, unless `quiet`; what was seen of it until it had the last of
+   * them.
+   */
+  async during(attack: () => Promise<unknown>, options: { readonly quiet?: boolean } = {}): Promise<Seen> {
     const probe = new Probe(this.victim.node)
     let over = false
     const blocks = (async () => {
-      while (!over) {
+      while (!over && options.quiet !== true) {
         await this.mine()
         await pause(blockPause)
       }
@@ -208,10 +230,50 @@ export class Siege {
     }
   }
 
+  /** Has a peer join the victim again and again, as long as it is let in; resolves with how often it was. */
+  async persist(peer: HostilePeer, act: (link: Link) => unknown = () => {}): Promise<number> {
+    for (let joined = 0; joined < 12; joined++) {
+      const link = await peer.join(this.victim.address).catch(() => undefined)
+      if (link === undefined) return joined
+      await act(link)
+      await ended(link)
+    }
+    throw new Error('it is let in however often it comes back')
+  }
+
   async close(): Promise<void> {
     await HostilePeer.closeAll()
     await Promise.all([this.honest.stop('SIGKILL'), this.victim.node.stop('SIGKILL'), this.source.close()])
   }
+}
+
+/** Waits until a connection is closed by the other side. */
+export async function ended(link: Link, seconds = 15): Promise<void> {
+  await until('the end of the connection', seconds, () => Promise.resolve(link.closed ? true : 'it is open'))
+}
+
+/** The key of a peer is banned for a reason, which the owner of the node sees; its host, which is this machine, is not. */
+export async function expectBan(victim: Victim, peer: HostilePeer, code: string): Promise<void> {
+  const bans = await victim.admin<ListedBan[]>('listbans')
+  expect(bans.find((ban) => ban.peer === peer.transport.peer)?.reason).toContain(code)
+  expect(bans.filter((ban) => isIP(ban.peer) !== 0)).toEqual([])
+  await expect(peer.join(victim.address)).rejects.toThrow()
+}
+
+export const megabyte = 1024 * 1024
+/** Milliseconds in which REST answers, whatever happens. */
+const patience = 2_000
+
+/** What an attack may cost: megabytes of memory and seconds of processor time. REST answers in time in any case. */
+export function expectBounds(seen: Seen, most: { readonly grown: number; readonly cpu: number }): void {
+  console.log(
+    expect.getState().currentTestName,
+    JSON.stringify({ ...seen, peak: Math.round(seen.peak / megabyte), grown: Math.round(seen.grown / megabyte) }),
+  )
+  expect(seen.failed).toBe(0)
+  expect(seen.slowest).toBeLessThan(patience)
+  expect(seen.grown / megabyte).toBeLessThan(most.grown)
+  expect(seen.cpu).toBeLessThan(most.cpu)
 }
 
 export function pause(milliseconds: number): Promise<void> {

@@ -2,7 +2,7 @@ import type { Random } from '../../env.js'
 import { addressesAtOnce, type PeerAddress } from '../wire/addresses.js'
 import { concerns, endpointText, parseEndpoint, plainHost } from './address.js'
 import type { AddressBook } from './book.js'
-import type { ConnectedPeer } from './peer.js'
+import type { ConnectedPeer, Peer } from './peer.js'
 import { drawn } from './random.js'
 
 /** How long ago the last connection to an address may be that is told or believed, in milliseconds. */
@@ -11,7 +11,7 @@ const staleAfter = 30 * 24 * 60 * 60 * 1000
 const clockTolerance = 60 * 60 * 1000
 
 /** Where a peer listens; undefined where it does not. */
-export function listensAt({ link, status }: ConnectedPeer): { host: string; port: number } | undefined {
+export function listensAt({ link, status }: Pick<Peer, 'link' | 'status'>): { host: string; port: number } | undefined {
   const host = plainHost(link.host)
   if (!link.inbound) return { host, port: link.port }
   return status.listenPort === 0 ? undefined : { host, port: status.listenPort }

@@ -1,7 +1,7 @@
 import { peerName } from '../identity.js'
 import { endpointText, plainHost } from './address.js'
 import { listensAt } from './addresses.js'
-import type { ConnectedPeer } from './peer.js'
+import type { Peer } from './peer.js'
 
 /** A peer as the interfaces show it. */
 export interface Neighbor {
@@ -18,7 +18,7 @@ export interface Neighbor {
   readonly address: string
 }
 
-export function neighborOf(peer: ConnectedPeer): Neighbor {
+export function neighborOf(peer: Pick<Peer, 'id' | 'link' | 'status'>): Neighbor {
   const { id, link, status } = peer
   return {
     id,

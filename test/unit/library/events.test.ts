@@ -9,7 +9,7 @@ it('tells every listener that the node cannot go on, and logs what one throws', 
   const events = { last: 0, events: new EventEmitter() } as unknown as EventLog
   const failure = Promise.reject(new Error('the disk is full'))
   failure.catch(() => {})
-  const told = nodeEvents({ events, failure }, log)
+  const told = nodeEvents({ events, failure, network: undefined }, log)
   const heard: string[] = []
   told.on('error', () => {
     throw new Error('a listener of mine')
@@ -28,7 +28,7 @@ it('tells every listener that the node cannot go on, and logs what one throws', 
 
 it('knows no other events, and calls nothing but functions', () => {
   const events = { last: 0, events: new EventEmitter() } as unknown as EventLog
-  const { on } = nodeEvents({ events, failure: new Promise<never>(() => {}) }, quietLog())
+  const { on } = nodeEvents({ events, failure: new Promise<never>(() => {}), network: undefined }, quietLog())
   expect(() => on('blocks' as 'block', () => {})).toThrow('there is no event blocks')
   expect(() => on('block', 5 as unknown as () => void)).toThrow('no function')
 })

@@ -57,9 +57,7 @@ const forms: Readonly<Record<string, { made: fc.Arbitrary<Uint8Array>; marked: (
   },
   'a transaction': {
     // One that is signed spends something and pays something.
-    made: transaction
-      .filter(({ inputs, outputs }) => inputs.length > 0 && outputs.length > 0)
-      .map((tx) => tx.unsignedBytes),
+    made: transaction.filter(({ inputs, outputs }) => inputs.length > 0 && outputs.length > 0).map((tx) => tx.unsigned),
     marked: (of) => of.length >= 112 && (of[0] as number) <= 0x0a,
   },
   'an operation, a document or a credential': {
@@ -78,7 +76,6 @@ const forms: Readonly<Record<string, { made: fc.Arbitrary<Uint8Array>; marked: (
     ),
     marked: (of) => {
       const text = utf8(of)
-      // eslint-disable-next-line no-control-regex
       return text !== undefined && !/[\0-\x1f]/.test(text)
     },
   },

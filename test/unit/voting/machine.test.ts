@@ -402,6 +402,12 @@ describe('evidence', () => {
     expect(seat.hear(voters.prevote(1, 1, b.hash), voters.prevote(1, 2, undefined))).toEqual([])
   })
 
+  it('leaves the first value to count', () => {
+    const seat = Seat.begun()
+    seat.hear(voters.proposal(0, a), voters.prevote(0, 0, a.hash), voters.prevote(0, 0, b.hash))
+    expect(seat.hear(voters.prevote(1, 0, a.hash))).toEqual(['precommit a in 0'])
+  })
+
   it('is not what validators say in different views', () => {
     const seat = Seat.begun()
     expect(seat.hear(voters.prevote(0, 0, a.hash), voters.prevote(0, 1, b.hash))).toEqual([])

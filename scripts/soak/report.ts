@@ -1,0 +1,67 @@
+import { fit, rises } from './fit.js'
+import { type Sample, series, total } from './sample.js'
+
+/** A sample and when it was taken. */
+export interface Taken {
+  /** Since the first one. */
+  readonly hours: number
+  readonly sample: Sample
+}
+
+const columns = ['minute', 'height', 'peers', 'joined', 'heap MB', 'ext. MB', 'RSS MB'].concat([
+  'handles',
+  'files',
+  'listeners',
+  'signals',
+  'targets',
+])
+
+/** Says by what each figure rises, and returns the exit code: 1 when one rises by more than it may. */
+export function judge(taken: readonly Taken[]): number {
+  const hours = taken.map((one) => one.hours)
+  const [first, last] = [taken[0], taken.at(-1)] as [Taken, Taken]
+  console.log(`\n${taken.length} samples from minute ${(first.hours * 60).toFixed(1)} on:`)
+  let code = 0
+  for (const { name, unit, most, of } of series) {
+    const line = fit(
+      hours,
+      taken.map(({ sample }) => of(sample)),
+    )
+    const bad = rises(line, most)
+    if (bad) code = 1
+    const slope = `${line.slope.toFixed(2)} ± ${line.error.toFixed(2)} ${unit}/h`
+    console.log(`${name.padEnd(10)} ${slope.padStart(26)}  at most ${most}  ${bad ? 'RISES' : 'flat'}`)
+  }
+  console.log(`resident memory from ${megabytes(first.sample.resident)} to ${megabytes(last.sample.resident)} MB`)
+  console.log(`handles: ${listed(last.sample.handles)}`)
+  console.log(`listeners: ${listed(last.sample.listeners)}`)
+  return code
+}
+
+export function heading(): string {
+  return columns.join('  ')
+}
+
+export function lineOf({ hours, sample }: Taken): string {
+  const { height, peers, joined, heap, external, resident, handles, files, listeners, signals, targets } = sample
+  const counts = [total(handles), files, total(listeners), signals, targets]
+  const cells = [
+    (hours * 60).toFixed(1),
+    height,
+    peers,
+    joined,
+    ...[heap, external, resident].map(megabytes),
+    ...counts,
+  ]
+  return cells.map((cell, i) => String(cell).padStart(columns[i]?.length ?? 0)).join('  ')
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1_000_000).toFixed(1)
+}
+
+export function listed(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .map(([name, count]) => `${count} ${name}`)
+    .join(', ')
+}

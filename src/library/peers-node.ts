@@ -1,0 +1,89 @@
+import { longestTimer, requireWhole } from '../client/arguments.js'
+import { RuleError, UserError } from '../errors.js'
+import { LinkError } from '../network/link.js'
+import { neighborOf } from '../network/peers/neighbor.js'
+import { serves } from '../network/sync/peer-states.js'
+import type { SyncProgress } from '../network/sync/progress.js'
+import type { Node } from '../node.js'
+import type { NodePeers } from './node.js'
+import { requireAddress } from './peering-options.js'
+
+/** Milliseconds in which something has to move, unless told otherwise, while {@link untilSynced} waits. */
+const syncPatience = 120_000
+
+/** The peers of a node in this process, which has some; `node` throws once it is closed. */
+export function nodePeers(node: () => Node): NodePeers {
+  const network = () => node().network as NonNullable<Node['network']>
+  return {
+    get addresses() {
+      return network().transport.addresses
+    },
+    list: () => network().network.peers.neighbors(),
+    connect: async (address) => {
+      const { peers } = network().network
+      try {
+        return neighborOf(await peers.connect(requireAddress('address', address)))
+      } catch (error) {
+        throw error instanceof LinkError ? new RuleError('peer-unreachable', `${address}: ${error.message}`) : error
+      }
+    },
+    disconnect: (id) => network().network.peers.disconnect(id),
+  }
+}
+
+/** How far a node is. One without peers is where it wants to be. */
+export function syncProgress({ network, sync }: Node): SyncProgress {
+  return network?.network.sync.progress() ?? { stage: 'idle', rate: 0, reason: 'this node has no peers', ...sync() }
+}
+
+/**
+ * Resolves when a peer is connected and none is known to have more. Rejects with a UserError where nothing has moved for
+ * `timeout` milliseconds, and when the node closes, which aborts `closing`.
+ */
+export function untilSynced(
+  node: Node,
+  closing: AbortSignal,
+  { timeout = syncPatience }: { readonly timeout?: number } = {},
+): Promise<void> {
+  requireWhole('timeout', timeout, [0, longestTimer])
+  if (node.network === undefined) return Promise.resolve()
+  const { peers, sync } = node.network.network
+  return new Promise((resolve, reject) => {
+    let moved = ''
+    let timer: NodeJS.Timeout | undefined
+    const end = () => {
+      clearTimeout(timer)
+      sync.events.off('progress', look)
+      for (const event of ['joined', 'left', 'status'] as const) peers.events.off(event, look)
+      node.chain.events.off('change', look)
+      closing.removeEventListener('abort', close)
+    }
+    const giveUp = (why: string) => {
+      end()
+      reject(new UserError(`the node has not caught up: ${why}`))
+    }
+    const close = () => giveUp('the node is closed')
+    const stalled = () => {
+      const { stage, height, target, reason = `it is busy with ${stage}` } = sync.progress()
+      giveUp(`it stays at height ${height} of ${target}: ${reason}`)
+    }
+    const look = () => {
+      const { stage, catchingUp, height, target } = sync.progress()
+      if (stage === 'idle' && !catchingUp && peers.all().some(serves)) {
+        end()
+        resolve()
+        return
+      }
+      const state = [height, target, sync.held.headers, peers.all().length].join()
+      if (state === moved) return
+      moved = state
+      clearTimeout(timer)
+      timer = setTimeout(stalled, timeout)
+    }
+    sync.events.on('progress', look)
+    for (const event of ['joined', 'left', 'status'] as const) peers.events.on(event, look)
+    node.chain.events.on('change', look)
+    closing.addEventListener('abort', close)
+    look()
+  })
+}
