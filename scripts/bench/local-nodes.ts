@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { NodeClient } from '../../src/client/node-client.js'
 import { commandFile, devnetValidatorKey } from './dist.js'
 import { run, type Running } from './processes.js'
 
@@ -58,13 +59,7 @@ export async function reach(height: number, { rest }: Places, seconds = 60): Pro
   throw new Error(`${rest} has not reached height ${height} within ${seconds} s`)
 }
 
-/** Hands a transaction to a node. */
+/** Hands a transaction in hex to a node. */
 export async function send({ rest }: Pick<Places, 'rest'>, data: string): Promise<void> {
-  const answer = await fetch(`${rest}/api/v1/transaction`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ data }),
-  })
-  const { Error: code, Desc } = (await answer.json()) as { Error: number; Desc: string }
-  if (code !== 0) throw new Error(`${rest} refused a transaction: ${Desc}`)
+  await new NodeClient({ rest }).sendRawTransaction(data)
 }

@@ -69,7 +69,7 @@ const kinds: Readonly<Record<string, () => Promise<void>>> = {
     }),
 }
 
-const counts: Record<string, number> = { failed: 0 }
+const counts: Record<string, number> = {}
 let underWay = 0
 process.on('SIGINT', () => {})
 process.on('disconnect', () => process.exit())
@@ -86,9 +86,10 @@ async function visit(turn: number): Promise<void> {
   try {
     await kinds[name]?.()
     counts[name] = (counts[name] ?? 0) + 1
-  } catch {
+  } catch (error) {
     // The node may be busy, or full.
-    counts['failed'] = (counts['failed'] ?? 0) + 1
+    const reason = `${name} in vain (${(error as Error).message.slice(0, 60)})`
+    counts[reason] = (counts[reason] ?? 0) + 1
   }
   underWay--
 }

@@ -89,7 +89,8 @@ function counted(names: readonly string[]): Record<string, number> {
 }
 
 function say(said: Said): void {
-  process.send?.(said)
+  // The one that listens may be gone already, of which 'disconnect' tells.
+  process.send?.(said, undefined, undefined, () => {})
 }
 
 async function stop(): Promise<void> {

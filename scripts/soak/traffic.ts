@@ -25,7 +25,7 @@ export interface TrafficOptions {
 
 /** Users: transactions to all nodes in turn; clients of REST, JSON-RPC and WebSocket that come to the first one and go. */
 export class Traffic {
-  readonly counts = { transactions: 0, requests: 0, subscribers: 0, failed: 0 }
+  readonly counts: Record<string, number> = {}
   readonly #options: TrafficOptions
   readonly #ended = new AbortController()
   readonly #sockets = new Set<WebSocket>()
@@ -48,8 +48,13 @@ export class Traffic {
   async #repeat(rate: number, act: (turn: number) => Promise<void>): Promise<void> {
     for (let turn = 0; !this.#ended.signal.aborted; turn++) {
       await setTimeout(1000 / rate)
-      if (!this.#ended.signal.aborted) act(turn).catch(() => this.counts.failed++)
+      if (!this.#ended.signal.aborted)
+        act(turn).catch((error: unknown) => this.#count(`in vain (${(error as Error).message.slice(0, 60)})`))
     }
+  }
+
+  #count(what: string): void {
+    this.counts[what] = (this.counts[what] ?? 0) + 1
   }
 
   async #pay(turn: number): Promise<void> {
@@ -66,7 +71,7 @@ export class Traffic {
       Object.assign(payer, before)
       throw error
     }
-    this.counts.transactions++
+    this.#count('transactions')
     this.#txid = transaction.txid
     this.#did = person?.did ?? this.#did
   }
@@ -88,7 +93,7 @@ export class Traffic {
     ]
     const { url, body } = questions[turn % questions.length] as { url: string; body?: string }
     await answerOf(url, body)
-    this.counts.requests++
+    this.#count('requests')
   }
 
   /** Hears events for a while; every other one goes without a word. */
@@ -97,14 +102,14 @@ export class Traffic {
     const socket = new WebSocket(ws)
     this.#sockets.add(socket)
     try {
-      socket.on('error', () => this.counts.failed++)
+      socket.on('error', (error) => this.#count(`subscribers in vain (${error.message})`))
       await once(socket, 'open')
       const params = { topics: ['block', 'transaction', 'did'], ...(turn % 3 === 0 ? { fromHeight: 0 } : {}) }
       socket.send(JSON.stringify({ id: 1, method: 'subscribe', params }))
       await setTimeout(stay)
       if (turn % 2 === 0) socket.close()
       else socket.terminate()
-      this.counts.subscribers++
+      this.#count('subscribers')
     } finally {
       this.#sockets.delete(socket)
     }

@@ -97,6 +97,8 @@ export async function runNode(
       await servers.close()
     }
   } finally {
+    // While somebody listens to it, standard input keeps a process alive that has nothing left to do.
+    if (stopOnEof) process.stdin.pause()
     await node.close()
   }
 }

@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import type { NodeStatus } from '../../src/cli/local-status.js'
+import { portOffsets } from '../../src/serving.js'
 import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
 import { CommandProcess, Directories, run, runJson, type StartLine } from '../support/process.js'
 
@@ -49,6 +51,16 @@ async function until(what: string, condition: () => boolean | Promise<boolean>):
     if (Date.now() > deadline) throw new Error(`${what} did not come about: ${network?.out}${network?.err}`)
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
+}
+
+/** A port of this machine that somebody uses, low enough for the ports of two nodes. */
+function listening(): Promise<{ readonly port: number; close(): void }> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    const port = 40_000 + Math.floor(Math.random() * 20_000)
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', () => resolve({ port, close: () => server.close() }))
+  })
 }
 
 const balanceOf = (rest: string, address: string) =>
@@ -108,6 +120,19 @@ describe('devnet --nodes 4', () => {
     command.kill('SIGTERM')
     expect(await command.finished).toMatchObject({ code: 0, err: '' })
     expect(processesIn(dataDir)).toEqual([])
+  })
+
+  it('says why a node does not start, and leaves none behind', { timeout: 60_000 }, async () => {
+    const { port, close } = await listening()
+    const dataDir = directories.fresh()
+    try {
+      const base = String(port - portOffsets.rest)
+      const { code, err } = await run('devnet', '--nodes', '2', '--port-base', base, '--data-dir', dataDir)
+      expect([code, err]).toEqual([1, expect.stringMatching(/^error: node 1 ended with exit code 1:\n.*in use/s)])
+      expect(processesIn(dataDir)).toEqual([])
+    } finally {
+      close()
+    }
   })
 
   it.each([

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Link } from '../../src/network/link.js'
 import { addressesExchange } from '../../src/network/wire/addresses.js'
 import { protocols } from '../../src/network/wire/all.js'
@@ -38,6 +38,7 @@ beforeAll(async () => {
   await siege.mine()
   await siege.caughtUp()
 })
+afterEach(() => siege.disperse())
 afterAll(async () => {
   if (process.env['HP_DEBUG'])
     (await import('node:fs')).writeFileSync('/tmp/hp/victim.log', siege.victim.node.process.err)

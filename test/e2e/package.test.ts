@@ -208,7 +208,7 @@ describe('the packed package', () => {
     const examples = blocks.flatMap(({ language, text }, i) =>
       language === 'js' ? [{ text, output: blocks[i + 1]?.text }] : [],
     )
-    expect(examples.length).toBe(3)
+    expect(examples.length).toBe(4)
     for (const { text, output } of examples) {
       writeFileSync(join(project, 'example.js'), text)
       const { out, err } = await run(project, process.execPath, 'example.js')

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
-import { plainScenario, quiet } from './calm.js'
+import { plainScenario } from './plain.js'
 import type { Fault, Write } from './disk.js'
 import type { SimulatedNode } from './node.js'
+import { quiet } from './scenario.js'
 import { simulate } from './world.js'
 
 /** Long enough for some blocks. */

@@ -1,4 +1,5 @@
 import type { GroundPlan } from './ground.js'
+import { fairWeather } from './transport.js'
 import { Chance } from './random.js'
 import type { Habits } from './traitor.js'
 
@@ -87,6 +88,12 @@ export function scenarioOf(seed: number): Scenario {
   }
 }
 
+/** A storm in which nothing goes wrong. */
+export function quiet(length: number): Storm {
+  const nothing = { loss: 0, muffled: 0, duplication: 0, partitions: [], crashes: 0, failures: 0, breaks: 0, stops: 0 }
+  return { length, delay: fairWeather.delay, ...nothing }
+}
+
 /** Some chains change their validators a few blocks from genesis: one joins, one leaves, or both. */
 function planOf(chance: Chance, validators: readonly number[], nodes: number): GroundPlan {
   const emptyInterval = chance.pick([1_000, 3_000])
@@ -118,11 +125,13 @@ function habits(chance: Chance): Habits {
 
 function storm(chance: Chance, nodes: number): Storm {
   const length = chance.between(5_000, longestStorm)
+  // Where nothing else is wrong locks come about most often.
+  if (chance.happens(0.25)) return { ...quiet(length), delay: [1, 300], muffled: 0.5, crashes: chance.pick([0, 0.01]) }
   return {
     length,
     delay: [1, chance.pick([20, 200, 1_000, 4_000])],
     loss: chance.pick([0, 0, 0.02, 0.1, 0.3]),
-    muffled: chance.pick([0, 0, 0.4, 0.5]),
+    muffled: chance.pick([0, 0, 0.3]),
     duplication: chance.pick([0, 0.05, 0.3]),
     partitions: chance.happens(0.5) ? partitions(chance, nodes, length) : [],
     crashes: chance.pick([0, 0, 0.01, 0.03, 0.1]),

@@ -47,6 +47,7 @@ export interface RawStream {
 /** A connection as libp2p has it. */
 export interface RawConnection {
   newStream(protocol: string | readonly string[], options?: object): Promise<RawStream>
+  readonly muxer: { createStream(): Promise<RawStream> }
 }
 
 const opened = new Set<HostilePeer>()
@@ -95,9 +96,9 @@ export class HostilePeer implements LinkOwner {
     return peer
   }
 
-  /** Ends all of them. */
-  static async closeAll(): Promise<void> {
-    await Promise.all([...opened].map((peer) => peer.close()))
+  /** Ends all of them, but for one that is needed. */
+  static async closeAll(needed?: HostilePeer): Promise<void> {
+    await Promise.all([...opened].filter((peer) => peer !== needed).map((peer) => peer.close()))
   }
 
   /** Connects and shakes hands. Rejects with why it was refused, or a LinkError. */

@@ -241,6 +241,11 @@ export class Siege {
     throw new Error('it is let in however often it comes back')
   }
 
+  /** Ends all attackers. */
+  async disperse(): Promise<void> {
+    await HostilePeer.closeAll(this.#courier)
+  }
+
   async close(): Promise<void> {
     await HostilePeer.closeAll()
     await Promise.all([this.honest.stop('SIGKILL'), this.victim.node.stop('SIGKILL'), this.source.close()])

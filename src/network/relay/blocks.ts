@@ -40,14 +40,14 @@ export class BlockRelay {
 
   /**
    * Told on when it is connected because of this message. Where it is connected already this node told of it, with the confirm
-   * that it keeps: so a block goes over each connection about once, however many confirms of it there are.
+   * that it keeps: so a block goes over each connection about once, however many confirms of it there are, or sizes that
+   * somebody makes up.
    */
   async #announced(peer: Peer, unit: HeaderUnit): Promise<Verdict> {
     const { chain, sync } = this.#options
     if (chain.headers.get(unit.header.hash)?.status === 'active') return 'ignore'
     try {
-      await sync.announced(peer, unit)
-      return 'accept'
+      return (await sync.announced(peer, unit)) ? 'accept' : 'ignore'
     } catch (error) {
       if (error instanceof LinkError) return 'ignore'
       throw error

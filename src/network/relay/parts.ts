@@ -11,6 +11,9 @@ export interface RelaySync {
   progress(): { readonly catchingUp: boolean }
   /** `progress`: whether it catches up may have changed. */
   readonly events: Pick<EventEmitter, 'on' | 'off'>
-  /** Resolves when an announced tip is connected or known, rejects with a RuleError when it is refused. */
-  announced(peer: Peer, unit: HeaderUnit): Promise<void>
+  /**
+   * Resolves when an announced tip is connected or known, with whether this message brought it; rejects with a RuleError when
+   * it is refused.
+   */
+  announced(peer: Peer, unit: HeaderUnit): Promise<boolean>
 }

@@ -1,15 +1,15 @@
+import type { Chain } from '../../chain/chain.js'
 import { checkClock, checkHeaderContext } from '../../consensus/context.js'
 import { RuleError } from '../../errors.js'
 import { equalBytes, mapKey } from '../../primitives/bytes.js'
 import { workOf } from '../../primitives/compact.js'
 import { blocksExchange } from '../wire/blocks.js'
 import type { HeaderUnit } from '../wire/headers.js'
-
 import { matchBody } from './matcher.js'
 import { checkProof, type HeaderChecking } from './check.js'
-import { isUnanswered, type SyncOptions, type SyncPeer } from './parts.js'
+import { breachOf, isUnanswered, type SyncOptions, type SyncPeer } from './parts.js'
 import { type PeerStates, serves } from './peer-states.js'
-import { late, type Waits } from './waits.js'
+import { late, Stopped, type Waits } from './waits.js'
 
 /** New tips that are looked at, at once. */
 export const announcementsAtOnce = 64
@@ -34,7 +34,7 @@ export class Announcements {
   readonly #states: PeerStates
   readonly #checking: HeaderChecking
   readonly #owner: AnnouncementOwner
-  readonly #running = new Map<string, Promise<void>>()
+  readonly #running = new Map<string, Promise<boolean>>()
 
   constructor(
     options: SyncOptions,
@@ -51,34 +51,40 @@ export class Announcements {
   }
 
   /**
-   * A tip that a peer told. Resolves when the block is connected or was known, or when the sync goes after it; rejects with a
-   * RuleError when it is refused.
+   * A tip that a peer told. Resolves when the block is connected or was known, or when the sync goes after it: with whether
+   * this message brought it. Rejects with a RuleError when it is refused.
    */
-  take(peer: SyncPeer, unit: HeaderUnit): Promise<void> {
+  async take(peer: SyncPeer, unit: HeaderUnit): Promise<boolean> {
     const id = mapKey(unit.header.hash)
-    const running = this.#running.get(id)
-    if (running !== undefined) return running
+    // The hash covers neither work nor confirm: what somebody else tells of the same header says nothing of this message.
+    for (let running; (running = this.#running.get(id)) !== undefined && !peer.closed;) await running.catch(() => {})
+    if (peer.closed || this.#waits.stopped) return false
     if (this.#running.size >= announcementsAtOnce) {
-      return Promise.reject(new RuleError('busy', `${announcementsAtOnce} new tips are being looked at`))
+      throw new RuleError('busy', `${announcementsAtOnce} new tips are being looked at`)
     }
     const work = this.#take(peer, unit).finally(() => this.#running.delete(id))
     this.#running.set(id, work)
     return work
   }
 
-  async #take(peer: SyncPeer, unit: HeaderUnit): Promise<void> {
+  async #take(peer: SyncPeer, unit: HeaderUnit): Promise<boolean> {
     const { chain } = this.#options
     const { header } = unit
     const known = chain.headers.get(header.hash)
     if (known?.status === 'invalid') throw new RuleError('block-invalid')
-    if (known !== undefined) return
-    if (equalBytes(header.previous, chain.tip.header.hash)) await this.#onTip(peer, unit)
-    else if (chain.spec.hasValidators) await this.#confirmedElsewhere(peer, unit)
-    else await this.#onBranch(peer, unit)
+    if (known !== undefined) return false
+    try {
+      if (equalBytes(header.previous, chain.tip.header.hash)) return await this.#onTip(peer, unit)
+      if (chain.spec.hasValidators) return await this.#confirmedElsewhere(peer, unit)
+      return await this.#onBranch(peer, unit)
+    } catch (error) {
+      if (error instanceof Stopped) return false
+      throw error
+    }
   }
 
   /** A header above the tip of a chain with validators, or one beside it. */
-  async #confirmedElsewhere(peer: SyncPeer, unit: HeaderUnit): Promise<void> {
+  async #confirmedElsewhere(peer: SyncPeer, unit: HeaderUnit): Promise<boolean> {
     const { chain } = this.#options
     const { height, hash } = unit.header
     await checkProof(unit, this.#checking)
@@ -89,9 +95,10 @@ export class Announcements {
     this.#states.of(peer).told = { height, hash }
     this.#owner.proved(height)
     this.#owner.wake()
+    return false
   }
 
-  async #onBranch(peer: SyncPeer, unit: HeaderUnit): Promise<void> {
+  async #onBranch(peer: SyncPeer, unit: HeaderUnit): Promise<boolean> {
     const { chain } = this.#options
     const { header } = unit
     const parent = chain.headers.get(header.previous)
@@ -103,12 +110,12 @@ export class Announcements {
     }
     await this.#check(unit)
     // Of a branch with less work nothing is fetched: its headers will be, should it get more.
-    if (parent.chainWork + workOf(header.bits) > chain.tip.chainWork) await this.#fetch(peer, unit)
+    return parent.chainWork + workOf(header.bits) > chain.tip.chainWork && this.#fetch(peer, unit)
   }
 
-  async #onTip(peer: SyncPeer, unit: HeaderUnit): Promise<void> {
+  async #onTip(peer: SyncPeer, unit: HeaderUnit): Promise<boolean> {
     await this.#check(unit)
-    await this.#fetch(peer, unit)
+    return this.#fetch(peer, unit)
   }
 
   async #check(unit: HeaderUnit): Promise<void> {
@@ -120,19 +127,21 @@ export class Announcements {
     await checkProof(unit, this.#checking)
   }
 
-  /** Gets the block from whoever told of it, or from others, and connects it. */
-  async #fetch(peer: SyncPeer, unit: HeaderUnit): Promise<void> {
+  /** Gets the block from whoever told of it, or from others, and connects it; false when it came another way meanwhile. */
+  async #fetch(peer: SyncPeer, unit: HeaderUnit): Promise<boolean> {
     const { chain, bodyAtHand } = this.#options
     const { header, confirm } = unit
     const body = bodyAtHand?.(header.hash) ?? (await this.#fromPeers(peer, unit))
-    if (chain.headers.get(header.hash) !== undefined) return
+    if (chain.headers.get(header.hash) !== undefined) return false
     if (body === undefined) throw new RuleError('peer-withheld', `nobody hands out the block ${header.id}`)
     try {
       await chain.acceptBlock(body, confirm.length > 0 ? confirm : undefined)
+      return chain.headers.get(header.hash)?.status === 'active'
     } catch (error) {
       // It came another way meanwhile, and perhaps others on top of it.
       const overtaken = error instanceof RuleError && error.code === 'block-stale'
-      if (!overtaken || chain.headers.get(header.hash) === undefined) throw error
+      if (overtaken && chain.headers.get(header.hash) !== undefined) return false
+      throw error instanceof RuleError ? breachOf(error, header, chain) : error
     }
   }
 
@@ -141,18 +150,33 @@ export class Announcements {
     const { hash, height } = unit.header
     const others = peers.all().filter((peer) => peer !== teller && serves(peer) && peer.status.tipHeight >= height)
     for (const peer of [teller, ...others].slice(0, bodySources)) {
-      const answer = await this.#waits.within(peer.ask(blocksExchange, [hash]).catch(unanswered), bodyPatience)
-      if (chain.headers.get(hash) !== undefined) return undefined
-      const body = answer === late ? undefined : answer?.[0]
-      if (body === undefined || body.length === 0) continue
-      try {
-        await matchBody(body, unit, chain)
-        return body
-      } catch (error) {
-        if (!(error instanceof RuleError)) throw error
-        peer.penalise(error.code, `block ${unit.header.id}: ${error.message}`)
-      }
+      const body = await fetchBody(peer, unit, chain, this.#waits)
+      if (body !== undefined || chain.headers.get(hash) !== undefined) return body
     }
+    return undefined
+  }
+}
+
+/**
+ * Asks one peer for the body of a header. Undefined where it does not hand it out in time, or has another one, which costs it
+ * what is wrong with it; and where the chain has the block meanwhile.
+ */
+export async function fetchBody(
+  peer: SyncPeer,
+  unit: HeaderUnit,
+  chain: Chain,
+  waits: Waits,
+): Promise<Uint8Array | undefined> {
+  const { hash, id } = unit.header
+  const answer = await waits.within(peer.ask(blocksExchange, [hash]).catch(unanswered), bodyPatience)
+  const body = answer === late ? undefined : answer?.[0]
+  if (body === undefined || body.length === 0 || chain.headers.get(hash) !== undefined) return undefined
+  try {
+    await matchBody(body, unit, chain)
+    return body
+  } catch (error) {
+    if (!(error instanceof RuleError)) throw error
+    peer.penalise(error.code, `block ${id}: ${error.message}`)
     return undefined
   }
 }

@@ -27,6 +27,8 @@ export interface HeaderOwner {
   changed(): void
   /** Whether nobody hands out the block, or it cannot be connected, so that no branch through it is followed. */
   isUnavailable(hash: Hash): boolean
+  /** The chain of a peer goes through such a block. */
+  offered(peer: SyncPeer, unit: HeaderUnit): void
   /** Something that must not happen did. */
   failed(error: unknown): void
 }
@@ -227,7 +229,10 @@ export class HeaderDownload {
       }
       const open = fresh.findIndex(({ header }) => this.#owner.isUnavailable(header.hash))
       await extendBranch(target, open < 0 ? fresh : fresh.slice(0, open), peer, this.#checking)
-      if (open >= 0) state.explored(claim)
+      if (open >= 0) {
+        state.explored(claim)
+        this.#owner.offered(peer, fresh[open] as HeaderUnit)
+      }
       if (target === this.#branch) return
       if (target.work > this.#branch.work) {
         this.#branch = target

@@ -1,7 +1,7 @@
 import type { Chain } from '../../chain/chain.js'
 import type { Verifier } from '../../crypto/verifier.js'
 import type { Clock, Log, Timers } from '../../env.js'
-import { type Code, RuleError } from '../../errors.js'
+import { type Code, codes, RuleError } from '../../errors.js'
 import type { Hash } from '../../primitives/hash.js'
 import type { Header } from '../../primitives/header.js'
 import { LinkError } from '../link.js'
@@ -49,6 +49,15 @@ export interface SyncOptions {
 export function dismiss(peer: SyncPeer, code: Code, reason: string): void {
   peer.penalise(code, reason)
   peer.close(reason)
+}
+
+/**
+ * What the peer that told of a block is charged for when the chain refuses it: where honest nodes may differ about a
+ * transaction they never differ about the block that holds it, so that one found invalid always costs something.
+ */
+export function breachOf(error: RuleError, { hash, id }: Header, { headers }: Pick<Chain, 'headers'>): RuleError {
+  const free = codes[error.code].penalty === 0 && headers.get(hash)?.status === 'invalid'
+  return free ? new RuleError('block-invalid', `${id}: ${error.code}: ${error.message}`) : error
 }
 
 /** Whether a question failed with its peer: no answer came, or none that could be read, for which the peer was charged already. */

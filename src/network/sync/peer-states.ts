@@ -42,6 +42,11 @@ export class PeerState {
     this.#explored = mapKey(hash)
   }
 
+  /** There may be more behind its claim than there was. */
+  unexplored(): void {
+    this.#explored = undefined
+  }
+
   /** Bytes a second that it sent lately. */
   get rate(): number {
     return this.#rate

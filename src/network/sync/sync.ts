@@ -2,14 +2,14 @@ import { EventEmitter } from 'node:events'
 import { codes, type RuleError } from '../../errors.js'
 import { mapKey } from '../../primitives/bytes.js'
 import type { HeaderUnit } from '../wire/headers.js'
-import { Announcements } from './announcements.js'
+import { Announcements, fetchBody } from './announcements.js'
 import { bodyBytes, BodyDownload } from './bodies.js'
 import type { Branch, PendingBlock } from './branch.js'
 import { HeaderDownload } from './headers.js'
-import { dismiss, type SyncOptions, type SyncPeer } from './parts.js'
+import { breachOf, dismiss, type SyncOptions, type SyncPeer } from './parts.js'
 import { PeerStates, serves } from './peer-states.js'
 import { Rate, type SyncProgress } from './progress.js'
-import { Waits } from './waits.js'
+import { Stopped, Waits } from './waits.js'
 import { BodyMatcher } from './matcher.js'
 import { BlockWriter } from './writer.js'
 
@@ -29,6 +29,14 @@ const askAgain = 10_000
 /** Milliseconds that a single new block may take without the node being called behind. */
 const graceForOne = 2_000
 
+/** A block that no branch is followed through. */
+interface LeftAlone {
+  /** In milliseconds of the clock. */
+  readonly until: number
+  /** Where nobody handed it out: who was asked since whether it can be had after all. */
+  readonly asked?: WeakSet<SyncPeer>
+}
+
 /** Makes the chain what the best of the peers' chains is. */
 export class Sync {
   readonly events = new EventEmitter<{ progress: [SyncProgress] }>()
@@ -41,8 +49,7 @@ export class Sync {
   readonly #writer: BlockWriter
   readonly #announcements: Announcements
   readonly #rate = new Rate()
-  /** Until when a block is left alone. */
-  readonly #leftAlone = new Map<string, number>()
+  readonly #leftAlone = new Map<string, LeftAlone>()
   #provedHeight = 0
   #behindSince: number | undefined
   #askAgainAt: number | undefined
@@ -69,7 +76,8 @@ export class Sync {
       wrote: () => this.#follow(),
       missing: (block: PendingBlock) => this.#missing(block),
       refused: (block: PendingBlock, error: RuleError) => this.#refused(block, error),
-      isUnavailable: (hash: Uint8Array) => (this.#leftAlone.get(mapKey(hash)) ?? 0) > options.clock.now(),
+      isUnavailable: (hash: Uint8Array) => (this.#leftAlone.get(mapKey(hash))?.until ?? 0) > options.clock.now(),
+      offered: (peer: SyncPeer, unit: HeaderUnit) => void this.#offered(peer, unit),
       proved: (height: number) => {
         this.#provedHeight = Math.max(this.#provedHeight, height)
       },
@@ -106,9 +114,10 @@ export class Sync {
 
   /**
    * Takes a new tip that a peer told. On top of the own tip its block is fetched and connected at once; above that the sync
-   * goes after it. Resolves when that is so, or the block is known; rejects with a RuleError when it is refused.
+   * goes after it. Resolves when that is so, or the block is known, with whether this message brought the block; rejects with
+   * a RuleError when it is refused.
    */
-  announced(peer: SyncPeer, unit: HeaderUnit): Promise<void> {
+  announced(peer: SyncPeer, unit: HeaderUnit): Promise<boolean> {
     return this.#announcements.take(peer, unit)
   }
 
@@ -226,7 +235,7 @@ export class Sync {
       { block: header.id, height: header.height, peer: block.source.name },
       'nobody hands out the block of a header',
     )
-    this.#leaveAlone(header.hash)
+    this.#leaveAlone(header.hash, new WeakSet())
     dismiss(block.source, 'peer-withheld', `the block ${header.id} of its headers is nowhere to be had`)
     this.#headers.cut(header.height)
     this.#headers.wake()
@@ -242,16 +251,37 @@ export class Sync {
     if (chain.spec.hasValidators) log.error(report, `a confirmed block breaks a rule of this node: ${error.message}`)
     else log.warn(report, `a block that a peer proved work for breaks a rule: ${error.message}`)
     this.#leaveAlone(header.hash)
-    const costs = codes[error.code].penalty > 0
-    if (costs) dismiss(block.source, error.code, `the block ${header.id} of its headers is refused: ${error.message}`)
+    const { code, message } = breachOf(error, header, chain)
+    if (codes[code].penalty > 0) dismiss(block.source, code, `the block ${header.id} of its headers is refused: ${message}`)
     this.#headers.cut(header.height)
     this.#wakeAll()
   }
 
-  #leaveAlone(hash: Uint8Array): void {
+  #leaveAlone(hash: Uint8Array, asked?: WeakSet<SyncPeer>): void {
+    const until = this.#options.clock.now() + leftAlone
     this.#leftAlone.delete(mapKey(hash))
-    this.#leftAlone.set(mapKey(hash), this.#options.clock.now() + leftAlone)
+    this.#leftAlone.set(mapKey(hash), asked === undefined ? { until } : { until, asked })
     if (this.#leftAlone.size > leftAloneBlocks) this.#leftAlone.delete(this.#leftAlone.keys().next().value as string)
+  }
+
+  /**
+   * Somebody else may hand out what nobody did: whoever told of a block first, and kept its body back, must not keep it from
+   * this node. Each peer is asked once, beside the sync, which goes on without the block meanwhile.
+   */
+  async #offered(peer: SyncPeer, unit: HeaderUnit): Promise<void> {
+    const key = mapKey(unit.header.hash)
+    const { asked } = this.#leftAlone.get(key) ?? {}
+    if (asked === undefined || asked.has(peer)) return
+    asked.add(peer)
+    try {
+      if ((await fetchBody(peer, unit, this.#options.chain, this.#waits)) === undefined) return
+    } catch (error) {
+      if (!(error instanceof Stopped)) this.#failed(error)
+      return
+    }
+    this.#leftAlone.delete(key)
+    this.#states.of(peer).unexplored()
+    this.#headers.wake()
   }
 
   /** Nothing may go on after what must not happen: whoever owns the node stops it. */

@@ -70,6 +70,16 @@ describe('a sign state that is not there', () => {
     expect(signing(alone)).toBe('yes')
   })
 
+  it('is begun with the chain, though others may confirm its first blocks without the key', async () => {
+    net = new TestNet()
+    const node = await net.add({ person: 0 })
+    await net.add({ person: 1 })
+    await net.settle()
+    expect(node.signs.saves).toBe(1)
+    node.voting.behind(7)
+    expect(signing(node)).toMatch(/catches up/)
+  })
+
   it('is not begun where a peer has a block already', async () => {
     net = await TestNet.four()
     await net.allAt(1, 12_000)
@@ -151,6 +161,17 @@ describe('a sign state that is damaged', () => {
 })
 
 describe('a peer that says it has more blocks', () => {
+  it('delays votes, which are made up for: others may wait for them in that view', async () => {
+    net = await TestNet.four()
+    net.healing = false
+    await net.advance(9_000)
+    for (const node of net.nodes.slice(0, 2)) node.voting.behind(1_000)
+    await net.advance(6_000)
+    expect(net.nodes.map(({ voting }) => voting.status().view)).toEqual([0, 0, 0, 0])
+    expect(net.nodes.map(({ voting }) => voting.status().step)).toEqual(Array(4).fill('prevote'))
+    await net.allAt(1, 20_000)
+  })
+
   it('is believed for a while, not for ever', async () => {
     net = new TestNet()
     net.healing = false

@@ -30,9 +30,10 @@ class OneBlockSync {
     this.events.emit('progress')
   }
 
-  async announced(peer: Peer, { header, confirm }: HeaderUnit): Promise<void> {
+  async announced(peer: Peer, { header, confirm }: HeaderUnit): Promise<boolean> {
     const [block] = await peer.ask(blocksExchange, [header.hash])
     await this.#test.chain.acceptBlock(block ?? new Uint8Array(0), confirm.length === 0 ? undefined : confirm)
+    return true
   }
 }
 

@@ -7,7 +7,7 @@ import { headersExchange, type HeaderUnit } from '../../../../src/network/wire/h
 import { auxPowBytes } from '../../../../src/primitives/auxpow.js'
 import { Header } from '../../../../src/primitives/header.js'
 import { Transaction } from '../../../../src/primitives/transaction.js'
-import { fieldsOf, solved } from '../../../support/blocks.js'
+import { craft, craftBlock, fieldsOf, solved } from '../../../support/blocks.js'
 import { oneValidator, TestChain, withoutValidators } from '../../../support/chain.js'
 import { type SpecOverrides, testAddress } from '../../../support/spec.js'
 import { longChain, SyncNode, TestPeer, unitAt } from '../../../support/sync.js'
@@ -102,6 +102,24 @@ describe('on a chain without validators', () => {
     await node.until(() => node.sync.progress().stage === 'idle')
   })
 
+  it('a block that its first teller kept back is taken from whoever has it', async () => {
+    const source = kept(await longChain(withoutValidators, 20))
+    const thief = new TestPeer(source).answering(blocksExchange, async (hashes) => hashes.map(() => new Uint8Array(0)))
+    const node = await start(withoutValidators, [thief])
+    await node.until(() => thief.closed)
+    const [empty, honest] = [new TestPeer(source), new TestPeer(source)]
+    empty.answering(blocksExchange, async (hashes) => hashes.map(() => new Uint8Array(0)))
+    node.join(empty)
+    await node.until(() => (empty.asked.get('blocks') ?? 0) > 0, 30)
+    await node.until(() => node.sync.progress().stage === 'idle', 30)
+    // Who does not have it either is asked once, and not charged: it told of nothing.
+    expect([empty.asked.get('blocks'), empty.penalties]).toEqual([1, []])
+    expect(node.height).toBe(0)
+    node.join(honest)
+    await node.until(() => node.height === 20, 30)
+    expect([honest.penalties, honest.closed]).toEqual([[], false])
+  })
+
   it('a branch with a block that breaks a rule costs who told of it, and another is followed', async () => {
     const bad = kept(await badlySignedChain(withoutValidators))
     const good = kept(await longChain(withoutValidators, 40))
@@ -117,6 +135,32 @@ describe('on a chain without validators', () => {
     node.join(again)
     await node.until(() => again.closed)
     expect(node.height).toBe(40)
+  })
+
+  it('a new tip costs who told of it when it is invalid, even for what costs nothing in a transaction', async () => {
+    const own = kept(await longChain(withoutValidators, 3))
+    const { chain } = own
+    const nowhere = { txid: new Uint8Array(32).fill(5), index: 0 }
+    const bad = craftBlock(chain, { transactions: [craft(chain.spec, [nowhere], [{ to: 30, value: 1n }], [10])] })
+    const peer = new TestPeer(own).answering(blocksExchange, async () => [bad.bytes])
+    const node = await start(withoutValidators, [peer], { target: own })
+    const { header, auxPow } = bad
+    const unit = { header, auxPow: auxPowBytes(auxPow), confirm: new Uint8Array(0), size: bad.bytes.length }
+    const told = node.sync.announced(peer, unit)
+    await expect(told).rejects.toMatchObject({ code: 'block-invalid' })
+    await expect(told).rejects.toThrow('tx-input-unknown')
+  })
+
+  it('of a block beside the chain with less work no message is told on', async () => {
+    const own = kept(await longChain(withoutValidators, 3))
+    const aside = craftBlock(own.chain, { parent: own.chain.headers.active(1) as NonNullable<unknown> as never })
+    const peer = new TestPeer(own)
+    const node = await start(withoutValidators, [peer], { target: own })
+    const { header, auxPow } = aside
+    for (const size of [1, 2]) {
+      const unit = { header, auxPow: auxPowBytes(auxPow), confirm: new Uint8Array(0), size }
+      expect(await node.sync.announced(peer, unit)).toBe(false)
+    }
   })
 
   it('headers without end are held up to a limit', async () => {

@@ -298,6 +298,47 @@ describe.each([
       await growing.close()
     })
 
+    it('holds nothing against a peer that another one forged next to it', async () => {
+      const growing = await longChain(overrides, 5)
+      const [liar, peer] = [new TestPeer(growing), new TestPeer(growing)]
+      const node = await start([peer, liar])
+      await node.until(() => node.height === 5)
+      await growing.mine()
+      const unit = unitAt(growing, 6)
+      const forged = node.sync.announced(liar, { ...unit, auxPow: unitAt(growing, 5).auxPow })
+      const told = node.sync.announced(peer, unit)
+      await expect(forged).rejects.toMatchObject({ code: 'auxpow-commitment' })
+      expect(await told).toBe(true)
+      expect(node.height).toBe(6)
+      await growing.close()
+    })
+
+    it('says of one message alone that it brought the block, however many are made up', async () => {
+      const growing = await longChain(overrides, 5)
+      const peer = new TestPeer(growing)
+      const node = await start([peer])
+      await node.until(() => node.height === 5)
+      await growing.mine()
+      const unit = unitAt(growing, 6)
+      const told = [0, 1, 2, 3].map((size) => node.sync.announced(peer, { ...unit, size }))
+      expect(await Promise.all(told)).toEqual([true, false, false, false])
+      expect(peer.asked.get('blocks')).toBe(2)
+      await growing.close()
+    })
+
+    it('is given up without a word when the node stops', async () => {
+      const growing = await longChain(overrides, 5)
+      const peer = new TestPeer(growing)
+      const node = await start([peer])
+      await node.until(() => node.height === 5)
+      await growing.mine()
+      peer.answering(blocksExchange, never)
+      const told = [0, 1].map((size) => node.sync.announced(peer, { ...unitAt(growing, 6), size }))
+      await node.stop()
+      expect(await Promise.all(told)).toEqual([false, false])
+      await growing.close()
+    })
+
     it('goes after one further up', async () => {
       const growing = await longChain(overrides, 5)
       const peer = new TestPeer(growing)

@@ -1,12 +1,6 @@
 import { fairWeather } from './transport.js'
 import type { Scenario, Storm } from './scenario.js'
 
-/** A storm in which nothing goes wrong by itself. */
-export function quiet(length: number): Storm {
-  const nothing = { loss: 0, muffled: 0, duplication: 0, partitions: [], crashes: 0, failures: 0, breaks: 0, stops: 0 }
-  return { length, delay: fairWeather.delay, ...nothing }
-}
-
 /** Four honest validators with right clocks. */
 export function plainScenario(seed: number, storms: readonly Storm[]): Scenario {
   return {
