@@ -174,6 +174,9 @@ function firstLine({ stdout }: ChildProcess): Promise<string> {
   })
 }
 
+/** The last lines of a log, or what a command with `--json` said as its last when it failed. */
 function tail(file: string): string[] {
-  return readTextFile(file, 'log').trimEnd().split('\n').slice(-lastLines)
+  const text = readTextFile(file, 'log').trimEnd()
+  const [, message] = /\n? {2}"error": \{[^{}]*?"message": ("(?:[^"\\]|\\.)*")\s*\}\s*\}$/.exec(text) ?? []
+  return message === undefined ? text.split('\n').slice(-lastLines) : (JSON.parse(message) as string).split('\n')
 }

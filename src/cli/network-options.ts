@@ -5,7 +5,9 @@ import { networkOptions, parseAssumed } from '../network/options.js'
 import type { NodePeering, NodeValidator } from '../node.js'
 import type { Spec } from '../primitives/spec.js'
 import { portOffsets } from '../serving.js'
+import { storageOptions } from '../storage/options.js'
 import { votingOptions } from '../voting/options.js'
+import { waysToSet } from './config-options.js'
 import { readValidatorKey } from './validator-key.js'
 
 /** How a node meets others; undefined where it does not. */
@@ -47,7 +49,12 @@ export function validatorOf(
   }
   if (spec.devnet) throw useless(config, 'voting.validatorKey', `${spec.name} is a devnet, which has its own`)
   if (!spec.hasValidators) throw useless(config, 'voting.validatorKey', `${spec.name} is a chain without validators`)
-  return { key: readValidatorKey(file).privateKey, ...(resetSignState === undefined ? {} : { resetSignState }) }
+  const key = readValidatorKey(file).privateKey
+  if (config.get(storageOptions.dataDir) === undefined) {
+    const why = 'a validator needs a directory of its own: what its key has signed must outlive the node'
+    throw new UserError(`${why}. Give ${waysToSet(storageOptions.dataDir)}`, 2)
+  }
+  return { key, ...(resetSignState === undefined ? {} : { resetSignState }) }
 }
 
 function useless(config: Config, key: string, reason: string): UserError {

@@ -36,7 +36,13 @@ export function registerStart(program: Command, context: CliContext): void {
     return namingTheRepair({ genesis, dataDir: config.get(storageOptions.dataDir) }, () =>
       runNode(context, config, flags, chosen, (node, servers) => {
         const { start, lines } = startOf(node, servers)
-        return { value: start, lines: isShippedSpec(genesis) ? [...lines, '', ...trialWarning] : lines }
+        const temporary = config.get(storageOptions.dataDir) === undefined
+        const all = [
+          ...lines,
+          ...(temporary ? ['          (temporary: it goes when the node stops; --data-dir keeps it)'] : []),
+          ...(isShippedSpec(genesis) ? ['', ...trialWarning] : []),
+        ]
+        return { value: start, lines: all }
       }),
     )
   })
@@ -53,7 +59,7 @@ export function registerStart(program: Command, context: CliContext): void {
     .addHelpText(
       'after',
       examples(
-        'start --genesis localnet --validator-key validator-1.key --peer 192.0.2.7:20338',
+        'start --genesis corp.json --data-dir ./data --validator-key validator-1.key --peer 192.0.2.7:20338',
         'start --genesis pow --data-dir ./pow',
         'start --config node.json5 --print-config',
       ),

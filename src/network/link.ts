@@ -59,6 +59,11 @@ export interface LinkOwner {
   disconnected(link: Link): void
   /** The answer to a request; the other side learns of a rejection no more than that there is none. */
   answer(link: Link, protocol: Protocol, body: Uint8Array): Promise<Uint8Array>
+  /**
+   * Whether a gossiped message of so many bytes is to be looked at. Asked for every copy, before it counts as known: what
+   * is not looked at can still be heard from others.
+   */
+  hears(link: Link, bytes: number): boolean
   /** A gossiped message as the neighbour `link` told it, who need not be its author. */
   heard(link: Link, topic: Topic, message: Uint8Array): Promise<Verdict>
   /** An address where a node may be, found without asking a peer. */

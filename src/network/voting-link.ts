@@ -1,17 +1,15 @@
 import type { Chain } from '../chain/chain.js'
 import type { Log, Timers } from '../env.js'
 import { codes, RuleError } from '../errors.js'
-import { blockHashOf } from '../primitives/block.js'
-import { displayHash, equalBytes, mapKey } from '../primitives/bytes.js'
+import { mapKey } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
-import { checkBodyMatch } from '../voting/body-match.js'
 import { blockOf, parseMessage } from '../voting/message.js'
 import type { VotingPort } from '../voting/port.js'
 import type { Voting } from '../voting/voting.js'
+import { fetchBlock } from './block-fetch.js'
 import { LinkError, type Verdict } from './link.js'
 import type { Peer } from './peers/peer.js'
 import type { Peers } from './peers/peers.js'
-import { blocksExchange } from './wire/blocks.js'
 import { proposalSubject, votesExchange, voteSubject } from './wire/votes.js'
 
 /** Milliseconds between two questions to a peer for what it has of the open height. */
@@ -122,7 +120,11 @@ export class VotingLink implements VotingPort {
 
   #remember(peer: Peer, bytes: Uint8Array): void {
     const hash = blockOf(parseMessage(bytes))
-    if (hash === undefined) return
+    if (hash !== undefined) this.spoke(peer, hash)
+  }
+
+  /** Notes that a peer spoke of a block: it is asked for the body before others are. */
+  spoke(peer: Peer, hash: Hash): void {
     const id = mapKey(hash)
     const sources = this.#sources.get(id) ?? new Set()
     this.#sources.set(id, sources.add(peer))
@@ -166,17 +168,9 @@ export class VotingLink implements VotingPort {
     const asked = this.#asked.get(peer) ?? new Set()
     this.#asked.set(peer, asked.add(mapKey(hash)))
     try {
-      const [bytes] = await peer.ask(blocksExchange, [hash])
-      if (bytes === undefined || bytes.length === 0) return undefined
-      if (!equalBytes(blockHashOf(bytes), hash)) {
-        throw new RuleError('peer-withheld', `another block than ${displayHash(hash)} came`)
-      }
-      await checkBodyMatch(bytes, chain.sanity)
-      return bytes
+      return await fetchBlock(peer, hash, chain.sanity)
     } catch (error) {
-      if (error instanceof RuleError) peer.penalise(error.code, error.message)
-      else if (!(error instanceof LinkError))
-        log.error({ peer: peer.name, error: String(error) }, 'no body was fetched')
+      log.error({ peer: peer.name, error: String(error) }, 'no body was fetched')
       return undefined
     } finally {
       asked.delete(mapKey(hash))

@@ -66,7 +66,6 @@ export class Ballot {
   /** What this view asked to sign while nothing could be signed. Others may wait for it, so it is made up for. */
   #unsigned: SignEffect[] = []
   #finding = false
-  #confirmed = false
   #closed = false
   /** Resolves when the ballot is closed: for what waits for somebody else. */
   readonly #end: Promise<undefined>
@@ -91,11 +90,6 @@ export class Ballot {
   /** Whether this node has signed at this height before a restart. */
   get resumed(): boolean {
     return this.#restored !== undefined
-  }
-
-  /** Whether its block was confirmed here, rather than learnt from others. */
-  get confirmed(): boolean {
-    return this.#confirmed
   }
 
   /** View 0 begins. */
@@ -229,7 +223,7 @@ export class Ballot {
     const stop = () => this.#closed || this.#needed === undefined
     const found = this.#parts.ownBlock.find(stop, this.#end).then(async (block) => {
       if (block === undefined || stop()) return
-      await this.#keep(block.header, block.bytes)
+      await this.keep(block.header, block.bytes)
       this.#verdict(block.header.hash, 'valid')
       if (this.#needed === view) this.#needed = undefined
       this.#post({ type: 'template', view, header: block.header })
@@ -246,7 +240,9 @@ export class Ballot {
   #seek(hash: Hash, header: Header): void {
     const id = mapKey(hash)
     const verdict = this.#verdicts.get(id)
-    if (verdict !== undefined) return this.#tell(header, verdict)
+    // Nothing is signed for a block whose body went to make room for others: it is looked for again.
+    const atHand = verdict === 'invalid' || this.#parts.bodies.has(hash)
+    if (verdict !== undefined && atHand) return this.#tell(header, verdict)
     if (this.#sought.has(id)) return
     if (this.#sought.size >= maxSought) this.#sought.values().next().value?.()
     let wanted = true
@@ -281,13 +277,13 @@ export class Ballot {
 
   /** Looks for a body and judges the block; undefined when that has to be tried again. A valid one is on disk then. */
   async #judge(hash: Hash): Promise<BlockVerdict | undefined> {
-    const { chain, bodies, port, log } = this.#parts
-    const bytes = bodies.get(hash) ?? (await Promise.race([port.fetch(hash), this.#end]))
-    if (bytes === undefined || this.#closed || !equalBytes(blockHashOf(bytes), hash)) return undefined
+    const { chain, log } = this.#parts
+    const bytes = await this.#body(hash)
+    if (bytes === undefined) return undefined
     try {
       const { header } = await chain.prepare(bytes)
       if (this.#closed) return undefined
-      await this.#keep(header, bytes)
+      await this.keep(header, bytes)
       return 'valid'
     } catch (error) {
       if (!(error instanceof RuleError)) throw error
@@ -301,10 +297,16 @@ export class Ballot {
     }
   }
 
-  async #keep(header: Header, bytes: Uint8Array): Promise<void> {
-    const { locked, valid } = this.machine
-    const needed = [locked, valid].flatMap((proven) => (proven === undefined ? [] : [proven.header.hash]))
-    await this.#parts.bodies.put(header, bytes, needed)
+  /** From the disk, or from whoever hands it out; undefined when nobody does, or it is too late. */
+  async #body(hash: Hash): Promise<Uint8Array | undefined> {
+    const { bodies, port } = this.#parts
+    const bytes = bodies.get(hash) ?? (await Promise.race([port.fetch(hash), this.#end]))
+    return bytes === undefined || this.#closed || !equalBytes(blockHashOf(bytes), hash) ? undefined : bytes
+  }
+
+  /** Puts a body on disk. Those that the vote may come back to are not the ones that make room. */
+  async keep(header: Header, bytes: Uint8Array): Promise<void> {
+    await this.#parts.bodies.put(header, bytes, this.machine.needed)
   }
 
   #verdict(hash: Hash, verdict: BlockVerdict): void {
@@ -328,20 +330,19 @@ export class Ballot {
   }
 
   async #connect(effect: Extract<Effect, { type: 'confirmed' }>): Promise<void> {
-    const { chain, bodies, log } = this.#parts
+    const { chain, log } = this.#parts
     const { confirm, hash } = effect
-    const bytes = bodies.get(hash)
-    // Nothing, where a block of others moved the tip in the same moment.
-    if (bytes === undefined) return
-    this.#confirmed = true
+    const again = () => void this.#after(fetchPause, () => this.#parts.track(this.#connect(effect)))
+    const bytes = await this.#body(hash)
+    if (this.#closed) return
+    if (bytes === undefined) return again()
     try {
       await chain.acceptBlock(bytes, confirmBytes(confirm))
     } catch (error) {
       if (!(error instanceof RuleError)) throw error
       if (chain.tip !== this.parent) return
-      this.#confirmed = false
       log.error({ height: this.height, code: error.code, reason: error.message }, 'a confirmed block was refused')
-      if (error.code === 'busy') this.#after(fetchPause, () => this.#parts.track(this.#connect(effect)))
+      if (error.code === 'busy' || !(await bodyMatches(bytes, chain.sanity))) again()
     }
   }
 }

@@ -6,7 +6,7 @@ import { Header } from '../primitives/header.js'
 import { type CommitInfo, type Database, Overlay } from '../storage/database.js'
 import { keys, rangeOf, table } from '../storage/schema.js'
 
-/** Bodies that are kept while their height is open: the locked and the valid one, and what came last. */
+/** Bodies that are kept while their height is open: those that the vote may need, and what came last. */
 const maxBodies = 16
 /** Bytes of all of them, however few there are. */
 const maxBodyBytes = 64 * 1024 * 1024
@@ -74,7 +74,10 @@ export class Bodies implements ChainFollower {
   async follow(): Promise<void> {}
 
   #remember(body: KnownBody): void {
-    this.#known.set(mapKey(body.hash), body)
+    const id = mapKey(body.hash)
+    // Two may have brought the same body at once.
+    if (this.#known.has(id)) return
+    this.#known.set(id, body)
     this.#bytes += body.size
   }
 

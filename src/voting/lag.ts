@@ -5,7 +5,7 @@ const patience = 10_000
 
 /**
  * Whether other nodes have blocks that this one lacks. They only say so: whoever lies stops nobody's vote for longer than
- * {@link patience}.
+ * {@link patience}, and not a second time. To vote on a height that is decided does no harm, it is of no use.
  */
 export class Lag {
   readonly #timers: Timers
@@ -38,11 +38,11 @@ export class Lag {
     this.#watch()
   }
 
-  /** The tip moved; `voted`: by a confirm that was gathered here, so the node was not behind. */
-  moved(tip: number, voted: boolean): void {
+  /** The tip moved; `run`: by several blocks at once, so that others were ahead indeed. */
+  moved(tip: number, run: boolean): void {
     this.#tip = tip
-    // A block that others had is a reason to believe them again.
-    if (!voted) this.#doubted = false
+    // One block alone proves nothing: whoever counts votes a moment later than others gets the next one from them.
+    if (run) this.#doubted = false
     this.stop()
     this.#watch()
   }

@@ -97,7 +97,7 @@ export class Machine {
   private readonly validators: readonly Uint8Array[]
   private readonly own: number | undefined
   private readonly votes: Votes
-  private readonly needed: number
+  private readonly quorum: number
   private readonly blocks = new Map<string, Known>()
   private readonly wanted = new Set<string>()
   private effects: Effect[] = []
@@ -118,7 +118,7 @@ export class Machine {
     this.validators = validators
     this.own = own
     this.votes = new Votes(validators)
-    this.needed = quorum(validators.length)
+    this.quorum = quorum(validators.length)
     this.presentView = restored?.view ?? 0
     this.presentStep = restored?.step ?? 'propose'
     this.lock = restored?.locked
@@ -157,6 +157,13 @@ export class Machine {
     this.take(event)
     while (!this.decided && this.advance());
     return this.effects
+  }
+
+  /** Blocks that may still be proposed, locked on or confirmed without another word of their bodies. */
+  get needed(): Hash[] {
+    const { lock, validBlock, proven } = this
+    const blocks = [lock, validBlock, proven, this.votes.proposal(this.view)]
+    return blocks.flatMap((block) => (block === undefined ? [] : [block.header.hash]))
   }
 
   /** What is kept, for others to see what is missing. */
@@ -262,21 +269,10 @@ export class Machine {
     this.done.clear()
     this.template = undefined
     this.votes.enter(view)
-    this.forget()
-    this.effects.push({ type: 'view', view }, { type: 'timer', step: 'propose', view })
-  }
-
-  /** Drops what is known of blocks that no kept message names; a time that was not acceptable is to be looked at anew. */
-  private forget(): void {
-    const named = [this.proven, this.lock, this.valid].map((block) => block?.header.hash)
-    for (const view of this.votes.views()) {
-      named.push(this.votes.proposal(view)?.header.hash, ...this.votes.precommits(view).map(blockOf))
-    }
-    const keys = new Set(named.map((hash) => (hash === undefined ? '' : mapKey(hash))))
-    for (const [key, { verdict, timely }] of this.blocks) {
-      if (!keys.has(key) || (verdict === 'valid' && !timely)) this.blocks.delete(key)
-    }
+    // A time that was not acceptable may be now, and a body that was at hand may be gone: both are asked for anew.
+    this.blocks.clear()
     this.wanted.clear()
+    this.effects.push({ type: 'view', view }, { type: 'timer', step: 'propose', view })
   }
 
   /** Lines 14 to 19: the sponsor proposes its valid block, or else one that it asks for. */
@@ -322,16 +318,16 @@ export class Machine {
       return this.sign((signer) => ({ kind: 'precommit', height, header, proposal, signer }))
     }
     const prevotes = this.votes.prevotes(view)
-    if (prevotes.filter(({ blockHash }) => blockHash === undefined).length >= this.needed) return this.precommitNil()
-    if (prevotes.length >= this.needed || this.isBehind) this.time('prevote')
+    if (prevotes.filter(({ blockHash }) => blockHash === undefined).length >= this.quorum) return this.precommitNil()
+    if (prevotes.length >= this.quorum || this.isBehind) this.time('prevote')
   }
 
   /** Line 47; and no block can be confirmed any more in a view with a quorum against any, so that it is over. */
   private answerPrecommits(): void {
     const precommits = this.votes.precommits(this.view)
     const behind = this.step === 'precommit' && this.isBehind
-    if (precommits.length >= this.needed || behind) this.time('precommit')
-    if (precommits.filter(({ kind }) => kind === 'precommit-nil').length >= this.needed) this.enter(this.view + 1)
+    if (precommits.length >= this.quorum || behind) this.time('precommit')
+    if (precommits.filter(({ kind }) => kind === 'precommit-nil').length >= this.quorum) this.enter(this.view + 1)
   }
 
   /**
@@ -349,7 +345,7 @@ export class Machine {
     if (message !== undefined) {
       const { header } = message
       const prevotes = this.votes.prevotes(view).filter(({ blockHash }) => same(blockHash, header.hash))
-      if (prevotes.length >= this.needed) this.prove({ header, view, prevotes })
+      if (prevotes.length >= this.quorum) this.prove({ header, view, prevotes })
     }
     const { proven } = this
     if (proven === undefined || proven.view <= (this.valid?.view ?? -1)) return
@@ -362,7 +358,7 @@ export class Machine {
       const precommits = this.votes.precommits(view).filter((message) => message.kind === 'precommit')
       for (const { header } of precommits) {
         const votes = precommits.filter((message) => same(header.hash, message.header.hash))
-        if (votes.length < this.needed) continue
+        if (votes.length < this.quorum) continue
         if (this.look(header)?.verdict !== 'valid') break
         this.decided = true
         this.effects.push({ type: 'confirmed', confirm: confirmOf(votes), hash: header.hash })
@@ -374,7 +370,7 @@ export class Machine {
 
   /** Lines 55 and 56. Who went beyond a view was there, and only the highest of other views is kept. */
   private jump(): boolean {
-    const view = this.votes.reachedBy(this.validators.length - this.needed + 1)
+    const view = this.votes.reachedBy(this.validators.length - this.quorum + 1)
     if (view <= this.view) return false
     this.enter(view)
     return true

@@ -35,6 +35,8 @@ export interface Outlook {
   readonly height: number
   /** The highest tip that a peer reports; undefined while there is no peer. */
   readonly reported: number | undefined
+  /** Whether that is above the own tip, and believed. */
+  readonly behind: boolean
   /** Whether no other validator exists. */
   readonly alone: boolean
 }
@@ -75,6 +77,8 @@ export class Signer {
   /** Why nothing is signed at the open height; undefined when it is. */
   refusal(outlook: Outlook): string | undefined {
     if (this.#broken !== undefined) return this.#broken
+    const signedAt = this.#state?.height ?? 0
+    if (signedAt > outlook.height) return `the key has signed at height ${signedAt} already, and signs nothing below`
     if (this.#state !== undefined) return undefined
     const { reset } = this.#options
     if (reset === 'now') return undefined
@@ -101,7 +105,7 @@ export class Signer {
     await this.#save(freshSignState(height), { height })
   }
 
-  /** The oldest first; where the machine of a height goes on. */
+  /** Where the machine of a height goes on; undefined when nothing was signed there. */
   restored(height: number): RestoredState | undefined {
     return this.#state === undefined ? undefined : restoredAt(this.#state, height)
   }
@@ -142,10 +146,16 @@ export class Signer {
     return { genesis: this.#options.genesis, publicKey: this.publicKey }
   }
 
-  #refusalAfterReset({ height, reported }: Outlook): string | undefined {
-    // What may have been signed belongs to the height that was open when the state was lost: the highest one known of now.
-    if (reported !== undefined && reported > height) this.#from = Math.max(this.#from ?? 0, reported + 2)
-    else if (reported !== undefined && reported < height) this.#from ??= height + 1
+  /** Others have had more blocks than this node: a reset begins after what is open at their end. */
+  overtaken(): void {
+    this.#from = undefined
+  }
+
+  #refusalAfterReset({ height, reported, behind }: Outlook): string | undefined {
+    // What may have been signed belongs to the height that was open when the state was lost: at the latest the one that is
+    // open when nobody who is believed has more blocks. How high others say they are decides nothing else: they may lie.
+    if (behind) this.overtaken()
+    else if (reported !== undefined) this.#from ??= height + 1
     if (this.#from !== undefined && height >= this.#from) return undefined
     return this.#from === undefined
       ? 'the sign state was reset: waits until it has caught up with a peer'

@@ -247,7 +247,7 @@ export class Voting {
     await chain.prepare(bytes).catch((error: unknown) => {
       throw error instanceof RuleError && error.code === 'block-stale' ? stale() : error
     })
-    await this.#bodies.put(header, bytes)
+    await ballot.keep(header, bytes)
     if (ballot !== this.#ballot || this.#stopped) throw stale()
     const decided = this.#candidates.offer(block)
     if (mined) this.events.emit('candidate', { header, auxPow: auxPowBytes(auxPow) })
@@ -316,7 +316,8 @@ export class Voting {
   get #outlook(): Outlook {
     const { height } = this.#ballot
     const alone = paramsAt(this.#options.chain.spec, height).validators.length === 1
-    return { height, reported: this.#lag.reported, alone }
+    const { reported, behind } = this.#lag
+    return { height, reported, behind, alone }
   }
 
   #refusal(): string | undefined {
@@ -329,9 +330,11 @@ export class Voting {
   }
 
   #moved({ connected }: ChainChange): void {
-    const voted = this.#ballot.confirmed && connected.length === 1
-    this.#lag.moved(this.#options.chain.tip.header.height, voted)
+    const run = connected.length > 1
+    if (run) this.#signer?.overtaken()
+    this.#lag.moved(this.#options.chain.tip.header.height, run)
     this.#renew()
+    this.#resume()
   }
 
   /** The height after the tip is open. */

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import type { NodeStatus } from '../../src/cli/local-status.js'
 import { portOffsets } from '../../src/serving.js'
@@ -53,13 +53,12 @@ async function until(what: string, condition: () => boolean | Promise<boolean>):
   }
 }
 
-/** A port of this machine that somebody uses, low enough for the ports of two nodes. */
+/** A port of this machine that somebody uses. */
 function listening(): Promise<{ readonly port: number; close(): void }> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    const port = 40_000 + Math.floor(Math.random() * 20_000)
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', () => resolve({ port, close: () => server.close() }))
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      resolve({ port: (server.address() as AddressInfo).port, close: () => server.close() })
+    })
   })
 }
 
@@ -128,7 +127,7 @@ describe('devnet --nodes 4', () => {
     try {
       const base = String(port - portOffsets.rest)
       const { code, err } = await run('devnet', '--nodes', '2', '--port-base', base, '--data-dir', dataDir)
-      expect([code, err]).toEqual([1, expect.stringMatching(/^error: node 1 ended with exit code 1:\n.*in use/s)])
+      expect([code, err]).toEqual([1, expect.stringMatching(/^error: node [12] ended with exit code 1:\nport \d+ of .* is in use;/)])
       expect(processesIn(dataDir)).toEqual([])
     } finally {
       close()

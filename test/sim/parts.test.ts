@@ -112,7 +112,8 @@ describe('wires', () => {
         disconnected: () => heard[node]?.push('disconnected'),
         discovered: () => {},
         answer: (_link, _protocol, body) => Promise.resolve(body),
-        heard: (_link, _topic, message) => {
+        hears: () => true,
+      heard: (_link, _topic, message) => {
           heard[node]?.push(utf8(message) ?? '')
           return Promise.resolve('accept')
         },

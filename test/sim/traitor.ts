@@ -83,6 +83,7 @@ export class Traitor implements Transport {
       disconnected: (link) => owner.disconnected(link),
       discovered: (address) => owner.discovered(address),
       answer: (link, protocol, body) => this.#answer(owner, link, protocol, body),
+      hears: (link, bytes) => owner.hears(link, bytes),
       heard: (link, topic, message) => this.#heard(owner, link, topic, message),
     })
   }

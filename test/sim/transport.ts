@@ -279,7 +279,7 @@ export class SimulatedTransport implements Transport {
   }
 
   async #hear(link: SimulatedLink, topic: Topic, message: Uint8Array): Promise<void> {
-    if (!this.alive || this.#owner === undefined || this.#known(topic, message)) return
+    if (!this.alive || this.#owner?.hears(link, message.length) !== true || this.#known(topic, message)) return
     this.wires.tap.arrived(link.far.node, this.node, topic.name, message)
     const verdict = await this.#owner.heard(link, topic, message)
     if (verdict === 'accept' && this.alive) this.#tell(topic, message, link.far)

@@ -173,6 +173,10 @@ export class HostilePeer implements LinkOwner {
     return statusExchange.answer.encode({ status: this.status, refusal: undefined })
   }
 
+  hears(): boolean {
+    return true
+  }
+
   heard(link: Link, topic: Topic, message: Uint8Array): Promise<Verdict> {
     return Promise.resolve(this.hearing(topic, message, link))
   }

@@ -200,7 +200,7 @@ export class MemoryTransport implements Transport {
   }
 
   async #hear(link: MemoryLink, topic: Topic, message: Uint8Array): Promise<void> {
-    if (link.closed || this.#knows(topic, message)) return
+    if (link.closed || this.#owner?.hears(link, message.length) !== true || this.#knows(topic, message)) return
     if ((await this.#owner?.heard(link, topic, message)) === 'accept') this.#tell(topic, message, link)
   }
 

@@ -25,6 +25,7 @@ export class TestOwner implements LinkOwner {
   readonly found: string[] = []
   admitted: LinkOwner['admits'] = () => true
   answering: LinkOwner['answer'] = (_link, _protocol, body) => Promise.resolve(body)
+  listening: () => boolean = () => true
   judging: (message: string) => Verdict | Promise<Verdict> = () => 'accept'
 
   admits(side: Parameters<LinkOwner['admits']>[0]): boolean {
@@ -42,6 +43,10 @@ export class TestOwner implements LinkOwner {
 
   answer(link: Link, protocol: Protocol, body: Uint8Array): Promise<Uint8Array> {
     return this.answering(link, protocol, body)
+  }
+
+  hears(): boolean {
+    return this.listening()
   }
 
   async heard(_link: Link, _topic: Topic, message: Uint8Array): Promise<Verdict> {

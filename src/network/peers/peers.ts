@@ -243,10 +243,14 @@ export class Peers implements LinkOwner {
     }
   }
 
+  hears(link: Link, bytes: number): boolean {
+    return this.#connections.peerOf(link)?.admits('gossip', bytes) ?? false
+  }
+
   async heard(link: Link, topic: Topic, message: Uint8Array): Promise<Verdict> {
     const peer = this.#connections.peerOf(link)
     const listener = this.#listeners.get(idOf(topic))
-    if (peer === undefined || listener === undefined || !peer.admits('gossip', message.length)) return 'ignore'
+    if (peer === undefined || listener === undefined) return 'ignore'
     try {
       return await listener(peer, message)
     } catch (error) {

@@ -1,24 +1,24 @@
 import type { Chain } from '../../chain/chain.js'
 import type { Clock } from '../../env.js'
-import { RuleError } from '../../errors.js'
-import { blockHashOf } from '../../primitives/block.js'
-import { equalBytes, mapKey } from '../../primitives/bytes.js'
+import { mapKey } from '../../primitives/bytes.js'
 import type { Hash } from '../../primitives/hash.js'
 import { maxCandidates } from '../../voting/candidates.js'
 import type { Voting } from '../../voting/voting.js'
-import { LinkError, type Verdict } from '../link.js'
+import { fetchBlock } from '../block-fetch.js'
+import type { Verdict } from '../link.js'
 import { TokenBucket } from '../peers/bucket.js'
 import type { Peer } from '../peers/peer.js'
-import { blocksExchange } from '../wire/blocks.js'
 import { type Candidate, candidateSubject } from '../wire/votes.js'
+import type { VotingLink } from '../voting-link.js'
 import type { RelayPeers } from './parts.js'
 
 /** Candidates a second that are looked at from one peer, beyond as many for each new height as are held. */
 const candidateRate = 1
 
 export interface CandidateRelayOptions {
-  readonly chain: Pick<Chain, 'events'>
+  readonly chain: Pick<Chain, 'events' | 'sanity'>
   readonly peers: Pick<RelayPeers, 'listen' | 'broadcast'>
+  readonly votes: Pick<VotingLink, 'spoke' | 'fetch'>
   readonly voting: Pick<Voting, 'events' | 'offerCandidate'>
   readonly clock: Clock
 }
@@ -64,7 +64,7 @@ export class CandidateRelay {
    */
   async body(hash: Hash): Promise<Uint8Array | undefined> {
     const heard = this.#heard.get(mapKey(hash))
-    return heard === undefined ? undefined : bodyOf(heard)
+    return heard === undefined ? undefined : this.#bodyOf(heard)
   }
 
   readonly #own = (candidate: Candidate): void => {
@@ -80,8 +80,10 @@ export class CandidateRelay {
     // Whoever tells on what others found is not to blame for how many there are.
     if (!this.#bucketOf(peer).take(1, this.#options.clock.now())) return 'ignore'
     const { hash } = candidate.header
+    // Also of one that is known: the first to tell of it may not hand it out.
+    this.#options.votes.spoke(peer, hash)
     const heard: Heard = { hash, peer, body: undefined }
-    if (!this.#options.voting.offerCandidate(candidate, () => bodyOf(heard))) return 'ignore'
+    if (!this.#options.voting.offerCandidate(candidate, () => this.#find(heard))) return 'ignore'
     this.#heard.set(mapKey(hash), heard)
     return 'accept'
   }
@@ -94,24 +96,19 @@ export class CandidateRelay {
     }
     return bucket
   }
-}
 
-/** The body of a candidate; it is fetched once, and again only if that failed. */
-async function bodyOf(heard: Heard): Promise<Uint8Array | undefined> {
-  const fetched = (heard.body ??= fetchBody(heard))
-  const bytes = await fetched
-  if (bytes === undefined && heard.body === fetched) heard.body = undefined
-  return bytes
-}
-
-async function fetchBody({ hash, peer }: Heard): Promise<Uint8Array | undefined> {
-  try {
-    const [bytes] = await peer.ask(blocksExchange, [hash])
-    if (bytes === undefined || bytes.length === 0) return undefined
-    if (equalBytes(blockHashOf(bytes), hash)) return bytes
-    peer.penalise('peer-withheld', 'another block than the candidate that was asked for')
-  } catch (error) {
-    if (!(error instanceof LinkError) && !(error instanceof RuleError)) throw error
+  /** The body for the sponsor: of others as well, so that whoever is quickest to tell of a candidate cannot keep it back. */
+  async #find(heard: Heard): Promise<Uint8Array | undefined> {
+    const bytes = (await heard.body) ?? (await this.#options.votes.fetch(heard.hash))
+    if (bytes !== undefined) heard.body = Promise.resolve(bytes)
+    return bytes
   }
-  return undefined
+
+  /** The body from whoever told of it; it is fetched once, and again only if that failed. */
+  async #bodyOf(heard: Heard): Promise<Uint8Array | undefined> {
+    const fetched = (heard.body ??= fetchBlock(heard.peer, heard.hash, this.#options.chain.sanity))
+    const bytes = await fetched
+    if (bytes === undefined && heard.body === fetched) heard.body = undefined
+    return bytes
+  }
 }

@@ -43,6 +43,8 @@ export class HeaderDownload {
   #branch: Branch
   #assumed: AssumedChain | undefined
   #asked: SyncPeer | undefined
+  /** Whose headers the branch grew by last. */
+  #giver: SyncPeer | undefined
   #work: Promise<void> | undefined
   /** Whether something happened since the last look at the peers. */
   #again = false
@@ -120,7 +122,7 @@ export class HeaderDownload {
     const { chain } = this.#options
     const state = this.#states.of(peer)
     const told = state.told
-    if (told !== undefined && !state.isExplored(told) && !this.#knows(told)) return true
+    if (told !== undefined && !this.#knows(told)) return true
     const claim = claimOf(peer)
     if (state.isExplored(claim) || this.#knows(claim)) return false
     return chain.spec.hasValidators ? claim.height > this.#branch.height : peer.status.chainWork > this.#branch.work
@@ -173,7 +175,7 @@ export class HeaderDownload {
     const assuming = able.filter((peer) => this.#hasToAssume(peer))
     if (assuming.length > 0) return assuming.reduce(best, undefined)
     // Whoever gave the last headers goes on; the height that others say they have is only their word.
-    return able.find((peer) => peer === this.#asked) ?? able.reduce(best, undefined)
+    return able.find((peer) => peer === this.#giver) ?? able.reduce(best, undefined)
   }
 
   /** The headers after the newest one of the locator that the peer has; undefined when it did not answer in time. */
@@ -201,7 +203,6 @@ export class HeaderDownload {
     const { chain } = this.#options
     const state = this.#states.of(peer)
     const claim = claimOf(peer)
-    const { told } = state
     const work = peer.status.chainWork
     let branch = this.#branch
     for (;;) {
@@ -222,7 +223,6 @@ export class HeaderDownload {
       if (followed && (fresh[0]?.header.height ?? 0) > branch.height + 1) return
       const target = fresh[0] === undefined ? undefined : await this.#targetOf(fresh[0], branch)
       if (target === undefined) {
-        if (told !== undefined) state.explored(told)
         if (fresh.length > 0) state.explored(claim)
         else this.#ended(peer, claim, branch, work, units)
         return
@@ -233,9 +233,9 @@ export class HeaderDownload {
         state.explored(claim)
         this.#owner.offered(peer, fresh[open] as HeaderUnit)
       }
-      if (target === this.#branch) return
-      if (target.work > this.#branch.work) {
-        this.#branch = target
+      if (target.work > this.#branch.work) this.#branch = target
+      if (target === this.#branch) {
+        this.#giver = peer
         return
       }
       if (open >= 0 || target.blocks.length >= candidateHeaders) {

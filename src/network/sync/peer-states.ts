@@ -38,8 +38,10 @@ export class PeerState {
     return this.#explored === mapKey(hash)
   }
 
+  /** All that it has was looked at: what it passed on, and does not have itself, is not waited for. */
   explored({ hash }: Claim): void {
     this.#explored = mapKey(hash)
+    this.told = undefined
   }
 
   /** There may be more behind its claim than there was. */

@@ -63,7 +63,7 @@ export class Gossip {
     })
   }
 
-  /** The messages of a neighbour that there is room for. One that is too long ends the link. */
+  /** The messages of a neighbour that there is room for and that the owner looks at. One that is too long ends the link. */
   #taken(peer: string, messages: readonly WireMessage[]): readonly WireMessage[] {
     const link = this.#setting.linkOf(peer)
     if (link === undefined || link.closed) return []
@@ -79,7 +79,8 @@ export class Gossip {
       }
       count++
       bytes += length
-      return count <= link.limits.gossipPending && bytes <= link.limits.gossipPendingBytes
+      const room = count <= link.limits.gossipPending && bytes <= link.limits.gossipPendingBytes
+      return room && this.#setting.owner.hears(link, length)
     })
   }
 

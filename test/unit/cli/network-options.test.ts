@@ -55,7 +55,7 @@ describe('how a node meets others', () => {
 })
 
 describe('what a node votes with', () => {
-  const voting = config({ voting: { validatorKey: key } })
+  const voting = config({ voting: { validatorKey: key }, storage: { dataDir: 'data' } })
 
   it('is the key in a file, and nothing without one', () => {
     expect(validatorOf(config({}), localnet, undefined)).toBeUndefined()
@@ -67,6 +67,9 @@ describe('what a node votes with', () => {
   it('has to be of use', () => {
     expect(() => validatorOf(voting, devnet, undefined)).toThrow('devnet is a devnet, which has its own')
     expect(() => validatorOf(voting, pow, undefined)).toThrow('pow is a chain without validators')
+    expect(() => validatorOf(config({ voting: { validatorKey: key } }), localnet, undefined)).toThrow(
+      'what its key has signed must outlive the node. Give --data-dir',
+    )
     expect(() => validatorOf(config({}), localnet, 'next')).toThrow('--reset-sign-state is for a node with a validator')
   })
 })

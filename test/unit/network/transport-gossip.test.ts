@@ -115,6 +115,16 @@ describe('gossip', () => {
     expect(link.closed).toBe(false)
   })
 
+  it('that is not looked at of one neighbour is heard of the next, byte for byte', async () => {
+    const [a, b, c] = await line()
+    b.owner.listening = () => false
+    a.transport.broadcast(news, bytes('told twice'))
+    await pause(100)
+    b.owner.listening = () => true
+    c.transport.broadcast(news, bytes('told twice'))
+    await until(() => b.owner.heardMessages.includes('told twice'))
+  })
+
   it('to nobody, or of a transport that is closed, does nothing', async () => {
     const a = await startNode()
     a.transport.broadcast(news, bytes('anybody?'))

@@ -4,6 +4,7 @@ import type { ChainChange } from '../../../../src/chain/chain.js'
 import { RuleError } from '../../../../src/errors.js'
 import { serveChain } from '../../../../src/network/answers.js'
 import { CandidateRelay } from '../../../../src/network/relay/candidates.js'
+import { VotingLink } from '../../../../src/network/voting-link.js'
 import { blocksExchange } from '../../../../src/network/wire/blocks.js'
 import { type Candidate, candidateSubject } from '../../../../src/network/wire/votes.js'
 import { auxPowBytes } from '../../../../src/primitives/auxpow.js'
@@ -11,6 +12,7 @@ import type { Block } from '../../../../src/primitives/block.js'
 import { mapKey } from '../../../../src/primitives/bytes.js'
 import { Header } from '../../../../src/primitives/header.js'
 import type { Hash } from '../../../../src/primitives/hash.js'
+import { systemEnv } from '../../../../src/system.js'
 import { Candidates, type FetchBody } from '../../../../src/voting/candidates.js'
 import { craftBlock } from '../../../support/blocks.js'
 import { oneValidator, TestChain } from '../../../support/chain.js'
@@ -38,7 +40,9 @@ async function open(name: string, overrides: SpecOverrides = byMiners) {
     candidate: (hash: Hash) => own.get(mapKey(hash)),
   }
   test.chain.events.on('change', (_: ChainChange) => candidates.settle(test.chain.tip))
-  const relay = new CandidateRelay({ chain: test.chain, peers, voting, clock: test.clock })
+  const { timers } = systemEnv(test.log)
+  const votes = new VotingLink({ chain: test.chain, peers, timers, log: test.log })
+  const relay = new CandidateRelay({ chain: test.chain, peers, voting, votes, clock: test.clock })
   relay.start()
   serveChain(peers, { chain: test.chain, mempool: test.mempool, voting, candidates: relay })
   const offer = (block: Block) => {

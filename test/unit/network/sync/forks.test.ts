@@ -138,7 +138,7 @@ describe('on a chain without validators', () => {
   })
 
   it('a new tip costs who told of it when it is invalid, even for what costs nothing in a transaction', async () => {
-    const own = kept(await longChain(withoutValidators, 3))
+    const own = await longChain(withoutValidators, 3)
     const { chain } = own
     const nowhere = { txid: new Uint8Array(32).fill(5), index: 0 }
     const bad = craftBlock(chain, { transactions: [craft(chain.spec, [nowhere], [{ to: 30, value: 1n }], [10])] })
@@ -152,7 +152,7 @@ describe('on a chain without validators', () => {
   })
 
   it('of a block beside the chain with less work no message is told on', async () => {
-    const own = kept(await longChain(withoutValidators, 3))
+    const own = await longChain(withoutValidators, 3)
     const aside = craftBlock(own.chain, { parent: own.chain.headers.active(1) as NonNullable<unknown> as never })
     const peer = new TestPeer(own)
     const node = await start(withoutValidators, [peer], { target: own })

@@ -326,6 +326,44 @@ describe.each([
       await growing.close()
     })
 
+    it('is not asked for over and over of a peer that passed it on and does not have it', async () => {
+      const growing = await longChain(overrides, 5)
+      const peer = new TestPeer(growing)
+      const node = await start([peer])
+      await node.until(() => node.height === 5)
+      await growing.mine(4)
+      peer.answering(headersExchange, async () => [])
+      const before = peer.asked.get('headers') ?? 0
+      await node.sync.announced(peer, unitAt(growing, 9)).catch(() => {})
+      const ticks = node.target.clock.time + 10_000
+      await node.until(() => node.target.clock.time > ticks)
+      expect((peer.asked.get('headers') ?? 0) - before).toBeLessThanOrEqual(1)
+      expect(peer.closed).toBe(false)
+      await growing.close()
+    })
+
+    it('of a peer that leads nowhere keeps no other peer from being followed', async () => {
+      const growing = await longChain(overrides, 5)
+      const hostile = new TestPeer(growing)
+      const node = await start([hostile])
+      await node.until(() => node.height === 5)
+      await growing.mine(15)
+      const honest = new TestPeer(growing)
+      let height = 9
+      // While it is asked for one it tells of the next: it has never led to all that it told.
+      hostile.answering(headersExchange, async () => {
+        if (height < 20) void node.sync.announced(hostile, unitAt(growing, height++)).catch(() => {})
+        await new Promise((resolve) => setTimeout(resolve, 100))
+        return []
+      })
+      await node.sync.announced(hostile, unitAt(growing, 8)).catch(() => {})
+      await node.until(() => (hostile.asked.get('headers') ?? 0) > 1)
+      node.join(honest)
+      await node.until(() => node.height === 20, 10)
+      expect(honest.penalties).toEqual([])
+      await growing.close()
+    })
+
     it('is given up without a word when the node stops', async () => {
       const growing = await longChain(overrides, 5)
       const peer = new TestPeer(growing)
