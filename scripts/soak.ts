@@ -27,6 +27,8 @@ const timing = { minInterval: 2000, emptyInterval: 10_000, maxDrift: 15_000, pro
 const warmUp = { part: 0.4, least: 0.5, most: 10 }
 /** Milliseconds between two samples. */
 const longestInterval = 10_000
+/** Every so many samples objects are counted as well. */
+const wholeEvery = 6
 /** Milliseconds that a process may take to stop before it is killed. */
 const patience = 20_000
 
@@ -92,7 +94,7 @@ async function watch(child: ChildProcess): Promise<number> {
   console.log(heading())
   for (let due = interval; due <= length; due += interval) {
     await setTimeout(Math.max(0, start + due - performance.now()), undefined, interrupted)
-    child.send('sample')
+    child.send(all.length % wholeEvery === 0 ? 'all' : 'sample')
     const { sample } = await answer(child, 'sample')
     const taken = { hours: (performance.now() - start) / 3_600_000, sample }
     all.push(taken)

@@ -6,6 +6,9 @@ import { commandFile } from './dist.js'
 
 /** Processes to measure from outside. */
 
+/** Milliseconds that a process may take to stop before it is killed. */
+const patience = 20_000
+
 export interface Running {
   readonly process: ChildProcess
   /** What the first line of standard output that fits says. */
@@ -19,8 +22,10 @@ export async function run(args: readonly string[], pattern: RegExp): Promise<Run
   const ended = once(child, 'exit')
   const lines = createInterface({ input: child.stdout })
   const stop = async () => {
+    const kill = setTimeout(() => child.kill('SIGKILL'), patience)
     child.kill('SIGTERM')
     await ended
+    clearTimeout(kill)
   }
   for await (const line of lines) {
     const announced = pattern.exec(line)?.[1]

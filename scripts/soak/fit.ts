@@ -6,13 +6,14 @@ export interface Line {
 }
 
 /** Fits a line; at least three points at different places. */
-export function fit(xs: readonly number[], ys: readonly number[]): Line {
-  const n = xs.length
-  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / n
-  const [mx, my] = [mean(xs), mean(ys)]
-  const spread = xs.reduce((sum, x) => sum + (x - mx) ** 2, 0)
-  const slope = xs.reduce((sum, x, i) => sum + (x - mx) * ((ys[i] ?? NaN) - my), 0) / spread
-  const rest = xs.reduce((sum, x, i) => sum + ((ys[i] ?? NaN) - my - slope * (x - mx)) ** 2, 0)
+export function fit(points: readonly { readonly x: number; readonly y: number }[]): Line {
+  const sum = (of: (point: { readonly x: number; readonly y: number }) => number) =>
+    points.reduce((total, point) => total + of(point), 0)
+  const n = points.length
+  const [mx, my] = [sum(({ x }) => x) / n, sum(({ y }) => y) / n]
+  const spread = sum(({ x }) => (x - mx) ** 2)
+  const slope = sum(({ x, y }) => (x - mx) * (y - my)) / spread
+  const rest = sum(({ x, y }) => (y - my - slope * (x - mx)) ** 2)
   return { slope, error: Math.sqrt(rest / (n - 2) / spread) }
 }
 

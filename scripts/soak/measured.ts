@@ -1,6 +1,6 @@
 /**
  * The node that is measured: `measured.ts SPEC DIRECTORY`, forked by soak.ts with --expose-gc. It says where it is reached,
- * and answers every message with a sample.
+ * and answers 'sample' and 'all' with one.
  */
 import type { EventEmitter } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -35,7 +35,7 @@ network.peers.events.on('joined', () => joined++)
 process.on('SIGINT', () => {})
 process.once('SIGTERM', () => void stop())
 process.once('disconnect', () => void stop())
-process.on('message', () => void sample().then((taken) => say({ sample: taken })))
+process.on('message', (question) => void sample(question === 'all').then((taken) => say({ sample: taken })))
 const at = (port: number) => `127.0.0.1:${port}`
 const { rest, ws, rpc } = servers.ports
 say({
@@ -43,14 +43,12 @@ say({
 })
 await node.failure
 
-async function sample(): Promise<Sample> {
+async function sample(all: boolean): Promise<Sample> {
+  const alive = all ? { signals: countOf(AbortSignal), targets: countOf(EventTarget) } : undefined
+  globalThis.gc?.()
   // What finalizers let go of is garbage of the next collection.
-  for (let i = 0; i < 2; i++) {
-    globalThis.gc?.()
-    await setImmediate()
-  }
-  const signals = alive(AbortSignal)
-  const targets = alive(EventTarget)
+  await setImmediate()
+  globalThis.gc?.()
   const { heapUsed, external, rss } = process.memoryUsage()
   return {
     heap: heapUsed,
@@ -66,15 +64,14 @@ async function sample(): Promise<Sample> {
       sync: listenersOf(network.sync.events),
       process: listenersOf(process),
     },
-    signals,
-    targets,
+    alive,
     height: node.chain.tip.header.height,
     peers: network.peers.all().length,
     joined,
   }
 }
 
-function alive(kind: new (...args: never[]) => unknown): number {
+function countOf(kind: new (...args: never[]) => unknown): number {
   return queryObjects(kind as never, { format: 'count' }) as unknown as number
 }
 

@@ -18,15 +18,15 @@ const columns = ['minute', 'height', 'peers', 'joined', 'heap MB', 'ext. MB', 'R
 
 /** Says by what each figure rises, and returns the exit code: 1 when one rises by more than it may. */
 export function judge(taken: readonly Taken[]): number {
-  const hours = taken.map((one) => one.hours)
   const [first, last] = [taken[0], taken.at(-1)] as [Taken, Taken]
   console.log(`\n${taken.length} samples from minute ${(first.hours * 60).toFixed(1)} on:`)
   let code = 0
   for (const { name, unit, most, of } of series) {
-    const line = fit(
-      hours,
-      taken.map(({ sample }) => of(sample)),
-    )
+    const points = taken.flatMap(({ hours, sample }) => {
+      const value = of(sample)
+      return value === undefined ? [] : [{ x: hours, y: value }]
+    })
+    const line = fit(points)
     const bad = rises(line, most)
     if (bad) code = 1
     const slope = `${line.slope.toFixed(2)} ± ${line.error.toFixed(2)} ${unit}/h`
@@ -43,8 +43,8 @@ export function heading(): string {
 }
 
 export function lineOf({ hours, sample }: Taken): string {
-  const { height, peers, joined, heap, external, resident, handles, files, listeners, signals, targets } = sample
-  const counts = [total(handles), files, total(listeners), signals, targets]
+  const { height, peers, joined, heap, external, resident, handles, files, listeners, alive } = sample
+  const counts = [total(handles), files, total(listeners), alive?.signals ?? '', alive?.targets ?? '']
   const cells = [
     (hours * 60).toFixed(1),
     height,

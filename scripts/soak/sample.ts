@@ -11,9 +11,8 @@ export interface Sample {
   readonly files: number
   /** Of each long-lived emitter. */
   readonly listeners: Readonly<Record<string, number>>
-  /** AbortSignals, and objects that take listeners, that are alive. */
-  readonly signals: number
-  readonly targets: number
+  /** Objects that are alive. To count them takes the process a while, so not every sample has this. */
+  readonly alive: { readonly signals: number; readonly targets: number } | undefined
   readonly height: number
   readonly peers: number
   /** Connections that came in so far and became peers. */
@@ -30,7 +29,7 @@ export interface Series {
   readonly unit: string
   /** What it may rise by in an hour: bounded caches that are not full yet, and the turns of the traffic. */
   readonly most: number
-  of(sample: Sample): number
+  of(sample: Sample): number | undefined
 }
 
 const megabyte = 1_000_000
@@ -41,6 +40,6 @@ export const series: readonly Series[] = [
   { name: 'handles', unit: '', most: 10, of: ({ handles }) => total(handles) },
   { name: 'files', unit: '', most: 10, of: ({ files }) => files },
   { name: 'listeners', unit: '', most: 2, of: ({ listeners }) => total(listeners) },
-  { name: 'signals', unit: '', most: 60, of: ({ signals }) => signals },
-  { name: 'targets', unit: '', most: 60, of: ({ targets }) => targets },
+  { name: 'signals', unit: '', most: 60, of: ({ alive }) => alive?.signals },
+  { name: 'targets', unit: '', most: 60, of: ({ alive }) => alive?.targets },
 ]

@@ -39,6 +39,7 @@ export function startOf(node: Node, { ports, host }: Pick<Servers, 'ports' | 'ho
     rpc: `http://${host}:${ports.rpc}`,
     p2p: node.network?.transport.addresses ?? [],
   }
+  const signing = node.voting?.status().signing
   const lines = [
     `didledger ${start.name} at height ${start.height}, genesis ${start.genesis}`,
     '',
@@ -46,6 +47,9 @@ export function startOf(node: Node, { ports, host }: Pick<Servers, 'ports' | 'ho
     `WebSocket ${start.ws}`,
     `JSON-RPC  ${start.rpc}`,
     ...start.p2p.map((address) => `P2P       ${address}`),
+    ...(signing === undefined || signing === 'no-key'
+      ? []
+      : [`Votes     ${signing === 'yes' ? '' : 'not yet: '}${signing}`]),
     `Data      ${start.dataDir}`,
   ]
   return { start, lines }

@@ -10,7 +10,7 @@ export function loadSpec(nameOrFile: string): Spec {
   try {
     return parseSpec(text)
   } catch (error) {
-    if (error instanceof RuleError) throw new UserError(`the chain spec ${path} is not valid: ${error.message}`)
-    throw error
+    if (!(error instanceof RuleError || error instanceof UserError)) throw error
+    throw new UserError(`${path}: ${error.message}`)
   }
 }

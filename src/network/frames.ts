@@ -35,6 +35,9 @@ interface Waiting<T> {
 
 const prefixSize = 4
 
+/** Bytes of memory that are taken at least for what arrives. */
+const gatherSize = 4096
+
 /**
  * A stream as frames: 4 bytes of length, little-endian, and so many bytes. A length above the limit ends the stream
  * before anything is taken for it, and so does whatever the other side sends beyond one frame that nobody reads yet.
@@ -46,6 +49,8 @@ export class Frames {
   readonly #limits: FrameLimits
   readonly #longest: number
   #chunks: Uint8Array[] = []
+  /** Memory behind the last chunk that is not filled yet. */
+  #free = new Uint8Array(0)
   #held = 0
   /** Length of the frame that is arriving, once its prefix is there. */
   #length: number | undefined
@@ -125,10 +130,7 @@ export class Frames {
 
   readonly #onMessage = (event: Event): void => {
     const { data } = event as Event & Message
-    for (const chunk of data instanceof Uint8Array ? [data] : data) {
-      this.#chunks.push(chunk)
-      this.#held += chunk.length
-    }
+    for (const piece of data instanceof Uint8Array ? [data] : data) this.#gather(piece)
     this.#advance()
   }
 
@@ -156,6 +158,27 @@ export class Frames {
     ['idle', this.#onIdle],
   ]
 
+  /**
+   * Copies what arrived: a piece keeps all that came along with it in memory, and many small ones would take many times
+   * their bytes.
+   */
+  #gather(piece: Uint8Array): void {
+    this.#held += piece.length
+    const last = this.#chunks.at(-1)
+    const fits = last === undefined ? 0 : Math.min(piece.length, this.#free.length)
+    if (last !== undefined && fits > 0) {
+      this.#free.set(piece.subarray(0, fits))
+      this.#free = this.#free.subarray(fits)
+      this.#chunks[this.#chunks.length - 1] = new Uint8Array(last.buffer, last.byteOffset, last.length + fits)
+    }
+    if (fits === piece.length) return
+    const rest = piece.subarray(fits)
+    const memory = new Uint8Array(Math.max(gatherSize, rest.length))
+    memory.set(rest)
+    this.#chunks.push(memory.subarray(0, rest.length))
+    this.#free = memory.subarray(rest.length)
+  }
+
   /** Looks at what arrived: begins, ends or refuses a frame. */
   #advance(): void {
     if (this.#length === undefined && this.#held >= prefixSize) {
@@ -181,7 +204,10 @@ export class Frames {
   }
 
   #prefix(): number {
-    if ((this.#chunks[0] as Uint8Array).length < prefixSize) this.#chunks = [concat(...this.#chunks)]
+    if ((this.#chunks[0] as Uint8Array).length < prefixSize) {
+      this.#chunks = [concat(...this.#chunks)]
+      this.#free = new Uint8Array(0)
+    }
     const { buffer, byteOffset } = this.#chunks[0] as Uint8Array
     return new DataView(buffer, byteOffset).getUint32(0, true)
   }
@@ -235,6 +261,7 @@ export class Frames {
     this.#stopTimer()
     for (const [type, listener] of this.#listeners) this.#stream.removeEventListener(type, listener)
     this.#chunks = []
+    this.#free = new Uint8Array(0)
     this.#held = 0
     const waiting = [this.#reading, this.#writing]
     this.#reading = undefined

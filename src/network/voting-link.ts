@@ -10,6 +10,7 @@ import { fetchBlock } from './block-fetch.js'
 import { LinkError, type Verdict } from './link.js'
 import type { Peer } from './peers/peer.js'
 import type { Peers } from './peers/peers.js'
+import { services } from './wire/status.js'
 import { proposalSubject, votesExchange, voteSubject } from './wire/votes.js'
 
 /** Milliseconds between two questions to a peer for what it has of the open height. */
@@ -159,7 +160,10 @@ export class VotingLink implements VotingPort {
   }
 
   #report(): void {
-    const heights = this.#options.peers.all().map(({ status }) => status.tipHeight)
+    // Whoever hands out no blocks is never asked to prove its height, so that its word is worth nothing.
+    const heights = this.#options.peers
+      .all()
+      .map(({ status }) => ((status.services & services.wholeChain) === 0 ? 0 : status.tipHeight))
     this.#voting?.behind(heights.length === 0 ? undefined : Math.max(...heights))
   }
 

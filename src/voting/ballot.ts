@@ -13,7 +13,8 @@ import { bodyMatches } from './body-match.js'
 import type { Bodies } from './bodies.js'
 import type { Evidence } from './evidence.js'
 import type { Gate } from './gate.js'
-import { type BlockVerdict, type Effect, Machine, type MachineEvent, type RestoredState, timeoutOf } from './machine.js'
+import { Machine } from './machine.js'
+import { type BlockVerdict, type Effect, type MachineEvent, type RestoredState, timeoutOf } from './machine-events.js'
 import { encodeMessage, type SignedMessage, signerOf, stepOf, viewOf, type VotingMessage } from './message.js'
 import { isTimely, type OwnBlock } from './own-block.js'
 import type { VotingPort } from './port.js'
@@ -101,6 +102,7 @@ export class Ballot {
   /** Whether an authentic message told anything; resolves once it is counted. Rejects with a RuleError. */
   async receive(message: VotingMessage): Promise<boolean> {
     if (!(await this.#gate.admit(message))) return false
+    this.#lookAtOwn(message)
     await this.#run({ type: 'message', message })
     return true
   }
@@ -194,6 +196,14 @@ export class Ballot {
     this.#gate.know(signed)
     this.#broadcast(signed)
     return { type: 'message', message: signed }
+  }
+
+  /** What the own key signed and this node does not know of tells that two nodes have it, or that this one forgot. */
+  #lookAtOwn(message: VotingMessage): void {
+    const { signer, log } = this.#parts
+    if (signer === undefined || message.kind === 'proof' || !equalBytes(signerOf(message), signer.publicKey)) return
+    const place = { height: this.height, view: viewOf(message), step: stepOf(message) }
+    log.error(place, 'another node votes with the key of this one, or its sign state was lost: use a key on one node only')
   }
 
   #broadcast(message: SignedMessage): void {

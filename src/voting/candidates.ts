@@ -31,6 +31,8 @@ interface Offer {
 
 interface Candidate extends CandidateUnit {
   readonly fetch: FetchBody
+  /** Whether nobody handed out its body when it was to be proposed. */
+  withheld: boolean
 }
 
 /** Blocks that could be the next one: what was handed in at this node, and what miners announced. */
@@ -53,9 +55,9 @@ export class Candidates {
     return this.#offers.map(({ block }) => block)
   }
 
-  /** What others announced, the oldest first. */
+  /** What others announced, the oldest first; those that were withheld come last. */
   get announced(): readonly Candidate[] {
-    return [...this.#announced.values()]
+    return [...this.#announced.values()].sort((a, b) => Number(a.withheld) - Number(b.withheld))
   }
 
   /**
@@ -71,9 +73,20 @@ export class Candidates {
     if (!equalBytes(header.previous, tip.header.hash) || this.#announced.has(id)) return false
     checkHeaderContext(spec, header, headers.ancestry(tip))
     checkProofOfWork(spec, header, parseAuxPow(auxPow))
-    if (this.#announced.size >= maxCandidates) return false
-    this.#announced.set(id, { header, auxPow, fetch })
+    if (this.#announced.size >= maxCandidates && !this.#makeRoom()) return false
+    this.#announced.set(id, { header, auxPow, fetch, withheld: false })
     return true
+  }
+
+  /** Nobody handed out the body of a candidate: it is tried after all others, and gives way to a new one. */
+  withhold(hash: Hash): void {
+    const candidate = this.#announced.get(mapKey(hash))
+    if (candidate !== undefined) candidate.withheld = true
+  }
+
+  #makeRoom(): boolean {
+    const [withheld] = [...this.#announced.values()].filter((candidate) => candidate.withheld)
+    return withheld !== undefined && this.#announced.delete(mapKey(withheld.header.hash))
   }
 
   /** A candidate turned out to be of no use. */

@@ -1,5 +1,6 @@
 import type { SignatureCache } from '../crypto/signature-cache.js'
 import { runChecks, type Verifier } from '../crypto/verifier.js'
+import type { Clock } from '../env.js'
 import { mapKey } from '../primitives/bytes.js'
 import {
   blockOf,
@@ -11,14 +12,22 @@ import {
   viewOf,
   type VotingMessage,
 } from './message.js'
+import { TokenBucket } from '../token-bucket.js'
 
 /** Different values that one validator may give in one step of one view: the second is evidence, a third tells nothing new. */
 const valuesPerStep = 2
 /** Words of one validator that are remembered at one height; those heard first go first. */
 const wordsPerSigner = 256
+/**
+ * Words of one validator that are let in a second, and at once. What is let in is told on: without a bound a validator that
+ * speaks of one view after another would have honest nodes flood each other.
+ */
+const wordRate = 20
+const wordBurst = 64
 
 export interface GateOptions extends OpenHeight {
   readonly verifier: Verifier
+  readonly clock: Clock
   /** Remembers what held, so that proofs and confirms made of it cost nothing more. */
   readonly verified: SignatureCache
 }
@@ -38,6 +47,8 @@ export class Gate {
   readonly #options: GateOptions
   /** By signer, then by step and value. */
   readonly #heard = new Map<string, Map<string, Word>>()
+  /** What each validator may still say. */
+  readonly #allowances = new Map<string, TokenBucket>()
   readonly #verifying = new Map<string, Promise<unknown>>()
 
   constructor(options: GateOptions) {
@@ -45,14 +56,16 @@ export class Gate {
   }
 
   /**
-   * Whether an authentic message says something that was not heard before. Rejects with a RuleError `vote-*` when it is
-   * not authentic.
+   * Whether an authentic message says something that was not heard before, by a validator that does not say too much. Rejects
+   * with a RuleError `vote-*` when it is not authentic.
    */
   async admit(message: VotingMessage): Promise<boolean> {
     const word = wordOf(message)
     if (this.#idle(word)) return false
-    const { verifier, verified } = this.#options
+    const { verifier, verified, clock } = this.#options
     const checks = messageChecks(message, this.#options)
+    const allowance = this.#allowanceOf(word.signer)
+    if (!allowance.has(1, clock.now())) return false
     const id = `${word.signer} ${word.step} ${word.value}`
     // The one under way may be forged: only when it proves right is this one a copy.
     for (let running; (running = this.#verifying.get(id)) !== undefined;) {
@@ -66,6 +79,8 @@ export class Gate {
     verified.add(checks)
     // Two other values of its author may have come while this one was verified.
     if (this.#idle(word)) return false
+    // Only what is authentic counts: nobody else can use it up.
+    if (!allowance.take(1, clock.now())) return false
     this.#remember(word)
     return true
   }
@@ -73,6 +88,16 @@ export class Gate {
   /** Takes an own message, which needs no verification, as heard. */
   know(message: SignedMessage): void {
     this.#remember(wordOf(message))
+  }
+
+  /** There are as many as validators, and one for what nobody signs. */
+  #allowanceOf(signer: string): TokenBucket {
+    let allowance = this.#allowances.get(signer)
+    if (allowance === undefined) {
+      allowance = new TokenBucket(wordRate, wordBurst, this.#options.clock.now())
+      this.#allowances.set(signer, allowance)
+    }
+    return allowance
   }
 
   /** Whether nothing can be learnt from a word: it was heard, or its author has contradicted itself there already. */

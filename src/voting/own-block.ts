@@ -46,7 +46,10 @@ export class OwnBlock {
       if (!this.#timely(header)) continue
       const bytes = await Promise.race([fetch(), end])
       if (stop()) return undefined
-      if (bytes === undefined) continue
+      if (bytes === undefined) {
+        candidates.withhold(header.hash)
+        continue
+      }
       try {
         const block = await chain.prepare(bytes)
         if (equalBytes(block.header.hash, header.hash)) return block

@@ -1,7 +1,7 @@
 import { publicKeyOf } from '../crypto/keys.js'
 import type { Log } from '../env.js'
 import type { Hash } from '../primitives/hash.js'
-import type { LockState, RestoredState } from './machine.js'
+import type { LockState, RestoredState } from './machine-events.js'
 import { type SignedMessage, stepOf, type UnsignedMessage, viewOf } from './message.js'
 import type { SignStore } from './sign-file.js'
 import {

@@ -95,6 +95,8 @@ export class Voting {
   #receiving = 0
   #received = 0
   #alarm: string | undefined
+  /** Why this node does not vote, as it was last looked at for the log. */
+  #told: string | undefined
   #stopped = false
 
   private constructor(
@@ -308,9 +310,20 @@ export class Voting {
   /** What was in the way of voting may be gone. */
   #resume(): void {
     const signer = this.#signer
+    this.#tellRefusal()
     if (signer?.missing === true) this.#track(this.#queue.run(() => signer.begin(this.#outlook)))
     // A sign state that was reset has to hear of every report.
     if (this.#refusal() === undefined) this.#ballot.supply()
+  }
+
+  /** Who gave this node a key that does not vote hears why, unless that passes by itself. */
+  #tellRefusal(): void {
+    const reason = this.#refusal()
+    if (reason === this.#told) return
+    this.#told = reason
+    if (reason !== 'not-validator' && !reason?.startsWith('the sign state is missing')) return
+    const fields = { height: this.#ballot.height, key: toHex(this.#signer?.publicKey ?? new Uint8Array(0)), reason }
+    this.#options.log.warn(fields, 'this node does not vote')
   }
 
   get #outlook(): Outlook {
@@ -358,10 +371,10 @@ export class Voting {
   }
 
   #open(): Ballot {
-    const { chain, verifier } = this.#options
+    const { chain, verifier, clock } = this.#options
     const { hash: previous, height } = chain.tip.header
     const open = { spec: chain.spec, genesis: chain.genesis.header.hash, height: height + 1, previous }
-    return new Ballot(this.#parts, new Gate({ ...open, verifier, verified: chain.confirmSignatures }))
+    return new Ballot(this.#parts, new Gate({ ...open, verifier, clock, verified: chain.confirmSignatures }))
   }
 
   /** The votes of the confirm of a decided height. */

@@ -113,7 +113,7 @@ describe('wires', () => {
         discovered: () => {},
         answer: (_link, _protocol, body) => Promise.resolve(body),
         hears: () => true,
-      heard: (_link, _topic, message) => {
+        heard: (_link, _topic, message) => {
           heard[node]?.push(utf8(message) ?? '')
           return Promise.resolve('accept')
         },

@@ -17,6 +17,8 @@ const oneWay = 1
 /** The wires between nodes of one process. Nothing is lost, all takes the same time, and timers alone move it. */
 export class MemoryHub {
   readonly timers: Timers
+  /** Where the next connection comes from. */
+  nextPort = 40_000
   readonly #listening = new Map<string, MemoryTransport>()
   /** Called instead of the other side where it is set; a test that wants a silent network returns false. */
   passes: (from: MemoryTransport, to: MemoryTransport) => boolean = () => true
@@ -71,7 +73,7 @@ export class MemoryLink implements Link {
     this.publicKey = far.publicKey
     this.peer = toHex(far.publicKey).slice(0, 12)
     this.host = far.host
-    this.port = inbound ? 40_000 : far.port
+    this.port = inbound ? near.hub.nextPort++ : far.port
   }
 
   request(protocol: Protocol, body: Uint8Array): Promise<Uint8Array> {

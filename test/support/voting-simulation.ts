@@ -3,7 +3,8 @@ import { type Confirm, proposalHash } from '../../src/primitives/confirm.js'
 import type { Hash } from '../../src/primitives/hash.js'
 import type { Header } from '../../src/primitives/header.js'
 import { quorum } from '../../src/primitives/spec.js'
-import { type Effect, Machine, type MachineEvent, timeoutOf } from '../../src/voting/machine.js'
+import { Machine } from '../../src/voting/machine.js'
+import { type Effect, type MachineEvent, timeoutOf } from '../../src/voting/machine-events.js'
 import {
   blockOf,
   encodeMessage,

@@ -98,8 +98,9 @@ export class AddressBook {
     const address = endpointText({ host, port })
     const { publicKey, local = false } = options
     if (this.#places.has(address)) return false
-    if (publicKey !== undefined && (equalBytes(publicKey, this.#ownKey) || this.#ofKey(publicKey).length > 0))
-      return false
+    // A key that was only heard of proves nothing: whoever made an address up must not keep the true one out.
+    const met = publicKey !== undefined && this.#ofKey(publicKey).some(({ seen }) => seen > 0)
+    if (met || (publicKey !== undefined && equalBytes(publicKey, this.#ownKey))) return false
     const own = groupOf(host)
     const others = this.places().filter((place) => !place.wanted)
     const ofGroup = others.filter(({ group }) => group === own)
@@ -160,7 +161,8 @@ export class AddressBook {
     await this.#rows.write((overlay) => {
       for (const id of changed) {
         const publicKey = Buffer.from(id, 'latin1')
-        const place = this.#ofKey(publicKey).find(({ endpoint }) => endpoint !== undefined)
+        const places = this.#ofKey(publicKey).filter(({ endpoint }) => endpoint !== undefined)
+        const place = places.find(({ seen }) => seen > 0) ?? places[0]
         if (place?.endpoint === undefined) overlay.del(keys.peer(publicKey))
         else overlay.put(keys.peer(publicKey), values.peer.encode({ ...place, address: endpointText(place.endpoint) }))
       }

@@ -38,7 +38,7 @@ export interface PeersEvents {
 export interface RefusedPeer {
   /** Unix milliseconds. */
   readonly time: number
-  /** `host:port` of the other side. */
+  /** The other side: `host:port` where this node dialled, else the host. */
   readonly address: string
   /** Who refused. */
   readonly by: 'us' | 'them'
@@ -290,13 +290,16 @@ export class Connections implements PeerJudge {
   }
 
   #remember(link: Link, by: RefusedPeer['by'], code: Code, reason: string): void {
-    const address = endpointText(link)
+    // The port of one that came in is another each time.
+    const address = link.inbound ? plainHost(link.host) : endpointText(link)
     const time = this.now()
     const again = this.refusals.some(
       (one) => one.address === address && one.code === code && time - one.time < quietFor,
     )
     const fields = { peer: link.peer, address, by, code, reason }
-    this.#options.log[again ? 'debug' : 'info'](fields, 'no connection to a peer')
+    // Who was a peer until now goes because of a change that whoever runs the node should know of.
+    const level = this.#peers.has(link) ? 'warn' : 'info'
+    this.#options.log[again ? 'debug' : level](fields, 'no connection to a peer')
     this.refusals.push({ time, address, by, code, reason })
     if (this.refusals.length > refusalsKept) this.refusals.shift()
   }

@@ -12,6 +12,8 @@ import { drawn, randomBelow } from './random.js'
 const outboundPerGroup = 2
 /** Attempts under way beside those to places that the node was told to connect to. */
 const dialsAtOnce = 4
+/** Attempts in a row without anybody there, after which whoever runs the node hears of it. */
+const attemptsUntold = 2
 /** Milliseconds that a connection has to last for its place to count as good. */
 const steadyAfter = 30_000
 
@@ -30,6 +32,8 @@ export class Dialer {
   readonly #dials = new Map<Place, Promise<ConnectedPeer>>()
   /** What own connections lead to. */
   readonly #placeOf = new Map<Link, Place>()
+  /** Why places that the node was told to connect to cannot be, as the log has it. */
+  readonly #told = new Map<Place, string>()
   #stopped = false
 
   constructor(options: DialerOptions) {
@@ -97,13 +101,14 @@ export class Dialer {
   }
 
   async #dial(place: Place): Promise<ConnectedPeer> {
-    const { transport, connections, book, log } = this.#options
+    const { transport, connections, book } = this.#options
     let link: Link | undefined
     try {
       link = await transport.dial(place.address)
       if (this.#stopped) throw new LinkError('closed', 'this node stops')
       const peer = connections.peerOf(link) ?? (await connections.open(link))
       book.met(place, link.publicKey)
+      this.#told.delete(place)
       if (!link.closed) this.#placeOf.set(link, place)
       return peer
     } catch (error) {
@@ -111,12 +116,21 @@ export class Dialer {
       if (link !== undefined && connections.ofKey(link.publicKey) !== undefined) {
         book.met(place, link.publicKey)
       } else {
-        const reason = error instanceof Error ? error.message : String(error)
-        log.debug({ address: place.address, reason, failures: place.failures + 1 }, 'could not connect')
+        this.#tell(place, error)
         book.failed(place)
       }
       throw error
     }
+  }
+
+  /** Notes why an attempt failed: once so that it is seen where the node was told to connect, and somebody can do something. */
+  #tell(place: Place, error: unknown): void {
+    const { address, failures, wanted } = place
+    const reason = error instanceof Error ? error.message : String(error)
+    const lasting = error instanceof RuleError || failures >= attemptsUntold
+    const isNews = wanted && !this.#stopped && lasting && this.#told.get(place) !== reason
+    if (isNews) this.#told.set(place, reason)
+    this.#options.log[isNews ? 'warn' : 'debug']({ address, reason, failures: failures + 1 }, 'could not connect')
   }
 
   /** Places that may be tried, half of the time those first where a node was met before. */

@@ -1,9 +1,9 @@
 import { type Code, RuleError } from '../../errors.js'
 import { type Link, LinkError } from '../link.js'
 import { peerNumber } from '../identity.js'
+import { TokenBucket } from '../../token-bucket.js'
 import type { Exchange } from '../wire/exchange.js'
 import type { Status } from '../wire/status.js'
-import { TokenBucket } from './bucket.js'
 
 /** Another node past the handshake, until it goes. */
 export interface Peer {
@@ -59,8 +59,10 @@ export class ConnectedPeer implements Peer {
   toldTip: Uint8Array | undefined
   /** New addresses that it may still tell. */
   addressesLeft: number
-  /** Points for late answers; each one in time takes one back. */
+  /** Points for late answers; each one in time takes one back, unless the last of another kind was late. */
   slowness = 0
+  /** Names of the protocols whose last answer was late. */
+  readonly #late = new Set<string>()
   /** Why it was closed by this side. */
   closeReason: string | undefined
   #status: Status
@@ -101,12 +103,17 @@ export class ConnectedPeer implements Peer {
     try {
       bytes = await this.link.request(protocol, question.encode(value))
     } catch (error) {
-      if (error instanceof LinkError && error.failure === 'timeout') this.penalise('peer-slow', protocol.name)
+      if (error instanceof LinkError && error.failure === 'timeout') {
+        this.#late.add(protocol.name)
+        this.penalise('peer-slow', protocol.name)
+      }
       if (error instanceof LinkError && error.failure === 'too-long') this.penalise('peer-message', error.message)
       throw error
     }
     this.silence = 0
-    this.slowness = Math.max(0, this.slowness - 1)
+    this.#late.delete(protocol.name)
+    // Quick answers to small questions do not make up for those to large ones that never come.
+    if (this.#late.size === 0) this.slowness = Math.max(0, this.slowness - 1)
     try {
       return answer.decode(bytes)
     } catch (error) {

@@ -73,6 +73,8 @@ export class Peers implements LinkOwner {
   #book!: AddressBook
   #connections!: Connections
   #dialer!: Dialer
+  /** Whether what is stored was read: before that there is nobody to speak of. */
+  #opened = false
   #cancel = () => {}
   #askedAddresses = -Infinity
   #flushed = -Infinity
@@ -112,6 +114,7 @@ export class Peers implements LinkOwner {
       connections: this.#connections,
       outbound: settings.outbound,
     })
+    this.#opened = true
     for (const address of settings.peers) this.#book.want(address)
     this.events.on('joined', (peer) => this.#joined(peer as ConnectedPeer))
     this.events.on('left', (peer) => this.#dialer.left(peer as ConnectedPeer))
@@ -120,21 +123,24 @@ export class Peers implements LinkOwner {
     this.#beat()
   }
 
-  /** Closes all connections and the transport, and writes down what is known. */
+  /** Closes all connections and the transport, and writes down what is known; does nothing where it was not started. */
   async stop(): Promise<void> {
     const { chain, transport } = this.#options
+    if ((this.#dialer as Dialer | undefined) === undefined) return
     this.#cancel()
     chain.events.off('change', this.#tipMoved)
-    this.#dialer.stop()
-    this.#connections.close()
+    if (this.#opened) {
+      this.#dialer.stop()
+      this.#connections.close()
+    }
     await transport.close()
-    await this.#book.flush()
+    if (this.#opened) await this.#book.flush()
     await this.#rows.idle()
   }
 
   /** Those past the handshake. */
   all(): readonly Peer[] {
-    return (this.#connections as Connections | undefined)?.all() ?? []
+    return this.#opened ? this.#connections.all() : []
   }
 
   /**
@@ -158,7 +164,7 @@ export class Peers implements LinkOwner {
   }
 
   neighbors(): readonly Neighbor[] {
-    return (this.#connections as Connections | undefined)?.all().map(neighborOf) ?? []
+    return this.#opened ? this.#connections.all().map(neighborOf) : []
   }
 
   /** Connections that came to nothing lately, the latest last. */

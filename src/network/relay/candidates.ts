@@ -6,7 +6,7 @@ import { maxCandidates } from '../../voting/candidates.js'
 import type { Voting } from '../../voting/voting.js'
 import { fetchBlock } from '../block-fetch.js'
 import type { Verdict } from '../link.js'
-import { TokenBucket } from '../peers/bucket.js'
+import { TokenBucket } from '../../token-bucket.js'
 import type { Peer } from '../peers/peer.js'
 import { type Candidate, candidateSubject } from '../wire/votes.js'
 import type { VotingLink } from '../voting-link.js'
@@ -27,7 +27,9 @@ export interface CandidateRelayOptions {
 interface Heard {
   readonly hash: Hash
   readonly peer: Peer
-  body: Promise<Uint8Array | undefined> | undefined
+  body: Uint8Array | undefined
+  /** The question for it that is under way. */
+  asked: Promise<Uint8Array | undefined> | undefined
 }
 
 /**
@@ -80,11 +82,10 @@ export class CandidateRelay {
     // Whoever tells on what others found is not to blame for how many there are.
     if (!this.#bucketOf(peer).take(1, this.#options.clock.now())) return 'ignore'
     const { hash } = candidate.header
-    // Also of one that is known: the first to tell of it may not hand it out.
-    this.#options.votes.spoke(peer, hash)
-    const heard: Heard = { hash, peer, body: undefined }
+    const heard: Heard = { hash, peer, body: undefined, asked: undefined }
     if (!this.#options.voting.offerCandidate(candidate, () => this.#find(heard))) return 'ignore'
     this.#heard.set(mapKey(hash), heard)
+    this.#options.votes.spoke(peer, hash)
     return 'accept'
   }
 
@@ -99,16 +100,16 @@ export class CandidateRelay {
 
   /** The body for the sponsor: of others as well, so that whoever is quickest to tell of a candidate cannot keep it back. */
   async #find(heard: Heard): Promise<Uint8Array | undefined> {
-    const bytes = (await heard.body) ?? (await this.#options.votes.fetch(heard.hash))
-    if (bytes !== undefined) heard.body = Promise.resolve(bytes)
-    return bytes
+    heard.body ??= await this.#options.votes.fetch(heard.hash)
+    return heard.body
   }
 
   /** The body from whoever told of it; it is fetched once, and again only if that failed. */
   async #bodyOf(heard: Heard): Promise<Uint8Array | undefined> {
-    const fetched = (heard.body ??= fetchBlock(heard.peer, heard.hash, this.#options.chain.sanity))
-    const bytes = await fetched
-    if (bytes === undefined && heard.body === fetched) heard.body = undefined
-    return bytes
+    if (heard.body !== undefined) return heard.body
+    const { hash, peer } = heard
+    heard.asked ??= fetchBlock(peer, hash, this.#options.chain.sanity).finally(() => (heard.asked = undefined))
+    heard.body ??= await heard.asked
+    return heard.body
   }
 }

@@ -22,5 +22,5 @@ export function dialFailure(address: string, error: Error): LinkError {
   }
   if (/identity key|does not match/.test(message)) return new LinkError('refused', `${address} is another node`)
   if (name === 'DialError') return new LinkError('busy', `too many connections are being opened: ${message}`)
-  return new LinkError('refused', `${address} refuses the connection: ${message}`)
+  return new LinkError('refused', `${address} refuses the connection, or what listens there is no node: ${message}`)
 }

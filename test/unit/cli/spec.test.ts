@@ -28,7 +28,7 @@ describe('the chain spec of a command', () => {
   })
 
   it.each<[string, string, RegExp]>([
-    ['no JSON', '{', /is not valid/],
+    ['no JSON', '{', /bad\.json: the chain spec is not valid/],
     ['a member too many', '{"x":1}', /is not valid/],
   ])('refuses a file with %s', (_, text, message) => {
     const path = bench.write('bad.json', text)

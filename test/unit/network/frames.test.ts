@@ -117,6 +117,19 @@ describe('Frames', () => {
     expect(await next).toEqual(Uint8Array.of(3))
   })
 
+  it('holds copies of what arrived: small pieces keep nothing large in memory', async () => {
+    const { stream, frames } = framed(20_000)
+    const body = Uint8Array.from({ length: 20_000 }, (_, i) => i % 251)
+    const bytes = frame(body)
+    for (let at = 0; at < bytes.length; at += 7) {
+      const packet = Uint8Array.from(bytes.subarray(at, at + 7))
+      stream.arrive(packet)
+      packet.fill(0)
+    }
+    expect(frames.held).toBe(bytes.length)
+    expect(await frames.read()).toEqual(body)
+  })
+
   it('refuses a length above the limit before the bytes come', async () => {
     const { stream, frames } = framed(10)
     const read = frames.read()

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -89,6 +90,18 @@ describe('a dial', () => {
     const [a, b, c] = [await startNode(), await startNode(), await startNode()]
     const address = `/ip4/127.0.0.1/tcp/${b.transport.port}/p2p/${c.transport.peer}`
     expect(await dialFailure(a, address)).toMatchObject({ failure: 'refused', message: `${address} is another node` })
+  })
+
+  it('to a server of something else fails', async () => {
+    const server = createHttpServer()
+    servers.push(server)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const address = `127.0.0.1:${(server.address() as AddressInfo).port}`
+    const error = await dialFailure(await startNode(), address)
+    expect(error).toMatchObject({
+      failure: 'refused',
+      message: expect.stringContaining('what listens there is no node'),
+    })
   })
 
   it('to somebody who says nothing fails after a while', async () => {

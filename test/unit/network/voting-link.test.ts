@@ -82,7 +82,7 @@ function prevoteFor(block: Block): Uint8Array {
 
 function stranger(name: string, answers: Parameters<FakePeers['stranger']>[1] = {}, tipHeight = 0): FakePeer {
   const peer = peers.stranger(name, { votes: () => votesExchange.answer.encode([]), ...answers })
-  Object.assign(peer, { status: { tipHeight } })
+  Object.assign(peer, { status: { tipHeight, services: 1 } })
   peers.events.emit('status', peer)
   return peer
 }
@@ -162,6 +162,13 @@ describe('tips of peers', () => {
     expect(reports.at(-1)).toBe(3)
     peers.leave(low)
     expect(reports.at(-1)).toBeUndefined()
+  })
+
+  it('is not believed of a peer that hands out no blocks, which nobody can hold to its word', () => {
+    const liar = stranger('a')
+    Object.assign(liar, { status: { tipHeight: 4_000_000_000, services: 0 } })
+    peers.events.emit('status', liar)
+    expect(reports.at(-1)).toBe(0)
   })
 })
 

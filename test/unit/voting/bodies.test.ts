@@ -52,6 +52,20 @@ describe('bodies of blocks that are voted on', () => {
     await test.close()
   })
 
+  it('count once, also when two bring the same one at a time', async () => {
+    const test = await TestChain.open()
+    const bodies = await open(test)
+    const headers: Header[] = []
+    for (let i = 0; i < 8; i++) {
+      const { header } = craftBlock(test.chain)
+      headers.push(header)
+      const bytes = Buffer.concat([header.bytes, Buffer.alloc(8_000_000)])
+      await Promise.all([bodies.put(header, bytes), bodies.put(header, bytes)])
+    }
+    expect(headers.filter(({ hash }) => bodies.has(hash))).toHaveLength(8)
+    await test.close()
+  })
+
   it('may be written after the tip has moved, and the journal still tells a whole database', async () => {
     const test = await TestChain.open()
     const tip = { height: 0, hash: test.chain.tip.header.hash }

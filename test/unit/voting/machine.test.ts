@@ -3,7 +3,8 @@ import { checkConfirm } from '../../../src/consensus/confirm.js'
 import { mapKey, toHex } from '../../../src/primitives/bytes.js'
 import type { Header } from '../../../src/primitives/header.js'
 import { parseSpec, type Spec } from '../../../src/primitives/spec.js'
-import { type Effect, Machine, type MachineEvent, type RestoredState, timeoutOf } from '../../../src/voting/machine.js'
+import { Machine } from '../../../src/voting/machine.js'
+import { type Effect, type MachineEvent, type RestoredState, timeoutOf } from '../../../src/voting/machine-events.js'
 import { blockOf, type SignedMessage, type UnsignedMessage, viewOf } from '../../../src/voting/message.js'
 import { fakeHeader, fakeSignature, Voters } from '../../support/voting.js'
 import { testSpec } from '../../support/spec.js'
@@ -174,6 +175,18 @@ describe('a proposal without an earlier quorum (22)', () => {
     const seat = Seat.begun()
     expect(seat.hear(voters.proposal(1, b))).toEqual([])
     expect(seat.hear(voters.proposal(0, a), voters.proposal(0, a))).toEqual(['prevote a in 0', 'timer prevote 0'])
+  })
+
+  it('has its body asked for in each view, for it may have made room for others meanwhile', () => {
+    const seat = new Seat()
+    seat.handle({ type: 'start' })
+    seat.hear(voters.proposal(0, a))
+    expect(seat.machine.needed).toEqual([a.hash])
+    expect(seat.block(a)).toEqual(['prevote a in 0'])
+    seat.to(1)
+    expect(seat.machine.needed).toEqual([])
+    expect(seat.hear(voters.proposal(1, a))).toEqual(['want a'])
+    expect(seat.block(a)).toEqual(['prevote a in 1'])
   })
 
   it('is looked at anew in a later view when its time was not acceptable', () => {

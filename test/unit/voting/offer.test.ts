@@ -150,6 +150,22 @@ describe('a chain whose blocks come from miners', () => {
     expect(net.nodes.map(tipOf)).toEqual([1, 2, 3, 4].map(() => good.hash))
   })
 
+  it('has room for another candidate where nobody hands out those that it holds', async () => {
+    net = await TestNet.four(minersSpec)
+    const sponsor = net.nodes[1] as TestNode
+    const { chain } = sponsor.test
+    for (let i = 0; i < 8; i++) {
+      const withheld = unitOf(craftBlock(chain))
+      for (const { voting } of net.nodes) voting.offerCandidate(withheld, async () => undefined)
+    }
+    const good = craftBlock(chain)
+    expect(sponsor.voting.offerCandidate(unitOf(good), async () => good.bytes)).toBe(false)
+    await net.advance(1_500)
+    expect(sponsor.voting.offerCandidate(unitOf(good), async () => good.bytes)).toBe(true)
+    await net.allAt(1, 300)
+    expect(net.nodes.map(tipOf)).toEqual([1, 2, 3, 4].map(() => good.hash))
+  })
+
   it('takes a candidate that comes in the middle of a view', async () => {
     net = await TestNet.four(minersSpec)
     const { chain } = (net.nodes[0] as TestNode).test

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { blockOf, parseMessage, signerOf, stepOf, viewOf } from '../../../src/voting/message.js'
 import { mapKey } from '../../../src/primitives/bytes.js'
+import type { KnownHeader } from '../../../src/chain/headers.js'
+import { keys } from '../../../src/storage/schema.js'
 import { testPublicKey } from '../../support/spec.js'
 import { MemorySigns, TestNet, type TestNode } from './net.js'
 
@@ -105,10 +107,51 @@ describe('a sign state that is not there', () => {
     await net.advance(1_000)
     expect(signing(again)).toBe('the sign state was reset: votes from height 4')
     await net.allAt(3, 30_000)
-    expect(again.signs.saves).toBe(0)
+    // Begun at the height after, and nothing is signed yet.
+    expect(again.signs.saves).toBe(1)
     await net.allAt(4, 30_000)
-    expect(again.signs.saves).toBeGreaterThan(0)
+    expect(again.signs.saves).toBeGreaterThan(1)
     expect(signing(again)).toBe('yes')
+  })
+
+  it('is begun after a reset whatever height a liar claims', async () => {
+    net = await TestNet.four()
+    await net.allAt(1, 12_000)
+    const [, second] = net.nodes as [TestNode, TestNode]
+    const { store } = second
+    await net.remove(second)
+    const again = await net.add({ person: 1, store, reset: 'next' })
+    again.voting.behind(4_000_000_000)
+    expect(signing(again)).toMatch(/waits until it has caught up/)
+    await net.advance(2_000)
+    expect(signing(again)).toBe('the sign state was reset: votes from height 3')
+    await net.allAt(3, 40_000)
+    expect(signing(again)).toBe('yes')
+  })
+
+  it('is begun after a reset above all blocks that came in a run, though a liar was found out before', async () => {
+    net = await TestNet.four()
+    const [first, second] = net.nodes as [TestNode, TestNode]
+    const { store } = second
+    await net.remove(second)
+    await net.allAt(3, 90_000)
+    net.healing = false
+    net.filter = () => false
+    const again = await net.add({ person: 1, store, reset: 'next' })
+    expect(signing(again)).toMatch(/waits until it has caught up/)
+    await net.advance(10_000)
+    expect(signing(again)).toBe('the sign state was reset: votes from height 2')
+    const { reader } = first.test
+    const blocks = await Promise.all(
+      [1, 2, 3].map(async (height) => {
+        const known = reader.headerAt(height) as KnownHeader
+        const confirm = first.test.database.get(keys.confirm(known.header.hash)) as Uint8Array
+        return { block: (await reader.block(known)).bytes, confirm }
+      }),
+    )
+    await again.test.chain.acceptBlocks(blocks)
+    await net.settle()
+    expect(signing(again)).toBe('the sign state was reset: votes from height 5')
   })
 
   it('is begun at once after a reset that says so, for a chain that waits for this key', async () => {
@@ -132,6 +175,34 @@ describe('a sign state that is not there', () => {
     const alone = await net.add({ person: 0 })
     await net.allAt(2, 25_000)
     expect(signing(alone)).toBe('yes')
+  })
+})
+
+describe('a sign state that is ahead of the chain', () => {
+  it('is not gone below: the node follows until it is there again', async () => {
+    net = await TestNet.four()
+    await net.allAt(2, 30_000)
+    const [, second] = net.nodes as [TestNode, TestNode]
+    const { signs } = second
+    await net.remove(second)
+    // The database is lost, what was signed is not.
+    const again = await net.add({ person: 1, signs })
+    expect(signing(again)).toMatch(/^the key has signed at height [23] already, and signs nothing below$/)
+    await net.allAt(3, 30_000)
+    expect(signing(again)).toBe('yes')
+    expect(again.test.log.errors).toEqual([])
+  })
+})
+
+describe('a key on two nodes', () => {
+  it('is told as an error by the one that hears of the other', async () => {
+    net = await TestNet.four()
+    const twin = await net.add({ person: 1 })
+    await net.allAt(1, 12_000)
+    expect(twin.test.log.errors.map(({ message }) => message)).toContainEqual(
+      expect.stringMatching(/another node votes with the key of this one/),
+    )
+    expect((net.nodes[0] as TestNode).test.log.errors).toEqual([])
   })
 })
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { concat, toHex } from '../../../src/primitives/bytes.js'
 import { sha256 } from '../../../src/primitives/hash.js'
-import type { ProvenBlock } from '../../../src/voting/machine.js'
+import type { ProvenBlock } from '../../../src/voting/machine-events.js'
 import { encodeMessage, type SignedMessage, type Step, steps, viewOf } from '../../../src/voting/message.js'
 import {
   encodeSignState,

@@ -118,7 +118,83 @@ describe('four validators', () => {
   })
 })
 
+describe.each([1, 2, 3, 7])('%i validators', (count) => {
+  it('confirm blocks, and with as many as a quorum go on after a restart of one', async () => {
+    const persons = Array.from({ length: count }, (_, person) => person)
+    net = new TestNet({ validators: persons.map((person) => toHex(testPublicKey(person))) })
+    for (const person of persons) await net.add({ person })
+    await net.allAt(2, 30_000)
+    const last = net.nodes.at(-1) as TestNode
+    await net.remove(last)
+    const { plan, store, signs } = last
+    await net.add({ ...plan, store, signs })
+    await net.allAt(4, 60_000)
+    expect(tips().size).toBe(1)
+    expect(net.nodes.map(({ voting }) => voting.status().signing)).toEqual(persons.map(() => 'yes'))
+  })
+})
+
 describe('a body', () => {
+  const proposalOf = (chain: TestNode['test']['chain'], { header }: Block, view: number) => {
+    const person = 1 + view
+    const proposal = { sponsor: testPublicKey(person), blockHash: header.hash, viewOffset: view }
+    const unsigned = { kind: 'proposal', height: 1, validView: -1, header, proposal, prevotes: [] } as const
+    return encodeMessage(signMessage(unsigned, chain.genesis.header.hash, testKey(person)))
+  }
+  const prevoteOf = (chain: TestNode['test']['chain'], { header }: Block, person: number, view = 0) => {
+    const unsigned = { kind: 'prevote', height: 1, view, blockHash: header.hash } as const
+    const signer = testPublicKey(person)
+    return encodeMessage(signMessage({ ...unsigned, signer }, chain.genesis.header.hash, testKey(person)))
+  }
+  const handIn = async ({ voting, test }: TestNode) => {
+    // Half of them are refused, for only some may wait; all are kept.
+    for (let i = 0; i < 17; i++) void voting.offer(craftBlock(test.chain)).catch(() => {})
+    await net.settle()
+  }
+
+  it('of a locked block is kept, however many blocks are handed in at the node', async () => {
+    net = new TestNet()
+    net.healing = false
+    const node = await net.add({ person: 0 })
+    await net.add({ person: 3 }, false)
+    const { chain } = node.test
+    const block = craftBlock(chain)
+    net.handOut = () => block.bytes
+    for (const message of [proposalOf(chain, block, 0), ...[1, 2].map((person) => prevoteOf(chain, block, person))]) {
+      await node.voting.receive(message)
+    }
+    await net.advance(1_500)
+    expect(node.voting.status().step).toBe('precommit')
+    await handIn(node)
+    expect(node.voting.candidate(block.header.hash)).toBeDefined()
+  })
+
+  it('that made room for others is fetched again before its block gets another vote', async () => {
+    net = new TestNet()
+    net.healing = false
+    const node = await net.add({ person: 0 })
+    await net.add({ person: 3 }, false)
+    const { chain } = node.test
+    const block = craftBlock(chain)
+    let fetched = 0
+    net.handOut = () => {
+      fetched++
+      return block.bytes
+    }
+    await node.voting.receive(proposalOf(chain, block, 0))
+    await net.advance(1_500)
+    expect([node.voting.status().step, fetched]).toEqual(['prevote', 1])
+    const { header } = craftBlock(chain)
+    for (const person of [1, 3]) await node.voting.receive(prevoteOf(chain, { header } as Block, person, 2))
+    expect(node.voting.status()).toMatchObject({ view: 2, step: 'propose' })
+    await handIn(node)
+    expect(node.voting.candidate(block.header.hash)).toBeUndefined()
+    await node.voting.receive(proposalOf(chain, block, 2))
+    await net.settle()
+    expect([node.voting.status().step, fetched]).toEqual(['prevote', 2])
+    expect(node.voting.candidate(block.header.hash)).toBeDefined()
+  })
+
   it('that is mutated says nothing of its block: it is asked for again', async () => {
     net = await TestNet.four()
     let handedOut = 0

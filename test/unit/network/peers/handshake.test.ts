@@ -44,6 +44,14 @@ describe('the handshake', () => {
     expect(b.peers.lastRefusals[0]).toMatchObject({ address: a.address })
     expect(b.peers.lastRefusals[0]?.reason).toContain('--genesis')
     expect(b.log.some(({ level, fields }) => level === 'info' && fields['code'] === 'peer-genesis')).toBe(true)
+    // It was told to connect there, so somebody should hear of it, once.
+    await world.run(60_000)
+    const warned = b.log.filter(({ level }) => level === 'warn')
+    expect(warned).toMatchObject([{ message: 'could not connect', fields: { address: a.address } }])
+    expect(warned[0]?.fields['reason']).toContain('--genesis')
+    // Nor is it news where it comes back from other ports.
+    expect(reasons(a).length).toBeGreaterThan(3)
+    expect(a.log.filter(({ level, fields }) => level === 'info' && fields['code'] === 'peer-genesis').length).toBe(1)
     const refused = expect(b.peers.connect(a.address)).rejects.toMatchObject({ code: 'peer-genesis' })
     await world.run()
     await refused

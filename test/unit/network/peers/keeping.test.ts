@@ -1,6 +1,9 @@
+import { EventEmitter } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { retryDelay } from '../../../../src/network/peers/book.js'
-import { PeersWorld, type TestNode } from '../../../support/peers-world.js'
+import { Peers, type PeersOptions } from '../../../../src/network/peers/peers.js'
+import { quietLog } from '../../../support/chain.js'
+import { keyOf, PeersWorld, type TestNode } from '../../../support/peers-world.js'
 
 let world: PeersWorld
 beforeEach(() => {
@@ -40,6 +43,24 @@ describe('keeping peers', () => {
     const told = await world.open({ peers: others.map(({ address }) => address) })
     await world.run(10_000)
     expect(outbound(told).filter(({ address }) => address.startsWith('7.7.')).length).toBe(4)
+  })
+
+  it('says once that nobody is where it was told to connect, and again after somebody was', async () => {
+    const there = await world.open()
+    const node = await world.open({ peers: [there.address] })
+    const warnings = () => node.log.filter(({ level }) => level === 'warn').map(({ fields }) => fields['address'])
+    await world.run()
+    await there.stop()
+    await world.run(2_000)
+    expect(warnings()).toEqual([])
+    await world.run(120_000)
+    expect(warnings()).toEqual([there.address])
+    await world.open({ number: 1 })
+    await world.run(600_000)
+    expect(node.peers.all()).toHaveLength(1)
+    await world.nodes.at(-1)?.stop()
+    await world.run(120_000)
+    expect(warnings()).toEqual([there.address, there.address])
   })
 
   it('comes back to where somebody was, half as often each time', async () => {
@@ -161,6 +182,13 @@ describe('keeping peers', () => {
     node.peers.discovered('nonsense')
     await world.run(5_000)
     expect(node.sees(...others)).toBe(true)
+  })
+
+  it('can be stopped before it was started', async () => {
+    const transport = world.hub.plug(keyOf(99), '99.1.1.1')
+    const chain = { events: new EventEmitter() }
+    const options = { transport, chain, clock: world.time, log: quietLog() } as unknown as PeersOptions
+    await expect(new Peers(options).stop()).resolves.toBeUndefined()
   })
 
   it('leaves no timer and no listener behind', async () => {

@@ -10,7 +10,7 @@ import {
 } from '../../../../src/network/peers/address.js'
 import { AddressBook, type BookOptions } from '../../../../src/network/peers/book.js'
 import { Bans } from '../../../../src/network/peers/bans.js'
-import { TokenBucket } from '../../../../src/network/peers/bucket.js'
+import { TokenBucket } from '../../../../src/token-bucket.js'
 import { Points } from '../../../../src/network/peers/points.js'
 import { drawn, randomBelow } from '../../../../src/network/peers/random.js'
 import { PeerRows } from '../../../../src/network/peers/rows.js'
@@ -194,10 +194,14 @@ describe('what is known of peers', () => {
     const book = await AddressBook.open(database, options)
     expect(book.hear({ host: '9.9.9.9', port: 9 }, { publicKey: keyOf(0) })).toBe(false)
     book.hear({ host: '1.1.1.1', port: 1 }, { publicKey: keyOf(1) })
-    expect(book.hear({ host: '1.1.1.2', port: 1 }, { publicKey: keyOf(1) })).toBe(false)
+    // Nobody met it there: that may be a lie which is to keep the true address out.
+    expect(book.hear({ host: '1.1.1.3', port: 1 }, { publicKey: keyOf(1) })).toBe(true)
     const moved = book.want('1.1.1.2:1')
     book.met(moved, keyOf(1))
     expect(book.places()).toEqual([moved])
+    expect(book.hear({ host: '1.1.1.3', port: 1 }, { publicKey: keyOf(1) })).toBe(false)
+    await book.flush()
+    expect((await AddressBook.open(database, options)).places()).toMatchObject([{ address: '1.1.1.2:1' }])
     book.rest(moved)
     expect(book.due(moved)).toBe(false)
     wait(-3_600_000)

@@ -106,6 +106,18 @@ describe('questions', () => {
     expect(node.peers.listBans()).toEqual([])
   })
 
+  it('that are never answered end the connection however quick the answers to others are', async () => {
+    bad.peers.serve(echo, () => new Promise(() => {}))
+    for (let i = 0; i < 10 && node.sees(bad); i++) {
+      const quick = Array.from({ length: 10 }, () => node.peer(bad).ask(addressesExchange, undefined))
+      const late = expect(node.peer(bad).ask(echo, new Uint8Array(1))).rejects.toMatchObject({ failure: 'timeout' })
+      await world.run(1_001)
+      await Promise.allSettled([late, ...quick])
+    }
+    await world.run(100)
+    expect(node.happened).toContain(`left ${bad.name}`)
+  })
+
   it('of a flood are refused, and it is banned while another peer goes on', async () => {
     const { link } = node.peer(bad)
     let refused = 0

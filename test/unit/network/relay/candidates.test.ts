@@ -126,6 +126,33 @@ describe('relay of candidates', () => {
     await sponsored.close()
   })
 
+  it('gets a body that the first to tell of it keeps back from others', async () => {
+    const node = await open('node')
+    const block = craftBlock(node.test.chain)
+    const answers = { blocks: () => blocksExchange.answer.encode([block.bytes]) }
+    const thief = node.peers.stranger('thief', { blocks: () => blocksExchange.answer.encode([new Uint8Array(0)]) })
+    const peer = node.peers.stranger('peer', answers)
+    await node.peers.hear(thief, candidateSubject, unitOf(block))
+    expect(await node.fetches[0]?.()).toEqual(block.bytes)
+    expect([...thief.penalties, ...peer.penalties]).toEqual([])
+    await node.close()
+  })
+
+  it('hands no body on that is another one than it should be, and charges who gave it', async () => {
+    const [between, sponsor] = [await open('between'), await open('sponsor')]
+    between.peers.connect(sponsor.peers)
+    const block = craftBlock(between.test.chain)
+    const mutated = Uint8Array.from([...block.bytes, 0])
+    const hostile = between.peers.stranger('hostile', { blocks: () => blocksExchange.answer.encode([mutated]) })
+    await between.peers.hear(hostile, candidateSubject, unitOf(block))
+    await settled()
+    expect(await sponsor.fetches[0]?.()).toBeUndefined()
+    expect(hostile.penalties).toEqual(['block-malformed'])
+    expect(sponsor.peers.all().flatMap(({ penalties }) => penalties)).toEqual([])
+    await between.close()
+    await sponsor.close()
+  })
+
   it('asks again for a body that was withheld, and charges for another one', async () => {
     const node = await open('node')
     const block = craftBlock(node.test.chain)

@@ -15,12 +15,17 @@ export class TokenBucket {
 
   /** Takes `amount` out; false, and nothing taken, where there is not so much. */
   take(amount: number, now: number): boolean {
+    if (!this.has(amount, now)) return false
+    this.#tokens -= amount
+    return true
+  }
+
+  /** Whether there is so much. */
+  has(amount: number, now: number): boolean {
     // A clock that was set back fills nothing, and begins anew from there.
     const elapsed = Math.max(0, now - this.#filled)
     this.#filled = now
     this.#tokens = Math.min(this.#burst, this.#tokens + (elapsed * this.#rate) / 1000)
-    if (amount > this.#tokens) return false
-    this.#tokens -= amount
-    return true
+    return amount <= this.#tokens
   }
 }

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest'
+import { openCore } from '../../src/core.js'
+import { createInlineVerifier } from '../../src/crypto/inline.js'
+import { SignatureCache } from '../../src/crypto/signature-cache.js'
+import { MemoryHub } from '../support/memory-transport.js'
+import { HandTime } from '../support/hand-time.js'
+import { TestChain } from '../support/chain.js'
+
+it('a core that never started closes all the same', async () => {
+  const time = new HandTime()
+  const test = await TestChain.open({})
+  const publicKey = new Uint8Array(32).fill(1)
+  const core = await openCore({
+    chain: test.chain,
+    verifier: createInlineVerifier(),
+    signatures: new SignatureCache(),
+    env: { clock: time, timers: time, log: test.log, random: { bytes: (length) => new Uint8Array(length) } },
+    peering: {
+      transport: new MemoryHub(time).plug(publicKey, '10.0.0.1'),
+      publicKey,
+      settings: { peers: [], outbound: 0, inbound: 0 },
+    },
+  })
+  expect(core.network?.peers.all()).toEqual([])
+  expect(core.network?.peers.neighbors()).toEqual([])
+  await core.close()
+})
