@@ -45,5 +45,5 @@ export default tseslint.config(
       'no-restricted-syntax': ['error', ...pureSyntax],
     },
   },
-  { files: ['*.config.ts'], rules: { 'no-restricted-syntax': 'off' } },
+  { files: ['**/*.config.ts'], rules: { 'no-restricted-syntax': 'off' } },
 )

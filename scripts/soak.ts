@@ -27,8 +27,6 @@ const timing = { minInterval: 2000, emptyInterval: 10_000, maxDrift: 15_000, pro
 const warmUp = { part: 0.4, least: 0.5, most: 10 }
 /** Milliseconds between two samples. */
 const longestInterval = 10_000
-/** Every so many samples objects are counted as well. */
-const wholeEvery = 6
 /** Milliseconds that a process may take to stop before it is killed. */
 const patience = 20_000
 
@@ -90,18 +88,21 @@ async function watch(child: ChildProcess): Promise<number> {
   const start = performance.now()
   const length = minutes * 60_000
   const interval = Math.min(longestInterval, length / 60)
-  const all: Taken[] = []
+  const warm = Math.min(warmUp.most, Math.max(warmUp.least, minutes * warmUp.part)) * 60_000
+  const counted: Taken[] = []
   console.log(heading())
   for (let due = interval; due <= length; due += interval) {
     await setTimeout(Math.max(0, start + due - performance.now()), undefined, interrupted)
-    child.send(all.length % wholeEvery === 0 ? 'all' : 'sample')
+    const counts = due >= warm
+    const first = counts && counted.length === 0
+    const last = due + interval > length
+    child.send(first || last ? 'all' : 'sample')
     const { sample } = await answer(child, 'sample')
     const taken = { hours: (performance.now() - start) / 3_600_000, sample }
-    all.push(taken)
+    if (counts) counted.push(taken)
     console.log(lineOf(taken))
   }
-  const warm = Math.min(warmUp.most, Math.max(warmUp.least, minutes * warmUp.part)) / 60
-  return judge(all.filter(({ hours }) => hours >= warm))
+  return judge(counted)
 }
 
 /** Runs a script of this folder in a process of its own. */

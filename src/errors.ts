@@ -39,7 +39,7 @@ export interface CodeEntry {
   readonly http: number
   /** JSON-RPC error code. */
   readonly rpc: number
-  /** Points a peer loses for sending this; 100 is a ban. */
+  /** Points a peer loses for sending this; 100 is a ban. None where honest nodes at two tips, or beside an upgrade, differ. */
   readonly penalty: number
   /** One sentence for the reference page. */
   readonly meaning: string
@@ -92,7 +92,7 @@ export const codes = {
   'tx-not-final': tx(45003, 0, 'the lockTime is not reached'),
   'tx-program-mismatch': tx(45007, 10, 'the programs are not those of the spent outputs and Script attributes'),
   'tx-signature': tx(45008, 10, 'a program signature does not verify'),
-  'tx-side-chain-signer': tx(45020, 10, 'a side-chain proof of work is not signed by a validator in force'),
+  'tx-side-chain-signer': tx(45020, 0, 'a side-chain proof of work is not signed by a validator in force'),
 
   // --- the pool ----------------------------------------------------------------------------------------------------
   'pool-coinbase': tx(43001, 10, 'a coinbase is only valid in a block'),
@@ -207,7 +207,7 @@ export const codes = {
   'did-operation-form': tx(45009, 10, 'not an operation of header, payload and proof, or one with other members'),
   'did-operation-unknown': tx(45009, 10, 'an operation is create, update or deactivate'),
   'did-credential-operation': tx(45009, 10, 'this version does not accept credential operations (declare, revoke)'),
-  'did-specification': tx(45009, 10, 'the chain does not accept this specification string'),
+  'did-specification': tx(45009, 0, 'the chain does not accept this specification string'),
   'did-previous-form': tx(45009, 10, 'previousTxid is 64 lowercase hex digits on an update and absent otherwise'),
   'did-payload-encoding': tx(45009, 10, 'the payload is not exact base64url without padding'),
   'did-payload-size': tx(45009, 10, 'the decoded payload is larger than the limit'),

@@ -1,5 +1,5 @@
 import { fit, rises } from './fit.js'
-import { type Sample, series, total } from './sample.js'
+import { mostMoreAlive, type Sample, series, total } from './sample.js'
 
 /** A sample and when it was taken. */
 export interface Taken {
@@ -12,8 +12,6 @@ const columns = ['minute', 'height', 'peers', 'joined', 'heap MB', 'ext. MB', 'R
   'handles',
   'files',
   'listeners',
-  'signals',
-  'targets',
 ])
 
 /** Says by what each figure rises, and returns the exit code: 1 when one rises by more than it may. */
@@ -22,15 +20,19 @@ export function judge(taken: readonly Taken[]): number {
   console.log(`\n${taken.length} samples from minute ${(first.hours * 60).toFixed(1)} on:`)
   let code = 0
   for (const { name, unit, most, of } of series) {
-    const points = taken.flatMap(({ hours, sample }) => {
-      const value = of(sample)
-      return value === undefined ? [] : [{ x: hours, y: value }]
-    })
-    const line = fit(points)
+    const line = fit(taken.map(({ hours, sample }) => ({ x: hours, y: of(sample) })))
     const bad = rises(line, most)
     if (bad) code = 1
     const slope = `${line.slope.toFixed(2)} ± ${line.error.toFixed(2)} ${unit}/h`
     console.log(`${name.padEnd(10)} ${slope.padStart(26)}  at most ${most}  ${bad ? 'RISES' : 'flat'}`)
+  }
+  for (const [kind, before] of Object.entries(first.sample.alive ?? {})) {
+    const after = last.sample.alive?.[kind] ?? NaN
+    const bad = !(after - before <= mostMoreAlive)
+    if (bad) code = 1
+    console.log(
+      `${kind.padEnd(11)} from ${before} to ${after} objects, at most ${mostMoreAlive} more  ${bad ? 'RISES' : 'flat'}`,
+    )
   }
   console.log(`resident memory from ${megabytes(first.sample.resident)} to ${megabytes(last.sample.resident)} MB`)
   console.log(`handles: ${listed(last.sample.handles)}`)
@@ -43,8 +45,8 @@ export function heading(): string {
 }
 
 export function lineOf({ hours, sample }: Taken): string {
-  const { height, peers, joined, heap, external, resident, handles, files, listeners, alive } = sample
-  const counts = [total(handles), files, total(listeners), alive?.signals ?? '', alive?.targets ?? '']
+  const { height, peers, joined, heap, external, resident, handles, files, listeners } = sample
+  const counts = [total(handles), files, total(listeners)]
   const cells = [
     (hours * 60).toFixed(1),
     height,

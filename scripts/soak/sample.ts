@@ -11,8 +11,8 @@ export interface Sample {
   readonly files: number
   /** Of each long-lived emitter. */
   readonly listeners: Readonly<Record<string, number>>
-  /** Objects that are alive. To count them takes the process a while, so not every sample has this. */
-  readonly alive: { readonly signals: number; readonly targets: number } | undefined
+  /** Objects that are alive, by their kind. To count them stops the process for seconds, so few samples have this. */
+  readonly alive: Readonly<Record<string, number>> | undefined
   readonly height: number
   readonly peers: number
   /** Connections that came in so far and became peers. */
@@ -29,7 +29,7 @@ export interface Series {
   readonly unit: string
   /** What it may rise by in an hour: bounded caches that are not full yet, and the turns of the traffic. */
   readonly most: number
-  of(sample: Sample): number | undefined
+  of(sample: Sample): number
 }
 
 const megabyte = 1_000_000
@@ -40,6 +40,7 @@ export const series: readonly Series[] = [
   { name: 'handles', unit: '', most: 10, of: ({ handles }) => total(handles) },
   { name: 'files', unit: '', most: 10, of: ({ files }) => files },
   { name: 'listeners', unit: '', most: 2, of: ({ listeners }) => total(listeners) },
-  { name: 'signals', unit: '', most: 60, of: ({ alive }) => alive?.signals },
-  { name: 'targets', unit: '', most: 60, of: ({ alive }) => alive?.targets },
 ]
+
+/** By how many more objects of a kind there may be at the end: those of connections that come and go, but none of those that went. */
+export const mostMoreAlive = 200

@@ -190,7 +190,11 @@ function addNetwork(registry: Registry, { chain, network, voting }: MetricSource
       peers.set({ direction: 'outbound' }, neighbors.length - inbound)
     },
   })
-  gauge('didledger_banned_peers', 'Nodes and addresses that are not let in for now.', () => network?.listBans().length ?? 0)
+  gauge(
+    'didledger_banned_peers',
+    'Nodes and addresses that are not let in for now.',
+    () => network?.listBans().length ?? 0,
+  )
   gauge(
     'didledger_sync_target_blocks',
     'Height of the best tip that is proved.',

@@ -39,7 +39,6 @@ export function startOf(node: Node, { ports, host }: Pick<Servers, 'ports' | 'ho
     rpc: `http://${host}:${ports.rpc}`,
     p2p: node.network?.transport.addresses ?? [],
   }
-  const signing = node.voting?.status().signing
   const lines = [
     `didledger ${start.name} at height ${start.height}, genesis ${start.genesis}`,
     '',
@@ -47,12 +46,18 @@ export function startOf(node: Node, { ports, host }: Pick<Servers, 'ports' | 'ho
     `WebSocket ${start.ws}`,
     `JSON-RPC  ${start.rpc}`,
     ...start.p2p.map((address) => `P2P       ${address}`),
-    ...(signing === undefined || signing === 'no-key'
-      ? []
-      : [`Votes     ${signing === 'yes' ? '' : 'not yet: '}${signing}`]),
+    ...votesLine(node.voting?.status().signing),
     `Data      ${start.dataDir}`,
   ]
   return { start, lines }
+}
+
+/** Whether the key of a node votes; nothing of a node without one. */
+function votesLine(signing: string | undefined): readonly string[] {
+  if (signing === undefined || signing === 'no-key') return []
+  if (signing === 'yes') return ['Votes     yes']
+  const why = signing === 'not-validator' ? 'the chain spec names other validators for the next block' : signing
+  return [`Votes     not now: ${why}`]
 }
 
 /**

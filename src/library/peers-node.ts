@@ -24,7 +24,7 @@ export function nodePeers(node: () => Node): NodePeers {
       try {
         return neighborOf(await peers.connect(requireAddress('address', address)))
       } catch (error) {
-        throw error instanceof LinkError ? new RuleError('peer-unreachable', `${address}: ${error.message}`) : error
+        throw error instanceof LinkError ? new RuleError('peer-unreachable', error.message) : error
       }
     },
     disconnect: (id) => network().network.peers.disconnect(id),

@@ -56,7 +56,8 @@ export class Network {
     const { chain, mempool } = this.#options
     const { peers, sync } = this
     this.#voting = voting
-    const candidates = voting === undefined ? undefined : new CandidateRelay({ ...this.#options, peers, voting, votes: this.votes })
+    const candidates =
+      voting === undefined ? undefined : new CandidateRelay({ ...this.#options, peers, voting, votes: this.votes })
     serveChain(peers, { chain, mempool, voting, candidates })
     const blocks = new BlockRelay({ chain, peers, sync })
     const votes = { start: () => voting && this.votes.start(voting), stop: () => this.votes.stop() }

@@ -83,7 +83,10 @@ export class VotingLink implements VotingPort {
     const { peers, timers } = this.#options
     const sources = this.#sources.get(mapKey(hash)) ?? new Set()
     const all = peers.all().filter((peer) => !this.#asks(peer, hash))
-    const order = [...all.filter((peer) => sources.has(peer)), ...all.filter((peer) => !sources.has(peer))]
+    // Whoever keeps one body back does not keep the next one back as well: the busy ones are asked last.
+    const load = (peer: Peer) => this.#asked.get(peer)?.size ?? 0
+    const rank = (peer: Peer) => 2 * load(peer) + (sources.has(peer) ? 0 : 1)
+    const order = all.sort((a, b) => rank(a) - rank(b))
     return new Promise((resolve) => {
       const cancels = new Set<() => void>()
       let open = 0

@@ -203,7 +203,10 @@ export class Ballot {
     const { signer, log } = this.#parts
     if (signer === undefined || message.kind === 'proof' || !equalBytes(signerOf(message), signer.publicKey)) return
     const place = { height: this.height, view: viewOf(message), step: stepOf(message) }
-    log.error(place, 'another node votes with the key of this one, or its sign state was lost: use a key on one node only')
+    log.error(
+      place,
+      'another node votes with the key of this one, or its sign state was lost: use a key on one node only',
+    )
   }
 
   #broadcast(message: SignedMessage): void {

@@ -42,7 +42,7 @@ export class SignStateError extends Error {
 /** Messages that are kept: of a height that stays open for long, the newest. Older ones are of views that are over. */
 const maxSigned = 512
 /** Bytes of the longest message, a proposal with the prevotes of 100 validators, and some room. */
-const maxMessageSize = 16_384
+export const maxMessageSize = 16_384
 const magic = fromUtf8('didledger/sign-state/1\0')
 const checksumSize = 32
 

@@ -143,6 +143,7 @@ export class Voting {
     chain.events.on('change', this.#onChange)
     mempool.events.on('accepted', this.#onAccepted)
     this.#renew()
+    this.#tellRefusal()
   }
 
   /** Ends all timers; resolves when nothing is under way any more. */
@@ -322,8 +323,8 @@ export class Voting {
     if (reason === this.#told) return
     this.#told = reason
     if (reason !== 'not-validator' && !reason?.startsWith('the sign state is missing')) return
-    const fields = { height: this.#ballot.height, key: toHex(this.#signer?.publicKey ?? new Uint8Array(0)), reason }
-    this.#options.log.warn(fields, 'this node does not vote')
+    const key = this.#signer && toHex(this.#signer.publicKey)
+    this.#options.log.warn({ height: this.#ballot.height, key, reason }, 'this node does not vote')
   }
 
   get #outlook(): Outlook {

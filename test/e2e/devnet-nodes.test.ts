@@ -127,7 +127,10 @@ describe('devnet --nodes 4', () => {
     try {
       const base = String(port - portOffsets.rest)
       const { code, err } = await run('devnet', '--nodes', '2', '--port-base', base, '--data-dir', dataDir)
-      expect([code, err]).toEqual([1, expect.stringMatching(/^error: node [12] ended with exit code 1:\nport \d+ of .* is in use;/)])
+      expect([code, err]).toEqual([
+        1,
+        expect.stringMatching(/^error: node [12] ended with exit code 1:\nport \d+ of .* is in use;/),
+      ])
       expect(processesIn(dataDir)).toEqual([])
     } finally {
       close()

@@ -31,7 +31,7 @@ afterAll(async () => {
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy()
   for (const server of servers.splice(0)) server.close()
-  await Promise.all(raws.splice(0).map((peer) => peer.stop()))
+  await Promise.all(raws.splice(0).map(async (peer) => peer.stop()))
   await siege.disperse()
 })
 
@@ -93,12 +93,13 @@ describe('a node and peers', () => {
       for (const link of links) await ended(link)
     })
     await expectWelcome()
-    expectBounds(seen, { grown: 60, cpu: 6 })
+    // 20 connections, and 512 streams of each until it is closed.
+    expectBounds(seen, { cpu: 6 })
   })
 
   it('that ask for blocks and never read them', async () => {
     const { source, victim } = siege
-    // 4 MiB in an answer.
+    // Eight of it fill an answer.
     const outputs = Array.from({ length: 8000 }, () => ({ to: 12, value: 1000n }))
     const large = craft(
       source.spec,
@@ -128,8 +129,8 @@ describe('a node and peers', () => {
       }
       await pause(8000)
     })
-    console.log(streams.filter(({ status }) => status !== 'open').length, 'of', streams.length, 'ended')
-    expectBounds(seen, { grown: 250, cpu: 8 })
+    // 64 MiB of answers that nobody takes, as much again while they are made, and 240 answers of 4 MiB in all.
+    expectBounds(seen, { grown: 170, cpu: 9 })
     await expectWelcome()
   })
 
@@ -151,8 +152,9 @@ describe('a node and peers', () => {
       }
       await expectWelcome()
     })
-    expect(most - before).toBeLessThan(60)
-    expectBounds(seen, { grown: 60, cpu: 6 })
+    // 16 without a key, 40 with one; the rest is for the connections of the test itself.
+    expect(most - before).toBeLessThan(70)
+    expectBounds(seen)
   })
 
   it('that open 1000 connections with proved keys', async () => {
@@ -169,11 +171,12 @@ describe('a node and peers', () => {
         await pause(200)
       }
       await results
-      await Promise.all(raws.splice(0).map((peer) => peer.stop()))
+      await Promise.all(raws.splice(0).map(async (peer) => peer.stop()))
       await expectWelcome()
     })
-    expect(most - before).toBeLessThan(60)
-    expectBounds(seen, { grown: 60, cpu: 5 })
+    // 16 without a key, 40 with one; the rest is for the connections of the test itself.
+    expect(most - before).toBeLessThan(70)
+    expectBounds(seen, { cpu: 5 })
   })
 
   it('that are more than it takes', async () => {
@@ -188,7 +191,7 @@ describe('a node and peers', () => {
       await siege.disperse()
     })
     await expectWelcome()
-    expectBounds(seen, { grown: 60, cpu: 6 })
+    expectBounds(seen, { cpu: 5 })
   })
 
   it('that tell addresses where nobody is', async () => {
@@ -226,16 +229,9 @@ describe('a node and peers', () => {
         await pause(200)
       }
     })
-    console.log(
-      'dials',
-      dials,
-      'at once',
-      most,
-      tellers.map(({ asked }) => asked.get('addresses')),
-    )
     expect(dials).toBeGreaterThan(0)
     expect(most).toBeLessThanOrEqual(2)
-    expectBounds(seen, { grown: 60, cpu: 3 })
+    expectBounds(seen)
   })
 })
 
@@ -265,11 +261,9 @@ describe('a node that starts among liars', () => {
     slow.answering(blocksExchange, never)
     wrong.answering(blocksExchange, (hashes) => hashes.map(() => source.chain.genesis.bytes))
     const peers = liars.map(({ transport }) => `127.0.0.1:${transport.port}`)
-    const began = performance.now()
     const victim = await Victim.start(directories.fresh('late'), genesis, [...peers, honest.line.p2p[0] as string])
     try {
       await siege.caughtUp(victim, 20)
-      console.log('learnt in', performance.now() - began)
     } finally {
       await victim.node.stop('SIGKILL')
     }

@@ -40,8 +40,6 @@ beforeAll(async () => {
 })
 afterEach(() => siege.disperse())
 afterAll(async () => {
-  if (process.env['HP_DEBUG'])
-    (await import('node:fs')).writeFileSync('/tmp/hp/victim.log', siege.victim.node.process.err)
   await siege.close()
   directories.remove()
 })
@@ -132,7 +130,7 @@ describe('a node and a peer', () => {
         }
       }
     })
-    expectBounds(seen, { grown: 60, cpu: 3 })
+    expectBounds(seen)
   })
 
   it('whose answers are longer than any', async () => {
@@ -154,7 +152,7 @@ describe('a node and a peer', () => {
       })
       await expectBan(siege.victim, peer, 'peer-message')
     })
-    expectBounds(seen, { grown: 60, cpu: 3 })
+    expectBounds(seen)
   })
 
   it('whose headers never end, and whose blocks are not there', async () => {
@@ -173,7 +171,7 @@ describe('a node and a peer', () => {
       expect(peer.asked.get('headers')).toBeLessThanOrEqual(5 * joined)
       await expectBan(siege.victim, peer, 'peer-withheld')
     })
-    expectBounds(seen, { grown: 60, cpu: 4 })
+    expectBounds(seen)
   })
 
   it('whose headers do not follow each other', async () => {
@@ -188,7 +186,7 @@ describe('a node and a peer', () => {
       expect(await siege.persist(peer)).toBe(2)
       await expectBan(siege.victim, peer, 'peer-headers')
     })
-    expectBounds(seen, { grown: 60, cpu: 3 })
+    expectBounds(seen)
   })
 
   it('that says it has more than it shows', async () => {
@@ -199,7 +197,7 @@ describe('a node and a peer', () => {
       expect(await siege.persist(peer)).toBe(5)
       await expectBan(siege.victim, peer, 'peer-withheld')
     })
-    expectBounds(seen, { grown: 60, cpu: 3 })
+    expectBounds(seen)
   })
 
   it('whose blocks break a rule', async () => {
@@ -210,7 +208,7 @@ describe('a node and a peer', () => {
       await tellBlocks(peer, link, () => craftBlock(source.chain, { fees: 1n }))
       await expectBan(siege.victim, peer, 'coinbase-value')
     })
-    expectBounds(seen, { grown: 60, cpu: 3 })
+    expectBounds(seen)
   })
 
   it('whose blocks are right but for their last signature', async () => {
@@ -245,7 +243,7 @@ describe('a node and a peer', () => {
       },
       { quiet: true },
     )
-    expectBounds(seen, { grown: 80, cpu: 6 })
+    expectBounds(seen)
   })
 
   it.each(mutations)('whose bodies of blocks are %s', async (_name, mutate) => {
@@ -273,7 +271,7 @@ describe('a node and a peer', () => {
       },
       { quiet: true },
     )
-    expectBounds(seen, { grown: 60, cpu: 3 })
+    expectBounds(seen)
   })
 
   it('whose transactions are signed wrongly', async () => {
@@ -283,7 +281,7 @@ describe('a node and a peer', () => {
     peer.answering(transactionsExchange, (txids) => txids.map((txid) => made.get(mapKey(txid))?.bytes ?? nothing))
     const seen = await siege.during(async () => {
       const link = await peer.join(victim.address)
-      for (let salt = 0; !link.closed; salt++) {
+      for (let salt = 0; salt < 200 && !link.closed; salt++) {
         const some = Array.from({ length: 100 }, (_, i) => unsigned(i, salt))
         for (const transaction of some) made.set(mapKey(transaction.hash), transaction)
         peer.tell(transactionSubject, { salt, names: some.map(({ hash: txid, digest }) => ({ txid, digest })) })
@@ -292,7 +290,7 @@ describe('a node and a peer', () => {
       await expectBan(siege.victim, peer, 'tx-signature')
     })
     expect(await victim.node.client.pool()).toEqual([])
-    expectBounds(seen, { grown: 60, cpu: 4 })
+    expectBounds(seen)
   })
 
   it('that announces what it does not hand out', async () => {
@@ -300,14 +298,14 @@ describe('a node and a peer', () => {
     peer.answering(transactionsExchange, (txids) => txids.map(() => nothing))
     const seen = await siege.during(async () => {
       const link = await peer.join(siege.victim.address)
-      for (let salt = 0; !link.closed; salt++) {
+      for (let salt = 0; salt < 500 && !link.closed; salt++) {
         const names = Array.from({ length: 512 }, () => ({ txid: randomBytes(32), digest: randomBytes(32) }))
         peer.tell(transactionSubject, { salt, names })
         await pause(10)
       }
       await expectBan(siege.victim, peer, 'peer-withheld')
     })
-    expectBounds(seen, { grown: 60, cpu: 4 })
+    expectBounds(seen)
   })
 
   it('that asks without end', async () => {
@@ -326,6 +324,7 @@ describe('a node and a peer', () => {
       await Promise.all([ask(), tell(), ended(link, 15)])
       await expectBan(siege.victim, peer, 'peer-flood')
     })
-    expectBounds(seen, { grown: 80, cpu: 12 })
+    // Five seconds of 100 questions each are answered before it is banned.
+    expectBounds(seen, { cpu: 5 })
   })
 })

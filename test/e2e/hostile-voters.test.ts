@@ -136,7 +136,7 @@ describe('a validator and a peer', () => {
       expect(asked).toBeGreaterThan(0)
       await expectBan(victim, peer, 'confirm-')
     })
-    expectBounds(seen, { grown: 60, cpu: 5 })
+    expectBounds(seen)
   })
 
   it('that says it has more blocks than anybody', async () => {
@@ -146,7 +146,7 @@ describe('a validator and a peer', () => {
       await peer.join(victim.address)
       await grow(3, 18)
     })
-    expectBounds(seen, { grown: 60, cpu: 5 })
+    expectBounds(seen)
   })
 
   it('that forges votes', async () => {
@@ -165,7 +165,7 @@ describe('a validator and a peer', () => {
       }
       await expectBan(victim, peer, 'vote-signature')
     })
-    expectBounds(seen, { grown: 60, cpu: 5 })
+    expectBounds(seen)
   })
 
   it('that tells the votes of a validator in views without end', async () => {
@@ -190,25 +190,19 @@ describe('a validator and a peer', () => {
       }
       const seconds = (Date.now() - began) / 1000
       const heights = (await victim.node.client.height()) - first + 1
-      console.log(view, heard.size, 64 * heights + 20 * seconds, heights)
       // What a validator is granted at a height and in a second is told on, whatever it says.
       expect(view - farView).toBeGreaterThan(64 * heights + 20 * seconds)
       expect(heard.size).toBeLessThanOrEqual(64 * heights + 20 * seconds)
     })
-    expectBounds(seen, { grown: 60, cpu: 12 })
+    // Each vote is looked at, and few are verified.
+    expectBounds(seen, { cpu: 6 })
   })
 
   it('that hands out the votes of a validator in views without end', async () => {
     const peers = await Promise.all(Array.from({ length: 8 }, () => HostilePeer.open(status)))
     const made = new Map<number, Uint8Array[]>()
     let open = 0
-    let given = 0
-    for (const peer of peers) {
-      peer.answering(votesExchange, () => {
-        given++
-        return made.get(open) ?? []
-      })
-    }
+    for (const peer of peers) peer.answering(votesExchange, () => made.get(open) ?? [])
     const seen = await during(async () => {
       for (const peer of peers) await peer.join(victim.address)
       const end = Date.now() + 10_000
@@ -225,9 +219,9 @@ describe('a validator and a peer', () => {
         open = height
         await pause(20)
       }
-      console.log('answers', given, 'heights', made.size)
     })
-    expectBounds(seen, { grown: 60, cpu: 12 })
+    // Each vote is looked at, and few are verified.
+    expectBounds(seen, { cpu: 6 })
   })
 
   it('that repeats what everybody knows', async () => {
@@ -246,9 +240,8 @@ describe('a validator and a peer', () => {
       await peer.join(victim.address)
       await until('votes', 10, () => Promise.resolve(heard.length > 20 ? true : 'none'))
       await grow(6)
-      console.log('given', given)
       expect(given).toBeGreaterThan(0)
     })
-    expectBounds(seen, { grown: 60, cpu: 6 })
+    expectBounds(seen)
   })
 })

@@ -5,7 +5,12 @@ import { addressOf } from '../../src/primitives/address.js'
 import { displayHash, toHex } from '../../src/primitives/bytes.js'
 import { genesisBlock, registerAssetTransaction } from '../../src/primitives/genesis.js'
 import { paramsAt, parseSpec } from '../../src/primitives/spec.js'
-import { devnetAccount, devnetAccountCount, devnetValidatorKey, localnetValidatorCount } from '../../src/wallet/devnet-accounts.js'
+import {
+  devnetAccount,
+  devnetAccountCount,
+  devnetValidatorKey,
+  localnetValidatorCount,
+} from '../../src/wallet/devnet-accounts.js'
 
 function shipped(name: string) {
   return parseSpec(readFileSync(new URL(`../../genesis/${name}.json`, import.meta.url), 'utf8'))

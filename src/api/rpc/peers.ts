@@ -57,7 +57,7 @@ export const peerMethods: readonly RpcMethod[] = [
       try {
         await networkOf(context).connect(address)
       } catch (error) {
-        throw error instanceof LinkError ? new RuleError('peer-unreachable', `${address}: ${error.message}`) : error
+        throw error instanceof LinkError ? new RuleError('peer-unreachable', error.message) : error
       }
       return true
     },

@@ -32,7 +32,7 @@ export class Dialer {
   readonly #dials = new Map<Place, Promise<ConnectedPeer>>()
   /** What own connections lead to. */
   readonly #placeOf = new Map<Link, Place>()
-  /** Why places that the node was told to connect to cannot be, as the log has it. */
+  /** Why places that the node was told to connect to cannot be reached, as the log has it: a code, or the failure of a link. */
   readonly #told = new Map<Place, string>()
   #stopped = false
 
@@ -128,8 +128,9 @@ export class Dialer {
     const { address, failures, wanted } = place
     const reason = error instanceof Error ? error.message : String(error)
     const lasting = error instanceof RuleError || failures >= attemptsUntold
-    const isNews = wanted && !this.#stopped && lasting && this.#told.get(place) !== reason
-    if (isNews) this.#told.set(place, reason)
+    const kind = error instanceof RuleError ? error.code : error instanceof LinkError ? error.failure : 'error'
+    const isNews = wanted && !this.#stopped && lasting && this.#told.get(place) !== kind
+    if (isNews) this.#told.set(place, kind)
     this.#options.log[isNews ? 'warn' : 'debug']({ address, reason, failures: failures + 1 }, 'could not connect')
   }
 

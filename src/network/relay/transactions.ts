@@ -20,7 +20,7 @@ import type { RelayPeers, RelaySync } from './parts.js'
 /** Milliseconds between two announcements, in which accepted transactions gather for the next. */
 const announceInterval = 20
 /** Refused transactions that are remembered until the next block, by digest. */
-export const refusedEntries = 20_000
+const refusedEntries = 20_000
 /** Transactions of an answer that are verified at a time. */
 const acceptedAtOnce = 32
 /** Milliseconds between two looks into the pools of peers, one peer each time: announcements may get lost. */

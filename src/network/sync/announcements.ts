@@ -12,7 +12,7 @@ import { type PeerStates, serves } from './peer-states.js'
 import { late, Stopped, type Waits } from './waits.js'
 
 /** New tips that are looked at, at once. */
-export const announcementsAtOnce = 64
+const announcementsAtOnce = 64
 /** Milliseconds that a peer is given for the block of a new tip, and peers that are asked for it. */
 const bodyPatience = 5_000
 const bodySources = 4

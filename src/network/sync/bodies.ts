@@ -1,3 +1,4 @@
+import { fixedLimits } from '../../primitives/spec.js'
 import { blocksAtOnce, blocksExchange } from '../wire/blocks.js'
 import { type Branch, miss, type PendingBlock } from './branch.js'
 import { isUnanswered, type SyncOptions, type SyncPeer } from './parts.js'
@@ -6,9 +7,9 @@ import { type PeerStates, serves } from './peer-states.js'
 /** Bytes of blocks that are here and not connected, or under way; what is under way may turn out larger than it was said to be. */
 export const bodyBytes = 32 * 1024 * 1024
 /** Peers that are asked for blocks at once. */
-export const bodyPeers = 8
+const bodyPeers = 8
 /** How often one peer is asked for a block in vain. */
-export const bodyTries = 3
+const bodyTries = 3
 /** Bytes that one question is for, at most, and what a block is taken for at least. */
 const questionBytes = 2 * 1024 * 1024
 const leastBlock = 400
@@ -42,8 +43,8 @@ export class BodyDownload {
   readonly #states: PeerStates
   readonly #owner: BodyOwner
   readonly #questions = new Set<Question>()
-  /** How much larger blocks come out than those who sent their headers say. */
-  #excess = 1
+  /** How large blocks come out, of what those who sent their headers say. */
+  #ratio = 1
   #stopped = false
 
   constructor(options: SyncOptions, states: PeerStates, owner: BodyOwner) {
@@ -107,8 +108,14 @@ export class BodyDownload {
     return chosen
   }
 
-  #sizeOf({ unit }: PendingBlock): number {
-    return Math.max(leastBlock, unit.size) * this.#excess
+  #sizeOf(block: PendingBlock): number {
+    return this.#possible(this.#possible(block.unit.size) * this.#ratio)
+  }
+
+  /** What is said of a size may be a lie in either direction. */
+  #possible(size: number): number {
+    const largest = this.#options.chain.spec.limits.blockSize + fixedLimits.auxPowSize
+    return Math.min(largest, Math.max(leastBlock, size))
   }
 
   async #fetch(peer: SyncPeer, blocks: readonly PendingBlock[]): Promise<void> {
@@ -132,7 +139,10 @@ export class BodyDownload {
     if (answer !== undefined) {
       const bytes = answer.reduce((sum, { length }) => sum + length, 0)
       state.answered(bytes, clock.now() - asked)
-      this.#learnSizes(blocks.slice(0, answer.length), bytes)
+      this.#learnSizes(
+        blocks.filter((_, i) => (answer[i]?.length ?? 0) > 0),
+        bytes,
+      )
     }
     this.#receive(peer, blocks, answer)
     for (const block of question.open) release(question, block)
@@ -142,9 +152,9 @@ export class BodyDownload {
   }
 
   #learnSizes(blocks: readonly PendingBlock[], bytes: number): void {
-    const said = blocks.reduce((sum, { unit }) => sum + Math.max(leastBlock, unit.size), 0)
-    const excess = Math.max(1, bytes / Math.max(1, said))
-    this.#excess = Math.max(excess, (7 * this.#excess + excess) / 8)
+    if (blocks.length === 0) return
+    const ratio = bytes / blocks.reduce((sum, { unit }) => sum + this.#possible(unit.size), 0)
+    this.#ratio = Math.max(ratio, (this.#ratio + ratio) / 2)
   }
 
   /** Gives the blocks to others when the answer is overdue, if there are others. */

@@ -43,7 +43,7 @@ export class HeaderDownload {
   #branch: Branch
   #assumed: AssumedChain | undefined
   #asked: SyncPeer | undefined
-  /** Whose headers the branch grew by last. */
+  /** Whose headers the branch grew by last, or who has the assumed block. */
   #giver: SyncPeer | undefined
   #work: Promise<void> | undefined
   /** Whether something happened since the last look at the peers. */
@@ -319,6 +319,7 @@ export class HeaderDownload {
       log.info({ height: assumeValid.height }, 'the block assumed to be valid is on the chain of the peers')
       this.#assumed = hashes
       this.#branch = new Branch(chain.tip)
+      this.#giver = peer
     } else {
       log.warn(
         { peer: peer.name, height: assumeValid.height },

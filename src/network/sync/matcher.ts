@@ -12,7 +12,7 @@ import { type Branch, miss, type PendingBlock } from './branch.js'
 import type { SyncPeer } from './parts.js'
 
 /** Bytes of blocks that are decoded and wait for the writer: decoded they take several times as much. */
-export const matchedBytes = 6 * 1024 * 1024
+const matchedBytes = 6 * 1024 * 1024
 
 /** What the matcher works for. */
 export interface MatcherOwner {

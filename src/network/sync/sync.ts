@@ -23,7 +23,7 @@ const ticksPerLine = 10
 /** Milliseconds that a branch is left alone whose block nobody hands out, or whose block is refused. */
 const leftAlone = 300_000
 /** Blocks that are remembered for that. */
-export const leftAloneBlocks = 256
+const leftAloneBlocks = 256
 /** Milliseconds until all peers are asked again for a confirmed block that nobody handed out. */
 const askAgain = 10_000
 /** Milliseconds that a single new block may take without the node being called behind. */
@@ -252,7 +252,8 @@ export class Sync {
     else log.warn(report, `a block that a peer proved work for breaks a rule: ${error.message}`)
     this.#leaveAlone(header.hash)
     const { code, message } = breachOf(error, header, chain)
-    if (codes[code].penalty > 0) dismiss(block.source, code, `the block ${header.id} of its headers is refused: ${message}`)
+    if (codes[code].penalty > 0)
+      dismiss(block.source, code, `the block ${header.id} of its headers is refused: ${message}`)
     this.#headers.cut(header.height)
     this.#wakeAll()
   }

@@ -6,8 +6,8 @@ import { equalBytes } from '../../primitives/bytes.js'
 import type { Branch, PendingBlock } from './branch.js'
 
 /** Blocks that are connected in one batch, and bytes of them. */
-export const batchBlocks = 256
-export const batchBytes = 8 * 1024 * 1024
+const batchBlocks = 256
+const batchBytes = 8 * 1024 * 1024
 /** Blocks of the first batch; later ones are as large as the time allows. */
 const firstBatch = 16
 /** Milliseconds that a batch should take at most: what was fetched is safe that soon, and the node can be stopped. */

@@ -12,7 +12,7 @@ import { type Hash, sha256, sha256d } from '../../../src/primitives/hash.js'
 import { attributeUsage, type Transaction } from '../../../src/primitives/transaction.js'
 import { craft, craftBlock, genesisCoin, outputOf } from '../../support/blocks.js'
 import { oneValidator, TestChain, withoutValidators } from '../../support/chain.js'
-import type { FakePeer} from '../../support/fake-peers.js';
+import type { FakePeer } from '../../support/fake-peers.js'
 import { FakePeers } from '../../support/fake-peers.js'
 import type { SpecOverrides } from '../../support/spec.js'
 

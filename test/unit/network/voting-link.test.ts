@@ -226,6 +226,18 @@ describe('a body', () => {
     expect(await link.fetch(missing.header.hash)).toBeUndefined()
   })
 
+  it('is not asked first of who keeps another one back, though it spoke of both', async () => {
+    const [first, second] = [craftBlock(test.chain), craftBlock(test.chain)]
+    const staller = stranger('a')
+    staller.other.answer = () => new Promise(() => {})
+    stranger('b', handsOut(second))
+    for (const block of [first, second]) await peers.hear(staller, voteSubject, prevoteFor(block))
+    const lost = link.fetch(first.header.hash)
+    expect(await link.fetch(second.header.hash)).toEqual(Buffer.from(second.bytes))
+    await timers.fire(8000)
+    expect(await lost).toBeUndefined()
+  })
+
   it('is nowhere without peers', async () => {
     expect(await link.fetch(new Uint8Array(32))).toBeUndefined()
     expect(timers.waiting).toEqual([1000])

@@ -11,6 +11,9 @@ import {
   sameValue,
   type VotingMessage,
 } from '../../../src/voting/message.js'
+import { proposalSubject, voteSubject } from '../../../src/network/wire/votes.js'
+import { quorum } from '../../../src/primitives/spec.js'
+import { maxMessageSize } from '../../../src/voting/sign-state.js'
 import { bytes, hash, header, mutated, mutation, proposal as anyProposal, u32 } from '../../support/arbitraries.js'
 import { shape } from '../../support/shape.js'
 import { fakeHeader, Voters } from '../../support/voting.js'
@@ -116,6 +119,20 @@ describe('the bytes of a message', () => {
       }),
       { numRuns: 1000 },
     )
+  })
+
+  it('fit their topics and the sign state with a hundred validators', () => {
+    const voters = new Voters(100, 7)
+    const block = fakeHeader(7, 'a')
+    const prevotes = (count: number) =>
+      [...voters.keys.keys()].slice(0, count).map((place) => voters.prevote(place, 0, block.hash))
+    const proposalSize = (count: number) => encodeMessage(voters.proposal(1, block, prevotes(count))).length
+    // A quorum, as an honest sponsor sends it, and all of them.
+    expect([proposalSize(quorum(100)), proposalSize(100)]).toEqual([6_788, 9_989])
+    expect(proposalSize(100)).toBeLessThan(Math.min(proposalSubject.topic.size, maxMessageSize))
+    const votes = [voters.precommit(0, 0, block), voters.prevote(0, 0, block.hash), voters.nilPrecommit(0, 0)]
+    expect(votes.map((vote) => encodeMessage(vote).length)).toEqual([317, 138, 106])
+    expect(voteSubject.topic.size).toBeGreaterThanOrEqual(317)
   })
 
   it('have a view below 2^31, a known kind and at most 100 prevotes', () => {

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import type { KnownHeader } from '../../../src/chain/headers.js'
 import { Block } from '../../../src/primitives/block.js'
 import { equalBytes, toHex } from '../../../src/primitives/bytes.js'
 import { encodeMessage } from '../../../src/voting/message.js'
@@ -262,6 +263,32 @@ describe('validators that change', () => {
       parameters: { validators: [0, 1, 2, 5].map((person) => toHex(testPublicKey(person))) },
     },
   ]
+
+  it('may be more, and fewer again: those who leave follow', async () => {
+    const keysOf = (persons: readonly number[]) => ({
+      validators: persons.map((person) => toHex(testPublicKey(person))),
+    })
+    const changing = [
+      { height: 2, name: 'more', parameters: keysOf([0, 1, 2, 3, 4, 5, 6]) },
+      { height: 4, name: 'fewer', parameters: keysOf([5, 6]) },
+    ]
+    net = await TestNet.four({ upgrades: changing })
+    for (const person of [4, 5, 6]) await net.add({ person })
+    await net.allAt(3, 40_000)
+    expect(net.nodes.map(({ voting }) => voting.status().signing)).toEqual([
+      ...Array<string>(5).fill('not-validator'),
+      ...['yes', 'yes'],
+    ])
+    await net.allAt(5, 30_000)
+    expect(tips().size).toBe(1)
+    const { test } = net.nodes[0] as TestNode
+    const votesAt = (height: number) => {
+      const known = test.chain.headers.active(height) as KnownHeader
+      return test.reader.confirm(known.header.hash)?.votes.length
+    }
+    expect([1, 2, 3].every((height) => (votesAt(height) as number) >= (height === 1 ? 3 : 5))).toBe(true)
+    expect([votesAt(4), votesAt(5)]).toEqual([2, 2])
+  })
 
   it('vote from the height of the upgrade on', async () => {
     net = await TestNet.four({ upgrades })

@@ -4,7 +4,7 @@ import { bodyBytes } from '../../../../src/network/sync/bodies.js'
 import { Branch } from '../../../../src/network/sync/branch.js'
 import type { SyncProgress } from '../../../../src/network/sync/sync.js'
 import { blocksExchange } from '../../../../src/network/wire/blocks.js'
-import { headersExchange, locatorHashes } from '../../../../src/network/wire/headers.js'
+import { headersExchange, type HeaderUnit, locatorHashes } from '../../../../src/network/wire/headers.js'
 import { memoryStore, oneValidator, TestChain, withoutValidators } from '../../../support/chain.js'
 import { faultOf } from '../../../support/ledger.js'
 import { longChain, SyncNode, TestPeer, unitAt } from '../../../support/sync.js'
@@ -126,6 +126,18 @@ describe.each([
     await node.until(() => node.height === length)
     expect(node.target.clock.time - began).toBeLessThan(30_000)
     expect(dripping.asked.get('headers')).toBeLessThan(10)
+  })
+
+  it.each([0, 0xffffffff])('asks for many blocks at once where headers say that each has %i bytes', async (size) => {
+    const peer = new TestPeer(source).answering(
+      headersExchange,
+      async (_question, honest: () => Promise<readonly HeaderUnit[]>) =>
+        (await honest()).map((unit) => ({ ...unit, size })),
+    )
+    const node = await start([peer])
+    await node.until(() => node.height === length)
+    expect(peer.asked.get('blocks')).toBeLessThan(50)
+    expect(peer.penalties).toEqual([])
   })
 
   it('takes the blocks that a peer withholds from another', async () => {
