@@ -198,7 +198,11 @@ function specOf({ network, spec }: Pick<CreateNodeOptions, 'network' | 'spec'>):
   if ((network === undefined) === (spec === undefined)) {
     throw new UserError('createNode needs either network, a chain that comes with the package, or spec')
   }
-  if (spec !== undefined) return parseSpec(typeof spec === 'string' ? spec : JSON.stringify(spec))
+  if (spec !== undefined) {
+    if (typeof spec !== 'string') return parseSpec(JSON.stringify(spec))
+    if (/^\s*\{/.test(spec)) return parseSpec(spec)
+    throw new UserError('spec: the JSON text of a chain spec is needed, or the object; a file has to be read first')
+  }
   if (network === undefined || !isShippedSpec(network)) {
     throw new UserError(`network: ${network} is none of ${shippedSpecs.join(', ')}; another chain is given as spec`)
   }

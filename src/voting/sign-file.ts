@@ -1,8 +1,11 @@
 import { open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { UserError } from '../errors.js'
 
 /** Where the sign state is kept. */
 export interface SignStore {
+  /** The file, where it is one. */
+  readonly path?: string
   /** The bytes saved last; undefined when there are none. */
   load(): Promise<Uint8Array | undefined>
   /** Resolves when the bytes are sure to outlive a crash, in place of those before. One at a time. */
@@ -20,7 +23,7 @@ export class SignFile implements SignStore {
   async load(): Promise<Uint8Array | undefined> {
     return readFile(this.path).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return undefined
-      throw error
+      throw new UserError(`cannot read ${this.path}, where the validator key notes what it signed: ${error.message}`)
     })
   }
 

@@ -69,7 +69,7 @@ export class Signer {
     } catch (error) {
       if (!(error instanceof SignStateError)) throw error
       signer.#lost = `the sign state is damaged (${error.message})`
-      options.log.error({ reason: error.message }, 'the sign state is damaged')
+      options.log.error({ path: options.store.path, reason: error.message }, 'the sign state is damaged')
     }
     return signer
   }

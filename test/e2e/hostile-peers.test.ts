@@ -57,6 +57,9 @@ function follower(before: Header, fields: Partial<Header> = {}): HeaderUnit {
   return { header, auxPow: auxPowBytes(solved(header)), confirm: nothing, size: 400 }
 }
 
+/** Of somebody who is not asked for the chain. */
+const tellsOnly = { services: 0 }
+
 /** Tells of blocks and hands them out, each with the body that `bodyOf` gives it; until its connection ends. */
 async function tellBlocks(
   peer: HostilePeer,
@@ -202,7 +205,7 @@ describe('a node and a peer', () => {
 
   it('whose blocks break a rule', async () => {
     const { source } = siege
-    const peer = await HostilePeer.of(source)
+    const peer = await HostilePeer.of(source, { status: tellsOnly })
     const seen = await siege.during(async () => {
       const link = await peer.join(siege.victim.address)
       await tellBlocks(peer, link, () => craftBlock(source.chain, { fees: 1n }))
@@ -221,7 +224,10 @@ describe('a node and a peer', () => {
     let refused = ''
     const plan = (): BlockPlan => ({ transactions: [...right, unsigned(parts - 1, made.length)] })
     const lies = { chainWork: 1n << 200n, tipHash: randomBytes(32) }
-    const [first, second] = [await HostilePeer.of(source), await HostilePeer.of(source, { status: lies })]
+    const [first, second] = [
+      await HostilePeer.of(source, { status: tellsOnly }),
+      await HostilePeer.of(source, { status: lies }),
+    ]
     const seen = await siege.during(
       async () => {
         const link = await first.join(siege.victim.address)

@@ -6,20 +6,10 @@ import type { Hash } from '../../primitives/hash.js'
 import type { Header } from '../../primitives/header.js'
 import { LinkError } from '../link.js'
 import type { Assumed } from '../options.js'
-import type { Exchange } from '../wire/exchange.js'
-import type { Status } from '../wire/status.js'
+import type { Peer } from '../peers/peer.js'
 
 /** A neighbour, as far as the sync cares. */
-export interface SyncPeer {
-  readonly id: number
-  readonly name: string
-  /** The latest that it said of itself. */
-  readonly status: Status
-  readonly closed: boolean
-  ask<Q, A>(exchange: Exchange<Q, A>, question: Q): Promise<A>
-  penalise(code: Code, detail?: string): void
-  close(reason: string): void
-}
+export type SyncPeer = Omit<Peer, 'link'>
 
 /** The neighbours. */
 export interface SyncPeers {

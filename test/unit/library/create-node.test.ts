@@ -344,6 +344,7 @@ describe('createNode', () => {
     [{ network: 'devnet', spec: '{}' }, /either network/],
     [{ network: 'mainnet' }, /none of devnet, localnet, pow/],
     [{ spec: '{' }, /not valid/],
+    [{ spec: './corp.json' }, /a file has to be read first/],
     [{ spec: { name: 'x' } }, /not valid/],
     [{ network: 'devnet', mining: { seconds: 0 } }, /seconds/],
     [{ network: 'devnet', accounts: 101 }, /accounts/],

@@ -3,6 +3,7 @@ import { blockOf, parseMessage, signerOf, stepOf, viewOf } from '../../../src/vo
 import { mapKey } from '../../../src/primitives/bytes.js'
 import type { KnownHeader } from '../../../src/chain/headers.js'
 import { keys } from '../../../src/storage/schema.js'
+import { quietLog } from '../../support/chain.js'
 import { testPublicKey } from '../../support/spec.js'
 import { MemorySigns, TestNet, type TestNode } from './net.js'
 
@@ -88,12 +89,17 @@ describe('a sign state that is not there', () => {
     const [, second] = net.nodes as [TestNode, TestNode]
     await net.remove(second)
     // Database and sign state are both lost.
-    const again = await net.add({ person: 1 })
+    const warnings: unknown[] = []
+    const log = { ...quietLog(), warn: ({ reason }: Record<string, unknown>) => void warnings.push(reason) }
+    const again = await net.add({ person: 1 }, true, { log })
     expect(signing(again)).toMatch(/missing.*--reset-sign-state/)
     await net.allAt(2, 30_000)
     expect(again.height()).toBe(2)
     expect(signing(again)).toMatch(/missing/)
     expect(again.signs.saves).toBe(0)
+    // Whoever gave it the key hears of it, once; so does who gave it a key of nobody.
+    await net.add({ person: 9 }, true, { log })
+    expect(warnings).toEqual([expect.stringMatching(/missing.*--reset-sign-state/), 'not-validator'])
   })
 
   it('is begun after a reset, from the height after the one that was open', async () => {
