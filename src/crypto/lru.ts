@@ -1,6 +1,8 @@
 /** A map of at most `capacity` entries; the least recently used one makes room. */
 export class LruMap<Value> {
   readonly #entries = new Map<string, Value>()
+  /** One iterator for all time: a new one would have to pass the places of all that went before. */
+  readonly #oldest = this.#entries.keys()
   readonly #capacity: number
 
   constructor(capacity: number) {
@@ -23,6 +25,6 @@ export class LruMap<Value> {
   set(key: string, value: Value): void {
     this.#entries.delete(key)
     this.#entries.set(key, value)
-    if (this.#entries.size > this.#capacity) this.#entries.delete(this.#entries.keys().next().value as string)
+    if (this.#entries.size > this.#capacity) this.#entries.delete(this.#oldest.next().value as string)
   }
 }

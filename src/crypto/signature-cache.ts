@@ -11,6 +11,8 @@ export const signatureCacheEntries = 131_072
  */
 export class SignatureCache {
   readonly #verified = new Set<string>()
+  /** One iterator for all time: a new one would have to pass the places of all that went before. */
+  readonly #oldest = this.#verified.values()
   readonly #capacity: number
 
   constructor(capacity: number = signatureCacheEntries) {
@@ -28,7 +30,7 @@ export class SignatureCache {
       const id = identity(check)
       if (id === undefined) continue
       this.#verified.add(id)
-      if (this.#verified.size > this.#capacity) this.#verified.delete(this.#verified.values().next().value as string)
+      if (this.#verified.size > this.#capacity) this.#verified.delete(this.#oldest.next().value as string)
     }
   }
 

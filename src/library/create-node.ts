@@ -18,7 +18,7 @@ import { nodeChain, nodeMempool } from './chain-node.js'
 import { nodeEvents } from './events.js'
 import type { ApiOptions, CreateNodeOptions, LedgerNode, NodeDevnet } from './node.js'
 import { peeringOptions } from './peering-options.js'
-import { nodePeers, syncProgress, untilSynced } from './peers-node.js'
+import { nodePeers, syncProgress, untilSynced, votingOf } from './peers-node.js'
 import { isShippedSpec, shippedSpecFile, shippedSpecs } from './shipped.js'
 import { addressBytes, nodeWallet, units } from './wallet-node.js'
 
@@ -85,7 +85,7 @@ async function embedded(
     synced: async (options?: { readonly timeout?: number }) => untilSynced(live(), closing.signal, options),
     peers: node.network && nodePeers(live),
     get voting() {
-      return live().voting?.status()
+      return votingOf(live())
     },
     events: nodeEvents(node, log),
     devnet: node.devnet && nodeDevnet(live),

@@ -7,7 +7,6 @@ import type { Block } from '../primitives/block.js'
 import type { DidOperationJson } from '../primitives/operation.js'
 import type { Transaction } from '../primitives/transaction.js'
 import type { SigningAccount } from '../wallet/accounts.js'
-import type { VotingStatus } from '../voting/voting.js'
 import type { DocumentChanges, RecoveryKey } from '../wallet/identity.js'
 import type { ShippedSpec } from './shipped.js'
 
@@ -80,7 +79,7 @@ export interface LedgerNode {
   /** Undefined unless `peers`, `listen` or `mdns` asked for them. */
   readonly peers: NodePeers | undefined
   /** How the vote on the next block goes; undefined on a chain without validators, and on a devnet. */
-  readonly voting: VotingStatus | undefined
+  readonly voting: NodeVoting | undefined
   /** Undefined on any chain but a devnet. */
   readonly devnet: NodeDevnet | undefined
   /** Base URLs; undefined when nothing listens. */
@@ -224,6 +223,20 @@ export interface NodePeers {
   connect(address: string): Promise<Neighbor>
   /** Closes the connection to the peer of this id and opens none for ten minutes; false where there is none. */
   disconnect(id: number): boolean
+}
+
+/** How the vote on the next block goes. */
+export interface NodeVoting {
+  readonly height: number
+  /** How many validators had their turn at this height before the present one. */
+  readonly view: number
+  readonly step: 'propose' | 'prevote' | 'precommit'
+  /** Public key of the validator whose turn it is, hex. */
+  readonly sponsor: string
+  /** `yes`, `no-key`, `not-validator`, or the reason why this node does not vote. */
+  readonly signing: string
+  /** Set when two confirmed blocks of one height exist: this node does not vote any more. */
+  readonly alarm?: string
 }
 
 /** A peer that is connected, or is not any more. */

@@ -5,7 +5,8 @@ import { neighborOf } from '../network/peers/neighbor.js'
 import { serves } from '../network/sync/peer-states.js'
 import type { SyncProgress } from '../network/sync/progress.js'
 import type { Node } from '../node.js'
-import type { NodePeers } from './node.js'
+import { toHex } from '../primitives/bytes.js'
+import type { NodePeers, NodeVoting } from './node.js'
 import { requireAddress } from './peering-options.js'
 
 /** Milliseconds in which something has to move, unless told otherwise, while {@link untilSynced} waits. */
@@ -34,6 +35,12 @@ export function nodePeers(node: () => Node): NodePeers {
 /** How far a node is. One without peers is where it wants to be. */
 export function syncProgress({ network, sync }: Node): SyncProgress {
   return network?.network.sync.progress() ?? { stage: 'idle', rate: 0, reason: 'this node has no peers', ...sync() }
+}
+
+/** How the vote on the next block goes, as a node in this process shows it. */
+export function votingOf({ voting }: Node): NodeVoting | undefined {
+  const status = voting?.status()
+  return status && { ...status, sponsor: toHex(status.sponsor) }
 }
 
 /**

@@ -19,10 +19,11 @@ import { keys } from '../storage/schema.js'
 import { Ballot, type BallotParts } from './ballot.js'
 import { Bodies } from './bodies.js'
 import { Candidates, type CandidateUnit, type FetchBody } from './candidates.js'
+import { confirmVotes } from './decided.js'
 import { type Contradiction, Evidence } from './evidence.js'
 import { Gate } from './gate.js'
 import { Lag } from './lag.js'
-import { encodeMessage, parseMessage, type PrecommitMessage, type Step } from './message.js'
+import { encodeMessage, parseMessage, type Step } from './message.js'
 import { OwnBlock } from './own-block.js'
 import { Pace } from './pace.js'
 import type { VotingPort } from './port.js'
@@ -214,7 +215,8 @@ export class Voting {
     const theirs = parseSummary(summary)
     const { height, machine } = this.#ballot
     if (theirs.height > height) return []
-    const messages = theirs.height === height ? machine.missing(theirs) : this.#confirmOf(theirs.height)
+    const messages =
+      theirs.height === height ? machine.missing(theirs) : confirmVotes(this.#options.chain, theirs.height)
     const answer: Uint8Array[] = []
     let room = missingBytes
     for (const message of messages) {
@@ -376,17 +378,6 @@ export class Voting {
     const { hash: previous, height } = chain.tip.header
     const open = { spec: chain.spec, genesis: chain.genesis.header.hash, height: height + 1, previous }
     return new Ballot(this.#parts, new Gate({ ...open, verifier, clock, verified: chain.confirmSignatures }))
-  }
-
-  /** The votes of the confirm of a decided height. */
-  #confirmOf(height: number): PrecommitMessage[] {
-    const { chain } = this.#options
-    const known = height === 0 ? undefined : chain.headers.active(height)
-    const row = known === undefined ? undefined : chain.database.get(keys.confirm(known.header.hash))
-    if (known === undefined || row === undefined) return []
-    const { header } = known
-    const { proposal, votes } = parseConfirm(row)
-    return votes.map(({ signer, signature }) => ({ kind: 'precommit', height, header, proposal, signer, signature }))
   }
 
   #raiseAlarm(): void {

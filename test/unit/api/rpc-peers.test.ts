@@ -102,7 +102,7 @@ describe('the methods of the owner', () => {
     const address = '192.0.2.7:1'
     expect(await rpc.refusal('addpeer', { address })).toMatchObject({
       code: -32009,
-      data: '192.0.2.7:1: connection refused',
+      data: 'connection refused',
     })
     failure = new RuleError('peer-genesis', 'another chain')
     expect(await rpc.refusal('addpeer', { address })).toMatchObject({ code: -32000, data: 'another chain' })

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { LruMap } from '../../../src/crypto/lru.js'
 
@@ -22,5 +23,26 @@ describe('LruMap', () => {
     map.set('c', 4)
     expect(map.size).toBe(2)
     expect([map.get('a'), map.get('b'), map.get('c')]).toEqual([3, undefined, 4])
+  })
+
+  it('does what a list would that is searched from the front', () => {
+    const step = fc.record({ key: fc.constantFrom(...'abcdefgh'), write: fc.boolean() })
+    const property = fc.property(
+      fc.integer({ min: 1, max: 5 }),
+      fc.array(step, { maxLength: 60 }),
+      (capacity, steps) => {
+        const map = new LruMap<number>(capacity)
+        let list: { key: string; value: number }[] = []
+        for (const [value, { key, write }] of steps.entries()) {
+          const known = list.find((entry) => entry.key === key)
+          if (write) map.set(key, value)
+          else expect(map.get(key)).toBe(known?.value)
+          const used = write ? { key, value } : known
+          if (used !== undefined) list = [...list.filter((entry) => entry.key !== key), used].slice(-capacity)
+          expect(map.size).toBe(list.length)
+        }
+      },
+    )
+    fc.assert(property, { numRuns: 1000 })
   })
 })

@@ -65,4 +65,30 @@ describe('SignatureCache', () => {
     const all = Array.from({ length: 25 }, (_, index) => numbered(index))
     expect(cache.unknown(all)).toEqual(all.slice(0, 15))
   })
+
+  it('takes a check as fast when it is full as when it is not', () => {
+    const capacity = 131_072
+    const cache = new SignatureCache(capacity)
+    let count = 0
+    const next = () => {
+      const signed = new Uint8Array(64)
+      new DataView(signed.buffer).setUint32(0, count++)
+      return checkOf(text, [key(2)], [signed])
+    }
+    const fastest = () => {
+      const times = Array.from({ length: 8 }, () => {
+        const checks = Array.from({ length: 500 }, next)
+        const start = performance.now()
+        cache.add(checks)
+        return performance.now() - start
+      })
+      return Math.min(...times)
+    }
+    cache.add(Array.from({ length: 20_000 }, next))
+    const roomy = fastest()
+    // The places of 60,000 that went are still there.
+    cache.add(Array.from({ length: capacity + 40_000 }, next))
+    expect(cache.size).toBe(capacity)
+    expect(fastest()).toBeLessThan(4 * roomy)
+  })
 })
