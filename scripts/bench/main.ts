@@ -1,6 +1,6 @@
 /**
  * npm run bench [-- SUITE…] [--json]: the figures of docs/performance.md, measured in one run. Without a suite all of
- * them run, about three minutes.
+ * them run, about fifteen minutes.
  */
 import { connectSuite } from './connect.js'
 import { eventsSuite } from './events.js'

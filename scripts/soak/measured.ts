@@ -14,6 +14,9 @@ import type { Sample } from './sample.js'
 /** What the process says to the one that forked it. */
 export type Said = { readonly places: Places } | { readonly sample: Sample }
 
+/** Signatures that only a cache for the life of the node comes to know here. */
+const lasting = 64
+
 const [spec = '', dataDir = ''] = process.argv.slice(2)
 
 fillCaches()
@@ -96,19 +99,19 @@ async function stop(): Promise<void> {
   process.exit()
 }
 
-/** What a node remembers is full after hours or days. Here it is from the start, so that what still grows is no memory. */
+/** What a node remembers is full after hours or days. Here it is soon, so that what grows later is no memory. */
 function fillCaches(): void {
   const { add } = SignatureCache.prototype
   const filled = new WeakSet()
   SignatureCache.prototype.add = function (this: InstanceType<typeof SignatureCache>, checks) {
-    if (!filled.has(this)) {
-      filled.add(this)
-      for (let size = -1; this.size > size;) {
-        size = this.size
-        add.call(this, fakeChecks(size))
-      }
-    }
     add.call(this, checks)
+    // Smaller ones serve one call.
+    if (this.size < lasting || filled.has(this)) return
+    filled.add(this)
+    for (let size = 0; this.size > size;) {
+      size = this.size
+      add.call(this, fakeChecks(size))
+    }
   }
   const { open } = EventLog
   EventLog.open = (options) => open.call(EventLog, { ...options, kept: 1000 })
