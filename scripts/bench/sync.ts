@@ -60,7 +60,6 @@ export async function syncSuite(): Promise<Row[]> {
       },
       { name: 'connect empty blocks with confirms from memory', value: empty.local, unit: 'blocks/s' },
       { name: 'learn them from a peer', value: empty.synced, unit: 'blocks/s', target: { least: 1500 } },
-      { name: 'resident memory after it', value: process.memoryUsage.rss() / 1e6, unit: 'MB', target: { most: 500 } },
     ]
   } finally {
     await verifier.close()

@@ -1,6 +1,6 @@
 import type { Log } from '../../env.js'
 import type { LinkOwner, Topic, Verdict } from '../link.js'
-import type { Libp2pNode, PeerId } from './libp2p.js'
+import type { Libp2pNode, PeerId, Stream } from './libp2p.js'
 import type { Libp2pLink } from './link.js'
 
 interface Heard {
@@ -16,7 +16,9 @@ interface WireMessage {
 
 /** What Gossipsub has beyond the type that it is made as. */
 interface Inside {
-  readonly streamsOutbound: ReadonlyMap<string, unknown>
+  readonly peers: ReadonlyMap<string, PeerId>
+  readonly streamsOutbound: Map<string, { readonly rawStream: Pick<Stream, 'status' | 'abort'> }>
+  removePeer(peer: PeerId): void
   handleReceivedRpc(from: PeerId, rpc: { messages: readonly WireMessage[] }): Promise<void>
   reportMessageValidationResult(id: string, source: string, verdict: Verdict): void
 }
@@ -54,7 +56,21 @@ export class Gossip {
 
   /** Whether messages can go to a neighbour. */
   reaches(peer: string): boolean {
-    return this.#inside.streamsOutbound.has(peer)
+    return this.#inside.streamsOutbound.get(peer)?.rawStream.status === 'open'
+  }
+
+  /**
+   * Forgets neighbours that are gone and streams that have ended. Of those that went while Gossipsub opened a stream to them it
+   * keeps that stream for ever, with the connection, and never opens another to the same node.
+   */
+  sweep(): void {
+    const { streamsOutbound, peers } = this.#inside
+    for (const [name, { rawStream }] of streamsOutbound) {
+      if (rawStream.status === 'open' && this.#setting.linkOf(name) !== undefined) continue
+      streamsOutbound.delete(name)
+      rawStream.abort(new Error('its connection has ended'))
+    }
+    for (const [name, peer] of peers) if (this.#setting.linkOf(name) === undefined) this.#inside.removePeer(peer)
   }
 
   publish(id: string, message: Uint8Array): void {

@@ -314,6 +314,7 @@ export class Libp2pTransport implements NodeTransport {
     this.#cancelRounds = timers.after(this.#limits.roundInterval, () => {
       const running = this.#running
       if (running === undefined || this.#closed) return
+      running.gossip.sweep()
       for (const link of this.#byPeer.values()) if (!running.gossip.reaches(link.peer)) this.#introduce(link)
       for (const [name, peer] of this.#departed) {
         if (this.#byPeer.has(name)) continue

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import { Gossip, type GossipSetting } from '../../../src/network/transport/gossip.js'
+import { quietLog } from '../../support/chain.js'
+
+type Status = 'open' | 'closing' | 'closed' | 'aborted' | 'reset'
+
+/** Gossip over a service that has a stream of some status to each neighbour; those with a link are connected. */
+function gossipOver(neighbours: Record<string, { status?: Status; link: boolean }>) {
+  const aborted: string[] = []
+  const removed: string[] = []
+  const peers = new Map(Object.keys(neighbours).map((name) => [name, name]))
+  const streamsOutbound = new Map(
+    Object.entries(neighbours).flatMap(([name, { status }]) =>
+      status === undefined ? [] : [[name, { rawStream: { status, abort: () => aborted.push(name) } }] as const],
+    ),
+  )
+  const service = {
+    peers,
+    streamsOutbound,
+    removePeer: (peer: string) => (peers.delete(peer), removed.push(peer)),
+    handleReceivedRpc: () => Promise.resolve(),
+    addEventListener: () => {},
+  }
+  const setting = {
+    log: quietLog(),
+    topics: new Map(),
+    linkOf: (peer: string) => (neighbours[peer]?.link === true ? {} : undefined),
+  }
+  const gossip = new Gossip(
+    service as unknown as ConstructorParameters<typeof Gossip>[0],
+    setting as unknown as GossipSetting,
+  )
+  return { gossip, aborted, removed, streams: () => [...streamsOutbound.keys()], peers: () => [...peers.keys()] }
+}
+
+describe('gossip with neighbours that went while a stream to them was being opened', () => {
+  it('lets go of their streams, and of those that have ended', () => {
+    const { gossip, aborted, removed, streams, peers } = gossipOver({
+      here: { status: 'open', link: true },
+      torn: { status: 'reset', link: true },
+      gone: { status: 'open', link: false },
+      late: { link: false },
+      opening: { link: true },
+    })
+    expect(['here', 'torn', 'gone', 'late', 'opening'].filter((peer) => gossip.reaches(peer))).toEqual(['here', 'gone'])
+    gossip.sweep()
+    expect(streams()).toEqual(['here'])
+    expect(aborted).toEqual(['torn', 'gone'])
+    expect(peers()).toEqual(['here', 'torn', 'opening'])
+    expect(removed).toEqual(['gone', 'late'])
+  })
+})
