@@ -100,7 +100,10 @@ function placeOf(chainId: number, nonce: number, size: number): number {
   return scramble((scramble(nonce) + chainId) >>> 0) % size
 }
 
-/** The smallest tree, and the nonce, in which no two chains have the same place. */
+/**
+ * The smallest tree, and the nonce, in which no two chains have the same place. A place comes from the low bits of an
+ * id alone, so that ids with the same low 16 bits need a tree larger than any that is made here.
+ */
 function roomFor(blocks: readonly AuxBlock[]): { size: number; nonce: number } {
   for (let size = 1; size <= 2 ** 16; size *= 2) {
     for (let nonce = 0; nonce < 64; nonce++) {
@@ -109,7 +112,7 @@ function roomFor(blocks: readonly AuxBlock[]): { size: number; nonce: number } {
       }
     }
   }
-  throw new Error('two chains have the same id')
+  throw new Error('no tree has a place for each of these chains: the low 16 bits of two ids are the same')
 }
 
 /** A merkle tree from its leaves up: pairs are hashed, an odd last one with itself. */

@@ -255,7 +255,7 @@ describe('work for outside miners', () => {
 describe('the example of a miner', () => {
   it('puts any number of chains into one tree, each where the rule looks for it', () => {
     const blocks = fc.uniqueArray(fc.record({ chainId: u32, hash: anyHash }), {
-      selector: ({ chainId }) => chainId,
+      selector: ({ chainId }) => chainId & 0xffff,
       minLength: 1,
       maxLength: 6,
     })
@@ -273,5 +273,10 @@ describe('the example of a miner', () => {
       }),
       runs,
     )
+  })
+
+  it('says which chains no tree can hold together', () => {
+    const chains = [1, 0x10001].map((chainId) => ({ chainId, hash: Buffer.alloc(32) }))
+    expect(() => new AuxTree(chains)).toThrow('the low 16 bits of two ids are the same')
   })
 })
