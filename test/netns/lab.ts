@@ -20,7 +20,9 @@ export interface Machine {
 }
 
 interface Cabled extends Machine {
+  /** The ends of its cables at the switch and at the test. */
   readonly port: string
+  readonly manage: string
   readonly holder: ChildProcess
 }
 
@@ -65,7 +67,11 @@ export class Lab {
 
   close(): void {
     this.#endSlowness()
-    for (const { holder } of this.#machines) holder.kill('SIGKILL')
+    for (const { holder, port, manage } of this.#machines) {
+      // A namespace ends some time after its last process, and until then its cables keep their names.
+      for (const cable of [port, manage]) ip('link', 'delete', cable)
+      holder.kill('SIGKILL')
+    }
   }
 
   #endSlowness(): void {
@@ -102,7 +108,7 @@ async function machine(number: number): Promise<Cabled> {
   cable('net', `net${number}`, address)
   cable('manage', `manage${number}`, management)
   ip('address', 'add', `10.1.${number}.1/24`, 'dev', `manage${number}`)
-  return { address, management, through, port: `net${number}`, holder }
+  return { address, management, through, port: `net${number}`, manage: `manage${number}`, holder }
 }
 
 function bridge(name: string): void {
