@@ -8,7 +8,7 @@ import { SignatureCache } from '../crypto/signature-cache.js'
 import { runChecks, type Verifier } from '../crypto/verifier.js'
 import type { Clock, Log } from '../env.js'
 import { RuleError } from '../errors.js'
-import { mapKey } from '../primitives/bytes.js'
+import { mapKey, ownCopy } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import { headerSize } from '../primitives/header.js'
 import { txType } from '../primitives/payload.js'
@@ -127,7 +127,7 @@ export class Mempool implements ChainFollower {
    * RuleError that says why not.
    */
   async accept(bytes: Uint8Array, options: { local: boolean }): Promise<Transaction> {
-    const transaction = Transaction.fromBytes(bytes)
+    const transaction = Transaction.fromBytes(ownCopy(bytes))
     if (transaction.isCoinbase) throw new RuleError('pool-coinbase')
     this.#refuseKnown(transaction)
     checkTransactionSanity(transaction, this.#chain.sanity)
@@ -219,7 +219,10 @@ export class Mempool implements ChainFollower {
     }
     this.#store.mined()
     const arrival = this.#options.clock.now()
-    const back = returned(disconnected, connected).map((transaction) => ({ transaction, arrival }))
+    const back = returned(disconnected, connected).map(({ bytes }) => ({
+      transaction: Transaction.fromBytes(ownCopy(bytes)),
+      arrival,
+    }))
     const everything = disconnected.length > 0 || this.#rulesChanged()
     const affected = everything ? [...this.#graph.entries()] : this.#affected(connected)
     for (const entry of affected) this.#graph.remove(entry)

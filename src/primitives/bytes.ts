@@ -57,6 +57,16 @@ export function concat(...parts: Uint8Array[]): Uint8Array {
   return Buffer.concat(parts)
 }
 
+/**
+ * A copy in memory of its own. What is kept for long must not be a view, which keeps all that it is a view of: a message of
+ * megabytes, or the 8 KiB out of which Node takes small buffers.
+ */
+export function ownCopy(bytes: Uint8Array): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length)
+  copy.set(bytes)
+  return copy
+}
+
 /** A short string that is equal for equal bytes: the key of maps and sets. */
 export function mapKey(bytes: Uint8Array): string {
   return asBuffer(bytes).toString('latin1')

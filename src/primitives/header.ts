@@ -1,4 +1,4 @@
-import { displayHash } from './bytes.js'
+import { displayHash, ownCopy } from './bytes.js'
 import { type Reader, Writer } from './codec.js'
 import { type Hash, sha256d } from './hash.js'
 
@@ -34,15 +34,15 @@ export class Header implements HeaderFields {
   readonly hash: Hash
 
   constructor(fields: HeaderFields) {
+    this.bytes = ownCopy(writeParentHeader(new Writer(headerSize), fields).u32(fields.height).finish())
+    this.hash = ownCopy(sha256d(this.bytes))
     this.version = fields.version
-    this.previous = fields.previous
-    this.merkleRoot = fields.merkleRoot
+    this.previous = this.bytes.subarray(4, 36)
+    this.merkleRoot = this.bytes.subarray(36, 68)
     this.time = fields.time
     this.bits = fields.bits
     this.nonce = fields.nonce
     this.height = fields.height
-    this.bytes = writeParentHeader(new Writer(headerSize), fields).u32(fields.height).finish()
-    this.hash = sha256d(this.bytes)
   }
 
   static read(reader: Reader): Header {

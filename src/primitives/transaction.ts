@@ -1,5 +1,5 @@
 import { RuleError } from '../errors.js'
-import { compareBytes, displayHash, fromHex, mapKey, toHex } from './bytes.js'
+import { compareBytes, displayHash, fromHex, mapKey, ownCopy, toHex } from './bytes.js'
 import type { Reader } from './codec.js'
 import { CodecError, decodeAll, Writer } from './codec.js'
 import { type Hash, sha256d, zeroHash } from './hash.js'
@@ -137,12 +137,12 @@ export class Transaction implements TransactionFields {
 
   /** sha256d of the unsigned part, internal order. */
   get hash(): Hash {
-    return (this.cachedHash ??= sha256d(this.unsigned))
+    return (this.cachedHash ??= ownCopy(sha256d(this.unsigned)))
   }
 
   /** sha256d of the full bytes: it tells copies apart that differ in their programs alone. */
   get digest(): Hash {
-    return (this.cachedDigest ??= sha256d(this.bytes))
+    return (this.cachedDigest ??= ownCopy(sha256d(this.bytes)))
   }
 
   /** The transaction id in display hex. */

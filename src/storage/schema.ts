@@ -31,7 +31,7 @@ import type { Outpoint } from '../primitives/transaction.js'
  *   20 txid                                       → pooled transaction: arrival u64, bytes
  *   21 txid                                       → why a pooled transaction was dropped: text
  *   22 peer key                                   → what is known of a peer and where it may be found (network/)
- *   23 peer key or host                           → until when it is banned, and why (network/)
+ *   23 peer key or site                           → until when it is banned, and why (network/)
  *   24 block hash                                 → body of a block that is voted on (voting/)
  *   25 height u32, view u32, kind u8, signer      → two messages by one validator that contradict each other (voting/)
  */

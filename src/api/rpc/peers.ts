@@ -77,7 +77,7 @@ export const peerMethods: readonly RpcMethod[] = [
     params: Type.Object({}),
     result: Type.Array(
       closed({
-        peer: Type.String({ description: 'the name of a node, or an IP address' }),
+        peer: Type.String({ description: 'the name of a node, an IP address, or a /64 of IPv6' }),
         until: count('in Unix seconds'),
         reason: Type.String(),
       }),
@@ -120,6 +120,8 @@ export const peerMethods: readonly RpcMethod[] = [
 
 /** What a ban is kept under, or the ID of a connected node. */
 function subjectOf(text: string): string {
+  const prefix = text.endsWith('/64') ? text.slice(0, -3) : ''
+  if (isIP(prefix) === 6) return prefix
   if (isIP(text) !== 0 || /^[0-9]{1,16}$/.test(text)) return text
   const key = keyOfPeerName(text)
   if (key === undefined) throw wrong('peer', peer.description as string)

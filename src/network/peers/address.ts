@@ -55,10 +55,17 @@ export function groupOf(host: string): string {
   const reach = reachOf(host)
   if (reach !== 'world') return reach ?? host
   if (isIP(host) === 4) return host.split('.').slice(0, 2).join('.')
-  return words(host)
-    .slice(0, 2)
-    .map((word) => word.toString(16))
-    .join(':')
+  return wordsText(words(host).slice(0, 2))
+}
+
+/**
+ * What one machine has all of, and so is counted and banned as one: an address, of which IPv6 gives it a /64. A host as
+ * {@link plainHost} writes it, or four words and `::/64`.
+ */
+export function siteOf(host: string): string {
+  const plain = plainHost(host)
+  const many = isIP(plain) === 6 && reachOf(plain) === 'world'
+  return many ? `${wordsText(words(plain).slice(0, 4))}::/64` : plain
 }
 
 function reachOf4(host: string): Reach | undefined {
@@ -85,6 +92,10 @@ function words(host: string): number[] {
   const head = parse(left)
   const tail = right === undefined ? [] : parse(right)
   return [...head, ...new Array<number>(Math.max(0, 8 - head.length - tail.length)).fill(0), ...tail]
+}
+
+function wordsText(parts: readonly number[]): string {
+  return parts.map((word) => word.toString(16)).join(':')
 }
 
 /** One or, where an IPv4 address ends it, two words. */

@@ -1,7 +1,7 @@
 import { fromHex, fromUtf8, toHex } from '../../primitives/bytes.js'
 import type { Database, Overlay } from '../../storage/database.js'
 import { type BanRow, keys, rangeOf, table, values } from '../../storage/schema.js'
-import { plainHost, reachOf } from './address.js'
+import { reachOf, siteOf } from './address.js'
 import type { PeerRows } from './rows.js'
 
 /** Bans that are kept; of more the one goes that would end first. */
@@ -11,7 +11,7 @@ const banReason = 200
 
 /** Somebody who is kept out for a time. */
 export interface Ban extends BanRow {
-  /** 64 hex digits of a public key, or a host. */
+  /** 64 hex digits of a public key, or the site of a host. */
   readonly subject: string
 }
 
@@ -46,13 +46,13 @@ export class Bans {
   /** The ban of a key or a host, where there is one. */
   find(publicKey: Uint8Array | undefined, host: string): Ban | undefined {
     const now = this.#now()
-    const subjects = [...(publicKey === undefined ? [] : [toHex(publicKey)]), plainHost(host)]
+    const subjects = [...(publicKey === undefined ? [] : [toHex(publicKey)]), siteOf(host)]
     return subjects.map((subject) => this.#bans.get(subject)).find((ban) => ban !== undefined && ban.until > now)
   }
 
   /** Bans, for longer if it is banned already, and resolves when that is written. A host of this machine is never banned. */
   async add(kind: Ban['kind'], subject: string, until: number, reason: string): Promise<void> {
-    const name = kind === 'key' ? subject.toLowerCase() : plainHost(subject)
+    const name = kind === 'key' ? subject.toLowerCase() : siteOf(subject)
     if (kind === 'host' && reachOf(name) === 'machine') return
     const before = this.#bans.get(name)
     if (before !== undefined && before.until >= until) return
@@ -66,7 +66,7 @@ export class Bans {
 
   /** Takes a ban back; false where there is none. */
   async remove(subject: string): Promise<boolean> {
-    const ban = this.#bans.get(subject.toLowerCase()) ?? this.#bans.get(plainHost(subject))
+    const ban = this.#bans.get(subject.toLowerCase()) ?? this.#bans.get(siteOf(subject))
     if (ban === undefined) return false
     this.#bans.delete(ban.subject)
     await this.#rows.write((overlay) => overlay.del(keyOf(ban)))

@@ -4,7 +4,7 @@ import { type Code, codes, RuleError } from '../../errors.js'
 import { compareBytes, equalBytes, toHex } from '../../primitives/bytes.js'
 import { type Link, LinkError, type LinkOwner } from '../link.js'
 import { type Refusal, type Status, type StatusAnswer, statusExchange } from '../wire/status.js'
-import { endpointText, plainHost, reachOf } from './address.js'
+import { endpointText, plainHost, reachOf, siteOf } from './address.js'
 import type { Bans } from './bans.js'
 import { checkStatus, type Common } from './handshake.js'
 import { ConnectedPeer, type Peer, type PeerJudge } from './peer.js'
@@ -12,7 +12,7 @@ import { banPoints, type Points } from './points.js'
 
 /** Connections beyond the peers that the other side may have opened: enough to tell each why it is not wanted. */
 const inboundSlack = 8
-/** Connections that one host may open, hosts of this machine and of local networks excepted. */
+/** Connections that one host, or one /64 of IPv6, may open; hosts of this machine and of local networks excepted. */
 const inboundPerHost = 8
 /** Milliseconds for the handshake, and until a connection is closed whose other side was told that it is not wanted. */
 const handshakeTimeout = 10_000
@@ -326,8 +326,8 @@ export class Connections implements PeerJudge {
   #roomFor(host: string, more: number): boolean {
     const links = [...this.#arrivals.keys(), ...this.#peers.keys()].filter((link) => link.inbound && !link.closed)
     if (links.length + more > this.#options.inbound + inboundSlack) return false
-    const ofHost = links.filter((link) => plainHost(link.host) === plainHost(host))
-    return reachOf(plainHost(host)) !== 'world' || ofHost.length + more <= inboundPerHost
+    const ofSite = links.filter((link) => siteOf(link.host) === siteOf(host))
+    return reachOf(plainHost(host)) !== 'world' || ofSite.length + more <= inboundPerHost
   }
 }
 

@@ -16,7 +16,7 @@ import {
 import { addressesExchange } from '../wire/addresses.js'
 import type { Exchange, Subject } from '../wire/exchange.js'
 import { networkVersion, services, type Status, statusExchange } from '../wire/status.js'
-import { parseEndpoint, plainHost, reachOf } from './address.js'
+import { parseEndpoint, plainHost, reachOf, siteOf } from './address.js'
 import { addressesFor, listensAt, takeAddresses } from './addresses.js'
 import { type Ban, Bans } from './bans.js'
 import { AddressBook } from './book.js'
@@ -202,7 +202,7 @@ export class Peers implements LinkOwner {
     else if (!isHost(host)) throw new RuleError('request-parameter', notBannable(subject))
     if (!isKey(subject) && isHost(host)) await this.#bans.add('host', host, until, reason)
     this.#connections.closeBanned()
-    return this.listBans().filter((ban) => ban.subject === key || ban.subject === host)
+    return this.listBans().filter((ban) => ban.subject === key || ban.subject === siteOf(host))
   }
 
   /** Takes the ban of a key or a host back; false where there is none. */

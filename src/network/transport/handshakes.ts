@@ -1,3 +1,4 @@
+import { siteOf } from '../peers/address.js'
 import { boundFirstBytes } from './first-bytes.js'
 import type { TransportLimits } from './limits.js'
 
@@ -12,7 +13,7 @@ interface Incoming {
  */
 export class Handshakes {
   readonly #limits: TransportLimits
-  /** With their hosts, the oldest first. */
+  /** With the sites of their hosts, the oldest first. */
   readonly #open = new Map<Incoming, string>()
 
   constructor(limits: TransportLimits) {
@@ -20,11 +21,12 @@ export class Handshakes {
   }
 
   begin(host: string, connection: Incoming): void {
-    const ofHost = [...this.#open].filter(([, other]) => other === host).map(([incoming]) => incoming)
-    if (ofHost.length >= this.#limits.hostHandshakes) this.#drop(ofHost[0] as Incoming)
+    const site = siteOf(host)
+    const ofSite = [...this.#open].filter(([, other]) => other === site).map(([incoming]) => incoming)
+    if (ofSite.length >= this.#limits.hostHandshakes) this.#drop(ofSite[0] as Incoming)
     const [oldest] = this.#open.keys()
     if (oldest !== undefined && this.#open.size >= this.#limits.handshakes) this.#drop(oldest)
-    this.#open.set(connection, host)
+    this.#open.set(connection, site)
     boundFirstBytes(connection, this.#limits.negotiationBytes, () => !this.#open.has(connection))
     connection.addEventListener('close', () => this.end(connection))
   }

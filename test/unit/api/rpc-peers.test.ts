@@ -118,7 +118,9 @@ describe('the methods of the owner', () => {
     ])
     expect(await rpc.call('removeban', { peer: name })).toBe(true)
     expect(await rpc.call('removeban', { peer: name })).toBe(false)
-    for (const peer of ['example.org', '192.0.2.0/24', '-7', ' '])
+    expect(await rpc.call('addban', { peer: '2001:db8::7/64' })).toBe(true)
+    expect(await rpc.call('removeban', { peer: '2001:db8::7' })).toBe(true)
+    for (const peer of ['example.org', '192.0.2.0/24', '192.0.2.0/64', '2001:db8::/48', '-7', ' '])
       expect(await rpc.refusal('addban', { peer })).toMatchObject({ code: -32602 })
   })
 

@@ -238,6 +238,26 @@ describe('the pool and the chain', () => {
     expect(test.reader.transaction(second.hash)?.height).toBe(3)
   })
 
+  it('keeps transactions alone in memory, not the messages and blocks they came in', async () => {
+    const test = await TestChain.open()
+    const held = () => [...test.mempool.entries()].map(({ transaction }) => transaction)
+    const views = () =>
+      held().map(({ bytes, hash }) => [bytes.buffer.byteLength - bytes.length, hash.buffer.byteLength])
+    const sent = await test.send(pay(test))
+    await test.send(pay(test, { output: 1 }))
+    expect(views()).toEqual([
+      [0, 32],
+      [0, 32],
+    ])
+    await test.mine()
+    await overtake(test, [], 0n)
+    expect(held().map(({ txid }) => txid)).toContain(sent.txid)
+    expect(views()).toEqual([
+      [0, 32],
+      [0, 32],
+    ])
+  })
+
   it('says why a returned transaction does not fit any more', async () => {
     const test = await TestChain.open()
     const first = await test.send(pay(test))

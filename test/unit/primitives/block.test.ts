@@ -38,6 +38,13 @@ describe('headers', () => {
       runs,
     )
   })
+
+  it('hold on to nothing of what they were read from', () => {
+    const [some] = fc.sample(header, 1) as [Header]
+    const { bytes, previous, merkleRoot, hash: own } = decodeAll(some.bytes, Header.read, malformed)
+    for (const { buffer } of [bytes, previous, merkleRoot]) expect(buffer.byteLength).toBe(headerSize)
+    expect(own.buffer.byteLength).toBe(32)
+  })
 })
 
 describe('AuxPows', () => {

@@ -164,4 +164,14 @@ describe('the handshake', () => {
     await world.run()
     expect((await settled).map(({ status }) => status)).toEqual([...Array<string>(8).fill('fulfilled'), 'rejected'])
   })
+
+  it('counts a /64 of IPv6 as one host', async () => {
+    const a = await world.open()
+    const hosts = Array.from({ length: 9 }, (_, i) => `2001:db8:1:1::${i}`)
+    const others = await Promise.all([...hosts, '2001:db8:1:2::1'].map((host) => world.open({ host, port: 0 })))
+    const settled = Promise.allSettled(others.map(({ transport }) => transport.dial(a.address)))
+    await world.run()
+    const expected = [...Array<string>(8).fill('fulfilled'), 'rejected', 'fulfilled']
+    expect((await settled).map(({ status }) => status)).toEqual(expected)
+  })
 })

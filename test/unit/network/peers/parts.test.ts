@@ -6,6 +6,7 @@ import {
   groupOf,
   parseEndpoint,
   plainHost,
+  siteOf,
   reachOf,
 } from '../../../../src/network/peers/address.js'
 import { AddressBook, type BookOptions } from '../../../../src/network/peers/book.js'
@@ -79,6 +80,20 @@ describe('an address', () => {
     ['example.org', undefined, 'example.org'],
   ])('%s reaches %s and is of group %s', (host, reach, group) => {
     expect([reachOf(host), groupOf(host)]).toEqual([reach, group])
+  })
+
+  it.each([
+    ['8.8.4.4', '8.8.4.4'],
+    ['::ffff:8.8.4.4', '8.8.4.4'],
+    ['127.0.0.1', '127.0.0.1'],
+    ['::1', '::1'],
+    ['fd12::1', 'fd12::1'],
+    ['2001:DB8:5:6:7::8', '2001:db8:5:6::/64'],
+    ['2001:db8:5:6::', '2001:db8:5:6::/64'],
+    ['2001:db8::6', '2001:db8:0:0::/64'],
+    ['example.org', 'example.org'],
+  ])('%s is of the site %s', (host, site) => {
+    expect(siteOf(host)).toBe(site)
   })
 
   it('concerns those that are as near', () => {

@@ -257,6 +257,17 @@ describe('bans', () => {
     expect(node.peers.listBans().length).toBe(2)
   })
 
+  it('of an address of IPv6 hold for its /64', async () => {
+    const six = await world.open({ host: '2001:db8:1:1::1', peers: [node.address], outbound: 0 })
+    const near = await world.open({ host: '2001:db8:1:1:ffff::2', peers: [node.address], outbound: 0 })
+    const far = await world.open({ host: '2001:db8:1:2::1', peers: [node.address], outbound: 0 })
+    await world.run(2_000)
+    expect(await node.peers.ban('2001:db8:1:1::1')).toMatchObject([{ kind: 'host', subject: '2001:db8:1:1::/64' }])
+    expect([six, near, far].map((one) => node.sees(one))).toEqual([false, false, true])
+    expect(await node.peers.unban('2001:db8:1:1::7')).toBe(true)
+    expect(node.peers.listBans()).toEqual([])
+  })
+
   it('never hit a host of this machine', async () => {
     for (const subject of ['127.0.0.1', '::1', 'localhost', '12']) {
       await expect(node.peers.ban(subject)).rejects.toMatchObject({ code: 'request-parameter' })
