@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url'
 import { genesisBlock, registerAssetTransaction } from './dist.js'
 import { fundedSpec, selfTransfer, spendGenesis, withDirectory } from './load.js'
 import { type LocalNode, reach, startLocalNode } from './local-nodes.js'
-import { residentBytes } from './processes.js'
 import { median, quantile, type Row } from './report.js'
+import type { Said } from '../soak/measured.js'
 import { type Course, type Transfer, Watch } from './watch.js'
 
 const validators = 4
@@ -16,9 +16,8 @@ const oneByOne = 200
 /** Transactions a second, and how many of them. */
 const stream = { rate: 50, count: 500 }
 const idlePeers = 32
-const memoryRounds = 3
 /** Milliseconds from a start, or from the last new peer, until memory is looked at. */
-const settle = 15_000
+const settle = 20_000
 
 /** Four validators on this machine: how transactions spread and when they are confirmed; and what a peer costs a node. */
 export async function votesSuite(): Promise<Row[]> {
@@ -78,32 +77,40 @@ function rowsOf(courses: readonly Course[], how: string): Row[] {
   ]
 }
 
-/** Nodes with no peer and then with many that say nothing unasked, those in another process. */
+/**
+ * A node with no peer and then with many that say nothing unasked, those in another process. The node collects its garbage
+ * before it is looked at: what a peer takes is less than what resident memory happens to move by.
+ */
 async function memoryRows(directory: string, spec: string): Promise<Row[]> {
-  const alone: number[] = []
-  const perPeer: number[] = []
-  for (let round = 0; round < memoryRounds; round++) {
-    const node = await startLocalNode({ directory, name: `alone-${round}`, spec })
-    const [address = ''] = node.p2p
-    const script = fileURLToPath(new URL('./idle-peers.ts', import.meta.url))
-    try {
+  const options = { execArgv: [...process.execArgv, '--expose-gc', '--disable-warning=ExperimentalWarning'] }
+  const node = fork(script('../soak/measured.ts'), [spec, join(directory, 'measured')], options)
+  try {
+    const { places } = await said(node, 'places')
+    const taken = async () => {
       await setTimeout(settle)
-      const before = residentBytes(node)
-      const peers = fork(script, [spec, String(idlePeers), address])
-      try {
-        await once(peers, 'message')
-        await setTimeout(settle)
-        alone.push(before)
-        perPeer.push((residentBytes(node) - before) / idlePeers)
-      } finally {
-        peers.kill()
-      }
-    } finally {
-      await node.stop()
+      node.send('sample')
+      return (await said(node, 'sample')).sample
     }
+    const before = await taken()
+    const peers = fork(script('idle-peers.ts'), [spec, String(idlePeers), ...places.p2p])
+    try {
+      await once(peers, 'message')
+      const after = await taken()
+      if (after.peers !== idlePeers) throw new Error(`${after.peers} of ${idlePeers} peers are connected`)
+      const more = after.heap + after.external - before.heap - before.external
+      return [{ name: `memory that one of ${idlePeers} idle peers takes`, value: more / idlePeers / 1000, unit: 'KB' }]
+    } finally {
+      peers.kill()
+    }
+  } finally {
+    node.kill()
   }
-  return [
-    { name: 'resident memory of a node without peers', value: median(alone) / 1e6, unit: 'MB' },
-    { name: `one of ${idlePeers} idle peers`, value: median(perPeer) / 1000, unit: 'KB' },
-  ]
+}
+
+const script = (name: string) => fileURLToPath(new URL(name, import.meta.url))
+
+async function said<Kind extends 'places' | 'sample'>(node: ChildProcess, kind: Kind) {
+  const [message] = (await once(node, 'message')) as [Said]
+  if (!(kind in message)) throw new Error(`the measured process says ${JSON.stringify(message)}`)
+  return message as Extract<Said, Record<Kind, unknown>>
 }
