@@ -8,7 +8,7 @@ import { SignatureCache } from '../crypto/signature-cache.js'
 import { runChecks, type Verifier } from '../crypto/verifier.js'
 import type { Clock, Log } from '../env.js'
 import { RuleError } from '../errors.js'
-import { mapKey, ownCopy } from '../primitives/bytes.js'
+import { mapKey } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import { headerSize } from '../primitives/header.js'
 import { txType } from '../primitives/payload.js'
@@ -78,7 +78,7 @@ export class Mempool implements ChainFollower {
   static async open(options: MempoolOptions): Promise<Mempool> {
     const pool = new Mempool(options)
     const stored = await pool.#store.load()
-    await pool.#readmit(stored.map(({ arrival, bytes }) => ({ arrival, transaction: Transaction.fromBytes(bytes) })))
+    await pool.#readmit(stored.map(({ arrival, bytes }) => ({ arrival, transaction: Transaction.kept(bytes) })))
     pool.#makeRoom()
     await pool.#store.flushed()
     options.chain.addFollower(pool)
@@ -127,7 +127,7 @@ export class Mempool implements ChainFollower {
    * RuleError that says why not.
    */
   async accept(bytes: Uint8Array, options: { local: boolean }): Promise<Transaction> {
-    const transaction = Transaction.fromBytes(ownCopy(bytes))
+    const transaction = Transaction.kept(bytes)
     if (transaction.isCoinbase) throw new RuleError('pool-coinbase')
     this.#refuseKnown(transaction)
     checkTransactionSanity(transaction, this.#chain.sanity)
@@ -220,7 +220,7 @@ export class Mempool implements ChainFollower {
     this.#store.mined()
     const arrival = this.#options.clock.now()
     const back = returned(disconnected, connected).map(({ bytes }) => ({
-      transaction: Transaction.fromBytes(ownCopy(bytes)),
+      transaction: Transaction.kept(bytes),
       arrival,
     }))
     const everything = disconnected.length > 0 || this.#rulesChanged()

@@ -96,6 +96,14 @@ export class Transaction implements TransactionFields {
     return decodeAll(bytes, Transaction.read, (reason) => new RuleError('tx-malformed', reason))
   }
 
+  /** {@link fromBytes} of a copy, for one that is to be kept: it holds on to no memory but its own. */
+  static kept(bytes: Uint8Array): Transaction {
+    const transaction = Transaction.fromBytes(ownCopy(bytes))
+    transaction.cachedHash = ownCopy(transaction.hash)
+    transaction.cachedDigest = ownCopy(transaction.digest)
+    return transaction
+  }
+
   /** {@link fromBytes} of hex text. */
   static fromHex(text: string): Transaction {
     const bytes = fromHex(text)
@@ -137,12 +145,12 @@ export class Transaction implements TransactionFields {
 
   /** sha256d of the unsigned part, internal order. */
   get hash(): Hash {
-    return (this.cachedHash ??= ownCopy(sha256d(this.unsigned)))
+    return (this.cachedHash ??= sha256d(this.unsigned))
   }
 
   /** sha256d of the full bytes: it tells copies apart that differ in their programs alone. */
   get digest(): Hash {
-    return (this.cachedDigest ??= ownCopy(sha256d(this.bytes)))
+    return (this.cachedDigest ??= sha256d(this.bytes))
   }
 
   /** The transaction id in display hex. */

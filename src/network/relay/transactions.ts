@@ -5,7 +5,7 @@ import { type Code, RuleError } from '../../errors.js'
 import type { PoolEntry } from '../../mempool/graph.js'
 import type { Mempool } from '../../mempool/mempool.js'
 import { type Orphan, Orphans } from '../../mempool/orphans.js'
-import { asBuffer, mapKey, ownCopy, parseDisplayHash } from '../../primitives/bytes.js'
+import { asBuffer, mapKey, parseDisplayHash } from '../../primitives/bytes.js'
 import { type Hash, sha256d } from '../../primitives/hash.js'
 import { txType } from '../../primitives/payload.js'
 import { Transaction } from '../../primitives/transaction.js'
@@ -205,7 +205,7 @@ export class TransactionRelay {
   /** `arrival`: of one that waited already; what it waits for was asked for then. */
   async #keepOrRefuse(bytes: Uint8Array, sender: number, error: RuleError, arrival?: number): Promise<void> {
     if (!mayBecomeValid.has(error.code)) return this.#refuse(bytes, sender, error)
-    const transaction = Transaction.fromBytes(ownCopy(bytes))
+    const transaction = Transaction.kept(bytes)
     const parents = await this.#missingParents(transaction)
     // Where its parents are all there, the output it spends will never be.
     const hopeless = error.code === 'tx-input-unknown' && parents.length === 0
