@@ -43,8 +43,17 @@ export function runNode(command: readonly string[]): Promise<Running> {
 }
 
 /** Resident memory of a process. */
-export function residentBytes({ process: { pid = 0 } }: Running): number {
+export function residentBytes(running: Running): number {
+  return memoryOf(running, 'VmRSS')
+}
+
+/** The most that {@link residentBytes} has been; where the system does not tell, what it is now. */
+export function mostResidentBytes(running: Running): number {
+  return memoryOf(running, 'VmHWM')
+}
+
+function memoryOf({ process: { pid = 0 } }: Running, figure: 'VmRSS' | 'VmHWM'): number {
   if (process.platform !== 'linux') return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)])) * 1024
-  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  const kilobytes = new RegExp(`^${figure}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
   return Number(kilobytes) * 1024
 }

@@ -22,7 +22,8 @@ import {
   voteUnsigned,
 } from './dist.js'
 import { fundedSpec, mineBlock, quiet, selfTransfer, spendGenesis, withChain, withDirectory } from './load.js'
-import { run } from './processes.js'
+import { type LocalNodeOptions, reach, startLocalNode } from './local-nodes.js'
+import { mostResidentBytes, run } from './processes.js'
 import { median, type Row } from './report.js'
 
 const transactionsPerBlock = 1000
@@ -58,8 +59,10 @@ export async function syncSuite(): Promise<Row[]> {
         ratio: { value: full.synced / full.local, against: 'connecting' },
         target: { least: 0.8 },
       },
+      { name: 'resident memory of a node that did, at most', value: full.memory, unit: 'MB', target: { most: 500 } },
       { name: 'connect empty blocks with confirms from memory', value: empty.local, unit: 'blocks/s' },
       { name: 'learn them from a peer', value: empty.synced, unit: 'blocks/s', target: { least: 1500 } },
+      { name: 'resident memory of a node that did, at most', value: empty.memory, unit: 'MB', target: { most: 500 } },
     ]
   } finally {
     await verifier.close()
@@ -113,12 +116,12 @@ function confirmOf({ header }: Block): Uint8Array {
   return confirmBytes({ proposal, votes })
 }
 
-/** Blocks a second by each of the two ways. */
+/** Blocks a second by each of the two ways, and the megabytes of a node that did nothing else. */
 async function compare(
   prepared: Prepared,
   verifier: Verifier,
   size: number,
-): Promise<{ local: number; synced: number }> {
+): Promise<{ local: number; synced: number; memory: number }> {
   return withDirectory(async (directory) => {
     const spec = join(directory, 'spec.json')
     await writeFile(spec, prepared.text)
@@ -143,7 +146,8 @@ async function compare(
         local.push(await connectAll(prepared, verifier, size, join(directory, `local${round}`)))
         synced.push(await learn(prepared, peer.announced, join(directory, `learnt${round}`)))
       }
-      return { local: median(local), synced: median(synced) }
+      const memory = await memoryOf(prepared, { directory, name: 'follower', spec, peers: [peer.announced] })
+      return { local: median(local), synced: median(synced), memory }
     } finally {
       await peer.stop()
     }
@@ -191,5 +195,16 @@ async function learn({ spec, blocks }: Prepared, peer: string, dataDir: string):
     return blocks.length / ((performance.now() - start) / 1000)
   } finally {
     await node.close()
+  }
+}
+
+/** The most megabytes that a node by the command line had until it knew the chain. */
+async function memoryOf({ blocks }: Prepared, options: LocalNodeOptions): Promise<number> {
+  const node = await startLocalNode(options)
+  try {
+    await reach(blocks.length, node)
+    return mostResidentBytes(node) / 1e6
+  } finally {
+    await node.stop()
   }
 }
