@@ -2,7 +2,7 @@ import { p256 } from '@noble/curves/nist.js'
 import bs58 from 'bs58'
 import { RuleError } from '../errors.js'
 import { didProgramHash, parseAddress } from '../primitives/address.js'
-import { equalBytes } from '../primitives/bytes.js'
+import { equalBytes, mapKey } from '../primitives/bytes.js'
 import type { JsonValue } from '../primitives/strict-json.js'
 import { absoluteId, didPart, type IdRules } from './identifier.js'
 import { asObject, didText, optionalText, path, refuseUnknown, requiredText, requireSignatureType } from './members.js'
@@ -19,7 +19,7 @@ export function parseKey(value: JsonValue, where: string, rules: IdRules, did: s
   requireSignatureType(object, where)
   const publicKeyBase58 = requiredText(object, 'publicKeyBase58', where)
   const publicKey = keyBytes(publicKeyBase58)
-  if (publicKey === undefined || !(trusted || isPoint(publicKey, publicKeyBase58))) {
+  if (publicKey === undefined || !(trusted || isPoint(publicKey))) {
     throw new RuleError('document-key', `${path(where, 'publicKeyBase58')} is no compressed point of P-256`)
   }
   const controller = optionalText(object, 'controller', where) ?? did
@@ -59,15 +59,17 @@ function keyBytes(text: string): Uint8Array | undefined {
 const knownPoints = new Set<string>()
 const knownPointsLimit = 8192
 
-/** Whether 33 bytes, whose base58 is `text`, are the compressed form of a point on the curve. */
-function isPoint(bytes: Uint8Array, text: string): boolean {
-  if (knownPoints.has(text)) return true
+/** Whether 33 bytes are the compressed form of a point on the curve. */
+function isPoint(bytes: Uint8Array): boolean {
+  // Not by the text that they were read from, which may be a piece of its document and would keep the whole.
+  const id = mapKey(bytes)
+  if (knownPoints.has(id)) return true
   try {
     p256.Point.fromBytes(bytes)
   } catch {
     return false
   }
   if (knownPoints.size >= knownPointsLimit) knownPoints.clear()
-  knownPoints.add(text)
+  knownPoints.add(id)
   return true
 }
