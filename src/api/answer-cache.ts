@@ -1,5 +1,6 @@
 import type { ChainReader } from '../chain/reader.js'
 import type { KnownHeader } from '../chain/headers.js'
+import { ownCopy, ownText } from '../primitives/bytes.js'
 import { ByteCache } from '../resolver/byte-cache.js'
 
 /** What an entry takes beside its bytes. */
@@ -28,7 +29,8 @@ export class AnswerCache {
   /** Keeps an answer that was begun while `tip` was the tip, unless that is over. */
   set(path: string, answer: Buffer, tip: KnownHeader): void {
     this.#followTip()
-    if (tip === this.#tip) this.#answers.set(path, answer, answer.length + path.length + overhead)
+    if (tip !== this.#tip) return
+    this.#answers.set(ownText(path), ownCopy(answer), answer.length + path.length + overhead)
   }
 
   #followTip(): void {

@@ -67,6 +67,11 @@ export function ownCopy(bytes: Uint8Array): Buffer {
   return copy
 }
 
+/** The same of ASCII text: what is cut out of a text keeps the whole of it. */
+export function ownText(text: string): string {
+  return Buffer.from(text, 'latin1').toString('latin1')
+}
+
 /** A short string that is equal for equal bytes: the key of maps and sets. */
 export function mapKey(bytes: Uint8Array): string {
   return asBuffer(bytes).toString('latin1')
