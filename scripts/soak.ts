@@ -9,13 +9,14 @@ import { genesisBlock, registerAssetTransaction } from './bench/dist.js'
 import { fundedSpec, spendGenesis, withDirectory } from './bench/load.js'
 import { type LocalNode, type Places, reach, startLocalNode } from './bench/local-nodes.js'
 import type { Said } from './soak/measured.js'
-import { heading, judge, lineOf, listed, type Taken } from './soak/report.js'
+import { heading, judge, judgeLoad, lineOf, listed, type Taken } from './soak/report.js'
 import { Traffic } from './soak/traffic.js'
 
 /**
  * npm run soak -- [--minutes N]: four validators on this machine, one of them measured in a process of its own, while peers
  * and clients come and go and transactions flow. For an hour, or N minutes; prints a line for each sample and then by what each
- * figure rises in an hour. Exits with code 1 when one of them rises by more than docs/reliability.md allows.
+ * figure rises in an hour. Exits with code 1 when one of them rises by more than docs/reliability.md allows, or when a kind of
+ * visit or of traffic never succeeded.
  */
 
 const payerCount = 400
@@ -70,10 +71,12 @@ async function main(): Promise<number> {
       churner.on('message', (said: { counts: Record<string, number> }) => (visits = said.counts))
       const traffic = new Traffic({ nodes, payers, assetId: registerAssetTransaction(spec).hash })
       stops.push(() => traffic.stop())
-      const code = await watch(child)
+      const samples = await watch(child)
+      const code = judge(samples)
       console.log(`visits of peers: ${listed(visits)}`)
       console.log(`users: ${listed(traffic.counts)}`)
-      return code
+      const [first, last] = [samples[0], samples.at(-1)].map((taken) => taken?.sample.joined ?? 0) as [number, number]
+      return Math.max(code, judgeLoad({ visits, users: traffic.counts, peers: { 'those that joined': last - first } }))
     } catch (error) {
       if (!interrupted.signal.aborted) throw error
       return 130
@@ -83,8 +86,8 @@ async function main(): Promise<number> {
   })
 }
 
-/** Takes samples until the time is over, and says what they come to. */
-async function watch(child: ChildProcess): Promise<number> {
+/** Takes samples until the time is over; resolves with those after the warm-up. */
+async function watch(child: ChildProcess): Promise<readonly Taken[]> {
   const start = performance.now()
   const length = minutes * 60_000
   const interval = Math.min(longestInterval, length / 60)
@@ -102,7 +105,7 @@ async function watch(child: ChildProcess): Promise<number> {
     if (counts) counted.push(taken)
     console.log(lineOf(taken))
   }
-  return judge(counted)
+  return counted
 }
 
 /** Runs a script of this folder in a process of its own. */

@@ -95,6 +95,8 @@ export class LightPeer implements LinkOwner {
     return true
   }
 
+  floods(): void {}
+
   heard(): Promise<'ignore'> {
     this.heardCount++
     return Promise.resolve('ignore')

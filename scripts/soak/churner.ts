@@ -69,7 +69,7 @@ const kinds: Readonly<Record<string, () => Promise<void>>> = {
     }),
 }
 
-const counts: Record<string, number> = {}
+const counts: Record<string, number> = Object.fromEntries(Object.keys(kinds).map((name) => [name, 0]))
 let underWay = 0
 process.on('SIGINT', () => {})
 process.on('disconnect', () => process.exit())

@@ -40,6 +40,17 @@ export function judge(taken: readonly Taken[]): number {
   return code
 }
 
+/** Says what did not happen of what the figures are to be flat under, and returns the exit code: 1 when there was such a thing. */
+export function judgeLoad(counts: Readonly<Record<string, Readonly<Record<string, number>>>>): number {
+  const missing = Object.entries(counts).flatMap(([of, kinds]) => {
+    const names = Object.keys(kinds)
+    if (names.length === 0) return [`${of}: nothing is known of them`]
+    return names.filter((name) => kinds[name] === 0).map((name) => `${of}: not one of ${name}`)
+  })
+  for (const text of missing) console.log(`NOTHING SHOWN  ${text}`)
+  return missing.length > 0 ? 1 : 0
+}
+
 export function heading(): string {
   return columns.join('  ')
 }

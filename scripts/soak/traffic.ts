@@ -25,7 +25,7 @@ export interface TrafficOptions {
 
 /** Users: transactions to all nodes in turn; clients of REST, JSON-RPC and WebSocket that come to the first one and go. */
 export class Traffic {
-  readonly counts: Record<string, number> = {}
+  readonly counts: Record<string, number> = { transactions: 0, requests: 0, subscribers: 0 }
   readonly #options: TrafficOptions
   readonly #ended = new AbortController()
   readonly #sockets = new Set<WebSocket>()

@@ -15,6 +15,7 @@ import { damaged, type Database, Overlay, StorageError } from '../storage/databa
 import type { JournalKind } from '../storage/journal.js'
 import { keys, values } from '../storage/schema.js'
 import { StoredState } from '../storage/state.js'
+import { AssumedConfirms } from './assumed-confirms.js'
 import { Headers, type KnownHeader } from './headers.js'
 import { Branches, BranchError } from './branches.js'
 import type { BlockEvent, ChainChange, ChainFollower, ChainWriter, Restoration } from './change.js'
@@ -60,6 +61,7 @@ export class Chain {
   readonly database: Database
   /** Signatures of confirms that were verified before their blocks came, one by one or as votes. */
   readonly confirmSignatures = new SignatureCache(confirmSignatureEntries)
+  readonly assumedConfirms: AssumedConfirms
   readonly #options: ChainOptions
   readonly #checking: Checking
   readonly #prepared = new PreparedBlocks()
@@ -75,6 +77,7 @@ export class Chain {
     this.genesis = genesisBlock(options.spec)
     this.sanity = { spec: options.spec, assetId: registerAssetTransaction(options.spec).hash }
     this.headers = new Headers(options.database)
+    this.assumedConfirms = new AssumedConfirms(options)
     this.#checking = { ...options, sanity: this.sanity, confirmSignatures: this.confirmSignatures }
   }
 
@@ -268,6 +271,7 @@ export class Chain {
     const parts = { ...this.#checking, headers: this.headers, overlay, arrival: this.#arrival }
     const { connected, failure } = await connectRun(run, this.#tip, parts, { assumed })
     const top = connected.at(-1)?.block.header
+    if (assumed && top !== undefined) this.assumedConfirms.stage(overlay, top.height)
     if (top !== undefined) await this.#change(overlay, { disconnected: [], connected }, { kind: 'block', top })
     if (failure === undefined) return incoming.length
     // Alone it breaks the same rule, and is marked for it.

@@ -1,5 +1,5 @@
 import { InvariantError } from '../errors.js'
-import { mapKey } from '../primitives/bytes.js'
+import { equalBytes, mapKey } from '../primitives/bytes.js'
 import { Reader } from '../primitives/codec.js'
 import type { Hash } from '../primitives/hash.js'
 import { Header } from '../primitives/header.js'
@@ -50,6 +50,16 @@ export class Headers {
   active(height: number): KnownHeader | undefined {
     const hash = this.activeHash(height)
     return hash === undefined ? undefined : this.get(hash)
+  }
+
+  /**
+   * The active block in whose place a header stands: another one on the same parent. Undefined where there is none, as for a
+   * header of another chain, or of a branch that has left this one further below.
+   */
+  rivalOf({ height, hash, previous }: Header): KnownHeader | undefined {
+    const own = height === 0 ? undefined : this.active(height)
+    const rival = own !== undefined && equalBytes(own.header.previous, previous) && !equalBytes(own.header.hash, hash)
+    return rival ? own : undefined
   }
 
   /** A header that must be there. */

@@ -21,6 +21,8 @@ import type { OutputOptions } from './options.js'
 import { type NodeStart, type Presentation, stopSignal } from './serve.js'
 
 const chain = 'localnet'
+/** Attempts to remove a directory that a killed node was writing to a moment ago. */
+const clearRetries = 10
 
 /** `didledger devnet --nodes N`: runs so many nodes of localnet until it is told to stop, and shows how they do. */
 export async function runLocalNetwork(
@@ -39,6 +41,18 @@ export async function runLocalNetwork(
   const directory = chosen ?? mkdtempSync(join(tmpdir(), 'didledger-localnet-'))
   const network = new LocalNetwork({ nodes, directory, portBase, env: environmentOf(config, context) })
   const screen = new StatusScreen(context, json, () => network.nodes)
+  network.onSlowStop = (numbers) => {
+    screen.say([`Waiting for node ${numbers.join(', ')} to stop; Ctrl-C again ends it.`])
+  }
+  const clear = () => {
+    if (chosen === undefined) rmSync(directory, { recursive: true, force: true, maxRetries: clearRetries })
+  }
+  // A second signal ends this process at once, and leaves time for this alone.
+  const onExit = () => {
+    network.kill()
+    clear()
+  }
+  process.once('exit', onExit)
   const stop = stopSignal()
   try {
     // Who is stopped while nodes start does not wait for them.
@@ -69,7 +83,8 @@ export async function runLocalNetwork(
     }
   } finally {
     await network.stop()
-    if (chosen === undefined) rmSync(directory, { recursive: true, force: true })
+    clear()
+    process.off('exit', onExit)
   }
 }
 

@@ -13,6 +13,8 @@ import { readValidatorKey, writeValidatorKey } from './validator-key.js'
 export const portStep = 1000
 /** Milliseconds that a node may take to stop before it is killed. */
 const stopTimeout = 20_000
+/** Milliseconds until whoever waits for them to stop is told why. */
+const stopNotice = 2_000
 /** Lines that are shown of the log of a node that ended unasked. */
 const lastLines = 10
 /** Bytes of the longest line that a node may begin with. */
@@ -46,8 +48,11 @@ export class LocalNetwork {
   readonly #nodes: Member[] = []
   /** Told with the number of a node that ended unasked, how, and the last lines of its log. */
   onEnd: (number: number, how: string, log: readonly string[]) => void = () => {}
+  /** Told with the numbers of nodes that take their time to stop. */
+  onSlowStop: (numbers: readonly number[]) => void = () => {}
   #stopping = false
-  #fresh = false
+  /** Nodes that were never here. */
+  #fresh: ReadonlySet<number> = new Set()
 
   constructor(options: LocalNetworkOptions) {
     this.#options = options
@@ -62,7 +67,8 @@ export class LocalNetwork {
     const { nodes, portBase } = this.#options
     const numbers = Array.from({ length: nodes }, (_, i) => i + 1)
     // Keys that have never signed on this chain need no memory of it, however late their nodes are.
-    this.#fresh = numbers.every((number) => !existsSync(this.#dataDir(number)))
+    const isFresh = (number: number) => !existsSync(this.#dataDir(number)) && !existsSync(this.#keyFile(number))
+    this.#fresh = new Set(numbers.filter(isFresh))
     if (portBase !== 0) {
       const address = (number: number) => `127.0.0.1:${portBase + (number - 1) * portStep + portOffsets.p2p}`
       await Promise.all(
@@ -83,23 +89,34 @@ export class LocalNetwork {
   /** Resolves when no process is left. */
   async stop(): Promise<void> {
     this.#stopping = true
+    const left = new Set(this.#nodes)
+    const notice = setTimeout(() => this.onSlowStop([...left].map(({ number }) => number)), stopNotice)
     await Promise.all(
-      this.#nodes.map(async ({ child, exit }) => {
+      [...left].map(async (node) => {
+        const { child, exit } = node
         child.stdin?.end()
         const timer = setTimeout(() => child.kill('SIGKILL'), stopTimeout)
         await exit
         clearTimeout(timer)
+        left.delete(node)
       }),
     )
+    clearTimeout(notice)
+  }
+
+  /** Ends all processes without waiting for anything. */
+  kill(): void {
+    this.#stopping = true
+    for (const { child } of this.#nodes) child.kill('SIGKILL')
   }
 
   async #run(number: number, peers: readonly string[]): Promise<void> {
     const { directory, portBase, env } = this.#options
     const log = join(directory, `node-${number}.log`)
-    const key = this.#keyFile(number)
+    const key = this.#ownKeyFile(number)
     const args = [
       ...['start', '--genesis', 'localnet', '--data-dir', this.#dataDir(number), '--validator-key', key],
-      ...(this.#fresh ? ['--reset-sign-state=now'] : []),
+      ...(this.#fresh.has(number) ? ['--reset-sign-state=now'] : []),
       ...['--port-base', String(portBase === 0 ? 0 : portBase + (number - 1) * portStep), '--p2p-host', '127.0.0.1'],
       ...peers.flatMap((peer) => ['--peer', peer]),
       ...['--stop-on-eof', '--json'],
@@ -136,12 +153,15 @@ export class LocalNetwork {
     return join(this.#options.directory, `node-${number}`)
   }
 
-  /** The file with the key of a node, which a later start finds again. */
   #keyFile(number: number): string {
-    const { directory } = this.#options
-    const file = join(directory, `validator-${number}.key`)
+    return join(this.#options.directory, `validator-${number}.key`)
+  }
+
+  /** The file with the key of a node, which a later start finds again; made where it is missing. */
+  #ownKeyFile(number: number): string {
+    const file = this.#keyFile(number)
     const { privateKey } = devnetValidatorKey(number - 1)
-    mkdirSync(directory, { recursive: true })
+    mkdirSync(this.#options.directory, { recursive: true })
     if (!existsSync(file)) writeValidatorKey(file, privateKey)
     else if (toHex(readValidatorKey(file).privateKey) !== toHex(privateKey)) {
       throw new UserError(

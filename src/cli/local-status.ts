@@ -7,6 +7,10 @@ import type { LocalNode } from './local-network.js'
 /** Milliseconds between two looks at the nodes, and that a node may take to answer. */
 const interval = 500
 const patience = 2_000
+/** What an alarm of a chain means whose keys are known to everybody: blocks that were forgotten here are back. */
+const cause = 'a node of an earlier localnet is connected'
+const remedy = 'stop it, and start the network anew'
+const earlierNetwork = `${cause}: ${remedy}`
 
 /** How one node of a local network is doing. */
 export interface NodeStatus {
@@ -122,7 +126,7 @@ async function statusOf({ number, start, ended }: LocalNode, before: NodeStatus 
       view: vote?.['view'] as number,
       peers: (sync?.['peers'] as unknown[]).length,
       pool: work?.['pooledtx'] as number,
-      signing: String(vote?.['signing']),
+      signing: typeof vote?.['alarm'] === 'string' ? earlierNetwork : String(vote?.['signing']),
     }
   } catch {
     return { ...known, state: 'silent' }
@@ -135,23 +139,30 @@ export function statusLine({ node, state, height, view, peers, pool, signing }: 
   return `node ${node}: height ${height}, view ${view}, peers ${peers}, pool ${pool}, signing ${signing}`
 }
 
-/** One line for each node below a line of names. */
+/** One line for each node below a line of names, and what to do about an alarm. */
 export function statusTable(statuses: readonly NodeStatus[], nodes: readonly Pick<LocalNode, 'start'>[]): string[] {
   const rows = [
     ['node', 'REST', 'height', 'view', 'peers', 'pool', 'signing'],
     ...statuses.map(({ node, state, height, view, peers, pool, signing }, i) => [
       ...[node, nodes[i]?.start.rest, height, view, peers, pool].map((value) => String(value ?? '-')),
       // What there is to say beyond the reason is for the documentation.
-      state === 'running' ? (signing?.split(';')[0] ?? '-') : state,
+      state === 'running' ? wordsOf(signing) : state,
     ]),
   ]
+  const alarm = statuses.some(({ signing }) => signing === earlierNetwork)
   const widths = (rows[0] as string[]).map((_, column) =>
     Math.max(...rows.map((row) => (row[column] as string).length)),
   )
-  return rows.map((row) =>
+  const lines = rows.map((row) =>
     row
       .map((cell, i) => (i >= 2 && i <= 5 ? cell.padStart(widths[i] as number) : cell.padEnd(widths[i] as number)))
       .join('  ')
       .trimEnd(),
   )
+  // The width of a terminal cuts lines off.
+  return alarm ? [...lines, `Alarm: ${cause}:`, `${remedy}.`] : lines
+}
+
+function wordsOf(signing = '-'): string {
+  return signing === earlierNetwork ? 'alarm' : (signing.split(';')[0] as string)
 }

@@ -8,7 +8,7 @@ const logInterval = 10_000
 const barWidth = 24
 
 /**
- * Shows how far a node is for as long as it catches up: a bar that stays in its line of the terminal, or a line of the log every
+ * Shows how far a node is for as long as its sync has something to do: a bar that stays in its line of the terminal, or a line of the log every
  * ten seconds. The returned function ends that.
  */
 export function showProgress(
@@ -24,7 +24,7 @@ export function showProgress(
   const tick = () => {
     const now = progress()
     const columns = context.columns?.('err')
-    if (now.catchingUp || now.stage === 'waiting') {
+    if (now.catchingUp || now.stage !== 'idle') {
       if (columns === undefined) log.warn(fieldsOf(now), 'the node is catching up')
       else context.err(`\r${progressLine(now).slice(0, columns - 1)}\x1b[K`)
       shown = columns !== undefined

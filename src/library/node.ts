@@ -219,7 +219,7 @@ export interface NodePeers {
   readonly addresses: readonly string[]
   /** Those that are connected. */
   list(): readonly Neighbor[]
-  /** Connects to an address and comes back to it until {@link NodePeers.disconnect}. */
+  /** Connects to an address and comes back to it until {@link NodePeers.disconnect}; one that fails at first is not kept. */
   connect(address: string): Promise<Neighbor>
   /** Closes the connection to the peer of this id and opens none for ten minutes; false where there is none. */
   disconnect(id: number): boolean

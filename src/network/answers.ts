@@ -9,6 +9,7 @@ import { Header } from '../primitives/header.js'
 import { inSlices } from '../slices.js'
 import { StorageError } from '../storage/database.js'
 import { keys, values } from '../storage/schema.js'
+import { LinkError } from './link.js'
 import type { Peers } from './peers/peers.js'
 import { blocksExchange, blocksFill } from './wire/blocks.js'
 import {
@@ -69,11 +70,20 @@ async function headersAfter({ chain }: ChainAnswers, { locator, count }: Headers
     const hashes = await database.rows({ gte: keys.active(from), lt: keys.active(from + page) })
     const records = await database.getMany(hashes.map(([, hash]) => keys.header(hash)))
     const confirms = await database.getMany(hashes.map(([, hash]) => keys.confirm(hash)))
-    for (const [i, row] of records.entries()) {
-      if (row === undefined) return units
+    const stored = records.map((row, i): HeaderUnit | undefined => {
+      if (row === undefined) return undefined
       const { header: bytes, auxPow, size } = values.header.decode(row)
-      const header = Header.read(new Reader(bytes))
-      const unit = { header, auxPow, confirm: confirms[i] ?? new Uint8Array(0), size }
+      return { header: Header.read(new Reader(bytes)), auxPow, confirm: confirms[i] ?? new Uint8Array(0), size }
+    })
+    const proved = await chain.assumedConfirms.verify(stored.filter((unit) => unit !== undefined))
+    for (const [i, unit] of stored.entries()) {
+      if (unit === undefined) return units
+      if (i === proved) {
+        // Without any it would have nothing above, and pay for what it says of its height.
+        if (units.length === 0) throw new LinkError('refused', `the confirm of ${unit.header.id} does not hold`)
+        return units
+      }
+      const { header } = unit
       room -= headerUnitSize(unit)
       // They do not follow each other where the chain moved meanwhile.
       if (room < 0 || !equalBytes(header.previous, (units.at(-1)?.header ?? start).hash)) return units

@@ -64,6 +64,8 @@ export interface LinkOwner {
    * is not looked at can still be heard from others.
    */
   hears(link: Link, bytes: number): boolean
+  /** A neighbour sends more frames of gossip, or entries in them, than the transport takes: its connection is closed next. */
+  floods(link: Link): void
   /** A gossiped message as the neighbour `link` told it, who need not be its author. */
   heard(link: Link, topic: Topic, message: Uint8Array): Promise<Verdict>
   /** An address where a node may be, found without asking a peer. */
@@ -82,8 +84,9 @@ export interface Transport {
   close(): Promise<void>
 }
 
-/** Why nothing came back over a link. */
-export type LinkFailure = 'closed' | 'unreachable' | 'unsupported' | 'refused' | 'timeout' | 'too-long' | 'busy'
+/** Why nothing came back over a link; `self`: there is none, because it would lead to this node itself. */
+export type LinkFailure =
+  'closed' | 'unreachable' | 'unsupported' | 'refused' | 'timeout' | 'too-long' | 'busy' | 'self'
 
 /** A connection or a request that came to nothing. No rule is broken by it, and nobody is to blame yet. */
 export class LinkError extends Error {

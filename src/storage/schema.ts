@@ -12,7 +12,7 @@ import type { Outpoint } from '../primitives/transaction.js'
  * codec of the chain; behind each stands a checksum, which database.ts adds and takes off. Table numbers are never reused.
  * docs/schema.md draws the same page for readers.
  *
- *   00 name                                       → meta: schema version, tip, digest of the upgrades up to it, a devnet's clock offset, event number
+ *   00 name                                       → meta: schema version, tip, digest of the upgrades up to it, a devnet's clock offset, event number, height that was assumed to be valid
  *   01 sequence u64                               → journal row (journal.ts)
  *   02 block hash                                 → header record
  *   03 height u32                                 → hash of the active block there
@@ -107,7 +107,8 @@ function heightKey(tableByte: number, height: number): Key {
 }
 
 export const keys = {
-  meta: (name: 'version' | 'upgrades' | 'tip' | 'clock' | 'events'): Key => keyOf(table.meta, Buffer.from(name)),
+  meta: (name: 'version' | 'upgrades' | 'tip' | 'clock' | 'events' | 'assumed'): Key =>
+    keyOf(table.meta, Buffer.from(name)),
   journal: (sequence: number): Key => {
     const buffer = key(table.journal, 8)
     buffer.writeBigUInt64BE(BigInt(sequence), 1)
@@ -370,6 +371,10 @@ export const values = {
       const reader = new Reader(bytes)
       return { height: reader.u32(), index: reader.u16(), txid: reader.hash() }
     },
+  },
+  height: {
+    encode: (height: number) => new Writer(4).u32(height).finish(),
+    decode: (bytes: Uint8Array): number => new Reader(bytes).u32(),
   },
   tip: {
     encode: ({ hash, height }: TipRow) => new Writer(36).bytes(hash).u32(height).finish(),

@@ -26,6 +26,8 @@ const maxSought = 16
 const maxVerdicts = 64
 /** Milliseconds until a body that nobody handed out is asked for again. */
 const fetchPause = 500
+/** The part of a view for which a sponsor waits for one candidate of a miner: one in so many. */
+const candidateShare = 4
 
 /** What the vote on one block needs of the node around it. */
 export interface BallotParts {
@@ -67,6 +69,8 @@ export class Ballot {
   /** What this view asked to sign while nothing could be signed. Others may wait for it, so it is made up for. */
   #unsigned: SignEffect[] = []
   #finding = false
+  /** Whether there may be something else to propose than when it was begun to look. */
+  #lookAgain = false
   #closed = false
   /** Resolves when the ballot is closed: for what waits for somebody else. */
   readonly #end: Promise<undefined>
@@ -231,10 +235,13 @@ export class Ballot {
   }
 
   #propose(view: number): void {
+    this.#lookAgain = this.#finding
     if (this.#finding || this.#closed || this.#parts.refusal() !== undefined) return
     this.#finding = true
+    const patience = this.#timeout(view) / candidateShare
     const stop = () => this.#closed || this.#needed === undefined
-    const found = this.#parts.ownBlock.find(stop, this.#end).then(async (block) => {
+    const search = { patience, stop, end: this.#end, late: () => this.supply() }
+    const found = this.#parts.ownBlock.find(search).then(async (block) => {
       if (block === undefined || stop()) return
       await this.keep(block.header, block.bytes)
       this.#verdict(block.header.hash, 'valid')
@@ -243,8 +250,8 @@ export class Ballot {
     })
     const done = found.finally(() => {
       this.#finding = false
-      // Another view came meanwhile that needs one as well.
-      if (this.#needed !== undefined && this.#needed !== view) this.#propose(this.#needed)
+      // Another view came meanwhile that needs one as well, or a block that was not there yet.
+      if (this.#needed !== undefined && (this.#needed !== view || this.#lookAgain)) this.#propose(this.#needed)
     })
     this.#parts.track(done)
   }

@@ -41,9 +41,12 @@ export class Lag {
   /** The tip moved; `run`: by several blocks at once, so that others were ahead indeed. */
   moved(tip: number, run: boolean): void {
     this.#tip = tip
-    // One block alone proves nothing: whoever counts votes a moment later than others gets the next one from them.
-    if (run) this.#doubted = false
-    this.stop()
+    // One block alone proves nothing: whoever counts votes a moment later than others gets the next one from them. Nor does
+    // it give a lie more time.
+    if (run) {
+      this.#doubted = false
+      this.stop()
+    }
     this.#watch()
   }
 

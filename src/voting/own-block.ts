@@ -1,5 +1,5 @@
 import type { Chain } from '../chain/chain.js'
-import type { Clock, Log, Random } from '../env.js'
+import type { Clock, Log, Random, Timers } from '../env.js'
 import { RuleError } from '../errors.js'
 import type { Mempool } from '../mempool/mempool.js'
 import { solve } from '../mining/solve.js'
@@ -8,17 +8,30 @@ import type { ProgramHash } from '../primitives/address.js'
 import type { Block } from '../primitives/block.js'
 import { equalBytes } from '../primitives/bytes.js'
 import type { Header } from '../primitives/header.js'
-import type { Candidates } from './candidates.js'
+import type { Candidates, FetchBody } from './candidates.js'
 
 export interface OwnBlockOptions {
   readonly chain: Chain
   readonly mempool: Mempool
   readonly clock: Clock
+  readonly timers: Timers
   readonly random: Random
   readonly log: Log
   readonly candidates: Candidates
   /** Whom blocks of our own making pay. */
   readonly payTo: ProgramHash | undefined
+}
+
+/** What a sponsor has to keep to while it looks for a block. */
+export interface Search {
+  /** Milliseconds that the body of one candidate is waited for before the next one is tried. */
+  readonly patience: number
+  /** Whether it is too late. */
+  stop(): boolean
+  /** Resolves when no other node is waited for any more. */
+  readonly end: Promise<undefined>
+  /** A body came after it was given up. */
+  late(): void
 }
 
 /** What a sponsor proposes: a block that was handed in, else one that a miner announced, or one made of the pool. */
@@ -29,27 +42,23 @@ export class OwnBlock {
     this.#options = options
   }
 
-  /**
-   * A block on top of the tip that was checked completely; undefined when there is none, or `stop` says that it is too late.
-   * No other node is waited for once `end` has resolved.
-   */
-  async find(stop: () => boolean, end: Promise<undefined>): Promise<Block | undefined> {
+  /** A block on top of the tip that was checked completely; undefined when there is none, or it is too late. */
+  async find(search: Search): Promise<Block | undefined> {
     const { chain, candidates } = this.#options
     const offered = candidates.offered.find(({ header }) => this.#timely(header))
     if (offered !== undefined) return offered
-    return chain.spec.producer === 'miners' ? this.#announced(stop, end) : this.#made(stop)
+    return chain.spec.producer === 'miners' ? this.#announced(search) : this.#made(search)
   }
 
-  async #announced(stop: () => boolean, end: Promise<undefined>): Promise<Block | undefined> {
+  async #announced(search: Search): Promise<Block | undefined> {
     const { chain, candidates, log } = this.#options
     for (const { header, fetch } of candidates.announced) {
       if (!this.#timely(header)) continue
-      const bytes = await Promise.race([fetch(), end])
-      if (stop()) return undefined
-      if (bytes === undefined) {
-        candidates.withhold(header.hash)
-        continue
-      }
+      const bytes = await this.#body(fetch, search)
+      // Also where the view is over by now: the next one of this sponsor begins with another candidate.
+      if (bytes === undefined) candidates.withhold(header.hash)
+      if (search.stop()) return undefined
+      if (bytes === undefined) continue
       try {
         const block = await chain.prepare(bytes)
         if (equalBytes(block.header.hash, header.hash)) return block
@@ -62,7 +71,20 @@ export class OwnBlock {
     return undefined
   }
 
-  async #made(stop: () => boolean): Promise<Block | undefined> {
+  /** The body that a candidate's miner hands out; undefined when it does not, or too slowly. */
+  async #body(fetch: FetchBody, { patience, end, late }: Search): Promise<Uint8Array | undefined> {
+    const fetched = fetch()
+    let cancel = () => {}
+    const enough = new Promise<undefined>((resolve) => {
+      cancel = this.#options.timers.after(patience, () => {
+        resolve(undefined)
+        void fetched.then((bytes) => bytes && late())
+      })
+    })
+    return Promise.race([fetched, enough, end]).finally(cancel)
+  }
+
+  async #made({ stop }: Search): Promise<Block | undefined> {
     const { chain, mempool, clock, random, payTo, log } = this.#options
     if (payTo === undefined) return undefined
     const parent = chain.tip

@@ -37,6 +37,8 @@ export interface Outlook {
   readonly reported: number | undefined
   /** Whether that is above the own tip, and believed. */
   readonly behind: boolean
+  /** Whether the tip was confirmed after this node was started. */
+  readonly fresh: boolean
   /** Whether no other validator exists. */
   readonly alone: boolean
 }
@@ -151,15 +153,15 @@ export class Signer {
     this.#from = undefined
   }
 
-  #refusalAfterReset({ height, reported, behind }: Outlook): string | undefined {
+  #refusalAfterReset({ height, reported, behind, fresh }: Outlook): string | undefined {
     // What may have been signed belongs to the height that was open when the state was lost: at the latest the one that is
-    // open when nobody who is believed has more blocks. How high others say they are decides nothing else: they may lie.
+    // open when nobody who is believed has more blocks. They may lie, and hand out blocks late; what they cannot do is to
+    // have a block of the past confirmed in the present.
     if (behind) this.overtaken()
     else if (reported !== undefined) this.#from ??= height + 1
-    if (this.#from !== undefined && height >= this.#from) return undefined
-    return this.#from === undefined
-      ? 'the sign state was reset: waits until it has caught up with a peer'
-      : `the sign state was reset: votes from height ${this.#from}`
+    if (this.#from === undefined) return 'the sign state was reset: waits until it has caught up with a peer'
+    if (height < this.#from) return `the sign state was reset: votes from height ${this.#from}`
+    return fresh ? undefined : 'the sign state was reset: waits for a block made after the start of this node'
   }
 }
 

@@ -93,6 +93,8 @@ export class Voting {
   #pace: Pace | undefined
   /** Whether anybody else has begun this height. */
   #heard = false
+  /** Milliseconds of the clock: a block of a later time was confirmed after this node was started. */
+  readonly #freshAfter: number
   #receiving = 0
   #received = 0
   #alarm: string | undefined
@@ -112,6 +114,10 @@ export class Voting {
     this.#signer = signer
     this.#candidates = new Candidates(chain)
     this.#lag = new Lag(timers, chain.tip.header.height, () => this.#resume())
+    // A quorum found its time acceptable when it voted: at most maxDrift ahead of clocks that are off by as much. Nobody has
+    // measured that of genesis, which the times of other blocks cannot be below.
+    const { genesis, spec } = chain
+    this.#freshAfter = Math.max(clock.now() + 2 * spec.timing.maxDrift, genesis.header.time * 1000)
     this.#payTo = options.payTo ?? (signer && programHash(prefix.standard, singleKeyCode(signer.publicKey)))
     const ownBlock = new OwnBlock({ ...options, candidates: this.#candidates, payTo: this.#payTo })
     this.#parts = {
@@ -280,13 +286,14 @@ export class Voting {
   }
 
   /**
-   * Looks at a confirmed block that is not the one this node has at its height. When its confirm is valid, both are stored as
-   * evidence, the node votes no more, and {@link status} says so. A RuleError `confirm-*` when it is not.
+   * Looks at a confirmed block that is not the one this node has on the same parent. When its confirm is valid, both are stored
+   * as evidence, the node votes no more, and {@link status} says so. A RuleError `confirm-*` when it is not. A block on another
+   * parent proves nothing: confirms of another chain with the same validators look the same.
    */
   async conflicting(header: Header, confirm: Uint8Array): Promise<void> {
     const { chain, verifier } = this.#options
-    const ours = chain.headers.active(header.height)
-    if (ours === undefined || header.height === 0 || equalBytes(ours.header.hash, header.hash)) return
+    const ours = chain.headers.rivalOf(header)
+    if (ours === undefined) return
     const checks = checkConfirm(chain.spec, header, parseConfirm(confirm))
     await runChecks(chain.confirmSignatures.unknown(checks), verifier)
     const first = chain.database.get(keys.confirm(ours.header.hash))
@@ -330,10 +337,11 @@ export class Voting {
   }
 
   get #outlook(): Outlook {
-    const { height } = this.#ballot
+    const { height, parent } = this.#ballot
     const alone = paramsAt(this.#options.chain.spec, height).validators.length === 1
     const { reported, behind } = this.#lag
-    return { height, reported, behind, alone }
+    const fresh = parent.header.time * 1000 > this.#freshAfter
+    return { height, reported, behind, alone, fresh }
   }
 
   #refusal(): string | undefined {

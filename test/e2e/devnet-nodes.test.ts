@@ -23,7 +23,8 @@ afterEach(async () => {
 afterAll(() => directories.remove())
 
 async function start(...args: string[]): Promise<{ command: CommandProcess; line: NetworkLine }> {
-  const command = new CommandProcess(['devnet', '--nodes', '4', '--port-base', '0', '--json', ...args])
+  const nodes = args.includes('--nodes') ? [] : ['--nodes', '4']
+  const command = new CommandProcess(['devnet', '--port-base', '0', '--json', ...nodes, ...args])
   network = command
   const line = await command.firstLine()
   if (line === undefined) throw new Error((await command.finished).err)
@@ -119,6 +120,37 @@ describe('devnet --nodes 4', () => {
     command.kill('SIGTERM')
     expect(await command.finished).toMatchObject({ code: 0, err: '' })
     expect(processesIn(dataDir)).toEqual([])
+  })
+
+  it('ends at once at a second signal, and leaves neither a node nor its directory', { timeout: 120_000 }, async () => {
+    const { command, line } = await start()
+    // A node that hears nothing does not stop.
+    const [second] = processesIn(`${line.dataDir}/node-2`) as [number]
+    process.kill(second, 'SIGSTOP')
+    command.kill('SIGINT')
+    await until('the end of the others', () => processesIn(line.dataDir).length === 1)
+    command.kill('SIGINT')
+    expect(await command.finished).toMatchObject({ code: 130, err: '' })
+    await until('the end of all nodes', () => processesIn(line.dataDir).length === 0)
+    expect(existsSync(line.dataDir)).toBe(false)
+  })
+
+  it('lets a node vote that comes to the directory of fewer', { timeout: 240_000 }, async () => {
+    const dataDir = directories.fresh()
+    const three = await start('--nodes', '3', '--data-dir', dataDir)
+    const [first] = three.line.nodes as [StartLine]
+    const payment = ['--devnet-account', '0', '--to', devnetAccount(1).address, '--amount', '1']
+    await runJson('wallet', 'send', '--genesis', 'localnet', '--rest', first.rest, ...payment)
+    three.command.kill('SIGINT')
+    expect(await three.command.finished).toMatchObject({ code: 0, err: '' })
+
+    const { command } = await start('--data-dir', dataDir)
+    await until('a vote of all four', () => {
+      const now = statuses(command)
+      return now.length === 4 && now.every(({ signing, height = 0 }) => signing === 'yes' && height > 0)
+    })
+    command.kill('SIGINT')
+    expect(await command.finished).toMatchObject({ code: 0, err: '' })
   })
 
   it('says why a node does not start, and leaves none behind', { timeout: 60_000 }, async () => {

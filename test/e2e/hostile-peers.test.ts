@@ -228,18 +228,24 @@ describe('a node and a peer', () => {
       await HostilePeer.of(source, { status: tellsOnly }),
       await HostilePeer.of(source, { status: lies }),
     ]
+    const make = () => {
+      made.push(craftBlock(chain, plan()))
+      return made.at(-1) as Block
+    }
+    const tellWrong = async (peer: HostilePeer) => {
+      await tellBlocks(peer, await peer.join(siege.victim.address), make, ({ bytes, header }) => {
+        refused = mapKey(header.hash)
+        return bytes
+      })
+      await expectBan(siege.victim, peer, 'tx-signature')
+    }
+    const seenBefore = await siege.duringSync(async () =>
+      tellWrong(await HostilePeer.of(source, { status: tellsOnly })),
+    )
+    expectBounds(seenBefore, { cpu: 8 })
     const seen = await siege.during(
       async () => {
-        const link = await first.join(siege.victim.address)
-        const make = () => {
-          made.push(craftBlock(chain, plan()))
-          return made.at(-1) as Block
-        }
-        await tellBlocks(first, link, make, ({ bytes, header }) => {
-          refused = mapKey(header.hash)
-          return bytes
-        })
-        await expectBan(siege.victim, first, 'tx-signature')
+        await tellWrong(first)
         // What is known to be wrong is not looked at again.
         const wrong = made.find(({ header }) => mapKey(header.hash) === refused) as Block
         second.answering(headersExchange, () => [unitOf(wrong)])
@@ -247,6 +253,7 @@ describe('a node and a peer', () => {
         await expectBan(siege.victim, second, 'block-invalid')
         await siege.mine()
       },
+      // The block that is known to be wrong has to be the next one still.
       { quiet: true },
     )
     expectBounds(seen)
@@ -254,6 +261,16 @@ describe('a node and a peer', () => {
 
   it.each(mutations)('whose bodies of blocks are %s', async (_name, mutate) => {
     const { source, victim } = siege
+    const rival = () => {
+      const spend = (input: number) => craft(source.spec, [outputOf(split, input)], [{ to: 30, value: 90_000n }], [12])
+      return craftBlock(source.chain, { transactions: [spend(0), spend(1)] })
+    }
+    const seenBefore = await siege.duringSync(async () => {
+      const attacker = await HostilePeer.of(source)
+      await tellBlocks(attacker, await attacker.join(victim.address), rival, mutate)
+    })
+    expectBounds(seenBefore, { cpu: 8 })
+
     const peer = await HostilePeer.of(source)
     const seen = await siege.during(
       async () => {
@@ -275,6 +292,7 @@ describe('a node and a peer', () => {
         await siege.caughtUp()
         expect(await victim.node.hashAt(siege.height)).toBe(block.hash)
       },
+      // Nobody but the attacker has the block, so that it is seen that its true body is taken afterwards.
       { quiet: true },
     )
     expectBounds(seen)

@@ -67,11 +67,26 @@ async function grow(blocks: number, seconds = 15): Promise<void> {
   })
 }
 
-/** Watches the victim while it is attacked; afterwards all have two blocks more. */
-async function during(attack: () => Promise<unknown>): Promise<Seen> {
+/** Seconds between two blocks at most: a validator that is told of a higher chain waits so long for it before it votes again. */
+const blockTime = 10
+/** Blocks that have to be made while an attack lasts, at least. */
+const blocksUnderAttack = 3
+
+/**
+ * Watches the victim while it is attacked: meanwhile all get blocks at the usual pace, and two more afterwards. `attack` goes on,
+ * with further attackers where one is sent away, until `enough` of them were made.
+ */
+async function during(attack: (enough: () => Promise<boolean>) => Promise<unknown>): Promise<Seen> {
   const probe = new Probe(victim.node)
+  const lowest = async () => Math.min(...(await heights()))
   try {
-    await attack()
+    const first = Math.max(...(await heights()))
+    const began = Date.now()
+    await attack(async () => (await lowest()) >= first + blocksUnderAttack)
+    const seconds = (Date.now() - began) / 1000
+    expect((await lowest()) - first).toBeGreaterThanOrEqual(
+      Math.max(blocksUnderAttack, Math.floor(seconds / blockTime)),
+    )
     await grow(2)
     return await probe.end()
   } finally {
@@ -111,11 +126,11 @@ function prevote(height: number, view: number): Uint8Array {
 
 describe('a validator and a peer', () => {
   it('whose headers have forged confirms', async () => {
-    const peer = await HostilePeer.open({ ...status, tipHeight: 1_000_000, tipHash: randomBytes(32) })
     const observer = await HostilePeer.open(status)
     const view = await observer.join(victim.address)
-    let asked = 0
-    const seen = await during(async () => {
+    const forge = async () => {
+      const peer = await HostilePeer.open({ ...status, tipHeight: 1_000_000, tipHash: randomBytes(32) })
+      let asked = 0
       for (let joined = 0; joined < 3; joined++) {
         const tip = await tipOf(observer, view)
         const { proposal, votes } = parseConfirm(tip.confirm)
@@ -135,6 +150,10 @@ describe('a validator and a peer', () => {
       }
       expect(asked).toBeGreaterThan(0)
       await expectBan(victim, peer, 'confirm-')
+    }
+    const seen = await during(async (enough) => {
+      do await forge()
+      while (!(await enough()))
     })
     expectBounds(seen)
   })
@@ -150,9 +169,9 @@ describe('a validator and a peer', () => {
   })
 
   it('that forges votes', async () => {
-    const peer = await HostilePeer.open(status)
     let told = 0
-    const seen = await during(async () => {
+    const forge = async () => {
+      const peer = await HostilePeer.open(status)
       const link = await peer.join(victim.address)
       while (!link.closed) {
         const height = (await victim.node.client.height()) + 1
@@ -164,6 +183,10 @@ describe('a validator and a peer', () => {
         await pause(20)
       }
       await expectBan(victim, peer, 'vote-signature')
+    }
+    const seen = await during(async (enough) => {
+      do await forge()
+      while (!(await enough()))
     })
     expectBounds(seen)
   })

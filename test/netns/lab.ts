@@ -65,6 +65,12 @@ export class Lab {
     await once(this.#slow.stdout as NodeJS.ReadableStream, 'data')
   }
 
+  /** Sends echo requests from one machine to another: how many are answered, and the milliseconds of the fastest. */
+  ping(from: number, to: number, count: number): { readonly received: number; readonly fastest: number } {
+    const said = run([...this.#at(from).through, 'python3', here('ping.py'), this.#at(to).address, String(count)])
+    return JSON.parse(said) as { received: number; fastest: number }
+  }
+
   close(): void {
     this.#endSlowness()
     for (const { holder, port, manage } of this.#machines) {
@@ -124,6 +130,6 @@ function ip(...args: string[]): void {
   run(['ip', ...args])
 }
 
-function run([command, ...args]: readonly string[]): void {
-  execFileSync(command as string, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+function run([command, ...args]: readonly string[]): string {
+  return execFileSync(command as string, args, { stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' })
 }

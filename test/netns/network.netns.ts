@@ -59,7 +59,16 @@ describe('four validators on machines of their own', () => {
   it('go on where every frame takes 100 ms and two of a hundred are lost', async () => {
     const [one, two, three, four] = network.members as [Member, Member, Member, Member]
     await network.mined(await network.pay(one, 0), network.members)
+    const pings = 300
+    const before = lab.ping(0, 1, pings)
+    expect(before.received).toBe(pings)
+    expect(before.fastest).toBeLessThan(100)
     await lab.slowDown(100, 2)
+    // There and back: of 300, all of which come back once in 200 000 times.
+    const slow = lab.ping(0, 1, pings)
+    expect(slow.fastest).toBeGreaterThanOrEqual(200)
+    expect(slow.received).toBeGreaterThan(pings / 2)
+    expect(slow.received).toBeLessThan(pings)
     const sent = [await network.pay(two, 1), await network.pay(three, 2), await network.pay(four, 3)]
     for (const txid of sent) await network.mined(txid, network.members)
     const height = await one.height()

@@ -2,36 +2,44 @@ import { expect, it } from 'vitest'
 import { plainScenario } from './plain.js'
 import type { Fault, Write } from './disk.js'
 import type { SimulatedNode } from './node.js'
+import { runNamed } from './run.js'
 import { quiet } from './scenario.js'
-import { simulate } from './world.js'
 
 /** Long enough for some blocks. */
 const length = 4_000
+/** A number here simulates the crash at one write alone. */
+const onlyPlace = Number(process.env['CRASH_PLACE'] ?? 0)
 
 it.each<Fault>(['crash-before', 'crash-after'])(
   'a validator that crashes at any one of its writes (%s) comes back and goes on',
   { timeout: 300_000 },
   async (fault) => {
     const scenario = plainScenario(1, [quiet(length)])
+    const run = (place: number, act: (node: SimulatedNode, write: Write) => Fault | undefined) =>
+      runNamed(
+        `${fault} at write ${place} of n0`,
+        `CRASH_PLACE=${place} npx vitest run test/sim/crash.test.ts -t ${fault}`,
+        scenario,
+        { tampering: { fault: act } },
+      )
     let writes = 0
-    const count = (node: SimulatedNode): undefined => {
+    await run(0, (node) => {
       if (node.number === 0) writes++
-    }
-    await simulate(scenario, { tampering: { fault: count } })
-    const places = writes
-    expect(places).toBeGreaterThan(10)
-    const synced: Write[] = []
-    for (let place = 1; place <= places; place++) {
+      return undefined
+    })
+    expect(writes).toBeGreaterThan(10)
+    const synced = new Set<string>()
+    for (let place = 1; place <= writes; place++) {
+      if (onlyPlace !== 0 && onlyPlace !== place) continue
       let made = 0
-      const crash = (node: SimulatedNode, write: Write) => {
+      const { crashes } = await run(place, (node, write) => {
         if (node.number !== 0 || ++made !== place) return undefined
-        if (write.synced) synced.push(write)
+        if (write.synced) synced.add(write.what)
         return fault
-      }
-      const { crashes } = await simulate(scenario, { tampering: { fault: crash } })
-      expect(crashes).toBe(1)
+      })
+      expect(crashes, `${fault} at write ${place}`).toBe(1)
     }
-    expect(new Set(synced.map(({ what }) => what))).toEqual(new Set(['rows', 'signs']))
+    if (onlyPlace === 0) expect(synced).toEqual(new Set(['rows', 'signs']))
   },
 )
 
@@ -40,7 +48,12 @@ it('validators that crash as they prevote for no block, locked on one, keep to i
   let crashes = 0
   for (let seed = 1; seed <= 10; seed++) {
     const scenario = { ...plainScenario(seed, [storm]), crashWhenLocked: true }
-    crashes += (await simulate(scenario)).crashesWhenLocked
+    const report = await runNamed(
+      `plain seed ${seed}`,
+      'npx vitest run test/sim/crash.test.ts -t "keep to it"',
+      scenario,
+    )
+    crashes += report.crashesWhenLocked
   }
   expect(crashes).toBeGreaterThan(1)
 })

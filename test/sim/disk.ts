@@ -13,7 +13,7 @@ export interface Write {
   readonly synced: boolean
 }
 
-/** What becomes of a write other than that it succeeds. */
+/** What becomes of a write other than that it succeeds. `crash-before` falls before it is synced: it may last or not. */
 export type Fault = 'crash-before' | 'crash-after' | 'failure'
 
 /** One life of a node, as its disk sees it. */
@@ -49,6 +49,8 @@ export class Disk {
   #unsynced: Batch[] = []
   #writing: Batch | undefined
   #signs: Uint8Array | undefined
+  /** A sign state on its way: its file may have its name, and until the directory is synced a crash may take that back. */
+  #signing: Uint8Array | undefined
   #signed = false
 
   constructor(options: { lies: boolean } = { lies: false }) {
@@ -57,6 +59,7 @@ export class Disk {
 
   /** The store that a life opens: it holds what the disk holds now. */
   async open(life: Life): Promise<Store> {
+    this.#signing = undefined
     const level = new LevelOnDisk((batch, synced) => this.#write(life, batch, synced))
     await level.open()
     await levelInside._batch.call(level, [...this.#rows.values()], {})
@@ -68,11 +71,11 @@ export class Disk {
   signStore(life: Life): { load(): Promise<Uint8Array | undefined>; save(bytes: Uint8Array): Promise<void> } {
     return {
       load: () => Promise.resolve(this.#signs?.slice()),
-      save: (bytes) =>
-        this.#perform(life, { what: 'signs', synced: true }, () => {
-          this.#signs = bytes.slice()
-          this.#signed = true
-        }),
+      save: (bytes) => {
+        const state = bytes.slice()
+        if (life.alive) this.#signing = state
+        return this.#perform(life, { what: 'signs', synced: true }, () => this.#sign(state))
+      },
     }
   }
 
@@ -87,10 +90,11 @@ export class Disk {
     this.#signs = undefined
   }
 
-  /** Power goes: of what was not synced a beginning is left, however long. */
+  /** Power goes: of what was not synced a beginning is left, however long, and of two sign states either. */
   losePower(chance: Chance): void {
     const uncertain = this.#writing === undefined ? this.#unsynced : [...this.#unsynced, this.#writing]
     this.#unsynced = uncertain.slice(0, chance.between(0, uncertain.length))
+    if (this.#signing !== undefined && chance.happens(0.5)) this.#sign(this.#signing)
     this.settle()
   }
 
@@ -122,6 +126,12 @@ export class Disk {
     if (fault !== 'crash-after') return undefined
     life.crash()
     return never
+  }
+
+  #sign(state: Uint8Array): void {
+    this.#signs = state
+    this.#signing = undefined
+    this.#signed = true
   }
 
   #keep(batch: Batch): void {

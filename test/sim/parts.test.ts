@@ -94,6 +94,31 @@ describe('a disk', () => {
   })
 })
 
+describe('a sign state on a disk', () => {
+  /** What a node finds after a crash at the save of its second state. */
+  async function found(seed: number, fault: Fault): Promise<string | undefined> {
+    const disk = new Disk()
+    const faults: Fault[] = []
+    const life = { alive: true, fault: () => faults.pop(), crash: () => {}, took: () => Promise.resolve() }
+    await disk.open(life)
+    const store = disk.signStore(life)
+    await store.save(fromUtf8('old'))
+    faults.push(fault)
+    void store.save(fromUtf8('new'))
+    await rest()
+    disk.losePower(new Chance(seed))
+    await disk.open(life)
+    return utf8((await disk.signStore(life).load()) as Uint8Array)
+  }
+  const found20 = async (fault: Fault) =>
+    new Set(await Promise.all(Array.from({ length: 20 }, (_, seed) => found(seed, fault))))
+
+  it('is the new one after its save, and either before', async () => {
+    expect(await found20('crash-after')).toEqual(new Set(['new']))
+    expect(await found20('crash-before')).toEqual(new Set(['old', 'new']))
+  })
+})
+
 describe('wires', () => {
   const topic: Topic = { name: 'talk', version: 1, size: 100 }
   const protocol: Protocol = { name: 'ask', version: 1, ofChain: true, request: 10, answer: 10, timeout: 1_000 }
@@ -113,6 +138,7 @@ describe('wires', () => {
         discovered: () => {},
         answer: (_link, _protocol, body) => Promise.resolve(body),
         hears: () => true,
+        floods: () => {},
         heard: (_link, _topic, message) => {
           heard[node]?.push(utf8(message) ?? '')
           return Promise.resolve('accept')

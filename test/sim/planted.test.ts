@@ -78,6 +78,16 @@ it('nodes that believe any signature, and somebody who shows them confirms', { t
   expect(await found(promise, scenario, { verifier })).toMatch(promise)
 })
 
+it('a validator that votes twice, whose key others then hold evidence against', { timeout: 300_000 }, async () => {
+  const honest: Habits = { twins: 0, doubleVotes: 0, eagerness: 0, silence: 0, forgery: 0 }
+  const accused = async (habits: Habits) => {
+    const scenario = { ...plainScenario(1, [quiet(20_000)]), traitors: new Map([[3, habits]]) }
+    return (await simulate(scenario)).accused
+  }
+  expect(await accused({ ...honest, doubleVotes: 1 })).toEqual([3])
+  expect(await accused(honest)).toEqual([])
+})
+
 it('more traitors than the protocol bears', { timeout: 300_000 }, async () => {
   const traitors = new Map([
     [2, conspiracy],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { runSeed } from './run.js'
+import { runSeed, runSeeds } from './run.js'
 
 describe('a seed', () => {
   it('gives the same run again, printed or not, and another seed another', { timeout: 120_000 }, async () => {
@@ -10,5 +10,21 @@ describe('a seed', () => {
       expect(lines.length).toBeGreaterThan(100)
       expect((await runSeed(seed + 1)).trace).not.toBe(first.trace)
     }
+  })
+
+  it('that fails is named, with the command that shows it again', async () => {
+    const disaster = {
+      fault: () => {
+        throw new Error('the disk burns')
+      },
+    }
+    const { failures } = await runSeeds(3, 2, { tampering: disaster })
+    expect(failures).toEqual(
+      [3, 4].map((seed) =>
+        expect.stringMatching(
+          new RegExp(`^seed ${seed}: [^]*the disk burns[^]*\\nto see it again: npm run sim -- --seed ${seed}$`),
+        ),
+      ),
+    )
   })
 })

@@ -1,13 +1,23 @@
-import { scenarioOf } from './scenario.js'
+import { type Scenario, scenarioOf } from './scenario.js'
 import { type Report, type RunOptions, simulate } from './world.js'
 
 /** Simulates a seed. A broken promise is thrown with the seed and how to see it again. */
-export async function runSeed(seed: number, options: RunOptions = {}): Promise<Report> {
+export function runSeed(seed: number, options: RunOptions = {}): Promise<Report> {
+  return runNamed(`seed ${seed}`, `npm run sim -- --seed ${seed}`, scenarioOf(seed), options)
+}
+
+/** Simulates a scenario. A broken promise is thrown with its name and the command that shows it again. */
+export async function runNamed(
+  name: string,
+  command: string,
+  scenario: Scenario,
+  options: RunOptions = {},
+): Promise<Report> {
   try {
-    return await simulate(scenarioOf(seed), options)
+    return await simulate(scenario, options)
   } catch (error) {
     const what = error instanceof Error ? (error.name === 'Violation' ? error.message : error.stack) : String(error)
-    throw new Error(`seed ${seed}: ${what}\nto see it again: npm run sim -- --seed ${seed}`, { cause: error })
+    throw new Error(`${name}: ${what}\nto see it again: ${command}`, { cause: error })
   }
 }
 
@@ -18,16 +28,18 @@ export interface Tally {
   readonly crashes: number
   readonly crashesOnStart: number
   readonly crashesWhenLocked: number
+  /** Traitors, of all runs, that an honest node holds evidence against. */
+  readonly accused: number
   readonly mined: number
 }
 
 /** Simulates `count` seeds from `first` on, and goes on when one fails. */
-export async function runSeeds(first: number, count: number): Promise<Tally> {
+export async function runSeeds(first: number, count: number, options: RunOptions = {}): Promise<Tally> {
   const failures: string[] = []
   const reports: Report[] = []
   for (let seed = first; seed < first + count; seed++) {
     try {
-      reports.push(await runSeed(seed))
+      reports.push(await runSeed(seed, options))
     } catch (error) {
       failures.push(error instanceof Error ? error.message : String(error))
     }
@@ -38,6 +50,7 @@ export async function runSeeds(first: number, count: number): Promise<Tally> {
     crashes: sum(({ crashes }) => crashes),
     crashesOnStart: sum(({ crashesOnStart }) => crashesOnStart),
     crashesWhenLocked: sum(({ crashesWhenLocked }) => crashesWhenLocked),
+    accused: sum(({ accused }) => accused.length),
     mined: sum(({ mined }) => mined),
   }
 }

@@ -84,6 +84,7 @@ export class Traitor implements Transport {
       discovered: (address) => owner.discovered(address),
       answer: (link, protocol, body) => this.#answer(owner, link, protocol, body),
       hears: (link, bytes) => owner.hears(link, bytes),
+      floods: (link) => owner.floods(link),
       heard: (link, topic, message) => this.#heard(owner, link, topic, message),
     })
   }

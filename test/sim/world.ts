@@ -31,6 +31,8 @@ export interface Report {
   readonly crashesOnStart: number
   /** Crashes of a validator that was locked on a block, right before its prevote for none left. */
   readonly crashesWhenLocked: number
+  /** Traitors that an honest node holds evidence against. */
+  readonly accused: readonly number[]
   readonly mined: number
 }
 
@@ -59,8 +61,13 @@ export async function simulate(scenario: Scenario, options: RunOptions = {}): Pr
   }
 }
 
-/** Milliseconds that a mended network has to connect all honest nodes, and to bring them to one height. */
-const reunionLimit = 180_000
+/**
+ * Milliseconds after which a mended network has all its connections again: a node that was about to stop is back after 8 s at
+ * most; an attempt that is under way fails after 5 s, and the next one to a place that the owner named follows within 15 s.
+ */
+const linkLimit = 30_000
+/** Milliseconds that connected honest nodes have to come to one height. */
+const reunionLimit = 30_000
 /** Milliseconds that acknowledged transactions have to be mined once everything is mended. */
 const miningLimit = 60_000
 /** Events of a run: more of them are a loop without end. */
@@ -138,6 +145,7 @@ class World implements Surroundings {
       crashes: this.#crashes,
       crashesOnStart: this.#crashesOnStart,
       crashesWhenLocked: this.#crashesWhenLocked,
+      accused: this.#accused(),
       mined: this.#users.mined,
     }
   }
@@ -223,9 +231,11 @@ class World implements Surroundings {
     this.#turmoil.begin(storm)
     await this.#pass(storm.length)
     this.#turmoil.end()
-    await this.#require('honest nodes to find together', reunionLimit, () => this.#together())
-    if (this.#tend()) await this.#require('honest nodes to be back', reunionLimit, () => this.#together())
+    await this.#require('connections of honest nodes', linkLimit, () => this.#linked())
+    if (this.#tend()) await this.#require('connections of those started again', linkLimit, () => this.#linked())
+    // From here on views are counted, whatever is still to be caught up with.
     await this.#progress()
+    await this.#require('honest nodes to have one height', reunionLimit, () => this.#together())
   }
 
   /** As owners do: a validator that says that it cannot sign is started again, with leave to where its sign state is gone. */
@@ -235,7 +245,7 @@ class World implements Surroundings {
     return mute.length > 0
   }
 
-  /** With messages in time, the next block is confirmed within N + f + 2 views. */
+  /** With messages in time, the next block is confirmed within N + f + 2 views from now on. */
   async #progress(): Promise<void> {
     const { spec } = this.ground
     const height = this.#oracle.height + 1
@@ -269,6 +279,15 @@ class World implements Surroundings {
     }
   }
 
+  /** Traitors whose key an honest node holds evidence against. */
+  #accused(): number[] {
+    const signers = new Set(
+      this.#honest.flatMap(({ running }) => running?.voting?.evidence().map(({ signer }) => mapKey(signer)) ?? []),
+    )
+    const guilty = (key: Uint8Array | undefined) => key !== undefined && signers.has(mapKey(key))
+    return this.#all.filter(({ publicKey }) => guilty(publicKey)).map(({ number }) => number)
+  }
+
   #statuses(): { height: number; view: number }[] {
     return this.#honest.flatMap(({ running }) => (running?.voting === undefined ? [] : [running.voting.status()]))
   }
@@ -283,17 +302,20 @@ class World implements Surroundings {
     return undefined
   }
 
-  /** All honest nodes are up, know each other, and are no further apart than the block that is on its way. */
-  #together(): boolean {
+  /** All honest nodes are up and know each other. */
+  #linked(): boolean {
     const names = this.#honest.map(({ number }) => mapKey(publicKeyOfNode(number)))
-    const heights: number[] = []
-    for (const { number, running } of this.#honest) {
+    return this.#honest.every(({ number, running }) => {
       if (running?.network === undefined) return false
       const known = new Set(running.network.peers.all().map(({ link }) => mapKey(link.publicKey)))
-      if (!names.every((name, i) => this.#honest[i]?.number === number || known.has(name))) return false
-      heights.push(running.chain.tip.header.height)
-    }
-    return Math.max(...heights) - Math.min(...heights) <= 1
+      return names.every((name, i) => this.#honest[i]?.number === number || known.has(name))
+    })
+  }
+
+  /** They also are no further apart than the block that is on its way. */
+  #together(): boolean {
+    const heights = this.#honest.map(({ running }) => running?.chain.tip.header.height ?? 0)
+    return this.#linked() && Math.max(...heights) - Math.min(...heights) <= 1
   }
 
   #arrived(from: number, to: number, what: string, bytes: Uint8Array): void {

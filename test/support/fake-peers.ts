@@ -105,7 +105,10 @@ export class FakePeers implements Pick<Peers, 'all' | 'events' | 'serve' | 'list
   }
 
   /** A peer whose answers, by the name of the protocol, the test gives. */
-  stranger(name: string, answers: Partial<Record<string, (question: Uint8Array) => Uint8Array>> = {}): FakePeer {
+  stranger(
+    name: string,
+    answers: Partial<Record<string, (question: Uint8Array) => Uint8Array | Promise<Uint8Array>>> = {},
+  ): FakePeer {
     const peer = new FakePeer(name)
     peer.other = {
       answer: async (protocol, question) => {

@@ -177,6 +177,8 @@ export class HostilePeer implements LinkOwner {
     return true
   }
 
+  floods(): void {}
+
   heard(link: Link, topic: Topic, message: Uint8Array): Promise<Verdict> {
     return Promise.resolve(this.hearing(topic, message, link))
   }

@@ -157,6 +157,7 @@ export class MemoryTransport implements Transport {
     return new Promise((resolve, reject) => {
       const refuse = () => reject(new LinkError('unreachable', `nobody lets ${this.host} in at ${address}`))
       this.hub.timers.after(2 * oneWay, () => {
+        if (far === this) return reject(new LinkError('self', `${address} is this node itself`))
         const welcome =
           far !== undefined &&
           this.hub.at(address) === far &&

@@ -120,6 +120,8 @@ export class Victim {
 const blockPause = 300
 /** Seconds in which the victim has to have the last of them. */
 const syncTime = 8
+/** Seconds in which somebody who joins has to have the chain. */
+const newcomerTime = 20
 
 /** A chain without validators: blocks are made in this process and brought to an honest node, which the victim follows. */
 export class Siege {
@@ -127,14 +129,17 @@ export class Siege {
   readonly genesis: string
   readonly honest: NodeProcess
   readonly victim: Victim
+  readonly #directories: Directories
   readonly #courier: HostilePeer
   readonly #link: Link
 
   private constructor(
     parts: Pick<Siege, 'source' | 'genesis' | 'honest' | 'victim'>,
+    directories: Directories,
     courier: HostilePeer,
     link: Link,
   ) {
+    this.#directories = directories
     this.source = parts.source
     this.genesis = parts.genesis
     this.honest = parts.honest
@@ -157,7 +162,7 @@ export class Siege {
       Victim.start(directories.fresh('victim'), genesis, [address]),
       HostilePeer.of(source),
     ])
-    const siege = new Siege({ source, genesis, honest, victim }, courier, await courier.join(address))
+    const siege = new Siege({ source, genesis, honest, victim }, directories, courier, await courier.join(address))
     await siege.caughtUp()
     return siege
   }
@@ -210,6 +215,35 @@ export class Siege {
       over = true
       probe.stop()
     }
+  }
+
+  /**
+   * Watches the victim while attackers come one after the other, blocks go on, and a follower without any joins and learns all
+   * of them; `attack` is one attacker, and ends when the victim is rid of it.
+   */
+  async duringSync(attack: () => Promise<unknown>): Promise<Seen> {
+    return this.during(async () => {
+      const newcomer = await Victim.start(this.#directories.fresh('newcomer'), this.genesis, [
+        this.honest.line.p2p[0] as string,
+        this.victim.address,
+      ])
+      try {
+        let over = false
+        const sync = async () => {
+          await this.caughtUp(newcomer, newcomerTime)
+          // What it has now was made under attack.
+          const { height } = this
+          await until('three blocks more', syncTime, async () => (this.height >= height + 3 ? true : `${this.height}`))
+          await this.caughtUp(newcomer)
+        }
+        const attackers = async () => {
+          while (!over) await attack()
+        }
+        await Promise.all([sync().finally(() => (over = true)), attackers()])
+      } finally {
+        await newcomer.node.stop('SIGKILL')
+      }
+    })
   }
 
   /** Has a peer join the victim again and again, as long as it is let in; resolves with how often it was. */

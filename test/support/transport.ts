@@ -23,6 +23,7 @@ export class TestOwner implements LinkOwner {
   readonly left: Link[] = []
   readonly heardMessages: string[] = []
   readonly found: string[] = []
+  readonly flooded: Link[] = []
   admitted: LinkOwner['admits'] = () => true
   answering: LinkOwner['answer'] = (_link, _protocol, body) => Promise.resolve(body)
   listening: () => boolean = () => true
@@ -47,6 +48,10 @@ export class TestOwner implements LinkOwner {
 
   hears(): boolean {
     return this.listening()
+  }
+
+  floods(link: Link): void {
+    this.flooded.push(link)
   }
 
   async heard(_link: Link, _topic: Topic, message: Uint8Array): Promise<Verdict> {

@@ -152,26 +152,31 @@ export async function blockTransactions(reader: ChainReader, height: number): Pr
 }
 
 /** Who proposed the active block at a height and who voted for it. */
-export function confirmByHeight(reader: ChainReader, height: number): string {
-  return JSON.stringify(confirmJson(confirmOf(reader, blockAt(reader, height))))
+export async function confirmByHeight(reader: ChainReader, height: number): Promise<string> {
+  return JSON.stringify(confirmJson(await confirmOf(reader, blockAt(reader, height))))
 }
 
-export function confirmByHash(reader: ChainReader, hash: Hash): string {
-  return JSON.stringify(confirmJson(confirmOf(reader, blockOf(reader, hash))))
+export async function confirmByHash(reader: ChainReader, hash: Hash): Promise<string> {
+  return JSON.stringify(confirmJson(await confirmOf(reader, blockOf(reader, hash))))
 }
 
 /** The bytes of a confirm in hex. */
-export function confirmHexByHeight(reader: ChainReader, height: number): string {
-  return JSON.stringify(toHex(confirmBytes(confirmOf(reader, blockAt(reader, height)))))
+export async function confirmHexByHeight(reader: ChainReader, height: number): Promise<string> {
+  return JSON.stringify(toHex(confirmBytes(await confirmOf(reader, blockAt(reader, height)))))
 }
 
-export function confirmHexByHash(reader: ChainReader, hash: Hash): string {
-  return JSON.stringify(toHex(confirmBytes(confirmOf(reader, blockOf(reader, hash)))))
+export async function confirmHexByHash(reader: ChainReader, hash: Hash): Promise<string> {
+  return JSON.stringify(toHex(confirmBytes(await confirmOf(reader, blockOf(reader, hash)))))
 }
 
-function confirmOf(reader: ChainReader, { header }: KnownHeader): Confirm {
+async function confirmOf(reader: ChainReader, { header }: KnownHeader): Promise<Confirm> {
+  const { spec, assumedConfirms } = reader.chain
   const confirm = reader.confirm(header.hash)
-  if (confirm !== undefined) return confirm
-  const why = header.height === 0 ? 'the genesis block has none' : 'the chain has no validators'
+  const shown = confirm && (await assumedConfirms.verify([{ header, confirm: confirmBytes(confirm) }])) === 1
+  if (confirm !== undefined && shown === true) return confirm
+  const none = spec.hasValidators
+    ? 'it was assumed to be valid, and its confirm does not hold'
+    : 'the chain has no validators'
+  const why = header.height === 0 ? 'the genesis block has none' : none
   throw new RuleError('unknown-confirm', `no confirm for block ${header.id}: ${why}`)
 }

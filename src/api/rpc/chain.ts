@@ -73,17 +73,17 @@ export const chainMethods: readonly RpcMethod[] = [
     summary: 'Who proposed the active block at a height and who voted for it.',
     params: Type.Object({ height: heightParam, verbosity: confirmVerbosity }),
     result: confirmResult,
-    run: ({ reader }, { height, verbosity }) =>
-      new JsonText((verbosity === 0 ? confirmHexByHeight : confirmByHeight)(reader, height)),
+    run: async ({ reader }, { height, verbosity }) =>
+      new JsonText(await (verbosity === 0 ? confirmHexByHeight : confirmByHeight)(reader, height)),
   }),
   method({
     name: 'getconfirmbyhash',
     summary: 'Who proposed a block, known by its hash, and who voted for it.',
     params: Type.Object({ blockhash, verbosity: confirmVerbosity }),
     result: confirmResult,
-    run: ({ reader }, { blockhash: text, verbosity }) => {
+    run: async ({ reader }, { blockhash: text, verbosity }) => {
       const answer = verbosity === 0 ? confirmHexByHash : confirmByHash
-      return new JsonText(answer(reader, readParameter('hash', 'blockhash', text)))
+      return new JsonText(await answer(reader, readParameter('hash', 'blockhash', text)))
     },
   }),
 ]

@@ -46,7 +46,8 @@ export const peerMethods: readonly RpcMethod[] = [
   }),
   method({
     name: 'addpeer',
-    summary: 'Connects to a node and keeps its address, until this one stops.',
+    summary:
+      'Connects to a node and comes back to it until this one stops; of an attempt that fails nothing is kept, so ask again.',
     access: 'admin',
     params: Type.Object({
       address: Type.String({ minLength: 1, maxLength: 512, description: 'host:port, or a multiaddr over TCP' }),

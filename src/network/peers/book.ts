@@ -81,6 +81,11 @@ export class AddressBook {
     return [...this.#places.values()]
   }
 
+  /** Whether the node was told to connect to an address. */
+  wants(address: string): boolean {
+    return this.#places.get(address)?.wanted === true
+  }
+
   /** A place that the node is to connect to from now on. */
   want(address: string): Place {
     const place = this.#places.get(address) ?? newPlace(address)

@@ -89,6 +89,13 @@ export class Dialer {
     book.failed(place)
   }
 
+  /** Comes back to a place no more for having been told so, and forgets it where nobody was ever met. */
+  drop(place: Place): void {
+    place.wanted = false
+    this.#told.delete(place)
+    if (place.seen === 0) this.#options.book.forget(place)
+  }
+
   stop(): void {
     this.#stopped = true
   }
@@ -115,6 +122,11 @@ export class Dialer {
       link?.close()
       if (link !== undefined && connections.ofKey(link.publicKey) !== undefined) {
         book.met(place, link.publicKey)
+      } else if (error instanceof LinkError && error.failure === 'self') {
+        const level = place.wanted ? 'info' : 'debug'
+        this.#options.log[level]({ address: place.address }, 'an address of this node itself is left out')
+        this.drop(place)
+        book.failed(place)
       } else {
         this.#tell(place, error)
         book.failed(place)

@@ -172,9 +172,19 @@ export class Peers implements LinkOwner {
     return this.#connections.refusals
   }
 
-  /** Connects to an address, and comes back to it until {@link disconnect}. Rejects with a RuleError or LinkError that says why not. */
-  connect(address: string): Promise<Peer> {
-    return this.#dialer.dial(this.#book.want(address))
+  /**
+   * Connects to an address, and comes back to it until {@link disconnect}. Rejects with a RuleError or LinkError that says why
+   * not, and then keeps the address only where it was to be kept before.
+   */
+  async connect(address: string): Promise<Peer> {
+    const kept = this.#book.wants(address)
+    const place = this.#book.want(address)
+    try {
+      return await this.#dialer.dial(place)
+    } catch (error) {
+      if (!kept) this.#dialer.drop(place)
+      throw error
+    }
   }
 
   /** Closes the connection to a peer and does not open one for ten minutes; false where there is none. */
@@ -191,15 +201,16 @@ export class Peers implements LinkOwner {
 
   /**
    * Keeps somebody out for so many milliseconds: a public key in 64 hex digits, a host, or the id of a connected peer, which
-   * stands for its key and its host. Refuses hosts of this machine. Resolves with the bans that hold for it.
+   * stands for its key and its host. Refuses hosts of this machine and the node's own key. Resolves with the bans that hold for it.
    */
   async ban(subject: string, milliseconds = banDuration, reason = 'asked for'): Promise<readonly Ban[]> {
     const until = this.#now() + milliseconds
     const peer = this.#connections.all().find(({ id }) => String(id) === subject)
     const key = peer === undefined ? subject.toLowerCase() : toHex(peer.link.publicKey)
     const host = plainHost(peer?.link.host ?? subject)
+    if (key === toHex(this.#options.publicKey)) throw new RuleError('request-parameter', 'that is this node itself')
     if (peer !== undefined || isKey(subject)) await this.#bans.add('key', key, until, reason)
-    else if (!isHost(host)) throw new RuleError('request-parameter', notBannable(subject))
+    else if (!isHost(host)) throw new RuleError('request-parameter', notBannable(subject, host))
     if (!isKey(subject) && isHost(host)) await this.#bans.add('host', host, until, reason)
     this.#connections.closeBanned()
     return this.listBans().filter((ban) => ban.subject === key || ban.subject === siteOf(host))
@@ -251,6 +262,12 @@ export class Peers implements LinkOwner {
 
   hears(link: Link, bytes: number): boolean {
     return this.#connections.peerOf(link)?.admits('gossip', bytes) ?? false
+  }
+
+  floods(link: Link): void {
+    this.#connections
+      .peerOf(link)
+      ?.penalise('peer-flood', 'more frames of gossip, or entries in them, than a peer may send')
   }
 
   async heard(link: Link, topic: Topic, message: Uint8Array): Promise<Verdict> {
@@ -383,6 +400,7 @@ function isHost(text: string): boolean {
   return reach !== undefined && reach !== 'machine'
 }
 
-function notBannable(subject: string): string {
-  return `${subject.slice(0, 80)} is no peer that is connected, no public key in 64 hex digits, and no IP address beyond this machine`
+function notBannable(subject: string, host: string): string {
+  if (reachOf(host) === 'machine') return 'addresses of this machine are never banned; the name of a node there can be'
+  return `${subject.slice(0, 80)} is neither the ID of a connected node nor an IP address that a node can have`
 }

@@ -6,7 +6,7 @@ import { blockSubject, type HeaderUnit } from '../wire/headers.js'
 import type { RelayPeers, RelaySync } from './parts.js'
 
 export interface BlockRelayOptions {
-  readonly chain: Pick<Chain, 'database' | 'events' | 'headers' | 'tip'>
+  readonly chain: Pick<Chain, 'assumedConfirms' | 'database' | 'events' | 'headers' | 'tip'>
   readonly peers: Pick<RelayPeers, 'listen' | 'broadcast'>
   readonly sync: Pick<RelaySync, 'announced' | 'progress'>
 }
@@ -34,6 +34,8 @@ export class BlockRelay {
     const { chain, peers, sync } = this.#options
     if (connected.length === 0 || sync.progress().catchingUp) return
     const { header, auxPow, size } = chain.tip
+    // Who needs it asks for headers.
+    if (!chain.assumedConfirms.holds(header.height)) return
     const confirm = chain.database.get(keys.confirm(header.hash)) ?? new Uint8Array(0)
     peers.broadcast(blockSubject, { header, auxPow, confirm, size })
   }

@@ -74,15 +74,28 @@ export class Fetcher {
     return complete
   }
 
-  /** Fetches all of a long list from a peer; resolves when the last of it is noted, or the peer is gone. */
-  async wantAll(peer: Peer, names: readonly Wanted[]): Promise<void> {
+  /**
+   * Fetches all of a long list from a peer; resolves when the last of it is noted, or the peer is gone. False where that takes
+   * longer than so many milliseconds: the rest is not noted then.
+   */
+  async wantAll(peer: Peer, names: readonly Wanted[], budget: number): Promise<boolean> {
     const turns = new Turns()
-    for (let start = 0; start < names.length && !peer.closed; start += transactionsAtOnce) {
-      this.want(peer, names.slice(start, start + transactionsAtOnce))
-      if (turns.over) await turns.next()
-      for (let queue = this.#queues.get(peer); queue !== undefined && crowded(queue); queue = this.#queues.get(peer)) {
-        await changeOf(queue)
+    let spent = false
+    const cancel = this.#options.timers.after(budget, () => {
+      spent = true
+      this.#queues.get(peer)?.changed()
+    })
+    const mustWait = (queue: Queue | undefined): queue is Queue => !spent && queue !== undefined && crowded(queue)
+    try {
+      for (let start = 0; start < names.length && !peer.closed; start += transactionsAtOnce) {
+        if (spent) return false
+        this.want(peer, names.slice(start, start + transactionsAtOnce))
+        if (turns.over) await turns.next()
+        for (let queue = this.#queues.get(peer); mustWait(queue); queue = this.#queues.get(peer)) await changeOf(queue)
       }
+      return true
+    } finally {
+      cancel()
     }
   }
 

@@ -25,6 +25,10 @@ const refusedEntries = 20_000
 const acceptedAtOnce = 32
 /** Milliseconds between two looks into the pools of peers, one peer each time: announcements may get lost. */
 const poolInterval = 60_000
+/** Pools that are looked into at a time. */
+const poolsAtOnce = 2
+/** Milliseconds that the names of one pool may take to be noted, until another one has its turn. */
+const poolBudget = 10_000
 
 /** What a block, or another transaction, may still make valid. */
 const mayBecomeValid: ReadonlySet<Code> = new Set<Code>([
@@ -58,7 +62,8 @@ export class TransactionRelay {
   #cancelAnnouncement: (() => void) | undefined
   /** Whose pools are to be looked into. */
   readonly #poolsDue = new Set<Peer>()
-  #askingPools = false
+  /** Whose pools are being looked into. */
+  readonly #poolsAsked = new Set<Peer>()
   #cancelPools: (() => void) | undefined
   #caughtUp: boolean
   #stopped = false
@@ -125,12 +130,12 @@ export class TransactionRelay {
     const caughtUp = !this.#options.sync.progress().catchingUp
     if (caughtUp && !this.#caughtUp) for (const peer of this.#options.peers.all()) this.#poolsDue.add(peer)
     this.#caughtUp = caughtUp
-    void this.#askPools()
+    this.#askPools()
   }
 
   readonly #joined = (peer: Peer): void => {
     this.#poolsDue.add(peer)
-    void this.#askPools()
+    this.#askPools()
   }
 
   readonly #left = (peer: Peer): void => {
@@ -267,20 +272,29 @@ export class TransactionRelay {
     this.#cancelPools = this.#options.timers.after(poolInterval, look)
   }
 
-  /** Looks into the pools that are due, one after another: such a list is long. */
-  async #askPools(): Promise<void> {
-    if (this.#askingPools) return
-    this.#askingPools = true
+  /** Looks into the pools that are due, few at a time: such a list is long. */
+  #askPools(): void {
     for (const peer of this.#poolsDue) {
-      if (this.#paused()) break
+      if (this.#poolsAsked.size >= poolsAtOnce || this.#paused()) return
+      if (this.#poolsAsked.has(peer)) continue
       this.#poolsDue.delete(peer)
       if (peer.closed) continue
-      try {
-        await this.#fetcher.wantAll(peer, await peer.ask(poolExchange, undefined))
-      } catch (error) {
-        this.#options.log.debug({ peer: peer.name, error: String(error) }, 'a peer did not tell what is in its pool')
-      }
+      this.#poolsAsked.add(peer)
+      void this.#askPool(peer).finally(() => {
+        this.#poolsAsked.delete(peer)
+        this.#askPools()
+      })
     }
-    this.#askingPools = false
+  }
+
+  /** One that has more than there is time for comes again behind all that wait. */
+  async #askPool(peer: Peer): Promise<void> {
+    try {
+      const names = await peer.ask(poolExchange, undefined)
+      const complete = await this.#fetcher.wantAll(peer, names, poolBudget)
+      if (!complete && !peer.closed) this.#poolsDue.add(peer)
+    } catch (error) {
+      this.#options.log.debug({ peer: peer.name, error: String(error) }, 'a peer did not tell what is in its pool')
+    }
   }
 }

@@ -1,26 +1,19 @@
-import type { Chain } from '../../chain/chain.js'
 import { checkClock, checkHeaderContext } from '../../consensus/context.js'
 import { RuleError } from '../../errors.js'
 import { equalBytes, mapKey } from '../../primitives/bytes.js'
 import { workOf } from '../../primitives/compact.js'
-import { blocksExchange } from '../wire/blocks.js'
 import type { HeaderUnit } from '../wire/headers.js'
-import { matchBody } from './matcher.js'
 import { checkProof, type HeaderChecking } from './check.js'
-import { breachOf, isUnanswered, type SyncOptions, type SyncPeer } from './parts.js'
-import { type PeerStates, serves } from './peer-states.js'
-import { late, Stopped, type Waits } from './waits.js'
+import { breachOf, type SyncOptions, type SyncPeer } from './parts.js'
+import type { PeerStates } from './peer-states.js'
+import { fetchTip } from './tip-body.js'
+import { Stopped, type Waits } from './waits.js'
 
 /** New tips that are looked at, at once. */
 const announcementsAtOnce = 64
-/** Milliseconds that a peer is given for the block of a new tip, and peers that are asked for it. */
-const bodyPatience = 5_000
-const bodySources = 4
 
 /** What a new tip means to the rest of the sync. */
 export interface AnnouncementOwner {
-  /** There is a chain of this height; its blocks are not here. */
-  proved(height: number): void
   /** A valid confirm for a height where the own chain has another block. */
   conflict(unit: HeaderUnit): void
   /** A peer may have more than the branch. */
@@ -88,13 +81,14 @@ export class Announcements {
     const { chain } = this.#options
     const { height, hash } = unit.header
     await checkProof(unit, this.#checking)
-    if (height <= chain.tip.header.height) {
+    if (chain.headers.rivalOf(unit.header) !== undefined) {
       this.#owner.conflict(unit)
       throw new RuleError('block-stale')
     }
+    // Votes name no chain, and another one may have the same validators: only headers that lead here prove anything.
     this.#states.of(peer).told = { height, hash }
-    this.#owner.proved(height)
     this.#owner.wake()
+    if (height <= chain.tip.header.height) throw new RuleError('block-stale')
     return false
   }
 
@@ -127,13 +121,17 @@ export class Announcements {
     await checkProof(unit, this.#checking)
   }
 
-  /** Gets the block from whoever told of it, or from others, and connects it; false when it came another way meanwhile. */
+  /**
+   * Gets the block from whoever told of it, or from others, and connects it; false when it came another way meanwhile, and
+   * when nobody answered: the sync goes on looking for it.
+   */
   async #fetch(peer: SyncPeer, unit: HeaderUnit): Promise<boolean> {
     const { chain, bodyAtHand } = this.#options
     const { header, confirm } = unit
-    const body = bodyAtHand?.(header.hash) ?? (await this.#fromPeers(peer, unit))
+    const body = bodyAtHand?.(header.hash) ?? (await fetchTip(peer, unit, this.#options, this.#waits, this.#states))
     if (chain.headers.get(header.hash) !== undefined) return false
-    if (body === undefined) throw new RuleError('peer-withheld', `nobody hands out the block ${header.id}`)
+    if (body === undefined) return false
+    if (body === 'withheld') throw new RuleError('peer-withheld', `nobody hands out the block ${header.id}`)
     try {
       await chain.acceptBlock(body, confirm.length > 0 ? confirm : undefined)
       return chain.headers.get(header.hash)?.status === 'active'
@@ -144,43 +142,4 @@ export class Announcements {
       throw error instanceof RuleError ? breachOf(error, header, chain) : error
     }
   }
-
-  async #fromPeers(teller: SyncPeer, unit: HeaderUnit): Promise<Uint8Array | undefined> {
-    const { chain, peers } = this.#options
-    const { hash, height } = unit.header
-    const others = peers.all().filter((peer) => peer !== teller && serves(peer) && peer.status.tipHeight >= height)
-    for (const peer of [teller, ...others].slice(0, bodySources)) {
-      const body = await fetchBody(peer, unit, chain, this.#waits)
-      if (body !== undefined || chain.headers.get(hash) !== undefined) return body
-    }
-    return undefined
-  }
-}
-
-/**
- * Asks one peer for the body of a header. Undefined where it does not hand it out in time, or has another one, which costs it
- * what is wrong with it; and where the chain has the block meanwhile.
- */
-export async function fetchBody(
-  peer: SyncPeer,
-  unit: HeaderUnit,
-  chain: Chain,
-  waits: Waits,
-): Promise<Uint8Array | undefined> {
-  const { hash, id } = unit.header
-  const answer = await waits.within(peer.ask(blocksExchange, [hash]).catch(unanswered), bodyPatience)
-  const body = answer === late ? undefined : answer?.[0]
-  if (body === undefined || body.length === 0 || chain.headers.get(hash) !== undefined) return undefined
-  try {
-    await matchBody(body, unit, chain)
-    return body
-  } catch (error) {
-    if (!(error instanceof RuleError)) throw error
-    peer.penalise(error.code, `block ${id}: ${error.message}`)
-    return undefined
-  }
-}
-
-function unanswered(error: unknown): undefined {
-  if (!isUnanswered(error)) throw error
 }

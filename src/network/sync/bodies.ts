@@ -6,8 +6,10 @@ import { type PeerStates, serves } from './peer-states.js'
 
 /** Bytes of blocks that are here and not connected, or under way; what is under way may turn out larger than it was said to be. */
 export const bodyBytes = 32 * 1024 * 1024
-/** Peers that are asked for blocks at once. */
+/** Peers that are asked for blocks at once, beside those whose answers are overdue. */
 const bodyPeers = 8
+/** Answers that may be overdue; beyond them one peer is asked at a time, for each answer may be large when it comes after all. */
+const overdueAnswers = 16
 /** How often one peer is asked for a block in vain. */
 const bodyTries = 3
 /** Bytes that one question is for, at most, and what a block is taken for at least. */
@@ -77,7 +79,7 @@ export class BodyDownload {
     const idle = this.#able().filter((peer) => !this.#states.of(peer).fetching)
     idle.sort((a, b) => this.#states.of(b).rate - this.#states.of(a).rate)
     for (const peer of idle) {
-      if (this.#questions.size >= bodyPeers) break
+      if (this.#full()) break
       const blocks = this.#choose(peer)
       if (blocks.length > 0) void this.#fetch(peer, blocks)
     }
@@ -85,6 +87,12 @@ export class BodyDownload {
     if (lowest?.asked === 0 && this.#able().length > 0 && !this.#able().some((peer) => mayGive(peer, lowest))) {
       this.#owner.missing(lowest)
     }
+  }
+
+  /** Whether as many peers are asked as may be: who does not answer must not take the place of one who would. */
+  #full(): boolean {
+    const overdue = [...this.#questions].filter((question) => question.overdue).length
+    return this.#questions.size - overdue >= (overdue < overdueAnswers ? bodyPeers : 1)
   }
 
   #able(): SyncPeer[] {

@@ -15,10 +15,12 @@ export const pendingHeaders = 4096
 export const pendingBytes = 8 * 1024 * 1024
 /** Headers of another branch that are looked at until it turns out to have more work than the one that is followed. */
 const candidateHeaders = 2016
-/** Milliseconds until another peer is asked for headers. */
+/** Milliseconds until another peer is asked for headers; twice as long where a peer has failed before. */
 const headersPatience = 5_000
-/** Milliseconds that a peer is left alone after no answer, and after a header from the future. */
+/** Milliseconds that a peer is left alone after a first question that led to nothing; twice as long with each more, up to the longest. */
 const restAfterFailure = 5_000
+const longestRest = 60_000
+/** And after a header from the future. */
 const restForTime = 60_000
 
 /** What the download of headers tells, and asks, the rest of the sync. */
@@ -45,6 +47,8 @@ export class HeaderDownload {
   #asked: SyncPeer | undefined
   /** Whose headers the branch grew by last, or who has the assumed block. */
   #giver: SyncPeer | undefined
+  /** Whose headers followed the own ones since peers were looked at; undefined while nobody is asked. */
+  #shown: SyncPeer | undefined
   #work: Promise<void> | undefined
   /** Whether something happened since the last look at the peers. */
   #again = false
@@ -73,6 +77,11 @@ export class HeaderDownload {
     return this.#asked
   }
 
+  /** Whether the peer that is asked has more, and has given headers on the way there that follow the own ones. */
+  get arriving(): boolean {
+    return this.#asked !== undefined && this.#asked === this.#shown && this.isAhead(this.#asked)
+  }
+
   /** Looks whether a peer has something better, unless that is under way. */
   wake(): void {
     if (this.#waits.stopped) return
@@ -85,6 +94,7 @@ export class HeaderDownload {
       .finally(() => {
         this.#work = undefined
         this.#asked = undefined
+        this.#shown = undefined
         if (this.#waits.stopped) return
         this.#owner.changed()
         if (this.#again) this.wake()
@@ -130,8 +140,7 @@ export class HeaderDownload {
 
   /** A valid confirm that speaks against the own chain. */
   conflict({ header, confirm }: HeaderUnit): void {
-    const own = this.#options.chain.headers.activeHash(header.height)
-    if (own === undefined || equalBytes(own, header.hash)) return
+    if (this.#options.chain.headers.rivalOf(header) === undefined) return
     this.#options.log.error(
       { height: header.height, block: header.id },
       'another block is confirmed at this height too',
@@ -158,40 +167,59 @@ export class HeaderDownload {
     }
   }
 
-  /** The peer to ask next: the one that says it has most, and before that whoever may have the assumed block. */
+  /**
+   * The peer to ask next: of those that failed least the one that says it has most, and before that whoever may have the
+   * assumed block. What a peer says it has costs nothing to say, so that it does not make up for answers that never came.
+   */
   #next(): SyncPeer | undefined {
     if (this.#waits.stopped) return undefined
     this.#again = false
     this.refresh()
     if (this.#branch.blocks.length >= pendingHeaders || this.#branch.bytes >= pendingBytes) return undefined
     const now = this.#options.clock.now()
+    const states = this.#states
     const able = this.#options.peers.all().filter((peer) => {
-      const state = this.#states.of(peer)
+      const state = states.of(peer)
       return serves(peer) && !state.asking && state.restUntil <= now && this.isAhead(peer)
     })
     const rank = (peer: SyncPeer) =>
       this.#options.chain.spec.hasValidators ? BigInt(peer.status.tipHeight) : peer.status.chainWork
     const best = (a: SyncPeer | undefined, b: SyncPeer) => (a === undefined || rank(b) > rank(a) ? b : a)
-    const assuming = able.filter((peer) => this.#hasToAssume(peer))
+    const assuming = leastFailed(able.filter((peer) => this.#hasToAssume(peer)))
     if (assuming.length > 0) return assuming.reduce(best, undefined)
+    const least = leastFailed(able)
     // Whoever gave the last headers goes on; the height that others say they have is only their word.
-    return able.find((peer) => peer === this.#giver) ?? able.reduce(best, undefined)
+    return least.find((peer) => peer === this.#giver) ?? least.reduce(best, undefined)
+
+    function leastFailed(peers: readonly SyncPeer[]): readonly SyncPeer[] {
+      const fewest = Math.min(...peers.map((peer) => states.of(peer).failures))
+      return peers.filter((peer) => states.of(peer).failures === fewest)
+    }
   }
 
   /** The headers after the newest one of the locator that the peer has; undefined when it did not answer in time. */
   async #ask(peer: SyncPeer, locator: readonly Hash[]): Promise<readonly HeaderUnit[] | undefined> {
     const state = this.#states.of(peer)
     state.asking = true
+    const patience = state.failures === 0 ? headersPatience : 2 * headersPatience
     const answer = peer.ask(headersExchange, { locator, count: headersAtOnce })
     void answer.catch(() => {}).finally(() => (state.asking = false))
     try {
-      const units = await this.#waits.within(answer, headersPatience)
+      const units = await this.#waits.within(answer, patience)
       if (units !== late) return units
+      peer.penalise('peer-slow', `no headers within ${patience} ms`)
     } catch (error) {
       if (!isUnanswered(error)) throw error
     }
-    this.#rest(peer, restAfterFailure)
+    this.#fail(peer)
     return undefined
+  }
+
+  /** Leaves a peer alone for a while, the longer the more often it led to nothing. */
+  #fail(peer: SyncPeer): void {
+    const state = this.#states.of(peer)
+    this.#rest(peer, Math.min(longestRest, restAfterFailure * 2 ** state.failures))
+    state.failures++
   }
 
   #rest(peer: SyncPeer, milliseconds: number): void {
@@ -214,7 +242,7 @@ export class HeaderDownload {
       if (followed && branch !== this.#branch) return
       checkAnswer(units, locator)
       const short = isShort(units, claim.height)
-      if (short) this.#rest(peer, restAfterFailure)
+      if (short) this.#fail(peer)
       const known = units.findIndex(
         ({ header }) => !branch.has(header) && !isHeld(chain.headers.get(header.hash)?.status),
       )
@@ -229,6 +257,7 @@ export class HeaderDownload {
       }
       const open = fresh.findIndex(({ header }) => this.#owner.isUnavailable(header.hash))
       await extendBranch(target, open < 0 ? fresh : fresh.slice(0, open), peer, this.#checking)
+      if (open !== 0) this.#shown = peer
       if (open >= 0) {
         state.explored(claim)
         this.#owner.offered(peer, fresh[open] as HeaderUnit)
@@ -236,6 +265,7 @@ export class HeaderDownload {
       if (target.work > this.#branch.work) this.#branch = target
       if (target === this.#branch) {
         this.#giver = peer
+        if (!short) state.failures = 0
         return
       }
       if (open >= 0 || target.blocks.length >= candidateHeaders) {
@@ -308,18 +338,20 @@ export class HeaderDownload {
       // The peer left the branch that it told of, or holds everything up.
       const left = hashes !== undefined && !equalBytes(first.header.previous, hashes.last)
       if (left || isShort(units, assumeValid.height)) {
-        this.#rest(peer, restAfterFailure)
+        this.#fail(peer)
         return
       }
       const below = chain.headers.get(first.header.previous)
       hashes ??= new AssumedChain(assumeValid, below?.header ?? chain.tip.header)
       hashes.add(units)
+      this.#shown = peer
     }
     if (hashes.complete) {
       log.info({ height: assumeValid.height }, 'the block assumed to be valid is on the chain of the peers')
       this.#assumed = hashes
       this.#branch = new Branch(chain.tip)
       this.#giver = peer
+      this.#states.of(peer).failures = 0
     } else {
       log.warn(
         { peer: peer.name, height: assumeValid.height },

@@ -24,6 +24,8 @@ export class PeerState {
   fetching = false
   /** Until then it is not asked for headers, in milliseconds of the clock. */
   restUntil = 0
+  /** Questions for headers since its last useful answer that led to nothing: it is asked after those with fewer. */
+  failures = 0
   /** Whether its chain has another block at the height of the assumed one. */
   withoutAssumed = false
   /** A tip that it passed on and need not have itself. */

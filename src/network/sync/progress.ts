@@ -2,7 +2,7 @@
 export interface SyncProgress {
   /** `idle`: nothing better is known; `waiting`: there is, but nobody can be asked for it at the moment. */
   readonly stage: 'idle' | 'headers' | 'blocks' | 'waiting'
-  /** Whether a peer proved a chain that is not connected. */
+  /** Whether a peer proved a chain that is not connected, or is proving it: its headers come, and follow the own ones. */
   readonly catchingUp: boolean
   readonly height: number
   /** The height to reach: what is proved, or what the peer whose headers are fetched says. */

@@ -1,14 +1,16 @@
 import { EventEmitter } from 'node:events'
 import { codes, type RuleError } from '../../errors.js'
 import { mapKey } from '../../primitives/bytes.js'
+import { blocksExchange } from '../wire/blocks.js'
 import type { HeaderUnit } from '../wire/headers.js'
-import { Announcements, fetchBody } from './announcements.js'
+import { Announcements } from './announcements.js'
 import { bodyBytes, BodyDownload } from './bodies.js'
 import type { Branch, PendingBlock } from './branch.js'
 import { HeaderDownload } from './headers.js'
 import { breachOf, dismiss, type SyncOptions, type SyncPeer } from './parts.js'
 import { PeerStates, serves } from './peer-states.js'
 import { Rate, type SyncProgress } from './progress.js'
+import { fetchBody } from './tip-body.js'
 import { Stopped, Waits } from './waits.js'
 import { BodyMatcher } from './matcher.js'
 import { BlockWriter } from './writer.js'
@@ -69,7 +71,7 @@ export class Sync {
       get branch(): Branch {
         return branch()
       },
-      changed: () => this.#download(),
+      changed: () => this.#changed(),
       arrived: () => this.#matcher.wake(),
       matched: () => this.#writer.wake(),
       unmatched: () => this.#bodies.fill(),
@@ -78,9 +80,6 @@ export class Sync {
       refused: (block: PendingBlock, error: RuleError) => this.#refused(block, error),
       isUnavailable: (hash: Uint8Array) => (this.#leftAlone.get(mapKey(hash))?.until ?? 0) > options.clock.now(),
       offered: (peer: SyncPeer, unit: HeaderUnit) => void this.#offered(peer, unit),
-      proved: (height: number) => {
-        this.#provedHeight = Math.max(this.#provedHeight, height)
-      },
       conflict: (unit: HeaderUnit) => this.#headers.conflict(unit),
       wake: this.#wake,
       failed: (error: unknown) => this.#failed(error),
@@ -121,7 +120,10 @@ export class Sync {
     return this.#announcements.take(peer, unit)
   }
 
-  /** Whether a peer proved a chain that is not connected, by more than the block that is on its way. */
+  /**
+   * Whether a peer proved a chain that is not connected, or is about to by headers that follow the own ones, by more than the
+   * block that is on its way.
+   */
   get catchingUp(): boolean {
     return this.#catchingUp()
   }
@@ -166,19 +168,28 @@ export class Sync {
     return { stage: 'idle', reason: 'no peer has anything better' }
   }
 
-  /** The height of a confirmed block that was told and is not here; 0 when there is none. */
+  /** The height of a confirmed block above the own chain that is not here; 0 when there is none. */
   #proved(): number {
     return this.#provedHeight > this.#options.chain.tip.header.height ? this.#provedHeight : 0
   }
 
   #catchingUp(): boolean {
     const { chain, clock } = this.#options
-    const { branch } = this.#headers
-    const behind = Math.max(branch.height, this.#proved()) - chain.tip.header.height
-    const better = branch.blocks.length > 0 || this.#proved() > 0
+    const { branch, arriving, asked } = this.#headers
+    const said = arriving ? (asked?.status.tipHeight ?? 0) : 0
+    const behind = Math.max(branch.height, this.#proved(), said) - chain.tip.header.height
+    const better = branch.blocks.length > 0 || this.#proved() > 0 || arriving
     if (!better) this.#behindSince = undefined
     else this.#behindSince ??= clock.now()
     return better && (behind > 1 || clock.now() - (this.#behindSince ?? 0) > graceForOne)
+  }
+
+  /** What is confirmed on top of the own chain is its future, even where a block of it cannot be connected. */
+  #changed(): void {
+    if (this.#options.chain.spec.hasValidators) {
+      this.#provedHeight = Math.max(this.#provedHeight, this.#headers.branch.height)
+    }
+    this.#download()
   }
 
   #wakeAll(): void {
@@ -275,7 +286,9 @@ export class Sync {
     if (asked === undefined || asked.has(peer)) return
     asked.add(peer)
     try {
-      if ((await fetchBody(peer, unit, this.#options.chain, this.#waits)) === undefined) return
+      const { timeout } = blocksExchange.protocol
+      const body = await this.#waits.within(fetchBody(peer, unit, this.#options.chain), timeout)
+      if (!(body instanceof Uint8Array)) return
     } catch (error) {
       if (!(error instanceof Stopped)) this.#failed(error)
       return

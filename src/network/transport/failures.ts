@@ -16,11 +16,27 @@ export function dialFailure(address: string, error: Error): LinkError {
   const code = causes.map((cause) => (cause as NodeJS.ErrnoException).code ?? '').find((known) => known in reasons)
   if (code !== undefined) return new LinkError('unreachable', `${address} cannot be reached: ${reasons[code]}`)
   const { name, message } = first
-  if (name === 'InvalidPeerIdError') return new LinkError('refused', `${address} is this node itself`)
+  if (name === 'InvalidPeerIdError') return ownAddress(address)
   if (name === 'TimeoutError' || name === 'AbortError' || /timed out|aborted/i.test(message)) {
     return new LinkError('timeout', `${address} does not answer in time`)
   }
   if (/identity key|does not match/.test(message)) return new LinkError('refused', `${address} is another node`)
   if (name === 'DialError') return new LinkError('busy', `too many connections are being opened: ${message}`)
-  return new LinkError('refused', `${address} refuses the connection, or what listens there is no node: ${message}`)
+  const reset = causes.some(({ code, message }: NodeJS.ErrnoException) => /ECONNRESET|EPIPE/.test(`${code} ${message}`))
+  if (reset) {
+    const why = 'it may have banned this node, or what listens there is no node'
+    return new LinkError('refused', `${address} closed the connection: ${why}`)
+  }
+  // An event that somebody made a text of tells nothing.
+  const said = message === '' || message.startsWith('[object') ? '' : `: ${message}`
+  return new LinkError('refused', `${address} refuses the connection, or what listens there is no node${said}`)
+}
+
+export function ownAddress(address: string): LinkError {
+  return new LinkError('self', `${address} is this node itself`)
+}
+
+/** Nobody there is to be connected with, as whoever runs this node or a broken rule has it. */
+export function bannedHere(address: string): LinkError {
+  return new LinkError('refused', `${address} is banned by this node: listbans shows it, removeban ends it`)
 }

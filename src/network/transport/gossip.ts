@@ -14,12 +14,37 @@ interface WireMessage {
   readonly data?: Uint8Array
 }
 
+interface WireIds {
+  readonly messageIDs?: readonly Uint8Array[]
+}
+
+interface WireTopic {
+  readonly topic?: string
+  readonly topicID?: string
+}
+
+/** What stands for a list of ids itself, and for a topic without a name. */
+const noId = new Uint8Array(0)
+
+/** A frame of gossip. */
+interface WireRpc {
+  messages: readonly WireMessage[]
+  readonly subscriptions?: readonly WireTopic[]
+  readonly control?: {
+    readonly ihave?: readonly (WireIds & WireTopic)[]
+    readonly iwant?: readonly WireIds[]
+    readonly idontwant?: readonly WireIds[]
+    readonly graft?: readonly WireTopic[]
+    readonly prune?: readonly WireTopic[]
+  }
+}
+
 /** What Gossipsub has beyond the type that it is made as. */
 interface Inside {
   readonly peers: ReadonlyMap<string, PeerId>
   readonly streamsOutbound: Map<string, { readonly rawStream: Pick<Stream, 'status' | 'abort'> }>
   removePeer(peer: PeerId): void
-  handleReceivedRpc(from: PeerId, rpc: { messages: readonly WireMessage[] }): Promise<void>
+  handleReceivedRpc(from: PeerId, rpc: WireRpc): Promise<void>
   reportMessageValidationResult(id: string, source: string, verdict: Verdict): void
 }
 
@@ -43,9 +68,11 @@ export class Gossip {
     this.#setting = setting
     const receive = this.#inside.handleReceivedRpc.bind(service)
     // What is dropped here does not count as known yet, so that it can be heard from others.
-    this.#inside.handleReceivedRpc = (from, rpc) => {
-      rpc.messages = this.#taken(from.toString(), rpc.messages)
-      return receive(from, rpc)
+    this.#inside.handleReceivedRpc = async (from, rpc) => {
+      const peer = from.toString()
+      if (!this.#admits(peer, rpc)) return
+      rpc.messages = this.#taken(peer, rpc.messages)
+      await receive(from, rpc)
     }
     service.addEventListener('gossipsub:message', ({ detail }) => void this.#judge(detail))
   }
@@ -77,6 +104,18 @@ export class Gossip {
     this.#service.publish(id, message).catch((error: unknown) => {
       this.#setting.log.debug({ topic: id, error: (error as Error).message }, 'message not sent')
     })
+  }
+
+  /** Whether to look at a frame at all. One of a neighbour that sends too much ends the link: what it says of itself is lost. */
+  #admits(peer: string, rpc: WireRpc): boolean {
+    const link = this.#setting.linkOf(peer)
+    if (link === undefined) return true
+    if (link.closed) return false
+    if (link.takes(itemsOf(rpc, link.limits.gossipTopicItems))) return true
+    this.#setting.log.info({ peer }, 'gossip without end; connection closed')
+    this.#setting.owner.floods(link)
+    link.close()
+    return false
   }
 
   /** The messages of a neighbour that there is room for and that the owner looks at. One that is too long ends the link. */
@@ -120,4 +159,20 @@ export class Gossip {
     }
     this.#inside.reportMessageValidationResult(msgId, peer, verdict)
   }
+}
+
+/** How much work a frame makes: one for itself and for each message and id, `ofTopic` for a topic it takes up or leaves. */
+function itemsOf({ messages, subscriptions = [], control = {} }: WireRpc, ofTopic: number): number {
+  const { ihave = [], iwant = [], idontwant = [], graft = [], prune = [] } = control
+  const ids = [...ihave, ...iwant, ...idontwant].flatMap(({ messageIDs = [] }) => [noId, ...messageIDs])
+  const named: readonly WireTopic[] = [...messages, ...ihave]
+  const changed: readonly WireTopic[] = [...subscriptions, ...graft, ...prune]
+  const partsOfTopics = (topics: readonly WireTopic[]) =>
+    topics.reduce((sum, { topic, topicID }) => sum + partsOf(topic ?? topicID ?? noId), 0)
+  return 1 + ids.reduce((sum, id) => sum + partsOf(id), 0) + partsOfTopics(named) + ofTopic * partsOfTopics(changed)
+}
+
+/** A name of more than 63 bytes counts as several. */
+function partsOf({ length }: string | Uint8Array): number {
+  return 1 + (length >>> 6)
 }

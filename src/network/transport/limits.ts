@@ -45,6 +45,9 @@ export const transportLimits = {
   gossipSeen: 120_000,
   gossipKept: 12,
   gossipItems: 5_000,
+  gossipTopicItems: 20,
+  gossipItemRate: 4_000,
+  gossipItemBurst: 20_000,
   gossipTopicBytes: 65_536,
 } as const
 

@@ -1,4 +1,5 @@
-import type { Timers } from '../../env.js'
+import type { Clock, Timers } from '../../env.js'
+import { TokenBucket } from '../../token-bucket.js'
 import type { FrameStream } from '../frames.js'
 import { type Link, LinkError, type Protocol } from '../link.js'
 import { targetOf } from './address.js'
@@ -7,6 +8,7 @@ import type { TransportLimits } from './limits.js'
 import { type RequestLine, Requests } from './requests.js'
 
 export interface LinkSetting {
+  readonly clock: Clock
   readonly timers: Timers
   readonly limits: TransportLimits
   idOf(protocol: Protocol): string
@@ -22,13 +24,15 @@ export class Libp2pLink implements Link, RequestLine {
   readonly port: number
   readonly timers: Timers
   readonly limits: TransportLimits
+  readonly #clock: Clock
+  readonly #gossipItems: TokenBucket
   /** Messages of gossip from it that wait for a verdict, and their bytes. */
   readonly gossip = { messages: 0, bytes: 0 }
   readonly #idOf: (protocol: Protocol) => string
   readonly #requests = new Map<Protocol, Requests>()
   #closed = false
 
-  constructor(connection: Connection, publicKey: Uint8Array, { timers, limits, idOf }: LinkSetting) {
+  constructor(connection: Connection, publicKey: Uint8Array, { clock, timers, limits, idOf }: LinkSetting) {
     this.connection = connection
     this.publicKey = publicKey
     this.peer = connection.remotePeer.toString()
@@ -38,11 +42,18 @@ export class Libp2pLink implements Link, RequestLine {
     this.port = port
     this.timers = timers
     this.limits = limits
+    this.#clock = clock
+    this.#gossipItems = new TokenBucket(limits.gossipItemRate, limits.gossipItemBurst, clock.now())
     this.#idOf = idOf
   }
 
   get closed(): boolean {
     return this.#closed || this.connection.status !== 'open'
+  }
+
+  /** Whether a frame of gossip with so many entries is within what a neighbour may send. */
+  takes(items: number): boolean {
+    return this.#gossipItems.take(items, this.#clock.now())
   }
 
   request(protocol: Protocol, body: Uint8Array): Promise<Uint8Array> {

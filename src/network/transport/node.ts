@@ -2,9 +2,9 @@ import { ed25519 } from '@noble/curves/ed25519.js'
 import { compareBytes, displayHash } from '../../primitives/bytes.js'
 import { type Link, LinkError, type LinkOwner, type Protocol, type Topic } from '../link.js'
 import type { NodeTransport, TransportOptions } from '../transport.js'
-import { multiaddrText, parseAddress, targetOf, targetsOf } from './address.js'
+import { multiaddrText, parseAddress, type Target, targetOf, targetsOf } from './address.js'
 import { Answers } from './answers.js'
-import { dialFailure } from './failures.js'
+import { bannedHere, dialFailure, ownAddress } from './failures.js'
 import { Gossip } from './gossip.js'
 import { Handshakes } from './handshakes.js'
 import { type Connection, createNode, keyOfPeer, type Libp2pNode, multiaddr, type PeerId } from './libp2p.js'
@@ -207,7 +207,7 @@ export class Libp2pTransport implements NodeTransport {
     const { port, host, peer } = parseAddress(address)
     const running = this.#running
     if (running === undefined || this.#closed) throw new LinkError('closed', 'the network is closed')
-    if (peer === this.#peer) throw new LinkError('refused', `${address} is this node itself`)
+    if (peer === this.#peer) throw ownAddress(address)
     const existing = peer === undefined ? undefined : this.#linkTo(peer)
     if (existing !== undefined) return existing
     const targets = await targetsOf({ host, port }, this.#limits.dialAddresses)
@@ -216,7 +216,7 @@ export class Libp2pTransport implements NodeTransport {
     const wanted = targets.filter((target) =>
       running.owner.admits({ host: target.host, inbound: false, ...(publicKey === undefined ? {} : { publicKey }) }),
     )
-    if (wanted.length === 0) throw new LinkError('refused', `a connection to ${address} is not wanted here`)
+    if (wanted.length === 0) throw bannedHere(address)
     const places = wanted.map(multiaddrText)
     try {
       const named = places.map((place) => multiaddr(peer === undefined ? place : `${place}/p2p/${peer}`))
@@ -226,12 +226,20 @@ export class Libp2pTransport implements NodeTransport {
       return link
     } catch (error) {
       if (this.#closed) throw new LinkError('closed', 'the network is closed')
+      if (wanted.some((target) => this.#shuns(target, running.owner))) throw bannedHere(address)
       const link = await this.#settled(places)
       if (link !== undefined) return link
       throw error instanceof LinkError ? error : dialFailure(address, error as Error)
     } finally {
       for (const place of places) this.#met.delete(place)
     }
+  }
+
+  /** Whether the node that was met at a place is kept out by the owner, who had to see its key for that. */
+  #shuns({ host, port }: Target, owner: LinkOwner): boolean {
+    const name = this.#met.get(multiaddrText({ host, port }))
+    const publicKey = name === undefined ? undefined : keyOfPeer(name)
+    return publicKey !== undefined && !owner.admits({ host, inbound: false, publicKey })
   }
 
   /** The link to the node that was met at one of these places, where there is or comes one over another connection. */
@@ -264,6 +272,7 @@ export class Libp2pTransport implements NodeTransport {
       other.connection.abort(new Error('there is another connection'))
     }
     const link = new Libp2pLink(connection, publicKey, {
+      clock: this.#options.env.clock,
       timers: this.#options.env.timers,
       limits: this.#limits,
       idOf: (protocol) => this.#protocolId(protocol),

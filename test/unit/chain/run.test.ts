@@ -3,9 +3,11 @@ import { BlockRunError } from '../../../src/chain/run.js'
 import type { IncomingBlock } from '../../../src/chain/run.js'
 import { stateDigest } from '../../../src/chain/replay.js'
 import type { Block } from '../../../src/primitives/block.js'
+import type { DidOperation } from '../../../src/primitives/operation.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
 import { oneValidator, TestChain, withoutValidators } from '../../support/chain.js'
-import { craftBlock, fieldsOf } from '../../support/blocks.js'
+import { craftBlock, fieldsOf, signedBy } from '../../support/blocks.js'
+import { type Holder, holder, txid } from '../../support/did.js'
 import { faultOf } from '../../support/ledger.js'
 import { testAddress } from '../../support/spec.js'
 
@@ -122,7 +124,71 @@ describe('a run of blocks', () => {
     expect((await failureOf(target.chain.acceptBlocks(assumed, { assumed: true }))).rule.code).toBe('tx-balance')
     expect(await target.chain.acceptBlocks(run, { assumed: true })).toBe(1)
   })
+
+  it.each<[string, (source: TestChain, block: Block) => Block]>([
+    ['coinbase-witness-root', otherWitness],
+    ['tx-program-mismatch', (source, block) => withTransfer(source, block, signedByAnother)],
+    ['tx-balance', (source, block) => withTransfer(source, block, overspent)],
+  ])('refuses %s where signatures are believed', async (code, broken) => {
+    const { source, target, blocks } = await twoChains(1)
+    const run = [incoming(source, broken(source, blocks[0] as Block))]
+    expect((await failureOf(target.chain.acceptBlocks(run, { assumed: true }))).rule.code).toBe(code)
+    expect(target.chain.tip.header.height).toBe(0)
+  })
+
+  it('refuses an operation that the state of its DID does not allow, where signatures are believed', async () => {
+    const [ada, target] = [holder(), await TestChain.open(oneValidator())]
+    const update = await target.carry(ada.update(txid(1)), ada.did)
+    const run = [incoming(target, craftBlock(target.chain, { transactions: [update] }))]
+    expect((await failureOf(target.chain.acceptBlocks(run, { assumed: true }))).rule.code).toBe('did-unknown')
+  })
+
+  it.each<[string, string, (ada: Holder, bob: Holder) => DidOperation]>([
+    [
+      'an operation',
+      'did-signature',
+      (ada) => {
+        const operation = ada.create()
+        return { ...operation, signature: otherSignature(operation.signature) }
+      },
+    ],
+    [
+      'a credential',
+      'credential-proof',
+      (ada, bob) => {
+        const credential = JSON.parse(ada.issue(ada.did)) as { proof: { signature: string } }
+        const { signature } = (JSON.parse(bob.issue(ada.did)) as typeof credential).proof
+        return ada.create({
+          credentials: [JSON.stringify({ ...credential, proof: { ...credential.proof, signature } })],
+        })
+      },
+    ],
+  ])('believes the signature of %s only when told to', async (_, code, operation) => {
+    const [ada, bob, target] = [holder(), holder(), await TestChain.open(oneValidator())]
+    const transactions = [await target.carry(operation(ada, bob), ada.did)]
+    const run = [incoming(target, craftBlock(target.chain, { transactions }))]
+    expect((await failureOf(target.chain.acceptBlocks(run))).rule.code).toBe(code)
+    expect(await target.chain.acceptBlocks(run, { assumed: true })).toBe(1)
+  })
 })
+
+/** Commits to the programs of the transfer, and holds others. */
+function otherWitness(source: TestChain, block: Block): Block {
+  const other = badlySigned(source, block).transactions[1] as Transaction
+  const parent = source.chain.headers.get(block.header.previous)
+  const transactions = [block.transactions[1] as Transaction]
+  return craftBlock(source.chain, { ...(parent && { parent }), transactions, all: (coinbase) => [coinbase, other] })
+}
+
+/** Signed, but by whom the coins do not belong to. */
+function signedByAnother(transfer: Transaction): Transaction {
+  return signedBy(fieldsOf(transfer), [11])
+}
+
+/** A signature of the right form that does not verify. */
+function otherSignature(signature: string): string {
+  return (signature.startsWith('A') ? 'B' : 'A') + signature.slice(1)
+}
 
 /** A transfer that pays out more than it takes. */
 function overspent(transfer: Transaction): Transaction {

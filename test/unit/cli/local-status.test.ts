@@ -33,7 +33,12 @@ describe('the screen', () => {
   afterEach(() => void vi.unstubAllGlobals())
 
   /** What is shown while the node has these heights one after the other. */
-  async function shown(columns: number | undefined, json: boolean, heights: readonly number[]): Promise<string> {
+  async function shown(
+    columns: number | undefined,
+    json: boolean,
+    heights: readonly number[],
+    alarm: string | null = null,
+  ): Promise<string> {
     let out = ''
     const left = [...heights]
     vi.stubGlobal('fetch', async (_: string, { body }: { body: string }) => {
@@ -44,7 +49,7 @@ describe('the screen', () => {
           if (left.length === 0) screen.stop()
           return { height, peers: [1, 2] }
         },
-        getarbitersinfo: () => ({ view: 1, signing: 'yes' }),
+        getarbitersinfo: () => ({ view: 1, signing: alarm ?? 'yes', alarm }),
         getmininginfo: () => ({ pooledtx: 4 }),
       }
       return new Response(JSON.stringify({ jsonrpc: '2.0', id: 1, result: answers[method]?.() }))
@@ -63,6 +68,21 @@ describe('the screen', () => {
   it('tells it as JSON where that is asked for', async () => {
     const status = { node: 1, state: 'running', height: 5, view: 1, peers: 2, pool: 4, signing: 'yes' }
     expect(await shown(80, true, [5, 5, 0])).toBe(`${JSON.stringify(status)}\n`)
+  })
+
+  it('tells what to do about an alarm', async () => {
+    const alarm = 'two confirmed blocks exist at height 1'
+    const advice = 'a node of an earlier localnet is connected: stop it, and start the network anew'
+    expect(await shown(undefined, false, [1, 0], alarm)).toBe(
+      `node 1: height 1, view 1, peers 2, pool 4, signing ${advice}\n`,
+    )
+    expect(JSON.parse(await shown(80, true, [1, 0], alarm))).toMatchObject({ signing: advice })
+    expect((await shown(80, false, [1, 0], alarm)).split('\n').slice(1)).toEqual([
+      '1     http://127.0.0.1:20334       1     1      2     4  alarm',
+      'Alarm: a node of an earlier localnet is connected:',
+      'stop it, and start the network anew.',
+      '',
+    ])
   })
 
   it('writes the table over itself on a terminal, within its width', async () => {

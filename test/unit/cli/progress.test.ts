@@ -58,6 +58,14 @@ describe('on a terminal', () => {
     expect(timers).toEqual([])
   })
 
+  it.each(['headers', 'blocks', 'waiting'] as const)('is shown at the stage %s, caught up or not', (stage) => {
+    progress = { ...blocks, stage, catchingUp: false }
+    const end = show(80)
+    tick()
+    expect(printed).toBe(`\r${progressLine(progress)}\x1b[K`)
+    end()
+  })
+
   it('never takes a second line, and leaves none behind', () => {
     progress = { ...blocks, reason: 'x'.repeat(100) }
     const end = show(40)
@@ -70,15 +78,18 @@ describe('on a terminal', () => {
 
 describe('elsewhere', () => {
   it('is a line of the log every ten seconds', () => {
-    progress = blocks
+    progress = { ...blocks, stage: 'headers', catchingUp: false, height: 0 }
     show(undefined)
     expect(timers.map(({ milliseconds }) => milliseconds)).toEqual([10_000])
+    tick()
+    progress = blocks
     tick()
     progress = { ...blocks, stage: 'waiting', rate: 0, reason: 'no peer has block 121' }
     tick()
     progress = idle
     tick()
     expect(logged).toEqual([
+      { stage: 'headers', height: 0, target: 900, blocksPerSecond: 34.5, secondsLeft: 23 },
       { stage: 'blocks', height: 120, target: 900, blocksPerSecond: 34.5, secondsLeft: 23 },
       {
         stage: 'waiting',

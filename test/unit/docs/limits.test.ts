@@ -14,6 +14,8 @@ import { code, repositoryFile, tableRows } from '../../support/markdown.js'
 const noLimits = new Set([
   'api/metrics.ts delayResolution',
   'api/rpc/addresses.ts usualFee',
+  'chain/assumed-confirms.ts state.verified',
+  'chain/assumed-confirms.ts state.wrong',
   'chain/block-file.ts lengthsSize',
   'storage/secret-file.ts secretSize',
   'chain/block-file.ts checksumSize',

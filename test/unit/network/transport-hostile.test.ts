@@ -70,6 +70,17 @@ function gossips({ services: { gossip } }: RawPeer): boolean {
   return streamsOutbound.size > 0 && gossip.getSubscribers(newsId).length > 0
 }
 
+const ids = (count: number) => Array.from({ length: count }, () => randomBytes(32))
+
+/** Sends our node a frame of gossip as it is. */
+function frame({ services: { gossip } }: RawPeer, rpc: object): void {
+  const inside = gossip as unknown as {
+    readonly streamsOutbound: ReadonlyMap<string, unknown>
+    sendRpc(peer: string, rpc: object): boolean
+  }
+  for (const peer of inside.streamsOutbound.keys()) inside.sendRpc(peer, rpc)
+}
+
 const prefix = (length: number) => {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32LE(length)
@@ -262,6 +273,33 @@ describe('a node among hostile peers', () => {
     await peer.services.gossip.publish(newsId, new Uint8Array(news.size + 1))
     await until(() => node.owner.links.length === 1)
     expect([node.owner.heardMessages, honest.owner.heardMessages]).toEqual([[], []])
+    await works()
+  })
+
+  it.each([
+    ['ids that it has', { ihave: [{ topicID: newsId, messageIDs: ids(400) }] }],
+    ['ids that it wants', { iwant: [{ messageIDs: ids(400) }] }],
+    ['ids that it knows', { idontwant: [{ messageIDs: ids(400) }] }],
+    ['ids that are long', { iwant: [{ messageIDs: [new Uint8Array(25_600)] }] }],
+    ['grafts', { graft: Array.from({ length: 20 }, () => ({ topicID: newsId })) }],
+    ['prunes', { prune: Array.from({ length: 20 }, () => ({ topicID: newsId, peers: [] })) }],
+    ['subscriptions', undefined],
+  ])('parts with a peer that tells %s without end', async (_what, control) => {
+    const { node, works } = await besieged()
+    const peer = await hostile()
+    await rawConnection(peer, node)
+    await until(() => gossips(peer))
+    const subscriptions = Array.from({ length: control === undefined ? 20 : 0 }, () => ({
+      topic: newsId,
+      subscribe: true,
+    }))
+    for (let i = 0; i < 10; i++) frame(peer, { subscriptions, messages: [], ...(control && { control }) })
+    await peer.services.gossip.publish(newsId, Buffer.from('in time'))
+    await until(() => node.owner.heardMessages.includes('in time'))
+    expect(node.owner.flooded).toEqual([])
+    for (let i = 0; i < 100; i++) frame(peer, { subscriptions, messages: [], ...(control && { control }) })
+    await until(() => node.owner.links.length === 1)
+    expect(node.owner.flooded.map((link) => link.peer)).toEqual([peer.peerId.toString()])
     await works()
   })
 

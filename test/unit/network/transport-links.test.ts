@@ -79,7 +79,7 @@ describe('a dial', () => {
     const a = await startNode()
     for (const address of [a.address, a.transport.addresses[0] as string]) {
       expect(await dialFailure(a, address)).toMatchObject({
-        failure: 'refused',
+        failure: 'self',
         message: `${address} is this node itself`,
       })
     }
@@ -137,7 +137,12 @@ describe('a dial', () => {
     }
     const error = await dialFailure(nodes.a, nodes.b.address)
     expect(error.failure).toBe('refused')
-    expect(asked).toEqual(withKey ? [false, true] : [false])
+    // The side that dials asks once more, to tell its own refusal from one of the other side.
+    const own = `${nodes.b.address} is banned by this node: listbans shows it, removeban ends it`
+    if (who === 'a') expect(error.message).toBe(own)
+    else expect(error.message).toMatch(/it may have banned this node|what listens there is no node$/)
+    expect(error.message).not.toMatch(/gater|\[object|ECONN|EPIPE/)
+    expect(new Set(asked)).toEqual(new Set(withKey ? [false, true] : [false]))
     expect([nodes.a.owner, nodes.b.owner].flatMap(({ links, left }) => [...links, ...left])).toEqual([])
   })
 })

@@ -53,6 +53,7 @@ const rows: { [Name in keyof typeof values]: fc.Arbitrary<Parameters<(typeof val
     documentSequence: u32,
   }),
   didOperation: fc.record({ height: u32, index: u16, txid: hash }),
+  height: u32,
   tip: fc.record({ hash, height: u32 }),
   evidence: fc.record({ first: bytes(0, 300), second: bytes(0, 300) }),
   peer: fc.record({ address: text, seen: fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), failures: u8 }),

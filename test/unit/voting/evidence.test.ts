@@ -3,6 +3,7 @@ import { sign } from '../../../src/crypto/keys.js'
 import { toHex } from '../../../src/primitives/bytes.js'
 import { confirmBytes } from '../../../src/primitives/confirm.js'
 import { Evidence } from '../../../src/voting/evidence.js'
+import { keys } from '../../../src/storage/schema.js'
 import { encodeMessage, parseMessage, type PrevoteMessage } from '../../../src/voting/message.js'
 import { signMessage } from '../../../src/voting/sign.js'
 import { craftBlock, craftConfirm } from '../../support/blocks.js'
@@ -150,6 +151,24 @@ describe('two confirmed blocks of one height', () => {
     await net.remove(node)
     const again = await net.add({ person: 0, store: node.store, signs: node.signs })
     expect(again.voting.status().alarm).toBe(alarm)
+  })
+
+  it('are none where they are of two chains with the same validators', async () => {
+    net = await TestNet.four()
+    const other = await TestNet.four({ name: 'another' })
+    try {
+      const foreign = (other.nodes[0] as TestNode).test
+      const { voting } = net.nodes[0] as TestNode
+      await Promise.all([net, other].map((one) => one.allAt(2, 30_000)))
+      for (const height of [1, 2]) {
+        const { header } = foreign.chain.headers.activeAt(height)
+        await voting.conflicting(header, foreign.database.get(keys.confirm(header.hash)) as Uint8Array)
+      }
+      expect(voting.status()).toMatchObject({ signing: 'yes' })
+      expect([voting.status().alarm, voting.evidence()]).toEqual([undefined, []])
+    } finally {
+      await other.close()
+    }
   })
 })
 

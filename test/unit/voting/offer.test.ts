@@ -177,6 +177,63 @@ describe('a chain whose blocks come from miners', () => {
     expect(net.nodes.map(tipOf)).toEqual([1, 2, 3, 4].map(() => good.hash))
   })
 
+  /** Hands out a body after so long, or nothing. */
+  const after = (milliseconds: number, body?: Block) => () =>
+    new Promise<Uint8Array | undefined>((resolve) => void net.timers.after(milliseconds, () => resolve(body?.bytes)))
+
+  it('waits for a body that is kept back no longer than part of a view', async () => {
+    net = await TestNet.four(minersSpec)
+    const { chain } = (net.nodes[0] as TestNode).test
+    const [useless, good] = [craftBlock(chain), craftBlock(chain)]
+    for (const { voting } of net.nodes) {
+      voting.offerCandidate(unitOf(useless), after(8_000))
+      voting.offerCandidate(unitOf(good), async () => good.bytes)
+    }
+    await net.allAt(1, 2_500)
+    expect(net.nodes.map(tipOf)).toEqual([1, 2, 3, 4].map(() => good.hash))
+  })
+
+  it('begins a later view with a candidate that was not asked for yet, also where a view ended meanwhile', async () => {
+    net = await TestNet.four(minersSpec)
+    const sponsor = net.nodes[1] as TestNode
+    const asked: number[] = []
+    for (let i = 0; i < 8; i++) {
+      const unit = unitOf(craftBlock(sponsor.test.chain))
+      for (const node of net.nodes) {
+        const fetch = after(8_000)
+        node.voting.offerCandidate(unit, () => (node === sponsor && asked.push(i), fetch()))
+      }
+    }
+    await net.until(() => sponsor.voting.status().view > 0, 20_000)
+    const inFirstView = asked.length
+    await net.until(() => asked.length > inFirstView, 60_000)
+    expect(asked).toEqual(asked.map((_, i) => i))
+  })
+
+  it('looks at a candidate that comes while the body of another is waited for', async () => {
+    net = await TestNet.four(minersSpec)
+    const { chain } = (net.nodes[0] as TestNode).test
+    const [useless, good] = [craftBlock(chain), craftBlock(chain)]
+    for (const { voting } of net.nodes) voting.offerCandidate(unitOf(useless), after(8_000))
+    await net.advance(1_200)
+    for (const { voting } of net.nodes) voting.offerCandidate(unitOf(good), async () => good.bytes)
+    await net.allAt(1, 1_000)
+    expect(net.nodes.map(tipOf)).toEqual([1, 2, 3, 4].map(() => good.hash))
+  })
+
+  it('takes a body that comes late after all', async () => {
+    net = await TestNet.four(minersSpec)
+    const slow = craftBlock((net.nodes[0] as TestNode).test.chain)
+    for (const { voting } of net.nodes) {
+      let body: Promise<Uint8Array | undefined> | undefined
+      voting.offerCandidate(unitOf(slow), () => (body ??= after(1_500, slow)()))
+    }
+    await net.allAt(1, 3_000)
+    expect(net.nodes.map(({ test }) => test.reader.confirm(test.chain.tip.header.hash)?.proposal.viewOffset)).toEqual([
+      0, 0, 0, 0,
+    ])
+  })
+
   it('holds eight candidates of the tip, each once, with their work and their header right', async () => {
     net = new TestNet(minersSpec)
     const { voting, test } = await net.add({ person: 0 })

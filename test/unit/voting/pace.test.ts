@@ -114,12 +114,29 @@ describe('the lag', () => {
     expect(lag.behind).toBe(true)
     time.to(25_000)
     lag.moved(8, false)
-    time.to(34_000)
+    time.to(29_000)
     expect(lag.behind).toBe(true)
     lag.moved(9, false)
     expect(lag.behind).toBe(false)
     lag.stop()
     expect(time.waiting).toBe(0)
+  })
+
+  it('is doubted in time though a block comes now and then', () => {
+    const time = new Time()
+    const lag = new Lag(time, 0, () => {})
+    lag.report(2 ** 32 - 1)
+    time.to(9_000)
+    lag.moved(1, false)
+    expect(lag.behind).toBe(true)
+    time.to(10_000)
+    expect(lag.behind).toBe(false)
+    for (let tip = 2; tip < 20; tip++) {
+      time.to(9_000 * tip)
+      lag.moved(tip, false)
+      lag.report(2 ** 32 - 1 - tip)
+      expect(lag.behind).toBe(false)
+    }
   })
 
   it('ends when nobody reports more', () => {

@@ -102,7 +102,7 @@ describe('a sign state that is not there', () => {
     expect(warnings).toEqual([expect.stringMatching(/missing.*--reset-sign-state/), 'not-validator'])
   })
 
-  it('is begun after a reset, from the height after the one that was open', async () => {
+  it('is begun after a reset, above the height that was open and the first block made since', async () => {
     net = await TestNet.four()
     await net.allAt(2, 25_000)
     const [, second] = net.nodes as [TestNode, TestNode]
@@ -113,9 +113,13 @@ describe('a sign state that is not there', () => {
     await net.advance(1_000)
     expect(signing(again)).toBe('the sign state was reset: votes from height 4')
     await net.allAt(3, 30_000)
+    // By the clock of another node that block may have been made before the start.
+    expect(signing(again)).toBe('the sign state was reset: waits for a block made after the start of this node')
+    expect(again.signs.saves).toBe(0)
+    await net.allAt(4, 30_000)
     // Begun at the height after, and nothing is signed yet.
     expect(again.signs.saves).toBe(1)
-    await net.allAt(4, 30_000)
+    await net.allAt(5, 30_000)
     expect(again.signs.saves).toBeGreaterThan(1)
     expect(signing(again)).toBe('yes')
   })
@@ -158,6 +162,34 @@ describe('a sign state that is not there', () => {
     await again.test.chain.acceptBlocks(blocks)
     await net.settle()
     expect(signing(again)).toBe('the sign state was reset: votes from height 5')
+  })
+
+  it('is begun after a reset at no height that may have been signed, though blocks come late and one by one', async () => {
+    net = await TestNet.four()
+    const [first, second] = net.nodes as [TestNode, TestNode]
+    await net.allAt(3, 90_000)
+    await net.advance(1_100)
+    await net.remove(second)
+    net.healing = false
+    net.filter = () => false
+    const again = await net.add({ person: 1, reset: 'next' })
+    const begun = again.test.clock.time
+    again.voting.behind(1_000)
+    await net.advance(10_500)
+    expect(signing(again)).toBe('the sign state was reset: votes from height 2')
+    // From here on it learns one block after the other, of which the fourth was open when its state was lost.
+    while (again.height() < 3) {
+      await net.heal()
+      expect([signing(again) === 'yes', again.signs.saves]).toEqual([false, 0])
+    }
+    net.healing = true
+    net.filter = () => true
+    await net.until(() => signing(again) === 'yes', 90_000)
+    const { header } = again.test.chain.tip
+    expect(header.height).toBeGreaterThan(3)
+    expect(header.time * 1000).toBeGreaterThan(begun + 10_000)
+    await net.allAt(first.height() + 2, 60_000)
+    expect(new Set(net.nodes.map(({ test }) => test.chain.tip.header.id)).size).toBe(1)
   })
 
   it('is begun at once after a reset that says so, for a chain that waits for this key', async () => {

@@ -174,6 +174,38 @@ describe('keeping peers', () => {
     await nowhere
   })
 
+  it('comes back to an address only where the first attempt came to something, or it was told at its start', async () => {
+    const there = await world.open({ outbound: 0 })
+    const told = '9.9.9.8:8'
+    const node = await world.open({ peers: [told] })
+    const fails = async (address: string) => {
+      const failed = expect(node.peers.connect(address)).rejects.toMatchObject({ failure: 'unreachable' })
+      await world.run()
+      await failed
+    }
+    await fails('9.9.9.9:9')
+    await fails(told)
+    const connecting = node.peers.connect(there.address)
+    await world.run()
+    await connecting
+    await there.stop()
+    const before = node.transport.dialled.length
+    await world.run(60_000)
+    expect(new Set(node.transport.dialled.slice(before))).toEqual(new Set([told, there.address]))
+  })
+
+  it('leaves out its own address when it is told it, and is not alarmed', async () => {
+    const own = '2.2.0.1:20338'
+    const other = await world.open({ outbound: 0 })
+    const node = await world.open({ number: 2, peers: [own, other.address] })
+    expect(node.address).toBe(own)
+    await world.run(120_000)
+    expect(node.transport.dialled.filter((address) => address === own)).toHaveLength(1)
+    expect(node.sees(other)).toBe(true)
+    const about = node.log.filter(({ fields }) => fields['address'] === own).map(({ level }) => level)
+    expect(about).toEqual(['info'])
+  })
+
   it('tries what multicast finds, and any number of it', async () => {
     const others: TestNode[] = []
     for (let i = 1; i < 5; i++) others.push(await world.open({ host: `192.168.1.${i}`, outbound: 0 }))

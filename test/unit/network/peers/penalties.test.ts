@@ -268,10 +268,20 @@ describe('bans', () => {
     expect(node.peers.listBans()).toEqual([])
   })
 
+  it('never hit the node itself', async () => {
+    const own = toHex(node.publicKey)
+    for (const subject of [own, own.toUpperCase()]) {
+      await expect(node.peers.ban(subject)).rejects.toMatchObject({ code: 'request-parameter' })
+    }
+    expect(node.peers.listBans()).toEqual([])
+  })
+
   it('never hit a host of this machine', async () => {
     for (const subject of ['127.0.0.1', '::1', 'localhost', '12']) {
       await expect(node.peers.ban(subject)).rejects.toMatchObject({ code: 'request-parameter' })
     }
+    await expect(node.peers.ban('127.0.0.1')).rejects.toThrow('addresses of this machine are never banned')
+    await expect(node.peers.ban('12')).rejects.toThrow('12 is neither the ID of a connected node nor an IP address')
     const local = await world.open({ host: '127.0.0.1', peers: [node.address] })
     const other = await world.open({ host: '127.0.0.1', port: 20000, peers: [node.address] })
     await world.run(2_000)

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { EventEmitter } from 'node:events'
+import type { Timers } from '../../../../src/env.js'
 import { serveChain } from '../../../../src/network/answers.js'
 import { BlockRelay } from '../../../../src/network/relay/blocks.js'
 import { TransactionRelay } from '../../../../src/network/relay/transactions.js'
@@ -45,12 +46,13 @@ export class RelayNode {
   readonly relay: TransactionRelay
   readonly #blocks: BlockRelay
 
-  private constructor(name: string, test: TestChain) {
+  private constructor(name: string, test: TestChain, pace: number) {
     this.test = test
     this.peers = new FakePeers(name)
     this.sync = new OneBlockSync(test)
     const { chain, mempool, clock, log } = test
-    const { timers } = systemEnv(log)
+    const { timers: real } = systemEnv(log)
+    const timers: Timers = { after: (milliseconds, call) => real.after(milliseconds / pace, call) }
     const random = { bytes: (length: number) => randomBytes(length) }
     serveChain(this.peers, { chain, mempool })
     const parts = { chain, mempool, peers: this.peers, sync: this.sync }
@@ -60,8 +62,9 @@ export class RelayNode {
     this.#blocks.start()
   }
 
-  static async open(name: string, overrides: SpecOverrides = withoutValidators): Promise<RelayNode> {
-    return new RelayNode(name, await TestChain.open(overrides))
+  /** `pace`: milliseconds that its timers count in one. */
+  static async open(name: string, overrides: SpecOverrides = withoutValidators, pace = 1): Promise<RelayNode> {
+    return new RelayNode(name, await TestChain.open(overrides), pace)
   }
 
   /** Nodes each of which is connected to the next. */

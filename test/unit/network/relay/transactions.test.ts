@@ -299,6 +299,27 @@ describe('relay of transactions', () => {
     expect(first.relay.receivedCount).toBe(0)
   })
 
+  it('looks into the pool of a peer although others have long lists and hand out nothing, and comes back to those', async () => {
+    const node = await RelayNode.open('node', withoutValidators, 100)
+    nodes.push(node)
+    const names = Array.from({ length: 3000 }, (_, i) => ({ txid: sha256(`id ${i}`), digest: sha256(`digest ${i}`) }))
+    const idle = ['one', 'two', 'three'].map((name) =>
+      node.peers.stranger(name, {
+        transactions: () => new Promise<Uint8Array>(() => {}),
+        pool: () => poolExchange.answer.encode(names),
+      }),
+    )
+    await until(() => idle.some(({ questions }) => questions.includes('transactions')))
+    const transaction = pay(node, {})
+    node.peers.stranger('honest', {
+      transactions: () => transactionsExchange.answer.encode([transaction.bytes]),
+      pool: () => poolExchange.answer.encode([nameOf(transaction)]),
+    })
+    await allHave([node], transaction)
+    const looks = ({ questions }: FakePeer) => questions.filter((name) => name === 'pool').length
+    await until(() => idle.every((peer) => looks(peer) > 1))
+  })
+
   it('fetches nothing while the chain catches up, and the pools of its peers after that', async () => {
     const [first, second] = (await line(2)) as [RelayNode, RelayNode]
     second.sync.set(true)

@@ -1,10 +1,14 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { stateDigest } from '../../../../src/chain/replay.js'
+import { checkConfirm } from '../../../../src/consensus/confirm.js'
+import { createInlineVerifier } from '../../../../src/crypto/inline.js'
 import type { Verifier } from '../../../../src/crypto/verifier.js'
 import { pendingBytes, pendingHeaders } from '../../../../src/network/sync/headers.js'
 import { blocksExchange } from '../../../../src/network/wire/blocks.js'
 import { headersExchange, type HeaderUnit } from '../../../../src/network/wire/headers.js'
 import { auxPowBytes } from '../../../../src/primitives/auxpow.js'
+import { toHex } from '../../../../src/primitives/bytes.js'
+import { parseConfirm } from '../../../../src/primitives/confirm.js'
 import { Header } from '../../../../src/primitives/header.js'
 import { Transaction } from '../../../../src/primitives/transaction.js'
 import { craft, craftBlock, fieldsOf, solved } from '../../../support/blocks.js'
@@ -247,9 +251,36 @@ describe('on a chain with validators', () => {
     expect(node.conflicts).toEqual([unitAt(source, 21).confirm])
     expect(node.height).toBe(23)
     await node.until(() => node.sync.progress().stage === 'idle')
+    // What is told of a block further up leads to the one that stands on the own chain: only that proves anything.
     await expect(node.sync.announced(peer, unitAt(source, 22))).rejects.toMatchObject({ code: 'block-stale' })
-    expect(node.conflicts).toHaveLength(2)
+    await node.until(() => node.conflicts.length > 1)
+    expect(node.conflicts).toEqual([21, 21].map((height) => unitAt(source, height).confirm))
+    await expect(node.sync.announced(peer, unitAt(source, 21))).rejects.toMatchObject({ code: 'block-stale' })
+    expect(node.conflicts).toHaveLength(3)
     expect(peer.penalties).toEqual([])
+  })
+
+  it('confirms of another chain with the same validator prove nothing, whatever their height', async () => {
+    const own = await longChain(oneValidator(), 20)
+    const foreign = kept(await longChain({ ...oneValidator(), name: 'another' }, 40))
+    const peer = new TestPeer(own)
+    const node = await start(oneValidator(), [peer], { target: own })
+    await expect(node.sync.announced(peer, unitAt(foreign, 1))).rejects.toMatchObject({ code: 'block-stale' })
+    await expect(node.sync.announced(peer, unitAt(foreign, 20))).rejects.toMatchObject({ code: 'block-stale' })
+    expect(await node.sync.announced(peer, unitAt(foreign, 40))).toBe(false)
+    expect(node.sync.catchingUp).toBe(false)
+    await node.until(() => (peer.asked.get('headers') ?? 0) > 0 && node.sync.progress().stage === 'idle')
+    expect(node.sync.progress()).toMatchObject({ catchingUp: false, height: 20, target: 20 })
+    expect([node.conflicts, node.target.log.errors]).toEqual([[], []])
+    expect([peer.penalties, peer.closed]).toEqual([[], false])
+  })
+
+  it('what is confirmed on top of the own chain is not forgotten where a block of it cannot be connected', async () => {
+    const bad = kept(await badlySignedChain(oneValidator()))
+    const peer = new TestPeer(bad)
+    const node = await start(oneValidator(), [peer])
+    await node.until(() => peer.closed)
+    expect(node.sync.progress()).toMatchObject({ catchingUp: true, height: 20, target: 60 })
   })
 
   it('a block that breaks a rule although it is confirmed is reported, and not asked for again', async () => {
@@ -277,11 +308,27 @@ describe.each([
   it('spares the signatures below it, once it is on the chain of the peers', async () => {
     const source = kept(await badlySignedChain(overrides))
     const assumed = { height: 50, hash: source.chain.headers.activeHash(50) as Uint8Array }
-    const checked: number[] = []
-    const counting: Verifier = { verifyAll: async (checks) => (checked.push(checks.length), -1), close: async () => {} }
-    const target = await TestChain.open(overrides, { verifier: counting })
-    const node = await start(overrides, [new TestPeer(source)], { target, assumeValid: assumed })
-    await node.until(() => node.height === 60)
+    const transfer = await source.send(await source.transfer(testAddress(30), 700n))
+    await source.mine()
+    const checked: string[] = []
+    const inline = createInlineVerifier()
+    const verifier: Verifier = {
+      ...inline,
+      verifyAll: (checks) => {
+        for (const { code, message } of checks) checked.push(`${code} ${toHex(message)}`)
+        return inline.verifyAll(checks)
+      },
+    }
+    const target = await TestChain.open(overrides, { verifier })
+    const node = await start(overrides, [new TestPeer(source)], { target, verifier, assumeValid: assumed })
+    await node.until(() => node.height === 61)
+    // Those of the blocks above it, each once, and none of those below.
+    const above = Array.from({ length: 11 }, (_block, i) => unitAt(source, 51 + i)).filter(
+      () => source.spec.hasValidators,
+    )
+    const confirms = above.flatMap(({ header, confirm }) => checkConfirm(source.spec, header, parseConfirm(confirm)))
+    const expected = confirms.map(({ code, message }) => `${code} ${toHex(message)}`)
+    expect(checked.sort()).toEqual([...expected, `tx-signature ${toHex(transfer.unsigned)}`].sort())
     expect(await stateDigest(node.target.database)).toBe(await stateDigest(source.database))
     expect(node.target.log.errors).toEqual([])
   })
@@ -296,15 +343,24 @@ describe.each([
     expect(peer.penalties).toEqual(['tx-signature'])
   })
 
-  it('takes nothing but signatures on trust', async () => {
+  it.each([
+    ['a transaction', 1, 'block-merkle-root'],
+    ['a program', 21, 'coinbase-witness-root'],
+  ])('takes nothing but signatures on trust: a byte of %s is not', async (_part, height, code) => {
     const source = kept(await badlySignedChain(overrides))
-    const assumed = { height: 50, hash: source.chain.headers.activeHash(50) as Uint8Array }
-    const mutating = new TestPeer(source).answering(blocksExchange, async (_question, honest) => {
-      return (await honest()).map((block) => block.map((byte, i) => (i === block.length - 30 ? byte ^ 1 : byte)))
+    const { chain } = source
+    const assumed = { height: 50, hash: chain.headers.activeHash(50) as Uint8Array }
+    const changed = toHex(chain.headers.activeHash(height) as Uint8Array)
+    const mutating = new TestPeer(source).answering(blocksExchange, async (hashes, honest) => {
+      return (await honest()).map((block, i) => {
+        const found = toHex(hashes[i] as Uint8Array) === changed
+        return found ? block.map((byte, at) => (at === block.length - 30 ? byte ^ 1 : byte)) : block
+      })
     })
     const node = await start(overrides, [mutating], { assumeValid: assumed })
     await node.until(() => mutating.penalties.length > 0)
-    expect(node.height).toBeLessThan(50)
+    expect(mutating.penalties[0]).toBe(code)
+    expect(node.height).toBeLessThan(height)
   })
 
   it('is looked for at another peer when the first one does not have it', async () => {

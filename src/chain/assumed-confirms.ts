@@ -1,0 +1,87 @@
+import { checkConfirm } from '../consensus/confirm.js'
+import type { SignatureCheck } from '../primitives/signature.js'
+import type { Verifier } from '../crypto/verifier.js'
+import { parseConfirm } from '../primitives/confirm.js'
+import type { Header } from '../primitives/header.js'
+import type { Spec } from '../primitives/spec.js'
+import { eachInSlices } from '../slices.js'
+import type { Database, Overlay } from '../storage/database.js'
+import { keys, values } from '../storage/schema.js'
+
+/** What is known of a confirm by its height; 0 for nothing. */
+const state = { verified: 1, wrong: 2 } as const
+
+interface Parts {
+  readonly spec: Spec
+  readonly database: Database
+  readonly verifier: Verifier
+}
+
+/** A block of the active chain and its confirm as it is stored; empty without validators. */
+export interface StoredConfirm {
+  readonly header: Header
+  readonly confirm: Uint8Array
+}
+
+/**
+ * The confirms of blocks that were assumed to be valid. The hash of a block does not cover its confirm, so that whoever
+ * handed them out may have made up their signatures: they are verified before anybody else is shown them, each once.
+ */
+export class AssumedConfirms {
+  readonly #parts: Parts
+  /** By height, for as long as the chain is open. */
+  #states = new Uint8Array(0)
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Stages that blocks up to a height were connected without a look at the signatures of their confirms. */
+  stage(overlay: Overlay, height: number): void {
+    if (this.#parts.spec.hasValidators) overlay.put(keys.meta('assumed'), values.height.encode(height))
+  }
+
+  /** Whether the confirm of the active block at a height was verified. */
+  holds(height: number): boolean {
+    return height > this.#top || this.#states[height] === state.verified
+  }
+
+  /** Verifies those that were not; resolves with how many of them, from the first on, hold. */
+  async verify(confirms: readonly StoredConfirm[]): Promise<number> {
+    const top = this.#top
+    const isWrong = ({ header: { height } }: StoredConfirm) => height <= top && this.#states[height] === state.wrong
+    const end = confirms.findIndex(isWrong)
+    const rest = end < 0 ? confirms : confirms.slice(0, end)
+    const open = rest.filter(({ header }) => !this.holds(header.height))
+    if (open.length === 0) return rest.length
+    const checks: SignatureCheck[] = []
+    const owners: StoredConfirm[] = []
+    await eachInSlices(open, (stored) => {
+      for (const check of checkConfirm(this.#parts.spec, stored.header, parseConfirm(stored.confirm))) {
+        checks.push(check)
+        owners.push(stored)
+      }
+    })
+    const failing = owners[await this.#parts.verifier.verifyAll(checks)]
+    const good = failing === undefined ? open : open.slice(0, open.indexOf(failing))
+    for (const { header } of good) this.#note(header.height, 'verified')
+    if (failing === undefined) return rest.length
+    this.#note(failing.header.height, 'wrong')
+    return rest.indexOf(failing)
+  }
+
+  #note(height: number, found: 'verified' | 'wrong'): void {
+    if (height >= this.#states.length) {
+      const states = new Uint8Array(Math.max(height, this.#top) + 1)
+      states.set(this.#states)
+      this.#states = states
+    }
+    this.#states[height] = state[found]
+  }
+
+  /** The highest block that was connected so; -1 where none was. */
+  get #top(): number {
+    const row = this.#parts.database.get(keys.meta('assumed'))
+    return row === undefined ? -1 : values.height.decode(row)
+  }
+}
