@@ -206,7 +206,14 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     const tip = () => chain.tip.header
     // Without peers nobody can have proved a better tip.
     const alone = () => ({ catchingUp: false, height: chain.tip.header.height, target: chain.tip.header.height })
-    const sync = () => core.network?.sync.progress() ?? alone()
+    let met = core.network === undefined
+    core.network?.peers.events.once('joined', () => (met = true))
+    // Who was told whom to ask, met nobody and has nothing but genesis, cannot say that something does not exist.
+    const lost = () => !met && validator === undefined && peering?.peers.length !== 0 && tip().height === 0
+    const sync = () => {
+      const status = core.network?.sync.progress() ?? alone()
+      return lost() ? { ...status, catchingUp: true } : status
+    }
     const resolver = new Resolver({
       database,
       clock,

@@ -35,7 +35,7 @@ process alone. \`height\` and \`time\` (Unix seconds) are of the tip, \`target\`
 |---|---|---|
 | \`ready\` | 200 | the node knows the chain and answers |
 | \`starting\` | 503 | not all of its ports are open yet |
-| \`catching up\` | 503 | others have proved a tip that it does not have; the resolver refuses to answer |
+| \`catching up\` | 503 | others have proved a tip that it does not have, or it has nothing but genesis and has reached none of its peers; the resolver refuses to answer |
 | \`alarm\` | 503 | the validators have confirmed two blocks at one height: somebody has to find out why ([network.md](network.md)) |
 | \`stopping\` | 503 | it was told to stop and finishes what is under way |
 | \`failed\` | 503 | as \`/healthz\` says |

@@ -1,3 +1,4 @@
+import { behindText } from '../resolver/resolver.js'
 import { jsonType } from './answer.js'
 import type { NodeHealth } from './context.js'
 import type { PlainAnswer, PlainRoute } from './plain-routes.js'
@@ -33,7 +34,7 @@ function readiness({ failed, stage, sync, alarm }: NodeHealth): { status: string
   if (stage === 'starting') return { status: 'starting', reason: 'not all interfaces are open yet' }
   if (stage === 'stopping') return { status: 'stopping', reason: 'the node was told to stop' }
   if (alarm !== undefined) return { status: 'alarm', reason: alarm }
-  if (sync.catchingUp) return { status: 'catching up', reason: `at height ${sync.height} of ${sync.target}` }
+  if (sync.catchingUp) return { status: 'catching up', reason: behindText(sync) }
   return { status: 'ready' }
 }
 

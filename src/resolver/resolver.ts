@@ -26,13 +26,18 @@ const maxAttempts = 20
 /** Transactions read at once. */
 const transactionsAtOnce = 64
 
-/** Whether a peer has proved a tip that the node does not have. */
+/** Whether a peer has proved a tip that the node does not have, or may have one while no peer was reached. */
 export interface SyncStatus {
   readonly catchingUp: boolean
   /** Height of the own tip. */
   readonly height: number
   /** Height of the best proved tip. */
   readonly target: number
+}
+
+/** How far a node that is catching up has come. */
+export function behindText({ height, target }: SyncStatus): string {
+  return target > height ? `at height ${height} of ${target}` : 'no peer has been reached yet'
 }
 
 export interface ResolverOptions {
@@ -126,12 +131,9 @@ export class Resolver {
   }
 
   #refuseBehind(): void {
-    const { catchingUp, height, target } = this.#options.sync()
-    if (!catchingUp) return
-    throw new RuleError(
-      'resolver-behind',
-      `the node is catching up: it is at height ${height} and a peer has proved height ${target}; ask again later`,
-    )
+    const status = this.#options.sync()
+    if (!status.catchingUp) return
+    throw new RuleError('resolver-behind', `the node is catching up (${behindText(status)}); ask again later`)
   }
 
   /** Deactivation counts first; expiry is a question of the moment: the clock's, but never one before the tip's. */

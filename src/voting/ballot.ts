@@ -4,7 +4,7 @@ import type { KnownHeader } from '../chain/headers.js'
 import type { Clock, Log, Timers } from '../env.js'
 import { RuleError } from '../errors.js'
 import { blockHashOf } from '../primitives/block.js'
-import { equalBytes, mapKey } from '../primitives/bytes.js'
+import { equalBytes, mapKey, toHex } from '../primitives/bytes.js'
 import { confirmBytes } from '../primitives/confirm.js'
 import type { Hash } from '../primitives/hash.js'
 import type { Header } from '../primitives/header.js'
@@ -345,7 +345,7 @@ export class Ballot {
     const step = stepOf(first)
     const kind = step === 'propose' ? 'proposal' : step
     const place = { height: this.height, view: viewOf(first), kind, signer: signerOf(first) } as const
-    log.warn({ height: place.height, view: place.view, kind }, 'a validator contradicts itself')
+    log.warn({ ...place, signer: toHex(place.signer) }, 'a validator contradicts itself')
     await evidence.add({ ...place, first: encodeMessage(first), second: encodeMessage(second) })
   }
 

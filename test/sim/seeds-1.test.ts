@@ -6,6 +6,8 @@ describe('simulated networks', () => {
     const { failures, ...tally } = await runSeeds(1, 100)
     expect(failures.join('\n')).toBe('')
     // That nothing broke says little unless there was reason to.
-    for (const [what, count] of Object.entries(tally)) expect(count, what).toBeGreaterThan(0)
+    // Crashes while a validator is locked are rare: the seeds from 101 on have some, and crash.test.ts has one at every place.
+    const frequent = Object.entries(tally).filter(([what]) => what !== 'crashesWhenLocked')
+    for (const [what, count] of frequent) expect(count, what).toBeGreaterThan(0)
   })
 })

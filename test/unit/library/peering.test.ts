@@ -47,6 +47,17 @@ function directory(): string {
 }
 
 describe('peers of a node in this process', () => {
+  it('says that nothing is known while none was reached', { timeout: 60_000 }, async () => {
+    const spec = testSpec({ maturity: 1, ...withoutValidators })
+    const node = await start({ spec, peers: ['127.0.0.1:1'] })
+    const asked = node.resolver.resolve('did:ledger:iXYqFNd8LoYH8ZBkVuTXkzBeQrbqqpbSBq')
+    await expect(asked).rejects.toMatchObject({ code: 'resolver-behind' })
+    await expect(asked).rejects.toThrow('no peer has been reached yet')
+    const first = await start({ spec, listen: loopback })
+    await node.peers?.connect(first.peers?.addresses[0] ?? '')
+    expect(await node.resolver.resolve('did:ledger:iXYqFNd8LoYH8ZBkVuTXkzBeQrbqqpbSBq')).toMatchObject({ status: 3 })
+  })
+
   it('follows a node that mines, and resolves what was registered there', { timeout: 60_000 }, async () => {
     const spec = testSpec({ maturity: 1, ...withoutValidators })
     const miner = await start({ spec, mineTo: account.address, listen: loopback })
