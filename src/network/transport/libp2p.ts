@@ -117,7 +117,12 @@ function lateMuxerNoise(components: Parameters<ReturnType<typeof noise>>[0]): En
   return encrypter
 }
 
+interface Wire {
+  readonly writeStatus: 'writable' | 'paused' | 'closing' | 'closed'
+}
+
 interface MuxerInside {
+  send(data: Uint8Array): boolean
   onRemoteStream(stream: Stream): void
 }
 
@@ -148,6 +153,17 @@ function guardedYamux(limits: TransportLimits, clock: Clock): MuxerFactory {
     })
     const muxer = create(connection)
     const inside = muxer as unknown as MuxerInside
+    const send = inside.send.bind(muxer)
+    inside.send = (data) => {
+      try {
+        return send(data)
+      } catch (error) {
+        // A stream says hello a moment after it was opened, where nobody would catch that the connection has gone meanwhile.
+        const { writeStatus } = connection as unknown as Wire
+        if (writeStatus === 'writable' || writeStatus === 'paused') throw error
+        return false
+      }
+    }
     const take = inside.onRemoteStream.bind(muxer)
     inside.onRemoteStream = (stream) => {
       boundFirstBytes(stream, limits.negotiationBytes, () => stream.protocol !== '')

@@ -5,6 +5,7 @@ import { ed25519 } from '@noble/curves/ed25519.js'
 import { afterEach, describe, expect, it } from 'vitest'
 import { UserError } from '../../../src/errors.js'
 import { LinkError } from '../../../src/network/link.js'
+import type { Libp2pLink } from '../../../src/network/transport/link.js'
 import { closeNodes, echo, startNode, type TestNode, until } from '../../support/transport.js'
 
 const servers: Server[] = []
@@ -13,6 +14,11 @@ afterEach(async () => {
   await closeNodes()
   for (const server of servers.splice(0)) server.close()
 })
+
+/** Where Yamux sends to. */
+interface Inside {
+  readonly muxer: { createStream(): Promise<unknown>; readonly maConn: { writeStatus: string } }
+}
 
 async function dialFailure(node: TestNode, address: string): Promise<LinkError> {
   const error: unknown = await node.transport.dial(address).catch((reason: unknown) => reason)
@@ -27,6 +33,29 @@ async function silentServer(host = '127.0.0.1'): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, host, resolve))
   return (server.address() as AddressInfo).port
 }
+
+describe('a link', () => {
+  it('that ends while a stream is being opened takes nobody down with it', async () => {
+    const [a, b] = [await startNode(), await startNode()]
+    const { connection } = (await a.transport.dial(b.address)) as Libp2pLink
+    const uncaught: unknown[] = []
+    const note = (error: unknown) => void uncaught.push(error)
+    process.on('uncaughtExceptionMonitor', note)
+    try {
+      const { muxer } = connection as unknown as Inside
+      const opening = muxer.createStream()
+      // The socket is gone, and whoever used it hears of that in a moment.
+      muxer.maConn.writeStatus = 'closed'
+      await opening
+      await new Promise((resolve) => setImmediate(resolve))
+      connection.abort(new Error('broken off'))
+      await until(() => a.owner.links.length === 0)
+    } finally {
+      process.off('uncaughtExceptionMonitor', note)
+    }
+    expect(uncaught).toEqual([])
+  })
+})
 
 describe('a dial', () => {
   it('opens one link on both sides, which know each other by key', async () => {
