@@ -222,7 +222,7 @@ describe('a node and peers', () => {
             lastSeen: Math.floor(Date.now() / 1000),
           })),
         )
-        await victim.admin('addpeer', { address: `127.0.0.1:${teller.transport.port}` })
+        await victim.node.admin('addpeer', { address: `127.0.0.1:${teller.transport.port}` })
       }
       for (let look = 0; look < 40; look++) {
         most = Math.max(most, held.size)

@@ -81,20 +81,20 @@ describe('four validators and two followers', () => {
       readonly id: number
       readonly name: string
     }
-    const peers = async () => (await follower.admin<{ peers: Known[] }>('getsyncstatus')).peers
+    const peers = async () => (await follower.node.admin<{ peers: Known[] }>('getsyncstatus')).peers
     const met = () => until('all peers', 60, async () => (await peers()).length === 5 || String((await peers()).length))
     await met()
 
     // For a moment: all of them come back.
     const before = await peers()
-    for (const { id } of before) expect(await follower.admin('disconnectpeer', { id })).toBe(true)
+    for (const { id } of before) expect(await follower.node.admin('disconnectpeer', { id })).toBe(true)
     await until('the end of a connection', 10, async () => (await peers()).length < 5 || 'all are there')
     const sent = [await network.pay(first, 0), await network.pay(other, 1)]
     for (const txid of sent) await network.mined(txid)
     await met()
 
     // For longer: nobody is let in, and the others go on.
-    for (const { name } of before) expect(await follower.admin('addban', { peer: name })).toBe(true)
+    for (const { name } of before) expect(await follower.node.admin('addban', { peer: name })).toBe(true)
     await until('the end of all connections', 30, async () => (await peers()).length === 0 || 'still there')
     const alone = await follower.height()
     const rest = network.members.filter((member) => member !== follower)
@@ -104,7 +104,7 @@ describe('four validators and two followers', () => {
     }
     expect(await follower.height()).toBe(alone)
     expect(await first.height()).toBeGreaterThanOrEqual(alone + 3)
-    for (const { name } of before) expect(await follower.admin('removeban', { peer: name })).toBe(true)
+    for (const { name } of before) expect(await follower.node.admin('removeban', { peer: name })).toBe(true)
     sent.push(await network.pay(first, 5))
     await network.mined(sent.at(-1) as string)
     await network.reach(await first.height())

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { toHex } from '../../src/primitives/bytes.js'
 import { devnetAccount, devnetValidatorKey } from '../../src/wallet/devnet-accounts.js'
@@ -69,19 +69,6 @@ export class Member {
 
   signal(signal: NodeJS.Signals): void {
     this.node.process.kill(signal)
-  }
-
-  /** The result of a JSON-RPC method that needs the token of the owner. */
-  async admin<T>(method: string, params: object = {}): Promise<T> {
-    const token = readFileSync(join(this.directory, 'admin.token'), 'utf8').trim()
-    const response = await fetch(this.node.line.rpc, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    })
-    const { result, error } = (await response.json()) as { result: T; error?: unknown }
-    if (error !== undefined) throw new Error(`${method}: ${JSON.stringify(error)}`)
-    return result
   }
 
   async height(): Promise<number> {

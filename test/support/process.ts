@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -126,6 +126,19 @@ export class NodeProcess {
   async get(path: string): Promise<{ status: number; body: { Error: number; Desc: string; Result: unknown } }> {
     const response = await fetch(`${this.line.rest}/api/v1/${path}`)
     return { status: response.status, body: (await response.json()) as never }
+  }
+
+  /** The result of a JSON-RPC method that needs the token of the owner. */
+  async admin<T>(method: string, params: object = {}): Promise<T> {
+    const token = readFileSync(join(this.line.dataDir, 'admin.token'), 'utf8').trim()
+    const response = await fetch(this.line.rpc, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    })
+    const { result, error } = (await response.json()) as { result: T; error?: unknown }
+    if (error !== undefined) throw new Error(`${method}: ${JSON.stringify(error)}`)
+    return result
   }
 
   /** Hash of the block at a height. */

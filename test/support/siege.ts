@@ -1,6 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { expect } from 'vitest'
@@ -69,11 +68,9 @@ export interface ListedBan {
 /** A node under attack, with its data directory. */
 export class Victim {
   readonly node: NodeProcess
-  readonly #directory: string
 
-  private constructor(node: NodeProcess, directory: string) {
+  private constructor(node: NodeProcess) {
     this.node = node
-    this.#directory = directory
   }
 
   static async start(directory: string, genesis: string, peers: readonly string[], ...args: string[]): Promise<Victim> {
@@ -83,7 +80,7 @@ export class Victim {
       ...peers.flatMap((peer) => ['--peer', peer]),
       ...args,
     )
-    return new Victim(node, directory)
+    return new Victim(node)
   }
 
   /** Where peers reach it. */
@@ -93,19 +90,6 @@ export class Victim {
 
   async get<T>(path: string): Promise<T> {
     return (await this.node.get(path)).body.Result as T
-  }
-
-  /** The result of a JSON-RPC method that needs the token of the owner. */
-  async admin<T>(method: string, params: object = {}): Promise<T> {
-    const token = readFileSync(join(this.#directory, 'admin.token'), 'utf8').trim()
-    const response = await fetch(this.node.line.rpc, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    })
-    const { result, error } = (await response.json()) as { result: T; error?: unknown }
-    if (error !== undefined) throw new Error(`${method}: ${JSON.stringify(error)}`)
-    return result
   }
 
   /** A figure of its metrics. */
@@ -275,7 +259,7 @@ export async function ended(link: Link, seconds = 15): Promise<void> {
 
 /** The key of a peer is banned for a reason, which the owner of the node sees; its host, which is this machine, is not. */
 export async function expectBan(victim: Victim, peer: HostilePeer, code: string): Promise<void> {
-  const bans = await victim.admin<ListedBan[]>('listbans')
+  const bans = await victim.node.admin<ListedBan[]>('listbans')
   expect(bans.find((ban) => ban.peer === peer.transport.peer)?.reason).toContain(code)
   expect(bans.filter((ban) => isIP(ban.peer) !== 0)).toEqual([])
   await expect(peer.join(victim.address)).rejects.toThrow()
