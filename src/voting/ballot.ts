@@ -205,7 +205,8 @@ export class Ballot {
   /** What the own key signed and this node does not know of tells that two nodes have it, or that this one forgot. */
   #lookAtOwn(message: VotingMessage): void {
     const { signer, log } = this.#parts
-    if (signer === undefined || message.kind === 'proof' || !equalBytes(signerOf(message), signer.publicKey)) return
+    if (signer === undefined || signer.past(this.height) || message.kind === 'proof') return
+    if (!equalBytes(signerOf(message), signer.publicKey)) return
     const place = { height: this.height, view: viewOf(message), step: stepOf(message) }
     log.error(
       place,

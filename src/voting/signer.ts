@@ -97,6 +97,11 @@ export class Signer {
     return this.#state === undefined
   }
 
+  /** Whether what the key signed at a height is not kept any more, because it went on to a higher one. */
+  past(height: number): boolean {
+    return this.#state !== undefined && height < this.#state.height
+  }
+
   /**
    * Writes the state of a key that signed nothing, if it may sign now. A key that began with the chain is told by that from
    * one whose state is lost, also when others confirm the first blocks without it. Not while a message is being signed.
