@@ -20,7 +20,7 @@ export interface Contradiction {
   readonly kind: (typeof kinds)[number]
   /** 33-byte key; of confirms, the sponsor of the one this node follows. */
   readonly signer: Uint8Array
-  /** The messages, or the confirms, as they came. */
+  /** The messages as they came; or each header, which tells height and parent, with its confirm after it. */
   readonly first: Uint8Array
   readonly second: Uint8Array
 }

@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events'
 import type { Chain, ChainChange } from '../chain/chain.js'
 import { JobQueue } from '../chain/queue.js'
-import { checkConfirm, sponsorAt } from '../consensus/confirm.js'
-import { runChecks, type Verifier } from '../crypto/verifier.js'
+import { sponsorAt } from '../consensus/confirm.js'
+import type { Verifier } from '../crypto/verifier.js'
 import type { Clock, Log, Random, Timers } from '../env.js'
 import { RuleError } from '../errors.js'
 import type { Mempool } from '../mempool/mempool.js'
@@ -11,11 +11,10 @@ import { prefix, type ProgramHash, programHash, singleKeyCode } from '../primiti
 import { auxPowBytes } from '../primitives/auxpow.js'
 import type { Block } from '../primitives/block.js'
 import { equalBytes, toHex } from '../primitives/bytes.js'
-import { parseConfirm } from '../primitives/confirm.js'
 import type { Hash } from '../primitives/hash.js'
 import type { Header } from '../primitives/header.js'
 import { paramsAt } from '../primitives/spec.js'
-import { keys } from '../storage/schema.js'
+import { Alarm } from './alarm.js'
 import { Ballot, type BallotParts } from './ballot.js'
 import { Bodies } from './bodies.js'
 import { Candidates, type CandidateUnit, type FetchBody } from './candidates.js'
@@ -83,6 +82,7 @@ export class Voting {
   readonly #lag: Lag
   readonly #bodies: Bodies
   readonly #evidence: Evidence
+  readonly #alarm: Alarm
   readonly #parts: BallotParts
   readonly #signer: Signer | undefined
   readonly #payTo: ProgramHash | undefined
@@ -97,7 +97,6 @@ export class Voting {
   readonly #freshAfter: number
   #receiving = 0
   #received = 0
-  #alarm: string | undefined
   /** Why this node does not vote, as it was last looked at for the log. */
   #told: string | undefined
   #stopped = false
@@ -111,6 +110,7 @@ export class Voting {
     this.#options = options
     this.#bodies = rows.bodies
     this.#evidence = rows.evidence
+    this.#alarm = new Alarm(options, rows.evidence)
     this.#signer = signer
     this.#candidates = new Candidates(chain)
     this.#lag = new Lag(timers, chain.tip.header.height, () => this.#resume())
@@ -126,7 +126,6 @@ export class Voting {
       track: (work) => this.#track(work),
     }
     this.#ballot = this.#open()
-    if (rows.evidence.list().some(({ kind }) => kind === 'confirm')) this.#raiseAlarm()
   }
 
   /** Takes up rows and sign state; nothing is said or signed before {@link start}. */
@@ -286,28 +285,19 @@ export class Voting {
   }
 
   /**
-   * Looks at a confirmed block that is not the one this node has on the same parent. When its confirm is valid, both are stored
-   * as evidence, the node votes no more, and {@link status} says so. A RuleError `confirm-*` when it is not. A block on another
-   * parent proves nothing: confirms of another chain with the same validators look the same.
+   * Looks at a confirmed block that this node does not follow, as {@link Alarm.examine} does. After the alarm the node votes no
+   * more, and {@link status} says so.
    */
   async conflicting(header: Header, confirm: Uint8Array): Promise<void> {
-    const { chain, verifier } = this.#options
-    const ours = chain.headers.rivalOf(header)
-    if (ours === undefined) return
-    const checks = checkConfirm(chain.spec, header, parseConfirm(confirm))
-    await runChecks(chain.confirmSignatures.unknown(checks), verifier)
-    const first = chain.database.get(keys.confirm(ours.header.hash))
-    if (first === undefined) return
-    const { sponsor: signer } = parseConfirm(first).proposal
-    await this.#evidence.add({ height: header.height, view: 0, kind: 'confirm', signer, first, second: confirm })
-    this.#raiseAlarm()
+    await this.#alarm.examine(header, confirm)
   }
 
   status(): VotingStatus {
     const { chain } = this.#options
     const { height, machine } = this.#ballot
     const { view, step } = machine
-    const alarm = this.#alarm === undefined ? {} : { alarm: this.#alarm }
+    const { text } = this.#alarm
+    const alarm = text === undefined ? {} : { alarm: text }
     const signing = this.#refusal() ?? 'yes'
     return { height, view, step, sponsor: sponsorAt(chain.spec, height, view), signing, ...alarm }
   }
@@ -347,7 +337,7 @@ export class Voting {
   #refusal(): string | undefined {
     if (this.#signer === undefined) return 'no-key'
     if (!this.#ballot.votes) return 'not-validator'
-    if (this.#alarm !== undefined) return this.#alarm
+    if (this.#alarm.text !== undefined) return this.#alarm.text
     const refusal = this.#signer.refusal(this.#outlook)
     if (refusal !== undefined) return refusal
     return this.#lag.behind ? `catches up: a peer reports height ${this.#lag.reported}` : undefined
@@ -386,15 +376,6 @@ export class Voting {
     const { hash: previous, height } = chain.tip.header
     const open = { spec: chain.spec, genesis: chain.genesis.header.hash, height: height + 1, previous }
     return new Ballot(this.#parts, new Gate({ ...open, verifier, clock, verified: chain.confirmSignatures }))
-  }
-
-  #raiseAlarm(): void {
-    const [first] = this.#evidence.list().filter(({ kind }) => kind === 'confirm')
-    if (this.#alarm !== undefined || first === undefined) return
-    this.#alarm =
-      `two confirmed blocks exist at height ${first.height}, so a third of the validators or more signed both; this node ` +
-      'keeps its own, votes no more, and holds both confirms as evidence'
-    this.#options.log.error({ height: first.height, signer: toHex(first.signer) }, this.#alarm)
   }
 
   /** Work that nobody else waits for. What breaks it that is no rule stops the node. */

@@ -33,7 +33,7 @@ export const validatorMethods: readonly RpcMethod[] = [
         view: uint32('in which both were signed; 0 of confirms'),
         kind: oneOf(['proposal', 'prevote', 'precommit', 'confirm'], 'what there are two of'),
         signer: publicKey('of the validator; of confirms the sponsor of the one that this node follows'),
-        first: bytes('a message, in hex'),
+        first: bytes('a message; of confirms the 84 bytes of a header and its confirm; in hex'),
         second: bytes('another one, in hex'),
       }),
     ),

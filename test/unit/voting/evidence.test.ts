@@ -1,7 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { checkConfirm } from '../../../src/consensus/confirm.js'
 import { sign } from '../../../src/crypto/keys.js'
 import { toHex } from '../../../src/primitives/bytes.js'
-import { confirmBytes } from '../../../src/primitives/confirm.js'
+import { Reader } from '../../../src/primitives/codec.js'
+import { confirmBytes, parseConfirm } from '../../../src/primitives/confirm.js'
+import { Header } from '../../../src/primitives/header.js'
 import { Evidence } from '../../../src/voting/evidence.js'
 import { keys } from '../../../src/storage/schema.js'
 import { encodeMessage, parseMessage, type PrevoteMessage } from '../../../src/voting/message.js'
@@ -143,7 +146,18 @@ describe('two confirmed blocks of one height', () => {
     expect(signing).toBe(alarm)
     expect(chain.tip.header.id).toBe(tip.id)
     const [kept] = node.voting.evidence(1)
-    expect([kept?.kind, kept && toHex(kept.second)]).toEqual(['confirm', toHex(confirm)])
+    expect(kept?.kind).toBe('confirm')
+    // Each proves itself: that it was confirmed, at this height and on this parent.
+    for (const [proof, block] of [
+      [kept?.first, tip],
+      [kept?.second, other.header],
+    ] as const) {
+      const reader = new Reader(proof as Uint8Array)
+      const header = Header.read(reader)
+      expect([header.id, header.height, toHex(header.previous)]).toEqual([block.id, 1, toHex(tip.previous)])
+      const confirmed = parseConfirm(reader.take(reader.remaining))
+      expect(() => checkConfirm(node.test.spec, header, confirmed)).not.toThrow()
+    }
     // It still follows what the others confirm.
     const { saves } = node.signs
     await net.allAt(2, 60_000)
