@@ -18,6 +18,7 @@ import { type Identity, loadIdentity } from './network/identity.js'
 import type { Network } from './network/network.js'
 import type { Assumed } from './network/options.js'
 import type { PeersSettings } from './network/peers/peers.js'
+import type { SyncProgress } from './network/sync/progress.js'
 import { type NodeTransport, openTransport } from './network/transport.js'
 import { protocols, topics } from './network/wire/all.js'
 import type { ProgramHash } from './primitives/address.js'
@@ -26,7 +27,7 @@ import { sha256 } from './primitives/hash.js'
 import { genesisBlock } from './primitives/genesis.js'
 import type { Spec } from './primitives/spec.js'
 import type { QueryLimits } from './resolver/query.js'
-import { Resolver, type SyncStatus } from './resolver/resolver.js'
+import { Resolver } from './resolver/resolver.js'
 import { checkJournal } from './storage/check.js'
 import { loadSecret } from './storage/secret-file.js'
 import { Database } from './storage/database.js'
@@ -113,8 +114,8 @@ export interface Node {
   /** On a chain with validators that is no devnet. */
   readonly voting: Voting | undefined
   readonly network: NodeNetwork | undefined
-  /** Whether a peer has proved a tip that the node does not have. */
-  sync(): SyncStatus
+  /** How far the node is; it counts as catching up too while it was told of peers, has met none, and knows nothing but genesis. */
+  sync(): SyncProgress
   /** The clock that the chain lives by: the virtual one on a devnet. */
   readonly clock: Clock
   /** Rejects when the node cannot go on: a failed write, a broken invariant. */
@@ -205,12 +206,15 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     const reader = new ChainReader(chain)
     const tip = () => chain.tip.header
     // Without peers nobody can have proved a better tip.
-    const alone = () => ({ catchingUp: false, height: chain.tip.header.height, target: chain.tip.header.height })
+    const alone = (): SyncProgress => {
+      const { height } = tip()
+      return { stage: 'idle', catchingUp: false, height, target: height, rate: 0, reason: 'this node has no peers' }
+    }
     let met = core.network === undefined
     core.network?.peers.events.once('joined', () => (met = true))
     // Who was told whom to ask, met nobody and has nothing but genesis, cannot say that something does not exist.
     const lost = () => !met && validator === undefined && peering?.peers.length !== 0 && tip().height === 0
-    const sync = () => {
+    const sync = (): SyncProgress => {
       const status = core.network?.sync.progress() ?? alone()
       return lost() ? { ...status, catchingUp: true } : status
     }

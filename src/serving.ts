@@ -32,7 +32,7 @@ export interface Servers {
 export async function serve(node: Node, { portBase, hosts, log, limits = {} }: ServingOptions): Promise<Servers> {
   const port = (offset: number) => (portBase === 0 ? 0 : portBase + offset)
   const counter = countTransactions(node)
-  const network = node.network === undefined ? undefined : viewOf(node.network)
+  const network = node.network === undefined ? undefined : viewOf(node.network, node.sync)
   const ports = { p2p: network?.port ?? 0, ws: 0, rest: 0, rpc: 0 }
   const { reader, mempool, events, resolver, devnet, mining, identity, adminToken, sync, chain, directory, voting } =
     node
@@ -107,15 +107,15 @@ function urlHost([host = '127.0.0.1']: readonly string[]): string {
 }
 
 /** What the interfaces see of the peers of a node. */
-function viewOf({ network, transport }: NodeNetwork): NetworkView {
-  const { peers, sync } = network
+function viewOf({ network, transport }: NodeNetwork, sync: Node['sync']): NetworkView {
+  const { peers } = network
   return {
     port: transport.port,
     get receivedCount() {
       return network.receivedCount
     },
     neighbors: () => peers.neighbors(),
-    progress: () => sync.progress(),
+    progress: sync,
     connect: (address) => peers.connect(address),
     disconnect: (id) => peers.disconnect(id),
     listBans: () => peers.listBans(),

@@ -21,6 +21,7 @@ import type { OutputOptions } from './options.js'
 import { type NodeStart, type Presentation, stopSignal } from './serve.js'
 
 const chain = 'localnet'
+const highestPortBase = nodeOptions.portBase.schema['maximum'] as number
 /** Attempts to remove a directory that a killed node was writing to a moment ago. */
 const clearRetries = 10
 
@@ -33,8 +34,7 @@ export async function runLocalNetwork(
 ): Promise<void> {
   refuseOptionsOfOneNode(config)
   const portBase = config.get(nodeOptions.portBase)
-  const highest = portBase + (nodes - 1) * portStep
-  if (portBase !== 0 && highest > (nodeOptions.portBase.schema['maximum'] as number)) {
+  if (portBase !== 0 && portBase + (nodes - 1) * portStep > highestPortBase) {
     throw new UserError(`node.portBase (${config.placeOf(nodeOptions.portBase)}) leaves no ports for node ${nodes}`, 2)
   }
   const chosen = config.get(storageOptions.dataDir)
@@ -60,8 +60,7 @@ export async function runLocalNetwork(
     if (!started) return
     const { value, lines } = await welcome(
       network.nodes.map(({ start }) => start),
-      directory,
-      chosen === undefined,
+      { directory, temporary: chosen === undefined, joinAt: portBaseToJoin(portBase) },
     )
     context.out(`${json ? JSON.stringify(value) : lines.join('\n')}\n`)
     const allEnded = new Promise<never>((_, reject) => {
@@ -114,7 +113,20 @@ function environmentOf(config: Config, { env }: CliContext): NodeJS.ProcessEnv {
   ])
 }
 
-async function welcome(nodes: readonly NodeStart[], directory: string, temporary: boolean): Promise<Presentation> {
+/** Where a node can listen that joins the network: above the ports of all that it may have, as far as there are some. */
+export function portBaseToJoin(portBase: number): number {
+  const above = (portBase === 0 ? defaultPortBase : portBase) + localnetValidatorCount * portStep
+  return above > highestPortBase ? defaultPortBase + localnetValidatorCount * portStep : above
+}
+
+async function welcome(
+  nodes: readonly NodeStart[],
+  {
+    directory,
+    temporary,
+    joinAt,
+  }: { readonly directory: string; readonly temporary: boolean; readonly joinAt: number },
+): Promise<Presentation> {
   const [first] = nodes as [NodeStart, ...NodeStart[]]
   const client = new NodeClient({ rest: first.rest })
   const accounts = await Promise.all(
@@ -134,7 +146,7 @@ async function welcome(nodes: readonly NodeStart[], directory: string, temporary
     { rest: port(first.rest), rpc: port(first.rpc), genesis: chain },
   )
   const needed = quorum(localnetValidatorCount)
-  const join = `npx didledger start --genesis ${chain} --port-base ${defaultPortBase + 4 * portStep} --p2p-host 127.0.0.1`
+  const join = `npx didledger start --genesis ${chain} --port-base ${joinAt} --p2p-host 127.0.0.1`
   const lines = [
     `didledger ${first.name} of ${nodes.length} nodes at height ${first.height}, genesis ${first.genesis}`,
     '',

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { isPublicKey } from '../crypto/keys.js'
@@ -8,7 +8,7 @@ import { formatAmount } from '../primitives/amount.js'
 import { displayHash, fromHex, toHex } from '../primitives/bytes.js'
 import { genesisBlock, registerAssetTransaction } from '../primitives/genesis.js'
 import { parseSpec, quorum, type Spec } from '../primitives/spec.js'
-import { writeFileAtomically } from '../wallet/files.js'
+import { makeDirectory, writeFileAtomically } from '../wallet/files.js'
 import type { CliContext } from './context.js'
 import { newSpecJson, newSupply } from './genesis-spec.js'
 import { amountOption, collect, type OutputOptions, recipientOption, withOutput } from './options.js'
@@ -82,7 +82,20 @@ function keyOption(text: string): string {
   throw new InvalidArgumentError('Not a compressed public key of P-256 (66 hex digits).')
 }
 
+/** What the spec would be refused for, in the words of the command. */
+function requireSensible({ amount, validator: keys = [] }: CreateOptions): void {
+  const most = formatAmount(newSupply)
+  if (amount === 0n) throw new UserError('--amount 0: nobody could ever pay a fee on a chain without coins', 2)
+  if (amount > newSupply) throw new UserError(`--amount ${formatAmount(amount)} is more than a chain holds, ${most}`, 2)
+  const twice = keys.find((key, i) => keys.indexOf(key) < i)
+  if (twice !== undefined) throw new UserError(`--validator ${twice} is given twice: each validator has its own key`, 2)
+  if (keys.length > mostValidators) {
+    throw new UserError(`--validator is given ${keys.length} times: a chain has at most ${mostValidators}`, 2)
+  }
+}
+
 function create(context: CliContext, name: string, options: CreateOptions): void {
+  requireSensible(options)
   const { pay, amount, directory = name, sdkStrings = false } = options
   const made = options.validator
     ? []
@@ -106,7 +119,7 @@ function create(context: CliContext, name: string, options: CreateOptions): void
   for (const path of [file, ...keys.map((key) => key.file)]) {
     if (existsSync(path)) throw new UserError(`${path} exists already and is not overwritten`)
   }
-  mkdirSync(directory, { recursive: true })
+  makeDirectory(directory)
   for (const key of keys) writeValidatorKey(key.file, key.privateKey)
   writeFileAtomically(file, text, { mode: 0o644 })
   const shown = keys.map((key) => ({ file: key.file, publicKey: key.publicKey }))

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { UserError } from '../errors.js'
 import { toHex } from '../primitives/bytes.js'
 import { portOffsets } from '../serving.js'
 import { devnetValidatorKey } from '../wallet/devnet-accounts.js'
-import { readTextFile } from '../wallet/files.js'
+import { makeDirectory, readTextFile } from '../wallet/files.js'
 import type { NodeStart } from './serve.js'
 import { readValidatorKey, writeValidatorKey } from './validator-key.js'
 
@@ -161,7 +161,7 @@ export class LocalNetwork {
   #ownKeyFile(number: number): string {
     const file = this.#keyFile(number)
     const { privateKey } = devnetValidatorKey(number - 1)
-    mkdirSync(this.#options.directory, { recursive: true })
+    makeDirectory(this.#options.directory)
     if (!existsSync(file)) writeValidatorKey(file, privateKey)
     else if (toHex(readValidatorKey(file).privateKey) !== toHex(privateKey)) {
       throw new UserError(

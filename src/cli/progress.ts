@@ -24,7 +24,7 @@ export function showProgress(
   const tick = () => {
     const now = progress()
     const columns = context.columns?.('err')
-    if (now.catchingUp || now.stage !== 'idle') {
+    if (isBehind(now)) {
       if (columns === undefined) log.warn(fieldsOf(now), 'the node is catching up')
       else context.err(`\r${progressLine(now).slice(0, columns - 1)}\x1b[K`)
       shown = columns !== undefined
@@ -38,6 +38,11 @@ export function showProgress(
     cancel()
     clear()
   }
+}
+
+/** Whether there is something to show: not for the one new block that every node fetches now and then. */
+function isBehind({ catchingUp, stage, height, target }: SyncProgress): boolean {
+  return catchingUp || stage === 'waiting' || (stage !== 'idle' && target > height + 1)
 }
 
 function fieldsOf({ stage, height, target, rate, secondsLeft, reason }: SyncProgress): Record<string, unknown> {

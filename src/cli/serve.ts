@@ -98,8 +98,7 @@ export async function runNode(
       const { value, lines } = await present(node, servers)
       // One line, so that a script can read it while the node goes on.
       context.out(`${json ? JSON.stringify(value) : lines.join('\n')}\n`)
-      const { network } = node
-      if (network !== undefined) endProgress = showProgress(context, env, () => network.network.sync.progress())
+      if (node.network !== undefined) endProgress = showProgress(context, env, () => node.sync())
       await Promise.race([stop, node.failure])
     } finally {
       endProgress()

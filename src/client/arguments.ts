@@ -14,3 +14,9 @@ export function requireObject<T extends object>(message: string, value: T): T {
   if (typeof value === 'object' && value !== null) return value
   throw new UserError(message)
 }
+
+/** Refuses what is no option: it would otherwise come out only as something that is not done. */
+export function requireKnown(where: string, given: object, known: readonly string[]): void {
+  const unknown = Object.keys(given).find((name) => !known.includes(name))
+  if (unknown !== undefined) throw new UserError(`${unknown} is no option of ${where}; there are ${known.join(', ')}`)
+}

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { loopbackHosts } from '../api/origin.js'
-import { requireObject, requireWhole } from '../client/arguments.js'
+import { requireKnown, requireObject, requireWhole } from '../client/arguments.js'
 import { acceptedPrefixes } from '../consensus/sanity.js'
 import type { DocumentQuery } from '../did/resolution.js'
 import type { Log } from '../env.js'
@@ -18,7 +18,7 @@ import { nodeChain, nodeMempool } from './chain-node.js'
 import { nodeEvents } from './events.js'
 import type { ApiOptions, CreateNodeOptions, LedgerNode, NodeDevnet } from './node.js'
 import { peeringOptions } from './peering-options.js'
-import { nodePeers, syncProgress, untilSynced, votingOf } from './peers-node.js'
+import { nodePeers, untilSynced, votingOf } from './peers-node.js'
 import { isShippedSpec, shippedSpecFile, shippedSpecs } from './shipped.js'
 import { addressBytes, nodeWallet, units } from './wallet-node.js'
 
@@ -80,7 +80,7 @@ async function embedded(
     mempool: nodeMempool(live),
     wallet: nodeWallet(live, systemEnv(log).random, accounts),
     get sync() {
-      return syncProgress(live())
+      return live().sync()
     },
     synced: async (options?: { readonly timeout?: number }) => untilSynced(live(), closing.signal, options),
     peers: node.network && nodePeers(live),
@@ -176,10 +176,7 @@ const optionNames: Readonly<Record<keyof CreateNodeOptions, true>> = {
 /** What would otherwise come out only as something that the node does not do, such as to keep its chain. */
 function requireOptions(options: CreateNodeOptions): void {
   const given = requireObject('createNode needs an object with options', options)
-  const unknown = Object.keys(given).find((name) => !Object.hasOwn(optionNames, name))
-  if (unknown !== undefined) {
-    throw new UserError(`${unknown} is no option of createNode; there are ${Object.keys(optionNames).join(', ')}`)
-  }
+  requireKnown('createNode', given, Object.keys(optionNames))
   const { dataDir, api } = given
   if (dataDir !== undefined && (typeof dataDir !== 'string' || dataDir === '')) {
     throw new UserError('dataDir: the path of a directory is needed')
@@ -187,7 +184,9 @@ function requireOptions(options: CreateNodeOptions): void {
   if (api !== undefined && typeof api !== 'boolean') requireApi(requireObject('api: neither true nor an object', api))
 }
 
-function requireApi({ portBase = defaultPortBase, hosts = loopbackHosts }: ApiOptions): void {
+function requireApi(given: ApiOptions): void {
+  requireKnown('api', given, ['portBase', 'hosts'])
+  const { portBase = defaultPortBase, hosts = loopbackHosts } = given
   requireWhole('api.portBase', portBase, [0, 0xffff - portOffsets.p2p])
   if (!Array.isArray(hosts) || hosts.length === 0 || hosts.some((host) => typeof host !== 'string')) {
     throw new UserError('api.hosts: a list of addresses to listen on is needed')

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { requireObject, requireWhole } from '../client/arguments.js'
+import { requireKnown, requireObject, requireWhole } from '../client/arguments.js'
 import { isPrivateKey } from '../crypto/keys.js'
 import { UserError } from '../errors.js'
 import { isPeerAddress } from '../network/address-text.js'
@@ -60,6 +60,8 @@ export function requireAddress(name: string, address: unknown): string {
 function listening(listen: CreateNodeOptions['listen'] = false): Pick<NodePeering, 'hosts' | 'port'> {
   if (listen === false) return { hosts: [], port: undefined }
   const given = listen === true ? {} : requireObject('listen: neither true nor an object', listen)
+  // A misspelt `hosts` would let everybody in.
+  requireKnown('listen', given, ['port', 'hosts'])
   const { port = defaultPortBase + portOffsets.p2p, hosts = networkOptions.hosts.default } = given
   if (!Array.isArray(hosts) || hosts.length === 0 || hosts.some((host) => isIP(String(host)) === 0)) {
     throw new UserError('listen.hosts: a list of IP addresses to listen on is needed')

@@ -3,7 +3,6 @@ import { RuleError, UserError } from '../errors.js'
 import { LinkError } from '../network/link.js'
 import { neighborOf } from '../network/peers/neighbor.js'
 import { serves } from '../network/sync/peer-states.js'
-import type { SyncProgress } from '../network/sync/progress.js'
 import type { Node } from '../node.js'
 import { toHex } from '../primitives/bytes.js'
 import type { NodePeers, NodeVoting } from './node.js'
@@ -30,11 +29,6 @@ export function nodePeers(node: () => Node): NodePeers {
     },
     disconnect: (id) => network().network.peers.disconnect(id),
   }
-}
-
-/** How far a node is. One without peers is where it wants to be. */
-export function syncProgress({ network, sync }: Node): SyncProgress {
-  return network?.network.sync.progress() ?? { stage: 'idle', rate: 0, reason: 'this node has no peers', ...sync() }
 }
 
 /** How the vote on the next block goes, as a node in this process shows it. */

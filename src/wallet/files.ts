@@ -1,4 +1,15 @@
-import { closeSync, fsyncSync, linkSync, openSync, readSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { UserError } from '../errors.js'
 
@@ -75,6 +86,27 @@ export function writeFileAtomically(path: string, text: string, options: { mode:
   }
 }
 
+/** Makes a directory and those above it, unless it is there; what stands in the way is a {@link UserError}. */
+export function makeDirectory(path: string): void {
+  try {
+    makeWithParents(path)
+  } catch (error) {
+    throw new UserError(`cannot make the directory ${path}: ${reasonOf(error)}`)
+  }
+}
+
+/** Node's own recursive form never returns on file systems that refuse it. */
+function makeWithParents(path: string): void {
+  try {
+    mkdirSync(path)
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST' && statSync(path).isDirectory()) return
+    if (errorCode(error) !== 'ENOENT' || dirname(path) === path) throw error
+    makeWithParents(dirname(path))
+    mkdirSync(path)
+  }
+}
+
 function syncDirectory(path: string): void {
   // Windows cannot open a directory, and writes its entries through.
   if (process.platform === 'win32') return
@@ -95,6 +127,7 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'not permitted',
   EISDIR: 'it is a directory',
+  EEXIST: 'a file of that name is in the way',
   ENOTDIR: 'a part of its path is no directory',
   ENOSPC: 'no space is left on the disk',
   EROFS: 'the file system is read-only',

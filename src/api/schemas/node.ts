@@ -43,7 +43,9 @@ export const syncStatus = closed({
     ['idle', 'headers', 'blocks', 'waiting'],
     'what it is doing: nothing, reading headers, reading blocks, waiting',
   ),
-  catchingup: Type.Boolean({ description: 'whether a peer has proved a tip that the node does not have' }),
+  catchingup: Type.Boolean({
+    description: 'whether a peer has proved a tip that the node does not have, or none was reached yet',
+  }),
   height: uint32('of the tip'),
   target: uint32('of the best tip that is proved'),
   rate: Type.Number({ minimum: 0, description: 'blocks a second, lately' }),

@@ -66,6 +66,17 @@ describe('on a terminal', () => {
     end()
   })
 
+  it.each(['headers', 'blocks'] as const)('is not shown for one new block at the stage %s', (stage) => {
+    progress = { ...blocks, stage, catchingUp: false, height: 899 }
+    const end = show(80)
+    tick()
+    expect(printed).toBe('')
+    progress = { ...progress, catchingUp: true }
+    tick()
+    expect(printed).toBe(`\r${progressLine(progress)}\x1b[K`)
+    end()
+  })
+
   it('never takes a second line, and leaves none behind', () => {
     progress = { ...blocks, reason: 'x'.repeat(100) }
     const end = show(40)

@@ -330,6 +330,7 @@ describe('createNode', () => {
     [undefined, /an object with options/],
     [null, /an object with options/],
     [{}, /either network/],
+    [{ network: 'devnet', api: { port: 1 } }, /port is no option of api; there are portBase, hosts/],
     [{ network: 'devnet', datadir: 'x' }, /datadir is no option of createNode; there are network, spec, dataDir/],
     [{ network: 'devnet', dataDir: '' }, /dataDir/],
     [{ network: 'devnet', dataDir: 5 }, /dataDir/],

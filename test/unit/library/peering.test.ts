@@ -12,6 +12,7 @@ import {
   RuleError,
   type SyncProgress,
 } from '../../../src/index.js'
+import { callRpc } from '../../../src/client/rpc.js'
 import { accountSource } from '../../../src/library/wallet.js'
 import { withoutValidators } from '../../support/chain.js'
 import { testKey, testPublicKey, testSpec } from '../../support/spec.js'
@@ -49,13 +50,17 @@ function directory(): string {
 describe('peers of a node in this process', () => {
   it('says that nothing is known while none was reached', { timeout: 60_000 }, async () => {
     const spec = testSpec({ maturity: 1, ...withoutValidators })
-    const node = await start({ spec, peers: ['127.0.0.1:1'] })
+    const node = await start({ spec, peers: ['127.0.0.1:1'], api: { portBase: 0 } })
     const asked = node.resolver.resolve('did:ledger:iXYqFNd8LoYH8ZBkVuTXkzBeQrbqqpbSBq')
     await expect(asked).rejects.toMatchObject({ code: 'resolver-behind' })
     await expect(asked).rejects.toThrow('no peer has been reached yet')
+    expect(node.sync).toMatchObject({ stage: 'idle', catchingUp: true, height: 0, reason: 'no peers' })
+    const status = await callRpc(node.api?.rpc ?? '', 'getsyncstatus', {}, { timeout: 5000 })
+    expect(status).toMatchObject({ stage: 'idle', catchingup: true, height: 0, reason: 'no peers' })
     const first = await start({ spec, listen: loopback })
     await node.peers?.connect(first.peers?.addresses[0] ?? '')
     expect(await node.resolver.resolve('did:ledger:iXYqFNd8LoYH8ZBkVuTXkzBeQrbqqpbSBq')).toMatchObject({ status: 3 })
+    expect(node.sync.catchingUp).toBe(false)
   })
 
   it('follows a node that mines, and resolves what was registered there', { timeout: 60_000 }, async () => {
@@ -180,6 +185,10 @@ describe('peers of a node in this process', () => {
     [{ network: 'pow', listen: null }, /listen: neither true/],
     [{ network: 'pow', listen: { port: 65_536 } }, /listen\.port: 65536 is not a whole number/],
     [{ network: 'pow', listen: { hosts: ['localhost'] } }, /listen\.hosts: a list of IP addresses/],
+    [
+      { network: 'pow', listen: { port: 0, host: ['127.0.0.1'] } },
+      /host is no option of listen; there are port, hosts/,
+    ],
     [{ network: 'pow', listen: { hosts: [] } }, /listen\.hosts: a list of IP addresses/],
     [{ network: 'pow', mdns: 'yes' }, /mdns: it is true or false/],
     [{ network: 'pow', assumeValid: '5', peers: [] }, /assumeValid: it is a height, a colon/],

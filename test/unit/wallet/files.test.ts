@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { maxFileSize, readTextFile } from '../../../src/wallet/files.js'
+import { makeDirectory, maxFileSize, readTextFile } from '../../../src/wallet/files.js'
 
 const directory = mkdtempSync(join(tmpdir(), 'didledger-files-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -27,5 +27,28 @@ describe('a file of a user', () => {
     [join(directory, 'none'), 'there is no such file or directory'],
   ])('%s is none', (path, reason) => {
     expect(() => readTextFile(path, 'file')).toThrow(`cannot read the file ${path}: ${reason}`)
+  })
+})
+
+describe('a directory', () => {
+  it('is made with those above it, and is there already', () => {
+    const path = join(directory, 'a', 'b', 'c')
+    makeDirectory(path)
+    makeDirectory(path)
+    expect(statSync(path).isDirectory()).toBe(true)
+  })
+
+  it('is refused in words where it cannot be made', () => {
+    const file = join(directory, 'file')
+    writeFileSync(file, '')
+    const refused = (path: string, reason: string) => [path, `cannot make the directory ${path}: ${reason}`] as const
+    for (const [path, message] of [
+      refused(file, 'a file of that name is in the way'),
+      refused(join(file, 'below'), 'a part of its path is no directory'),
+      // Where the system says of every new name that it does not exist, an end must come too.
+      ...(process.platform === 'linux' ? [refused('/proc/none/b', 'there is no such file or directory')] : []),
+    ]) {
+      expect(() => makeDirectory(path)).toThrow(message)
+    }
   })
 })
