@@ -25,7 +25,7 @@ const visitRate = 7
 /** Slow enough that the headers of an hour do not fill their cache, and so are no large part of what is measured. */
 const timing = { minInterval: 2000, emptyInterval: 10_000, maxDrift: 15_000, propose: 3000, delta: 500 }
 /** The part of the time before the figures count, and its bounds in minutes: what is remembered for a while has its size then. */
-const warmUp = { part: 0.4, least: 0.5, most: 10 }
+const warmUp = { part: 0.4, least: 0.5, most: 20 }
 /** Milliseconds between two samples. */
 const longestInterval = 10_000
 /** Milliseconds that a process may take to stop before it is killed. */

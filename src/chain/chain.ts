@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events'
+import { namesNextValidators } from '../consensus/commitment.js'
 import type { StateView } from '../consensus/ledger.js'
 import { blockSanitySteps, type SanityContext } from '../consensus/sanity.js'
 import { SignatureCache } from '../crypto/signature-cache.js'
@@ -11,6 +12,7 @@ import { genesisBlock, registerAssetTransaction } from '../primitives/genesis.js
 import type { Hash } from '../primitives/hash.js'
 import type { Header } from '../primitives/header.js'
 import type { Spec } from '../primitives/spec.js'
+import { Transaction } from '../primitives/transaction.js'
 import { damaged, type Database, Overlay, StorageError } from '../storage/database.js'
 import type { JournalKind } from '../storage/journal.js'
 import { keys, values } from '../storage/schema.js'
@@ -112,7 +114,20 @@ export class Chain {
         `the upgrades of the chain spec up to height ${height} are not those this chain was built by`,
       )
     }
+    this.#checkNextValidators(height)
     this.#tip = tip
+  }
+
+  /** The block at the tip names those who confirm the next one: with others nobody who comes later could connect it. */
+  #checkNextValidators(height: number): void {
+    if (!this.spec.hasValidators || height === 0) return
+    const coinbase = this.database.get(keys.transaction(height, 0))
+    // What is missing is told by whoever looks at the blocks.
+    if (coinbase === undefined || namesNextValidators(this.spec, height, Transaction.fromBytes(coinbase))) return
+    throw new StorageError(
+      `the block at height ${height} names other validators for height ${height + 1} than the chain spec: ` +
+        'whether an upgrade changes them is settled one block before it begins',
+    )
   }
 
   /** The number of the next block to come: it rises with every batch. */

@@ -42,6 +42,20 @@ export function checkCommitment(spec: Spec, height: number, coinbase: Transactio
   })
 }
 
+/**
+ * Whether the coinbase of a connected block at `height` names the validators that the spec has for the next: an upgrade that
+ * came too late says others.
+ */
+export function namesNextValidators(spec: Spec, height: number, coinbase: Transaction): boolean {
+  const entry = concat(Uint8Array.of(commitmentTag.nextValidatorsHash), validatorsHash(spec, height + 1))
+  return coinbase.attributes.some(
+    ({ usage, data }) =>
+      usage === attributeUsage.memo &&
+      equalBytes(data.subarray(0, magic.length), magic) &&
+      equalBytes(data.subarray(-entrySize), entry),
+  )
+}
+
 function expectedEntries(spec: Spec, height: number, witnessRoot: Hash): [number, Hash][] {
   const entries: [number, Hash][] = [[commitmentTag.witnessRoot, witnessRoot]]
   if (spec.hasValidators) entries.push([commitmentTag.nextValidatorsHash, validatorsHash(spec, height + 1)])

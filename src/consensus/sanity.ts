@@ -13,7 +13,7 @@ import {
   outpointKey,
   type Transaction,
 } from '../primitives/transaction.js'
-import { checkCommitment } from './commitment.js'
+import { checkCommitment, namesNextValidators } from './commitment.js'
 
 /** Rules that need nothing but the bytes and the spec. */
 
@@ -88,7 +88,12 @@ export function* bodyMatchSteps(block: Block, { spec }: SanityContext): Steps {
   const coinbase = transactions[0] as Transaction
   if (!coinbase.isCoinbase) throw new RuleError('block-coinbase-position', 'the first transaction is no coinbase')
   if (coinbase.programs.length > 0) throw new RuleError('coinbase-program')
-  checkCommitment(spec, header.height, coinbase, witnessTree.root)
+  try {
+    checkCommitment(spec, header.height, coinbase, witnessTree.root)
+  } catch (error) {
+    // Whom it names for the next height binds no byte of the body: where that is wrong the block is, and no sender.
+    if (!(error instanceof RuleError && error.code === 'coinbase-validators')) throw error
+  }
 }
 
 /** A block whose body matches its header, by itself. */
@@ -100,7 +105,11 @@ export function* blockSanitySteps(block: Block, context: SanityContext): Steps {
   }
   const size = block.limitedSize
   if (size > limits.blockSize) throw new RuleError('block-size', `${size} bytes, at most ${limits.blockSize}`)
-  checkCoinbaseSanity(transactions[0] as Transaction, header.height, context)
+  const coinbase = transactions[0] as Transaction
+  checkCoinbaseSanity(coinbase, header.height, context)
+  if (context.spec.hasValidators && !namesNextValidators(context.spec, header.height, coinbase)) {
+    throw new RuleError('coinbase-validators')
+  }
   let cost = 0
   for (const [i, tx] of transactions.entries()) {
     if (i === 0) continue

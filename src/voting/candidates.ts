@@ -2,6 +2,7 @@ import type { Chain } from '../chain/chain.js'
 import type { KnownHeader } from '../chain/headers.js'
 import { checkProofOfWork } from '../consensus/auxpow.js'
 import { checkHeaderContext } from '../consensus/context.js'
+import type { Clock } from '../env.js'
 import { RuleError } from '../errors.js'
 import { parseAuxPow } from '../primitives/auxpow.js'
 import type { Block } from '../primitives/block.js'
@@ -38,11 +39,13 @@ interface Candidate extends CandidateUnit {
 /** Blocks that could be the next one: what was handed in at this node, and what miners announced. */
 export class Candidates {
   readonly #chain: Chain
+  readonly #clock: Clock
   readonly #announced = new Map<string, Candidate>()
   #offers: Offer[] = []
 
-  constructor(chain: Chain) {
+  constructor(chain: Chain, clock: Clock) {
     this.#chain = chain
+    this.#clock = clock
   }
 
   /** Whether there is anything to propose. */
@@ -73,7 +76,7 @@ export class Candidates {
     if (!equalBytes(header.previous, tip.header.hash) || this.#announced.has(id)) return false
     checkHeaderContext(spec, header, headers.ancestry(tip))
     checkProofOfWork(spec, header, parseAuxPow(auxPow))
-    if (this.#announced.size >= maxCandidates && !this.#makeRoom()) return false
+    if (this.#announced.size >= maxCandidates && !this.#makeRoom(header)) return false
     this.#announced.set(id, { header, auxPow, fetch, withheld: false })
     return true
   }
@@ -84,9 +87,14 @@ export class Candidates {
     if (candidate !== undefined) candidate.withheld = true
   }
 
-  #makeRoom(): boolean {
-    const [withheld] = [...this.#announced.values()].filter((candidate) => candidate.withheld)
-    return withheld !== undefined && this.#announced.delete(mapKey(withheld.header.hash))
+  /** What was withheld goes, or else what may be proposed last: of a time that is too far ahead, and later than the new one's. */
+  #makeRoom({ time }: Header): boolean {
+    const held = [...this.#announced.values()]
+    const [latest] = held
+      .filter(({ header }) => header.time > time && !isTimely(header, this.#chain, this.#clock))
+      .sort((a, b) => b.header.time - a.header.time)
+    const gone = held.find(({ withheld }) => withheld) ?? latest
+    return gone !== undefined && this.#announced.delete(mapKey(gone.header.hash))
   }
 
   /** A candidate turned out to be of no use. */
@@ -115,4 +123,9 @@ export class Candidates {
   abandon(): void {
     for (const { reject } of this.#offers.splice(0)) reject(new RuleError('busy', 'the node is stopping'))
   }
+}
+
+/** Whether the time of a block on top of the tip may be proposed now: not too far ahead of the clock, or the parent's. */
+export function isTimely({ time }: Header, { spec, tip }: Chain, clock: Clock): boolean {
+  return time * 1000 <= Math.max(clock.now() + spec.timing.maxDrift, tip.header.time * 1000)
 }

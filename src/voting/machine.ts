@@ -236,7 +236,9 @@ export class Machine {
     if (this.step !== 'prevote') return
     const { view, valid } = this
     const message = this.votes.proposal(view)
-    if (valid?.view === view && message !== undefined && isBlock(valid, message.header.hash)) {
+    const ready = valid?.view === view && message !== undefined && isBlock(valid, message.header.hash)
+    // After a restart its body may be gone: it is on disk again before the precommit.
+    if (ready && this.look(message.header)?.verdict === 'valid') {
       const { height, header, proposal } = message
       this.lock = valid
       this.presentStep = 'precommit'

@@ -8,7 +8,7 @@ import type { ProgramHash } from '../primitives/address.js'
 import type { Block } from '../primitives/block.js'
 import { equalBytes } from '../primitives/bytes.js'
 import type { Header } from '../primitives/header.js'
-import type { Candidates, FetchBody } from './candidates.js'
+import { type Candidates, type FetchBody, isTimely } from './candidates.js'
 
 export interface OwnBlockOptions {
   readonly chain: Chain
@@ -105,9 +105,4 @@ export class OwnBlock {
   #timely(header: Header): boolean {
     return isTimely(header, this.#options.chain, this.#options.clock)
   }
-}
-
-/** Whether the time of a block on top of the tip may be proposed now: not too far ahead of the clock, or the parent's. */
-export function isTimely({ time }: Header, { spec, tip }: Chain, clock: Clock): boolean {
-  return time * 1000 <= Math.max(clock.now() + spec.timing.maxDrift, tip.header.time * 1000)
 }

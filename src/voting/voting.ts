@@ -112,7 +112,7 @@ export class Voting {
     this.#evidence = rows.evidence
     this.#alarm = new Alarm(options, rows.evidence)
     this.#signer = signer
-    this.#candidates = new Candidates(chain)
+    this.#candidates = new Candidates(chain, clock)
     this.#lag = new Lag(timers, chain.tip.header.height, () => this.#resume())
     // A quorum found its time acceptable when it voted: at most maxDrift ahead of clocks that are off by as much. Nobody has
     // measured that of genesis, which the times of other blocks cannot be below.

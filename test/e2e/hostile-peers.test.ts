@@ -11,6 +11,7 @@ import { transactionsExchange, transactionSubject } from '../../src/network/wire
 import { auxPowBytes } from '../../src/primitives/auxpow.js'
 import { Block } from '../../src/primitives/block.js'
 import { mapKey } from '../../src/primitives/bytes.js'
+import type { Hash } from '../../src/primitives/hash.js'
 import { Header } from '../../src/primitives/header.js'
 import { Transaction } from '../../src/primitives/transaction.js'
 import { type BlockPlan, craft, craftBlock, fieldsOf, genesisCoin, outputOf, solved } from '../support/blocks.js'
@@ -161,16 +162,17 @@ describe('a node and a peer', () => {
   it('whose headers never end, and whose blocks are not there', async () => {
     const lies = { chainWork: 1n << 200n, tipHash: randomBytes(32), tipHeight: 1_000_000 }
     const peer = await HostilePeer.of(siege.source, { status: lies })
-    let end = siege.source.chain.tip.header
-    peer.answering(headersExchange, ({ count }) => {
+    const told = new Map<string, Header>()
+    peer.answering(headersExchange, ({ locator: [newest], count }) => {
       const units: HeaderUnit[] = []
-      while (units.length < count) units.push(follower(units.at(-1)?.header ?? end))
-      end = units.at(-1)?.header as Header
+      const start = told.get(mapKey(newest as Hash)) ?? siege.source.chain.tip.header
+      while (units.length < count) units.push(follower(units.at(-1)?.header ?? start))
+      for (const { header } of units) told.set(mapKey(header.hash), header)
       return units
     })
     peer.answering(blocksExchange, (hashes) => hashes.map(() => nothing))
     const seen = await siege.during(async () => {
-      const joined = await siege.persist(peer, () => (end = siege.source.chain.tip.header))
+      const joined = await siege.persist(peer)
       expect(peer.asked.get('headers')).toBeLessThanOrEqual(5 * joined)
       await expectBan(siege.victim, peer, 'peer-withheld')
     })

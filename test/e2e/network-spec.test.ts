@@ -68,7 +68,7 @@ describe('an upgrade of the validators', () => {
       const members = network.members.slice(0, 3)
       await network.reach(6, members)
       // It cannot follow beyond the last block that its own spec allows, and says why. Where it is quick enough to be shown block 2,
-      // it is that this names other validators for the next height, and it may ban who shows that; otherwise the upgrade itself.
+      // it is that this names other validators for the next height, which is nobody's fault; otherwise the upgrade itself.
       expect(await behind.height()).toBeLessThan(3)
       await until('the reason', 60, async () => {
         const { err } = behind.node.process

@@ -10,7 +10,7 @@ async function announce(producer: 'miners' | 'sponsor'): Promise<void> {
   const test = await TestChain.open({ producer })
   const { header, auxPow } = craftBlock(test.chain)
   const unit = { header, auxPow: auxPowBytes(auxPow) }
-  if (!new Candidates(test.chain).announce(unit, async () => undefined)) throw new RuleError('internal')
+  if (!new Candidates(test.chain, test.clock).announce(unit, async () => undefined)) throw new RuleError('internal')
 }
 
 export const candidateRows: readonly RuleRow[] = [

@@ -33,8 +33,8 @@ interface Operation {
 }
 type Batch = readonly Operation[]
 
-/** What never comes: whoever waits for it was killed. */
-const never = new Promise<never>(() => {})
+/** What never comes, for who was killed. One each: a promise of all would keep whatever ever waited for it. */
+const never = () => new Promise<never>(() => {})
 
 /** What a level does inside; its typings leave it out. */
 const levelInside = MemoryLevel.prototype as unknown as {
@@ -85,6 +85,13 @@ export class Disk {
     return this.#signed ? 'lost' : 'none'
   }
 
+  /** Whether there is a row that no crash takes, as far as the node was told. */
+  keeps(key: Uint8Array): boolean {
+    const id = mapKey(key)
+    const believed = this.#lies ? this.#unsynced.flat() : []
+    return this.#rows.has(id) || believed.some((operation) => mapKey(operation.key) === id)
+  }
+
   /** Forgets the sign state, as a lost file does. */
   loseSigns(): void {
     this.#signs = undefined
@@ -114,18 +121,18 @@ export class Disk {
   }
 
   async #perform(life: Life, write: Write, done: () => void): Promise<void> {
-    if (!life.alive) return never
+    if (!life.alive) return never()
     const fault = life.fault(write)
     if (fault === 'failure') throw new Error('no space left on device')
     if (fault === 'crash-before') {
       life.crash()
-      return never
+      return never()
     }
     await life.took(write)
     done()
     if (fault !== 'crash-after') return undefined
     life.crash()
-    return never
+    return never()
   }
 
   #sign(state: Uint8Array): void {

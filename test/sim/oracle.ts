@@ -1,6 +1,7 @@
 import type { Chain } from '../../src/chain/chain.js'
 import { stateDigest } from '../../src/chain/replay.js'
 import { displayHash, mapKey, toHex } from '../../src/primitives/bytes.js'
+import { keys } from '../../src/storage/schema.js'
 import {
   blockOf,
   parseMessage,
@@ -10,6 +11,7 @@ import {
   viewOf,
   type VotingMessage,
 } from '../../src/voting/message.js'
+import type { Disk } from './disk.js'
 
 /** A promise that was broken. */
 export class Violation extends Error {
@@ -84,18 +86,20 @@ export class Oracle {
 
   /**
    * An honest validator told something. In none of its lives may it contradict what it told before; nor, once it has
-   * precommitted a block, vote for another without having been shown a quorum of prevotes of that view or later.
+   * precommitted a block, vote for another without having been shown a quorum of prevotes of that view or later; nor name a
+   * block whose body a crash could take from it.
    */
-  told(node: number, bytes: Uint8Array, key: Uint8Array): void {
+  told(node: number, bytes: Uint8Array, key: Uint8Array, disk: Pick<Disk, 'keeps'>): void {
     const message = parseMessage(bytes)
     this.said(message)
     if (message.kind === 'proof' || mapKey(signerOf(message)) !== mapKey(key)) return
     this.#checkLock(node, message)
     const place = `${message.height} ${viewOf(message)} ${stepOf(message)}`
     const value = valueOf(message)
-    const before = this.#signed.get(`${node} ${place}`) ?? value
-    this.#signed.set(`${node} ${place}`, before)
-    if (before !== value) throw new Violation(`n${node} contradicts itself at ${place}: ${before}, then ${value}`)
+    const before = this.#signed.get(`${node} ${place}`)
+    this.#signed.set(`${node} ${place}`, before ?? value)
+    if (before === undefined) checkBody(node, message, disk)
+    else if (before !== value) throw new Violation(`n${node} contradicts itself at ${place}: ${before}, then ${value}`)
   }
 
   #checkLock(node: number, message: SignedMessage): void {
@@ -119,6 +123,15 @@ export class Oracle {
     const newer = lock === undefined || lock.height < height || lock.view < view
     if (message.kind === 'precommit' && newer) this.#locks.set(node, { height, view, block })
   }
+}
+
+/** Messages that are told again may be of blocks whose bodies made room for others. */
+function checkBody(node: number, message: SignedMessage, disk: Pick<Disk, 'keeps'>): void {
+  const hash = blockOf(message)
+  if (hash === undefined) return
+  // The batch that decides a height deletes the bodies that were voted on.
+  if (disk.keeps(keys.candidate(hash)) || disk.keeps(keys.active(message.height))) return
+  throw new Violation(`n${node} tells a ${message.kind} for ${displayHash(hash)}, whose body is not on its disk`)
 }
 
 function valueOf(message: SignedMessage): string {

@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { type LinkError, type LinkOwner, type Protocol, type Topic } from '../../src/network/link.js'
-import { fromUtf8, utf8 } from '../../src/primitives/bytes.js'
+import { fromUtf8, mapKey, utf8 } from '../../src/primitives/bytes.js'
+import { keys } from '../../src/storage/schema.js'
+import { encodeMessage } from '../../src/voting/message.js'
+import { fakeHeader, Voters } from '../support/voting.js'
 import { Agenda, rest } from './clock.js'
 import { Disk, type Fault, type Life } from './disk.js'
+import { Oracle } from './oracle.js'
 import { Chance } from './random.js'
 import { addressOf, fairWeather, type SimulatedTransport, type Weather, Wires } from './transport.js'
 
@@ -200,5 +204,19 @@ describe('wires', () => {
     nodes[1]?.die()
     await settle(100)
     expect({ closed: link.closed, heard }).toEqual({ closed: true, heard: [['disconnected'], []] })
+  })
+})
+
+describe('the oracle', () => {
+  it('finds a vote for a block whose body a crash could take, as long as the height is open', () => {
+    const voters = new Voters(4, 8)
+    const { hash } = fakeHeader(8, 'a')
+    const told = (...rows: readonly Uint8Array[]) => {
+      const disk = { keeps: (key: Uint8Array) => rows.some((row) => mapKey(row) === mapKey(key)) }
+      new Oracle().told(0, encodeMessage(voters.prevote(0, 0, hash)), voters.key(0), disk)
+    }
+    expect(() => told()).toThrow('is not on its disk')
+    expect(() => told(keys.candidate(hash))).not.toThrow()
+    expect(() => told(keys.active(8))).not.toThrow()
   })
 })

@@ -330,7 +330,7 @@ class World implements Surroundings {
     const node = this.#honest.find((one) => one.number === number)
     const isVoting = topic.name === voteSubject.topic.name || topic.name === proposalSubject.topic.name
     if (node?.publicKey === undefined || !isVoting) return
-    this.#oracle.told(number, bytes, node.publicKey)
+    this.#oracle.told(number, bytes, node.publicKey, node.disk)
     const message = parseMessage(bytes)
     if (message.kind === 'precommit') this.#locked.set(number, message.height)
     const abandons = message.kind === 'prevote' && message.blockHash === undefined

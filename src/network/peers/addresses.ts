@@ -5,8 +5,8 @@ import type { AddressBook } from './book.js'
 import type { ConnectedPeer, Peer } from './peer.js'
 import { drawn } from './random.js'
 
-/** How long ago the last connection to an address may be that is told or believed, in milliseconds. */
-const staleAfter = 30 * 24 * 60 * 60 * 1000
+/** How long ago the last connection to an address may be that is told or believed, or kept for others, in milliseconds. */
+export const staleAfter = 30 * 24 * 60 * 60 * 1000
 /** How far ahead of the own clock such a time may be, in milliseconds. */
 const clockTolerance = 60 * 60 * 1000
 

@@ -59,8 +59,9 @@ export class Bans {
     const ban: Ban = { kind, subject: name, until, reason: shortened(reason) }
     const dropped = this.#add(ban)
     await this.#rows.write((overlay) => {
-      dropped.forEach((gone) => overlay.del(keyOf(gone)))
       overlay.put(keyOf(ban), values.ban.encode(ban))
+      // The one that ends first may be this one.
+      dropped.forEach((gone) => overlay.del(keyOf(gone)))
     })
   }
 

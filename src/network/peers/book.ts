@@ -3,6 +3,7 @@ import { equalBytes, mapKey } from '../../primitives/bytes.js'
 import type { Database } from '../../storage/database.js'
 import { keys, rangeOf, table, values } from '../../storage/schema.js'
 import { type Endpoint, endpointText, groupOf, parseEndpoint } from './address.js'
+import { staleAfter } from './addresses.js'
 import { randomBelow } from './random.js'
 import type { PeerRows } from './rows.js'
 
@@ -181,9 +182,10 @@ export class AddressBook {
     )
   }
 
-  /** Makes room among places: the worst goes; false where all were met. */
+  /** Makes room among places: the worst goes; false where all were met, and not so long ago. */
   #evict(places: readonly Place[]): boolean {
-    const unmet = places.filter(({ seen }) => seen === 0)
+    const lost = this.#now() - staleAfter
+    const unmet = places.filter(({ seen, failures }) => seen === 0 || (seen < lost && failures >= hopelessAfter))
     const worst = unmet.reduce<Place | undefined>(
       (found, place) => (found === undefined || place.failures > found.failures ? place : found),
       undefined,

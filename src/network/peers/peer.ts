@@ -2,6 +2,7 @@ import { type Code, RuleError } from '../../errors.js'
 import { type Link, LinkError } from '../link.js'
 import { peerNumber } from '../identity.js'
 import { TokenBucket } from '../../token-bucket.js'
+import type { PeerAddress } from '../wire/addresses.js'
 import type { Exchange } from '../wire/exchange.js'
 import type { Status } from '../wire/status.js'
 
@@ -59,6 +60,8 @@ export class ConnectedPeer implements Peer {
   toldTip: Uint8Array | undefined
   /** New addresses that it may still tell. */
   addressesLeft: number
+  /** The addresses that it was told last. */
+  told: { readonly at: number; readonly addresses: readonly PeerAddress[] } | undefined
   /** Points for late answers; each one in time takes one back, unless the last of another kind was late. */
   slowness = 0
   /** Names of the protocols whose last answer was late. */

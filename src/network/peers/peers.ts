@@ -13,7 +13,7 @@ import {
   type Transport,
   type Verdict,
 } from '../link.js'
-import { addressesExchange } from '../wire/addresses.js'
+import { addressesExchange, type PeerAddress } from '../wire/addresses.js'
 import type { Exchange, Subject } from '../wire/exchange.js'
 import { networkVersion, services, type Status, statusExchange } from '../wire/status.js'
 import { parseEndpoint, plainHost, reachOf, siteOf } from './address.js'
@@ -34,6 +34,8 @@ const statusInterval = 10_000
 const silenceLimit = 60_000
 /** Milliseconds between two questions for addresses, and between two writes of the address book. */
 const addressesInterval = 600_000
+/** Milliseconds in which a peer is told the same addresses, however often it asks: to choose them takes long. */
+const addressesKept = 10_000
 const flushInterval = 60_000
 
 export type { Ban } from './bans.js'
@@ -381,9 +383,14 @@ export class Peers implements LinkOwner {
     }
   }
 
-  #tellAddresses(peer: Peer) {
+  #tellAddresses(peer: Peer): readonly PeerAddress[] {
+    const asker = peer as ConnectedPeer
     const now = this.#now()
-    return addressesFor(peer as ConnectedPeer, this.#connections.all(), this.#book, now, this.#options.random)
+    if (asker.told === undefined || Math.abs(now - asker.told.at) >= addressesKept) {
+      const addresses = addressesFor(asker, this.#connections.all(), this.#book, now, this.#options.random)
+      asker.told = { at: now, addresses }
+    }
+    return asker.told.addresses
   }
 }
 

@@ -1,7 +1,9 @@
 import { checkClock, checkHeaderContext } from '../../consensus/context.js'
-import { RuleError } from '../../errors.js'
+import { codes, RuleError } from '../../errors.js'
 import { equalBytes, mapKey } from '../../primitives/bytes.js'
 import { workOf } from '../../primitives/compact.js'
+import type { Hash } from '../../primitives/hash.js'
+import type { Header } from '../../primitives/header.js'
 import type { HeaderUnit } from '../wire/headers.js'
 import { checkProof, type HeaderChecking } from './check.js'
 import { breachOf, type SyncOptions, type SyncPeer } from './parts.js'
@@ -16,6 +18,10 @@ const announcementsAtOnce = 64
 export interface AnnouncementOwner {
   /** A valid confirm for a height where the own chain has another block. */
   conflict(unit: HeaderUnit): void
+  /** The chain refuses a block that a quorum confirmed. */
+  contradicted(header: Header, peer: SyncPeer, error: RuleError): void
+  /** Whether the block is left alone for a while. */
+  isUnavailable(hash: Hash): boolean
   /** A peer may have more than the branch. */
   wake(): void
 }
@@ -66,6 +72,8 @@ export class Announcements {
     const known = chain.headers.get(header.hash)
     if (known?.status === 'invalid') throw new RuleError('block-invalid')
     if (known !== undefined) return false
+    // Refused lately; without validators only the body was missing, which this peer may have.
+    if (chain.spec.hasValidators && this.#owner.isUnavailable(header.hash)) return false
     try {
       if (equalBytes(header.previous, chain.tip.header.hash)) return await this.#onTip(peer, unit)
       if (chain.spec.hasValidators) return await this.#confirmedElsewhere(peer, unit)
@@ -139,7 +147,9 @@ export class Announcements {
       // It came another way meanwhile, and perhaps others on top of it.
       const overtaken = error instanceof RuleError && error.code === 'block-stale'
       if (overtaken && chain.headers.get(header.hash) !== undefined) return false
-      throw error instanceof RuleError ? breachOf(error, header, chain) : error
+      if (!(error instanceof RuleError)) throw error
+      if (chain.spec.hasValidators && codes[error.code].penalty > 0) this.#owner.contradicted(header, peer, error)
+      throw breachOf(error, header, chain)
     }
   }
 }

@@ -1,3 +1,4 @@
+import { reorganisationDepth } from '../../chain/branches.js'
 import type { Headers, KnownHeader } from '../../chain/headers.js'
 import type { Ancestry } from '../../consensus/context.js'
 import { InvariantError } from '../../errors.js'
@@ -11,6 +12,8 @@ import type { SyncPeer } from './parts.js'
 
 /** Headers of a locator that stand at every height; from there on the distance doubles. */
 const denseLocator = 10
+/** The longest distance as far down as another branch may leave this one: an answer that begins there reaches beyond its end. */
+const longestStep = 256
 
 /** A header that is verified with all that proves it, and whose block is not connected yet. */
 export interface PendingBlock {
@@ -140,9 +143,10 @@ export class Branch {
     }
   }
 
-  /** Hashes from the end down to genesis: every one at first, then at doubling distances. */
+  /** Hashes from the end down to genesis: every one at first, then at doubling distances, bounded where branches may leave. */
   locator(headers: Headers): Hash[] {
     const hashes: Hash[] = []
+    const deepest = this.#base.header.height - reorganisationDepth
     let distance = 1
     let known = this.#base
     for (let height = this.height; hashes.length < locatorHashes; height = Math.max(0, height - distance)) {
@@ -150,7 +154,8 @@ export class Branch {
       if (pending === undefined) known = below(headers, known, height)
       hashes.push(pending?.unit.header.hash ?? known.header.hash)
       if (height === 0) break
-      if (hashes.length >= denseLocator) distance *= 2
+      if (hashes.length >= denseLocator)
+        distance = height > deepest ? Math.min(longestStep, 2 * distance) : 2 * distance
     }
     return hashes
   }

@@ -15,6 +15,8 @@ export const pendingHeaders = 4096
 export const pendingBytes = 8 * 1024 * 1024
 /** Headers of another branch that are looked at until it turns out to have more work than the one that is followed. */
 const candidateHeaders = 2016
+/** Answers of one peer that may bring nothing but headers of the branch: so many lie at most between two hashes of a locator. */
+const answersAcross = 4
 /** Milliseconds until another peer is asked for headers; twice as long where a peer has failed before. */
 const headersPatience = 5_000
 /** Milliseconds that a peer is left alone after a first question that led to nothing; twice as long with each more, up to the longest. */
@@ -233,9 +235,11 @@ export class HeaderDownload {
     const claim = claimOf(peer)
     const work = peer.status.chainWork
     let branch = this.#branch
+    let from = branch
+    let more = answersAcross
     for (;;) {
       const followed = branch === this.#branch
-      const locator = branch.locator(chain.headers)
+      const locator = from.locator(chain.headers)
       const units = await this.#ask(peer, locator)
       if (units === undefined) return
       this.refresh()
@@ -251,6 +255,14 @@ export class HeaderDownload {
       if (followed && (fresh[0]?.header.height ?? 0) > branch.height + 1) return
       const target = fresh[0] === undefined ? undefined : await this.#targetOf(fresh[0], branch)
       if (target === undefined) {
+        const last = units.at(-1)?.header
+        // A locator has few hashes far below its end: the peer's chain may leave the branch further up than one answer reaches.
+        if (fresh.length === 0 && !short && last !== undefined && last.height < branch.height && more > 0) {
+          more--
+          const held = chain.headers.get(last.hash)
+          from = held === undefined ? branch.upTo(last.height) : new Branch(held)
+          continue
+        }
         if (fresh.length > 0) state.explored(claim)
         else this.#ended(peer, claim, branch, work, units)
         return
@@ -274,6 +286,7 @@ export class HeaderDownload {
       }
       if (short) return
       branch = target
+      from = target
     }
   }
 

@@ -43,11 +43,16 @@ export function dismiss(peer: SyncPeer, code: Code, reason: string): void {
 
 /**
  * What the peer that told of a block is charged for when the chain refuses it: where honest nodes may differ about a
- * transaction they never differ about the block that holds it, so that one found invalid always costs something.
+ * transaction they never differ about the block that holds it, so that one found invalid always costs something. What a
+ * quorum has confirmed costs nothing: who tells of it lives by other rules, and is no liar.
  */
-export function breachOf(error: RuleError, { hash, id }: Header, { headers }: Pick<Chain, 'headers'>): RuleError {
-  const free = codes[error.code].penalty === 0 && headers.get(hash)?.status === 'invalid'
-  return free ? new RuleError('block-invalid', `${id}: ${error.code}: ${error.message}`) : error
+export function breachOf(error: RuleError, { hash, id }: Header, { headers, spec }: Chain): RuleError {
+  const free = codes[error.code].penalty === 0
+  const text = `${error.code}: ${error.message}`
+  if (spec.hasValidators) {
+    return free ? error : new RuleError('peer-upgrades', `${id} is confirmed and breaks a rule here: ${text}`)
+  }
+  return free && headers.get(hash)?.status === 'invalid' ? new RuleError('block-invalid', `${id}: ${text}`) : error
 }
 
 /** Whether a question failed with its peer: no answer came, or none that could be read, for which the peer was charged already. */

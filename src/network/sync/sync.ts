@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { codes, type RuleError } from '../../errors.js'
 import { mapKey } from '../../primitives/bytes.js'
+import type { Header } from '../../primitives/header.js'
 import { blocksExchange } from '../wire/blocks.js'
 import type { HeaderUnit } from '../wire/headers.js'
 import { Announcements } from './announcements.js'
@@ -81,6 +82,7 @@ export class Sync {
       isUnavailable: (hash: Uint8Array) => (this.#leftAlone.get(mapKey(hash))?.until ?? 0) > options.clock.now(),
       offered: (peer: SyncPeer, unit: HeaderUnit) => void this.#offered(peer, unit),
       conflict: (unit: HeaderUnit) => this.#headers.conflict(unit),
+      contradicted: (header: Header, peer: SyncPeer, error: RuleError) => this.#contradicted(header, peer, error),
       wake: this.#wake,
       failed: (error: unknown) => this.#failed(error),
     }
@@ -248,7 +250,7 @@ export class Sync {
     )
     this.#leaveAlone(header.hash, new WeakSet())
     dismiss(block.source, 'peer-withheld', `the block ${header.id} of its headers is nowhere to be had`)
-    this.#headers.cut(header.height)
+    this.#cut(header.height)
     this.#headers.wake()
   }
 
@@ -258,15 +260,31 @@ export class Sync {
     this.#headers.refresh()
     // The chain moved meanwhile, or its writer has no room: the next look sees to it.
     if (!this.#headers.branch.has(header) || error.code === 'busy' || error.code === 'block-stale') return
-    const report = { block: header.id, height: header.height, peer: block.source.name, code: error.code }
-    if (chain.spec.hasValidators) log.error(report, `a confirmed block breaks a rule of this node: ${error.message}`)
-    else log.warn(report, `a block that a peer proved work for breaks a rule: ${error.message}`)
-    this.#leaveAlone(header.hash)
+    if (chain.spec.hasValidators) this.#contradicted(header, block.source, error)
+    else {
+      const report = { block: header.id, height: header.height, peer: block.source.name, code: error.code }
+      log.warn(report, `a block that a peer proved work for breaks a rule: ${error.message}`)
+      this.#leaveAlone(header.hash)
+    }
     const { code, message } = breachOf(error, header, chain)
     if (codes[code].penalty > 0)
       dismiss(block.source, code, `the block ${header.id} of its headers is refused: ${message}`)
-    this.#headers.cut(header.height)
+    this.#cut(header.height)
     this.#wakeAll()
+  }
+
+  /** Gives up the branch from a height on: chains that had less work than all of it are worth another look. */
+  #cut(height: number): void {
+    this.#headers.cut(height)
+    for (const peer of this.#options.peers.all()) this.#states.of(peer).unexplored()
+  }
+
+  /** A quorum confirmed what this node refuses: the chain goes on without it, and no peer is to blame. */
+  #contradicted({ hash, id, height }: Header, peer: SyncPeer, { code, message }: RuleError): void {
+    const report = { block: id, height, peer: peer.name, code }
+    this.#options.log.error(report, `a confirmed block breaks a rule of this node: ${message}`)
+    this.#provedHeight = Math.max(this.#provedHeight, height)
+    this.#leaveAlone(hash)
   }
 
   #leaveAlone(hash: Uint8Array, asked?: WeakSet<SyncPeer>): void {

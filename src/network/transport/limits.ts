@@ -28,6 +28,10 @@ export const transportLimits = {
   linkUnsent: 8_388_608,
   controlFrames: 512,
   controlTime: 10_000,
+  smallFrame: 256,
+  smallFrameRate: 4_000,
+  smallFrameBurst: 20_000,
+  smallFrameStart: 4_000,
   /** Requests and answers. */
   requestsWaiting: 64,
   endingTime: 25,

@@ -1,4 +1,5 @@
 import type { Clock } from '../../env.js'
+import { TokenBucket } from '../../token-bucket.js'
 import type { TransportLimits } from './limits.js'
 
 const headerSize = 12
@@ -8,7 +9,7 @@ const openFlag = 1
 
 /**
  * Follows the frames of Yamux as they arrive. The multiplexer keeps a frame until it is whole, however long it says it
- * is, and answers every ping and every opened stream; here both get a bound.
+ * is, answers every ping and every opened stream, and wakes whoever reads for each byte that comes alone; here all get a bound.
  */
 export class MuxGuard {
   readonly #limits: TransportLimits
@@ -19,11 +20,16 @@ export class MuxGuard {
   #rest = 0
   #counted = 0
   #since: number
+  readonly #small: TokenBucket
 
   constructor(limits: TransportLimits, clock: Clock) {
     this.#limits = limits
     this.#clock = clock
     this.#since = clock.now()
+    const { smallFrameRate, smallFrameBurst, smallFrameStart } = limits
+    this.#small = new TokenBucket(smallFrameRate, smallFrameBurst, this.#since)
+    // Otherwise each new connection would bring another burst.
+    this.#small.take(smallFrameBurst - smallFrameStart, this.#since)
   }
 
   /** Takes the next bytes of the connection; says what is wrong with them, if anything is. */
@@ -55,6 +61,8 @@ export class MuxGuard {
     if (type === dataFrame) {
       this.#rest = view.getUint32(8)
       if (this.#rest > this.#limits.window) return `a frame of ${this.#rest} bytes`
+      const isSmall = this.#rest < this.#limits.smallFrame
+      if (isSmall && !this.#small.take(1, this.#clock.now())) return 'too many small frames'
     }
     return opens || type === pingFrame ? this.#count() : undefined
   }

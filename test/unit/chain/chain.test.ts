@@ -3,6 +3,7 @@ import { Chain } from '../../../src/chain/chain.js'
 import { auxPowBytes } from '../../../src/primitives/auxpow.js'
 import type { Block } from '../../../src/primitives/block.js'
 import { confirmBytes } from '../../../src/primitives/confirm.js'
+import { toHex } from '../../../src/primitives/bytes.js'
 import { parseSpec } from '../../../src/primitives/spec.js'
 import type { Transaction } from '../../../src/primitives/transaction.js'
 import { Overlay, StorageError } from '../../../src/storage/database.js'
@@ -10,7 +11,7 @@ import { keys } from '../../../src/storage/schema.js'
 import { craft, craftBlock, craftConfirm, genesisCoin } from '../../support/blocks.js'
 import { memoryStore, oneValidator, TestChain, withoutValidators } from '../../support/chain.js'
 import { faultOf } from '../../support/ledger.js'
-import { testSpec } from '../../support/spec.js'
+import { testPublicKey, testSpec } from '../../support/spec.js'
 
 const rich = 100_000_000_000n
 
@@ -186,6 +187,25 @@ describe('the chain', () => {
     await past.mine(1)
     await past.close()
     await expect(reopen({ upgrades: [upgrade(5, '200')] })).rejects.toThrow(StorageError)
+  })
+
+  it('refuses other validators right above the tip, whose block names those it was built with', async () => {
+    const store = memoryStore()
+    const upgrade = (height: number) => ({
+      upgrades: [{ height, name: 'other', parameters: { validators: [toHex(testPublicKey(1))] } }],
+    })
+    const test = await TestChain.open(oneValidator(), { store })
+    await test.mine(3)
+    await test.close()
+    const open = (overrides: object) => TestChain.open({ ...oneValidator(), ...overrides }, { store })
+    await expect(open(upgrade(4))).rejects.toThrow('height 3 names other validators for height 4')
+    await (await open(upgrade(5))).close()
+    // Nor can one that was announced be put off any more.
+    const announced = await open(upgrade(5))
+    await announced.mine()
+    await announced.close()
+    await expect(open(upgrade(6))).rejects.toThrow('names other validators')
+    await (await open(upgrade(5))).close()
   })
 
   it('says what is gone when it cannot open', async () => {

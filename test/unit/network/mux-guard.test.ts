@@ -55,6 +55,21 @@ describe('MuxGuard', () => {
     expect(guard.refusal(control)).toBe('too many streams and pings')
   })
 
+  it('refuses small frames above their rate, and fewer of a new connection', () => {
+    const few = { ...limits, window: 1000, smallFrame: 10, smallFrameRate: 5, smallFrameBurst: 20, smallFrameStart: 3 }
+    const guard = new MuxGuard(few, clock)
+    const small = (count: number) => Buffer.concat(Array.from({ length: count }, () => data(9)))
+    expect(guard.refusal(small(3))).toBeUndefined()
+    // Of those with more in them as many may come as there is room for.
+    for (let i = 0; i < 100; i++) expect(guard.refusal(data(10))).toBeUndefined()
+    clock.time += 1000
+    expect(guard.refusal(small(5))).toBeUndefined()
+    clock.time += 60_000
+    expect(guard.refusal(small(20))).toBeUndefined()
+    expect(guard.refusal(small(1))).toBe('too many small frames')
+    expect(new MuxGuard(few, clock).refusal(small(4))).toBe('too many small frames')
+  })
+
   it('counts anew after a while', () => {
     const guard = new MuxGuard(limits, clock)
     for (let i = 0; i < 10; i++) {

@@ -5,6 +5,7 @@ import { blocksExchange } from '../../../src/network/wire/blocks.js'
 import { proposalSubject, votesExchange, voteSubject } from '../../../src/network/wire/votes.js'
 import { RuleError } from '../../../src/errors.js'
 import { Block } from '../../../src/primitives/block.js'
+import { toHex } from '../../../src/primitives/bytes.js'
 import { encodeMessage } from '../../../src/voting/message.js'
 import { signMessage } from '../../../src/voting/sign.js'
 import type { Voting } from '../../../src/voting/voting.js'
@@ -205,6 +206,16 @@ describe('a body', () => {
       ['block-duplicate-transaction'],
       ['auxpow-work'],
     ])
+  })
+
+  it('that names other validators for the next height than the own spec costs nobody anything: it is the one', async () => {
+    const upgrades = [{ height: 2, name: 'other', parameters: { validators: [toHex(testPublicKey(1))] } }]
+    const upgraded = await TestChain.open({ upgrades })
+    const block = craftBlock(upgraded.chain)
+    const peer = stranger('a', handsOut(block))
+    expect(await link.fetch(block.header.hash)).toEqual(Buffer.from(block.bytes))
+    expect(peer.penalties).toEqual([])
+    await upgraded.close()
   })
 
   it('is asked of more when a peer is slow, and given up after a while', async () => {

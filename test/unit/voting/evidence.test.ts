@@ -202,6 +202,9 @@ describe('evidence', () => {
     expect(evidence.list()).toHaveLength(16 + 1)
     for (let i = 0; i < 80; i++) await evidence.add(one(3 + (i % 8), 1 + i, 30_000))
     expect(evidence.list()).toHaveLength(16 + 1 + 69)
+    // Nobody's lies take the room of two confirms.
+    await evidence.add({ ...one(1, 0, 30_000), kind: 'confirm' })
+    expect(evidence.list()).toHaveLength(16 + 1 + 69 + 1)
     const again = await Evidence.open(test.database, tip)
     expect(again.list().map(({ view }) => view)).toEqual(evidence.list().map(({ view }) => view))
     await test.close()

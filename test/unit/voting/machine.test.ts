@@ -246,6 +246,27 @@ describe('a quorum of prevotes', () => {
     expect(sent?.kind === 'precommit' && sent.proposal).toEqual(voters.proposal(0, a).proposal)
   })
 
+  it('moves the lock on, with its view, to another block or the same one', () => {
+    for (const [next, view] of [
+      [b, 2],
+      [a, 1],
+    ] as const) {
+      const seat = Seat.begun()
+      seat.lock()
+      seat.to(view)
+      seat.hear(voters.proposal(view, next, next === b ? prevotes(1, b) : []))
+      expect(seat.hear(...prevotes(view, next, [0, 1]))).toContain(`precommit ${name(next.hash)} in ${view}`)
+      expect([seat.machine.locked?.header.id, seat.machine.locked?.view]).toEqual([next.id, view])
+    }
+    // Whoever was freed of a block is not free to go back to it.
+    const seat = Seat.begun()
+    seat.lock()
+    seat.to(2)
+    seat.hear(voters.proposal(2, b, prevotes(1, b)), ...prevotes(2, b, [0, 1]))
+    seat.to(4)
+    expect(seat.hear(voters.proposal(4, a, prevotes(0, a)))).toEqual(['prevote nil in 4'])
+  })
+
   it('is told together with the lock, so that both get to disk', () => {
     const seat = Seat.begun()
     seat.hear(voters.proposal(0, a), voters.prevote(0, 0, a.hash))
@@ -460,6 +481,14 @@ describe('after a restart', () => {
     after.to(2)
     expect(after.hear(voters.proposal(2, b))).toEqual(['prevote nil in 2'])
     expect(after.to(3)).toContain('proposal a in 3 since 0')
+  })
+
+  it('a block that had its quorum gets a precommit when its body is at hand again', () => {
+    const messages = [voters.prevote(3, 0, a.hash)]
+    const seat = new Seat(3, { view: 0, step: 'prevote', locked: undefined, valid: lockOf(a, 0), messages })
+    expect(seat.handle({ type: 'start' })).toEqual(['view 0'])
+    expect(seat.hear(voters.proposal(0, a))).toEqual(['want a'])
+    expect(seat.block(a)).toEqual(['precommit a in 0'])
   })
 
   it('a sponsor that has proposed does not propose again', () => {

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { toHex } from '../../../src/primitives/bytes.js'
+import { compareBytes, toHex } from '../../../src/primitives/bytes.js'
 import { sha256d, zeroHash } from '../../../src/primitives/hash.js'
 import {
+  confirmOf,
   encodeMessage,
   maxView,
   parseMessage,
@@ -223,5 +224,16 @@ describe('two messages of one signer, view and step', () => {
     expect(sameValue(voters.nilPrecommit(0, 0), voters.nilPrecommit(0, 0))).toBe(true)
     expect(sameValue(voters.proposal(2, a), voters.proposal(2, a))).toBe(true)
     expect(sameValue(voters.proposal(2, a), voters.proposal(2, a, [voters.prevote(0, 1, a.hash)]))).toBe(false)
+  })
+})
+
+describe('a confirm', () => {
+  it('has its votes in the order of their keys, however they came', () => {
+    const voters = new Voters(4, 7)
+    const precommits = [0, 1, 2, 3].map((place) => voters.precommit(place, 0, fakeHeader(7, 'a')))
+    const ascending = voters.keys.toSorted(compareBytes).map(toHex)
+    for (const order of [precommits, precommits.toReversed()]) {
+      expect(confirmOf(order).votes.map(({ signer }) => toHex(signer))).toEqual(ascending)
+    }
   })
 })

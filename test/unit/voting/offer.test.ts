@@ -166,6 +166,22 @@ describe('a chain whose blocks come from miners', () => {
     expect(net.nodes.map(tipOf)).toEqual([1, 2, 3, 4].map(() => good.hash))
   })
 
+  it('has room for another candidate where all that it holds are far ahead of the clock, the furthest going first', async () => {
+    net = await TestNet.four(minersSpec)
+    const { chain } = (net.nodes[0] as TestNode).test
+    const { time } = chain.tip.header
+    const announce = (block: Block) =>
+      net.nodes.map(({ voting }) => voting.offerCandidate(unitOf(block), async () => block.bytes))
+    for (let hour = 1; hour <= 8; hour++) announce(craftBlock(chain, { header: { time: time + hour * 3600 } }))
+    await net.advance(1_500)
+    expect(announce(craftBlock(chain, { header: { time: time + 9 * 3600 } }))).toEqual([false, false, false, false])
+    expect(announce(craftBlock(chain, { header: { time: time + 1800 } }))).toEqual([true, true, true, true])
+    const good = craftBlock(chain)
+    expect(announce(good)).toEqual([true, true, true, true])
+    await net.allAt(1, 5_000)
+    expect(net.nodes.map(tipOf)).toEqual([1, 2, 3, 4].map(() => good.hash))
+  })
+
   it('takes a candidate that comes in the middle of a view', async () => {
     net = await TestNet.four(minersSpec)
     const { chain } = (net.nodes[0] as TestNode).test

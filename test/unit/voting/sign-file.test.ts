@@ -1,7 +1,7 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { type FileHandle, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { SignFile } from '../../../src/voting/sign-file.js'
 
 let directory: string
@@ -30,6 +30,25 @@ describe('the file of a sign state', () => {
     await file.save(Uint8Array.of(2))
     expect([...((await file.load()) as Uint8Array)]).toEqual([2])
     expect(await readdir(directory)).toEqual(['state'])
+  })
+
+  it('is synced before it gets its name, and its directory after that', async () => {
+    const file = new SignFile(join(directory, 'state'))
+    await file.save(Uint8Array.of(1))
+    const handle = await open(directory)
+    const prototype = Object.getPrototypeOf(handle) as FileHandle
+    await handle.close()
+    const synced: string[] = []
+    const sync = vi.spyOn(prototype, 'sync').mockImplementation(async function (this: FileHandle) {
+      const what = (await this.stat()).isDirectory() ? 'directory' : 'file'
+      synced.push(`${what} while the state is ${(await readFile(file.path)).toString('hex')}`)
+    })
+    try {
+      await file.save(Uint8Array.of(2))
+    } finally {
+      sync.mockRestore()
+    }
+    expect(synced).toEqual(['file while the state is 01', 'directory while the state is 02'])
   })
 
   it('rejects when it cannot be written or read', async () => {

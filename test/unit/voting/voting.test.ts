@@ -148,9 +148,11 @@ describe('a body', () => {
     return encodeMessage(signMessage({ ...unsigned, signer }, chain.genesis.header.hash, testKey(person)))
   }
   const handIn = async ({ voting, test }: TestNode) => {
-    // Half of them are refused, for only some may wait; all are kept.
-    for (let i = 0; i < 17; i++) void voting.offer(craftBlock(test.chain)).catch(() => {})
-    await net.settle()
+    // Half of them are refused, for only some may wait; all are kept, one after the other.
+    const blocks = Array.from({ length: 17 }, () => craftBlock(test.chain))
+    for (const block of blocks) void voting.offer(block).catch(() => {})
+    const last = (blocks.at(-1) as Block).header.hash
+    while (voting.candidate(last) === undefined) await net.settle()
   }
 
   it('of a locked block is kept, however many blocks are handed in at the node', async () => {

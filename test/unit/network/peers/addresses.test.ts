@@ -29,6 +29,18 @@ describe('addresses', () => {
     expect(await told(asker, seed)).toEqual([listens.address])
   })
 
+  it('are chosen again only after a while, however often a peer asks', async () => {
+    const seed = await world.open({ outbound: 0 })
+    const asker = await world.open({ peers: [seed.address], outbound: 0 })
+    await world.run(20_000)
+    expect(await told(asker, seed)).toEqual([])
+    const listens = await world.open({ peers: [seed.address], outbound: 0 })
+    await world.run(2_000)
+    expect(await told(asker, seed)).toEqual([])
+    await world.run(10_000)
+    expect(await told(asker, seed)).toEqual([listens.address])
+  })
+
   it('that reach less far than the other side are neither told nor believed', async () => {
     const seed = await world.open({ host: '127.0.0.1', outbound: 0 })
     const machine = await world.open({ host: '127.0.0.1', port: 20001, peers: [seed.address], outbound: 0 })

@@ -204,6 +204,22 @@ describe('what is known of peers', () => {
     expect(again.places()).toMatchObject([{ address: '2.2.2.2:1', failures: 255 }])
   })
 
+  it('makes room where nobody has been met for long, and not where somebody was lately', async () => {
+    const { database, options, wait } = await parts()
+    const book = await AddressBook.open(database, options)
+    for (let i = 0; i < 64; i++) {
+      const place = book.want(`5.5.0.${i}:1`)
+      book.met(place, keyOf(i + 1))
+      place.wanted = false
+    }
+    wait(29 * 24 * 3_600_000)
+    for (const place of book.places()) for (let i = 0; i < 8; i++) book.failed(place)
+    expect(book.hear({ host: '5.5.1.1', port: 1 }, { publicKey: keyOf(100) })).toBe(false)
+    wait(2 * 24 * 3_600_000)
+    expect(book.hear({ host: '5.5.1.1', port: 1 }, { publicKey: keyOf(100) })).toBe(true)
+    expect(book.size).toBe(64)
+  })
+
   it('follows a node that moved, and does not wait for ever when the clock is set back', async () => {
     const { database, options, wait } = await parts()
     const book = await AddressBook.open(database, options)
@@ -235,5 +251,9 @@ describe('what is known of peers', () => {
     // A shorter ban does not replace a longer one.
     await bans.add('host', '9.9.4.0', now() + 1, 'short')
     expect(bans.find(undefined, '9.9.4.0')?.reason).not.toBe('short')
+    // One that would end before all of them is not kept, in the database neither.
+    await bans.add('host', '8.8.8.8', now() + 1, 'shortest')
+    expect(bans.find(undefined, '8.8.8.8')).toBeUndefined()
+    expect((await database.keys(rangeOf(table.ban))).length).toBe(1000)
   })
 })

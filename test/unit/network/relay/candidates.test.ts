@@ -27,7 +27,7 @@ const unitOf = ({ header, auxPow }: Block): Candidate => ({ header, auxPow: auxP
 async function open(name: string, overrides: SpecOverrides = byMiners) {
   const test = await TestChain.open(overrides)
   const peers = new FakePeers(name)
-  const candidates = new Candidates(test.chain)
+  const candidates = new Candidates(test.chain, test.clock)
   const own = new Map<string, Uint8Array>()
   const fetches: FetchBody[] = []
   const voting = {

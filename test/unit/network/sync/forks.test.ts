@@ -5,15 +5,21 @@ import { createInlineVerifier } from '../../../../src/crypto/inline.js'
 import type { Verifier } from '../../../../src/crypto/verifier.js'
 import { pendingBytes, pendingHeaders } from '../../../../src/network/sync/headers.js'
 import { blocksExchange } from '../../../../src/network/wire/blocks.js'
-import { headersExchange, type HeaderUnit } from '../../../../src/network/wire/headers.js'
+import {
+  headersAnswer,
+  headersExchange,
+  type HeaderUnit,
+  headerUnitSize,
+} from '../../../../src/network/wire/headers.js'
 import { auxPowBytes } from '../../../../src/primitives/auxpow.js'
 import { toHex } from '../../../../src/primitives/bytes.js'
+import { workOf } from '../../../../src/primitives/compact.js'
 import { parseConfirm } from '../../../../src/primitives/confirm.js'
 import { Header } from '../../../../src/primitives/header.js'
 import { Transaction } from '../../../../src/primitives/transaction.js'
 import { craft, craftBlock, fieldsOf, solved } from '../../../support/blocks.js'
 import { oneValidator, TestChain, withoutValidators } from '../../../support/chain.js'
-import { type SpecOverrides, testAddress } from '../../../support/spec.js'
+import { type SpecOverrides, testAddress, testPublicKey } from '../../../support/spec.js'
 import { longChain, SyncNode, TestPeer, unitAt } from '../../../support/sync.js'
 
 const closing: (() => Promise<void>)[] = []
@@ -167,6 +173,74 @@ describe('on a chain without validators', () => {
     }
   })
 
+  it('a chain that leaves the branch far below its end is followed, however few headers fit into an answer', async () => {
+    const other = kept(await longChain(withoutValidators, 260))
+    const better = kept(await copyOf(other, 260))
+    await other.mine(300)
+    await better.mine(340)
+    const silent = () => new Promise<never>(() => {})
+    const liar = new TestPeer(other).answering(blocksExchange, silent)
+    const node = await start(withoutValidators, [liar])
+    await node.until(() => node.sync.held.headers === 560)
+    const honest = new TestPeer(better).answering(headersExchange, async (_question, units) => {
+      let room = headersAnswer
+      const large = (await units()).map((unit) =>
+        unit.header.height > 260 ? unit : { ...unit, auxPow: new Uint8Array(16_000) },
+      )
+      return large.filter((unit) => (room -= headerUnitSize(unit)) >= 0)
+    })
+    node.join(honest)
+    await node.until(() => node.height === 600 || honest.closed)
+    expect([honest.penalties, node.height]).toEqual([[], 600])
+  })
+
+  it('a long chain that had less work than the branch is looked at again when that is given up', async () => {
+    const source = kept(await longChain(withoutValidators, 1))
+    const { genesis } = source.chain
+    /** Headers on top of genesis, without blocks. */
+    const headerChain = (count: number, seed: number): HeaderUnit[] => {
+      const { version, bits } = genesis.header
+      let last = genesis.header
+      return Array.from({ length: count }, () => {
+        const next = { previous: last.hash, time: last.time + 1, height: last.height + 1 }
+        last = new Header({ version, bits, nonce: seed, merkleRoot: new Uint8Array(32), ...next })
+        return { header: last, auxPow: auxPowBytes(solved(last)), confirm: new Uint8Array(0), size: 500 }
+      })
+    }
+    const peerOf = (units: readonly HeaderUnit[]) => {
+      const { hash, height } = (units.at(-1) as HeaderUnit).header
+      const claims = { tipHash: hash, tipHeight: height, chainWork: BigInt(height + 1) * workOf(genesis.header.bits) }
+      return new TestPeer(source, claims).answering(headersExchange, async ({ locator, count }) => {
+        const heights = new Map(units.map(({ header }) => [toHex(header.hash), header.height]))
+        const from = Math.max(0, ...locator.map((named) => heights.get(toHex(named)) ?? 0))
+        return units.slice(from, from + count)
+      })
+    }
+    let given = (_: Uint8Array[]) => {}
+    const nothing = new Promise<Uint8Array[]>((resolve) => (given = resolve))
+    const first = peerOf(headerChain(3100, 1)).answering(blocksExchange, () => nothing)
+    const node = await start(withoutValidators, [first])
+    await node.until(() => node.sync.held.headers === 3100)
+    // More of it is not looked at than this, while the other one is followed.
+    const units = headerChain(3300, 2)
+    const own = new Set(units.map(({ header }) => toHex(header.hash)))
+    const long = peerOf(units).answering(blocksExchange, async ([hash = new Uint8Array(0)]) =>
+      own.has(toHex(hash)) ? new Promise<never>(() => {}) : [],
+    )
+    node.join(long)
+    await node.until(() => node.sync.progress().stage === 'blocks' && (long.asked.get('headers') ?? 0) > 2)
+    const headersOf = (peer: TestPeer) => peer.asked.get('headers') ?? 0
+    const before = headersOf(long)
+    for (let i = 0; i < 20; i++) {
+      node.advance(100)
+      await new Promise((resolve) => setTimeout(resolve, 2))
+    }
+    expect([node.sync.held.headers, headersOf(long)]).toEqual([3100, before])
+    given([])
+    await node.until(() => node.sync.held.headers === 3300, 60)
+    expect([first.closed, long.penalties]).toEqual([true, []])
+  })
+
   it('headers without end are held up to a limit', async () => {
     const honest = new TestPeer(kept(await longChain(withoutValidators, 30)))
     const flood = new TestPeer(honest.source, {
@@ -277,19 +351,18 @@ describe('on a chain with validators', () => {
 
   it('what is confirmed on top of the own chain is not forgotten where a block of it cannot be connected', async () => {
     const bad = kept(await badlySignedChain(oneValidator()))
-    const peer = new TestPeer(bad)
-    const node = await start(oneValidator(), [peer])
-    await node.until(() => peer.closed)
+    const node = await start(oneValidator(), [new TestPeer(bad)])
+    await node.until(() => node.target.log.errors.length > 0)
     expect(node.sync.progress()).toMatchObject({ catchingUp: true, height: 20, target: 60 })
   })
 
-  it('a block that breaks a rule although it is confirmed is reported, and not asked for again', async () => {
+  it('a block that breaks a rule although it is confirmed is reported, costs nobody anything and is not asked for again', async () => {
     const bad = kept(await badlySignedChain(oneValidator()))
     const peer = new TestPeer(bad)
     const node = await start(oneValidator(), [peer])
-    await node.until(() => peer.closed)
+    await node.until(() => node.target.log.errors.length > 0)
     expect(node.height).toBe(20)
-    expect(peer.penalties).toEqual(['tx-signature'])
+    expect([peer.penalties, peer.closed]).toEqual([[], false])
     expect(node.target.log.errors.map(({ message }) => message).join()).toMatch(/a confirmed block breaks a rule/)
     const again = new TestPeer(bad)
     node.join(again)
@@ -298,6 +371,33 @@ describe('on a chain with validators', () => {
       await new Promise((resolve) => setTimeout(resolve, 2))
     }
     expect(again.asked.get('blocks')).toBeUndefined()
+  })
+
+  it('nobody pays for an upgrade of the validators that this node does not have', async () => {
+    const upgrades = [{ height: 10, name: 'other', parameters: { validators: [toHex(testPublicKey(1))] } }]
+    const source = kept(await longChain({ ...oneValidator(), upgrades }, 8))
+    const peers = [1, 2, 3].map(() => new TestPeer(source))
+    const node = await start(oneValidator(), peers)
+    await node.until(() => node.height === 8)
+    const before = peers.map(({ asked }) => asked.get('blocks') ?? 0)
+    // It names the validators of the next height, which here are others.
+    await source.mine()
+    for (const peer of peers) {
+      const told = node.sync.announced(peer, unitAt(source, 9))
+      if (peer === peers[0]) await expect(told).rejects.toMatchObject({ code: 'peer-upgrades' })
+      else expect(await told).toBe(false)
+      peer.refresh()
+    }
+    expect(node.sync.progress()).toMatchObject({ height: 8, target: 9 })
+    node.events.emit('status')
+    for (let i = 0; i < 30; i++) {
+      node.advance(1000)
+      await new Promise((resolve) => setTimeout(resolve, 2))
+    }
+    expect(peers.map(({ penalties, closed }) => [penalties, closed])).toEqual(peers.map(() => [[], false]))
+    const asked = peers.map((peer, i) => (peer.asked.get('blocks') ?? 0) - (before[i] ?? 0))
+    expect(asked.reduce((sum, count) => sum + count, 0)).toBe(1)
+    expect(node.target.log.errors.map(({ fields }) => fields.code)).toEqual(['coinbase-validators'])
   })
 })
 
@@ -338,9 +438,11 @@ describe.each([
     const assumed = { height: 50, hash: source.chain.headers.activeHash(49) as Uint8Array }
     const peer = new TestPeer(source)
     const node = await start(overrides, [peer], { assumeValid: assumed })
-    await node.until(() => peer.closed)
+    const { chain, log } = node.target
+    await node.until(() => peer.closed || log.errors.length > 0)
     expect(node.height).toBe(20)
-    expect(peer.penalties).toEqual(['tx-signature'])
+    // Of a confirmed block it is no peer's fault.
+    expect(peer.penalties).toEqual(chain.spec.hasValidators ? [] : ['tx-signature'])
   })
 
   it.each([

@@ -5,6 +5,8 @@ import { Branch } from '../../../../src/network/sync/branch.js'
 import type { SyncProgress } from '../../../../src/network/sync/sync.js'
 import { blocksExchange } from '../../../../src/network/wire/blocks.js'
 import { headersExchange, type HeaderUnit, locatorHashes } from '../../../../src/network/wire/headers.js'
+import { toHex } from '../../../../src/primitives/bytes.js'
+import { Header } from '../../../../src/primitives/header.js'
 import { memoryStore, oneValidator, TestChain, withoutValidators } from '../../../support/chain.js'
 import { faultOf } from '../../../support/ledger.js'
 import { longChain, SyncNode, TestPeer, unitAt } from '../../../support/sync.js'
@@ -263,6 +265,24 @@ describe.each([
     expect(locator.length).toBeLessThanOrEqual(locatorHashes)
     expect(heights.slice(0, 10)).toEqual(Array.from({ length: 10 }, (_height, i) => length - i))
     expect(heights.at(-1)).toBe(0)
+  })
+
+  it('names hashes of a branch at distances that an answer reaches across', () => {
+    const { chain } = source
+    const branch = new Branch(chain.tip)
+    const peer = new TestPeer(source)
+    const { version, bits, nonce, merkleRoot } = chain.tip.header
+    for (let i = 0; i < 4096; i++) {
+      const { hash: previous, height, time } = branch.end
+      const header = new Header({ version, bits, nonce, merkleRoot, previous, time, height: height + 1 })
+      branch.push({ header, auxPow: new Uint8Array(0), confirm: new Uint8Array(0), size: 0 }, peer, false)
+    }
+    const locator = branch.locator(chain.headers)
+    expect(locator.length).toBeLessThanOrEqual(locatorHashes)
+    const heights = new Map(branch.blocks.map(({ unit: { header } }) => [toHex(header.hash), header.height]))
+    const named = locator.map((hash) => heights.get(toHex(hash)) ?? length)
+    const distances = named.map((height, i) => height - (named[i + 1] ?? height))
+    expect(Math.max(...distances)).toBeLessThanOrEqual(256)
   })
 
   describe('when a new tip is told', () => {
