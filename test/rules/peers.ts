@@ -68,6 +68,7 @@ async function connections(banned: readonly number[] = []): Promise<Connections>
     points: new Points(() => time.now()),
     events: new EventEmitter(),
     ownStatus: () => status,
+    expected: () => 0,
   })
 }
 

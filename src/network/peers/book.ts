@@ -2,7 +2,7 @@ import type { Random } from '../../env.js'
 import { equalBytes, mapKey } from '../../primitives/bytes.js'
 import type { Database } from '../../storage/database.js'
 import { keys, rangeOf, table, values } from '../../storage/schema.js'
-import { type Endpoint, endpointText, groupOf, parseEndpoint } from './address.js'
+import { type Endpoint, endpointText, groupOf, parseEndpoint, plainHost } from './address.js'
 import { staleAfter } from './addresses.js'
 import { randomBelow } from './random.js'
 import type { PeerRows } from './rows.js'
@@ -85,6 +85,14 @@ export class AddressBook {
   /** Whether the node was told to connect to an address. */
   wants(address: string): boolean {
     return this.#places.get(address)?.wanted === true
+  }
+
+  /** At how many places of a host, which is an address, the node was told to connect. */
+  wantedAt(host: string): number {
+    const plain = plainHost(host)
+    const isThere = ({ wanted, endpoint }: Place) =>
+      wanted && endpoint !== undefined && plainHost(endpoint.host) === plain
+    return this.places().filter(isThere).length
   }
 
   /** A place that the node is to connect to from now on. */

@@ -56,6 +56,8 @@ export interface ConnectionsOptions extends Pick<Env, 'clock' | 'timers' | 'log'
   readonly points: Points
   readonly events: EventEmitter<PeersEvents>
   ownStatus(): Status
+  /** At how many places of a host the node was told to look for others: there is always room for so many from there. */
+  expected(host: string): number
 }
 
 /** A connection before or in its handshake. */
@@ -261,8 +263,11 @@ export class Connections implements PeerJudge {
     if (other !== undefined && other.link.inbound !== link.inbound && !this.#preferred(link)) {
       throw new RuleError('peer-self', 'there is a connection to it already')
     }
-    const taken = this.all().filter((peer) => peer.link.inbound && peer !== other).length
-    if (link.inbound && taken >= inbound) throw new RuleError('peer-crowded', `it takes ${inbound} connections at most`)
+    if (!link.inbound) return
+    const peers = this.all().filter((peer) => peer.link.inbound && peer !== other)
+    const taken = peers.map((peer) => peer.link)
+    if (taken.length < inbound || this.#isExpected(link.host, taken, 1)) return
+    throw new RuleError('peer-crowded', `it takes ${inbound} connections at most`)
   }
 
   /** Of two connections that both sides opened at the same time, the one whose opener has the smaller key stays. */
@@ -325,9 +330,16 @@ export class Connections implements PeerJudge {
   /** Whether so many more connections from a host may come in. */
   #roomFor(host: string, more: number): boolean {
     const links = [...this.#arrivals.keys(), ...this.#peers.keys()].filter((link) => link.inbound && !link.closed)
-    if (links.length + more > this.#options.inbound + inboundSlack) return false
+    const full = links.length + more > this.#options.inbound + inboundSlack
+    if (full && !this.#isExpected(host, links, more)) return false
     const ofSite = links.filter((link) => siteOf(link.host) === siteOf(host))
     return reachOf(plainHost(host)) !== 'world' || ofSite.length + more <= inboundPerHost
+  }
+
+  /** Whether a host, with so many more connections, has no more than those that the owner named there. */
+  #isExpected(host: string, taken: readonly Link[], more: number): boolean {
+    const ofHost = taken.filter((link) => plainHost(link.host) === plainHost(host))
+    return ofHost.length + more <= this.#options.expected(host)
   }
 }
 

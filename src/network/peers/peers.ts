@@ -105,6 +105,7 @@ export class Peers implements LinkOwner {
       points: this.#points,
       events: this.events,
       ownStatus: () => this.#ownStatus(),
+      expected: (host) => this.#book.wantedAt(host),
     })
     this.#dialer = new Dialer({
       clock,

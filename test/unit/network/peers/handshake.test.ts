@@ -138,6 +138,23 @@ describe('the handshake', () => {
     expect(a.peers.all().length).toBe(2)
   })
 
+  it('always has room for those it was told of, also where it cannot reach them itself', async () => {
+    const a = await world.open({ inbound: 2, peers: ['77.1.0.1:9999'] })
+    const strangers = []
+    for (let i = 0; i < 2; i++) strangers.push(await world.open({ peers: [a.address] }))
+    await world.run()
+    // Everything beyond that is taken as well, by who says nothing.
+    const mute = await world.open({ port: 0 })
+    const dials = Array.from({ length: 8 }, () => mute.transport.dial(a.address))
+    await world.run()
+    expect((await Promise.allSettled(dials)).map(({ status }) => status)).toEqual(Array(8).fill('fulfilled'))
+    const late = await world.open({ peers: [a.address] })
+    const named = await world.open({ host: '77.1.0.1', peers: [a.address] })
+    const second = await world.open({ host: '77.1.0.1', port: 0, peers: [a.address] })
+    await world.run()
+    expect([a.sees(...strangers), a.sees(named), a.sees(late), a.sees(second)]).toEqual([true, true, false, false])
+  })
+
   it('gives up who opens a connection and says nothing, or says nonsense', async () => {
     const a = await world.open()
     const b = await world.open()
