@@ -196,7 +196,9 @@ export class BodyDownload {
       // A list that ends early is full; an empty one withholds everything.
       if (given.length > 0 && given[i]?.length !== 0) continue
       miss(peer, block)
-      if (answer !== undefined && this.#mustHave(peer, block)) withheld++
+      if (answer === undefined) continue
+      block.withheld ||= block.source === peer
+      if (this.#mustHave(peer, block)) withheld++
     }
     if (withheld > 0) peer.penalise('peer-withheld', `${withheld} blocks of its chain are not handed out`)
     for (const [i, block] of blocks.entries()) {

@@ -33,6 +33,8 @@ export interface PendingBlock {
   asked: number
   /** How often a peer was asked for the body in vain, by its number. */
   misses: Map<number, number> | undefined
+  /** Whether who told of it said that it does not have it. */
+  withheld: boolean
 }
 
 /** Headers that follow one on the other on top of a block that the chain has. */
@@ -101,6 +103,7 @@ export class Branch {
       matched: undefined,
       asked: 0,
       misses: undefined,
+      withheld: false,
     })
     this.#bytes += headerUnitSize(unit)
   }

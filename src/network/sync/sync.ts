@@ -57,6 +57,7 @@ export class Sync {
   #behindSince: number | undefined
   #askAgainAt: number | undefined
   #cancelTick: (() => void) | undefined
+  #cancelLook: (() => void) | undefined
   #ticks = 0
   readonly #wake = () => this.#wakeAll()
   readonly #follow = () => {
@@ -107,6 +108,7 @@ export class Sync {
     for (const event of ['joined', 'left', 'status'] as const) peers.events.off(event, this.#wake)
     chain.events.off('change', this.#follow)
     this.#cancelTick?.()
+    this.#cancelLook?.()
     this.#waits.stop()
     this.#bodies.stop()
     this.#matcher.stop()
@@ -249,7 +251,9 @@ export class Sync {
       'nobody hands out the block of a header',
     )
     this.#leaveAlone(header.hash, new WeakSet())
-    dismiss(block.source, 'peer-withheld', `the block ${header.id} of its headers is nowhere to be had`)
+    // One that does not answer may be too busy, for which it was charged.
+    if (block.withheld)
+      dismiss(block.source, 'peer-withheld', `the block ${header.id} of its headers is nowhere to be had`)
     this.#cut(header.height)
     this.#headers.wake()
   }
@@ -276,6 +280,10 @@ export class Sync {
   /** Gives up the branch from a height on: chains that had less work than all of it are worth another look. */
   #cut(height: number): void {
     this.#headers.cut(height)
+    this.#unexplore()
+  }
+
+  #unexplore(): void {
     for (const peer of this.#options.peers.all()) this.#states.of(peer).unexplored()
   }
 
@@ -292,6 +300,18 @@ export class Sync {
     this.#leftAlone.delete(mapKey(hash))
     this.#leftAlone.set(mapKey(hash), asked === undefined ? { until } : { until, asked })
     if (this.#leftAlone.size > leftAloneBlocks) this.#leftAlone.delete(this.#leftAlone.keys().next().value as string)
+    this.#lookLater()
+  }
+
+  /** Chains with blocks that are left alone are worth another look when that is over. */
+  #lookLater(): void {
+    const { clock, timers } = this.#options
+    this.#cancelLook ??= timers.after(leftAlone + tick, () => {
+      this.#cancelLook = undefined
+      this.#unexplore()
+      this.#wakeAll()
+      if ([...this.#leftAlone.values()].some(({ until }) => until > clock.now())) this.#lookLater()
+    })
   }
 
   /**

@@ -147,6 +147,19 @@ describe.each([
     expect([peer.penalties, peer.asked.get('blocks')]).toEqual([[], 2])
   })
 
+  it('a peer that is too busy to hand out blocks is no liar, and gives them later', async () => {
+    const chain = await source(40)
+    const { node } = await waiting()
+    const busy = new TestPeer(chain).answering(blocksExchange, async (_question, honest) => {
+      if ((busy.asked.get('blocks') ?? 0) <= 4) throw new LinkError('timeout', 'no answer')
+      return honest()
+    })
+    node.target.clock.time = chain.clock.time
+    node.join(busy)
+    await quickly(node, () => node.height === 40, 400)
+    expect([busy.penalties, busy.closed]).toEqual([[], false])
+  })
+
   it('a new tip whose block takes long is asked of another peer, at the price of a late answer', async () => {
     const chain = await source(5)
     const { node, wait } = await waiting()
