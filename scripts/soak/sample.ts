@@ -35,7 +35,7 @@ export interface Series {
 const megabyte = 1_000_000
 
 export const series: readonly Series[] = [
-  { name: 'heap', unit: 'MB', most: 8, of: ({ heap }) => heap / megabyte },
+  { name: 'heap', unit: 'MB', most: 12, of: ({ heap }) => heap / megabyte },
   { name: 'external', unit: 'MB', most: 4, of: ({ external }) => external / megabyte },
   { name: 'handles', unit: '', most: 10, of: ({ handles }) => total(handles) },
   { name: 'files', unit: '', most: 10, of: ({ files }) => files },
