@@ -16,50 +16,50 @@ export const commitmentTag = { witnessRoot: 1, nextValidatorsHash: 3 } as const
 
 /** The commitment attribute of a coinbase at `height` whose block has this witness root. */
 export function commitmentAttribute(spec: Spec, height: number, witnessRoot: Hash): Attribute {
-  const entries = expectedEntries(spec, height, witnessRoot)
-  const data = concat(magic, ...entries.map(([tag, hash]) => concat(Uint8Array.of(tag), hash)))
-  return { usage: attributeUsage.memo, data }
-}
-
-/** Throws unless the coinbase carries exactly one commitment attribute with exactly the entries the spec asks. */
-export function checkCommitment(spec: Spec, height: number, coinbase: Transaction, witnessRoot: Hash): void {
-  const found = coinbase.attributes.filter(
-    ({ usage, data }) => usage === attributeUsage.memo && equalBytes(data.subarray(0, magic.length), magic),
-  )
-  const data = found[0]?.data
-  if (data === undefined || found.length !== 1) {
-    throw new RuleError('coinbase-commitment', `the coinbase has ${found.length} commitment attributes, not one`)
-  }
-  const expected = expectedEntries(spec, height, witnessRoot)
-  const tags = tagsOf(data)
-  if (tags === undefined || tags.join() !== expected.map(([tag]) => tag).join()) {
-    throw new RuleError('coinbase-commitment', `commitment entries ${tags?.join() ?? 'of a broken form'}`)
-  }
-  expected.forEach(([tag, hash], i) => {
-    const start = magic.length + i * entrySize + 1
-    if (equalBytes(data.subarray(start, start + 32), hash)) return
-    throw new RuleError(tag === commitmentTag.witnessRoot ? 'coinbase-witness-root' : 'coinbase-validators')
-  })
+  const entries = [entry(commitmentTag.witnessRoot, witnessRoot)]
+  if (spec.hasValidators) entries.push(nextValidatorsEntry(spec, height))
+  return { usage: attributeUsage.memo, data: concat(magic, ...entries) }
 }
 
 /**
- * Whether the coinbase of a connected block at `height` names the validators that the spec has for the next: an upgrade that
- * came too late says others.
+ * Throws unless the coinbase carries exactly one commitment attribute, with exactly the entries the spec asks and this witness
+ * root. Whom it names for the next height is not looked at: see {@link namesNextValidators}.
  */
-export function namesNextValidators(spec: Spec, height: number, coinbase: Transaction): boolean {
-  const entry = concat(Uint8Array.of(commitmentTag.nextValidatorsHash), validatorsHash(spec, height + 1))
-  return coinbase.attributes.some(
-    ({ usage, data }) =>
-      usage === attributeUsage.memo &&
-      equalBytes(data.subarray(0, magic.length), magic) &&
-      equalBytes(data.subarray(-entrySize), entry),
-  )
+export function checkCommitment(spec: Spec, coinbase: Transaction, witnessRoot: Hash): void {
+  const found = commitmentsOf(coinbase)
+  const [data] = found
+  if (data === undefined || found.length !== 1) {
+    throw new RuleError('coinbase-commitment', `the coinbase has ${found.length} commitment attributes, not one`)
+  }
+  const tags = tagsOf(data)
+  const { witnessRoot: first, nextValidatorsHash: second } = commitmentTag
+  if (tags?.join() !== (spec.hasValidators ? [first, second] : [first]).join()) {
+    throw new RuleError('coinbase-commitment', `commitment entries ${tags?.join() ?? 'of a broken form'}`)
+  }
+  if (!equalBytes(data.subarray(magic.length, magic.length + entrySize), entry(first, witnessRoot))) {
+    throw new RuleError('coinbase-witness-root')
+  }
 }
 
-function expectedEntries(spec: Spec, height: number, witnessRoot: Hash): [number, Hash][] {
-  const entries: [number, Hash][] = [[commitmentTag.witnessRoot, witnessRoot]]
-  if (spec.hasValidators) entries.push([commitmentTag.nextValidatorsHash, validatorsHash(spec, height + 1)])
-  return entries
+/** Whether the coinbase of a block at `height`, whose commitment is sound, names the validators that the spec has for the next. */
+export function namesNextValidators(spec: Spec, height: number, coinbase: Transaction): boolean {
+  if (!spec.hasValidators) return true
+  const expected = nextValidatorsEntry(spec, height)
+  return commitmentsOf(coinbase).some((data) => equalBytes(data.subarray(-entrySize), expected))
+}
+
+function commitmentsOf({ attributes }: Transaction): Uint8Array[] {
+  return attributes
+    .filter(({ usage, data }) => usage === attributeUsage.memo && equalBytes(data.subarray(0, magic.length), magic))
+    .map(({ data }) => data)
+}
+
+function nextValidatorsEntry(spec: Spec, height: number): Uint8Array {
+  return entry(commitmentTag.nextValidatorsHash, validatorsHash(spec, height + 1))
+}
+
+function entry(tag: number, hash: Hash): Uint8Array {
+  return concat(Uint8Array.of(tag), hash)
 }
 
 function tagsOf(data: Uint8Array): number[] | undefined {

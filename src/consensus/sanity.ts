@@ -88,12 +88,8 @@ export function* bodyMatchSteps(block: Block, { spec }: SanityContext): Steps {
   const coinbase = transactions[0] as Transaction
   if (!coinbase.isCoinbase) throw new RuleError('block-coinbase-position', 'the first transaction is no coinbase')
   if (coinbase.programs.length > 0) throw new RuleError('coinbase-program')
-  try {
-    checkCommitment(spec, header.height, coinbase, witnessTree.root)
-  } catch (error) {
-    // Whom it names for the next height binds no byte of the body: where that is wrong the block is, and no sender.
-    if (!(error instanceof RuleError && error.code === 'coinbase-validators')) throw error
-  }
+  // Whom it names for the next height binds no byte of the body: where that is wrong the block is, and no sender.
+  checkCommitment(spec, coinbase, witnessTree.root)
 }
 
 /** A block whose body matches its header, by itself. */
@@ -107,7 +103,7 @@ export function* blockSanitySteps(block: Block, context: SanityContext): Steps {
   if (size > limits.blockSize) throw new RuleError('block-size', `${size} bytes, at most ${limits.blockSize}`)
   const coinbase = transactions[0] as Transaction
   checkCoinbaseSanity(coinbase, header.height, context)
-  if (context.spec.hasValidators && !namesNextValidators(context.spec, header.height, coinbase)) {
+  if (!namesNextValidators(context.spec, header.height, coinbase)) {
     throw new RuleError('coinbase-validators')
   }
   let cost = 0

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { checkCommitment, commitmentAttribute } from '../../../src/consensus/commitment.js'
+import { checkCommitment, commitmentAttribute, namesNextValidators } from '../../../src/consensus/commitment.js'
 import { concat, fromUtf8 } from '../../../src/primitives/bytes.js'
 import { sha256 } from '../../../src/primitives/hash.js'
-import { parseSpec } from '../../../src/primitives/spec.js'
+import { parseSpec, validatorsHash } from '../../../src/primitives/spec.js'
 import { type Attribute, attributeUsage, coinbaseInput, Transaction } from '../../../src/primitives/transaction.js'
 import { withoutValidators } from '../../support/chain.js'
 import { codeOf } from '../../support/refusal.js'
@@ -22,7 +22,8 @@ const memo = (...parts: Uint8Array[]): Attribute => ({ usage: attributeUsage.mem
 const magic = fromUtf8('LDG1')
 const entry = (tag: number, hash: Uint8Array) => concat(Uint8Array.of(tag), hash)
 const codeFor = (spec: typeof work, ...attributes: Attribute[]) =>
-  codeOf(() => checkCommitment(spec, 1, coinbase(...attributes), root))
+  codeOf(() => checkCommitment(spec, coinbase(...attributes), root))
+const names = (spec: typeof work, attribute: Attribute) => namesNextValidators(spec, 1, coinbase(attribute))
 
 describe('the commitment of a coinbase', () => {
   it('is the witness root, and the validators of the next height where there are any', () => {
@@ -36,8 +37,11 @@ describe('the commitment of a coinbase', () => {
   it('names the validators of the height after its own', () => {
     const keys = [1, 2, 3].map((person) => Buffer.from(testPublicKey(person)).toString('hex'))
     const changing = parseSpec(testSpec({ upgrades: [{ height: 2, name: 'fewer', parameters: { validators: keys } }] }))
-    expect(codeFor(changing, commitmentAttribute(changing, 1, root))).toBe(undefined)
-    expect(codeFor(changing, commitmentAttribute(confirmed, 1, root))).toBe('coinbase-validators')
+    expect(names(changing, commitmentAttribute(changing, 1, root))).toBe(true)
+    expect(names(changing, commitmentAttribute(confirmed, 1, root))).toBe(false)
+    // The body is whole all the same.
+    expect(codeFor(changing, commitmentAttribute(confirmed, 1, root))).toBe(undefined)
+    expect(names(work, commitmentAttribute(work, 1, root))).toBe(true)
     expect(commitmentAttribute(changing, 0, root)).toEqual(commitmentAttribute(confirmed, 0, root))
   })
 
@@ -71,6 +75,8 @@ describe('the commitment of a coinbase', () => {
 
   it('has the right hashes', () => {
     expect(codeFor(work, memo(magic, entry(1, new Uint8Array(32))))).toBe('coinbase-witness-root')
-    expect(codeFor(confirmed, memo(magic, entry(1, root), entry(3, root)))).toBe('coinbase-validators')
+    expect(codeFor(confirmed, memo(magic, entry(1, new Uint8Array(32)), entry(3, root)))).toBe('coinbase-witness-root')
+    expect(names(confirmed, memo(magic, entry(1, root), entry(3, root)))).toBe(false)
+    expect(names(confirmed, memo(magic, entry(1, root), entry(1, validatorsHash(confirmed, 2))))).toBe(false)
   })
 })
