@@ -6,14 +6,13 @@ export class ClosingLine implements Reporter {
     let passed = 0
     let failed = unhandled.length
     for (const module of modules) {
-      let tests = 0
+      const before = failed
       for (const test of module.children.allTests()) {
-        tests++
         if (test.result().state === 'passed') passed++
         else failed++
       }
-      // A file that broke before its tests were known failed as a whole.
-      if (tests === 0 && module.state() === 'failed') failed++
+      // A file that broke before its tests were known, or after them, failed as a whole.
+      if (failed === before && module.state() === 'failed') failed++
     }
     process.stdout.write(`${passed} passed, ${failed} failed\n`)
   }

@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { testPatience } from '../../test/support/patience.js'
 import { ClosingLine } from './closing-line.js'
 
 /** `npm run test:netns`: what needs network namespaces of its own. */
@@ -6,8 +7,10 @@ export default defineConfig({
   test: {
     include: ['test/netns/**/*.netns.ts'],
     reporters: ['default', new ClosingLine()],
-    testTimeout: 300_000,
-    hookTimeout: 120_000,
+    globalSetup: 'test/support/run.ts',
+    setupFiles: 'test/support/file.ts',
+    testTimeout: testPatience,
+    hookTimeout: testPatience,
     fileParallelism: false,
   },
 })

@@ -1,6 +1,7 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { startChild } from '../support/children.js'
 
 /**
  * Machines of a network of their own: Linux network namespaces with a cable each into one switch, which can be cut into
@@ -61,7 +62,7 @@ export class Lab {
     for (const { port } of this.#machines) ip('link', 'set', port, 'nomaster')
     const ports = this.#machines.map(({ port }) => port)
     const args = [here('slow-switch.py'), String(milliseconds), String(lossPercent), '1', ...ports]
-    this.#slow = spawn('python3', args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    this.#slow = startChild('python3', args, { stdio: ['ignore', 'pipe', 'inherit'] })
     await once(this.#slow.stdout as NodeJS.ReadableStream, 'data')
   }
 
@@ -93,7 +94,7 @@ export class Lab {
 }
 
 async function machine(number: number): Promise<Cabled> {
-  const holder = spawn('unshare', ['--net', 'sh', '-c', 'echo there; exec sleep 100000'], {
+  const holder = startChild('unshare', ['--net', 'sh', '-c', 'echo there; exec sleep 100000'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   await once(holder.stdout as NodeJS.ReadableStream, 'data')

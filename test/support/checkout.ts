@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, sym
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { startChild } from './children.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const copied = [
@@ -38,7 +39,7 @@ export class Checkout {
 
   /** Starts a command in a shell. */
   start(command: string): ChildProcess {
-    return spawn('sh', ['-c', command], { cwd: this.path, env: this.#env, stdio: ['ignore', 'pipe', 'pipe'] })
+    return startChild('sh', ['-c', command], { cwd: this.path, env: this.#env, stdio: ['ignore', 'pipe', 'pipe'] })
   }
 
   /** Runs a command in a shell; its output without the line break at the end. */

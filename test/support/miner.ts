@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { startChild } from './children.js'
 
 const script = fileURLToPath(new URL('../../scripts/miner.ts', import.meta.url))
 
@@ -7,10 +7,10 @@ const script = fileURLToPath(new URL('../../scripts/miner.ts', import.meta.url))
 export function mine(rpc: string, address: string, blocks: number, ...more: string[]): Promise<string[]> {
   const args = ['--import', 'tsx', script, '--rpc', rpc, '--address', address, '--blocks', String(blocks), ...more]
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = startChild(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
     const output = { out: '', err: '' }
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (output.out += text))
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (output.err += text))
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => (output.out += text))
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (output.err += text))
     child.once('error', reject)
     child.once('close', (code) => {
       if (code === 0) resolve(output.out.trimEnd().split('\n'))

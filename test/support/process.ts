@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { NodeClient } from '../../src/client/node-client.js'
+import { startChild } from './children.js'
 
 /** The built command: what a user runs. `npm ci` and `npm run build` make it. */
 const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
@@ -38,10 +39,6 @@ export interface SpawnOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
-const running = new Set<ChildProcess>()
-// A test that fails half-way must leave no node behind.
-process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')))
-
 /** A command of didledger as a process of its own. */
 export class CommandProcess {
   out = ''
@@ -54,22 +51,20 @@ export class CommandProcess {
     if (!existsSync(program)) throw new Error(`${program} is missing; run: npm run build`)
     const [command, ...rest] = [...through, process.execPath, program, ...args] as [string, ...string[]]
     const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('DIDLEDGER_'))
-    const child = spawn(command, rest, {
+    const child = startChild(command, rest, {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...Object.fromEntries(inherited), ...env },
       ...(cwd === undefined ? {} : { cwd }),
     })
     this.#child = child
-    running.add(child)
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.out += text
       this.#changed()
     })
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (this.err += text))
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.err += text))
     this.finished = new Promise((resolve, reject) => {
       child.once('error', reject)
       child.once('close', (code, signal) => {
-        running.delete(child)
         resolve({ code, signal, out: this.out, err: this.err })
         this.#changed()
       })
