@@ -19,7 +19,7 @@ const shown = (index: number) => {
 }
 
 describe('devnet --json', () => {
-  it('prints one line with everything a script needs, as the page says', { timeout: 60_000 }, async () => {
+  it('prints one line with everything a script needs, as the page says', async () => {
     const node = await NodeProcess.start('devnet')
     const { accounts, ...line } = lineOf(node)
     expect(accounts).toEqual(Array.from({ length: 10 }, (_, i) => ({ ...shown(i), balance: '10000.00000000' })))
@@ -37,7 +37,7 @@ describe('devnet --json', () => {
 })
 
 describe('devnet --accounts', () => {
-  it('shows so many with coins, which commands can use, and pays them once', { timeout: 60_000 }, async () => {
+  it('shows so many with coins, which commands can use, and pays them once', async () => {
     const dataDir = directories.fresh()
     for (const accounts of [12, 12, 3]) {
       const node = await NodeProcess.start('devnet', '--accounts', String(accounts), '--data-dir', dataDir)
@@ -54,7 +54,7 @@ describe('devnet --accounts', () => {
     await node.stop()
   })
 
-  it.each(['0', '101', '-1', '1.5', 'many', ''])('refuses %j', { timeout: 60_000 }, async (accounts) => {
+  it.each(['0', '101', '-1', '1.5', 'many', ''])('refuses %j', async (accounts) => {
     const { code: exit, err } = await run('devnet', `--accounts=${accounts}`)
     expect(exit).toBe(2)
     expect(err).toMatch(/accounts/)

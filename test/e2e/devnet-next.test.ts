@@ -49,7 +49,7 @@ async function paste(commands: readonly string[]): Promise<string[]> {
 describe('what a devnet says to do next can be pasted', () => {
   const did = (account: number) => devnetAccount(account).did
 
-  it('where nobody makes blocks', { timeout: 120_000 }, async () => {
+  it('where nobody makes blocks', async () => {
     const [send = '', create = '', ...rest] = await start('--no-automine')
     expect(await paste([send, create])).toEqual([
       'Sent.',
@@ -69,7 +69,7 @@ describe('what a devnet says to do next can be pasted', () => {
   it.each([
     ['--block-time 1', 3],
     ['', 4],
-  ])('on a chain that holds DIDs already: devnet %s', { timeout: 120_000 }, async (options, account) => {
+  ])('on a chain that holds DIDs already: devnet %s', async (options, account) => {
     expect(await paste(await start(options))).toEqual([
       'Sent and mined.',
       expect.stringMatching(`^Created ${did(account)}, valid until [^ ]*\\.$`),

@@ -6,6 +6,7 @@ import type { NodeStatus } from '../../src/cli/local-status.js'
 import { portOffsets } from '../../src/serving.js'
 import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
 import { CommandProcess, Directories, run, runJson, type StartLine } from '../support/process.js'
+import { Deadline } from '../support/patience.js'
 
 interface NetworkLine {
   readonly name: string
@@ -47,9 +48,9 @@ function processesIn(directory: string): number[] {
 }
 
 async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 90_000
+  const deadline = new Deadline(90)
   while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`${what} did not come about: ${network?.out}${network?.err}`)
+    if (deadline.over) throw new Error(`${what} did not come about: ${network?.out}${network?.err}`)
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
 }
@@ -67,42 +68,38 @@ const balanceOf = (rest: string, address: string) =>
   runJson<{ balance: string }[]>('wallet', 'balance', address, '--rest', rest).then((answer) => JSON.stringify(answer))
 
 describe('devnet --nodes 4', () => {
-  it(
-    'is a network: what is sent to one node is confirmed by all, with one of them dead as well',
-    { timeout: 240_000 },
-    async () => {
-      const { command, line } = await start()
-      const [first, , third] = line.nodes as [StartLine, StartLine, StartLine, StartLine]
-      expect(line).toMatchObject({ name: 'localnet', nodes: [{ height: 0 }, {}, {}, {}] })
-      expect(processesIn(`${line.dataDir}/node-`)).toHaveLength(4)
-      expect(line.accounts[0]?.balance).toBe('10000.00000000')
-      await until('a vote of all four', () => {
-        const now = statuses(command)
-        return now.length === 4 && now.every(({ signing, peers }) => signing === 'yes' && peers === 3)
-      })
+  it('is a network: what is sent to one node is confirmed by all, with one of them dead as well', async () => {
+    const { command, line } = await start()
+    const [first, , third] = line.nodes as [StartLine, StartLine, StartLine, StartLine]
+    expect(line).toMatchObject({ name: 'localnet', nodes: [{ height: 0 }, {}, {}, {}] })
+    expect(processesIn(`${line.dataDir}/node-`)).toHaveLength(4)
+    expect(line.accounts[0]?.balance).toBe('10000.00000000')
+    await until('a vote of all four', () => {
+      const now = statuses(command)
+      return now.length === 4 && now.every(({ signing, peers }) => signing === 'yes' && peers === 3)
+    })
 
-      const { address } = devnetAccount(1)
-      const pay = (amount: string) => {
-        const payment = ['--devnet-account', '0', '--to', address, '--amount', amount]
-        return runJson<{ height: number }>('wallet', 'send', '--genesis', 'localnet', '--rest', first.rest, ...payment)
-      }
-      await pay('12.5')
-      await until('the payment on node 3', async () => (await balanceOf(third.rest, address)).includes('10012.5'))
+    const { address } = devnetAccount(1)
+    const pay = (amount: string) => {
+      const payment = ['--devnet-account', '0', '--to', address, '--amount', amount]
+      return runJson<{ height: number }>('wallet', 'send', '--genesis', 'localnet', '--rest', first.rest, ...payment)
+    }
+    await pay('12.5')
+    await until('the payment on node 3', async () => (await balanceOf(third.rest, address)).includes('10012.5'))
 
-      const [second] = processesIn(`${line.dataDir}/node-2`) as [number]
-      process.kill(second, 'SIGKILL')
-      await until('the end of node 2', () => statuses(command)[1]?.state === 'ended: signal SIGKILL')
-      await pay('1')
-      await until('a block without node 2', async () => (await balanceOf(third.rest, address)).includes('10013.5'))
+    const [second] = processesIn(`${line.dataDir}/node-2`) as [number]
+    process.kill(second, 'SIGKILL')
+    await until('the end of node 2', () => statuses(command)[1]?.state === 'ended: signal SIGKILL')
+    await pay('1')
+    await until('a block without node 2', async () => (await balanceOf(third.rest, address)).includes('10013.5'))
 
-      command.kill('SIGINT')
-      expect(await command.finished).toMatchObject({ code: 0, err: '' })
-      expect(processesIn(line.dataDir)).toEqual([])
-      expect(existsSync(line.dataDir)).toBe(false)
-    },
-  )
+    command.kill('SIGINT')
+    expect(await command.finished).toMatchObject({ code: 0, err: '' })
+    expect(processesIn(line.dataDir)).toEqual([])
+    expect(existsSync(line.dataDir)).toBe(false)
+  })
 
-  it('goes on where it stopped, and leaves no process behind when it is killed', { timeout: 240_000 }, async () => {
+  it('goes on where it stopped, and leaves no process behind when it is killed', async () => {
     const dataDir = directories.fresh()
     const before = await start('--data-dir', dataDir)
     await until('a block', () => (statuses(before.command)[0]?.height ?? 0) > 0)
@@ -122,7 +119,7 @@ describe('devnet --nodes 4', () => {
     expect(processesIn(dataDir)).toEqual([])
   })
 
-  it('ends at once at a second signal, and leaves neither a node nor its directory', { timeout: 120_000 }, async () => {
+  it('ends at once at a second signal, and leaves neither a node nor its directory', async () => {
     const { command, line } = await start()
     // A node that hears nothing does not stop.
     const [second] = processesIn(`${line.dataDir}/node-2`) as [number]
@@ -135,7 +132,7 @@ describe('devnet --nodes 4', () => {
     expect(existsSync(line.dataDir)).toBe(false)
   })
 
-  it('lets a node vote that comes to the directory of fewer', { timeout: 240_000 }, async () => {
+  it('lets a node vote that comes to the directory of fewer', async () => {
     const dataDir = directories.fresh()
     const three = await start('--nodes', '3', '--data-dir', dataDir)
     const [first] = three.line.nodes as [StartLine]
@@ -153,7 +150,7 @@ describe('devnet --nodes 4', () => {
     expect(await command.finished).toMatchObject({ code: 0, err: '' })
   })
 
-  it('says why a node does not start, and leaves none behind', { timeout: 60_000 }, async () => {
+  it('says why a node does not start, and leaves none behind', async () => {
     const { port, close } = await listening()
     const dataDir = directories.fresh()
     try {

@@ -37,7 +37,7 @@ async function refusalOf(call: Promise<unknown>): Promise<NodeRefusal> {
 }
 
 describe('a devnet with snapshots', () => {
-  it('goes back as often as one likes, and is there after a kill', { timeout: 120_000 }, async () => {
+  it('goes back as often as one likes, and is there after a kill', async () => {
     const dataDir = directories.fresh()
     const start = () => NodeProcess.start('devnet', '--no-automine', '--data-dir', dataDir)
     let node = await start()
@@ -77,7 +77,7 @@ describe('a devnet with snapshots', () => {
     expect(await runJson('chain', 'verify', '--data-dir', dataDir)).toEqual({ height, tip, state, ok: true })
   })
 
-  it('is before or after a revert that a kill cuts short, never in between', { timeout: 120_000 }, async () => {
+  it('is before or after a revert that a kill cuts short, never in between', async () => {
     const dataDir = directories.fresh()
     const start = () => NodeProcess.start('devnet', '--no-automine', '--data-dir', dataDir)
     for (const delay of [0, 10]) {
@@ -99,7 +99,7 @@ describe('a devnet with snapshots', () => {
     expect(await runJson('chain', 'verify', '--data-dir', dataDir)).toMatchObject({ ok: true })
   })
 
-  it('refuses what is no snapshot', { timeout: 60_000 }, async () => {
+  it('refuses what is no snapshot', async () => {
     const node = await NodeProcess.start('devnet')
     for (const id of [0, 1, -1, 1.5, '1', '0x1', null, undefined, 2 ** 60]) {
       const { code, reason } = await refusalOf(revert(node, id))

@@ -26,7 +26,7 @@ beforeAll(async () => {
   pending = await waiting(node)
   await node.stop()
   held = await runJson<ChainInfo>('chain', 'info', '--data-dir', original)
-}, 60_000)
+})
 
 afterAll(() => directories.remove())
 
@@ -53,7 +53,7 @@ const failure = async (...args: string[]) => {
 }
 
 describe('one directory', () => {
-  it('serves one process at a time', { timeout: 60_000 }, async () => {
+  it('serves one process at a time', async () => {
     const directory = directories.copyOf(original)
     const node = await NodeProcess.start('devnet', '--no-automine', '--data-dir', directory)
     const busy = `error: another process is using ${directory}/chain; stop it, or choose another --data-dir\n`
@@ -69,7 +69,7 @@ describe('one directory', () => {
     expect((await verify(directory)).height).toBe(held.height + 1)
   })
 
-  it('holds one chain', { timeout: 60_000 }, async () => {
+  it('holds one chain', async () => {
     const other = /holds the chain devnet of another spec; choose another --data-dir/
     expect(await failure('start', '--genesis', 'pow', '--port-base', '0', '--data-dir', original)).toMatch(other)
     expect(await failure('chain', 'info', '--genesis', 'pow', '--data-dir', original)).toMatch(other)
@@ -88,7 +88,7 @@ describe('one directory', () => {
 describe('chain verify and chain reindex', () => {
   const account = parseAddress(devnetAccount(0).address) as ProgramHash
 
-  it('agree on a directory that is right, and rebuilding it changes nothing', { timeout: 60_000 }, async () => {
+  it('agree on a directory that is right, and rebuilding it changes nothing', async () => {
     const directory = directories.copyOf(original)
     expect(await verify(directory)).toMatchObject({ height: held.height, tip: held.tip, state: held.state })
     const rebuilt = await runJson('chain', 'reindex', '--data-dir', directory)
@@ -113,7 +113,7 @@ describe('chain verify and chain reindex', () => {
     ['a missing undo record', /undo record for height 4|table 0c/, (overlay) => overlay.del(keys.undo(4))],
     ['a missing confirm', /height 4 .*confirm/, (overlay) => overlay.del(keys.confirm(hashAt(overlay, 4)))],
     ['a missing transaction', /height 4/, (overlay) => overlay.del(keys.transaction(4, 3))],
-  ])('find %s', { timeout: 60_000 }, async (what, message, edit) => {
+  ])('find %s', async (what, message, edit) => {
     const directory = directories.copyOf(original)
     await tamper(directory, edit)
     const err = await failure('chain', 'verify', '--data-dir', directory)
@@ -134,7 +134,7 @@ describe('chain verify and chain reindex', () => {
     await node.stop()
   })
 
-  it('say in words up to which height blocks could be read', { timeout: 60_000 }, async () => {
+  it('say in words up to which height blocks could be read', async () => {
     const directory = directories.copyOf(original)
     await tamper(directory, (overlay) => overlay.del(keys.transaction(6, 1)))
     const { code, out } = await run('chain', 'reindex', '--data-dir', directory)
@@ -144,7 +144,7 @@ describe('chain verify and chain reindex', () => {
 })
 
 describe('a reindex that was killed between taking the old database away and putting the new one in', () => {
-  it.each(['start', 'info'])('is finished by the next command: %s', { timeout: 60_000 }, async (next) => {
+  it.each(['start', 'info'])('is finished by the next command: %s', async (next) => {
     const directory = directories.copyOf(original)
     renameSync(join(directory, 'chain'), join(directory, 'chain.new'))
     if (next === 'start') await (await NodeProcess.start('devnet', '--no-automine', '--data-dir', directory)).stop()
@@ -155,7 +155,7 @@ describe('a reindex that was killed between taking the old database away and put
 describe('chain export and chain import', () => {
   const file = join(directories.root, 'blocks.bin')
 
-  it('carry a chain into another directory, all rules checked', { timeout: 60_000 }, async () => {
+  it('carry a chain into another directory, all rules checked', async () => {
     const exported = await runJson('chain', 'export', file, '--data-dir', original)
     expect(exported).toEqual({ height: held.height, tip: held.tip, file })
     const directory = directories.fresh()
@@ -175,7 +175,7 @@ describe('chain export and chain import', () => {
     ['is changed', /: the file is damaged after \d blocks: a checksum does not match/, (copy) => flip(copy)],
     ['is none', /: it is no file of blocks/, (copy) => writeFileSync(copy, 'once upon a time '.repeat(9))],
     ['is empty', /: it is no file of blocks/, (copy) => truncateSync(copy)],
-  ])('refuse a file that %s', { timeout: 60_000 }, async (_, message, edit) => {
+  ])('refuse a file that %s', async (_, message, edit) => {
     const copy = directories.fresh('blocks')
     writeFileSync(copy, readFileSync(file))
     edit(copy)

@@ -1,15 +1,17 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
 import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
+import { startChild } from '../support/children.js'
 import { ChainView } from '../support/events.js'
 import { Dice, Payer } from '../support/load.js'
 import { repositoryFile } from '../support/markdown.js'
 import { Directories, NodeProcess, runJson } from '../support/process.js'
 import { WsClient } from '../support/ws.js'
+import { Deadline } from '../support/patience.js'
 
 const directories = new Directories()
 afterAll(() => directories.remove())
@@ -32,7 +34,7 @@ async function reach(node: NodeProcess, height: number): Promise<void> {
 async function expectSame(client: WsClient, view: ChainView, node: NodeProcess): Promise<void> {
   const height = await node.client.height()
   const tip = await node.hashAt(height)
-  await client.until(() => view.tip?.hash === tip, 30_000)
+  await client.until(() => view.tip?.hash === tip)
   const operations: string[] = []
   for (const [at, block] of view.blocks.entries()) {
     const { body } = await node.get(`block/details/height/${at}`)
@@ -44,7 +46,7 @@ async function expectSame(client: WsClient, view: ChainView, node: NodeProcess):
 }
 
 describe('a client that has nothing but events', () => {
-  it('follows reorganisations and restarts', { timeout: 240_000 }, async () => {
+  it('follows reorganisations and restarts', async () => {
     const payer = new Payer(new Dice(21), 'pow')
     const [a, b] = [directories.fresh('a'), directories.fresh('b')]
     const exported = `${directories.root}/blocks`
@@ -124,7 +126,7 @@ describe('a client that has nothing but events', () => {
     await node.stop()
   })
 
-  it('sees a devnet go back in time', { timeout: 60_000 }, async () => {
+  it('sees a devnet go back in time', async () => {
     const node = await NodeProcess.start('devnet', '--no-automine')
     const view = new ChainView()
     const client = await follow(node, view, {})
@@ -146,7 +148,7 @@ describe('a client that has nothing but events', () => {
 })
 
 describe('the client of docs/events.md', () => {
-  it('prints what happens and goes on when the node comes back', { timeout: 60_000 }, async () => {
+  it('prints what happens and goes on when the node comes back', async () => {
     const code = /```js\n([^]*?)```/.exec(repositoryFile('docs/events.md'))?.[1] ?? ''
     expect(code.trim().split('\n')).toHaveLength(10)
     const dataDir = directories.fresh('devnet')
@@ -159,7 +161,7 @@ describe('the client of docs/events.md', () => {
       through.on('error', () => socket.destroy())
     }).listen(0, '127.0.0.1')
     await once(door, 'listening')
-    const client = spawn(
+    const client = startChild(
       process.execPath,
       ['--input-type=module', '-e', code.replace('20335', String((door.address() as AddressInfo).port))],
       { cwd: fileURLToPath(new URL('../..', import.meta.url)), stdio: ['ignore', 'pipe', 'pipe'] },
@@ -190,9 +192,9 @@ function outputOf(child: ChildProcess): { text(): string; until(pattern: RegExp)
     stream?.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
   }
   const until = async (pattern: RegExp) => {
-    const deadline = Date.now() + 20_000
+    const deadline = new Deadline()
     while (!pattern.test(text)) {
-      if (Date.now() > deadline) throw new Error(`no ${pattern.source} in: ${text}`)
+      if (deadline.over) throw new Error(`no ${pattern.source} in: ${text}`)
       await sleep(50)
     }
   }

@@ -23,7 +23,7 @@ async function call(rpc: string, method: string, params: unknown): Promise<Reply
 }
 
 describe('an outside miner', () => {
-  it('extends a chain without validators, also after a restart of the node', { timeout: 120_000 }, async () => {
+  it('extends a chain without validators, also after a restart of the node', async () => {
     const payer = new Payer(new Dice(12), 'pow')
     const dataDir = directories.fresh()
     const start = () => NodeProcess.start('start', ...genesis, '--data-dir', dataDir)
@@ -58,7 +58,7 @@ describe('an outside miner', () => {
     expect(info.height).toBe(5)
   })
 
-  it('extends a devnet that makes no blocks itself', { timeout: 60_000 }, async () => {
+  it('extends a devnet that makes no blocks itself', async () => {
     const node = await NodeProcess.start('devnet', '--no-automine')
     const found = await mine(node.line.rpc, miner, 2, '--interval', '0')
     expect(found).toHaveLength(2)

@@ -64,7 +64,7 @@ describe('three of four', () => {
     expect(await runJson('wallet', 'multisig', 'address', '--required', '3', ...others, ...own)).toEqual(told)
     await runJson('wallet', 'send', '--devnet-account', '5', '--to', address, '--amount', '100', ...rest())
     expect(await balance(address)).toBe('100.00000000')
-  }, 120_000)
+  })
 
   it('is refused with two signatures, here and by the node, and mined with three', async () => {
     const before = Number(await balance(recipient))
@@ -104,7 +104,7 @@ describe('three of four', () => {
     const left = (100 - 25 - Number(fee)).toFixed(8)
     expect(await balance(address)).toBe(left)
     expect(Number(await balance(recipient)) - before).toBe(25)
-  }, 120_000)
+  })
 
   it('is signed in parallel with the bytes of signing in turn, and with a fourth signature mined too', async () => {
     const held = Number(await balance(address))
@@ -131,7 +131,7 @@ describe('three of four', () => {
 
     expect(await runJson('wallet', 'send', file('all.json'), ...rest())).toMatchObject({ txid })
     expect(await balance(address)).toBe((held - 10 - Number(fee)).toFixed(8))
-  }, 120_000)
+  })
 })
 
 describe('docs/wallet.md', () => {
@@ -157,5 +157,5 @@ describe('docs/wallet.md', () => {
         out: masked(output),
       })
     }
-  }, 120_000)
+  })
 })

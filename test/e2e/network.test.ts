@@ -31,7 +31,7 @@ describe('four validators and two followers', () => {
   })
   afterEach(() => network.close())
 
-  it('are one chain, whatever happens to one of them', { timeout: 240_000 }, async () => {
+  it('are one chain, whatever happens to one of them', async () => {
     const [first, , third, fourth, follower, other] = network.members as [
       Member,
       Member,
@@ -75,7 +75,7 @@ describe('four validators and two followers', () => {
     expect((await late.node.get('node/state')).body.Result).toMatchObject({ Neighbors: { length: 6 } })
   })
 
-  it('leave a follower behind that its owner cuts off, and take it back', { timeout: 240_000 }, async () => {
+  it('leave a follower behind that its owner cuts off, and take it back', async () => {
     const [first, , , , follower, other] = network.members as [Member, Member, Member, Member, Member, Member]
     interface Known {
       readonly id: number
@@ -111,7 +111,7 @@ describe('four validators and two followers', () => {
     await expectOneChain(network.members, sent)
   })
 
-  it('go on with three, wait with two, and go on again', { timeout: 240_000 }, async () => {
+  it('go on with three, wait with two, and go on again', async () => {
     const [, second, third, fourth] = network.members as [Member, Member, Member, Member]
     await network.mined(await network.pay(second, 0))
     await fourth.stop('SIGKILL')
@@ -136,7 +136,7 @@ describe('a node that does not fit', () => {
   })
   afterEach(() => network.close())
 
-  it('of another chain is told so and left alone', { timeout: 120_000 }, async () => {
+  it('of another chain is told so and left alone', async () => {
     const spec = JSON.parse(readFileSync(localnet, 'utf8')) as { time: number }
     const genesis = directories.fresh('other.json')
     writeFileSync(genesis, JSON.stringify({ ...spec, time: spec.time + 1 }))
@@ -150,7 +150,7 @@ describe('a node that does not fit', () => {
     expect(await stranger.height()).toBe(0)
   })
 
-  it('whose clock is wrong follows all the same, and its proposals do no harm', { timeout: 120_000 }, async () => {
+  it('whose clock is wrong follows all the same, and its proposals do no harm', async () => {
     const env = { NODE_OPTIONS: `--import=${skewedClock}`, SKEW_MS: String(3_600_000) }
     const fast = network.at(3)
     await fast.stop()

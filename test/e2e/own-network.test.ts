@@ -5,6 +5,7 @@ import { callRpc } from '../../src/client/rpc.js'
 import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
 import { until } from '../support/network.js'
 import { Directories, NodeProcess, runJson } from '../support/process.js'
+import { testPatience } from '../support/patience.js'
 
 /** A network with a spec and keys of its own, run as docs/network.md says. */
 
@@ -38,7 +39,7 @@ async function stop(node: NodeProcess): Promise<void> {
 }
 
 const ask = <T>(node: NodeProcess, method: string, params: object = {}) =>
-  callRpc(node.line.rpc, method, { ...params }, { timeout: 10_000 }) as Promise<T>
+  callRpc(node.line.rpc, method, { ...params }, { timeout: testPatience }) as Promise<T>
 
 /** The same by the owner of the node. */
 async function command(node: NodeProcess, method: string, params: object): Promise<unknown> {
@@ -63,7 +64,7 @@ function pay(node: NodeProcess): Promise<unknown> {
 describe('a network of four validators', () => {
   let nodes: NodeProcess[]
 
-  it('makes blocks with three of them', { timeout: 120_000 }, async () => {
+  it('makes blocks with three of them', async () => {
     nodes = [await validator(1), await validator(2), await validator(3)]
     await pay(nodes[0] as NodeProcess)
     expect(await height(nodes[0] as NodeProcess)).toBeGreaterThan(0)
@@ -90,9 +91,9 @@ describe('a network of four validators', () => {
       const said = await signing(third)
       return said === 'yes' || said
     })
-  }, 300_000)
+  })
 
-  it('is joined by a node that is told of a peer, and left when it bans that one', { timeout: 120_000 }, async () => {
+  it('is joined by a node that is told of a peer, and left when it bans that one', async () => {
     const [first] = nodes as [NodeProcess]
     const follower = await NodeProcess.start(
       ...['start', '--genesis', spec, '--data-dir', join(directory, 'follower'), '--p2p-host', '127.0.0.1'],

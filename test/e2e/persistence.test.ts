@@ -3,6 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
 import { Dice, Payer } from '../support/load.js'
 import { type ChainInfo, Directories, NodeProcess, runJson } from '../support/process.js'
+import { testPatience } from '../support/patience.js'
 
 const directories = new Directories()
 afterAll(() => directories.remove())
@@ -27,7 +28,7 @@ async function stateOf(node: NodeProcess) {
 }
 
 describe('a data directory', () => {
-  it.each(['SIGTERM', 'SIGKILL'] as const)('brings everything back after %s', { timeout: 60_000 }, async (signal) => {
+  it.each(['SIGTERM', 'SIGKILL'] as const)('brings everything back after %s', async (signal) => {
     const dataDir = directories.fresh()
     const start = () => NodeProcess.start('devnet', '--no-automine', '--data-dir', dataDir)
     const payer = new Payer(new Dice(1))
@@ -63,18 +64,18 @@ describe('a data directory', () => {
     expect(await runJson('chain', 'verify', '--data-dir', dataDir)).toEqual({ height, tip, state, ok: true })
   })
 
-  it('mines what was pending when automatic mining comes back', { timeout: 60_000 }, async () => {
+  it('mines what was pending when automatic mining comes back', async () => {
     const dataDir = directories.fresh()
     let node = await NodeProcess.start('devnet', '--no-automine', '--data-dir', dataDir)
     const transfer = await new Payer(new Dice(2)).transfer(node.client, 0, address(1), 1n)
     const txid = await node.client.sendRawTransaction(transfer.toHex())
     await node.stop('SIGKILL')
     node = await NodeProcess.start('devnet', '--data-dir', dataDir)
-    expect((await node.client.waitForBlock(txid, { timeout: 10_000 })).height).toBe(1)
+    expect((await node.client.waitForBlock(txid, { timeout: testPatience })).height).toBe(1)
     await node.stop()
   })
 
-  it('is a temporary one that goes when none is named', { timeout: 60_000 }, async () => {
+  it('is a temporary one that goes when none is named', async () => {
     const node = await NodeProcess.start('devnet')
     expect(existsSync(node.line.dataDir)).toBe(true)
     expect(await node.stop('SIGINT')).toMatchObject({ code: 0, err: '' })

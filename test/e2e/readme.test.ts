@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Checkout, innermost } from '../support/checkout.js'
 import { code, commandsOf, fencedBlocks, repositoryFile, section, tableRows } from '../support/markdown.js'
+import { Deadline } from '../support/patience.js'
 
 /** The pages are run as a reader would run them, and what they show is compared with what comes out. */
 
@@ -115,7 +116,7 @@ describe('a devnet, and what README.md, the devnet itself and docs/devnet.md say
   it('answers the tour as README.md shows', async () => {
     expect(commandsOf(tour).length).toBeGreaterThanOrEqual(10)
     await follow(tour)
-  }, 180_000)
+  })
 
   it('takes the commands that it prints itself', async () => {
     const commands = [...printed.matchAll(/^ {2}(npx didledger .*)$/gm)].map(([, command]) => command as string)
@@ -136,7 +137,7 @@ describe('a devnet, and what README.md, the devnet itself and docs/devnet.md say
       expect.stringMatching(`^Created ${did}, valid until `),
       `${did} is valid.`,
     ])
-  }, 60_000)
+  })
 
   it('runs the library example of README.md', async () => {
     const library = section(readme, 'Library')
@@ -151,7 +152,7 @@ describe('a devnet, and what README.md, the devnet itself and docs/devnet.md say
 
   it('answers the dev_ methods as docs/devnet.md shows', async () => {
     await follow(section(repositoryFile('docs/devnet.md'), 'Methods'))
-  }, 60_000)
+  })
 
   it('ends on SIGINT with 0 and leaves nothing behind', async () => {
     const directory = /^Data +(\S+)$/m.exec(printed)?.[1] ?? ''
@@ -190,7 +191,7 @@ describe('a network, as README.md shows it', () => {
     return { printed, child }
   }
 
-  it('begins, pays, and is joined by a fifth node', { timeout: 240_000 }, async () => {
+  it('begins, pays, and is joined by a fifth node', async () => {
     for (const base of [20330, 21330, 22330, 23330, 24330]) await requireFree(base + 4)
     const [four, pay, third, fifth, again] = commandsOf(section(readme, 'A network')) as Commands
     const { printed, child } = await start(four.command, 'Ctrl-C stops all nodes.\n')
@@ -221,9 +222,9 @@ describe('a network, as README.md shows it', () => {
 
   /** Other nodes hear of it a moment later. */
   async function expectEventually({ command, output }: Command): Promise<void> {
-    const deadline = Date.now() + 60_000
+    const deadline = new Deadline(60)
     let { out } = await checkout.run(command)
-    while (out !== output && Date.now() < deadline) {
+    while (out !== output && !deadline.over) {
       await new Promise((resolve) => setTimeout(resolve, 200))
       ;({ out } = await checkout.run(command))
     }

@@ -25,7 +25,7 @@ async function reach(node: NodeProcess, height: number): Promise<void> {
 }
 
 describe('two branches of a chain without validators', () => {
-  it('become the longer one, and what the other held waits again', { timeout: 180_000 }, async () => {
+  it('become the longer one, and what the other held waits again', async () => {
     const payer = new Payer(new Dice(11), 'pow')
     const [a, b] = [directories.fresh('a'), directories.fresh('b')]
     const file = (name: string) => `${directories.root}/${name}.blocks`

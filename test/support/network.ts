@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { toHex } from '../../src/primitives/bytes.js'
 import { devnetAccount, devnetValidatorKey } from '../../src/wallet/devnet-accounts.js'
 import { Dice, Payer } from './load.js'
+import { Deadline } from './patience.js'
 import { type Directories, NodeProcess, type SpawnOptions } from './process.js'
 
 /** Nodes of a network as processes of their own. */
@@ -153,11 +154,11 @@ export class TestNetwork {
   }
 }
 
-/** Polls until a condition holds, and fails with what it said last when it does not in time. */
+/** Polls until a condition holds, and fails with what it said last when an idle machine would have had many times the seconds. */
 export async function until(what: string, seconds: number, condition: () => Promise<true | string>): Promise<void> {
-  const deadline = Date.now() + seconds * 1000
+  const deadline = new Deadline(seconds)
   let last: true | string = 'never looked'
-  while (Date.now() < deadline) {
+  while (!deadline.over) {
     last = await condition().catch((error: unknown) => String(error))
     if (last === true) return
     await new Promise((resolve) => setTimeout(resolve, 100))

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Link, LinkOwner, Protocol, Topic, Verdict } from '../../src/network/link.js'
 import { type NodeTransport, openTransport, type TransportOptions } from '../../src/network/transport.js'
 import { systemEnv } from '../../src/system.js'
+import { eventually } from './patience.js'
 
 /** Real transports on this machine, with an owner that writes down what it is told. */
 
@@ -106,11 +107,7 @@ export async function closeNodes(): Promise<void> {
   await Promise.all([...open].map((node) => node.close()))
 }
 
-/** Resolves when it holds; rejects after `patience` milliseconds. */
-export async function until(holds: () => boolean, patience = 10_000): Promise<void> {
-  const deadline = Date.now() + patience
-  while (!holds()) {
-    if (Date.now() > deadline) throw new Error(`not within ${patience} ms: ${holds.toString()}`)
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
+/** Resolves when it holds. */
+export function until(holds: () => boolean): Promise<void> {
+  return eventually(holds.toString(), holds)
 }

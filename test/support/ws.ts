@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { type ClientOptions, WebSocket } from 'ws'
 import type { ToldEvent } from './events.js'
+import { Deadline } from './patience.js'
 
 export interface RpcAnswer {
   readonly id: unknown
@@ -66,18 +67,17 @@ export class WsClient {
     return result as T
   }
 
-  /** Waits until what was told fits; an error after ten seconds, or when the connection ends before. */
-  async until(fits: () => boolean, milliseconds = 10_000): Promise<void> {
-    const deadline = Date.now() + milliseconds
+  /** Waits until what was told fits; an error when it never does, or the connection ends before. */
+  async until(fits: () => boolean): Promise<void> {
+    const deadline = new Deadline()
     while (!fits()) {
-      const left = deadline - Date.now()
-      if (left <= 0 || this.ws.readyState === WebSocket.CLOSED) {
+      if (deadline.over || this.ws.readyState === WebSocket.CLOSED) {
         throw new Error(`still not after ${this.told.length} messages: ${fits.toString()}`)
       }
       let timer: NodeJS.Timeout | undefined
       await new Promise<void>((resolve) => {
         this.#changed = resolve
-        timer = setTimeout(resolve, Math.min(left, 100))
+        timer = setTimeout(resolve, 100)
       })
       clearTimeout(timer)
     }

@@ -299,5 +299,5 @@ describe('POST transaction', () => {
     expectFailure(chunked, 413, 41003)
     expectFailure(await send('00'.repeat(8_000_000)), 400, 43001)
     await expectUnharmed()
-  }, 30_000)
+  })
 })

@@ -87,7 +87,7 @@ it('closes those who leave most unread, and keeps within the bound', async () =>
     socket.pause()
   }
   const unread = () => [...open].reduce((sum, { writableLength }) => sum + writableLength, 0)
-  await expect.poll(unread, { timeout: 10_000, interval: 20 }).toBeGreaterThan(40 * megabyte)
-  await expect.poll(unread, { timeout: 10_000, interval: 20 }).toBeLessThanOrEqual(40 * megabyte)
+  await expect.poll(unread, { interval: 20 }).toBeGreaterThan(40 * megabyte)
+  await expect.poll(unread, { interval: 20 }).toBeLessThanOrEqual(40 * megabyte)
   expect(open.size).toBeGreaterThan(0)
 })

@@ -145,7 +145,7 @@ describe('taking a chain back', () => {
     await copy.close()
   })
 
-  it('goes below the depth of reorganisations, in batches of a bounded size', { timeout: 60_000 }, async () => {
+  it('goes below the depth of reorganisations, in batches of a bounded size', async () => {
     const test = await open()
     const genesis = await rowsOf(test)
     await test.mine(rewindBlocks + 300)

@@ -59,6 +59,8 @@ export class Workbench {
   /** Answers for prompts, in order; without any there is no terminal. */
   answers: string[] | undefined
   env: Record<string, string> = { DIDLEDGER_PASSWORD: 'correct horse' }
+  /** Everything that commands wrote beside their output, as they wrote it. */
+  said = ''
   #draws = 0
 
   path(name: string): string {
@@ -79,7 +81,10 @@ export class Workbench {
       random: { bytes: (length) => this.#random(length) },
       env: this.env,
       out: (text) => void (out += text),
-      err: (text) => void (err += text),
+      err: (text) => {
+        err += text
+        this.said += text
+      },
       prompt: answers && ((question) => Promise.resolve(answers.shift() ?? `no answer to ${question}`)),
     }
     const code = await runCommand(args, context)

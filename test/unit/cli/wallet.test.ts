@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseSpec } from '../../../src/primitives/spec.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
 import { devnetAccount, devnetMnemonic } from '../../../src/wallet/devnet-accounts.js'
@@ -163,14 +163,16 @@ describe('didledger wallet', () => {
       ...['--devnet-account', String(account)],
     ]
     const runs = [bench.run(...call(0)), bench.run(...call(1), '--json')]
-    await vi.waitFor(() => expect(node.pool).toHaveLength(2))
+    await expect.poll(() => node.pool).toHaveLength(2)
     const ofFirst = node.pool.find(({ inputs }) => inputs[0]?.index === 0)?.txid
-    setTimeout(() => node.mine(), 2300)
+    // Both have waited for as long, or nearly so, when one of them says it.
+    await expect.poll(() => bench.said).toContain('waiting for a block')
+    setTimeout(() => node.mine(), 300)
     const [plain, json] = await Promise.all(runs)
     expect(plain).toMatchObject({ code: 0, err: `accepted ${ofFirst}, waiting for a block\n` })
     expect(json).toMatchObject({ code: 0, err: '' })
     const quick = bench.run(...call(0))
-    await vi.waitFor(() => expect(node.pool).toHaveLength(1))
+    await expect.poll(() => node.pool).toHaveLength(1)
     node.mine()
     expect(await quick).toMatchObject({ code: 0, err: '' })
   })

@@ -11,6 +11,7 @@ import { selectBackend } from '../../../src/crypto/verify.js'
 import type { SignatureCheck } from '../../../src/primitives/signature.js'
 import { compileModules } from '../../support/compiled.js'
 import { checkOf, quickSigner, signatureLoad } from '../../support/signatures.js'
+import { testPatience } from '../../support/patience.js'
 
 const compiled = compileModules(['crypto/worker.ts', 'crypto/pool.ts'])
 const worker = compiled.url('crypto/worker.js')
@@ -149,7 +150,7 @@ describe('verifier pool', () => {
       const bad = { message: new Uint8Array(1), keys: [new Uint8Array(33).fill(2)], signatures: [new Uint8Array(64)] }
       console.log(await pool.verifyAll(Array.from({ length: 100 }, () => bad)))
       await pool.close()`
-    const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { timeout: 30_000 })
+    const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { timeout: testPatience })
     expect((await run).stdout.trim()).toBe('0')
   })
 })

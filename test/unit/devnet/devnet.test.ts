@@ -56,7 +56,7 @@ describe('a devnet', () => {
       for (let turns = round % 4; turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve))
       await control.faucet(devnetAccount(1).address, coin)
       await others
-      await expect.poll(() => node.mempool.size, { timeout: 5000 }).toBe(0)
+      await expect.poll(() => node.mempool.size).toBe(0)
     }
   })
 

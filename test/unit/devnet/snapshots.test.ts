@@ -45,7 +45,7 @@ async function settled(database: TestDevnet['chain']['database']): Promise<void>
 }
 
 describe('random use of a devnet with snapshots', () => {
-  it.each([1, 2, 3, 4, 5])('comes back to what was each time (seed %i)', { timeout: 60_000 }, async (seed) => {
+  it.each([1, 2, 3, 4, 5])('comes back to what was each time (seed %i)', async (seed) => {
     const roll = dice(seed)
     const net = await testDevnet()
     const { chain, clock, devnet } = net
@@ -271,7 +271,7 @@ describe('mining and reverts', () => {
     const net = await open({ mining: { kind: 'automine' } })
     const { chain, devnet } = net
     const mined = async () => {
-      await expect.poll(() => chain.mempool.size, { timeout: 5000 }).toBe(0)
+      await expect.poll(() => chain.mempool.size).toBe(0)
       return chain.reader.height
     }
     const id = await devnet.snapshot()
@@ -346,12 +346,12 @@ describe('mining and reverts', () => {
     const { chain, devnet, timers } = net
     const id = await devnet.snapshot()
     timers.fire()
-    await expect.poll(() => chain.reader.height, { timeout: 5000 }).toBe(1)
+    await expect.poll(() => chain.reader.height).toBe(1)
     await devnet.revert(id)
     expect(chain.reader.height).toBe(0)
     expect(timers.pending).toEqual([7000])
     timers.fire()
-    await expect.poll(() => chain.reader.height, { timeout: 5000 }).toBe(1)
+    await expect.poll(() => chain.reader.height).toBe(1)
     // Those that are over while the revert is under way count for nothing either.
     const reverted = devnet.revert(id)
     timers.fire()
@@ -380,7 +380,7 @@ describe('mining and reverts', () => {
       ])
     }
     await devnet.mine(1)
-    await expect.poll(() => chain.mempool.size, { timeout: 5000 }).toBe(0)
+    await expect.poll(() => chain.mempool.size).toBe(0)
     expect(chain.log.errors).toEqual([])
     const { pool, poolRows } = await stateOf(net)
     expect(poolRows).toEqual([...pool].sort())
@@ -391,7 +391,7 @@ describe('mining and reverts', () => {
 })
 
 describe('questions while the chain goes ahead and back', () => {
-  it('are answered from one state or the other, never from both', { timeout: 60_000 }, async () => {
+  it('are answered from one state or the other, never from both', async () => {
     const { chain, devnet, resolver } = await open()
     const { did, create, update } = holder()
     const { txid } = await chain.send(await chain.carry(create(), did))

@@ -346,7 +346,7 @@ describe('any sequence of operations', () => {
     credential: fc.constantFrom('none', 'own', 'foreign'),
   })
 
-  it('keeps the invariants', { timeout: 120_000 }, () => {
+  it('keeps the invariants', () => {
     const holders = [ada, bob] as const
     const documents = holders.map((owner, index) => {
       const other = holders[1 - index] as Holder

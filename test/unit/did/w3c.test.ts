@@ -128,7 +128,7 @@ describe('w3cDocument', () => {
       }),
       { numRuns: 1000 },
     )
-  }, 120_000)
+  })
 })
 
 describe('isKeyIdentifier', () => {

@@ -30,7 +30,7 @@ describe('the answers of a node', () => {
   let exchanges: Awaited<ReturnType<typeof runSamples>>
   beforeAll(async () => {
     exchanges = await runSamples(names)
-  }, 60_000)
+  })
 
   it.each(methods.map(({ name, result }) => ({ name, result })))('$name keeps to its schema', ({ name, result }) => {
     const { answer } = exchanges.get(name) as { answer: object }

@@ -411,7 +411,7 @@ describe('EventLog', () => {
 })
 
 describe('a client that comes and goes while branches take turns', () => {
-  it('always ends with the chain of the node', { timeout: 300_000 }, async () => {
+  it('always ends with the chain of the node', async () => {
     const tree = await branches()
     const block = fc.record({
       what: fc.constant('block' as const),

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import type { EventLog } from '../../../src/events/log.js'
 import { nodeEvents } from '../../../src/library/events.js'
 import { quietLog } from '../../support/chain.js'
@@ -19,7 +19,7 @@ it('tells every listener that the node cannot go on, and logs what one throws', 
   await failure.catch(() => {})
   await Promise.resolve()
   expect(heard).toEqual(['the disk is full'])
-  await vi.waitFor(() => expect(log.errors).toHaveLength(2))
+  await expect.poll(() => log.errors).toHaveLength(2)
   expect(log.errors).toEqual([
     { fields: { event: 'error', error: 'Error: a listener of mine' }, message: 'a listener of the node failed' },
     { fields: { event: 'error', error: 'Error: another one, later' }, message: 'a listener of the node failed' },

@@ -17,6 +17,7 @@ import { accountSource } from '../../../src/library/wallet.js'
 import { withoutValidators } from '../../support/chain.js'
 import { testKey, testPublicKey, testSpec } from '../../support/spec.js'
 import { toHex } from '../../../src/primitives/bytes.js'
+import { testPatience } from '../../support/patience.js'
 
 const account = accountSource({ kind: 'keys', privateKeys: [testKey(10)] })(0)
 const timing = { minInterval: 100, maxDrift: 5000, propose: 1000, delta: 500 }
@@ -48,14 +49,14 @@ function directory(): string {
 }
 
 describe('peers of a node in this process', () => {
-  it('says that nothing is known while none was reached', { timeout: 60_000 }, async () => {
+  it('says that nothing is known while none was reached', async () => {
     const spec = testSpec({ maturity: 1, ...withoutValidators })
     const node = await start({ spec, peers: ['127.0.0.1:1'], api: { portBase: 0 } })
     const asked = node.resolver.resolve('did:ledger:iXYqFNd8LoYH8ZBkVuTXkzBeQrbqqpbSBq')
     await expect(asked).rejects.toMatchObject({ code: 'resolver-behind' })
     await expect(asked).rejects.toThrow('no peer has been reached yet')
     expect(node.sync).toMatchObject({ stage: 'idle', catchingUp: true, height: 0, reason: 'no peers' })
-    const status = await callRpc(node.api?.rpc ?? '', 'getsyncstatus', {}, { timeout: 5000 })
+    const status = await callRpc(node.api?.rpc ?? '', 'getsyncstatus', {}, { timeout: testPatience })
     expect(status).toMatchObject({ stage: 'idle', catchingup: true, height: 0, reason: 'no peers' })
     const first = await start({ spec, listen: loopback })
     await node.peers?.connect(first.peers?.addresses[0] ?? '')
@@ -63,14 +64,12 @@ describe('peers of a node in this process', () => {
     expect(node.sync.catchingUp).toBe(false)
   })
 
-  it('follows a node that mines, and resolves what was registered there', { timeout: 60_000 }, async () => {
+  it('follows a node that mines, and resolves what was registered there', async () => {
     const spec = testSpec({ maturity: 1, ...withoutValidators })
     const miner = await start({ spec, mineTo: account.address, listen: loopback })
     const [place = ''] = miner.peers?.addresses ?? []
     expect(place).toMatch(/^\/ip4\/127\.0\.0\.1\/tcp\/\d+\/p2p\//)
-    await expect
-      .poll(() => miner.chain.balance(account.address) > 0n && miner.chain.height, { timeout: 40_000 })
-      .toBeGreaterThan(2)
+    await expect.poll(() => miner.chain.balance(account.address) > 0n && miner.chain.height).toBeGreaterThan(2)
     const { did, txid } = await miner.wallet.createDid({ account })
     await miner.chain.waitFor(txid)
 
@@ -134,7 +133,7 @@ describe('peers of a node in this process', () => {
     expect((foreign as RuleError).code).toBe('peer-genesis')
   })
 
-  it('votes with a key', { timeout: 30_000 }, async () => {
+  it('votes with a key', async () => {
     const spec = testSpec({ validators: [toHex(testPublicKey(0))], timing: { ...timing, emptyInterval: 1000 } })
     const node = await start({ spec, dataDir: directory(), validatorKey: toHex(testKey(0)), listen: loopback })
     expect(node.voting?.signing).toBe('yes')

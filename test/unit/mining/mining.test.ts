@@ -8,6 +8,7 @@ import { personHash } from '../../support/blocks.js'
 import { oneValidator, TestChain } from '../../support/chain.js'
 import { Mining } from '../../../src/mining/mining.js'
 import { systemEnv } from '../../../src/system.js'
+import { Deadline } from '../../support/patience.js'
 
 const payTo = personHash(20)
 const impossible = { code: 'mining-impossible' }
@@ -28,9 +29,9 @@ function handTimers() {
 }
 
 async function reach(test: TestChain, height: number, fire: () => void): Promise<void> {
-  const deadline = Date.now() + 10_000
+  const deadline = new Deadline()
   while (test.reader.height < height) {
-    expect(Date.now()).toBeLessThan(deadline)
+    expect(deadline.over).toBe(false)
     fire()
     await new Promise((resolve) => setImmediate(resolve))
   }

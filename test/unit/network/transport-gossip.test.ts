@@ -13,7 +13,7 @@ async function reach(from: TestNode, to: TestNode, text: string): Promise<void> 
   await until(() => {
     from.transport.broadcast(news, bytes(`${text} ${round++}`))
     return to.owner.heardMessages.some((message) => message.startsWith(text))
-  }, 5_000)
+  })
 }
 
 /** a – b – c: the outer ones have no link to each other. */

@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { startChild } from '../../support/children.js'
 import { compileModules } from '../../support/compiled.js'
 import { closeNodes, startNode, until } from '../../support/transport.js'
 
@@ -12,13 +13,9 @@ const compiled = compileModules([
   'network/polyfill.ts',
   'system.ts',
 ])
-const children: ChildProcess[] = []
 
 afterEach(closeNodes)
-afterAll(() => {
-  for (const child of children) child.kill('SIGKILL')
-  compiled.remove()
-})
+afterAll(() => compiled.remove())
 
 /** A process of its own that runs this with `open()` for a started transport. */
 function run(script: string): ChildProcess {
@@ -41,17 +38,15 @@ function run(script: string): ChildProcess {
       return transport
     }
     ${script}`
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+  return startChild(process.execPath, ['--input-type=module', '-e', program], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  children.push(child)
-  return child
 }
 
 async function lines(child: ChildProcess, count: number): Promise<string[]> {
   let text = ''
   child.stdout?.setEncoding('utf8').on('data', (part: string) => (text += part))
-  await until(() => text.split('\n').length > count, 30_000)
+  await until(() => text.split('\n').length > count)
   return text.split('\n')
 }
 

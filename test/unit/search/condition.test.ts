@@ -6,6 +6,7 @@ import type { JsonValue } from '../../../src/primitives/strict-json.js'
 import { compileCondition } from '../../../src/search/compile.js'
 import { conditionLimits, readCondition } from '../../../src/search/condition.js'
 import { document } from './documents.js'
+import { processorTime } from '../../support/patience.js'
 
 /** What a condition is refused with. */
 function refusalOf(condition: unknown): string {
@@ -168,9 +169,9 @@ describe('a condition', () => {
       '{a:"\u2028"}',
       '\ud800',
     ]
-    const start = performance.now()
+    const start = processorTime()
     for (const text of hostile) expect(refusalOf(text)).toMatch(/./)
-    expect(performance.now() - start).toBeLessThan(1000)
+    expect(processorTime() - start).toBeLessThan(1000)
   })
 
   it('gives up on a document before it holds up everybody else', () => {
@@ -191,9 +192,9 @@ describe('a condition', () => {
     ]
     for (const [condition, x] of hostile) {
       const { matches } = compileCondition(condition)
-      const start = performance.now()
+      const start = processorTime()
       expect(() => matches({ x })).toThrow(expect.objectContaining({ code: 'busy' }) as Error)
-      expect(performance.now() - start).toBeLessThan(2000)
+      expect(processorTime() - start).toBeLessThan(2000)
       // The next document has all of it again.
       expect(matches({ x: [] })).toBe(!('x' in condition && Array.isArray(condition.x)))
     }

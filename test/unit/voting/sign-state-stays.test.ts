@@ -34,7 +34,7 @@ async function votedIn(dataDir: string): Promise<void> {
 }
 
 describe('what a key signed', () => {
-  it('is left alone by all that looks after the chain', { timeout: 60_000 }, async () => {
+  it('is left alone by all that looks after the chain', async () => {
     bench = new Workbench()
     const dataDir = bench.path('data')
     await votedIn(dataDir)
@@ -57,7 +57,7 @@ describe('what a key signed', () => {
     expect(signStates(other)).toEqual(copied)
   })
 
-  it('is left alone by a devnet that goes back, which keeps nothing of that on disk', { timeout: 60_000 }, async () => {
+  it('is left alone by a devnet that goes back, which keeps nothing of that on disk', async () => {
     bench = new Workbench()
     const dataDir = bench.path('data')
     mkdirSync(dataDir)

@@ -17,4 +17,4 @@ test(`${seeds} heights of 1 to 7 validators, up to f of them liars, confirm one 
       throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
     }
   }
-}, 120_000)
+})

@@ -87,7 +87,7 @@ describe('building a transfer', () => {
       ),
       { numRuns: 1000 },
     )
-  }, 120_000)
+  })
 
   it('has one program with the code and no parameter, and a decimal nonce below 2^63', () => {
     const { transaction } = buildTransfer(payment(), [{ programHash: bobHash, value: 5n }])

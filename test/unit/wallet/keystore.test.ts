@@ -109,7 +109,7 @@ describe('the keystore', () => {
         ).toBeInstanceOf(UserError)
       }
     }
-  }, 120_000)
+  })
 
   it('notices every truncation and anything added', () => {
     const text = formatKeystore(createKeystore(mnemonicSecret, 'right', seededRandom(3), { cost: cheap }))

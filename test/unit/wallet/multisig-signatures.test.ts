@@ -103,7 +103,7 @@ describe('signing for a multisig address', () => {
       }),
       { numRuns: 1000 },
     )
-  }, 300_000)
+  })
 
   it('takes every key that a wallet holds', () => {
     const { transaction, signed, missing } = signTransaction(

@@ -11,6 +11,7 @@ import { systemEnv } from '../../../../src/system.js'
 import { TestChain, withoutValidators } from '../../../support/chain.js'
 import { FakePeers } from '../../../support/fake-peers.js'
 import type { SpecOverrides } from '../../../support/spec.js'
+import { eventually } from '../../../support/patience.js'
 
 /** A sync that knows how to fetch one block. */
 class OneBlockSync {
@@ -88,8 +89,5 @@ export class RelayNode {
 
 /** Polls until a condition holds. */
 export async function until(condition: () => boolean, what = 'the condition'): Promise<void> {
-  for (const deadline = Date.now() + 10_000; !condition();) {
-    if (Date.now() > deadline) throw new Error(`${what} was not reached`)
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
+  await eventually(what, condition)
 }
