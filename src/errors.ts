@@ -31,116 +31,144 @@ export const restDescriptions: Readonly<Record<number, string>> = {
   45024: 'Error transactions size of transaction pool',
 }
 
+/**
+ * What decides that a rule is broken, and so whether a peer may be charged for it:
+ * - `bytes`: the bytes and what they pin by hash (spent outputs, the previous operation of an update, the ancestors of a
+ *   block). All nodes come to the same result, so an honest node never relays it;
+ * - `link`: what the peer itself did on its connection, which no third party brings about;
+ * - `state`: also the tip, the pool, the clock or the load of a node. Honest nodes differ, so it costs no points.
+ */
+export type Blame =
+  { readonly pinned: 'bytes' | 'link'; readonly penalty: number } | { readonly pinned: 'state'; readonly penalty: 0 }
+
 /** What one broken rule means to each interface. */
-export interface CodeEntry {
+export type CodeEntry = Blame & {
   /** REST `Error` number; its `Desc` is in {@link restDescriptions}. */
   readonly rest: number
   /** HTTP status of the REST answer. */
   readonly http: number
   /** JSON-RPC error code. */
   readonly rpc: number
-  /** Points a peer loses for sending this; 100 is a ban. None where honest nodes at two tips, or beside an upgrade, differ. */
+  /** Points a peer loses for sending this; at 100 its key is banned. */
   readonly penalty: number
   /** One sentence for the reference page. */
   readonly meaning: string
 }
 
-const entry = (rest: number, http: number, rpc: number, penalty: number, meaning: string): CodeEntry => ({
+/** A rule that the bytes and what they pin decide, and the points that it costs. */
+const bytes = (penalty: number): Blame => ({ pinned: 'bytes', penalty })
+/** A rule that the doings of the peer itself decide, and the points that it costs. */
+const link = (penalty: number): Blame => ({ pinned: 'link', penalty })
+/** A rule that the state of a node decides as well. */
+const state: Blame = { pinned: 'state', penalty: 0 }
+
+const entry = (rest: number, http: number, rpc: number, blame: Blame, meaning: string): CodeEntry => ({
   rest,
   http,
   rpc,
-  penalty,
+  ...blame,
   meaning,
 })
 /** A refused transaction: HTTP 400, JSON-RPC -32000. */
-const tx = (rest: number, penalty: number, meaning: string) => entry(rest, 400, -32000, penalty, meaning)
+const tx = (rest: number, blame: Blame, meaning: string) => entry(rest, 400, -32000, blame, meaning)
 /** A refused block, header or confirm. REST never reports one, JSON-RPC does for submitted work. */
-const block = (penalty: number, meaning: string) => entry(45002, 400, -32000, penalty, meaning)
+const block = (blame: Blame, meaning: string) => entry(45002, 400, -32000, blame, meaning)
 /** A request that names or asks for the wrong thing. */
-const request = (rest: number, http: number, rpc: number, meaning: string) => entry(rest, http, rpc, 0, meaning)
+const request = (rest: number, http: number, rpc: number, meaning: string) => entry(rest, http, rpc, state, meaning)
 
 export const codes = {
   // --- transactions: bytes alone -------------------------------------------------------------------------------
-  'tx-malformed': tx(43001, 10, 'the bytes are no transaction, or more than one'),
-  'tx-type': tx(45009, 10, 'this transaction type is not accepted on the chain'),
-  'tx-size': tx(45015, 10, 'larger than a block may be'),
-  'tx-ambiguous-size': tx(45015, 10, 'the unsigned part is 64 bytes long and could be taken for a merkle node'),
-  'tx-input-count': tx(45003, 10, 'an ordinary transaction needs at least one input'),
-  'tx-input-repeated': tx(45003, 10, 'the same outpoint is spent twice in one transaction'),
-  'tx-input-coinbase': tx(45003, 10, 'an ordinary transaction may not name the coinbase outpoint'),
-  'tx-output-count': tx(45004, 10, 'a transaction needs 1 to 65535 outputs'),
-  'tx-output-asset': tx(45004, 10, 'only the native asset exists'),
-  'tx-output-address': tx(45004, 10, 'the output pays an address prefix that is not accepted'),
-  'tx-output-type': tx(45004, 10, 'version 9 outputs must be of type 0'),
-  'tx-output-value': tx(45004, 10, 'an amount, or the sum of the outputs, is negative or beyond the supply'),
-  'tx-attribute': tx(45007, 10, 'more than 16 attributes, one above 1024 bytes, or a Script attribute of another form'),
-  'tx-program-count': tx(45007, 10, 'a transaction needs at least one program'),
-  'tx-program-form': tx(45007, 10, 'a program is neither standard, nor DID script, nor canonical multisig'),
-  'tx-payload-version': tx(45009, 10, 'this type does not have that payload version'),
-  'tx-side-chain-height': tx(45009, 10, 'a side-chain block height is 2^29 or more'),
-  'tx-signature-cost': tx(45008, 10, 'the transaction costs more signature checks than one may'),
+  'tx-malformed': tx(43001, bytes(10), 'the bytes are no transaction, or more than one'),
+  'tx-type': tx(45009, bytes(10), 'this transaction type is not accepted on the chain'),
+  'tx-size': tx(45015, bytes(10), 'larger than a block may be'),
+  'tx-ambiguous-size': tx(45015, bytes(10), 'the unsigned part is 64 bytes long and could be taken for a merkle node'),
+  'tx-input-count': tx(45003, bytes(10), 'an ordinary transaction needs at least one input'),
+  'tx-input-repeated': tx(45003, bytes(10), 'the same outpoint is spent twice in one transaction'),
+  'tx-input-coinbase': tx(45003, bytes(10), 'an ordinary transaction may not name the coinbase outpoint'),
+  'tx-output-count': tx(45004, bytes(10), 'a transaction needs 1 to 65535 outputs'),
+  'tx-output-asset': tx(45004, bytes(10), 'only the native asset exists'),
+  'tx-output-address': tx(45004, bytes(10), 'the output pays an address prefix that is not accepted'),
+  'tx-output-type': tx(45004, bytes(10), 'version 9 outputs must be of type 0'),
+  'tx-output-value': tx(45004, bytes(10), 'an amount, or the sum of the outputs, is negative or beyond the supply'),
+  'tx-attribute': tx(
+    45007,
+    bytes(10),
+    'more than 16 attributes, one above 1024 bytes, or a Script attribute of another form',
+  ),
+  'tx-program-count': tx(45007, bytes(10), 'a transaction needs at least one program'),
+  'tx-program-form': tx(45007, bytes(10), 'a program is neither standard, nor DID script, nor canonical multisig'),
+  'tx-payload-version': tx(45009, bytes(10), 'this type does not have that payload version'),
+  'tx-side-chain-height': tx(45009, bytes(10), 'a side-chain block height is 2^29 or more'),
+  'tx-signature-cost': tx(45008, bytes(10), 'the transaction costs more signature checks than one may'),
 
   // --- transactions: against the chain ---------------------------------------------------------------------------
-  'tx-known': tx(45011, 0, 'the transaction is on the chain or in the pool already'),
-  'tx-input-unknown': tx(45016, 0, 'an input refers to an output that does not exist'),
-  'tx-double-spend': tx(45010, 0, 'an input is spent already'),
-  'tx-input-value': tx(45003, 10, 'the inputs add up to more than the supply'),
-  'tx-output-locked': tx(45019, 0, 'a locked output needs sequence 0xfffffffe and a lockTime at or above its lock'),
-  'tx-immature': tx(45018, 0, 'a coinbase output is spent before it matures'),
-  'tx-balance': tx(45006, 10, 'the outputs exceed the inputs'),
-  'tx-fee': tx(45006, 0, 'the fee is below the minimum of the chain'),
-  'tx-not-final': tx(45003, 0, 'the lockTime is not reached'),
-  'tx-program-mismatch': tx(45007, 10, 'the programs are not those of the spent outputs and Script attributes'),
-  'tx-signature': tx(45008, 10, 'a program signature does not verify'),
-  'tx-side-chain-signer': tx(45020, 0, 'a side-chain proof of work is not signed by a validator in force'),
+  'tx-known': tx(45011, state, 'the transaction is on the chain or in the pool already'),
+  'tx-input-unknown': tx(45016, state, 'an input refers to an output that does not exist'),
+  'tx-double-spend': tx(45010, state, 'an input is spent already'),
+  'tx-input-value': tx(45003, bytes(10), 'the inputs add up to more than the supply'),
+  'tx-output-locked': tx(45019, state, 'a locked output needs sequence 0xfffffffe and a lockTime at or above its lock'),
+  'tx-immature': tx(45018, state, 'a coinbase output is spent before it matures'),
+  'tx-balance': tx(45006, bytes(10), 'the outputs exceed the inputs'),
+  'tx-fee': tx(45006, state, 'the fee is below the minimum of the chain'),
+  'tx-not-final': tx(45003, state, 'the lockTime is not reached'),
+  'tx-program-mismatch': tx(45007, bytes(10), 'the programs are not those of the spent outputs and Script attributes'),
+  'tx-signature': tx(45008, bytes(10), 'a program signature does not verify'),
+  'tx-side-chain-signer': tx(45020, state, 'a side-chain proof of work is not signed by a validator in force'),
 
   // --- the pool ----------------------------------------------------------------------------------------------------
-  'pool-coinbase': tx(43001, 10, 'a coinbase is only valid in a block'),
-  'pool-size': tx(45015, 0, 'a block could hold it only without a coinbase of the usual size'),
-  'pool-full': tx(45024, 0, 'the pool is full of transactions with a higher fee rate'),
-  'pool-ancestors': tx(45024, 0, 'more than 25 unconfirmed ancestors'),
-  'pool-did-pending': tx(45024, 0, 'eight operations of this DID are pending already'),
-  'pool-side-chain': tx(45020, 0, 'the pool holds a proof of work of this side chain that this one may not replace'),
+  'pool-coinbase': tx(43001, bytes(0), 'a coinbase is only valid in a block'),
+  'pool-size': tx(45015, state, 'a block could hold it only without a coinbase of the usual size'),
+  'pool-full': tx(45024, state, 'the pool is full of transactions with a higher fee rate'),
+  'pool-ancestors': tx(45024, state, 'more than 25 unconfirmed ancestors'),
+  'pool-did-pending': tx(45024, state, 'eight operations of this DID are pending already'),
+  'pool-side-chain': tx(
+    45020,
+    state,
+    'the pool holds a proof of work of this side chain that this one may not replace',
+  ),
 
   // --- blocks: bytes alone -------------------------------------------------------------------------------------------
-  'block-malformed': block(20, 'the bytes are no block, or more than one'),
-  'block-size': block(20, 'more bytes than a block may have'),
-  'block-transaction-count': block(20, 'no transaction, or more than a block may have'),
-  'block-merkle-root': block(20, 'the transactions are not those of the header'),
-  'block-duplicate-transaction': block(20, 'two transactions have the same id'),
-  'block-double-spend': block(50, 'one output is spent twice in the block'),
-  'block-coinbase-position': block(50, 'the first transaction, and only the first, is a coinbase'),
-  'block-signature-cost': block(50, 'the block costs more signature checks than one may'),
-  'block-issuer-documents': block(50, 'the credentials of the block refer to too many or too large issuer documents'),
-  'coinbase-input': block(50, 'the coinbase input is not the coinbase outpoint alone'),
-  'coinbase-payload-version': block(50, 'the coinbase payload version is not 4'),
-  'coinbase-height': block(50, 'the coinbase lockTime is not the height'),
-  'coinbase-program': block(20, 'a coinbase carries no program'),
+  'block-malformed': block(bytes(20), 'the bytes are no block, or more than one'),
+  'block-size': block(bytes(20), 'more bytes than a block may have'),
+  'block-transaction-count': block(bytes(20), 'no transaction, or more than a block may have'),
+  'block-merkle-root': block(bytes(20), 'the transactions are not those of the header'),
+  'block-duplicate-transaction': block(bytes(20), 'two transactions have the same id'),
+  'block-double-spend': block(bytes(50), 'one output is spent twice in the block'),
+  'block-coinbase-position': block(bytes(50), 'the first transaction, and only the first, is a coinbase'),
+  'block-signature-cost': block(bytes(50), 'the block costs more signature checks than one may'),
+  'block-issuer-documents': block(
+    bytes(50),
+    'the credentials of the block refer to too many or too large issuer documents',
+  ),
+  'coinbase-input': block(bytes(50), 'the coinbase input is not the coinbase outpoint alone'),
+  'coinbase-payload-version': block(bytes(50), 'the coinbase payload version is not 4'),
+  'coinbase-height': block(bytes(50), 'the coinbase lockTime is not the height'),
+  'coinbase-program': block(bytes(20), 'a coinbase carries no program'),
   'coinbase-commitment': block(
-    50,
+    bytes(50),
     'the commitment attribute is missing, repeated, or has other entries than the spec asks',
   ),
-  'coinbase-witness-root': block(20, 'the committed witness root is not that of the transactions'),
-  'coinbase-validators': block(50, 'the committed validators are not those of the next height'),
-  'coinbase-value': block(50, 'the coinbase pays more than subsidy and fees'),
+  'coinbase-witness-root': block(bytes(20), 'the committed witness root is not that of the transactions'),
+  'coinbase-validators': block(bytes(50), 'the committed validators are not those of the next height'),
+  'coinbase-value': block(bytes(50), 'the coinbase pays more than subsidy and fees'),
 
   // --- blocks: against their ancestors ---------------------------------------------------------------------------------
-  'block-parent-unknown': block(0, 'the parent is not known'),
-  'block-parent-invalid': block(50, 'the parent is invalid'),
-  'block-invalid': block(50, 'the block was found invalid before'),
-  'block-height': block(50, 'the height is not one above the parent'),
-  'block-bits': block(50, 'the bits are not those the retarget rule asks'),
-  'block-time-early': block(50, 'the time is not after what the time rule asks'),
-  'block-time-future': block(0, 'the time is too far ahead of the clock; tried again later'),
-  'block-too-deep': block(0, 'the block would reorganise more than the depth limit'),
-  'block-unsettled-full': block(0, 'too many unsettled blocks are held already'),
-  'block-stale': block(0, 'the block does not extend the confirmed chain'),
-  'auxpow-malformed': block(20, 'the bytes are no AuxPow, or more than one'),
-  'auxpow-size': block(20, 'the AuxPow is larger than 16 KiB'),
-  'auxpow-parent': block(20, 'the parent coinbase is not in the parent block'),
-  'auxpow-commitment': block(20, 'the parent coinbase does not commit to this block exactly once'),
-  'auxpow-index': block(20, 'an AuxPow index or branch length is not the one required'),
-  'auxpow-work': block(20, 'the parent block hash is above the target'),
+  'block-parent-unknown': block(state, 'the parent is not known'),
+  'block-parent-invalid': block(bytes(50), 'the parent is invalid'),
+  'block-invalid': block(bytes(50), 'the block was found invalid before'),
+  'block-height': block(bytes(50), 'the height is not one above the parent'),
+  'block-bits': block(bytes(50), 'the bits are not those the retarget rule asks'),
+  'block-time-early': block(bytes(50), 'the time is not after what the time rule asks'),
+  'block-time-future': block(state, 'the time is too far ahead of the clock; tried again later'),
+  'block-too-deep': block(state, 'the block would reorganise more than the depth limit'),
+  'block-unsettled-full': block(state, 'too many unsettled blocks are held already'),
+  'block-stale': block(state, 'the block does not extend the confirmed chain'),
+  'auxpow-malformed': block(bytes(20), 'the bytes are no AuxPow, or more than one'),
+  'auxpow-size': block(bytes(20), 'the AuxPow is larger than 16 KiB'),
+  'auxpow-parent': block(bytes(20), 'the parent coinbase is not in the parent block'),
+  'auxpow-commitment': block(bytes(20), 'the parent coinbase does not commit to this block exactly once'),
+  'auxpow-index': block(bytes(20), 'an AuxPow index or branch length is not the one required'),
+  'auxpow-work': block(bytes(20), 'the parent block hash is above the target'),
 
   // --- work ----------------------------------------------------------------------------------------------------------------
   'template-stale': request(
@@ -160,96 +188,119 @@ export const codes = {
   'peer-unreachable': request(45002, 400, -32009, 'no connection to the node came about'),
 
   // --- confirms ----------------------------------------------------------------------------------------------------------
-  'confirm-malformed': block(20, 'the bytes are no confirm'),
-  'confirm-missing': block(0, 'this chain needs a confirm with every block'),
-  'confirm-unexpected': block(20, 'this chain has no validators'),
-  'confirm-block': block(20, 'the confirm is for another block'),
-  'confirm-sponsor': block(50, 'the proposal is not by the sponsor of its height and view'),
-  'confirm-signer': block(50, 'a vote is by nobody in the validator set, or twice by one'),
-  'confirm-vote': block(50, 'a vote rejects, or votes for another proposal'),
-  'confirm-quorum': block(50, 'fewer votes than a quorum'),
-  'confirm-signature': block(50, 'a signature of the confirm does not verify'),
+  'confirm-malformed': block(bytes(20), 'the bytes are no confirm'),
+  'confirm-missing': block(bytes(0), 'this chain needs a confirm with every block'),
+  'confirm-unexpected': block(bytes(20), 'this chain has no validators'),
+  'confirm-block': block(bytes(20), 'the confirm is for another block'),
+  'confirm-sponsor': block(bytes(50), 'the proposal is not by the sponsor of its height and view'),
+  'confirm-signer': block(bytes(50), 'a vote is by nobody in the validator set, or twice by one'),
+  'confirm-vote': block(bytes(50), 'a vote rejects, or votes for another proposal'),
+  'confirm-quorum': block(bytes(50), 'fewer votes than a quorum'),
+  'confirm-signature': block(bytes(50), 'a signature of the confirm does not verify'),
 
   // --- voting messages ---------------------------------------------------------------------------------------------------
-  'vote-malformed': block(20, 'the bytes are no voting message'),
-  'vote-height': block(0, 'the message is for another height than the open one'),
-  'vote-signer': block(50, 'the signer is no validator of this height'),
-  'vote-sponsor': block(50, 'the proposal is not by the sponsor of its height and view'),
-  'vote-block': block(50, 'the parts of the message name different blocks, heights or views'),
-  'vote-proof': block(50, 'the prevotes that the proposal carries are no quorum of its validView for its block'),
-  'vote-signature': block(50, 'a signature of the message does not verify'),
-  'vote-candidate': block(20, 'a candidate that this chain has no use for, or one too many'),
+  'vote-malformed': block(bytes(20), 'the bytes are no voting message'),
+  'vote-height': block(state, 'the message is for another height than the open one'),
+  'vote-signer': block(bytes(50), 'the signer is no validator of this height'),
+  'vote-sponsor': block(bytes(50), 'the proposal is not by the sponsor of its height and view'),
+  'vote-block': block(bytes(50), 'the parts of the message name different blocks, heights or views'),
+  'vote-proof': block(bytes(50), 'the prevotes that the proposal carries are no quorum of its validView for its block'),
+  'vote-signature': block(bytes(50), 'a signature of the message does not verify'),
+  'vote-candidate': block(bytes(20), 'a candidate that this chain has no use for, or one too many'),
 
   // --- peers ---------------------------------------------------------------------------------------------------------------
-  'peer-message': block(20, 'the bytes are no message of this protocol'),
-  'peer-genesis': block(0, 'the peer is on another chain'),
-  'peer-upgrades': block(0, 'the peer lives by other upgrades of the chain spec'),
-  'peer-version': block(0, 'the peer speaks another version of the protocol'),
-  'peer-self': block(0, 'the peer is this node itself, or one that is connected already'),
-  'peer-banned': block(0, 'the peer is banned for now'),
-  'peer-crowded': block(0, 'the node has as many peers as it wants'),
-  'peer-flood': block(20, 'more messages than a peer may send in that time'),
-  'peer-slow': block(10, 'the peer did not answer in time'),
-  'peer-withheld': block(20, 'the peer does not hand out what it announced'),
-  'peer-headers': block(50, 'the headers are not what was asked for: they do not follow each other or the locator'),
+  'peer-message': block(bytes(20), 'the bytes are no message of this protocol'),
+  'peer-genesis': block(state, 'the peer is on another chain'),
+  'peer-upgrades': block(state, 'the peer lives by other upgrades of the chain spec'),
+  'peer-version': block(state, 'the peer speaks another version of the protocol'),
+  'peer-self': block(state, 'the peer is this node itself, or one that is connected already'),
+  'peer-banned': block(state, 'the peer is banned for now'),
+  'peer-crowded': block(state, 'the node has as many peers as it wants'),
+  'peer-flood': block(link(20), 'more messages than a peer may send in that time'),
+  'peer-slow': block(state, 'the peer did not answer in time'),
+  'peer-withheld': block(link(20), 'the peer does not hand out what it announced'),
+  'peer-headers': block(
+    bytes(50),
+    'the headers are not what was asked for: they do not follow each other or the locator',
+  ),
 
   // --- JSON that rules read ---------------------------------------------------------------------------------------
-  'json-utf8': tx(45009, 10, 'the bytes are not UTF-8'),
-  'json-syntax': tx(45009, 10, 'the text is not JSON, or something stands before or after it'),
-  'json-depth': tx(45009, 10, 'the JSON is nested too deeply'),
-  'json-tokens': tx(45009, 10, 'the JSON has too many tokens'),
-  'json-duplicate-name': tx(45009, 10, 'a name stands twice in one object'),
-  'json-name': tx(45009, 10, '__proto__, constructor and prototype are refused as names'),
-  'json-text': tx(45009, 10, 'a string holds a lone surrogate or U+0000'),
-  'json-number': tx(45009, 10, 'a number is not in its shortest form, not finite, or an integer beyond 2^53 - 1'),
+  'json-utf8': tx(45009, bytes(10), 'the bytes are not UTF-8'),
+  'json-syntax': tx(45009, bytes(10), 'the text is not JSON, or something stands before or after it'),
+  'json-depth': tx(45009, bytes(10), 'the JSON is nested too deeply'),
+  'json-tokens': tx(45009, bytes(10), 'the JSON has too many tokens'),
+  'json-duplicate-name': tx(45009, bytes(10), 'a name stands twice in one object'),
+  'json-name': tx(45009, bytes(10), '__proto__, constructor and prototype are refused as names'),
+  'json-text': tx(45009, bytes(10), 'a string holds a lone surrogate or U+0000'),
+  'json-number': tx(
+    45009,
+    bytes(10),
+    'a number is not in its shortest form, not finite, or an integer beyond 2^53 - 1',
+  ),
 
   // --- DID operations: the operation alone --------------------------------------------------------------------------
-  'did-operation-form': tx(45009, 10, 'not an operation of header, payload and proof, or one with other members'),
-  'did-operation-unknown': tx(45009, 10, 'an operation is create, update or deactivate'),
-  'did-credential-operation': tx(45009, 10, 'this version does not accept credential operations (declare, revoke)'),
-  'did-specification': tx(45009, 0, 'the chain does not accept this specification string'),
-  'did-previous-form': tx(45009, 10, 'previousTxid is 64 lowercase hex digits on an update and absent otherwise'),
-  'did-payload-encoding': tx(45009, 10, 'the payload is not exact base64url without padding'),
-  'did-payload-size': tx(45009, 10, 'the decoded payload is larger than the limit'),
-  'did-payload-did': tx(45009, 10, 'the payload of a deactivate is a full DID of this chain and nothing else'),
-  'did-proof-type': tx(45009, 10, 'the proof type of an operation is empty or ECDSAsecp256r1'),
-  'did-verification-method': tx(45009, 10, 'verificationMethod is not a key id of at most 256 bytes'),
-  'did-signature-form': tx(45009, 10, 'a signature is 86 base64url characters whose unused bits are zero'),
+  'did-operation-form': tx(
+    45009,
+    bytes(10),
+    'not an operation of header, payload and proof, or one with other members',
+  ),
+  'did-operation-unknown': tx(45009, bytes(10), 'an operation is create, update or deactivate'),
+  'did-credential-operation': tx(
+    45009,
+    bytes(10),
+    'this version does not accept credential operations (declare, revoke)',
+  ),
+  'did-specification': tx(45009, state, 'the chain does not accept this specification string'),
+  'did-previous-form': tx(
+    45009,
+    bytes(10),
+    'previousTxid is 64 lowercase hex digits on an update and absent otherwise',
+  ),
+  'did-payload-encoding': tx(45009, bytes(10), 'the payload is not exact base64url without padding'),
+  'did-payload-size': tx(45009, bytes(10), 'the decoded payload is larger than the limit'),
+  'did-payload-did': tx(45009, bytes(10), 'the payload of a deactivate is a full DID of this chain and nothing else'),
+  'did-proof-type': tx(45009, bytes(10), 'the proof type of an operation is empty or ECDSAsecp256r1'),
+  'did-verification-method': tx(45009, bytes(10), 'verificationMethod is not a key id of at most 256 bytes'),
+  'did-signature-form': tx(45009, bytes(10), 'a signature is 86 base64url characters whose unused bits are zero'),
 
   // --- DID operations: against the state ----------------------------------------------------------------------------
-  'did-exists': tx(45009, 0, 'the DID exists already'),
-  'did-unknown': tx(45009, 0, 'the DID does not exist'),
-  'did-deactivated': tx(45009, 0, 'the DID is deactivated, which is final'),
-  'did-previous-txid': tx(45009, 0, 'previousTxid is not the last operation of the DID'),
-  'did-signer': tx(45009, 0, 'the key has no right to sign this operation'),
-  'did-signature': tx(45008, 10, 'the signature of the operation does not verify'),
+  'did-exists': tx(45009, state, 'the DID exists already'),
+  'did-unknown': tx(45009, state, 'the DID does not exist'),
+  'did-deactivated': tx(45009, state, 'the DID is deactivated, which is final'),
+  'did-previous-txid': tx(45009, state, 'previousTxid is not the last operation of the DID'),
+  'did-signer': tx(45009, state, 'the key has no right to sign this operation'),
+  'did-signature': tx(45008, state, 'the signature of the operation does not verify'),
 
   // --- DID documents ---------------------------------------------------------------------------------------------------
-  'document-form': tx(45009, 10, 'a member of the document is missing or has a wrong type'),
-  'document-member': tx(45009, 10, 'a member that no document has; it would stand there unsigned'),
-  'document-controller': tx(45009, 10, 'documents with controller or multisig are not accepted on the chain'),
-  'document-text': tx(45009, 10, 'a type is empty or not ASCII'),
-  'document-date': tx(45009, 10, 'a date is not YYYY-MM-DDTHH:MM:SSZ, or no calendar day'),
-  'document-did': tx(45009, 10, 'a DID of another form or method, or with a wrong checksum'),
-  'document-id': tx(45009, 10, 'an id is not a fragment of the DID it has to belong to'),
-  'document-duplicate-id': tx(45009, 10, 'two keys, services or credentials have the same id'),
-  'document-key': tx(45009, 10, 'publicKeyBase58 is not a compressed point of P-256'),
-  'document-duplicate-key': tx(45009, 10, 'two keys of the document have the same bytes'),
-  'document-default-key': tx(45009, 10, 'no key of the document derives its DID'),
-  'document-reference': tx(45009, 10, 'a reference stands twice, or names no key of the controller its list is for'),
-  'document-entries': tx(45009, 10, 'too many keys, services and credentials'),
-  'document-proof-missing': tx(45009, 10, 'the document carries no proof'),
-  'document-proof-creator': tx(45009, 10, 'the proof of the document is not by its default key'),
-  'document-proof': tx(45008, 10, 'the proof of the document does not verify'),
+  'document-form': tx(45009, bytes(10), 'a member of the document is missing or has a wrong type'),
+  'document-member': tx(45009, bytes(10), 'a member that no document has; it would stand there unsigned'),
+  'document-controller': tx(45009, bytes(10), 'documents with controller or multisig are not accepted on the chain'),
+  'document-text': tx(45009, bytes(10), 'a type is empty or not ASCII'),
+  'document-date': tx(45009, bytes(10), 'a date is not YYYY-MM-DDTHH:MM:SSZ, or no calendar day'),
+  'document-did': tx(45009, bytes(10), 'a DID of another form or method, or with a wrong checksum'),
+  'document-id': tx(45009, bytes(10), 'an id is not a fragment of the DID it has to belong to'),
+  'document-duplicate-id': tx(45009, bytes(10), 'two keys, services or credentials have the same id'),
+  'document-key': tx(45009, bytes(10), 'publicKeyBase58 is not a compressed point of P-256'),
+  'document-duplicate-key': tx(45009, bytes(10), 'two keys of the document have the same bytes'),
+  'document-default-key': tx(45009, bytes(10), 'no key of the document derives its DID'),
+  'document-reference': tx(
+    45009,
+    bytes(10),
+    'a reference stands twice, or names no key of the controller its list is for',
+  ),
+  'document-entries': tx(45009, bytes(10), 'too many keys, services and credentials'),
+  'document-proof-missing': tx(45009, bytes(10), 'the document carries no proof'),
+  'document-proof-creator': tx(45009, bytes(10), 'the proof of the document is not by its default key'),
+  'document-proof': tx(45008, bytes(10), 'the proof of the document does not verify'),
 
   // --- credentials -----------------------------------------------------------------------------------------------------
-  'credential-type': tx(45009, 10, 'the type of a credential is empty or repeats itself'),
-  'credential-subject': tx(45009, 10, 'the subject of a credential is not the DID of its document'),
-  'credential-key': tx(45009, 0, 'the key a credential names is no authentication key of its issuer'),
-  'credential-issuer-unknown': tx(45009, 0, 'the issuer of a new credential does not exist'),
-  'credential-issuer-deactivated': tx(45009, 0, 'the issuer of a new credential is deactivated'),
-  'credential-foreign-limit': tx(45009, 10, 'too many new credentials by other issuers'),
-  'credential-proof': tx(45008, 0, 'the proof of a credential does not verify'),
+  'credential-type': tx(45009, bytes(10), 'the type of a credential is empty or repeats itself'),
+  'credential-subject': tx(45009, bytes(10), 'the subject of a credential is not the DID of its document'),
+  'credential-key': tx(45009, state, 'the key a credential names is no authentication key of its issuer'),
+  'credential-issuer-unknown': tx(45009, state, 'the issuer of a new credential does not exist'),
+  'credential-issuer-deactivated': tx(45009, state, 'the issuer of a new credential is deactivated'),
+  'credential-foreign-limit': tx(45009, bytes(10), 'too many new credentials by other issuers'),
+  'credential-proof': tx(45008, state, 'the proof of a credential does not verify'),
 
   // --- requests ------------------------------------------------------------------------------------------------------------
   'request-path': request(42001, 404, -32601, 'there is nothing at this path'),

@@ -270,7 +270,8 @@ export function messageChecks(message: VotingMessage, open: OpenHeight): Signatu
     throw new RuleError('vote-height', `a ${message.kind} of height ${message.height} while ${height} is open`)
   }
   if ('header' in message && !equalBytes(message.header.previous, previous)) {
-    throw new RuleError('vote-block', `block ${message.header.id} does not follow the last one of this chain`)
+    // What the tip of a node decides costs no points: see Blame.
+    throw new RuleError('vote-height', `block ${message.header.id} does not follow the last one of this chain`)
   }
   const { validators } = paramsAt(spec, height)
   const allowed = new Set(validators.map(mapKey))

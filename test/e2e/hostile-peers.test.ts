@@ -329,7 +329,8 @@ describe('a node and a peer', () => {
         peer.tell(transactionSubject, { salt, names })
         await pause(10)
       }
-      await expectBan(siege.victim, peer, 'peer-withheld')
+      // Third parties can make an honest node drop what it announced, so this ends the connection and bans nobody.
+      expect(link.closed).toBe(true)
     })
     expectBounds(seen)
   })

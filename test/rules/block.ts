@@ -1,7 +1,7 @@
 import { commitmentAttribute } from '../../src/consensus/commitment.js'
 import { BlockBudget, type ConnectedTransaction } from '../../src/consensus/connect.js'
 import { sign } from '../../src/crypto/keys.js'
-import type { Code } from '../../src/errors.js'
+import { type Code, RuleError } from '../../src/errors.js'
 import type { AuxPow } from '../../src/primitives/auxpow.js'
 import { Block } from '../../src/primitives/block.js'
 import { concat } from '../../src/primitives/bytes.js'
@@ -15,20 +15,27 @@ import { type BlockPlan, coinbaseOf, craft, craftBlock, genesisCoin, outputOf, s
 import { oneValidator, TestChain, withoutValidators } from '../support/chain.js'
 import { type SpecOverrides, testKey, testPublicKey, testSpec } from '../support/spec.js'
 import type { RuleRow } from './row.js'
+import type { OtherState } from './states.js'
 
 type Build = (chain: TestChain) => Promise<Block> | Block
 
 /** A row whose blocks go into a new chain as bytes. */
 function row(code: Code, accepted: Build, refused: Build, overrides: SpecOverrides = {}): RuleRow {
-  const submit = async (build: Build) => {
-    const chain = await TestChain.open({ ...withoutValidators, ...overrides })
+  const all = { ...withoutValidators, ...overrides }
+  const submit = async (build: Build, state: OtherState | undefined) => {
+    const chain = await TestChain.open(all)
+    const other = await state?.chain(all, 'blocks')
     try {
-      await chain.accept(await build(chain))
+      const block = await build(chain)
+      const accepted = await (other ?? chain).accept(block)
+      // What is kept aside is not decided, and not relayed.
+      if (other !== undefined && accepted === 'side') throw new RuleError('block-stale')
     } finally {
       await chain.close()
+      await other?.close()
     }
   }
-  return { code, accepts: () => submit(accepted), refuses: () => submit(refused) }
+  return { code, accepts: (state) => submit(accepted, state), refuses: (state) => submit(refused, state) }
 }
 
 const planned =

@@ -5,21 +5,24 @@ import { craftBlock, craftConfirm, type ConfirmPlan } from '../support/blocks.js
 import { TestChain, withoutValidators } from '../support/chain.js'
 import type { SpecOverrides } from '../support/spec.js'
 import type { RuleRow } from './row.js'
+import type { OtherState } from './states.js'
 
 type Build = (chain: TestChain, block: Block) => Uint8Array | undefined
 
 /** A row whose confirms come with the first block of a chain. */
 function row(code: Code, accepted: Build, refused: Build, overrides: SpecOverrides = {}): RuleRow {
-  const submit = async (build: Build) => {
+  const submit = async (build: Build, state: OtherState | undefined) => {
     const chain = await TestChain.open(overrides)
+    const other = await state?.chain(overrides, 'blocks')
     try {
       const block = craftBlock(chain.chain)
-      await chain.chain.acceptBlock(block.bytes, build(chain, block))
+      await (other ?? chain).chain.acceptBlock(block.bytes, build(chain, block))
     } finally {
       await chain.close()
+      await other?.close()
     }
   }
-  return { code, accepts: () => submit(accepted), refuses: () => submit(refused) }
+  return { code, accepts: (state) => submit(accepted, state), refuses: (state) => submit(refused, state) }
 }
 
 const planned =

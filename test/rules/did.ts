@@ -10,6 +10,7 @@ import { parseStrictJson } from '../../src/primitives/strict-json.js'
 import { authorizationKey, didRules as rules, holder, Registry, signer, specification, txid } from '../support/did.js'
 import { quickSigner } from '../support/signatures.js'
 import type { RuleRow } from './row.js'
+import type { OtherState } from './states.js'
 
 const ada = holder()
 const bob = holder()
@@ -44,13 +45,16 @@ const deactivate = ada.deactivate()
 const readJson = (change: (operation: { header: Members; payload?: unknown; proof: Members }) => object) =>
   readOperationJson(text(change(structuredClone(operationJson(update)) as unknown as Parameters<typeof change>[0])))
 
-/** Applies operations one after another, each in a transaction of its own; signatures are verified. */
-const apply = (...operations: DidOperation[]) => {
-  const chain = new Registry()
-  operations.forEach((operation) => chain.apply(operation))
+/** Applies operations one after another, each in a transaction of its own; in another state only the last of them. */
+const apply = (operations: readonly DidOperation[], state: OtherState | undefined) => {
+  const chain = state?.registry([ada, bob]) ?? new Registry()
+  for (const operation of state === undefined ? operations : operations.slice(-1)) chain.apply(operation)
 }
-const stateRow = (code: Code, accepted: DidOperation[], refused: DidOperation[]): RuleRow =>
-  row(code, (operations) => apply(...operations), accepted, refused)
+const stateRow = (code: Code, accepted: readonly DidOperation[], refused: readonly DidOperation[]): RuleRow => ({
+  code,
+  accepts: (state) => apply(accepted, state),
+  refuses: (state) => apply(refused, state),
+})
 
 /** One bit of the signature or text another way. */
 function flipped(base64url: string): string {
@@ -130,6 +134,12 @@ const stateRows: readonly RuleRow[] = [
     ],
   ),
   stateRow('did-signature', [create], [{ ...create, signature: flipped(create.signature) }]),
+  stateRow('did-signature', [create, update], [create, { ...update, signature: flipped(update.signature) }]),
+  stateRow(
+    'did-signature',
+    [create, deactivate],
+    [create, { ...deactivate, signature: flipped(deactivate.signature) }],
+  ),
   stateRow(
     'document-proof',
     [create],
@@ -223,11 +233,11 @@ const credentialRows: readonly RuleRow[] = [
     [bob.create(), ada.create(byBob), bob.deactivate()],
     [bob.create(), bob.deactivate(), ada.create(byBob)],
   ),
-  {
-    code: 'credential-foreign-limit',
-    accepts: () => apply(bob.create(), ada.create({ credentials: foreignCredentials(32) })),
-    refuses: () => apply(bob.create(), ada.create({ credentials: foreignCredentials(33) })),
-  },
+  stateRow(
+    'credential-foreign-limit',
+    [bob.create(), ada.create({ credentials: foreignCredentials(32) })],
+    [bob.create(), ada.create({ credentials: foreignCredentials(33) })],
+  ),
   stateRow(
     'credential-proof',
     [bob.create(), ada.create(byBob)],

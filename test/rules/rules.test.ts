@@ -1,10 +1,13 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { codes, RuleError } from '../../src/errors.js'
+import { codes, type CodeEntry, RuleError } from '../../src/errors.js'
 import type { RuleRow } from './row.js'
+import { contradictionOf, otherStates, outcomeOf } from './states.js'
 
 const directory = new URL('.', import.meta.url)
-const files = readdirSync(directory).filter((name) => name.endsWith('.ts') && !/^row\.ts$|\.test\.ts$/.test(name))
+const files = readdirSync(directory).filter(
+  (name) => name.endsWith('.ts') && !/^(row|states)\.ts$|\.test\.ts$/.test(name),
+)
 
 const rows = new Map<string, RuleRow[]>()
 for (const file of files) {
@@ -31,7 +34,33 @@ describe.each([...rows])('the rules in %s', (_, ofFile) => {
   })
 })
 
+/** What is decided on one connection, or asked of this node alone: no other node relays it. */
+const unrelayed = /^(peer|request|query|template|mining|subscription|snapshot|event|resolver|unknown|busy|internal)/
+/** Their cases take a thousand blocks, and what they show costs nothing. */
+const long: readonly string[] = ['block-too-deep', 'block-unsettled-full']
+
+describe('no node is charged for relaying what it accepts', () => {
+  const relayed = [...rows.values()].flat().filter(({ code }) => !unrelayed.test(code) && !long.includes(code))
+  const cases = relayed.flatMap((row) => [
+    [`${row.code}, accepted`, row.accepts.bind(row)] as const,
+    [`${row.code}, refused`, row.refuses.bind(row)] as const,
+  ])
+  it.each(cases)('%s', async (_, run) => {
+    const outcomes = [await outcomeOf(() => run())]
+    for (const state of otherStates) outcomes.push(await outcomeOf(() => run(state)))
+    expect(contradictionOf(outcomes), outcomes.join(', ')).toBeUndefined()
+  })
+})
+
 describe('the table of codes', () => {
+  it('lets only what is pinned cost points, also for the compiler', () => {
+    const charged = Object.entries<CodeEntry>(codes).filter(([, { penalty }]) => penalty > 0)
+    expect(charged.filter(([, { pinned }]) => pinned === 'state')).toEqual([])
+    // @ts-expect-error: a code that the state of a node decides has no points.
+    const wrong: CodeEntry = { rest: 0, http: 0, rpc: 0, pinned: 'state', penalty: 10, meaning: '' }
+    expect(wrong.penalty).toBe(10)
+  })
+
   it('has a row for every code', () => {
     const shown = new Set([...rows.values()].flat().map(({ code }) => code))
     expect(Object.keys(codes).filter((code) => !shown.has(code as RuleRow['code']))).toEqual([])

@@ -16,6 +16,7 @@ import { craft, type CraftedOutput, genesisCoin, outputOf } from '../support/blo
 import { oneValidator, TestChain, withoutValidators } from '../support/chain.js'
 import { type SpecOverrides, testKey, testPublicKey } from '../support/spec.js'
 import type { RuleRow } from './row.js'
+import type { OtherState } from './states.js'
 
 export type Build = (chain: TestChain) => Promise<Transaction> | Transaction
 
@@ -27,15 +28,19 @@ export function row(
   overrides: SpecOverrides = {},
   limits: Partial<PoolLimits> = {},
 ): RuleRow {
-  const submit = async (build: Build) => {
-    const chain = await TestChain.open({ ...withoutValidators, ...overrides }, { limits })
+  const all = { ...withoutValidators, ...overrides }
+  const submit = async (build: Build, state: OtherState | undefined) => {
+    const chain = await TestChain.open(all, { limits })
+    const other = await state?.chain(all, limits)
     try {
-      await chain.send(await build(chain))
+      const transaction = await build(chain)
+      await (other ?? chain).send(transaction)
     } finally {
       await chain.close()
+      await other?.close()
     }
   }
-  return { code, accepts: () => submit(accepted), refuses: () => submit(refused) }
+  return { code, accepts: (state) => submit(accepted, state), refuses: (state) => submit(refused, state) }
 }
 
 const rich = 100_000_000_000n

@@ -15,6 +15,7 @@ import {
 import { signMessage } from '../../src/voting/sign.js'
 import { testKey, testPublicKey, testSpec } from '../support/spec.js'
 import type { RuleRow } from './row.js'
+import type { OtherState } from './states.js'
 
 const spec = parseSpec(testSpec())
 const genesis = genesisBlock(spec).header.hash
@@ -73,17 +74,18 @@ function precommit(person: number): VotingMessage {
 }
 
 /** A message as it comes off the wire, with everything that is asked of it. */
-function hear(...messages: readonly VotingMessage[]): void {
+function hear(messages: readonly VotingMessage[], state: OtherState | undefined): void {
+  const at = { ...open, ...state?.open(open.height, open.previous) }
   for (const message of messages) {
-    const failing = messageChecks(parseMessage(encodeMessage(message)), open).find((check) => !holds(check))
+    const failing = messageChecks(parseMessage(encodeMessage(message)), at).find((check) => !holds(check))
     if (failing !== undefined) throw new RuleError(failing.code, failing.subject)
   }
 }
 
 const row = (code: Code, accepted: readonly VotingMessage[], refused: VotingMessage): RuleRow => ({
   code,
-  accepts: () => hear(...accepted),
-  refuses: () => hear(refused),
+  accepts: (state) => hear(accepted, state),
+  refuses: (state) => hear([refused], state),
 })
 
 const quorum = [0, 1, 2].map((person) => prevote(person))
@@ -103,7 +105,7 @@ export const votingRows: readonly RuleRow[] = [
   row('vote-signer', [nil], signMessage({ ...unsignedNil, signer: testPublicKey(4) }, genesis, testKey(4))),
   row('vote-sponsor', [propose(), propose({ person: 2, view: 1 })], propose({ person: 2 })),
   row('vote-block', [propose()], propose({ named: header({ nonce: 1 }) })),
-  row('vote-block', [propose()], propose({ header: header({ previous: zeroHash }) })),
+  row('vote-height', [propose()], propose({ header: header({ previous: zeroHash }) })),
   row('vote-proof', [propose({ ...later, prevotes: quorum })], propose({ ...later, prevotes: quorum.slice(1) })),
   row(
     'vote-proof',

@@ -46,7 +46,8 @@ export interface Holder {
   /** `#primary` and `#recovery`, both for authentication. */
   readonly plan: DocumentPlan
   document(changes?: Partial<DocumentPlan>): DidDocument
-  create(changes?: Partial<DocumentPlan>): DidOperation
+  /** Signed by the key of the DID, which has another id than `#primary` where one is given. */
+  create(changes?: Partial<DocumentPlan>, verificationMethod?: string): DidOperation
   update(previousTxid: string, changes?: Partial<DocumentPlan>): DidOperation
   /** Signed by the recovery key. */
   deactivate(): DidOperation
@@ -72,7 +73,8 @@ export function holder(): Holder {
     recovery,
     plan,
     document,
-    create: (changes) => buildCreate(document(changes), byPrimary, signer(primary)),
+    create: (changes, verificationMethod = '#primary') =>
+      buildCreate(document(changes), { specification, verificationMethod }, signer(primary)),
     update: (previousTxid, changes) => buildUpdate(document(changes), { ...byPrimary, previousTxid }, signer(primary)),
     deactivate: () => buildDeactivate(plan.did, { specification, verificationMethod: '#recovery' }, signer(recovery)),
     issue: (subject, changes = {}) => issueCredential(plan.did, primary, subject, changes),
@@ -107,9 +109,11 @@ function issueCredential(issuer: string, key: QuickSigner, subject: string, chan
 /** DID states as a chain of one operation a transaction makes them; signatures are verified. */
 export class Registry {
   readonly states = new Map<string, DidState>()
-  private count = 0
-
-  constructor(readonly rules: DidRules = didRules) {}
+  /** `count`: how many operations other DIDs have had. */
+  constructor(
+    readonly rules: DidRules = didRules,
+    private count = 0,
+  ) {}
 
   /** Applies an operation under the next txid, or throws the RuleError of its refusal and changes nothing. */
   apply(operation: DidOperation): AppliedOperation & { readonly txid: string } {

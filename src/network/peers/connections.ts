@@ -17,6 +17,8 @@ const inboundPerHost = 8
 /** Milliseconds for the handshake, and until a connection is closed whose other side was told that it is not wanted. */
 const handshakeTimeout = 10_000
 const refusalGrace = 1_000
+/** Points for one late answer; at {@link banPoints} the connection ends, without a ban. */
+const lateAnswer = 10
 /** Milliseconds of a ban for broken rules. */
 export const banDuration = 24 * 60 * 60 * 1000
 /** Refusals that are remembered. */
@@ -181,7 +183,7 @@ export class Connections implements PeerJudge {
   }
 
   judge(peer: ConnectedPeer, code: Code, detail = codes[code].meaning): void {
-    const { penalty } = codes[code]
+    const penalty = code === 'peer-slow' ? lateAnswer : codes[code].penalty
     if (penalty === 0 || peer.closed) return
     const { log, points } = this.#options
     log.debug({ peer: peer.name, code, detail, penalty }, 'a peer broke a rule')

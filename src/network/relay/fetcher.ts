@@ -224,7 +224,8 @@ export class Fetcher {
     queue.handedOut += handedOut
     queue.withheld += withheld
     if (withheld > 0 && queue.withheld > withheldFree + queue.handedOut / withheldShare) {
-      queue.peer.penalise('peer-withheld', `${withheld} announced transactions are not there, or are others`)
+      // Third parties can make an honest node drop what it announced: by a deactivate, or by filling its pool.
+      queue.peer.penalise('peer-slow', `${withheld} announced transactions are not there, or are others`)
     }
   }
 }

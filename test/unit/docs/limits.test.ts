@@ -37,6 +37,7 @@ const noLimits = new Set([
   'api/ws/connection.ts maxReason',
   'did/base64url.ts signatureLength',
   'did/state.ts operationCost',
+  'errors.ts state.penalty',
   'did/w3c.ts didPrefix',
   'library/wallet-node.ts defaultYears',
   'network/frames.ts prefixSize',

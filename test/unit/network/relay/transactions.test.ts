@@ -212,7 +212,7 @@ describe('relay of transactions', () => {
     await until(() => liar.asked.length >= 40)
     await announce(node, other.peer, announced.map(nameOf))
     await until(() => node.pool.length === 41)
-    expect(liar.peer.penalties).toEqual(['peer-withheld'])
+    expect(liar.peer.penalties).toEqual(['peer-slow'])
     expect(other.peer.penalties).toEqual([])
   })
 
@@ -241,7 +241,7 @@ describe('relay of transactions', () => {
     await until(() => asked.length >= announcedByPeer)
     await new Promise((resolve) => setTimeout(resolve, 50))
     expect(asked).toHaveLength(announcedByPeer)
-    expect(new Set(peer.penalties)).toEqual(new Set(['peer-withheld']))
+    expect(new Set(peer.penalties)).toEqual(new Set(['peer-slow']))
   })
 
   it('takes other bytes than those announced for none', async () => {
