@@ -2,13 +2,17 @@ import { fork } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { describeSeed, runSeed, runSeeds } from '../test/sim/run.js'
+import { describeScenario, runSeed, runSeeds, runSlowSeed } from '../test/sim/run.js'
+import { scenarioOf } from '../test/sim/scenario.js'
+import { slowScenario } from '../test/sim/slow.js'
 
 /**
  * npm run sim -- [--seeds N] [--from K] [--jobs J]: simulates N seeds beginning with K, in J processes. Prints each that breaks
  * a promise, and exits with code 1 if there was one.
  *
  * npm run sim -- --seed S: simulates one seed again and prints all that happens.
+ *
+ * With --slow both simulate validators that are slow and have full pools.
  */
 
 const { values } = parseArgs({
@@ -17,9 +21,12 @@ const { values } = parseArgs({
     from: { type: 'string', default: '1' },
     jobs: { type: 'string', default: String(availableParallelism()) },
     seed: { type: 'string' },
+    slow: { type: 'boolean', default: false },
     worker: { type: 'boolean', default: false },
   },
 })
+
+const run = values.slow ? runSlowSeed : runSeed
 
 process.exitCode = await main()
 
@@ -37,9 +44,9 @@ async function main(): Promise<number> {
 }
 
 async function replay(seed: number): Promise<number> {
-  console.log(describeSeed(seed))
+  console.log(describeScenario(values.slow ? slowScenario(seed) : scenarioOf(seed)))
   try {
-    const report = await runSeed(seed, { print: (line) => console.log(line) })
+    const report = await run(seed, { print: (line) => console.log(line) })
     console.log(report)
     return 0
   } catch (error) {
@@ -52,7 +59,7 @@ async function replay(seed: number): Promise<number> {
 async function runRange(from: number, seeds: number): Promise<number> {
   let failed = 0
   for (let seed = from; seed < from + seeds; seed++) {
-    for (const failure of (await runSeeds(seed, 1)).failures) {
+    for (const failure of (await runSeeds(seed, 1, {}, run)).failures) {
       failed++
       console.log(failure)
     }
@@ -63,7 +70,9 @@ async function runRange(from: number, seeds: number): Promise<number> {
 
 function runElsewhere(from: number, seeds: number): Promise<number> {
   if (seeds <= 0) return Promise.resolve(0)
-  const child = fork(fileURLToPath(import.meta.url), ['--worker', '--from', String(from), '--seeds', String(seeds)])
+  const kind = values.slow ? ['--slow'] : []
+  const range = ['--from', String(from), '--seeds', String(seeds)]
+  const child = fork(fileURLToPath(import.meta.url), ['--worker', ...range, ...kind])
   return new Promise((resolve) => {
     let failed = seeds
     child.on('message', (count) => (failed = Number(count)))

@@ -164,10 +164,11 @@ export class Chain {
 
   /**
    * Checks everything about a block on top of the tip but its confirm. What comes out is kept for the last few, so that
-   * {@link acceptBlock} has only the confirm to check and the rows to write. Rejects with a RuleError.
+   * {@link acceptBlock} has only the confirm to check and the rows to write. Rejects with a RuleError; with `busy` where the
+   * block is not `wanted` any more when its turn comes.
    */
-  prepare(bytes: Uint8Array): Promise<Block> {
-    return this.#queue.run(() => this.#guard(() => this.#prepare(bytes)))
+  prepare(bytes: Uint8Array, wanted: () => boolean = () => true): Promise<Block> {
+    return this.#queue.run(() => this.#guard(() => this.#prepare(bytes, wanted)))
   }
 
   addFollower(follower: ChainFollower): void {
@@ -199,9 +200,10 @@ export class Chain {
     }
   }
 
-  async #prepare(bytes: Uint8Array): Promise<Block> {
+  async #prepare(bytes: Uint8Array, wanted: () => boolean): Promise<Block> {
     const kept = this.#prepared.find(bytes, this.#tip)
     if (kept !== undefined) return kept.event.block
+    if (!wanted()) throw new RuleError('busy', 'other blocks came first, and this one is not needed any more')
     const block = Block.fromBytes(bytes)
     if (!equalBytes(block.header.previous, this.#tip.header.hash)) throw new RuleError('block-stale')
     await checkPlace(block, this.headers.ancestry(this.#tip), this.#checking)

@@ -42,23 +42,40 @@ export interface TemplateRequest {
   readonly nonce: Uint8Array
 }
 
+/** How much of the pool a template takes. */
+export interface Extent {
+  /** Part of the limits of a block that it may fill, from 0 (the coinbase alone) to 1, which is meant when absent. */
+  readonly share?: number
+  /** Whether to end early: what is selected then is of no use. */
+  stop?(): boolean
+}
+
 /** A block on top of the tip with the best of the pool, complete but for its work: its AuxPow has parent nonce 0. */
-export async function buildTemplate(chain: Chain, pool: Mempool, request: TemplateRequest): Promise<Block> {
-  return templateOf(chain, await selectTransactions(chain, pool), request)
+export async function buildTemplate(
+  chain: Chain,
+  pool: Mempool,
+  request: TemplateRequest,
+  extent: Extent = {},
+): Promise<Block> {
+  return templateOf(chain, await selectTransactions(chain, pool, extent), request)
 }
 
 /**
  * The best of the pool in slices. Transactions run through the state machine in order, and what fails or no longer fits
  * is left out. When the tip moves meanwhile it ends early with what mixes two states: who uses it looks at the tip again.
  */
-export async function selectTransactions(chain: Chain, pool: Mempool): Promise<Selection> {
+export async function selectTransactions(
+  chain: Chain,
+  pool: Mempool,
+  { share = 1, stop }: Extent = {},
+): Promise<Selection> {
   const parent = chain.tip
   const ancestry = chain.headers.ancestry(parent)
   const rules = { bits: requiredBits(chain.spec, ancestry), earliest: earliestTime(chain.spec, ancestry) }
-  const { limits } = chain.spec
+  const { blockSize, blockTransactions, blockCost } = chain.spec.limits
   const context = { ...chain.sanity, height: parent.header.height + 1 }
   const state = new StateOverlay(chain.state)
-  const budget = new BlockBudget(limits.blockCost)
+  const budget = new BlockBudget(share * blockCost)
   const transactions: Transaction[] = []
   const witness = new MerkleTree()
   witness.add(zeroHash)
@@ -67,9 +84,10 @@ export async function selectTransactions(chain: Chain, pool: Mempool): Promise<S
   const candidates = pool.byFeeRate()[Symbol.iterator]()
   await inSlices(() => {
     const next = candidates.next()
-    if (next.done === true || transactions.length + 1 >= limits.blockTransactions || chain.tip !== parent) return false
+    if (next.done === true || transactions.length + 2 > share * blockTransactions) return false
+    if (chain.tip !== parent || stop?.() === true) return false
     const { transaction } = next.value
-    if (size + transaction.bytes.length > limits.blockSize) return true
+    if (size + transaction.bytes.length > share * blockSize) return true
     try {
       const connectable = checkTransaction(transaction, state, context)
       budget.add(connectable)

@@ -1,32 +1,26 @@
 import type { JobQueue } from '../chain/queue.js'
 import type { Chain } from '../chain/chain.js'
 import type { KnownHeader } from '../chain/headers.js'
+import { sponsorAt } from '../consensus/confirm.js'
 import type { Clock, Log, Timers } from '../env.js'
 import { RuleError } from '../errors.js'
-import { blockHashOf } from '../primitives/block.js'
-import { equalBytes, mapKey, toHex } from '../primitives/bytes.js'
+import { equalBytes, toHex } from '../primitives/bytes.js'
 import { confirmBytes } from '../primitives/confirm.js'
-import type { Hash } from '../primitives/hash.js'
 import type { Header } from '../primitives/header.js'
 import { paramsAt } from '../primitives/spec.js'
 import { bodyMatches } from './body-match.js'
 import type { Bodies } from './bodies.js'
+import { BodySearch, fetchPause } from './body-search.js'
 import { isTimely } from './candidates.js'
 import type { Evidence } from './evidence.js'
 import type { Gate } from './gate.js'
 import { Machine } from './machine.js'
 import { type BlockVerdict, type Effect, type MachineEvent, type RestoredState, timeoutOf } from './machine-events.js'
 import { encodeMessage, type SignedMessage, signerOf, stepOf, viewOf, type VotingMessage } from './message.js'
-import type { OwnBlock } from './own-block.js'
+import type { OwnBlock, Search } from './own-block.js'
 import type { VotingPort } from './port.js'
 import type { Signer } from './signer.js'
 
-/** Bodies that are looked for at once; the one wanted first is given up for another. */
-const maxSought = 16
-/** Verdicts on blocks that are remembered; the oldest goes first. */
-const maxVerdicts = 64
-/** Milliseconds until a body that nobody handed out is asked for again. */
-const fetchPause = 500
 /** The part of a view for which a sponsor waits for one candidate of a miner: one in so many. */
 const candidateShare = 4
 
@@ -62,8 +56,7 @@ export class Ballot {
   readonly #parts: BallotParts
   readonly #gate: Gate
   readonly #cancels = new Set<() => void>()
-  readonly #sought = new Map<string, () => void>()
-  readonly #verdicts = new Map<string, BlockVerdict>()
+  readonly #search: BodySearch
   readonly #restored: RestoredState | undefined
   /** The view that waits for a block of ours. */
   #needed: number | undefined
@@ -73,15 +66,11 @@ export class Ballot {
   /** Whether there may be something else to propose than when it was begun to look. */
   #lookAgain = false
   #closed = false
-  /** Resolves when the ballot is closed: for what waits for somebody else. */
-  readonly #end: Promise<undefined>
-  #ended!: (value: undefined) => void
 
   constructor(parts: BallotParts, gate: Gate) {
     const { chain, signer } = parts
     this.#parts = parts
     this.#gate = gate
-    this.#end = new Promise((resolve) => (this.#ended = resolve))
     this.parent = chain.tip
     this.height = this.parent.header.height + 1
     const { validators } = paramsAt(chain.spec, this.height)
@@ -91,6 +80,14 @@ export class Ballot {
     const options = { height: this.height, validators, restored: this.#restored }
     this.machine = new Machine({ ...options, ...(this.votes ? { own } : {}) })
     this.#restored?.messages.forEach((message) => gate.know(message))
+    this.#search = new BodySearch({
+      ...parts,
+      height: this.height,
+      wanted: (hash) => this.machine.wants(hash),
+      keep: (header, bytes) => this.keep(header, bytes),
+      found: (header, verdict) => this.#tell(header, verdict),
+      after: (milliseconds, callback) => this.#after(milliseconds, callback),
+    })
   }
 
   /** Whether this node has signed at this height before a restart. */
@@ -118,13 +115,28 @@ export class Ballot {
     if (this.#unsigned.length > 0) this.#parts.track(this.#parts.queue.run(() => this.#makeUp()))
   }
 
+  /**
+   * Begins with the own block of a view that comes in so many milliseconds at the earliest, if it is this node's to propose
+   * there: the last moment at which the block can be ready in time.
+   */
+  anticipate(view: number, within: number): void {
+    const { chain, signer, ownBlock, refusal, track } = this.#parts
+    if (!this.votes || signer === undefined) return
+    if (!equalBytes(sponsorAt(chain.spec, this.height, view), signer.publicKey)) return
+    const stop = () => this.#closed || this.machine.view > view || this.#search.busy
+    this.#after(Math.max(0, within - ownBlock.lead), () => {
+      const bound = this.machine.valid !== undefined || this.#search.proposable !== undefined
+      if (bound || stop() || this.machine.step !== 'propose' || refusal() !== undefined) return
+      track(ownBlock.begin({ view, stop }))
+    })
+  }
+
   /** Ends timers and searches: the height is decided, or the node stops. */
   close(): void {
     this.#closed = true
-    this.#ended(undefined)
     this.#cancels.forEach((cancel) => cancel())
     this.#cancels.clear()
-    ;[...this.#sought.values()].forEach((giveUp) => giveUp())
+    this.#search.close()
   }
 
   #post(event: MachineEvent): void {
@@ -172,12 +184,13 @@ export class Ballot {
         this.#after(this.#timeout(effect.view), () => this.#post({ ...effect, type: 'timeout' }))
         return undefined
       case 'want':
-        this.#seek(effect.hash, effect.header)
+        this.#search.seek(effect.hash, effect.header)
         return undefined
       case 'view':
         this.#needed = undefined
         this.#unsigned = []
         this.#parts.log.debug({ height: this.height, view: effect.view }, 'a view of the vote begins')
+        this.anticipate(effect.view + 1, this.#timeout(effect.view))
         return undefined
       case 'evidence':
         await this.#testify(effect.first, effect.second)
@@ -242,13 +255,13 @@ export class Ballot {
     this.#finding = true
     const patience = this.#timeout(view) / candidateShare
     const stop = () => this.#closed || this.#needed === undefined
-    const search = { patience, stop, end: this.#end, late: () => this.supply() }
-    const found = this.#parts.ownBlock.find(search).then(async (block) => {
-      if (block === undefined || stop()) return
-      await this.keep(block.header, block.bytes)
-      this.#verdict(block.header.hash, 'valid')
-      if (this.#needed === view) this.#needed = undefined
-      this.#post({ type: 'template', view, header: block.header })
+    const search = { view, patience, stop, end: this.#search.end, late: () => this.supply() }
+    const found = this.#find(search).then((header) => {
+      // The next view may be this node's as well, and has no other block then.
+      const needed = this.#needed
+      if (header === undefined || needed === undefined || stop()) return
+      this.#needed = undefined
+      this.#post({ type: 'template', view: needed, header })
     })
     const done = found.finally(() => {
       this.#finding = false
@@ -258,82 +271,24 @@ export class Ballot {
     this.#parts.track(done)
   }
 
-  /** Sees to it that the machine hears what is to be said of a block, as soon as its body is in hand. */
-  #seek(hash: Hash, header: Header): void {
-    const id = mapKey(hash)
-    const verdict = this.#verdicts.get(id)
-    // Nothing is signed for a block whose body went to make room for others: it is looked for again.
-    const atHand = verdict === 'invalid' || this.#parts.bodies.has(hash)
-    if (verdict !== undefined && atHand) return this.#tell(header, verdict)
-    if (this.#sought.has(id)) return
-    if (this.#sought.size >= maxSought) this.#sought.values().next().value?.()
-    let wanted = true
-    let wake = () => {}
-    this.#sought.set(id, () => {
-      wanted = false
-      this.#sought.delete(id)
-      wake()
-    })
-    const pause = () =>
-      new Promise<void>((resolve) => {
-        const cancel = this.#after(fetchPause, resolve)
-        wake = () => {
-          cancel()
-          resolve()
-        }
-      })
-    this.#parts.track(
-      (async () => {
-        while (wanted) {
-          const found = await this.#judge(hash)
-          if (wanted && found !== undefined) {
-            this.#sought.delete(id)
-            this.#verdict(hash, found)
-            return this.#tell(header, found)
-          }
-          if (wanted) await pause()
-        }
-      })(),
-    )
-  }
-
-  /** Looks for a body and judges the block; undefined when that has to be tried again. A valid one is on disk then. */
-  async #judge(hash: Hash): Promise<BlockVerdict | undefined> {
-    const { chain, log } = this.#parts
-    const bytes = await this.#body(hash)
-    if (bytes === undefined) return undefined
-    try {
-      const { header } = await chain.prepare(bytes)
-      if (this.#closed) return undefined
-      await this.keep(header, bytes)
-      return 'valid'
-    } catch (error) {
-      if (!(error instanceof RuleError)) throw error
-      // Nothing is said of a block by a body that is not the one its hash stands for, nor by a full queue.
-      if (this.#closed || error.code === 'busy' || !(await bodyMatches(bytes, chain.sanity))) return undefined
-      log.warn(
-        { height: this.height, code: error.code, reason: error.message },
-        'a block that is voted on is not valid',
-      )
-      return 'invalid'
-    }
-  }
-
-  /** From the disk, or from whoever hands it out; undefined when nobody does, or it is too late. */
-  async #body(hash: Hash): Promise<Uint8Array | undefined> {
-    const { bodies, port } = this.#parts
-    const bytes = bodies.get(hash) ?? (await Promise.race([port.fetch(hash), this.#end]))
-    return bytes === undefined || this.#closed || !equalBytes(blockHashOf(bytes), hash) ? undefined : bytes
+  /**
+   * The newest block of this height that this node has checked, else an own one. What others have checked as well gets
+   * their votes at once, and nobody's work is thrown away; one that is being checked is ready before a new one could be.
+   */
+  async #find(search: Search): Promise<Header | undefined> {
+    await this.#search.idle()
+    const checked = this.#search.proposable
+    if (checked !== undefined || search.stop()) return checked
+    const block = await this.#parts.ownBlock.find(search)
+    if (block === undefined || search.stop()) return undefined
+    await this.keep(block.header, block.bytes)
+    this.#search.add(block.header)
+    return block.header
   }
 
   /** Puts a body on disk. Those that the vote may come back to are not the ones that make room. */
   async keep(header: Header, bytes: Uint8Array): Promise<void> {
     await this.#parts.bodies.put(header, bytes, this.machine.needed)
-  }
-
-  #verdict(hash: Hash, verdict: BlockVerdict): void {
-    this.#verdicts.set(mapKey(hash), verdict)
-    if (this.#verdicts.size > maxVerdicts) this.#verdicts.delete(this.#verdicts.keys().next().value as string)
   }
 
   #tell(header: Header, verdict: BlockVerdict): void {
@@ -355,7 +310,7 @@ export class Ballot {
     const { chain, log } = this.#parts
     const { confirm, hash } = effect
     const again = () => void this.#after(fetchPause, () => this.#parts.track(this.#connect(effect)))
-    const bytes = await this.#body(hash)
+    const bytes = await this.#search.body(hash)
     if (this.#closed) return
     if (bytes === undefined) return again()
     try {

@@ -91,6 +91,11 @@ export class Machine {
     return blocks.flatMap((block) => (block === undefined ? [] : [block.header.hash]))
   }
 
+  /** Whether the present view waits for a verdict on a block. */
+  wants(hash: Hash): boolean {
+    return this.wanted.has(mapKey(hash))
+  }
+
   /** What is kept, for others to see what is missing. */
   summary(): Summary {
     return summarize(this.votes, {

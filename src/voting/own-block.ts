@@ -1,4 +1,5 @@
 import type { Chain } from '../chain/chain.js'
+import type { KnownHeader } from '../chain/headers.js'
 import type { Clock, Log, Random, Timers } from '../env.js'
 import { RuleError } from '../errors.js'
 import type { Mempool } from '../mempool/mempool.js'
@@ -9,6 +10,9 @@ import type { Block } from '../primitives/block.js'
 import { equalBytes } from '../primitives/bytes.js'
 import type { Header } from '../primitives/header.js'
 import { type Candidates, type FetchBody, isTimely } from './candidates.js'
+
+/** A block is begun so many times as long before its view as the last one took. */
+const leadFactor = 2
 
 export interface OwnBlockOptions {
   readonly chain: Chain
@@ -22,21 +26,37 @@ export interface OwnBlockOptions {
   readonly payTo: ProgramHash | undefined
 }
 
-/** What a sponsor has to keep to while it looks for a block. */
-export interface Search {
-  /** Milliseconds that the body of one candidate is waited for before the next one is tried. */
-  readonly patience: number
+/** What a sponsor has to keep to while it makes a block. */
+export interface Making {
+  /** The view that the block is for. Each view before it failed, so that each halves the block. */
+  readonly view: number
   /** Whether it is too late. */
   stop(): boolean
+}
+
+/** What a sponsor has to keep to while it looks for a block. */
+export interface Search extends Making {
+  /** Milliseconds that the body of one candidate is waited for before the next one is tried. */
+  readonly patience: number
   /** Resolves when no other node is waited for any more. */
   readonly end: Promise<undefined>
   /** A body came after it was given up. */
   late(): void
 }
 
+/** A block that is made before the view that it is for. */
+interface EarlyBlock {
+  readonly view: number
+  readonly parent: KnownHeader
+  readonly block: Promise<Block | undefined>
+}
+
 /** What a sponsor proposes: a block that was handed in, else one that a miner announced, or one made of the pool. */
 export class OwnBlock {
   readonly #options: OwnBlockOptions
+  #early: EarlyBlock | undefined
+  /** Milliseconds that the last block took to be made and checked. */
+  #took = Infinity
 
   constructor(options: OwnBlockOptions) {
     this.#options = options
@@ -48,6 +68,19 @@ export class OwnBlock {
     const offered = candidates.offered.find(({ header }) => this.#timely(header))
     if (offered !== undefined) return offered
     return chain.spec.producer === 'miners' ? this.#announced(search) : this.#made(search)
+  }
+
+  /** Milliseconds before a view at which to begin with its block. */
+  get lead(): number {
+    return leadFactor * this.#took
+  }
+
+  /** Begins with the block of a coming view; {@link find} takes it up. Nothing to include -> no block is begun. */
+  async begin(making: Making): Promise<void> {
+    const { chain, mempool } = this.#options
+    if (chain.spec.producer === 'miners' || mempool.size === 0) return
+    this.#early = { view: making.view, parent: chain.tip, block: this.#make(making) }
+    await this.#early.block
   }
 
   async #announced(search: Search): Promise<Block | undefined> {
@@ -84,17 +117,36 @@ export class OwnBlock {
     return Promise.race([fetched, enough, end]).finally(cancel)
   }
 
-  async #made({ stop }: Search): Promise<Block | undefined> {
+  async #made(search: Search): Promise<Block | undefined> {
+    const early = this.#early
+    this.#early = undefined
+    const fits = early?.view === search.view && early.parent === this.#options.chain.tip
+    const begun = fits ? await early.block : undefined
+    return begun ?? (search.stop() ? undefined : this.#make(search))
+  }
+
+  async #make(making: Making): Promise<Block | undefined> {
+    const { clock } = this.#options
+    const began = clock.now()
+    try {
+      return await this.#build(making)
+    } finally {
+      this.#took = Math.max(0, clock.now() - began)
+    }
+  }
+
+  async #build({ view, stop }: Making): Promise<Block | undefined> {
     const { chain, mempool, clock, random, payTo, log } = this.#options
     if (payTo === undefined) return undefined
     const parent = chain.tip
     const overtaken = () => stop() || chain.tip !== parent
     const time = Math.max(Math.floor(clock.now() / 1000), parent.header.time)
     try {
-      const template = await buildTemplate(chain, mempool, { payTo, time, nonce: random.bytes(8) })
+      const extent = { share: 2 ** -view, stop }
+      const template = await buildTemplate(chain, mempool, { payTo, time, nonce: random.bytes(8) }, extent)
       const block = overtaken() ? undefined : await solve(template, overtaken)
       if (block === undefined || overtaken()) return undefined
-      return await chain.prepare(block.bytes)
+      return await chain.prepare(block.bytes, () => !overtaken())
     } catch (error) {
       if (!(error instanceof RuleError)) throw error
       if (!overtaken()) log.warn({ reason: error.message }, 'a block of our own making was refused')

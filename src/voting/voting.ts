@@ -369,6 +369,7 @@ export class Voting {
       reason: () => this.#heard || ballot.resumed || this.#candidates.some || (!mined && mempool.size > 0),
       begin: () => ballot.start(),
     })
+    ballot.anticipate(0, minInterval)
   }
 
   #open(): Ballot {

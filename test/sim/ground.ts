@@ -20,6 +20,7 @@ import { Chance } from './random.js'
 const families = 12
 const payer = 10
 const coinValue = 10_000_000_000n
+const crowdLimits = { blockSize: 8_000_000, transactionCost: 2_000, blockCost: 40_000 }
 /** Accounts whose DIDs are created. */
 const firstOwner = 1000
 
@@ -35,6 +36,8 @@ export interface Ground {
   readonly genesis: Hash
   /** Transfers, DID creations, and what spends their change. None is in conflict with another. */
   readonly transactions: readonly Prepared[]
+  /** Transfers that are independent of each other and of all others. */
+  readonly crowd: readonly Transaction[]
 }
 
 export interface GroundPlan {
@@ -44,6 +47,8 @@ export interface GroundPlan {
   readonly upgrade?: { readonly height: number; readonly validators: readonly number[] }
   /** Milliseconds between blocks when nothing waits. */
   readonly emptyInterval: number
+  /** A pool that is full from the beginning. */
+  readonly crowd?: { readonly transactions: number; readonly inBlock: number }
 }
 
 const made = new Map<string, Ground>()
@@ -61,11 +66,11 @@ export const validatorKeys: readonly KeyPair[] = Array.from({ length: 8 }, (_, n
   publicKey: testPublicKey(node),
 }))
 
-function makeGround({ validators, upgrade, emptyInterval }: GroundPlan): Ground {
+function makeGround({ validators, upgrade, emptyInterval, crowd }: GroundPlan): Ground {
   const keysOf = (nodes: readonly number[]) => nodes.map((node) => toHex((validatorKeys[node] as KeyPair).publicKey))
   const spec = parseSpec(
     testSpec({
-      allocations: Array.from({ length: families }, () => ({
+      allocations: Array.from({ length: families + (crowd?.transactions ?? 0) }, () => ({
         address: testAddress(payer),
         amount: coinValue.toString(),
       })),
@@ -73,6 +78,7 @@ function makeGround({ validators, upgrade, emptyInterval }: GroundPlan): Ground 
       timing: { minInterval: 500, emptyInterval, maxDrift: 5_000, propose: 2_000, delta: 500 },
       maxViewTimeout: 20_000,
       maturity: 2,
+      ...(crowd === undefined ? {} : { limits: { ...crowdLimits, blockTransactions: crowd.inBlock } }),
       upgrades:
         upgrade === undefined
           ? []
@@ -101,7 +107,10 @@ function makeGround({ validators, upgrade, emptyInterval }: GroundPlan): Ground 
     const { value } = first.outputs[change] as (typeof first.outputs)[number]
     return [parent, { transaction: transfer(payment({ txid: first.hash, index: change, value })), parent }]
   })
-  return { spec, genesis: genesis.header.hash, transactions: transactions.flat() }
+  const many = Array.from({ length: crowd?.transactions ?? 0 }, (_, index) =>
+    transfer(payment({ txid: coinbase.hash, index: families + index, value: coinValue })),
+  )
+  return { spec, genesis: genesis.header.hash, transactions: transactions.flat(), crowd: many }
 }
 
 function transfer(payment: Payment): Transaction {

@@ -15,6 +15,7 @@ import type { Disk } from './disk.js'
 import { type Fault, type Life, type Write } from './disk.js'
 import { type Ground, validatorKeys } from './ground.js'
 import type { Chance } from './random.js'
+import { type Costs, Processor, Workshop } from './processor.js'
 import { addressOf, publicKeyOfNode, type SimulatedTransport, type Wires } from './transport.js'
 import { simulatedVerifier } from './verifier.js'
 
@@ -36,6 +37,10 @@ export interface Surroundings {
   verifier(node: SimulatedNode, verifier: Verifier): Verifier
   signStore(node: SimulatedNode, store: SignStore): SignStore
   fault(node: SimulatedNode, write: Write): Fault | undefined
+  /** What work costs now; undefined: nothing. */
+  costs(node: SimulatedNode): Costs | undefined
+  /** Hashes of blocks that any node has made. */
+  readonly made: Set<string>
   opened(node: SimulatedNode, running: Running): void
   /** `opened`: whether it had come so far in this life. */
   died(node: SimulatedNode, why: string, opened: boolean): void
@@ -47,6 +52,8 @@ export interface NodeTraits {
   readonly rate: number
   /** Whether it has a key to validate with, now or later. */
   readonly validates: boolean
+  /** Whether its work takes time. */
+  readonly strained: boolean
 }
 
 /** One node through all its lives. Its disk is what they have in common. */
@@ -84,7 +91,10 @@ export class SimulatedNode {
       alive: true,
       fault: (write) => this.#surroundings.fault(this, write),
       crash: () => this.#end(life, 'crashed'),
-      took: () => this.#later(life, undefined, chance.happens(0.1) ? chance.between(1, 50) : 1),
+      took: () => {
+        const normal = chance.happens(0.1) ? chance.between(1, 50) : 1
+        return this.#later(life, undefined, normal * (this.#surroundings.costs(this)?.disk ?? 1))
+      },
     }
     this.#life = life
     this.#transport = this.#surroundings.wires.plug(this.number)
@@ -124,13 +134,17 @@ export class SimulatedNode {
     const env = { clock: time, timers: time, random, log: this.#log(life) }
     const verify = <T>(value: T) =>
       chance.happens(0.1) ? this.#later(life, value, chance.between(1, 20)) : Promise.resolve(value)
-    const verifier = this.#surroundings.verifier(this, simulatedVerifier(verify))
-    const signatures = new SignatureCache()
+    const costs = () => this.#surroundings.costs(this)
+    const workshop = new Workshop(new Processor(agenda, () => life.alive), this.#surroundings.made, costs)
+    const verifier = workshop.verifier(this.#surroundings.verifier(this, simulatedVerifier(verify)))
+    // Where work costs something a check stands for a transaction, so that none is spared.
+    const signatures = new SignatureCache(this.#traits.strained ? 0 : undefined)
     const database = await Database.over(await this.disk.open(life))
     database.failure.catch((error: unknown) => this.#fail(life, error))
     const span = await checkJournal(database)
     const chain = await Chain.open({ ...env, spec, database, verifier, signatures })
     await checkRecentBlocks(chain, span)
+    if (this.#traits.strained) workshop.equip(chain)
     chain.events.once('fatal', (error) => this.#fail(life, error))
     const others = Array.from({ length: nodes }, (_, other) => other).filter((other) => other !== this.number)
     const settings = { peers: others.map(addressOf), outbound: 8, inbound: 32 }

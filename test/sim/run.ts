@@ -1,9 +1,15 @@
 import { type Scenario, scenarioOf } from './scenario.js'
+import { slowScenario } from './slow.js'
 import { type Report, type RunOptions, simulate } from './world.js'
 
 /** Simulates a seed. A broken promise is thrown with the seed and how to see it again. */
 export function runSeed(seed: number, options: RunOptions = {}): Promise<Report> {
   return runNamed(`seed ${seed}`, `npm run sim -- --seed ${seed}`, scenarioOf(seed), options)
+}
+
+/** Simulates slow validators with full pools. A broken promise is thrown like that of {@link runSeed}. */
+export function runSlowSeed(seed: number, options: RunOptions = {}): Promise<Report> {
+  return runNamed(`slow seed ${seed}`, `npm run sim -- --slow --seed ${seed}`, slowScenario(seed), options)
 }
 
 /** Simulates a scenario. A broken promise is thrown with its name and the command that shows it again. */
@@ -34,12 +40,17 @@ export interface Tally {
 }
 
 /** Simulates `count` seeds from `first` on, and goes on when one fails. */
-export async function runSeeds(first: number, count: number, options: RunOptions = {}): Promise<Tally> {
+export async function runSeeds(
+  first: number,
+  count: number,
+  options: RunOptions = {},
+  run: typeof runSeed = runSeed,
+): Promise<Tally> {
   const failures: string[] = []
   const reports: Report[] = []
   for (let seed = first; seed < first + count; seed++) {
     try {
-      reports.push(await runSeed(seed, options))
+      reports.push(await run(seed, options))
     } catch (error) {
       failures.push(error instanceof Error ? error.message : String(error))
     }
@@ -55,9 +66,9 @@ export async function runSeeds(first: number, count: number, options: RunOptions
   }
 }
 
-/** What a seed stands for, as text. */
-export function describeSeed(seed: number): string {
+/** What happens in a scenario, as text. */
+export function describeScenario(scenario: Scenario): string {
   const plain = (value: unknown) =>
     value instanceof Map || value instanceof Set ? [...(value as Set<unknown>)] : value
-  return JSON.stringify(scenarioOf(seed), (_, value: unknown) => plain(value), 2)
+  return JSON.stringify(scenario, (_, value: unknown) => plain(value), 2)
 }

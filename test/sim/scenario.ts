@@ -1,5 +1,6 @@
 import type { GroundPlan } from './ground.js'
 import { fairWeather } from './transport.js'
+import type { Costs } from './processor.js'
 import { Chance } from './random.js'
 import type { Habits } from './traitor.js'
 
@@ -37,6 +38,16 @@ export interface Storm {
   readonly stops: number
 }
 
+/** Nodes whose work takes time, with a pool that fills more than one block. */
+export interface Strain {
+  /** What the work of each node costs. */
+  readonly costs: readonly Costs[]
+  /** Validators that never start; no more than may be faulty. */
+  readonly absent: ReadonlySet<number>
+  /** Heights to be confirmed, each within so many views. */
+  readonly heights: number
+}
+
 export interface Scenario {
   readonly seed: number
   readonly plan: GroundPlan
@@ -56,6 +67,7 @@ export interface Scenario {
   readonly crashWhenLocked: boolean
   /** Transactions that are sent. */
   readonly transactions: number
+  readonly strain?: Strain
 }
 
 const longestStorm = 30_000

@@ -1,4 +1,5 @@
 import type { Verifier } from '../../src/crypto/verifier.js'
+import { RuleError } from '../../src/errors.js'
 import { mapKey, toHex } from '../../src/primitives/bytes.js'
 import { parseConfirm } from '../../src/primitives/confirm.js'
 import { paramsAt } from '../../src/primitives/spec.js'
@@ -14,7 +15,8 @@ import { type Ground, groundOf } from './ground.js'
 import { type Running, SimulatedNode, type Surroundings } from './node.js'
 import { Oracle, Violation } from './oracle.js'
 import { Chance } from './random.js'
-import type { Scenario, Storm } from './scenario.js'
+import type { Costs } from './processor.js'
+import type { Scenario, Storm, Strain } from './scenario.js'
 import { Trace } from './trace.js'
 import { Coven, Traitor } from './traitor.js'
 import { Turmoil } from './turmoil.js'
@@ -79,6 +81,7 @@ class World implements Surroundings {
   readonly ground: Ground
   readonly nodes: number
   readonly chance: Chance
+  readonly made = new Set<string>()
   readonly #scenario: Scenario
   readonly #options: RunOptions
   readonly #trace: Trace
@@ -93,6 +96,8 @@ class World implements Surroundings {
   /** For each validator the height at which it precommitted a block last. */
   readonly #locked = new Map<number, number>()
   #broken: Error | undefined
+  /** Whether work takes time already. */
+  #strained = false
   #crashes = 0
   #crashesOnStart = 0
   #crashesWhenLocked = 0
@@ -111,14 +116,15 @@ class World implements Surroundings {
       tells: (node, topic, message) => this.#watched(() => this.#tells(node, topic, message)),
       arrived: (from, to, what, bytes) => this.#arrived(from, to, what, bytes),
     })
-    const { plan, skews, rates, traitors } = scenario
+    const { plan, skews, rates, traitors, strain } = scenario
+    const strained = strain !== undefined
     const validates = (number: number) =>
       plan.validators.includes(number) || plan.upgrade?.validators.includes(number) === true
     this.#all = Array.from({ length: scenario.nodes }, (_, number) => {
-      const traits = { skew: skews[number] ?? 0, rate: rates[number] ?? 1, validates: validates(number) }
+      const traits = { skew: skews[number] ?? 0, rate: rates[number] ?? 1, validates: validates(number), strained }
       return new SimulatedNode(number, traits, this)
     })
-    this.#honest = this.#all.filter(({ number }) => !traitors.has(number))
+    this.#honest = this.#all.filter(({ number }) => !traitors.has(number) && strain?.absent.has(number) !== true)
     const tell = (line: string) => this.#trace.add(line)
     this.#users = new Users(this.agenda, chance.fork('users'), this.#honest, tell)
     this.#turmoil = new Turmoil({
@@ -132,10 +138,12 @@ class World implements Surroundings {
   }
 
   async run(): Promise<Report> {
-    const { storms, transactions } = this.#scenario
-    for (const node of this.#all) this.agenda.after(this.chance.below(2_000), () => node.start())
+    const { storms, transactions, strain } = this.#scenario
+    const present = this.#all.filter(({ number }) => strain?.absent.has(number) !== true)
+    for (const node of present) this.agenda.after(this.chance.below(2_000), () => node.start())
     this.#users.begin(this.ground.transactions.slice(0, transactions), 20_000)
     for (const storm of storms) await this.#weather(storm)
+    if (strain !== undefined) await this.#strain(strain)
     await this.#until('transactions to be mined', miningLimit, () => this.#users.waiting().length === 0)
     this.#examine()
     return {
@@ -188,6 +196,10 @@ class World implements Surroundings {
     return this.chance.happens(storm.crashes) ? this.chance.pick(['crash-before', 'crash-after']) : undefined
   }
 
+  costs(node: SimulatedNode): Costs | undefined {
+    return this.#strained ? this.#scenario.strain?.costs[node.number] : undefined
+  }
+
   opened(node: SimulatedNode, { chain }: Running): void {
     this.#trace.add(`n${node.number} opens at height ${chain.tip.header.height}`)
     if (!this.#honest.includes(node)) return
@@ -236,6 +248,25 @@ class World implements Surroundings {
     // From here on views are counted, whatever is still to be caught up with.
     await this.#progress()
     await this.#require('honest nodes to have one height', reunionLimit, () => this.#together())
+  }
+
+  /** Fills all pools while that costs nothing; then blocks have to come although work takes its time. */
+  async #strain({ heights }: Strain): Promise<void> {
+    await this.#require('connections of honest nodes', linkLimit, () => this.#linked())
+    const { crowd } = this.ground
+    let waiting = 0
+    for (const { running } of this.#honest) {
+      for (const { bytes } of crowd) {
+        waiting++
+        void running?.mempool
+          .accept(bytes, { local: false })
+          .catch(passRuleError)
+          .finally(() => waiting--)
+      }
+    }
+    await this.#require('full pools', linkLimit, () => waiting === 0)
+    this.#strained = true
+    for (let height = 0; height < heights; height++) await this.#progress()
   }
 
   /** As owners do: a validator that says that it cannot sign is started again, with leave to where its sign state is gone. */
@@ -375,4 +406,8 @@ class World implements Surroundings {
     }
     return true
   }
+}
+
+function passRuleError(error: unknown): void {
+  if (!(error instanceof RuleError)) throw error
 }

@@ -1,0 +1,113 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { Block } from '../../../src/primitives/block.js'
+import { equalBytes } from '../../../src/primitives/bytes.js'
+import { programHash, prefix, singleKeyCode } from '../../../src/primitives/address.js'
+import { confirmBytes } from '../../../src/primitives/confirm.js'
+import { Candidates } from '../../../src/voting/candidates.js'
+import { parseMessage, viewOf } from '../../../src/voting/message.js'
+import { OwnBlock } from '../../../src/voting/own-block.js'
+import { craftBlock, craftConfirm, personHash } from '../../support/blocks.js'
+import { TestChain } from '../../support/chain.js'
+import { Dice } from '../../support/dice.js'
+import { testAddress, testPublicKey } from '../../support/spec.js'
+import { TestNet, type TestNode } from './net.js'
+
+/** Who made the block at the tip of a node. */
+async function makerAt({ test: { reader, chain } }: TestNode): Promise<number> {
+  const { transactions } = await reader.block(chain.tip)
+  const paid = transactions[0]?.outputs[0]?.programHash ?? new Uint8Array()
+  const hashOf = (person: number) => programHash(prefix.standard, singleKeyCode(testPublicKey(person)))
+  return [0, 1, 2, 3].find((person) => equalBytes(hashOf(person), paid)) ?? -1
+}
+
+describe('a view that failed', () => {
+  let net: TestNet
+  afterEach(() => net.close())
+
+  it('leaves a block that others checked: the next sponsors propose it, in whatever view it comes through', async () => {
+    const seed = Date.now() % 1_000_000
+    const dice = new Dice(seed)
+    for (let round = 0; round < 4; round++) {
+      const views = 1 + dice.below(6)
+      net = await TestNet.four({
+        timing: { minInterval: 500, emptyInterval: 500, maxDrift: 5_000, propose: 1_000, delta: 500 },
+      })
+      // Nobody asks for what it missed, and only the next sponsor gets a proposal: no view of these has a quorum.
+      net.healing = false
+      net.filter = (bytes, _, to) => {
+        const message = parseMessage(bytes)
+        const view = viewOf(message)
+        return message.kind !== 'proposal' || view >= views || to.plan.person === (message.height + view + 1) % 4
+      }
+      await net.allAt(1, 200_000)
+      for (const node of net.nodes) {
+        const what = `seed ${seed}, round ${round}, ${views} views`
+        expect(await makerAt(node), what).toBe(1)
+        const { hash } = node.test.chain.tip.header
+        expect(node.test.reader.confirm(hash)?.proposal.viewOffset, what).toBeGreaterThanOrEqual(views)
+      }
+      if (round < 3) await net.close()
+    }
+  })
+
+  it('leaves nothing where its block is of a time that is not acceptable: the next sponsor makes its own', async () => {
+    net = await TestNet.four({ producer: 'sponsor' })
+    const [, first] = net.nodes as [TestNode, TestNode]
+    const { chain } = first.test
+    const early = craftBlock(chain, { header: { time: Math.floor(first.test.clock.time / 1000) + 60 } })
+    // Its owner has a clock that is a minute ahead.
+    first.test.clock.time += 60_000
+    void first.voting.offer(early).catch(() => {})
+    await net.allAt(1, 30_000)
+    expect(await makerAt(first)).not.toBe(1)
+    expect(chain.tip.header.id).not.toBe(early.hash)
+  })
+})
+
+describe('an own block', () => {
+  const search = (view: number, stop = () => false) => ({
+    ...{ view, stop, patience: 1_000, late: () => {} },
+    end: new Promise<undefined>(() => {}),
+  })
+
+  async function maker() {
+    const test = await TestChain.open({
+      timing: { minInterval: 500, emptyInterval: 500, maxDrift: 5_000, propose: 1_000, delta: 500 },
+    })
+    const random = { bytes: (length: number) => new Uint8Array(length).map(() => Math.floor(Math.random() * 256)) }
+    const timers = { after: () => () => {} }
+    const candidates = new Candidates(test.chain, test.clock)
+    const own = new OwnBlock({ ...test, timers, random, candidates, payTo: personHash(20) })
+    return { test, own }
+  }
+  const countIn = (block: Block | undefined) => block?.transactions.length
+
+  it('that was begun for a view is the one that is proposed there', async () => {
+    const { test, own } = await maker()
+    await test.send(await test.transfer(testAddress(30), 5n))
+    await own.begin({ view: 0, stop: () => false })
+    await test.send(await test.transfer(testAddress(30), 5n, 11))
+    expect(countIn(await own.find(search(0)))).toBe(2)
+    // It is proposed once.
+    expect(countIn(await own.find(search(0)))).toBe(3)
+    await test.close()
+  })
+
+  it('that was begun for another view, for another tip, or in vain is made anew', async () => {
+    const { test, own } = await maker()
+    await own.begin({ view: 0, stop: () => false })
+    await test.send(await test.transfer(testAddress(30), 5n))
+    expect(countIn(await own.find(search(0)))).toBe(2)
+    await own.begin({ view: 1, stop: () => false })
+    await test.send(await test.transfer(testAddress(30), 5n, 11))
+    expect(countIn(await own.find(search(2)))).toBe(3)
+    await own.begin({ view: 0, stop: () => true })
+    expect(countIn(await own.find(search(0)))).toBe(3)
+    await own.begin({ view: 0, stop: () => false })
+    const other = craftBlock(test.chain)
+    await test.chain.acceptBlock(other.bytes, confirmBytes(craftConfirm(test.spec, other)))
+    const block = await own.find(search(0))
+    expect(block?.header.previous).toEqual(test.chain.tip.header.hash)
+    await test.close()
+  })
+})
