@@ -121,6 +121,11 @@ export const codes = {
   'pool-full': tx(45024, state, 'the pool is full of transactions with a higher fee rate'),
   'pool-ancestors': tx(45024, state, 'more than 25 unconfirmed ancestors'),
   'pool-did-pending': tx(45024, state, 'eight operations of this DID are pending already'),
+  'pool-unmineable': tx(
+    43001,
+    state,
+    'a block of this node with this transaction was refused, so that it takes it no more',
+  ),
   'pool-side-chain': tx(
     45020,
     state,
@@ -342,10 +347,13 @@ export type Code = keyof typeof codes
 export class RuleError extends Error {
   override readonly name = 'RuleError'
   readonly code: Code
+  /** Display hex of the txid that breaks the rule inside a block; undefined where no single transaction does. */
+  readonly transaction: string | undefined
 
-  constructor(code: Code, detail?: string) {
+  constructor(code: Code, detail?: string, { transaction }: { readonly transaction?: string } = {}) {
     super(detail ?? codes[code].meaning)
     this.code = code
+    this.transaction = transaction
   }
 }
 

@@ -31,6 +31,10 @@ invariant it answers 503 \`{"status":"failed", "reason"}\`: start the process ag
 \`/readyz\` answers 200 with \`status\` \`ready\`, or 503 with another one and a \`reason\`; then send requests elsewhere, but leave the
 process alone. \`height\` and \`time\` (Unix seconds) are of the tip, \`target\` is the height of the best tip that is proved.
 
+\`refusedBlocks\` counts the blocks that the node made itself since its start and that its own chain refused. It tries again at once
+without the transaction that was the cause, so the status does not change; but each is a defect worth a report, with the warning in the log. Until
+a block of that height is on the chain, \`refusedBlock\` says why.
+
 | status | HTTP | when |
 |---|---|---|
 | \`ready\` | 200 | the node knows the chain and answers |
@@ -58,7 +62,10 @@ ${rows.join('\n')}
 /** Every metric of a node that has no chain: what it is called does not depend on one. */
 export function describedMetrics(): ReturnType<NodeMetrics['describe']> {
   const chain = { events: new EventEmitter() as Chain['events'], tip: undefined as unknown as Chain['tip'] }
-  const mempool = { events: new EventEmitter() as Mempool['events'], size: 0, bytes: 0 }
+  const mempool = {
+    events: new EventEmitter() as Mempool['events'],
+    ...{ size: 0, bytes: 0, refusedBlocks: { count: 0 } },
+  }
   return new NodeMetrics({
     chain,
     mempool,

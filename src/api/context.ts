@@ -73,7 +73,7 @@ export interface DevnetControl {
 /** All that the interfaces need from the node. */
 export interface ApiContext {
   readonly reader: ChainReader
-  readonly mempool: Pick<Mempool, 'accept' | 'get' | 'entries' | 'size' | 'spender' | 'droppedReason'>
+  readonly mempool: Pick<Mempool, 'accept' | 'get' | 'entries' | 'size' | 'spender' | 'droppedReason' | 'refusedBlocks'>
   readonly resolver: Pick<Resolver, 'resolve' | 'queryJson'>
   readonly mining: Pick<Mining, 'template' | 'submit' | 'mine' | 'toggle' | 'active'>
   nodeInfo(): NodeInfo

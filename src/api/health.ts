@@ -16,11 +16,17 @@ export const healthRoutes: readonly PlainRoute[] = [
   {
     path: '/readyz',
     summary: 'Whether the node knows the chain and can be asked: 503 with the reason while it cannot.',
-    answer: ({ health, reader }) => {
+    answer: ({ health, reader, mempool: { refusedBlocks } }) => {
       const state = health()
       const { height, time } = reader.chain.tip.header
       const { status, reason } = readiness(state)
-      const shown = { status, ...(reason === undefined ? {} : { reason }), height, target: state.sync.target, time }
+      const shown = {
+        status,
+        ...(reason === undefined ? {} : { reason }),
+        ...{ height, target: state.sync.target, time },
+        refusedBlocks: refusedBlocks.count,
+        ...(refusedBlocks.reason === undefined ? {} : { refusedBlock: refusedBlocks.reason }),
+      }
       return answer(status === 'ready' ? 200 : 503, shown)
     },
   },

@@ -11,7 +11,7 @@ import { addProcessMetrics } from './process-metrics.js'
 /** What the figures are read from. */
 export interface MetricSources {
   readonly chain: Pick<Chain, 'events' | 'tip'>
-  readonly mempool: Pick<Mempool, 'events' | 'size' | 'bytes'>
+  readonly mempool: Pick<Mempool, 'events' | 'size' | 'bytes'> & { readonly refusedBlocks: { readonly count: number } }
   readonly resolver: Pick<Resolver, 'scannedDocuments'>
   /** Without it there are no peers. */
   readonly network?: Pick<NetworkView, 'neighbors' | 'progress' | 'listBans' | 'receivedCount'>
@@ -150,15 +150,32 @@ function addChain(registry: Registry, { chain, mempool, resolver, databaseBytes,
     left.inc(change.disconnected.length)
   })
   mempool.events.on('accepted', () => accepted.inc())
-  const scanned: Counter = new Counter({
-    name: 'didledger_query_documents_scanned_total',
-    help: 'Documents that queries have looked at.',
-    registers,
-    collect: () => {
-      scanned.reset()
-      scanned.inc(resolver.scannedDocuments)
-    },
-  })
+  const readCounter = counterOf(registry)
+  readCounter(
+    'didledger_own_blocks_refused_total',
+    'Blocks of the own making that the chain refused; each is a defect of the program.',
+    () => mempool.refusedBlocks.count,
+  )
+  readCounter(
+    'didledger_query_documents_scanned_total',
+    'Documents that queries have looked at.',
+    () => resolver.scannedDocuments,
+  )
+}
+
+/** Makes counters whose value is read when it is asked for. */
+function counterOf(registry: Registry): (name: string, help: string, read: () => number) => void {
+  return (name, help, read) => {
+    const made: Counter = new Counter({
+      name,
+      help,
+      registers: [registry],
+      collect: () => {
+        made.reset()
+        made.inc(read())
+      },
+    })
+  }
 }
 
 /** Peers and votes. A node without them shows zeros: what is called so is there on every node. */
@@ -167,17 +184,7 @@ function addNetwork(registry: Registry, { chain, network, voting }: MetricSource
   const gauge = (name: string, help: string, read: () => number) => {
     const made: Gauge = new Gauge({ name, help, registers, collect: () => made.set(read()) })
   }
-  const counter = (name: string, help: string, read: () => number) => {
-    const made: Counter = new Counter({
-      name,
-      help,
-      registers,
-      collect: () => {
-        made.reset()
-        made.inc(read())
-      },
-    })
-  }
+  const counter = counterOf(registry)
   const peers: Gauge = new Gauge({
     name: 'didledger_peer_connections',
     help: 'Connected nodes, by who opened the connection.',

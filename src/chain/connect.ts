@@ -4,6 +4,7 @@ import type { SignatureCache } from '../crypto/signature-cache.js'
 import { RunningChecks, type Verifier } from '../crypto/verifier.js'
 import type { Block } from '../primitives/block.js'
 import type { SignatureCheck } from '../primitives/signature.js'
+import type { Transaction } from '../primitives/transaction.js'
 import { inSlices } from '../slices.js'
 import type { Overlay } from '../storage/database.js'
 import { keys } from '../storage/schema.js'
@@ -26,7 +27,7 @@ export async function connectInto(
 ): Promise<BlockEvent> {
   // Other threads verify while this one goes on; the overlay only gathers rows and is dropped if a signature fails.
   const running = new RunningChecks(verifier)
-  const verify = (checks: readonly SignatureCheck[]) => running.add(signatures.unknown(checks))
+  const verify = (checks: readonly SignatureCheck[], tx: Transaction) => running.add(signatures.unknown(checks), tx)
   const connected = await connectOn(overlay, block, sanity, assumed ? undefined : verify)
   await Promise.all([running.finish(), putConnected(overlay, block, connected)])
   overlay.put(keys.active(block.header.height), block.header.hash)
@@ -38,13 +39,14 @@ export async function connectOn(
   overlay: Overlay,
   block: Block,
   sanity: SanityContext,
-  verify?: (checks: readonly SignatureCheck[]) => void,
+  verify?: (checks: readonly SignatureCheck[], transaction: Transaction) => void,
 ): Promise<ConnectedBlock> {
   await overlay.load(coinKeysOf(block))
   const connector = new BlockConnector(block, new StoredState(overlay), sanity)
+  let next = 1
   await inSlices(() => {
     const connected = connector.step()
-    if (connected !== undefined) verify?.(connected.checks)
+    if (connected !== undefined) verify?.(connected.checks, block.transactions[next++] as Transaction)
     return connected !== undefined
   })
   return connector.finish()

@@ -11,7 +11,7 @@ import type { SignatureCheck } from '../primitives/signature.js'
 import { didMethod, fixedLimits, type Params, paramsAt } from '../primitives/spec.js'
 import { attributeUsage, finalSequence, lockSequence, type Transaction } from '../primitives/transaction.js'
 import { type Coin, StateOverlay, type StateView } from './ledger.js'
-import { programCost, type SanityContext, typeCost } from './sanity.js'
+import { naming, programCost, type SanityContext, typeCost } from './sanity.js'
 import { subsidyAt } from './subsidy.js'
 
 /** Rules that need the state of the chain. Nothing here verifies: the checks come back for the caller to run in bulk. */
@@ -140,7 +140,7 @@ export class BlockConnector {
     const tx = this.#block.transactions[this.#next]
     if (tx === undefined) return undefined
     const connectable = this.#check(tx)
-    this.#budget.add(connectable)
+    naming(tx, () => this.#budget.add(connectable))
     connectable.apply()
     this.#transactions.push(connectable)
     this.#next++
@@ -169,9 +169,10 @@ export class BlockConnector {
         throw new RuleError(
           'block-double-spend',
           `${where} spends ${displayHash(spentHere.txid)}:${spentHere.index} again`,
+          { transaction: tx.txid },
         )
       }
-      throw new RuleError(error.code, `${where}: ${error.message}`)
+      throw new RuleError(error.code, `${where}: ${error.message}`, { transaction: tx.txid })
     }
   }
 }

@@ -110,11 +110,21 @@ export function* blockSanitySteps(block: Block, context: SanityContext): Steps {
   for (const [i, tx] of transactions.entries()) {
     if (i === 0) continue
     if (tx.isCoinbase) throw new RuleError('block-coinbase-position', `transaction ${i} is a second coinbase`)
-    checkTransactionSanity(tx, context)
+    naming(tx, () => checkTransactionSanity(tx, context))
     cost += programCost(tx) + typeCost(tx)
     yield
   }
   if (cost > limits.blockCost) throw new RuleError('block-signature-cost', `${cost}, at most ${limits.blockCost}`)
+}
+
+/** Runs a check of one transaction of a block; a RuleError of it names the transaction as data. */
+export function naming<T>(tx: Transaction, check: () => T): T {
+  try {
+    return check()
+  } catch (error) {
+    if (!(error instanceof RuleError)) throw error
+    throw new RuleError(error.code, error.message, { transaction: tx.txid })
+  }
 }
 
 /** Signature checks that the programs of a transaction cost: 1 for one key, n × k for a multisig. */

@@ -12,24 +12,41 @@ export interface Verifier {
 /** Resolves when every check holds; otherwise rejects with a RuleError of the first failing check's code and subject. */
 export async function runChecks(checks: readonly SignatureCheck[], verifier: Verifier): Promise<void> {
   const failing = checks[await verifier.verifyAll(checks)]
-  if (failing !== undefined) throw new RuleError(failing.code, `${failing.subject}: the signature does not verify`)
+  if (failing !== undefined) throw failureOf(failing)
+}
+
+/** The RuleError of a check that does not hold. */
+export function failureOf({ code, subject }: SignatureCheck, owner?: Owner): RuleError {
+  const named = owner === undefined ? {} : { transaction: owner.txid }
+  return new RuleError(code, `${subject}: the signature does not verify`, named)
 }
 
 /** Checks are handed over in portions of this many: enough for each thread to have some to go on with. */
 const portion = 256
+
+/** What a check belongs to; its txid is read only where the check does not hold. */
+interface Owner {
+  /** Display hex. */
+  readonly txid: string
+}
 
 /** Verifies checks while further ones are still being found. */
 export class RunningChecks {
   readonly #verifier: Verifier
   readonly #runs: Promise<void>[] = []
   #waiting: SignatureCheck[] = []
+  #owners: Owner[] = []
 
   constructor(verifier: Verifier) {
     this.#verifier = verifier
   }
 
-  add(checks: readonly SignatureCheck[]): void {
-    this.#waiting.push(...checks)
+  /** Adds the checks of one transaction, which a RuleError of {@link finish} names. */
+  add(checks: readonly SignatureCheck[], owner: Owner): void {
+    for (const check of checks) {
+      this.#waiting.push(check)
+      this.#owners.push(owner)
+    }
     if (this.#waiting.length >= portion) this.#run()
   }
 
@@ -40,10 +57,17 @@ export class RunningChecks {
   }
 
   #run(): void {
-    const run = runChecks(this.#waiting, this.#verifier)
+    const run = this.#verify(this.#waiting, this.#owners)
     // Whoever calls finish hears of it; nobody does when the block breaks another rule first.
     run.catch(() => {})
     this.#runs.push(run)
     this.#waiting = []
+    this.#owners = []
+  }
+
+  async #verify(checks: readonly SignatureCheck[], owners: readonly Owner[]): Promise<void> {
+    const index = await this.#verifier.verifyAll(checks)
+    const failing = checks[index]
+    if (failing !== undefined) throw failureOf(failing, owners[index])
   }
 }

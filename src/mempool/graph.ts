@@ -19,6 +19,7 @@ export interface PoolEntry {
 }
 
 interface Node {
+  readonly id: string
   readonly entry: PoolEntry
   /** Rises with every addition. */
   readonly order: number
@@ -57,20 +58,26 @@ export class PoolGraph {
     for (const { entry } of this.#nodes.values()) yield entry
   }
 
-  /** Highest fee rate first, but nothing before what it builds on; side-chain proofs of work before all others. */
+  /**
+   * Highest fee rate first, but nothing before what it builds on; side-chain proofs of work before all others. What leaves the
+   * pool between two steps is passed over, what comes in between is not looked at.
+   */
   *byFeeRate(): Generator<PoolEntry> {
     const best = new Heap(this.#nodes.values(), (a, b) => a.rate > b.rate || (a.rate === b.rate && a.order < b.order))
     const done = new Set<Node>()
     for (let first = best.take(); first !== undefined; first = best.take()) {
       const open = [first]
       for (let node = open.at(-1); node !== undefined; node = open.at(-1)) {
-        const missing = [...node.parents].map((id) => this.#nodes.get(id) as Node).filter((parent) => !done.has(parent))
-        if (missing.length > 0 && !done.has(node)) {
+        if (done.has(node) || this.#nodes.get(node.id) !== node) {
+          open.pop()
+          continue
+        }
+        const missing = this.#nodesOf(node.parents).filter((parent) => !done.has(parent))
+        if (missing.length > 0) {
           open.push(...missing)
           continue
         }
         open.pop()
-        if (done.has(node)) continue
         done.add(node)
         yield node.entry
       }
@@ -79,6 +86,12 @@ export class PoolGraph {
 
   get(txid: Hash): PoolEntry | undefined {
     return this.#nodes.get(mapKey(txid))?.entry
+  }
+
+  /** What an entry builds on directly, by an output or by an operation of the same DID. */
+  parents({ transaction }: PoolEntry): readonly PoolEntry[] {
+    const node = this.#nodes.get(mapKey(transaction.hash))
+    return node === undefined || node.parents.size === 0 ? [] : this.#nodesOf(node.parents).map(({ entry }) => entry)
   }
 
   /** The entry that spends an outpoint. */
@@ -119,7 +132,7 @@ export class PoolGraph {
     const { transaction, did } = entry
     const id = mapKey(transaction.hash)
     const parents = new Set(this.#parentsOf(transaction, did?.id))
-    this.#nodes.set(id, { entry, order: this.#additions++, rate: rateOf(entry), parents, children: new Set() })
+    this.#nodes.set(id, { id, entry, order: this.#additions++, rate: rateOf(entry), parents, children: new Set() })
     for (const parent of parents) this.#nodes.get(parent)?.children.add(id)
     for (const input of transaction.inputs) this.#spenders.set(outpointKey(input), id)
     if (did !== undefined) this.#operations.set(did.id, [...(this.#operations.get(did.id) ?? []), id])
@@ -147,6 +160,10 @@ export class PoolGraph {
       this.#sideChains.delete(toHex(transaction.payload.sideGenesisHash))
     }
     this.#bytes -= transaction.bytes.length
+  }
+
+  #nodesOf(ids: ReadonlySet<string>): Node[] {
+    return [...ids].flatMap((id) => this.#nodes.get(id) ?? [])
   }
 
   #entry(id: string | undefined): PoolEntry | undefined {

@@ -16,8 +16,10 @@ import { paramsAt } from '../primitives/spec.js'
 import { type Outpoint, Transaction } from '../primitives/transaction.js'
 import type { Overlay } from '../storage/database.js'
 import { keys, values } from '../storage/schema.js'
+import { PoolChecks } from './checks.js'
 import { type PoolEntry, PoolGraph } from './graph.js'
 import { policy, type PoolLimits } from './policy.js'
+import { RefusedBlocks, type RefusedEntry } from './refused-blocks.js'
 import { replacedBy } from './replacement.js'
 import { PoolStore } from './store.js'
 import { PoolView } from './view.js'
@@ -54,6 +56,10 @@ export interface Waiting {
 /** Transactions that wait for a block: each valid on top of the chain and of those it builds on. */
 export class Mempool implements ChainFollower {
   readonly events = new EventEmitter<MempoolEvents>()
+  /** Verifies what templates take from the pool. */
+  readonly checks: PoolChecks
+  /** Blocks that were made of the pool and refused. */
+  readonly refusedBlocks: RefusedBlocks
   readonly #options: MempoolOptions
   readonly #chain: Chain
   readonly #graph = new PoolGraph()
@@ -68,6 +74,8 @@ export class Mempool implements ChainFollower {
     this.#options = options
     this.#chain = options.chain
     this.#limits = { ...policy, ...options.limits }
+    this.checks = new PoolChecks(options)
+    this.refusedBlocks = new RefusedBlocks(this, options)
     this.#store = new PoolStore(options.chain.database, this.#limits.droppedReasons, () => {
       const { hash, height } = options.chain.tip.header
       return { hash, height }
@@ -110,6 +118,11 @@ export class Mempool implements ChainFollower {
 
   get(txid: Hash): PoolEntry | undefined {
     return this.#graph.get(txid)
+  }
+
+  /** What a pooled transaction builds on directly. */
+  parents(entry: PoolEntry): readonly PoolEntry[] {
+    return this.#graph.parents(entry)
   }
 
   /** The pooled transaction that spends an output. */
@@ -166,6 +179,13 @@ export class Mempool implements ChainFollower {
     const oldest = this.#options.clock.now() - this.#limits.expiry
     const expired = [...this.#graph.entries()].filter(({ arrival }) => arrival < oldest)
     this.#drop(expired, 'it waited too long for a block')
+  }
+
+  /** Drops entries that no block can bring, as far as they are still in the pool, with everything that builds on them. */
+  refuse(refused: readonly RefusedEntry[]): void {
+    for (const { entry, error } of refused) {
+      if (this.#graph.get(entry.transaction.hash) === entry) this.#drop([entry], `${error.code}: ${error.message}`)
+    }
   }
 
   async close(): Promise<void> {
@@ -301,7 +321,6 @@ export class Mempool implements ChainFollower {
       if (unknown.length > 0) {
         // Pool and chain may move while signatures are verified, so everything else is looked at once more.
         await runChecks(unknown, verifier)
-        signatures.add(unknown)
         verified.add(unknown)
         continue
       }
@@ -312,6 +331,8 @@ export class Mempool implements ChainFollower {
       const entry = entryOf(transaction, connected, arrival)
       this.#graph.add(entry)
       options.added?.()
+      // Not sooner: what the pool does not keep would push out what it keeps.
+      if (this.#graph.get(transaction.hash) === entry) signatures.add(connected.checks)
       return entry
     }
   }
@@ -323,6 +344,9 @@ export class Mempool implements ChainFollower {
   }
 
   #refuseKnown({ hash, txid }: Transaction): void {
+    if (this.refusedBlocks.blames(txid)) {
+      throw new RuleError('pool-unmineable', `a block of this node was refused for ${txid}`)
+    }
     if (this.#graph.get(hash) !== undefined) throw new RuleError('tx-known', `${txid} is in the pool`)
     if (this.#chain.database.get(keys.location(hash)) !== undefined) {
       throw new RuleError('tx-known', `${txid} is on the chain`)

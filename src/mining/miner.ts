@@ -35,7 +35,7 @@ export class Miner {
     this.#cancel = timers.after(chain.spec.timing.minInterval, () => {
       this.#producer
         .produce()
-        .catch((error: unknown) => log.warn({ error: String(error) }, 'a block of our own was refused'))
+        .catch((error: unknown) => log.warn({ error: String(error) }, 'no block of our own could be made'))
         .finally(() => {
           if (!this.#stopped) this.start()
         })

@@ -5,7 +5,8 @@ import type { Mempool } from '../mempool/mempool.js'
 import type { ProgramHash } from '../primitives/address.js'
 import type { Block } from '../primitives/block.js'
 import { solve } from './solve.js'
-import { buildTemplate } from './template.js'
+import { type Selection, templateOf } from './template.js'
+import { untilTaken } from './until-taken.js'
 
 export interface ProducerOptions {
   readonly chain: Chain
@@ -50,25 +51,29 @@ export class Producer {
   }
 
   async #produce(): Promise<Block | undefined> {
-    const { chain, mempool, payTo, random } = this.#options
-    if (this.#stopped) return undefined
-    const parent = chain.tip
-    const request = { payTo, time: this.#options.time(), nonce: random.bytes(8) }
-    const template = await buildTemplate(chain, mempool, request)
-    const block = await solve(template, () => this.#stopped || chain.tip !== parent)
-    // A template that another block overtook may mix the states of two tips.
-    if (block === undefined || chain.tip !== parent) return undefined
     try {
-      if (this.#options.offer === undefined) {
-        return (await chain.acceptBlock(block.bytes)) === 'connected' ? block : undefined
-      }
-      await this.#options.offer(block)
-      return block
+      return await untilTaken(this.#options, (select) => this.#attempt(select))
     } catch (error) {
       // The tip is another one now; on a devnet the parent may even be forgotten.
       const overtaken = ['block-stale', 'block-parent-unknown', 'template-stale']
       if (error instanceof RuleError && overtaken.includes(error.code)) return undefined
       throw error
     }
+  }
+
+  async #attempt(select: () => Promise<Selection>): Promise<Block | undefined> {
+    const { chain, payTo, random } = this.#options
+    if (this.#stopped) return undefined
+    const parent = chain.tip
+    const request = { payTo, time: this.#options.time(), nonce: random.bytes(8) }
+    const template = templateOf(chain, await select(), request)
+    const block = await solve(template, () => this.#stopped || chain.tip !== parent)
+    // A template that another block overtook may mix the states of two tips.
+    if (block === undefined || chain.tip !== parent) return undefined
+    if (this.#options.offer === undefined) {
+      return (await chain.acceptBlock(block.bytes)) === 'connected' ? block : undefined
+    }
+    await this.#options.offer(block)
+    return block
   }
 }

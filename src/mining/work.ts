@@ -1,4 +1,5 @@
 import type { Chain } from '../chain/chain.js'
+import type { KnownHeader } from '../chain/headers.js'
 import { checkProofOfWork } from '../consensus/auxpow.js'
 import type { Clock, Random } from '../env.js'
 import { RuleError } from '../errors.js'
@@ -10,6 +11,7 @@ import { equalBytes, mapKey, toHex } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import { fixedLimits } from '../primitives/spec.js'
 import { type Selection, selectTransactions, templateOf } from './template.js'
+import { isRefusal } from './until-taken.js'
 
 /** Selections from the pool that are kept while the tip stays, each of at most a block's size. */
 const selectionsKept = 8
@@ -47,6 +49,8 @@ export class AuxWork {
   readonly #options: AuxWorkOptions
   #rounds: Round[] = []
   #building: Promise<Round> | undefined
+  /** The tip for which a block was refused without a cause to leave out: templates for it take no transaction. */
+  #emptyFor: KnownHeader | undefined
 
   constructor(options: AuxWorkOptions) {
     const { chain } = options
@@ -94,10 +98,22 @@ export class AuxWork {
     const block = new Block(template.header, parseAuxPow(auxPowBytes), template.transactions)
     // The chain asks the same; here it keeps a validator's key from signing for a block that has no work.
     checkProofOfWork(chain.spec, block.header, block.auxPow)
-    if (offer !== undefined) return offer(block)
-    if ((await chain.acceptBlock(block.bytes)) === 'side') {
-      throw new RuleError('block-stale', 'another block came first; this one is kept aside')
+    const parent = chain.tip
+    try {
+      if (offer !== undefined) return await offer(block)
+      if ((await chain.acceptBlock(block.bytes)) === 'side') {
+        throw new RuleError('block-stale', 'another block came first; this one is kept aside')
+      }
+    } catch (error) {
+      if (isRefusal(error)) this.#refused(error, parent)
+      throw error
     }
+  }
+
+  /** Work for any template of the same pool would be lost as well: the next one is made without what broke the rule. */
+  #refused(error: RuleError, parent: KnownHeader): void {
+    if (!this.#options.mempool.refusedBlocks.note(error, parent.header.height + 1)) this.#emptyFor = parent
+    this.#rounds = []
   }
 
   #find(hash: Hash): Block | undefined {
@@ -128,7 +144,8 @@ export class AuxWork {
     const { chain, mempool, clock } = this.#options
     const { additions } = mempool
     const madeAt = clock.now()
-    const selection = await selectTransactions(chain, mempool)
+    const extent = this.#emptyFor === chain.tip ? { share: 0 } : {}
+    const selection = await selectTransactions(chain, mempool, extent)
     const round = { selection, additions, madeAt, templates: new Map<string, Block>() }
     if (selection.parent === chain.tip) this.#rounds = [...this.#rounds, round].slice(-selectionsKept)
     return round

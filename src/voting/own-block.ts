@@ -4,7 +4,8 @@ import type { Clock, Log, Random, Timers } from '../env.js'
 import { RuleError } from '../errors.js'
 import type { Mempool } from '../mempool/mempool.js'
 import { solve } from '../mining/solve.js'
-import { buildTemplate } from '../mining/template.js'
+import { type Selection, templateOf } from '../mining/template.js'
+import { untilTaken } from '../mining/until-taken.js'
 import type { ProgramHash } from '../primitives/address.js'
 import type { Block } from '../primitives/block.js'
 import { equalBytes } from '../primitives/bytes.js'
@@ -142,14 +143,16 @@ export class OwnBlock {
     const overtaken = () => stop() || chain.tip !== parent
     const time = Math.max(Math.floor(clock.now() / 1000), parent.header.time)
     try {
-      const extent = { share: 2 ** -view, stop }
-      const template = await buildTemplate(chain, mempool, { payTo, time, nonce: random.bytes(8) }, extent)
-      const block = overtaken() ? undefined : await solve(template, overtaken)
-      if (block === undefined || overtaken()) return undefined
-      return await chain.prepare(block.bytes, () => !overtaken())
+      const make = async (select: () => Promise<Selection>) => {
+        const template = templateOf(chain, await select(), { payTo, time, nonce: random.bytes(8) })
+        const block = overtaken() ? undefined : await solve(template, overtaken)
+        if (block === undefined || overtaken()) return undefined
+        return chain.prepare(block.bytes, () => !overtaken())
+      }
+      return await untilTaken({ chain, mempool }, make, { share: 2 ** -view, stop })
     } catch (error) {
       if (!(error instanceof RuleError)) throw error
-      if (!overtaken()) log.warn({ reason: error.message }, 'a block of our own making was refused')
+      if (!overtaken()) log.warn({ reason: error.message }, 'no block of our own could be made')
       return undefined
     }
   }

@@ -1,3 +1,4 @@
+import { RuleError } from '../../src/errors.js'
 import { policy } from '../../src/mempool/policy.js'
 import { coinbaseOf, craft, genesisCoin, outputOf } from '../support/blocks.js'
 import { oneValidator } from '../support/chain.js'
@@ -51,6 +52,16 @@ const third =
     return pay(0, fee)
   }
 
+/** A payment for which a block of this node was refused, or another one was. */
+const blamed =
+  (itself: boolean): Build =>
+  ({ spec, chain, mempool }) => {
+    const pay = (to: number) => craft(spec, [genesisCoin(chain)], [{ to, value: rich - 1000n }], [10])
+    const { txid } = pay(itself ? 30 : 31)
+    mempool.refusedBlocks.note(new RuleError('tx-signature', 'program 0', { transaction: txid }), 1)
+    return pay(30)
+  }
+
 /** A proof of work for a side chain of whose block 9 the pool holds one. */
 const second =
   (blockHeight: number): Build =>
@@ -75,5 +86,6 @@ export const poolRules: RuleRow[] = [
   row('pool-full', third(4001n), third(3999n), {}, { poolSize: 600, poolSizeAfterEviction: 500 }),
   row('pool-ancestors', chained(25), chained(26)),
   row('pool-did-pending', operation(7), operation(8)),
+  row('pool-unmineable', blamed(false), blamed(true)),
   row('pool-side-chain', second(10), second(9), validated),
 ]

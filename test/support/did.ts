@@ -90,7 +90,14 @@ export function authorizationKey(fragment: string, { publicKey }: QuickSigner, c
   return { fragment, publicKey, use: 'authorization', controller }
 }
 
-function issueCredential(issuer: string, key: QuickSigner, subject: string, changes: Record<string, unknown>): string {
+/** A credential about `subject` as JSON text, signed with a key of the issuer's document that it names. */
+export function issueCredential(
+  issuer: string,
+  key: QuickSigner,
+  subject: string,
+  changes: Record<string, unknown>,
+  verificationMethod = '#primary',
+): string {
   const members = {
     id: `${subject}#profile`,
     type: ['ProfileCredential'],
@@ -99,7 +106,7 @@ function issueCredential(issuer: string, key: QuickSigner, subject: string, chan
     credentialSubject: { id: subject, name: 'Ada' },
     ...changes,
   }
-  const proof = { verificationMethod: '#primary', signature: encodeBase64url(new Uint8Array(64)) }
+  const proof = { verificationMethod, signature: encodeBase64url(new Uint8Array(64)) }
   const rules = { method: didRules.method, chain: true }
   const { signingText } = parseCredential(fromPlain({ ...members, proof }), '', rules, undefined)
   const signature = encodeBase64url(key.sign(fromUtf8(signingText)))

@@ -9,9 +9,12 @@ export interface QuickSigner {
   sign(message: Uint8Array): Uint8Array
 }
 
-export function quickSigner(): QuickSigner {
+/** A new key pair, or that of a 32-byte private key. */
+export function quickSigner(privateKey?: Uint8Array): QuickSigner {
   const pair = createECDH('prime256v1')
-  const point = pair.generateKeys()
+  if (privateKey === undefined) pair.generateKeys()
+  else pair.setPrivateKey(privateKey)
+  const point = pair.getPublicKey()
   const secret = pair.getPrivateKey()
   // OpenSSL drops leading zeros here.
   const padded = concat(new Uint8Array(32 - secret.length), secret)

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { NodeHealth } from '../../../src/api/context.js'
 import type { ApiServer } from '../../../src/api/server.js'
+import { RuleError } from '../../../src/errors.js'
 import { ask, contextOf, serve } from '../../support/api.js'
 import { TestChain } from '../../support/chain.js'
 
@@ -41,6 +42,21 @@ describe('/readyz', () => {
     const answer = await ask(server.port, '/readyz')
     expect(answer).toMatchObject({ status: 200, body: { status: 'ready', height, time, target: 0 } })
     expect(answer.body).not.toHaveProperty('reason')
+  })
+
+  it('counts the blocks of this node that were refused, and says why until one of that height is there', async () => {
+    const shown = async () => (await ask(server.port, '/readyz')).body
+    expect(await shown()).toMatchObject({ refusedBlocks: 0 })
+    node.mempool.refusedBlocks.note(new RuleError('tx-signature', 'program 0'), node.chain.tip.header.height + 1)
+    expect(await shown()).toMatchObject({
+      status: 'ready',
+      refusedBlocks: 1,
+      refusedBlock: 'tx-signature: program 0',
+    })
+    expect((await ask(server.port, '/metrics')).text).toContain('\ndidledger_own_blocks_refused_total 1\n')
+    await node.mine()
+    expect(await shown()).toMatchObject({ refusedBlocks: 1 })
+    expect(await shown()).not.toHaveProperty('refusedBlock')
   })
 
   it.each<[string, Partial<NodeHealth>]>([
