@@ -143,7 +143,7 @@ export const codes = {
   'block-signature-cost': block(bytes(50), 'the block costs more signature checks than one may'),
   'block-issuer-documents': block(
     bytes(50),
-    'the credentials of the block refer to too many or too large issuer documents',
+    'the operations of the block make a node read too many or too large documents',
   ),
   'coinbase-input': block(bytes(50), 'the coinbase input is not the coinbase outpoint alone'),
   'coinbase-payload-version': block(bytes(50), 'the coinbase payload version is not 4'),

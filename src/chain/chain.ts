@@ -15,6 +15,7 @@ import type { Spec } from '../primitives/spec.js'
 import { Transaction } from '../primitives/transaction.js'
 import { damaged, type Database, Overlay, StorageError } from '../storage/database.js'
 import type { JournalKind } from '../storage/journal.js'
+import { KnownDocuments } from '../storage/known-documents.js'
 import { keys, values } from '../storage/schema.js'
 import { StoredState } from '../storage/state.js'
 import { AssumedConfirms } from './assumed-confirms.js'
@@ -64,6 +65,7 @@ export class Chain {
   /** Signatures of confirms that were verified before their blocks came, one by one or as votes. */
   readonly confirmSignatures = new SignatureCache(confirmSignatureEntries)
   readonly assumedConfirms: AssumedConfirms
+  readonly #documents = new KnownDocuments()
   readonly #options: ChainOptions
   readonly #checking: Checking
   readonly #prepared = new PreparedBlocks()
@@ -80,7 +82,8 @@ export class Chain {
     this.sanity = { spec: options.spec, assetId: registerAssetTransaction(options.spec).hash }
     this.headers = new Headers(options.database)
     this.assumedConfirms = new AssumedConfirms(options)
-    this.#checking = { ...options, sanity: this.sanity, confirmSignatures: this.confirmSignatures }
+    const { sanity, confirmSignatures } = this
+    this.#checking = { ...options, sanity, confirmSignatures, documents: this.#documents }
   }
 
   /** Opens the chain in a database, writing genesis into an empty one. */
@@ -141,7 +144,7 @@ export class Chain {
 
   /** The state at the tip. */
   get state(): StateView {
-    return new StoredState(this.database)
+    return new StoredState(this.database, this.#documents)
   }
 
   /**

@@ -5,8 +5,9 @@ import { RunningChecks, type Verifier } from '../crypto/verifier.js'
 import type { Block } from '../primitives/block.js'
 import type { SignatureCheck } from '../primitives/signature.js'
 import type { Transaction } from '../primitives/transaction.js'
-import { inSlices } from '../slices.js'
+import { runInSlices } from '../slices.js'
 import type { Overlay } from '../storage/database.js'
+import type { KnownDocuments } from '../storage/known-documents.js'
 import { keys } from '../storage/schema.js'
 import { coinKeysOf, putConnected, StoredState } from '../storage/state.js'
 import type { BlockEvent } from './change.js'
@@ -16,19 +17,20 @@ export interface Connecting {
   readonly sanity: SanityContext
   readonly verifier: Verifier
   readonly signatures: SignatureCache
+  readonly documents: KnownDocuments
 }
 
 /** Connects a block, verifies its signatures unless they are `assumed` to be right, and stages its rows. */
 export async function connectInto(
   overlay: Overlay,
   block: Block,
-  { sanity, verifier, signatures }: Connecting,
+  { sanity, verifier, signatures, documents }: Connecting,
   { assumed = false } = {},
 ): Promise<BlockEvent> {
   // Other threads verify while this one goes on; the overlay only gathers rows and is dropped if a signature fails.
   const running = new RunningChecks(verifier)
   const verify = (checks: readonly SignatureCheck[], tx: Transaction) => running.add(signatures.unknown(checks), tx)
-  const connected = await connectOn(overlay, block, sanity, assumed ? undefined : verify)
+  const connected = await connectOn(overlay, block, { sanity, documents }, assumed ? undefined : verify)
   await Promise.all([running.finish(), putConnected(overlay, block, connected)])
   overlay.put(keys.active(block.header.height), block.header.hash)
   return { block, dids: [...connected.state.dids.keys()] }
@@ -38,16 +40,12 @@ export async function connectInto(
 export async function connectOn(
   overlay: Overlay,
   block: Block,
-  sanity: SanityContext,
+  { sanity, documents }: Pick<Connecting, 'sanity' | 'documents'>,
   verify?: (checks: readonly SignatureCheck[], transaction: Transaction) => void,
 ): Promise<ConnectedBlock> {
   await overlay.load(coinKeysOf(block))
-  const connector = new BlockConnector(block, new StoredState(overlay), sanity)
+  const connector = new BlockConnector(block, new StoredState(overlay, documents), sanity)
   let next = 1
-  await inSlices(() => {
-    const connected = connector.step()
-    if (connected !== undefined) verify?.(connected.checks, block.transactions[next++] as Transaction)
-    return connected !== undefined
-  })
+  await runInSlices(connector.steps(({ checks }) => verify?.(checks, block.transactions[next++] as Transaction)))
   return connector.finish()
 }

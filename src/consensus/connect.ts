@@ -1,5 +1,6 @@
-import { defaultDidLimits, parseOperation } from '../did/operation.js'
-import { applyOperation, type DidState, type ForeignDocument } from '../did/state.js'
+import { documentText } from '../did/canonical.js'
+import { defaultDidLimits, type DidRules, type ParsedOperation, parseOperationSteps } from '../did/operation.js'
+import { type AppliedOperation, type DidState, operationSteps, type ReadDocument } from '../did/state.js'
 import { RuleError } from '../errors.js'
 import type { ProgramHash } from '../primitives/address.js'
 import type { Block } from '../primitives/block.js'
@@ -8,8 +9,10 @@ import { Writer } from '../primitives/codec.js'
 import { type SideChainPow, txType } from '../primitives/payload.js'
 import { parseParameter, programHashOf } from '../primitives/program.js'
 import type { SignatureCheck } from '../primitives/signature.js'
-import { didMethod, fixedLimits, type Params, paramsAt } from '../primitives/spec.js'
+import { didMethod, type Params, paramsAt } from '../primitives/spec.js'
+import { finish, mapSteps, type Steps } from '../primitives/steps.js'
 import { attributeUsage, finalSequence, lockSequence, type Transaction } from '../primitives/transaction.js'
+import { BlockBudget } from './block-budget.js'
 import { type Coin, StateOverlay, type StateView } from './ledger.js'
 import { naming, programCost, type SanityContext, typeCost } from './sanity.js'
 import { subsidyAt } from './subsidy.js'
@@ -19,90 +22,154 @@ import { subsidyAt } from './subsidy.js'
 /** The block, or the block to come, that a transaction is connected in. */
 export interface ConnectContext extends SanityContext {
   readonly height: number
+  /** What the block has read so far; without it a transaction is measured alone. */
+  readonly budget?: BlockBudget
+}
+
+/** What the coins that a transaction spends say of it. */
+export interface CheckedCoins {
+  readonly fee: bigint
+  /** The coins it spends, in input order. */
+  readonly spent: readonly Coin[]
+  /** Those of its programs, and of a side-chain proof of work. */
+  readonly checks: readonly SignatureCheck[]
 }
 
 /** What connecting one transaction did. */
-export interface ConnectedTransaction {
-  readonly fee: bigint
+export interface ConnectedTransaction extends CheckedCoins {
   /** Signature cost, credentials included. */
   readonly cost: number
   readonly checks: readonly SignatureCheck[]
-  /** The coins it spent, in input order. */
-  readonly spent: readonly Coin[]
   /** The DID whose state it changed. */
-  readonly did?: { readonly id: string; readonly state: DidState; readonly foreign: readonly ForeignDocument[] }
+  readonly did?: ConnectedOperation
 }
 
-/** A transaction that can be connected; `apply` does it. */
+/** What a DID operation did. */
+export interface ConnectedOperation {
+  readonly id: string
+  readonly state: DidState
+  readonly reads: readonly ReadDocument[]
+  /** Canonical text of the document that it put on the chain, and the other DIDs that issued credentials in it. */
+  readonly document?: { readonly text: string; readonly issuers: readonly string[] }
+}
+
+/** A transaction that can be connected; `apply` does it, and so do the steps. */
 export interface ConnectableTransaction extends ConnectedTransaction {
   apply(): void
+  applySteps(): Steps
 }
 
 /**
  * Checks an ordinary transaction that passed sanity on top of `state` and leaves `state` as it is. Throws the code of
- * the first rule it breaks.
+ * the first rule it breaks. `operation`: what {@link readOperationSteps} made of it before.
  */
 export function checkTransaction(
   tx: Transaction,
   state: StateOverlay,
   context: ConnectContext,
+  operation?: ParsedOperation,
 ): ConnectableTransaction {
-  const { height, spec } = context
-  const params = paramsAt(spec, height)
-  if (!isFinal(tx, height)) throw new RuleError('tx-not-final', `lockTime ${tx.lockTime} at height ${height}`)
-  const spent = tx.inputs.map((_, i) => coinOf(tx, i, state))
-  spent.forEach((coin, i) => checkLock(tx, i, coin, height))
-  const fee = feeOf(tx, spent, params, spec.maxMoney)
-  const checks = [...programChecks(tx, spent), ...sideChainChecks(tx, params)]
-  spent.forEach((coin, i) => checkMaturity(tx, i, coin, context))
-  const applied = tx.payload.type === txType.did ? applyDid(tx, state, params) : undefined
-  const cost = programCost(tx) + (applied?.cost ?? typeCost(tx))
-  if (cost > spec.limits.transactionCost) {
-    throw new RuleError('tx-signature-cost', `cost ${cost}, at most ${spec.limits.transactionCost}`)
-  }
+  return finish(transactionSteps(tx, state, context, operation))
+}
 
-  const next = applied?.next
+/** {@link checkTransaction} in steps; `state` must not change before the last one. */
+export function* transactionSteps(
+  tx: Transaction,
+  state: StateOverlay,
+  context: ConnectContext,
+  operation?: ParsedOperation,
+): Steps<ConnectableTransaction> {
+  const coins = yield* coinSteps(tx, state, context)
+  const { spent, fee } = coins
+  const applied = yield* didSteps(tx, state, context, operation)
+  const cost = programCost(tx) + (applied?.cost ?? typeCost(tx))
+  const { limits } = context.spec
+  if (cost > limits.transactionCost) {
+    throw new RuleError('tx-signature-cost', `cost ${cost}, at most ${limits.transactionCost}`)
+  }
+  const did = applied === undefined ? undefined : connectedOperation(applied)
+  function* applySteps(): Steps {
+    for (const [i, input] of tx.inputs.entries()) {
+      state.spend(input, spent[i] as Coin)
+      yield
+    }
+    yield* outputSteps(tx, state, context.height)
+    if (did !== undefined) state.setDid(did.id, did.state)
+  }
   return {
     fee,
     cost,
     spent,
-    checks: [...checks, ...(applied?.checks ?? [])],
-    ...(applied === undefined
-      ? {}
-      : { did: { id: applied.next.document.id, state: applied.next, foreign: applied.foreign } }),
-    apply: () => {
-      tx.inputs.forEach((input, i) => state.spend(input, spent[i] as Coin))
-      createOutputs(tx, state, height)
-      if (next !== undefined) state.setDid(next.document.id, next)
-    },
+    checks: [...coins.checks, ...(applied?.checks ?? [])],
+    ...(did === undefined ? {} : { did }),
+    apply: () => finish(applySteps()),
+    applySteps,
   }
 }
 
-/** What one block may cost beyond its bytes: signature checks, and issuer documents that must be read for credentials. */
-export class BlockBudget {
-  readonly #limit: number
-  readonly #documents = new Map<string, number>()
-  #cost = 0
-  #documentBytes = 0
-
-  /** `limit` is the spec's signature cost of a block. */
-  constructor(limit: number) {
-    this.#limit = limit
+/**
+ * The part of {@link checkTransaction} that needs no DID: coins, fee, programs. Its checks are those of programs, so that
+ * they can be verified before a document is read.
+ */
+export function* coinSteps(tx: Transaction, state: StateView, context: ConnectContext): Steps<CheckedCoins> {
+  const { height, spec } = context
+  const params = paramsAt(spec, height)
+  if (!isFinal(tx, height)) throw new RuleError('tx-not-final', `lockTime ${tx.lockTime} at height ${height}`)
+  const spent: Coin[] = []
+  for (const i of tx.inputs.keys()) {
+    spent.push(coinOf(tx, i, state))
+    yield
   }
+  spent.forEach((coin, i) => checkLock(tx, i, coin, height))
+  const fee = feeOf(tx, spent, params, spec.maxMoney)
+  yield
+  const checks = [...(yield* programChecks(tx, spent)), ...sideChainChecks(tx, params)]
+  spent.forEach((coin, i) => checkMaturity(tx, i, coin, context))
+  yield
+  return { fee, spent, checks }
+}
 
-  /** Counts one more transaction; throws, and counts nothing, when it does not fit any more. */
-  add({ cost, did }: ConnectedTransaction): void {
-    if (this.#cost + cost > this.#limit) throw new RuleError('block-signature-cost', `more than ${this.#limit}`)
-    const added = (did?.foreign ?? []).filter(({ txid }) => !this.#documents.has(txid))
-    const bytes = added.reduce((sum, { payloadSize }) => sum + payloadSize, this.#documentBytes)
-    const { issuerDocuments, issuerBytes } = fixedLimits
-    if (this.#documents.size + added.length > issuerDocuments || bytes > issuerBytes) {
-      throw new RuleError('block-issuer-documents', `more than ${issuerDocuments} documents or ${issuerBytes} bytes`)
-    }
-    this.#cost += cost
-    this.#documentBytes = bytes
-    for (const { txid, payloadSize } of added) this.#documents.set(txid, payloadSize)
-  }
+/** Reads the operation of a transaction, which needs no state; undefined where it carries none. */
+export function* readOperationSteps(
+  { payload }: Transaction,
+  { height, spec }: ConnectContext,
+): Steps<ParsedOperation | undefined> {
+  if (payload.type !== txType.did) return undefined
+  return yield* parseOperationSteps(payload.operation, didRules(paramsAt(spec, height)))
+}
+
+function* didSteps(
+  tx: Transaction,
+  state: StateView,
+  context: ConnectContext,
+  parsed: ParsedOperation | undefined,
+): Steps<AppliedOperation | undefined> {
+  const operation = parsed ?? (yield* readOperationSteps(tx, context))
+  if (operation === undefined) return undefined
+  const budget = context.budget ?? new BlockBudget(context.spec.limits.blockCost)
+  const reads: ReadDocument[] = []
+  return yield* operationSteps(state.did(operation.did), operation, {
+    ...didRules(paramsAt(context.spec, context.height)),
+    txid: tx.txid,
+    issuer: (did) => state.issuer(did),
+    reading: (document) => {
+      reads.push(document)
+      budget.require(reads)
+    },
+  })
+}
+
+function didRules({ specifications }: Params): DidRules {
+  return { method: didMethod, specifications, limits: defaultDidLimits }
+}
+
+/** What of an applied operation is kept for the rows of its block. */
+export function connectedOperation({ next, reads, document }: AppliedOperation): ConnectedOperation {
+  const { id } = next.document
+  if (document === undefined) return { id, state: next, reads }
+  const issuers = new Set(document.credentials.map(({ issuer }) => issuer))
+  issuers.delete(id)
+  return { id, state: next, reads, document: { text: documentText(document), issuers: [...issuers] } }
 }
 
 /** What connecting a block did. */
@@ -115,8 +182,8 @@ export interface ConnectedBlock {
 }
 
 /**
- * Connects a block that passed sanity, one transaction a {@link step}, so that the caller can divide a long one into
- * slices. Call `step` until it returns undefined, then `finish`.
+ * Connects a block that passed sanity, so that the caller can divide a long one into slices. Call `step` until it returns
+ * undefined, then `finish`; or run through `steps`, which are shorter.
  */
 export class BlockConnector {
   readonly #block: Block
@@ -124,24 +191,40 @@ export class BlockConnector {
   readonly #state: StateOverlay
   readonly #transactions: ConnectedTransaction[] = []
   readonly #budget: BlockBudget
-  #next = 1
+  #next = 0
 
   constructor(block: Block, view: StateView, context: SanityContext) {
     this.#block = block
-    this.#context = { ...context, height: block.header.height }
     this.#budget = new BlockBudget(context.spec.limits.blockCost)
+    this.#context = { ...context, height: block.header.height, budget: this.#budget }
     this.#state = new StateOverlay(view)
-    // The coinbase comes first: its outputs exist for the maturity rule to refuse.
-    createOutputs(block.transactions[0] as Transaction, this.#state, block.header.height)
   }
 
   /** Connects the next transaction; undefined when there is none left. */
   step(): ConnectedTransaction | undefined {
-    const tx = this.#block.transactions[this.#next]
+    return finish(this.#nextSteps())
+  }
+
+  /** Connects all transactions; `found` gets each. */
+  *steps(found?: (connected: ConnectedTransaction) => void): Steps {
+    for (let next = yield* this.#nextSteps(); next !== undefined; next = yield* this.#nextSteps()) {
+      found?.(next)
+      yield
+    }
+  }
+
+  *#nextSteps(): Steps<ConnectedTransaction | undefined> {
+    const { transactions, header } = this.#block
+    if (this.#next === 0) {
+      // The coinbase comes first: its outputs exist for the maturity rule to refuse.
+      yield* outputSteps(transactions[0] as Transaction, this.#state, header.height)
+      this.#next = 1
+    }
+    const tx = transactions[this.#next]
     if (tx === undefined) return undefined
-    const connectable = this.#check(tx)
+    const connectable = yield* this.#checkSteps(tx)
     naming(tx, () => this.#budget.add(connectable))
-    connectable.apply()
+    yield* connectable.applySteps()
     this.#transactions.push(connectable)
     this.#next++
     return connectable
@@ -158,9 +241,9 @@ export class BlockConnector {
     return { state: this.#state, transactions: this.#transactions, fees, checks }
   }
 
-  #check(tx: Transaction): ConnectableTransaction {
+  *#checkSteps(tx: Transaction): Steps<ConnectableTransaction> {
     try {
-      return checkTransaction(tx, this.#state, this.#context)
+      return yield* transactionSteps(tx, this.#state, this.#context)
     } catch (error) {
       if (!(error instanceof RuleError)) throw error
       const spentHere = tx.inputs.find((input) => this.#state.isSpent(input))
@@ -233,7 +316,7 @@ function feeOf(tx: Transaction, spent: readonly Coin[], params: Params, maxMoney
 }
 
 /** The programs must be exactly those of the spent coins and Script attributes; all their signatures are to verify. */
-function programChecks(tx: Transaction, spent: readonly Coin[]): SignatureCheck[] {
+function* programChecks(tx: Transaction, spent: readonly Coin[]): Steps<SignatureCheck[]> {
   const required = new Map<string, ProgramHash>()
   for (const { programHash } of spent) required.set(mapKey(programHash), programHash)
   for (const { usage, data } of tx.attributes) {
@@ -242,7 +325,7 @@ function programChecks(tx: Transaction, spent: readonly Coin[]): SignatureCheck[
   if (required.size !== tx.programs.length) {
     throw new RuleError('tx-program-mismatch', `${tx.programs.length} programs where ${required.size} are needed`)
   }
-  return tx.programs.map(({ code, parameter }, i) => {
+  return yield* mapSteps(tx.programs, ({ code, parameter }, i) => {
     const script = tx.scripts[i]
     const signatures = script === undefined ? undefined : parseParameter(parameter, script)
     if (script === undefined || signatures === undefined) throw new RuleError('tx-program-form', `program ${i}`)
@@ -278,19 +361,12 @@ function sideChainMessage({ sideBlockHash, sideGenesisHash, blockHeight }: SideC
   return new Writer(68).bytes(sideBlockHash).bytes(sideGenesisHash).u32(blockHeight).finish()
 }
 
-function applyDid(tx: Transaction, state: StateView, params: Params): ReturnType<typeof applyOperation> {
-  if (tx.payload.type !== txType.did) throw new TypeError('not a DID transaction')
-  const rules = { method: didMethod, specifications: params.specifications, limits: defaultDidLimits }
-  const operation = parseOperation(tx.payload.operation, rules)
-  const context = { ...rules, txid: tx.txid, issuer: (did: string) => state.issuer(did) }
-  return applyOperation(state.did(operation.did), operation, context)
-}
-
 /** Adds the outputs of a transaction as coins; one of value 0 is no coin. */
-function createOutputs(tx: Transaction, state: StateOverlay, height: number): void {
+function* outputSteps(tx: Transaction, state: StateOverlay, height: number): Steps {
   const { hash, isCoinbase } = tx
   for (const [index, { value, outputLock, programHash }] of tx.outputs.entries()) {
     if (value > 0n)
       state.create({ txid: hash, index }, { height, coinbase: isCoinbase, value, outputLock, programHash })
+    yield
   }
 }

@@ -1,5 +1,6 @@
 import { RuleError } from '../errors.js'
 import { utf8 } from '../primitives/bytes.js'
+import { finish, mapSteps, type Steps } from '../primitives/steps.js'
 import { type JsonLimits, type JsonObject, type JsonValue, parseStrictJson } from '../primitives/strict-json.js'
 import { documentSigningText } from './canonical.js'
 import { parseCredential } from './credential.js'
@@ -57,9 +58,16 @@ const serviceMembers = ['id', 'type', 'serviceEndpoint']
 
 /** Reads the UTF-8 JSON of a document; see {@link parseDocument}. */
 export function parseDocumentBytes(bytes: Uint8Array, rules: DocumentRules): DidDocument {
+  return finish(documentBytesSteps(bytes, rules))
+}
+
+/** {@link parseDocumentBytes} in steps. */
+export function* documentBytesSteps(bytes: Uint8Array, rules: DocumentRules): Steps<DidDocument> {
   const text = utf8(bytes)
   if (text === undefined) throw new RuleError('json-utf8', 'the document is not valid UTF-8')
-  return parseDocument(parseStrictJson(text, documentJsonLimits), rules)
+  const value = parseStrictJson(text, documentJsonLimits)
+  yield
+  return yield* documentSteps(value, rules)
 }
 
 /**
@@ -67,6 +75,11 @@ export function parseDocumentBytes(bytes: Uint8Array, rules: DocumentRules): Did
  * which member is wrong; verifies no signature and reads no clock. Strings are taken as they stand.
  */
 export function parseDocument(value: JsonValue, rules: DocumentRules): DidDocument {
+  return finish(documentSteps(value, rules))
+}
+
+/** {@link parseDocument} in steps: one for each key, service and credential. */
+function* documentSteps(value: JsonValue, rules: DocumentRules): Steps<DidDocument> {
   const object = asObject(value, '')
   if (rules.chain) refuseControl(object)
   refuseUnknown(object, rules.chain ? chainMembers : libraryMembers, '')
@@ -75,23 +88,11 @@ export function parseDocument(value: JsonValue, rules: DocumentRules): DidDocume
   const expires = requiredDate(object, 'expires', '')
   const controllers = controllersOf(object, rules)
   const multisig = multisigOf(object, controllers.length)
-  const embedded = {
-    authentication: new KeyList(object, 'authentication'),
-    authorization: new KeyList(object, 'authorization'),
-  }
-  const keys = keysOf(object, Object.values(embedded), id, rules)
-  const byId = new Map(keys.map((key) => [key.id, key]))
-  const defaultKey = findDefaultKey(keys, id, rules.legacy === true)
-  if (defaultKey === undefined && rules.chain) {
-    throw new RuleError('document-default-key', `no key with controller ${id} derives that DID`)
-  }
-  const authentication = embedded.authentication.resolve(byId, id, rules)
-  if (defaultKey !== undefined) authentication.set(defaultKey.id, defaultKey)
-  const authorization = embedded.authorization.resolve(byId, id, rules)
-  const services = list(object, 'service', '').map((entry, index) =>
+  const { keys, defaultKey, authentication, authorization } = yield* keySteps(object, id, rules)
+  const services = yield* mapSteps(list(object, 'service', ''), (entry, index) =>
     parseService(entry, `service[${index}]`, rules, id),
   )
-  const credentials = list(object, 'verifiableCredential', '').map((entry, index) =>
+  const credentials = yield* mapSteps(list(object, 'verifiableCredential', ''), (entry, index) =>
     parseCredential(entry, `verifiableCredential[${index}]`, rules, id),
   )
   refuseRepeatedIds([...keys, ...services, ...credentials])
@@ -176,10 +177,14 @@ class KeyList {
   }
 
   /** The keys that stand in the list itself. */
-  embedded(did: string, rules: DocumentRules): DidKey[] {
-    return this.entries.flatMap((entry, index) =>
-      entry instanceof Map ? [parseKey(entry, this.where(index), rules, did, rules.trusted === true)] : [],
-    )
+  *embedded(did: string, rules: DocumentRules): Steps<DidKey[]> {
+    const keys: DidKey[] = []
+    for (const [index, entry] of this.entries.entries()) {
+      if (!(entry instanceof Map)) continue
+      keys.push(parseKey(entry, this.where(index), rules, did, rules.trusted === true))
+      yield
+    }
+    return keys
   }
 
   /** What the list refers to, now that every key is known. */
@@ -206,11 +211,39 @@ class KeyList {
   }
 }
 
-function keysOf(object: JsonObject, lists: readonly KeyList[], did: string, rules: DocumentRules): DidKey[] {
-  const listed = list(object, 'publicKey', '').map((entry, index) =>
+/** The keys of a document and what each may do. */
+export interface DocumentKeys {
+  readonly keys: readonly DidKey[]
+  readonly defaultKey: DidKey | undefined
+  readonly authentication: Map<string, DidKey>
+  readonly authorization: Map<string, DidKey>
+}
+
+/** Reads the keys alone of the document of `id`: its members `publicKey`, `authentication` and `authorization`. */
+export function* keySteps(object: JsonObject, id: string, rules: DocumentRules): Steps<DocumentKeys> {
+  const lists = {
+    authentication: new KeyList(object, 'authentication'),
+    authorization: new KeyList(object, 'authorization'),
+  }
+  const keys = yield* keysOf(object, Object.values(lists), id, rules)
+  const byId = new Map(keys.map((key) => [key.id, key]))
+  const defaultKey = findDefaultKey(keys, id, rules.legacy === true)
+  if (defaultKey === undefined && rules.chain) {
+    throw new RuleError('document-default-key', `no key with controller ${id} derives that DID`)
+  }
+  yield
+  const authentication = lists.authentication.resolve(byId, id, rules)
+  if (defaultKey !== undefined) authentication.set(defaultKey.id, defaultKey)
+  const authorization = lists.authorization.resolve(byId, id, rules)
+  return { keys, defaultKey, authentication, authorization }
+}
+
+function* keysOf(object: JsonObject, lists: readonly KeyList[], did: string, rules: DocumentRules): Steps<DidKey[]> {
+  const listed = yield* mapSteps(list(object, 'publicKey', ''), (entry, index) =>
     parseKey(entry, `publicKey[${index}]`, rules, did, rules.trusted === true),
   )
-  const keys = [...listed, ...lists.flatMap((entries) => entries.embedded(did, rules))]
+  const keys = [...listed]
+  for (const entries of lists) keys.push(...(yield* entries.embedded(did, rules)))
   // Before any reference is looked up by id.
   refuseRepeatedIds(keys)
   if (rules.chain && new Set(keys.map((key) => key.publicKeyBase58)).size !== keys.length) {

@@ -1,4 +1,3 @@
-import { p256 } from '@noble/curves/nist.js'
 import bs58 from 'bs58'
 import { RuleError } from '../errors.js'
 import { didProgramHash, parseAddress } from '../primitives/address.js'
@@ -7,6 +6,7 @@ import type { JsonValue } from '../primitives/strict-json.js'
 import { absoluteId, didPart, type IdRules } from './identifier.js'
 import { asObject, didText, optionalText, path, refuseUnknown, requiredText, requireSignatureType } from './members.js'
 import type { DidKey } from './model.js'
+import { isPoint } from './point.js'
 
 const keyMembers: ReadonlySet<string> = new Set(['id', 'type', 'controller', 'publicKeyBase58'])
 // Base58 of 33 bytes is at most this long; longer text is not worth the quadratic decoding.
@@ -19,7 +19,7 @@ export function parseKey(value: JsonValue, where: string, rules: IdRules, did: s
   requireSignatureType(object, where)
   const publicKeyBase58 = requiredText(object, 'publicKeyBase58', where)
   const publicKey = keyBytes(publicKeyBase58)
-  if (publicKey === undefined || !(trusted || isPoint(publicKey))) {
+  if (publicKey === undefined || !(trusted || isKnownPoint(publicKey))) {
     throw new RuleError('document-key', `${path(where, 'publicKeyBase58')} is no compressed point of P-256`)
   }
   const controller = optionalText(object, 'controller', where) ?? did
@@ -54,21 +54,17 @@ function keyBytes(text: string): Uint8Array | undefined {
   return bytes?.length === 33 && (bytes[0] === 2 || bytes[0] === 3) ? bytes : undefined
 }
 
-// The test costs 0.1 ms, more than all else about a document, and an operation is read in the pool, for a template and
-// for its block. The answer for a key never changes, so remembering it is invisible. About 1 MB when full.
+// The test costs more than all else about a key, and an operation is read in the pool, for a template and for its
+// block. The answer for a key never changes, so remembering it is invisible. About 1 MB when full.
 const knownPoints = new Set<string>()
 const knownPointsLimit = 8192
 
-/** Whether 33 bytes are the compressed form of a point on the curve. */
-function isPoint(bytes: Uint8Array): boolean {
+/** {@link isPoint}, remembered. */
+function isKnownPoint(bytes: Uint8Array): boolean {
   // Not by the text that they were read from, which may be a piece of its document and would keep the whole.
   const id = mapKey(bytes)
   if (knownPoints.has(id)) return true
-  try {
-    p256.Point.fromBytes(bytes)
-  } catch {
-    return false
-  }
+  if (!isPoint(bytes)) return false
   if (knownPoints.size >= knownPointsLimit) knownPoints.clear()
   knownPoints.add(id)
   return true

@@ -1,9 +1,10 @@
 import { RuleError } from '../errors.js'
 import { fromUtf8 } from '../primitives/bytes.js'
 import type { DidOperation } from '../primitives/operation.js'
+import { finish, type Steps } from '../primitives/steps.js'
 import { type JsonObject, type JsonValue, parseStrictJson } from '../primitives/strict-json.js'
 import { decodeBase64url, decodedLength, decodeSignature } from './base64url.js'
-import { parseDocumentBytes } from './document.js'
+import { documentBytesSteps } from './document.js'
 import { absoluteId, type IdRules, isDid, maxIdLength } from './identifier.js'
 import { type DidDocument, signatureType } from './model.js'
 
@@ -67,6 +68,11 @@ export function signedText(operation: DidOperation, options: { legacy?: boolean 
  * {@link RuleError} with a `did-…`, `json-…`, `document-…` or `credential-…` code.
  */
 export function parseOperation(operation: DidOperation, rules: DidRules): ParsedOperation {
+  return finish(parseOperationSteps(operation, rules))
+}
+
+/** {@link parseOperation} in steps. */
+export function* parseOperationSteps(operation: DidOperation, rules: DidRules): Steps<ParsedOperation> {
   const kind = kindOf(operation, rules)
   if (operation.proofType !== '' && operation.proofType !== signatureType) {
     throw new RuleError('did-proof-type', `the proof type is neither empty nor ${signatureType}`)
@@ -74,19 +80,25 @@ export function parseOperation(operation: DidOperation, rules: DidRules): Parsed
   const previousTxid = previousTxidOf(operation)
   const signature = decodeSignature(operation.signature)
   if (signature === undefined) throw new RuleError('did-signature-form')
-  const message = fromUtf8(signedText(operation))
   if (kind === 'deactivate') {
     const did = operation.payload
     if (!isDid(did, idRules(rules))) {
       throw new RuleError('did-payload-did', `the payload of a deactivate is not a DID: ${did.slice(0, 80)}`)
     }
-    return { kind, did, signer: signerOf(operation, did, rules), message, signature }
+    return { kind, did, signer: signerOf(operation, did, rules), message: messageOf(operation), signature }
   }
   const bytes = payloadBytes(operation.payload, rules.limits.payloadBytes)
-  const document = parseDocumentBytes(bytes, { ...idRules(rules), maxEntries: rules.limits.entries })
+  const document = yield* documentBytesSteps(bytes, { ...idRules(rules), maxEntries: rules.limits.entries })
   const did = document.id
-  const read = { did, signer: signerOf(operation, did, rules), message, signature, document, payloadSize: bytes.length }
+  const signer = signerOf(operation, did, rules)
+  yield
+  const read = { did, signer, message: messageOf(operation), signature, document, payloadSize: bytes.length }
   return previousTxid === undefined ? { kind: 'create', ...read } : { kind: 'update', previousTxid, ...read }
+}
+
+/** To be made of an operation whose payload is in order: others may be megabytes. */
+function messageOf(operation: DidOperation): Uint8Array {
+  return fromUtf8(signedText(operation))
 }
 
 function idRules(rules: DidRules): IdRules {

@@ -1,12 +1,15 @@
 import { InvariantError, RuleError } from '../errors.js'
 import { fromUtf8 } from '../primitives/bytes.js'
 import type { SignatureCheck } from '../primitives/signature.js'
-import { decodeBase64url, decodedLength } from './base64url.js'
-import { parseDocumentBytes } from './document.js'
-import type { Credential, DidDocument, DidKey } from './model.js'
+import { finish, type Steps } from '../primitives/steps.js'
+import { credentialDigest, type KnownDocument, type KnownKeys, knownDocument } from './known-document.js'
+import type { Credential, DidDocument } from './model.js'
 import type { DidRules, ParsedOperation } from './operation.js'
 
-/** What the chain holds of one DID. Whether it is expired is a question of the moment, not a state. */
+/**
+ * What the chain holds of one DID. Whether it is expired is a question of the moment, not a state. Size and document may
+ * be read when they are asked for, which costs; all else is at hand.
+ */
 export interface DidState {
   readonly status: 'valid' | 'deactivated'
   /** How many operations the DID has had. */
@@ -17,7 +20,7 @@ export interface DidState {
   readonly documentTxid: string
   /** Bytes of the decoded payload that holds the document. */
   readonly documentPayloadSize: number
-  readonly document: DidDocument
+  readonly document: KnownDocument
 }
 
 /** What an operation meets: the rules of the chain and its place on it. */
@@ -26,12 +29,18 @@ export interface DidContext extends DidRules {
   readonly txid: string
   /** The last state of another DID, earlier transactions of the same block included. */
   issuer(did: string): DidState | undefined
+  /** Called with each document before it is read; throws where that is one too many. */
+  reading?(document: ReadDocument): void
 }
 
-/** A document of another DID that had to be read; the caller limits how many a block may need. */
-export interface ForeignDocument {
+/** A document that an operation makes a node read, whether it is cached or not; the caller limits them for a block. */
+export interface ReadDocument {
+  /** Display hex of the transaction that holds it, which may be one of the same block. */
   readonly txid: string
+  /** Bytes of its decoded payload. */
   readonly payloadSize: number
+  /** Read for a credential that its DID issued; else it is the own previous document of an update or deactivate. */
+  readonly issuer: boolean
 }
 
 export interface AppliedOperation {
@@ -40,8 +49,10 @@ export interface AppliedOperation {
   readonly checks: readonly SignatureCheck[]
   /** Signature cost: 2, and 1 for each credential proof to verify. */
   readonly cost: number
-  /** Issuer documents that new foreign credentials refer to, each once. */
-  readonly foreign: readonly ForeignDocument[]
+  /** The own previous document, then those of the issuers of new foreign credentials, each once. */
+  readonly reads: readonly ReadDocument[]
+  /** What the operation puts on the chain; undefined for a deactivate. */
+  readonly document?: DidDocument
 }
 
 const operationCost = 2
@@ -60,73 +71,119 @@ export function applyOperation(
   operation: ParsedOperation,
   context: DidContext,
 ): AppliedOperation {
-  if (previous !== undefined && previous.document.id !== operation.did) {
-    throw new InvariantError(`the state of ${previous.document.id} was given for an operation of ${operation.did}`)
-  }
+  return finish(operationSteps(previous, operation, context))
+}
+
+/** {@link applyOperation} in steps: one for each document that is read. */
+export function* operationSteps(
+  previous: DidState | undefined,
+  operation: ParsedOperation,
+  context: DidContext,
+): Steps<AppliedOperation> {
+  const reads = new Reads(context)
   if (operation.kind === 'create') {
     if (previous !== undefined) {
-      refuseDeactivated(previous)
+      refuseDeactivated(previous, operation.did)
       throw new RuleError('did-exists', `${operation.did} exists already; an update can change it`)
     }
-    return withDocument(undefined, operation, operation.document.authentication.get(operation.signer), context)
+    const key = operation.document.authentication.get(operation.signer)?.publicKey
+    return yield* withDocument(undefined, operation, operationCheck(operation, key), reads)
   }
   if (previous === undefined) throw new RuleError('did-unknown', `${operation.did} does not exist`)
-  refuseDeactivated(previous)
-  const { authentication, authorization } = previous.document
-  if (operation.kind === 'update') {
-    if (operation.previousTxid !== previous.lastTxid) {
-      throw new RuleError(
-        'did-previous-txid',
-        `previousTxid is ${operation.previousTxid}, but the last operation of ${operation.did} is ${previous.lastTxid}`,
-      )
-    }
-    return withDocument(previous, operation, authentication.get(operation.signer), context)
+  refuseDeactivated(previous, operation.did)
+  if (operation.kind === 'update' && operation.previousTxid !== previous.lastTxid) {
+    throw new RuleError(
+      'did-previous-txid',
+      `previousTxid is ${operation.previousTxid}, but the last operation of ${operation.did} is ${previous.lastTxid}`,
+    )
   }
-  const key = authentication.get(operation.signer) ?? authorization.get(operation.signer)
+  const { id, authentication, authorization } = reads.read(previous, { issuer: false })
+  if (id !== operation.did)
+    throw new InvariantError(`the state of ${id} was given for an operation of ${operation.did}`)
+  yield
+  const signer = keyOf(authentication, operation.signer)
+  const delegate = operation.kind === 'deactivate' ? keyOf(authorization, operation.signer) : undefined
+  const check = operationCheck(operation, signer ?? delegate)
+  if (operation.kind === 'update') return yield* withDocument(previous, operation, check, reads)
   return {
     next: {
-      ...previous,
       status: 'deactivated',
       operationCount: previous.operationCount + 1,
       lastTxid: context.txid,
+      documentTxid: previous.documentTxid,
+      documentPayloadSize: previous.documentPayloadSize,
+      document: previous.document,
     },
-    checks: [operationCheck(operation, key)],
+    checks: [check],
     cost: operationCost,
-    foreign: [],
+    reads: reads.documents,
   }
 }
 
-function refuseDeactivated(state: DidState): void {
-  if (state.status === 'deactivated') {
-    throw new RuleError('did-deactivated', `${state.document.id} is deactivated, which is final`)
+/** The documents that one operation reads, each counted before it is read. */
+class Reads {
+  readonly #context: DidContext
+  readonly #documents = new Map<string, ReadDocument>()
+
+  constructor(context: DidContext) {
+    this.#context = context
   }
+
+  get context(): DidContext {
+    return this.#context
+  }
+
+  get documents(): readonly ReadDocument[] {
+    return [...this.#documents.values()]
+  }
+
+  read(state: DidState, { issuer }: { issuer: boolean }): KnownDocument {
+    const { documentTxid: txid } = state
+    if (!this.#documents.has(txid)) {
+      const document = { txid, payloadSize: state.documentPayloadSize, issuer }
+      this.#context.reading?.(document)
+      this.#documents.set(txid, document)
+    }
+    return state.document
+  }
+}
+
+function keyOf(keys: KnownKeys, id: string): Uint8Array | undefined {
+  const key = keys.get(id)
+  return key === undefined ? undefined : Buffer.from(key, 'latin1')
+}
+
+function refuseDeactivated({ status }: DidState, did: string): void {
+  if (status === 'deactivated') throw new RuleError('did-deactivated', `${did} is deactivated, which is final`)
 }
 
 /** A create or update whose place is right. */
-function withDocument(
+function* withDocument(
   previous: DidState | undefined,
   operation: Exclude<ParsedOperation, { kind: 'deactivate' }>,
-  signer: DidKey | undefined,
-  context: DidContext,
-): AppliedOperation {
+  check: SignatureCheck,
+  reads: Reads,
+): Steps<AppliedOperation> {
   const { document } = operation
-  const credentials = newCredentials(document, previous?.document, context)
+  const credentials = yield* newCredentials(document, previous?.document, reads)
+  const { txid } = reads.context
   return {
     next: {
       status: 'valid',
       operationCount: (previous?.operationCount ?? 0) + 1,
-      lastTxid: context.txid,
-      documentTxid: context.txid,
+      lastTxid: txid,
+      documentTxid: txid,
       documentPayloadSize: operation.payloadSize,
-      document,
+      document: knownDocument(document),
     },
-    checks: [operationCheck(operation, signer), documentCheck(document), ...credentials.checks],
-    cost: operationCost + credentials.checks.length,
-    foreign: credentials.foreign,
+    checks: [check, documentCheck(document), ...credentials],
+    cost: operationCost + credentials.length,
+    reads: reads.documents,
+    document,
   }
 }
 
-function operationCheck(operation: ParsedOperation, key: DidKey | undefined): SignatureCheck {
+function operationCheck(operation: ParsedOperation, key: Uint8Array | undefined): SignatureCheck {
   if (key === undefined) {
     const lists = operation.kind === 'deactivate' ? 'authentication or authorization' : 'authentication'
     const whose = operation.kind === 'create' ? 'the document' : 'the last document on the chain'
@@ -134,7 +191,7 @@ function operationCheck(operation: ParsedOperation, key: DidKey | undefined): Si
   }
   return {
     message: operation.message,
-    keys: [key.publicKey],
+    keys: [key],
     signatures: [operation.signature],
     code: 'did-signature',
     subject: `${operation.kind} operation of ${operation.did}`,
@@ -156,28 +213,35 @@ function documentCheck(document: DidDocument): SignatureCheck {
 }
 
 /** The checks of the credentials that the previous document did not hold letter by letter. */
-function newCredentials(
+function* newCredentials(
   document: DidDocument,
-  previous: DidDocument | undefined,
-  context: DidContext,
-): { readonly checks: SignatureCheck[]; readonly foreign: ForeignDocument[] } {
-  const kept = new Set(previous?.credentials.map((credential) => credential.text))
-  const added = document.credentials.filter((credential) => !kept.has(credential.text))
+  previous: KnownDocument | undefined,
+  reads: Reads,
+): Steps<SignatureCheck[]> {
+  if (document.credentials.length === 0) return []
+  const kept = previous?.credentials
+  yield
+  const added = document.credentials.filter((credential) => kept?.has(credentialDigest(credential)) !== true)
   const foreignCount = added.filter((credential) => credential.issuer !== document.id).length
+  const { context } = reads
   if (foreignCount > context.limits.foreignCredentials) {
     throw new RuleError(
       'credential-foreign-limit',
       `${foreignCount} new credentials by other issuers, at most ${context.limits.foreignCredentials} are allowed`,
     )
   }
-  const foreign = new Map<string, ForeignDocument>()
-  const checks = added.map((credential) => {
-    if (credential.issuer === document.id) return credentialCheck(credential, document)
-    const issuer = issuerState(credential, context)
-    foreign.set(issuer.documentTxid, { txid: issuer.documentTxid, payloadSize: issuer.documentPayloadSize })
-    return credentialCheck(credential, issuer.document)
-  })
-  return { checks, foreign: [...foreign.values()] }
+  const checks: SignatureCheck[] = []
+  for (const credential of added) {
+    const { verificationMethod } = credential.proof
+    if (credential.issuer === document.id) {
+      checks.push(credentialCheck(credential, document.authentication.get(verificationMethod)?.publicKey))
+    } else {
+      const issuer = reads.read(issuerState(credential, context), { issuer: true })
+      checks.push(credentialCheck(credential, keyOf(issuer.authentication, verificationMethod)))
+    }
+    yield
+  }
+  return checks
 }
 
 function issuerState(credential: Credential, context: DidContext): DidState {
@@ -194,9 +258,8 @@ function issuerState(credential: Credential, context: DidContext): DidState {
   return state
 }
 
-function credentialCheck(credential: Credential, issuer: DidDocument): SignatureCheck {
+function credentialCheck(credential: Credential, key: Uint8Array | undefined): SignatureCheck {
   const { verificationMethod, signature } = credential.proof
-  const key = issuer.authentication.get(verificationMethod)
   if (key === undefined) {
     throw new RuleError(
       'credential-key',
@@ -205,40 +268,9 @@ function credentialCheck(credential: Credential, issuer: DidDocument): Signature
   }
   return {
     message: fromUtf8(credential.signingText),
-    keys: [key.publicKey],
+    keys: [key],
     signatures: [signature],
     code: 'credential-proof',
     subject: `proof of credential ${credential.id}`,
-  }
-}
-
-/**
- * The document inside the payload of a create or update that the chain accepted before. For storage, undo and the
- * resolver: it leaves out the costly test of key points. Throws an {@link InvariantError} for a payload that cannot
- * have been accepted.
- */
-export function documentOfPayload(payload: string, method: string): DidDocument {
-  const bytes = decodeBase64url(payload)
-  if (bytes === undefined) throw new InvariantError('a stored payload is not base64url')
-  try {
-    return parseDocumentBytes(bytes, { method, chain: true, trusted: true })
-  } catch (error) {
-    if (!(error instanceof RuleError)) throw error
-    throw new InvariantError(`a stored document is not valid (${error.code}): ${error.message}`)
-  }
-}
-
-/** What storage keeps of a DID beside the payload of its last document. */
-export type DidHead = Omit<DidState, 'document' | 'documentPayloadSize'>
-
-/** The state that a stored head and the stored payload of its document spell; see {@link documentOfPayload}. */
-export function restoreState(head: DidHead, payload: string, method: string): DidState {
-  return {
-    status: head.status,
-    operationCount: head.operationCount,
-    lastTxid: head.lastTxid,
-    documentTxid: head.documentTxid,
-    documentPayloadSize: decodedLength(payload.length),
-    document: documentOfPayload(payload, method),
   }
 }

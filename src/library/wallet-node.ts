@@ -1,4 +1,5 @@
 import { addYears, formatDate } from '../did/date.js'
+import { documentOfPayload } from '../did/known-document.js'
 import { readOperationJson } from '../did/operation.js'
 import type { Random } from '../env.js'
 import { RuleError, UserError } from '../errors.js'
@@ -6,6 +7,9 @@ import type { Node } from '../node.js'
 import { parseAddress, type ProgramHash, singleKeyCode } from '../primitives/address.js'
 import { parseAmount } from '../primitives/amount.js'
 import type { DidOperation, DidOperationJson } from '../primitives/operation.js'
+import { txType } from '../primitives/payload.js'
+import { didMethod } from '../primitives/spec.js'
+import { didKey, storedDocument } from '../storage/state.js'
 import type { SigningAccount } from '../wallet/accounts.js'
 import { buildDidTransaction, buildTransfer, payerOf, type Payment, type UnsignedTransaction } from '../wallet/build.js'
 import { devnetAccount, devnetAccountCount } from '../wallet/devnet-accounts.js'
@@ -124,7 +128,12 @@ export function nodeWallet(node: () => Node, random: Random, accounts = devnetAc
     if (state.status === 'deactivated') {
       throw new RuleError('did-deactivated', `${did} is deactivated, which is final`)
     }
-    return { document: state.document, txid: state.lastTxid }
+    const payload = waiting?.transaction.payload
+    const document =
+      payload?.type === txType.did
+        ? documentOfPayload(payload.operation.payload, didMethod)
+        : storedDocument(chain.database, didKey(did) as ProgramHash)
+    return { document, txid: state.lastTxid }
   }
 }
 

@@ -1,9 +1,16 @@
 import { EventEmitter } from 'node:events'
 import type { Restoration } from '../chain/change.js'
 import type { BlockEvent, Chain, ChainChange, ChainFollower } from '../chain/chain.js'
-import { checkTransaction, type ConnectedTransaction } from '../consensus/connect.js'
+import {
+  checkTransaction,
+  coinSteps,
+  type ConnectContext,
+  type ConnectedTransaction,
+  readOperationSteps,
+} from '../consensus/connect.js'
 import { StateOverlay } from '../consensus/ledger.js'
 import { checkTransactionSanity } from '../consensus/sanity.js'
+import type { ParsedOperation } from '../did/operation.js'
 import { SignatureCache } from '../crypto/signature-cache.js'
 import { runChecks, type Verifier } from '../crypto/verifier.js'
 import type { Clock, Log } from '../env.js'
@@ -12,8 +19,11 @@ import { mapKey } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import { headerSize } from '../primitives/header.js'
 import { txType } from '../primitives/payload.js'
+import type { SignatureCheck } from '../primitives/signature.js'
 import { paramsAt } from '../primitives/spec.js'
+import { finish } from '../primitives/steps.js'
 import { type Outpoint, Transaction } from '../primitives/transaction.js'
+import { runInSlices } from '../slices.js'
 import type { Overlay } from '../storage/database.js'
 import { keys, values } from '../storage/schema.js'
 import { PoolChecks } from './checks.js'
@@ -312,18 +322,16 @@ export class Mempool implements ChainFollower {
     arrival: number,
     options: { caughtUp?(): Promise<void>; added?(): void } = {},
   ): Promise<PoolEntry> {
-    const { signatures, verifier } = this.#options
     const verified = new SignatureCache()
+    if (options.caughtUp !== undefined) await options.caughtUp()
+    // Whoever owns the coins pays for what follows: no document is read before the programs are verified.
+    await this.#verifyNew(this.#evaluateCoins(transaction), verified)
+    const operation = await runInSlices(readOperationSteps(transaction, this.#context))
     for (;;) {
       if (options.caughtUp !== undefined) await options.caughtUp()
-      const { connected, replaced } = this.#evaluate(transaction)
-      const unknown = verified.unknown(signatures.unknown(connected.checks))
-      if (unknown.length > 0) {
-        // Pool and chain may move while signatures are verified, so everything else is looked at once more.
-        await runChecks(unknown, verifier)
-        verified.add(unknown)
-        continue
-      }
+      const { connected, replaced } = this.#evaluate(transaction, operation)
+      // Pool and chain may move while signatures are verified, so everything else is looked at once more.
+      if (await this.#verifyNew(connected.checks, verified)) continue
       this.#drop(
         replaced,
         `${transaction.txid} ${transaction.type === txType.did ? 'deactivates the DID' : 'proves a later block of the side chain'}`,
@@ -332,9 +340,19 @@ export class Mempool implements ChainFollower {
       this.#graph.add(entry)
       options.added?.()
       // Not sooner: what the pool does not keep would push out what it keeps.
-      if (this.#graph.get(transaction.hash) === entry) signatures.add(connected.checks)
+      if (this.#graph.get(transaction.hash) === entry) this.#options.signatures.add(connected.checks)
       return entry
     }
+  }
+
+  /** Verifies what is not remembered of these checks; whether there was any. */
+  async #verifyNew(checks: readonly SignatureCheck[], verified: SignatureCache): Promise<boolean> {
+    const { signatures, verifier } = this.#options
+    const unknown = verified.unknown(signatures.unknown(checks))
+    if (unknown.length === 0) return false
+    await runChecks(unknown, verifier)
+    verified.add(unknown)
+    return true
   }
 
   /** A block could hold it, but no template would. */
@@ -354,19 +372,30 @@ export class Mempool implements ChainFollower {
   }
 
   /** Tries a transaction on top of chain and pool without changing either. */
-  #evaluate(transaction: Transaction): Evaluation {
+  #evaluate(transaction: Transaction, operation: ParsedOperation | undefined): Evaluation {
     this.#refuseKnown(transaction)
     const replaced = replacedBy(this.#graph, transaction)
     const gone = new Set(replaced)
     const view = new PoolView(this.#chain, this.#graph, gone)
-    const height = this.#chain.tip.header.height + 1
-    const connected = checkTransaction(transaction, new StateOverlay(view), { ...this.#chain.sanity, height })
+    const connected = checkTransaction(transaction, new StateOverlay(view), this.#context, operation)
     const ancestors = this.#graph.ancestors(transaction, connected.did?.id, gone)
     if (ancestors.length > this.#limits.ancestors)
       throw new RuleError('pool-ancestors', `${ancestors.length} ancestors`)
     const pending = this.#graph.operations(connected.did?.id ?? '').filter((entry) => !gone.has(entry))
     if (pending.length >= this.#limits.didOperations) throw new RuleError('pool-did-pending')
     return { connected, replaced }
+  }
+
+  /** The checks of a transaction's programs, once its coins are there and pay for it. */
+  #evaluateCoins(transaction: Transaction): readonly SignatureCheck[] {
+    this.#refuseKnown(transaction)
+    const gone = new Set(replacedBy(this.#graph, transaction))
+    return finish(coinSteps(transaction, new PoolView(this.#chain, this.#graph, gone), this.#context)).checks
+  }
+
+  /** Where a block that is to come would connect. */
+  get #context(): ConnectContext {
+    return { ...this.#chain.sanity, height: this.#chain.tip.header.height + 1 }
   }
 
   #makeRoom(): void {
@@ -399,8 +428,7 @@ const poolFull = 'the pool was full of transactions with a higher fee rate'
 function entryOf(transaction: Transaction, { fee, cost, did }: ConnectedTransaction, arrival: number): PoolEntry {
   const entry = { transaction, fee, arrival, cost }
   if (did === undefined) return entry
-  const issuers = did.state.document.credentials.map(({ issuer }) => issuer).filter((issuer) => issuer !== did.id)
-  return { ...entry, did: { id: did.id, state: did.state, issuers: [...new Set(issuers)] } }
+  return { ...entry, did: { id: did.id, state: did.state, issuers: did.document?.issuers ?? [] } }
 }
 
 function transactionsOf(blocks: readonly BlockEvent[]): Transaction[] {

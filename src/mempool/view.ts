@@ -3,7 +3,8 @@ import type { Coin, StateView } from '../consensus/ledger.js'
 import type { DidState } from '../did/state.js'
 import { RuleError } from '../errors.js'
 import { displayHash } from '../primitives/bytes.js'
-import { type Outpoint, Transaction } from '../primitives/transaction.js'
+import type { Outpoint } from '../primitives/transaction.js'
+import { outputValueOf } from '../primitives/transaction-parts.js'
 import { keys, values } from '../storage/schema.js'
 import type { PoolEntry, PoolGraph } from './graph.js'
 
@@ -50,6 +51,6 @@ export class PoolView implements StateView {
     if (location === undefined) return false
     const { height, index: position } = values.location.decode(location)
     const row = this.#chain.database.get(keys.transaction(height, position))
-    return row !== undefined && (Transaction.fromBytes(row).outputs[index]?.value ?? 0n) > 0n
+    return row !== undefined && (outputValueOf(row, index) ?? 0n) > 0n
   }
 }

@@ -1,6 +1,7 @@
 import type { Chain } from '../chain/chain.js'
 import type { KnownHeader } from '../chain/headers.js'
-import { BlockBudget, checkTransaction, type ConnectableTransaction } from '../consensus/connect.js'
+import { BlockBudget } from '../consensus/block-budget.js'
+import { checkTransaction, type ConnectableTransaction } from '../consensus/connect.js'
 import { StateOverlay } from '../consensus/ledger.js'
 import { RuleError } from '../errors.js'
 import type { PoolEntry } from '../mempool/graph.js'
@@ -80,9 +81,9 @@ async function refuse(
 async function walkPool(chain: Chain, pool: Mempool, options: WalkOptions): Promise<Walk> {
   const { parent, share = 1, stop, verify = false } = options
   const { blockSize, blockTransactions, blockCost } = chain.spec.limits
-  const context = { ...chain.sanity, height: parent.header.height + 1 }
   const state = new StateOverlay(chain.state)
   const budget = new BlockBudget(share * blockCost)
+  const context = { ...chain.sanity, height: parent.header.height + 1, budget }
   const transactions: Transaction[] = []
   const refused: RefusedEntry[] = []
   const assumed: SignatureCheck[] = []
@@ -107,6 +108,10 @@ async function walkPool(chain: Chain, pool: Mempool, options: WalkOptions): Prom
       continue
     }
     const tried = tryTransaction(transaction, state, context)
+    if (tried instanceof RuleError && tried.code === 'block-issuer-documents') {
+      leftOut.add(entry)
+      continue
+    }
     const open = tried instanceof RuleError ? [] : pool.checks.unverified(tried.checks)
     const failure = verify && open.length > 0 ? await pool.checks.failure(open) : undefined
     if (tried instanceof RuleError || failure !== undefined) {

@@ -154,7 +154,7 @@ export const fixedLimits = {
   attributeSize: 1024,
   outputs: 0xffff,
   issuerDocuments: 1000,
-  issuerBytes: 16 * 1024 * 1024,
+  documentBytes: 16 * 1024 * 1024,
 } as const
 
 const specLimits = { depth: 8, tokens: 400_000 }

@@ -4,9 +4,10 @@ import type { Reader } from './codec.js'
 import { CodecError, decodeAll, Writer } from './codec.js'
 import { type Hash, sha256d, zeroHash } from './hash.js'
 import { type Output, readOutput, writeOutput } from './output.js'
-import { type Payload, readPayload, txType, writePayload } from './payload.js'
+import { type Payload, txType, writePayload } from './payload.js'
 import { parseCode, type Program, type ProgramScript } from './program.js'
 import { transactionJson, type TransactionJson } from './transaction-json.js'
+import { readHead } from './transaction-parts.js'
 
 /** An output of an earlier transaction: its txid in internal order and its index. */
 export interface Outpoint {
@@ -114,13 +115,7 @@ export class Transaction implements TransactionFields {
   /** Reads one transaction where the reader stands; throws a CodecError. */
   static readonly read = (reader: Reader): Transaction => {
     const start = reader.offset
-    const first = reader.u8()
-    // 09 is always the version; any other first byte is the type of a version 0 transaction.
-    const version = first === 9 ? 9 : 0
-    const type = version === 9 ? reader.u8() : first
-    if (version === 9 && type === txType.did) throw new CodecError('a DID operation has no version byte')
-    const payloadVersion = reader.u8()
-    const payload = readPayload(reader, type, payloadVersion)
+    const { version, payloadVersion, payload } = readHead(reader)
     const attributes = reader.list(listCap, 2, () => readAttribute(reader))
     const inputs = reader.list(listCap, 38, () => ({
       txid: reader.hash(),

@@ -1,15 +1,20 @@
 import type { ConnectedBlock } from '../consensus/connect.js'
 import type { Coin, StateView } from '../consensus/ledger.js'
 import { documentText } from '../did/canonical.js'
-import { documentOfPayload, type DidState, restoreState } from '../did/state.js'
+import { documentOfPayload } from '../did/known-document.js'
+import type { DidDocument } from '../did/model.js'
+import type { DidState } from '../did/state.js'
 import { InvariantError } from '../errors.js'
 import { parseAddress, type ProgramHash } from '../primitives/address.js'
 import type { Block } from '../primitives/block.js'
 import { displayHash, fromUtf8, mapKey } from '../primitives/bytes.js'
+import { txType } from '../primitives/payload.js'
 import { didMethod } from '../primitives/spec.js'
-import { type Outpoint, outpointKey, Transaction } from '../primitives/transaction.js'
+import { type Outpoint, outpointKey, type Transaction } from '../primitives/transaction.js'
+import { payloadOf } from '../primitives/transaction-parts.js'
 import { eachInSlices, inSlices } from '../slices.js'
 import type { Overlay } from './database.js'
+import { DocumentReader, KnownDocuments } from './known-documents.js'
 import { type Balance, type DidHead, type DidOperationRow, type Key, keys, type Location, values } from './schema.js'
 
 /** Between rows and rules: the state view that rules read, and the rows that a block changes. */
@@ -38,18 +43,29 @@ export function didOperation(rows: RowReader, did: ProgramHash, sequence: number
   return values.didOperation.decode(present(rows.get(keys.didOperation(did, sequence)), 'an operation of a DID'))
 }
 
-/** A transaction of the active chain by where it stands. */
-export function transactionAt(rows: RowReader, { height, index }: Location): Transaction {
+/** The base64url payload of a create or update by where it stands. Nothing else of its transaction is decoded. */
+function documentPayload(rows: RowReader, { height, index }: Location): string {
   const row = present(rows.get(keys.transaction(height, index)), `transaction ${index} of height ${height}`)
-  return Transaction.fromBytes(row)
+  const payload = payloadOf(row)
+  if (payload.type !== txType.did) throw new InvariantError('an operation of a DID is in no DID transaction')
+  return payload.operation.payload
+}
+
+/** The latest document of a DID that has one on the chain. */
+export function storedDocument(rows: RowReader, did: ProgramHash): DidDocument {
+  const head = present(didHead(rows, did), 'the head of a DID')
+  return documentOfPayload(documentPayload(rows, didOperation(rows, did, head.documentSequence)), didMethod)
 }
 
 /** The state of a chain as its rows tell it. */
 export class StoredState implements StateView {
   readonly #rows: RowReader
+  readonly #documents: DocumentReader
 
-  constructor(rows: RowReader) {
+  /** `documents` remembers what was read of documents for other readers of the same chain. */
+  constructor(rows: RowReader, documents: KnownDocuments = new KnownDocuments()) {
     this.#rows = rows
+    this.#documents = new DocumentReader(documents)
   }
 
   coin(outpoint: Outpoint): Coin | undefined {
@@ -63,11 +79,9 @@ export class StoredState implements StateView {
     if (key === undefined || head === undefined) return undefined
     const last = didOperation(this.#rows, key, head.operationCount - 1)
     const documentRow = didOperation(this.#rows, key, head.documentSequence)
-    const { payload } = transactionAt(this.#rows, documentRow)
-    if (payload.type !== 10) throw new InvariantError(`the operation of ${did} is in no DID transaction`)
     const { status, operationCount } = head
     const names = { lastTxid: displayHash(last.txid), documentTxid: displayHash(documentRow.txid) }
-    return restoreState({ status, operationCount, ...names }, payload.operation.payload, didMethod)
+    return this.#documents.state({ status, operationCount, ...names }, () => documentPayload(this.#rows, documentRow))
   }
 
   issuer(did: string): DidState | undefined {
@@ -117,8 +131,8 @@ export async function putConnected(overlay: Overlay, block: Block, connected: Co
     const head = { status: did.state.status, operationCount: did.state.operationCount, documentSequence }
     overlay.put(keys.didHead(key), values.didHead.encode(head))
     const row = documentKey(overlay, key)
-    if (did.state.status === 'deactivated') overlay.del(row)
-    else overlay.put(row, fromUtf8(documentText(did.state.document)))
+    if (did.document === undefined) overlay.del(row)
+    else overlay.put(row, fromUtf8(did.document.text))
     dids.push(key)
   })
   const spent = transactions.map((connectedTx) => connectedTx.spent)
@@ -174,9 +188,7 @@ function putDocument(overlay: Overlay, did: ProgramHash, key: Key): void {
     overlay.del(key)
     return
   }
-  const { payload } = transactionAt(overlay, didOperation(overlay, did, head.documentSequence))
-  if (payload.type !== 10) throw new InvariantError('an operation of a DID is in no DID transaction')
-  overlay.put(key, fromUtf8(documentText(documentOfPayload(payload.operation.payload, didMethod))))
+  overlay.put(key, fromUtf8(documentText(storedDocument(overlay, did))))
 }
 
 /** Takes back the last operation of a DID: the head becomes what the operation before it had made. */

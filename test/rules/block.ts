@@ -1,5 +1,5 @@
 import { commitmentAttribute } from '../../src/consensus/commitment.js'
-import { BlockBudget, type ConnectedTransaction } from '../../src/consensus/connect.js'
+import { BlockBudget } from '../../src/consensus/block-budget.js'
 import { sign } from '../../src/crypto/keys.js'
 import { type Code, RuleError } from '../../src/errors.js'
 import type { AuxPow } from '../../src/primitives/auxpow.js'
@@ -72,9 +72,8 @@ const limits = { blockSize: 10_000, blockTransactions: 3, transactionCost: 2, bl
 
 /** A budget after `documents` issuer documents of one byte. */
 function spend(documents: number): void {
-  const foreign = Array.from({ length: documents }, (_, i) => ({ txid: `${i}`, payloadSize: 1 }))
-  const connected = { fee: 0n, cost: 1, checks: [], spent: [], did: { id: 'did:ledger:x', foreign } }
-  new BlockBudget(40_000).add(connected as unknown as ConnectedTransaction)
+  const reads = Array.from({ length: documents }, (_, i) => ({ txid: `${i}`, payloadSize: 1, issuer: true }))
+  new BlockBudget(40_000).add({ cost: 1, did: { reads } })
 }
 
 const bodyRows: readonly RuleRow[] = [

@@ -8,6 +8,7 @@ import type { Block } from '../../src/primitives/block.js'
 import { mapKey, toHex } from '../../src/primitives/bytes.js'
 import { Database, Overlay } from '../../src/storage/database.js'
 import { rangeOf, table, values } from '../../src/storage/schema.js'
+import { KnownDocuments } from '../../src/storage/known-documents.js'
 import { putConnected, putDisconnected } from '../../src/storage/state.js'
 import { memoryStore, quietLog, type TestChain } from './chain.js'
 
@@ -61,7 +62,11 @@ export async function faultOf(test: TestChain): Promise<string | undefined> {
 /** Names of the rows that connecting a block and taking it back leaves different from what they were. */
 export async function leftovers({ chain, database }: TestChain, block: Block): Promise<string[]> {
   const overlay = new Overlay(database)
-  await putConnected(overlay, block, await connectOn(new Overlay(database), block, chain.sanity))
+  await putConnected(
+    overlay,
+    block,
+    await connectOn(new Overlay(database), block, { sanity: chain.sanity, documents: new KnownDocuments() }),
+  )
   await putDisconnected(overlay, block)
   const different = [...overlay.changes.values()].filter(({ key, value }) => {
     const before = database.get(key)

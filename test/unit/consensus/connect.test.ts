@@ -1,12 +1,7 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  BlockBudget,
-  BlockConnector,
-  checkTransaction,
-  type ConnectedTransaction,
-  isFinal,
-  minimumFee,
-} from '../../../src/consensus/connect.js'
+import { BlockBudget } from '../../../src/consensus/block-budget.js'
+import { BlockConnector, checkTransaction, isFinal, minimumFee } from '../../../src/consensus/connect.js'
 import { type Coin, StateOverlay, type StateView } from '../../../src/consensus/ledger.js'
 import { sign } from '../../../src/crypto/keys.js'
 import { holds } from '../../../src/crypto/verify.js'
@@ -222,8 +217,10 @@ describe('a block', () => {
 })
 
 describe('the budget of a block', () => {
-  const spending = (cost: number, documents: readonly { txid: string; payloadSize: number }[] = []) =>
-    ({ fee: 0n, cost, checks: [], spent: [], did: { id: 'x', foreign: documents } }) as unknown as ConnectedTransaction
+  const spending = (cost: number, documents: readonly { txid: string; payloadSize: number }[] = []) => ({
+    cost,
+    did: { reads: documents.map((document) => ({ issuer: true, ...document })) },
+  })
 
   it('bounds signature checks, and counts nothing of what it refuses', () => {
     const budget = new BlockBudget(10)
@@ -244,5 +241,44 @@ describe('the budget of a block', () => {
     )
     budget.add(spending(1, [{ txid: 'b', payloadSize: megabyte }]))
     expect(codeOf(() => budget.add(spending(1, [{ txid: 'c', payloadSize: 1 }])))).toBe('block-issuer-documents')
+  })
+
+  it('counts own previous documents with them, and each only as often as it is new', () => {
+    const budget = new BlockBudget(10_000)
+    const megabyte = 1024 * 1024
+    const own = (txid: string, payloadSize: number) => ({
+      cost: 1,
+      did: { reads: [{ txid, payloadSize, issuer: false }] },
+    })
+    for (let i = 0; i < 16; i++) budget.add(own(`${i}`, megabyte))
+    budget.add(own('3', megabyte))
+    expect(codeOf(() => budget.add(own('16', 1)))).toBe('block-issuer-documents')
+    expect(codeOf(() => budget.require([{ txid: '16', payloadSize: 1, issuer: false }]))).toBe('block-issuer-documents')
+    // The same document in another use needs no more bytes.
+    budget.add(spending(1, [{ txid: '3', payloadSize: megabyte }]))
+  })
+
+  it('is what any order of the same documents comes to', () => {
+    const reads = fc.array(fc.record({ txid: fc.constantFrom('a', 'b', 'c', 'd'), issuer: fc.boolean() }), {
+      maxLength: 8,
+    })
+    const sizes: Record<string, number> = { a: 1, b: 8 * 1024 * 1024, c: 8 * 1024 * 1024 - 2, d: 1 }
+    fc.assert(
+      fc.property(fc.array(reads, { maxLength: 6 }), (transactions) => {
+        const budget = new BlockBudget(1000)
+        const seen = new Set<string>()
+        for (const each of transactions) {
+          const named = [...new Map(each.map((read) => [read.txid, read])).values()]
+          const documents = named.map((read) => ({ ...read, payloadSize: sizes[read.txid] as number }))
+          const all = new Set([...seen, ...named.map(({ txid }) => txid)])
+          const bytes = [...all].reduce((sum, txid) => sum + (sizes[txid] as number), 0)
+          const fits = bytes <= 16 * 1024 * 1024
+          const code = codeOf(() => budget.add({ cost: 0, did: { reads: documents } }))
+          expect(code).toBe(fits ? undefined : 'block-issuer-documents')
+          if (fits) all.forEach((txid) => seen.add(txid))
+        }
+      }),
+      { numRuns: 500 },
+    )
   })
 })

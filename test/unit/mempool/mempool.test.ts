@@ -71,6 +71,20 @@ describe('the pool', () => {
     expect(test.mempool.get(first.hash)?.arrival).toBe(test.clock.time)
   })
 
+  it('reads no document before the programs are verified', async () => {
+    const test = await TestChain.open()
+    const ada = holder()
+    const payload = Buffer.from('{"no":"document"}').toString('base64url')
+    const signed = await test.carry({ ...ada.create(), payload }, ada.did)
+    await expect(test.send(signed)).rejects.toMatchObject({ code: 'document-member' })
+    const [program] = signed.programs
+    if (program === undefined) throw new Error('no program')
+    const programs = [{ ...program, parameter: Buffer.concat([Buffer.of(64), Buffer.alloc(64, 1)]) }]
+    const forged = new Transaction({ ...fieldsOf(signed), programs })
+    await expect(test.send(forged)).rejects.toMatchObject({ code: 'tx-signature' })
+    await expectPool(test, [])
+  })
+
   it('refuses a second spender, of a pooled and of a mined one', async () => {
     const test = await TestChain.open()
     await test.send(pay(test))

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { InvariantError } from '../../../src/errors.js'
 import { Overlay } from '../../../src/storage/database.js'
 import { keys, rangeOf, table } from '../../../src/storage/schema.js'
-import { didKey, putDisconnected, StoredState } from '../../../src/storage/state.js'
+import { didKey, putDisconnected, StoredState, storedDocument } from '../../../src/storage/state.js'
 import { craft, craftBlock, genesisCoin, outputOf, personHash } from '../../support/blocks.js'
 import { TestChain } from '../../support/chain.js'
 import { holder } from '../../support/did.js'
@@ -19,7 +19,7 @@ describe('the state in rows', () => {
     expect(first).toMatchObject({ status: 'valid', operationCount: 1, lastTxid: created, documentTxid: created })
     const services = [{ id: '#hub', type: 'Hub', serviceEndpoint: 'https://hub.example' }]
     const updated = await test.publish(ada.update(created, { services }), ada.did)
-    expect(test.chain.state.did(ada.did)?.document.services).toHaveLength(1)
+    expect(storedDocument(test.database, didKey(ada.did) as Uint8Array).services).toHaveLength(1)
     const deactivated = await test.publish(ada.deactivate(), ada.did)
     expect(test.chain.state.did(ada.did)).toMatchObject({
       status: 'deactivated',

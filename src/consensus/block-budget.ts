@@ -1,0 +1,58 @@
+import type { ReadDocument } from '../did/state.js'
+import { RuleError } from '../errors.js'
+import { fixedLimits } from '../primitives/spec.js'
+
+/** What of a connected transaction counts. */
+interface Costs {
+  /** Signature cost. */
+  readonly cost: number
+  readonly did?: { readonly reads: readonly ReadDocument[] }
+}
+
+/** What one block may cost beyond its bytes: signature checks, and documents that a node must read. */
+export class BlockBudget {
+  readonly #limit: number
+  /** Documents by the txid that holds them, with whether an issuer's is among their uses. */
+  readonly #documents = new Map<string, { readonly issuer: boolean }>()
+  #cost = 0
+  #documentBytes = 0
+  #issuers = 0
+
+  /** `limit` is the spec's signature cost of a block. */
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /** Counts one more transaction; throws, and counts nothing, when it does not fit any more. */
+  add({ cost, did }: Costs): void {
+    if (this.#cost + cost > this.#limit) throw new RuleError('block-signature-cost', `more than ${this.#limit}`)
+    const reads = did?.reads ?? []
+    const { bytes, issuers } = this.#with(reads)
+    this.#cost += cost
+    this.#documentBytes = bytes
+    this.#issuers = issuers
+    for (const { txid, issuer } of reads) {
+      this.#documents.set(txid, { issuer: issuer || this.#documents.get(txid)?.issuer === true })
+    }
+  }
+
+  /** Throws when the documents of one more transaction do not fit; called before they are read. */
+  require(reads: readonly ReadDocument[]): void {
+    this.#with(reads)
+  }
+
+  /** The sums with the documents of one more transaction, each of which it names once. */
+  #with(reads: readonly ReadDocument[]): { bytes: number; issuers: number } {
+    let [bytes, issuers] = [this.#documentBytes, this.#issuers]
+    for (const { txid, payloadSize, issuer } of reads) {
+      const counted = this.#documents.get(txid)
+      if (counted === undefined) bytes += payloadSize
+      if (issuer && counted?.issuer !== true) issuers++
+    }
+    const { issuerDocuments, documentBytes } = fixedLimits
+    if (issuers > issuerDocuments || bytes > documentBytes) {
+      throw new RuleError('block-issuer-documents', `more than ${issuerDocuments} of issuers or ${documentBytes} bytes`)
+    }
+    return { bytes, issuers }
+  }
+}

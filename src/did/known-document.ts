@@ -1,0 +1,115 @@
+import { InvariantError, RuleError } from '../errors.js'
+import { mapKey, ownText, utf8 } from '../primitives/bytes.js'
+import { sha256 } from '../primitives/hash.js'
+import { finish } from '../primitives/steps.js'
+import { type JsonObject, type JsonValue } from '../primitives/strict-json.js'
+import { decodeBase64url } from './base64url.js'
+import { keySteps, parseDocumentBytes } from './document.js'
+import type { Credential, DidDocument, DidKey } from './model.js'
+
+/** Absolute key id → 33 bytes, as {@link mapKey} writes them. */
+export type KnownKeys = ReadonlyMap<string, string>
+
+/** What the state machine reads of a document that stands on the chain. A small part: it is kept for long. */
+export interface KnownDocument {
+  readonly id: string
+  readonly authentication: KnownKeys
+  readonly authorization: KnownKeys
+  /** {@link credentialDigest} of each credential. */
+  readonly credentials: ReadonlySet<string>
+}
+
+/** Equal for credentials that are equal letter by letter. */
+export function credentialDigest({ text }: Pick<Credential, 'text'>): string {
+  return mapKey(sha256(text))
+}
+
+/** What later operations will read of a document. */
+export function knownDocument(document: DidDocument): KnownDocument {
+  return {
+    id: document.id,
+    authentication: knownKeys(document.authentication),
+    authorization: knownKeys(document.authorization),
+    credentials: new Set(document.credentials.map(credentialDigest)),
+  }
+}
+
+/** The keys of {@link KnownDocument}. */
+export type StoredKeys = Pick<KnownDocument, 'id' | 'authentication' | 'authorization'>
+
+const keyMembers = ['publicKey', 'authentication', 'authorization']
+
+/**
+ * The keys of the document inside the payload of a create or update that the chain accepted before. Nothing else of it
+ * is looked at. Throws an {@link InvariantError} for a payload that cannot have been accepted.
+ */
+export function keysOfPayload(payload: string, method: string): StoredKeys {
+  return accepted(() => {
+    // Accepted text is strict JSON, of which this reads the same values several times as fast.
+    const members: unknown = JSON.parse(payloadJson(payload))
+    if (!hasId(members)) throw new InvariantError('a stored document has no id')
+    const { id } = members
+    const object: JsonObject = new Map()
+    for (const name of keyMembers) if (Object.hasOwn(members, name)) object.set(name, jsonValue(members[name]))
+    const rules = { method, chain: true, trusted: true }
+    const { authentication, authorization } = finish(keySteps(object, id, rules))
+    return { id: ownText(id), authentication: knownKeys(authentication), authorization: knownKeys(authorization) }
+  })
+}
+
+/** The credentials of {@link KnownDocument}, of such a payload. */
+export function credentialsOfPayload(payload: string, method: string): ReadonlySet<string> {
+  return new Set(documentOfPayload(payload, method).credentials.map(credentialDigest))
+}
+
+/**
+ * The document inside the payload of a create or update that the chain accepted before. For storage, undo and the
+ * resolver: it leaves out the costly test of key points. Throws an {@link InvariantError} for a payload that cannot
+ * have been accepted.
+ */
+export function documentOfPayload(payload: string, method: string): DidDocument {
+  return accepted(() => parseDocumentBytes(payloadBytes(payload), { method, chain: true, trusted: true }))
+}
+
+function hasId(value: unknown): value is { readonly id: string } & Record<string, unknown> {
+  return typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string'
+}
+
+function payloadBytes(payload: string): Uint8Array {
+  const bytes = decodeBase64url(payload)
+  if (bytes === undefined) throw new InvariantError('a stored payload is not base64url')
+  return bytes
+}
+
+function payloadJson(payload: string): string {
+  const text = utf8(payloadBytes(payload))
+  if (text === undefined) throw new InvariantError('a stored payload is not UTF-8')
+  return text
+}
+
+function accepted<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new InvariantError('a stored document is no JSON')
+    if (!(error instanceof RuleError)) throw error
+    throw new InvariantError(`a stored document is not valid (${error.code}): ${error.message}`)
+  }
+}
+
+/** With texts of their own: pieces of the document's text would keep the whole of it. */
+function knownKeys(keys: ReadonlyMap<string, DidKey>): KnownKeys {
+  return new Map([...keys].map(([id, { publicKey }]) => [ownText(id), mapKey(publicKey)]))
+}
+
+/** What JSON.parse returned, with Maps for objects. */
+function jsonValue(value: unknown): JsonValue {
+  if (Array.isArray(value)) return value.map(jsonValue)
+  if (typeof value === 'object' && value !== null) {
+    return new Map(Object.entries(value).map(([name, member]) => [name, jsonValue(member)]))
+  }
+  if (value === null || typeof value === 'boolean' || typeof value === 'number' || typeof value === 'string') {
+    return value
+  }
+  throw new InvariantError('a stored document is no JSON')
+}

@@ -1,0 +1,40 @@
+/** The prime of P-256 and the constant of its curve y² = x³ - 3x + b. */
+const prime = 2n ** 256n - 2n ** 224n + 2n ** 192n + 2n ** 96n - 1n
+const constant = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn
+
+/**
+ * Whether 33 bytes are the compressed form of a point of P-256. Only the existence of a root is decided, by its Jacobi
+ * symbol: computing the root costs four times as much.
+ */
+export function isPoint(bytes: Uint8Array): boolean {
+  if (bytes.length !== 33 || (bytes[0] !== 2 && bytes[0] !== 3)) return false
+  const x = BigInt(`0x${Buffer.from(bytes.buffer, bytes.byteOffset + 1, 32).toString('hex')}`)
+  return x < prime && jacobi((((x * x) % prime) * x + (prime - 3n) * x + constant) % prime, prime) === 1
+}
+
+/** The Jacobi symbol (a/n) of 0 ≤ a < n, n odd: 1, -1, or 0 where they share a factor. */
+function jacobi(a: bigint, n: bigint): number {
+  let [top, bottom, sign] = [a, n, 1]
+  while (top !== 0n) {
+    const zeros = trailingZeros(top)
+    top >>= BigInt(zeros)
+    // Only their last three bits decide.
+    const [low, below] = [Number(top & 7n), Number(bottom & 7n)]
+    if (zeros % 2 === 1 && (below === 3 || below === 5)) sign = -sign
+    if (low % 4 === 3 && below % 4 === 3) sign = -sign
+    const rest = bottom % top
+    bottom = top
+    top = rest
+  }
+  return bottom === 1n ? sign : 0
+}
+
+function trailingZeros(value: bigint): number {
+  let zeros = 0
+  let rest = value
+  for (let low = Number(rest & 0xffffffffn); ; low = Number(rest & 0xffffffffn)) {
+    if (low !== 0) return zeros + 31 - Math.clz32(low & -low)
+    zeros += 32
+    rest >>= 32n
+  }
+}

@@ -1,0 +1,20 @@
+/** Work in short steps: the caller runs it to its end, and may let other work in between them. */
+export type Steps<T = void> = Generator<undefined, T>
+
+/** Runs steps to their end without a pause and returns what they return. */
+export function finish<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** {@link Array.map} with a pause after each item. */
+export function* mapSteps<T, R>(items: readonly T[], map: (item: T, index: number) => R): Steps<R[]> {
+  const mapped: R[] = []
+  for (let i = 0; i < items.length; i++) {
+    mapped.push(map(items[i] as T, i))
+    yield
+  }
+  return mapped
+}

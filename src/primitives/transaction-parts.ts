@@ -1,0 +1,62 @@
+import { RuleError } from '../errors.js'
+import { CodecError, decodeAll, type Reader } from './codec.js'
+import { type Payload, readPayload, txType } from './payload.js'
+
+/** Parts of a transaction's bytes, read without decoding the rest of it. */
+
+/** Bytes of an input, and of an output with the type byte that version 9 adds. */
+const inputSize = 38
+const outputSize = 65
+/** Bytes of the asset id, which lead an output. */
+const assetSize = 32
+
+/** What leads a transaction (format 2). */
+export interface TransactionHead {
+  /** 0, or 9, which is written as a byte before the type. */
+  readonly version: number
+  readonly payloadVersion: number
+  readonly payload: Payload
+}
+
+/** Reads version, type and payload where the reader stands; throws a CodecError. */
+export function readHead(reader: Reader): TransactionHead {
+  const first = reader.u8()
+  // 09 is always the version; any other first byte is the type of a version 0 transaction.
+  const version = first === 9 ? 9 : 0
+  const type = version === 9 ? reader.u8() : first
+  if (version === 9 && type === txType.did) throw new CodecError('a DID operation has no version byte')
+  const payloadVersion = reader.u8()
+  return { version, payloadVersion, payload: readPayload(reader, type, payloadVersion) }
+}
+
+/** The payload of a transaction; `tx-malformed` where it does not decode. */
+export function payloadOf(bytes: Uint8Array): Payload {
+  return partOf(bytes, (reader) => readHead(reader).payload)
+}
+
+/**
+ * The value in 10^-8 units of one output of a transaction on a chain, where every typed extra is empty; undefined beyond
+ * the last one. Reads no other output.
+ */
+export function outputValueOf(bytes: Uint8Array, index: number): bigint | undefined {
+  return partOf(bytes, (reader) => {
+    const { version } = readHead(reader)
+    for (let attributes = reader.varuint(0xffff); attributes > 0; attributes--) {
+      reader.u8()
+      reader.varbytes(reader.remaining)
+    }
+    reader.take(reader.varuint(0xffff) * inputSize)
+    if (index >= reader.varuint(0xffff)) return undefined
+    reader.take(index * (version === 9 ? outputSize + 1 : outputSize) + assetSize)
+    return reader.i64()
+  })
+}
+
+function partOf<T>(bytes: Uint8Array, read: (reader: Reader) => T): T {
+  const part = (reader: Reader): T => {
+    const value = read(reader)
+    reader.take(reader.remaining)
+    return value
+  }
+  return decodeAll(bytes, part, (reason) => new RuleError('tx-malformed', reason))
+}

@@ -1,0 +1,145 @@
+import { credentialsOfPayload, keysOfPayload, type KnownDocument, type StoredKeys } from '../did/known-document.js'
+import type { DidState } from '../did/state.js'
+import { decodedLength } from '../did/base64url.js'
+import { didMethod } from '../primitives/spec.js'
+
+/** Bytes of what is remembered of documents: more than all that the operations of one block may make a node read. */
+const knownDocumentBytes = 64 * 1024 * 1024
+/** What an entry, a key and a credential of it take, at most about. */
+const entryWeight = 512
+const keyWeight = 512
+const credentialWeight = 128
+
+/** What was read of one document. It never changes: the transaction that holds it is its name. */
+interface Facts {
+  payloadSize?: number
+  keys?: StoredKeys
+  credentials?: ReadonlySet<string>
+}
+
+/**
+ * What was read of documents on the chain, by the txid that holds them, shared by all who look at the chain: the pool,
+ * templates, blocks. Bounded in bytes; the least recently used goes first.
+ */
+export class KnownDocuments {
+  readonly #entries = new Map<string, { readonly facts: Facts; weight: number }>()
+  readonly #capacity: number
+  #bytes = 0
+
+  constructor(capacity: number = knownDocumentBytes) {
+    this.#capacity = capacity
+  }
+
+  /** What its entries weigh, in bytes. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** What is known of the document in the transaction with this id, in display hex. */
+  facts(txid: string): Facts {
+    const entry = this.#entries.get(txid) ?? { facts: {}, weight: 0 }
+    this.#entries.delete(txid)
+    this.#entries.set(txid, entry)
+    this.weigh(txid)
+    return entry.facts
+  }
+
+  /** To be called when more has been read of a document. */
+  weigh(txid: string): void {
+    const entry = this.#entries.get(txid)
+    if (entry === undefined) return
+    const weight = weightOf(entry.facts)
+    this.#bytes += weight - entry.weight
+    entry.weight = weight
+    for (const [oldest, { weight: freed }] of this.#entries) {
+      if (this.#bytes <= this.#capacity) return
+      this.#entries.delete(oldest)
+      this.#bytes -= freed
+    }
+  }
+}
+
+function weightOf({ keys, credentials }: Facts): number {
+  const count = (keys?.authentication.size ?? 0) + (keys?.authorization.size ?? 0)
+  return entryWeight + count * keyWeight + (credentials?.size ?? 0) * credentialWeight
+}
+
+/** What a reader of one state has read of documents: each once, however many others are read meanwhile. */
+export class DocumentReader {
+  readonly #shared: KnownDocuments
+  readonly #own = new Map<string, Facts>()
+
+  constructor(shared: KnownDocuments) {
+    this.#shared = shared
+  }
+
+  /** `read` returns the payload that holds the document, in base64url. */
+  state(head: Omit<DidState, 'document' | 'documentPayloadSize'>, read: () => string): DidState {
+    const txid = head.documentTxid
+    const facts = this.#own.get(txid) ?? this.#shared.facts(txid)
+    this.#own.set(txid, facts)
+    return new StoredDid(head, facts, read, () => this.#shared.weigh(txid))
+  }
+}
+
+/** A state whose document is read when something of it is asked for, and no more of it than that. */
+class StoredDid implements DidState, KnownDocument {
+  readonly status: DidState['status']
+  readonly operationCount: number
+  readonly lastTxid: string
+  readonly documentTxid: string
+  readonly #facts: Facts
+  readonly #read: () => string
+  readonly #changed: () => void
+
+  constructor(
+    head: Omit<DidState, 'document' | 'documentPayloadSize'>,
+    facts: Facts,
+    read: () => string,
+    changed: () => void,
+  ) {
+    this.status = head.status
+    this.operationCount = head.operationCount
+    this.lastTxid = head.lastTxid
+    this.documentTxid = head.documentTxid
+    this.#facts = facts
+    this.#read = read
+    this.#changed = changed
+  }
+
+  get documentPayloadSize(): number {
+    return (this.#facts.payloadSize ??= decodedLength(this.#read().length))
+  }
+
+  get document(): KnownDocument {
+    return this
+  }
+
+  get id(): string {
+    return this.#keys.id
+  }
+
+  get authentication(): KnownDocument['authentication'] {
+    return this.#keys.authentication
+  }
+
+  get authorization(): KnownDocument['authorization'] {
+    return this.#keys.authorization
+  }
+
+  get credentials(): ReadonlySet<string> {
+    if (this.#facts.credentials === undefined) {
+      this.#facts.credentials = credentialsOfPayload(this.#read(), didMethod)
+      this.#changed()
+    }
+    return this.#facts.credentials
+  }
+
+  get #keys(): StoredKeys {
+    if (this.#facts.keys === undefined) {
+      this.#facts.keys = keysOfPayload(this.#read(), didMethod)
+      this.#changed()
+    }
+    return this.#facts.keys
+  }
+}

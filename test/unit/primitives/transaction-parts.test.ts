@@ -1,0 +1,34 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { Transaction } from '../../../src/primitives/transaction.js'
+import { outputValueOf, payloadOf } from '../../../src/primitives/transaction-parts.js'
+import { mutated, mutation, runs, transaction } from '../../support/arbitraries.js'
+import { codeOf } from '../../support/refusal.js'
+import { shape } from '../../support/shape.js'
+
+describe('parts of a transaction', () => {
+  it('are those of the whole', () => {
+    fc.assert(
+      fc.property(transaction, (decoded) => {
+        expect(shape(payloadOf(decoded.bytes))).toEqual(shape(decoded.payload))
+        if (decoded.outputs.some(({ extra }) => extra !== undefined && extra.payload.length > 0)) return
+        decoded.outputs.forEach(({ value }, index) => expect(outputValueOf(decoded.bytes, index)).toBe(value))
+        expect(outputValueOf(decoded.bytes, decoded.outputs.length)).toBe(undefined)
+      }),
+      runs,
+    )
+  })
+
+  it('of any bytes are read or malformed', () => {
+    fc.assert(
+      fc.property(transaction, mutation, fc.nat(20), ({ bytes }, changes, index) => {
+        const other = mutated(bytes, changes)
+        expect([undefined, 'tx-malformed']).toContain(codeOf(() => outputValueOf(other, index)))
+        const code = codeOf(() => payloadOf(other))
+        expect([undefined, 'tx-malformed']).toContain(code)
+        if (codeOf(() => Transaction.fromBytes(other)) === undefined) expect(code).toBe(undefined)
+      }),
+      runs,
+    )
+  })
+})

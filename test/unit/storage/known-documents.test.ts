@@ -1,0 +1,70 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { buildCreate, buildDocument } from '../../../src/did/build.js'
+import { knownDocument } from '../../../src/did/known-document.js'
+import { DocumentReader, KnownDocuments } from '../../../src/storage/known-documents.js'
+import { authenticationKey, holder, specification, txid } from '../../support/did.js'
+import { quickSigner } from '../../support/signatures.js'
+
+const unsigned = () => new Uint8Array(64)
+const owner = holder()
+const documents = [0, 1, 5].map((more) => {
+  const keys = Array.from({ length: more }, (_, i) => authenticationKey(`k${i}`, quickSigner()))
+  const credentials = Array.from({ length: more }, (_, i) => owner.issue(owner.did, { id: `#c${i}` }))
+  return buildDocument({ ...owner.plan, keys: [...owner.plan.keys, ...keys], credentials }, unsigned)
+})
+const payloads = documents.map(
+  (document) => buildCreate(document, { specification, verificationMethod: '#primary' }, unsigned).payload,
+)
+
+/** One question about a document: whose reader asks, for which document, and what of it. */
+const question = fc.record({
+  reader: fc.nat(2),
+  which: fc.nat(documents.length - 1),
+  part: fc.constantFrom('size', 'keys', 'credentials'),
+})
+
+describe('what is known of documents', () => {
+  it('is what a fresh look tells, each part read once by a reader, within the bound', () => {
+    fc.assert(
+      fc.property(fc.array(question, { maxLength: 40 }), fc.nat(20_000), (questions, capacity) => {
+        const shared = new KnownDocuments(capacity)
+        const readers = [0, 1, 2].map(() => new DocumentReader(shared))
+        const reads = new Map<string, number>()
+        for (const { reader, which, part } of questions) {
+          const head = { status: 'valid', operationCount: 1, lastTxid: txid(9), documentTxid: txid(which) } as const
+          const state = (readers[reader] as DocumentReader).state(head, () => {
+            const name = `${reader} ${which} ${part}`
+            reads.set(name, (reads.get(name) ?? 0) + 1)
+            return payloads[which] as string
+          })
+          const expected = knownDocument(documents[which] as (typeof documents)[number])
+          if (part === 'size') {
+            expect(state.documentPayloadSize).toBe(Buffer.from(payloads[which] as string, 'base64url').length)
+          } else if (part === 'keys') {
+            const { id, authentication, authorization } = state.document
+            expect({ id, authentication, authorization, credentials: expected.credentials }).toEqual(expected)
+          } else expect(state.document.credentials).toEqual(expected.credentials)
+          expect(shared.bytes).toBeLessThanOrEqual(capacity)
+        }
+        expect([...reads.values()].every((count) => count === 1)).toBe(true)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('is read once by all readers while there is room', () => {
+    const shared = new KnownDocuments()
+    let reads = 0
+    for (let i = 0; i < 5; i++) {
+      const head = { status: 'valid', operationCount: i, lastTxid: txid(i), documentTxid: txid(1) } as const
+      const state = new DocumentReader(shared).state(head, () => {
+        reads++
+        return payloads[2] as string
+      })
+      expect(state.document.authentication.size).toBe(7)
+      expect(state).toMatchObject({ operationCount: i })
+    }
+    expect(reads).toBe(1)
+  })
+})
