@@ -1,4 +1,4 @@
-import { mapKey, utf8 } from '../primitives/bytes.js'
+import { mapKey } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import { type CommitInfo, type Database, Overlay } from '../storage/database.js'
 import { keys, rangeOf, table, values } from '../storage/schema.js'
@@ -15,7 +15,10 @@ export class PoolStore {
   readonly #database: Database
   readonly #info: () => Omit<CommitInfo, 'kind'>
   readonly #droppedLimit: number
+  /** By txid, the oldest first. */
   readonly #dropped = new Map<string, string>()
+  /** Of the last drop. */
+  #order = 0
   /** Transactions of the block that is being written: nothing else is written of them. */
   readonly #mining = new Set<string>()
   /** Whether nothing is written of any transaction: another content is on its way. */
@@ -34,9 +37,11 @@ export class PoolStore {
 
   /** What the pool held before, oldest first. */
   async load(): Promise<StoredTransaction[]> {
-    for (const [key, reason] of await this.#database.rows(rangeOf(table.dropped))) {
-      this.#dropped.set(mapKey(key.subarray(1)), utf8(reason) ?? '')
-    }
+    const dropped = await this.#database.rows(rangeOf(table.dropped))
+    const inOrder = dropped.map(([key, value]) => ({ txid: key.subarray(1), ...values.dropped.decode(value) }))
+    inOrder.sort((a, b) => a.order - b.order)
+    for (const { txid, reason } of inOrder) this.#dropped.set(mapKey(txid), reason)
+    this.#order = inOrder.at(-1)?.order ?? 0
     const rows = await this.#database.rows(rangeOf(table.pool))
     return rows.map(([, value]) => values.pool.decode(value)).sort((a, b) => a.arrival - b.arrival)
   }
@@ -113,9 +118,11 @@ export class PoolStore {
   drop(txid: Hash, reason: string): Promise<void> {
     if (this.#silent(txid)) return Promise.resolve()
     this.#staged.del(keys.pool(txid))
-    this.#staged.put(keys.dropped(txid), Buffer.from(reason))
+    this.#staged.put(keys.dropped(txid), values.dropped.encode({ order: ++this.#order, reason }))
+    // Dropped again, it is the newest again.
+    this.#dropped.delete(mapKey(txid))
     this.#dropped.set(mapKey(txid), reason)
-    if (this.#dropped.size > this.#droppedLimit) {
+    while (this.#dropped.size > this.#droppedLimit) {
       const [oldest] = this.#dropped.keys()
       this.#dropped.delete(oldest as string)
       this.#staged.del(keys.dropped(Buffer.from(oldest as string, 'latin1')))

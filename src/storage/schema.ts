@@ -1,6 +1,6 @@
 import type { Coin } from '../consensus/ledger.js'
 import type { ProgramHash } from '../primitives/address.js'
-import { asBuffer } from '../primitives/bytes.js'
+import { asBuffer, fromUtf8, utf8 } from '../primitives/bytes.js'
 import { Reader, Writer } from '../primitives/codec.js'
 import type { Hash } from '../primitives/hash.js'
 import type { Outpoint } from '../primitives/transaction.js'
@@ -29,7 +29,7 @@ import type { Outpoint } from '../primitives/transaction.js'
  *   0e DID program hash, sequence u32             → operation
  *   0f height u32, index u16                      → latest document of the DID created there: JSON text
  *   20 txid                                       → pooled transaction: arrival u64, bytes
- *   21 txid                                       → why a pooled transaction was dropped: text
+ *   21 txid                                       → why a pooled transaction was dropped: ff, order u64, text
  *   22 peer key                                   → what is known of a peer and where it may be found (network/)
  *   23 peer key or site                           → until when it is banned, and why (network/)
  *   24 block hash                                 → body of a block that is voted on (voting/)
@@ -281,6 +281,16 @@ export interface BanRow {
   readonly reason: string
 }
 
+/** Why a pooled transaction was dropped. */
+export interface DroppedRow {
+  /** Rises with every drop, across restarts too; from 1. */
+  readonly order: number
+  readonly reason: string
+}
+
+/** First byte of a dropped row that has an order: no UTF-8 text begins with it. */
+const orderedRow = 0xff
+
 export interface TipRow {
   readonly hash: Hash
   readonly height: number
@@ -414,6 +424,16 @@ export const values = {
         until: Number(reader.u64()),
         reason: reader.varstring(0xffff),
       }
+    },
+  },
+  /** Rows of earlier versions are the text alone: they count as older than all others. */
+  dropped: {
+    encode: ({ order, reason }: DroppedRow) =>
+      new Writer(9 + reason.length).u8(orderedRow).u64(BigInt(order)).bytes(fromUtf8(reason)).finish(),
+    decode: (row: Uint8Array): DroppedRow => {
+      if (row[0] !== orderedRow) return { order: 0, reason: utf8(row) ?? '' }
+      const reader = new Reader(row.subarray(1))
+      return { order: Number(reader.u64()), reason: utf8(reader.take(reader.remaining)) ?? '' }
     },
   },
   pool: {

@@ -67,6 +67,7 @@ const noLimits = new Set([
   'storage/database.ts checksumSize',
   'storage/journal.ts journalRowSize',
   'storage/schema.ts coinSize',
+  'storage/schema.ts orderedRow',
   'storage/schema.ts schemaVersion',
   'voting/message.ts signerSize',
   'voting/message.ts signatureSize',

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { PoolStore } from '../../../src/mempool/store.js'
 import { Database, Overlay } from '../../../src/storage/database.js'
@@ -62,6 +63,42 @@ describe('the rows of the pool', () => {
         true,
       ])
     }
+  })
+
+  it('lose the oldest reasons first, whatever restarts come in between', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer({ min: -1, max: 11 }), { maxLength: 40 }), async (steps) => {
+        const { store: first, reopen } = await open()
+        let store = first
+        let expected: number[] = []
+        for (const step of steps) {
+          if (step < 0) {
+            await store.flushed()
+            store = reopen()
+            await store.load()
+            continue
+          }
+          await store.drop(id(step), `reason ${step}`)
+          expected = [...expected.filter((one) => one !== step), step].slice(-3)
+        }
+        const known = Array.from({ length: 12 }, (_, i) => i).filter((i) => store.reason(id(i)) !== undefined)
+        expect(known).toEqual([...expected].sort((a, b) => a - b))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('counts rows of an earlier version as the oldest', async () => {
+    const { database, reopen } = await open()
+    const overlay = new Overlay(database)
+    for (const number of [1, 2]) overlay.put(keys.dropped(id(number)), Buffer.from(`reason ${number}`))
+    await overlay.commit({ ...tip, kind: 'pool' }, { sync: true })
+    const store = reopen()
+    await store.load()
+    expect(store.reason(id(1))).toBe('reason 1')
+    await store.drop(id(0), 'newer')
+    await store.drop(id(9), 'newest')
+    expect([0, 1, 2, 9].map((number) => store.reason(id(number)) !== undefined)).toEqual([true, false, true, true])
   })
 
   it('go with the block that brings the transaction, and with them a write on its way', async () => {

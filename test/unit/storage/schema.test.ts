@@ -62,6 +62,7 @@ const rows: { [Name in keyof typeof values]: fc.Arbitrary<Parameters<(typeof val
     until: fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }),
     reason: text,
   }),
+  dropped: fc.record({ order: fc.nat(), reason: fc.string({ unit: 'binary' }) }),
   pool: fc.record({ arrival: fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), bytes: bytes(0, 100) }),
 }
 
