@@ -1,5 +1,5 @@
 import type { ApiContext, NetworkView, NodeHealth } from './api/context.js'
-import type { ApiLimits } from './api/limits.js'
+import { type ApiLimits, apiLimits } from './api/limits.js'
 import type { Log } from './env.js'
 import { countTransactions } from './mempool/transaction-count.js'
 import type { Node, NodeNetwork } from './node.js'
@@ -40,7 +40,9 @@ export async function serve(node: Node, { portBase, hosts, log, limits = {} }: S
   let failed = false
   node.failure.catch(() => (failed = true))
   // Loading the HTTP server takes longer than all the rest; only who serves waits for it.
-  const [{ ApiServer }, { NodeMetrics }, { WsServer }] = await Promise.all([
+  const [{ AnswerGate }, { Flights }, { ApiServer }, { NodeMetrics }, { WsServer }] = await Promise.all([
+    import('./api/answer-gate.js'),
+    import('./api/flight.js'),
     import('./api/server.js'),
     import('./api/metrics.js'),
     import('./api/ws/server.js'),
@@ -57,6 +59,7 @@ export async function serve(node: Node, { portBase, hosts, log, limits = {} }: S
     adminToken,
     log,
     limits,
+    flights: new Flights(new AnswerGate({ ...apiLimits, ...limits })),
     ...(devnet === undefined ? {} : { devnet }),
     ...others,
     nodeInfo: () => ({

@@ -7,11 +7,11 @@ export const jsonType = 'application/json; charset=utf-8'
 /** Envelopes of answers over HTTP: REST, its confirm endpoints, and JSON-RPC. */
 export type Envelope = 'standard' | 'confirm' | 'rpc'
 
-/** A success of a REST endpoint. */
-export function success(envelope: 'standard' | 'confirm', result: string): string {
+/** What stands around the result of a REST endpoint that succeeds. */
+export function frameOf(envelope: 'standard' | 'confirm'): [string, string] {
   return envelope === 'standard'
-    ? `{"Desc":"${restDescriptions[0]}","Error":0,"Result":${result}}`
-    : `{"error":null,"id":null,"jsonrpc":"2.0","result":${result}}`
+    ? [`{"Desc":"${restDescriptions[0]}","Error":0,"Result":`, '}']
+    : ['{"error":null,"id":null,"jsonrpc":"2.0","result":', '}']
 }
 
 /** A failure before or instead of an answer. A request that could not be read has no id, so JSON-RPC answers `null`. */
@@ -44,9 +44,9 @@ const rpcMessages: Readonly<Record<number, string>> = {
 /** The interface has a message of its own for these, beside that of their code. */
 const rpcMessageOf: Readonly<Partial<Record<Code, string>>> = { 'query-invalid': 'Query parameters invalid.' }
 
-/** A JSON-RPC answer with a result; `id` is JSON text. */
-export function rpcSuccess(id: string, result: string): string {
-  return `{"id":${id},"jsonrpc":"2.0","result":${result}}`
+/** What stands around a result of JSON-RPC; `id` is JSON text. */
+export function rpcFrame(id: string): [string, string] {
+  return [`{"id":${id},"jsonrpc":"2.0","result":`, '}']
 }
 
 /** A JSON-RPC answer with an error; what was refused as a transaction begins with its REST code. */

@@ -7,6 +7,7 @@ import type { Peers } from '../network/peers/peers.js'
 import type { SyncProgress } from '../network/sync/progress.js'
 import type { Resolver, SyncStatus } from '../resolver/resolver.js'
 import type { Voting } from '../voting/voting.js'
+import type { Flights } from './flight.js'
 import type { ApiLimits } from './limits.js'
 import type { NodeMetrics } from './metrics.js'
 
@@ -73,7 +74,10 @@ export interface DevnetControl {
 /** All that the interfaces need from the node. */
 export interface ApiContext {
   readonly reader: ChainReader
-  readonly mempool: Pick<Mempool, 'accept' | 'get' | 'entries' | 'size' | 'spender' | 'droppedReason' | 'refusedBlocks'>
+  readonly mempool: Pick<
+    Mempool,
+    'accept' | 'get' | 'entries' | 'size' | 'additions' | 'spender' | 'droppedReason' | 'refusedBlocks'
+  >
   readonly resolver: Pick<Resolver, 'resolve' | 'queryJson'>
   readonly mining: Pick<Mining, 'template' | 'submit' | 'mine' | 'toggle' | 'active'>
   nodeInfo(): NodeInfo
@@ -88,6 +92,8 @@ export interface ApiContext {
   readonly devnet?: DevnetControl
   /** What methods with `admin` ask for, 32 bytes; absent: nobody may use them. */
   readonly adminToken?: Uint8Array
+  /** The answers under way, of all interfaces together; absent: of each alone. */
+  readonly flights?: Flights
   readonly log: Log
   /** What differs from {@link apiLimits}. */
   readonly limits?: Partial<ApiLimits>

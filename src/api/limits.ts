@@ -41,6 +41,24 @@ export const apiLimits = {
   closeGrace: 3000,
   /** Bytes of answers that are kept until the tip changes. */
   answerCache: 16 * 1024 * 1024,
+  /** Bytes of all answers under way that are no point reads, and what each takes: its parts, and what is read ahead. */
+  answers: 48 * 1024 * 1024,
+  answerPlace: 1024 * 1024,
+  /** Bytes that large transactions take while they are decoded for an answer. */
+  largeTransactions: 64 * 1024 * 1024,
+  /** Bytes of all searches under way. */
+  searches: 64 * 1024 * 1024,
+  /** Answers that wait for each of these, and milliseconds until one that waits is refused. */
+  answersWaiting: 64,
+  answersPatience: 30_000,
+  /** Bytes of a part of an answer, and of the parts that are made ahead of the readers; a shorter answer is sent as one. */
+  answerPart: 64 * 1024,
+  answerWindow: 512 * 1024,
+  /** Milliseconds that one reader may keep others of the same answer waiting. */
+  answerLag: 1000,
+  /** While others wait: bytes a second that an answer has to be read with, after milliseconds of waiting for its readers. */
+  answerRate: 64 * 1024,
+  answerGrace: 5000,
   /** WebSocket connections of one address of this machine. */
   wsConnections: 2000,
   /** Frames that one message may come in. */

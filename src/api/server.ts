@@ -4,10 +4,12 @@ import rateLimit from '@fastify/rate-limit'
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { RuleError } from '../errors.js'
 import { type Envelope, failure, jsonType } from './answer.js'
+import { AnswerGate } from './answer-gate.js'
 import { BodyBudget } from './body-budget.js'
 import type { ApiContext } from './context.js'
 import { countAnswers } from './count-answers.js'
 import { parserFailure, ruleErrorOf, statusOf } from './failures.js'
+import { Flights } from './flight.js'
 import { type ApiLimits, apiLimits } from './limits.js'
 import { Listeners } from './listeners.js'
 import { isLoopback, loopbackHosts } from './origin.js'
@@ -16,6 +18,9 @@ import { plainRoutes, registerPlainRoutes } from './plain-routes.js'
 import { registerRest } from './rest/plugin.js'
 import { restPrefix, restRoutes } from './rest/routes.js'
 import { registerRpc, rpcPaths } from './rpc/plugin.js'
+
+/** Seconds after which a client that was refused as `busy` should ask again. */
+const retryAfter = 2
 
 export interface ApiServerOptions {
   /** `rest` serves REST and JSON-RPC on one port, `rpc` JSON-RPC alone. */
@@ -112,6 +117,7 @@ async function buildApp(
   const fail = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const rule = ruleErrorOf(error, context.log)
     void reply.code(statusOf(rule)).header('content-type', jsonType)
+    if (rule.code === 'busy') void reply.header('retry-after', retryAfter)
     return reply.send(failure(envelopeOf(request.url, onlyRpc), rule))
   }
   const app = fastify({
@@ -128,6 +134,7 @@ async function buildApp(
   // A body that nobody asked for, at a path that does not exist, is not read.
   app.removeAllContentTypeParsers()
   const budget = new BodyBudget(limits)
+  const flights = context.flights ?? new Flights(new AnswerGate(limits))
   app.setNotFoundHandler((request, reply) => {
     const methods = methodsOf(request.url, onlyRpc)
     if (methods.length === 0) throw new RuleError('request-path', `nothing is at ${pathOf(request.url).slice(0, 200)}`)
@@ -135,8 +142,8 @@ async function buildApp(
     throw new RuleError('request-method', `${request.method}: this path takes ${methods.join(' and ')}`)
   })
   if (!onlyRpc) registerPlainRoutes(app, context)
-  await app.register(async (scope) => registerRpc(scope, { context, limits, budget }))
-  if (!onlyRpc) await app.register(async (scope) => registerRest(scope, { context, limits, budget, restart }))
+  await app.register(async (scope) => registerRpc(scope, { context, limits, budget, flights }))
+  if (!onlyRpc) await app.register(async (scope) => registerRest(scope, { context, limits, budget, flights, restart }))
   await app.ready()
   return app
 }

@@ -5,11 +5,26 @@ import { type Confirm, parseConfirm } from '../primitives/confirm.js'
 import type { Hash } from '../primitives/hash.js'
 import type { HeaderFields } from '../primitives/header.js'
 import { type Outpoint, Transaction } from '../primitives/transaction.js'
-import { type Balance, keys, type Location, parseAddressCoinKey, rangeOf, table, values } from '../storage/schema.js'
+import {
+  type Balance,
+  keys,
+  type Location,
+  parseAddressCoinKey,
+  rangeOf,
+  table,
+  transactionRange,
+  values,
+} from '../storage/schema.js'
 import type { Database } from '../storage/database.js'
 import { readBlock, readSideBody } from './bodies.js'
 import type { Chain } from './chain.js'
 import type { KnownHeader } from './headers.js'
+
+/** The bytes of a transaction of the active chain, with its block's header. */
+export interface LocatedBytes extends Location {
+  readonly bytes: Uint8Array
+  readonly block: KnownHeader
+}
 
 /** A transaction of the active chain, with its block's header. */
 export interface LocatedTransaction extends Location {
@@ -75,6 +90,14 @@ export class ChainReader {
       : readSideBody(this.#database, known.header.hash)
   }
 
+  /**
+   * The bytes of the transactions at a height of the active chain, one by one, as they are when the first one is asked for,
+   * whatever is written meanwhile.
+   */
+  async *transactionRows(height: number): AsyncGenerator<Uint8Array, void, void> {
+    for await (const [, bytes] of this.#database.scan(transactionRange(height))) yield bytes
+  }
+
   confirm(hash: Hash): Confirm | undefined {
     const row = this.#database.get(keys.confirm(hash))
     return row === undefined ? undefined : parseConfirm(row)
@@ -82,13 +105,21 @@ export class ChainReader {
 
   /** A transaction of the active chain by its id; two point reads. */
   transaction(txid: Hash): LocatedTransaction | undefined {
+    const located = this.transactionBytes(txid)
+    if (located === undefined) return undefined
+    const { bytes, ...rest } = located
+    return { ...rest, transaction: Transaction.fromBytes(bytes) }
+  }
+
+  /** The same without decoding it. */
+  transactionBytes(txid: Hash): LocatedBytes | undefined {
     const row = this.#database.get(keys.location(txid))
     if (row === undefined) return undefined
     const location = values.location.decode(row)
     const bytes = this.#database.get(keys.transaction(location.height, location.index))
     const block = this.headerAt(location.height)
     if (bytes === undefined || block === undefined) return undefined
-    return { ...location, transaction: Transaction.fromBytes(bytes), block }
+    return { ...location, bytes, block }
   }
 
   /** Sum and number of the unspent outputs of an address, immature and locked ones included. */
@@ -97,7 +128,14 @@ export class ChainReader {
     return row === undefined ? { sum: 0n, count: 0 } : values.balance.decode(row)
   }
 
-  /** The unspent outputs of an address, oldest first. */
+  /** The unspent outputs of an address, oldest first, as they are when the first one is asked for. */
+  async *eachCoin(programHash: ProgramHash): AsyncGenerator<AddressCoin, void, void> {
+    for await (const [key, value] of this.#database.scan(rangeOf(table.addressCoin, programHash))) {
+      yield { ...parseAddressCoinKey(key), value: values.addressCoin.decode(value) }
+    }
+  }
+
+  /** The same at once. */
   async coins(programHash: ProgramHash): Promise<AddressCoin[]> {
     const rows = await this.#database.rows(rangeOf(table.addressCoin, programHash))
     return rows.map(([key, value]) => ({ ...parseAddressCoinKey(key), value: values.addressCoin.decode(value) }))

@@ -113,9 +113,9 @@ export class DocumentSearch {
       if (performance.now() <= end) return
       throw new RuleError('busy', `the search takes more than ${duration / 1000} seconds; try again later`)
     }
-    const found = this.#last.then(() => this.#scan(query, goOn)).finally(() => this.#waiting--)
+    const found = this.#last.then(() => this.#scan(query, goOn))
     this.#last = found.catch(() => {})
-    return found
+    return abortable(found, signal).finally(() => this.#waiting--)
   }
 
   /** Documents that searches have looked at so far. */
@@ -186,4 +186,15 @@ function parse(key: Buffer, value: Buffer): Members {
   } catch {
     throw damaged(`row ${key.toString('hex')} holds no document`)
   }
+}
+
+/** The same, or the signal's reason at once when it aborts. */
+function abortable<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
+  if (signal === undefined) return work
+  return new Promise((resolve, reject) => {
+    const aborted = () => reject(signal.reason as Error)
+    signal.addEventListener('abort', aborted, { once: true })
+    if (signal.aborted) aborted()
+    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', aborted))
+  })
 }

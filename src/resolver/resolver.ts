@@ -110,8 +110,8 @@ export class Resolver {
   }
 
   /** The answer of {@link query} as JSON text. */
-  async queryJson(query: DocumentQuery): Promise<string> {
-    return foundJson(await this.#find(query))
+  async queryJson(query: DocumentQuery, options: { readonly signal?: AbortSignal } = {}): Promise<string> {
+    return foundJson(await this.#find(query, options.signal))
   }
 
   /** Documents that searches have looked at so far. */

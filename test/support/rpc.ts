@@ -1,12 +1,21 @@
 import type { ApiContext } from '../../src/api/context.js'
+import { AnswerGate } from '../../src/api/answer-gate.js'
+import { Flights } from '../../src/api/flight.js'
+import { apiLimits } from '../../src/api/limits.js'
 import { RpcCore } from '../../src/api/rpc/core.js'
 import type { RpcCaller } from '../../src/api/rpc/method.js'
 import { rpcMethods } from '../../src/api/rpc/methods.js'
+import { wholeText } from '../../src/api/stream.js'
 import { fromUtf8 } from '../../src/primitives/bytes.js'
 import { expectSchema } from './schema.js'
 
 /** Someone who may do everything. */
-export const owner: RpcCaller = { controlRefusal: undefined, adminRefusal: undefined, strangerRefusal: undefined }
+export const owner: RpcCaller = {
+  controlRefusal: undefined,
+  adminRefusal: undefined,
+  strangerRefusal: undefined,
+  client: { share: 'test', signal: new AbortController().signal },
+}
 
 export interface RpcError {
   readonly code: number
@@ -21,7 +30,7 @@ export class RpcClient {
 
   constructor(context: ApiContext) {
     this.#methods = rpcMethods(context)
-    this.#core = new RpcCore(context, this.#methods)
+    this.#core = new RpcCore(context, this.#methods, new Flights(new AnswerGate(apiLimits)))
   }
 
   /** The result of a call, which is held against the schema of the method; an error fails the test. */
@@ -42,6 +51,6 @@ export class RpcClient {
 
   async #ask(method: string, params: unknown, caller: RpcCaller): Promise<{ result?: unknown; error?: RpcError }> {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-    return JSON.parse((await this.#core.handle(fromUtf8(body), caller)) as string)
+    return JSON.parse((await wholeText(await this.#core.handle(fromUtf8(body), caller))) as string)
   }
 }

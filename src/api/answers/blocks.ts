@@ -2,38 +2,45 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ChainReader } from '../../chain/reader.js'
 import type { KnownHeader } from '../../chain/headers.js'
 import { RuleError } from '../../errors.js'
-import { type Block, fullHeaderBytes } from '../../primitives/block.js'
+import { readAuxPow } from '../../primitives/auxpow.js'
+import { fullHeaderBytes } from '../../primitives/block.js'
 import { displayHash, equalBytes, toHex } from '../../primitives/bytes.js'
-import { Writer } from '../../primitives/codec.js'
+import { Reader, Writer } from '../../primitives/codec.js'
 import { difficultyText } from '../../primitives/compact.js'
 import { type Confirm, confirmBytes, confirmJson } from '../../primitives/confirm.js'
 import { type Hash, zeroHash } from '../../primitives/hash.js'
+import { Transaction } from '../../primitives/transaction.js'
 import type { TransactionPlace } from '../../primitives/transaction-json.js'
-import { eachInSlices } from '../../slices.js'
+import { damaged } from '../../storage/database.js'
 import { keys, values } from '../../storage/schema.js'
-import { jsonArray } from './lists.js'
-import { transactionList } from './transaction-text.js'
+import { chainKey, PartsAnswer, type Sink } from '../parts.js'
+import { decodedShare, hexPiece, withDecoded, writeTransaction } from './transaction-text.js'
 
-/** Blocks as the interfaces show them. Every function returns the JSON text of an answer. */
+/** Blocks as the interfaces show them. Every function returns the JSON text of an answer, or what writes it. */
 
 /** Times a block is read again because the chain changed meanwhile. */
 const maxAttempts = 50
 
-/** A block whose body and whose place on the chain belong together. */
-interface ReadBlock {
+/** What the interfaces say of a block beside its transactions. */
+interface BlockFacts {
   readonly known: KnownHeader
   readonly place: TransactionPlace
-  readonly block: Block
   /** Display hex; zeros where nothing follows. */
   readonly next: string
   readonly medianTime: number
 }
 
+/** A block whose body and whose place on the chain belong together. */
+interface OpenBlock extends BlockFacts {
+  /** Its transactions, in order. */
+  readonly rows: Rows
+}
+
 /**
- * Reads a block. A reorganisation moves rows, and for a moment they are ahead of what memory says: so everything is read
- * between two looks at one and the same tip, or again.
+ * Opens a block. A reorganisation moves rows, and for a moment they are ahead of memory: so facts and rows are taken
+ * between two looks at one and the same tip, or again. Rows stay as they are at that moment.
  */
-async function readBlock(reader: ChainReader, find: () => KnownHeader): Promise<ReadBlock> {
+async function openBlock(reader: ChainReader, find: () => KnownHeader, sink: Sink): Promise<OpenBlock> {
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const tip = settledTip(reader)
     if (tip !== undefined) {
@@ -41,16 +48,48 @@ async function readBlock(reader: ChainReader, find: () => KnownHeader): Promise<
       const place = placeIn(reader, known)
       const next = displayHash(reader.nextHash(known) ?? zeroHash)
       const medianTime = reader.medianTime(known)
-      try {
-        const block = await reader.block(known)
-        if (settledTip(reader) === tip) return { known, place, block, next, medianTime }
-      } catch (error) {
-        if (settledTip(reader) === tip) throw error
-      }
+      const rows = openRows(reader, known, sink)
+      // The first question fixes the state in which all rows are read.
+      const first = rows.next()
+      first.catch(() => {})
+      if (settledTip(reader) === tip) return { known, place, rows: following(first, rows), next, medianTime }
+      await first.catch(() => {})
+      await rows.return()
     }
     await nextTurn()
+    sink.signal.throwIfAborted()
   }
   throw new RuleError('busy', 'blocks arrive faster than this one can be read; try again')
+}
+
+/** A transaction, or its bytes. */
+type Row = Transaction | { readonly bytes: Uint8Array }
+type Rows = AsyncGenerator<Row, void, void>
+
+async function* openRows(reader: ChainReader, known: KnownHeader, sink: Sink): Rows {
+  if (known.status !== 'active') yield* sideRows(reader, known, sink)
+  else for await (const bytes of reader.transactionRows(known.header.height)) yield { bytes }
+}
+
+/** The transactions of a block off the active chain, which is one row. */
+async function* sideRows(reader: ChainReader, known: KnownHeader, sink: Sink): Rows {
+  const release = await sink.reserve(known.size * decodedShare)
+  try {
+    yield* (await reader.block(known)).transactions
+  } finally {
+    release()
+  }
+}
+
+async function* following(first: Promise<IteratorResult<Row, void>>, rest: Rows): Rows {
+  try {
+    const { value, done } = await first
+    if (done === true) return
+    yield value
+    yield* rest
+  } finally {
+    await rest.return()
+  }
 }
 
 /** The tip, unless the rows of another one are on disk already. */
@@ -87,37 +126,122 @@ export function placeIn(reader: ChainReader, known: KnownHeader): TransactionPla
 }
 
 /** Block details with whole transactions. */
-export function blockByHeight(reader: ChainReader, height: number): Promise<string> {
+export function blockByHeight(reader: ChainReader, height: number): PartsAnswer {
   return withTransactions(reader, () => blockAt(reader, height))
 }
 
 /** Block details with transaction ids; a block off the active chain has no confirmations and nothing above it. */
-export async function blockByHash(reader: ChainReader, hash: Hash): Promise<string> {
-  const read = await readBlock(reader, () => blockOf(reader, hash))
-  return details(reader, read, await jsonArray(read.block.transactions, ({ txid }) => txid))
+export function blockByHash(reader: ChainReader, hash: Hash): PartsAnswer {
+  return blockAnswer(
+    'ids',
+    reader,
+    () => blockOf(reader, hash),
+    async (sink, block) => {
+      const [before, after] = details(reader, block)
+      sink.add(before)
+      await writeRows(sink, block, ({ txid }) => sink.add(JSON.stringify(txid)))
+      sink.add(after)
+    },
+  )
 }
 
 /** The same with whole transactions. */
-export function wholeBlockByHash(reader: ChainReader, hash: Hash): Promise<string> {
+export function wholeBlockByHash(reader: ChainReader, hash: Hash): PartsAnswer {
   return withTransactions(reader, () => blockOf(reader, hash))
 }
 
-async function withTransactions(reader: ChainReader, find: () => KnownHeader): Promise<string> {
-  const read = await readBlock(reader, find)
-  return details(reader, read, await transactionList(read.block.transactions, read.place))
+function withTransactions(reader: ChainReader, find: () => KnownHeader): PartsAnswer {
+  return blockAnswer('whole', reader, find, async (sink, block) => {
+    const [before, after] = details(reader, block)
+    sink.add(before)
+    await writeRows(sink, block, (tx) => writeTransaction(sink, tx, block.place))
+    sink.add(after)
+  })
 }
 
 /** The bytes of a block in hex, without its confirm. */
-export async function blockHex(reader: ChainReader, hash: Hash): Promise<string> {
-  const { block } = await readBlock(reader, () => blockOf(reader, hash))
-  const { header, auxPow, transactions } = block
-  const parts = [fullHeaderBytes(header, auxPow), new Writer(4).u32(transactions.length).finish()].map(toHex)
-  await eachInSlices(transactions, ({ bytes }) => parts.push(toHex(bytes)))
-  return `"${parts.join('')}"`
+export function blockHex(reader: ChainReader, hash: Hash): PartsAnswer {
+  return blockAnswer(
+    'hex',
+    reader,
+    () => blockOf(reader, hash),
+    async (sink, { known, rows }) => {
+      const head = fullHeaderBytes(known.header, readAuxPow(new Reader(known.auxPow)))
+      sink.add(`"${toHex(head)}${toHex(new Writer(4).u32(known.transactionCount).finish())}`)
+      for await (const { bytes } of countedRows(known, rows)) {
+        for (let at = 0; at < bytes.length; at += hexPiece) {
+          sink.add(toHex(bytes.subarray(at, at + hexPiece)))
+          if (sink.due) await sink.drain()
+        }
+      }
+      sink.add('"')
+    },
+  )
 }
 
-/** The members in the order of the family's samples, with a list of transactions that is JSON already. */
-function details(reader: ChainReader, { known, place, next, medianTime }: ReadBlock, tx: string): string {
+/** An answer of one block. A second production gives the same text, or rejects where the block is not there any more. */
+function blockAnswer(
+  kind: string,
+  reader: ChainReader,
+  find: () => KnownHeader,
+  write: (sink: Sink, block: OpenBlock) => Promise<void>,
+): PartsAnswer {
+  // What does not exist is refused before anything waits.
+  const { header } = find()
+  let told: BlockFacts | undefined
+  return new PartsAnswer({
+    key: chainKey(reader, 'block', kind, header.id),
+    repeatable: true,
+    write: async (sink) => {
+      const facts = told
+      if (facts === undefined) {
+        const opened = await openBlock(reader, find, sink)
+        const { known, place, next, medianTime } = opened
+        told = { known, place, next, medianTime }
+        return write(sink, opened)
+      }
+      const opened = await openBlock(reader, () => facts.known, sink)
+      const { blockhash, confirmations } = opened.place
+      if (confirmations > 0 !== facts.place.confirmations > 0 || blockhash !== facts.place.blockhash) throw moved()
+      return write(sink, { ...facts, rows: opened.rows })
+    },
+  })
+}
+
+function moved(): RuleError {
+  return new RuleError('busy', 'the block left the active chain while it was read; ask again')
+}
+
+/** The rows of a block, `transactionCount` of them. */
+async function* countedRows(known: KnownHeader, rows: Rows): Rows {
+  let count = 0
+  for await (const row of rows) {
+    count++
+    yield row
+  }
+  if (count === known.transactionCount) return
+  throw damaged(`${count} of ${known.transactionCount} transactions of ${known.header.id} are there`)
+}
+
+/** The JSON array of what is written for each transaction. */
+async function writeRows(
+  sink: Sink,
+  { known, rows }: OpenBlock,
+  write: (tx: Transaction) => void | Promise<void>,
+): Promise<void> {
+  let separator = '['
+  for await (const row of countedRows(known, rows)) {
+    sink.add(separator)
+    separator = ','
+    if (row instanceof Transaction) await write(row)
+    else await withDecoded(sink, row.bytes, write)
+    if (sink.due) await sink.drain()
+  }
+  sink.add(separator === '[' ? '[]' : ']')
+}
+
+/** The members in the order of the family's samples, as JSON text before and after the list of transactions. */
+function details(reader: ChainReader, { known, place, next, medianTime }: BlockFacts): [string, string] {
   const { header, size } = known
   const before = {
     hash: header.id,
@@ -141,14 +265,22 @@ function details(reader: ChainReader, { known, place, next, medianTime }: ReadBl
     nextblockhash: next,
     auxpow: toHex(known.auxPow),
   }
-  return `${JSON.stringify(before).slice(0, -1)},"tx":${tx},${JSON.stringify(after).slice(1)}`
+  return [`${JSON.stringify(before).slice(0, -1)},"tx":`, `,${JSON.stringify(after).slice(1)}`]
 }
 
 /** Hash, height and transaction ids of a block. */
-export async function blockTransactions(reader: ChainReader, height: number): Promise<string> {
-  const { known, block } = await readBlock(reader, () => blockAt(reader, height))
-  const ids = await jsonArray(block.transactions, ({ txid }) => txid)
-  return `{"Hash":"${known.header.id}","Height":${height},"Transactions":${ids}}`
+export function blockTransactions(reader: ChainReader, height: number): PartsAnswer {
+  return blockAnswer(
+    'transactions',
+    reader,
+    () => blockAt(reader, height),
+    async (sink, block) => {
+      const { id, height: at } = block.known.header
+      sink.add(`{"Hash":"${id}","Height":${at},"Transactions":`)
+      await writeRows(sink, block, ({ txid }) => sink.add(JSON.stringify(txid)))
+      sink.add('}')
+    },
+  )
 }
 
 /** Who proposed the active block at a height and who voted for it. */

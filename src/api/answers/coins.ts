@@ -1,10 +1,10 @@
-import type { AddressCoin, ChainReader } from '../../chain/reader.js'
+import type { ChainReader } from '../../chain/reader.js'
 import type { ProgramHash } from '../../primitives/address.js'
 import { formatAmount } from '../../primitives/amount.js'
 import { displayHash, equalBytes } from '../../primitives/bytes.js'
 import type { Hash } from '../../primitives/hash.js'
 import { assetJson } from '../../primitives/payload.js'
-import { jsonArray } from './lists.js'
+import { chainKey, PartsAnswer } from '../parts.js'
 
 /** Coins of addresses on the active chain, immature and locked ones included. Answers are JSON text. */
 
@@ -24,24 +24,37 @@ export function assetBalance(reader: ChainReader, address: ProgramHash, assetId:
 }
 
 /** Unspent outputs in groups by asset: one group, or none where there is nothing. */
-export async function unspentGroups(reader: ChainReader, address: ProgramHash): Promise<string> {
-  const coins = await reader.coins(address)
-  if (coins.length === 0) return '[]'
+export function unspentGroups(reader: ChainReader, address: ProgramHash): PartsAnswer {
   const { sanity, spec } = reader.chain
-  const AssetId = JSON.stringify(displayHash(sanity.assetId))
-  return `[{"AssetId":${AssetId},"AssetName":${JSON.stringify(spec.asset.name)},"Utxo":${await unspentList(coins)}}]`
+  const asset = { AssetId: displayHash(sanity.assetId), AssetName: spec.asset.name }
+  return unspentAnswer(reader, address, [`[${JSON.stringify(asset).slice(0, -1)},"Utxo":`, '}]'])
 }
 
-export async function assetUnspent(reader: ChainReader, address: ProgramHash, assetId: Hash): Promise<string> {
-  return isNative(reader, assetId) ? unspentList(await reader.coins(address)) : '[]'
+export function assetUnspent(reader: ChainReader, address: ProgramHash, assetId: Hash): string | PartsAnswer {
+  return isNative(reader, assetId) ? unspentAnswer(reader, address, ['', '']) : '[]'
 }
 
-function unspentList(coins: readonly AddressCoin[]): Promise<string> {
-  return jsonArray(coins, ({ outpoint, value }) => ({
-    Txid: displayHash(outpoint.txid),
-    Index: outpoint.index,
-    Value: formatAmount(value),
-  }))
+/** The list of unspent outputs between two texts; `[]` alone where there is none. */
+function unspentAnswer(
+  reader: ChainReader,
+  address: ProgramHash,
+  [before, after]: readonly [string, string],
+): PartsAnswer {
+  return new PartsAnswer({
+    key: chainKey(reader, 'unspent', before, displayHash(address)),
+    // Rows of another tip may differ: a second production could not go on where the first one was.
+    repeatable: false,
+    write: async (sink) => {
+      let separator = `${before}[`
+      for await (const { outpoint, value } of reader.eachCoin(address)) {
+        const coin = { Txid: displayHash(outpoint.txid), Index: outpoint.index, Value: formatAmount(value) }
+        sink.add(separator + JSON.stringify(coin))
+        separator = ','
+        if (sink.due) await sink.drain()
+      }
+      sink.add(separator === ',' ? `]${after}` : '[]')
+    },
+  })
 }
 
 function isNative(reader: ChainReader, assetId: Hash): boolean {

@@ -5,40 +5,69 @@ import {
   transactionJson,
   type TransactionPlace,
 } from '../../primitives/transaction-json.js'
-import type { Transaction } from '../../primitives/transaction.js'
-import { Turns } from '../../slices.js'
-import { jsonArray } from './lists.js'
+import { Transaction } from '../../primitives/transaction.js'
+import { type Sink, writeArray } from '../parts.js'
 
 /** Inputs, outputs and programs of a transaction that is written at once. */
 const atOnce = 100
+/** Bytes of a transaction that is decoded without a reservation. */
+const smallTransaction = 64 * 1024
+/** Bytes of memory for each byte of a transaction while it is decoded and shown. */
+export const decodedShare = 6
+/** Bytes that are turned into hex at once. */
+export const hexPiece = 32 * 1024
 
-/** Transaction objects as JSON text, in slices; all of them in one place. */
-export async function transactionList(transactions: readonly Transaction[], place?: TransactionPlace): Promise<string> {
-  const parts: string[] = []
-  const turns = new Turns()
-  for (const tx of transactions) {
-    if (isLarge(tx)) parts.push(await transactionText(tx, place))
-    else parts.push(JSON.stringify(transactionJson(tx, place)))
-    if (turns.over) await turns.next()
-  }
-  return `[${parts.join(',')}]`
+/** Whether an encoded transaction is so small that it is decoded and shown at once. */
+export function isSmall(bytes: Uint8Array): boolean {
+  return bytes.length <= smallTransaction
 }
 
-/** A transaction object as JSON text; that of a large one is written in slices. */
-export async function transactionText(tx: Transaction, place?: TransactionPlace): Promise<string> {
-  if (!isLarge(tx)) return JSON.stringify(transactionJson(tx, place))
-  const lists: Readonly<Record<string, string>> = {
-    vin: await jsonArray(tx.inputs, inputJson),
-    vout: await jsonArray(tx.outputs, outputJson),
-    programs: await jsonArray(tx.programs, programJson),
+/** Decodes a transaction for as long as `work` takes; a large one waits until there is memory for it. */
+export async function withDecoded(
+  sink: Sink,
+  bytes: Uint8Array,
+  work: (tx: Transaction) => void | Promise<void>,
+): Promise<void> {
+  const release = isSmall(bytes) ? () => {} : await sink.reserve(bytes.length * decodedShare)
+  try {
+    await work(Transaction.fromBytes(bytes))
+  } finally {
+    release()
+  }
+}
+
+/** Writes a transaction object, that of a large one in slices. */
+export async function writeTransaction(sink: Sink, tx: Transaction, place?: TransactionPlace): Promise<void> {
+  if (!isLong(tx)) {
+    sink.add(transactionText(tx, place))
+    return
+  }
+  const lists: Readonly<Record<string, () => Promise<void>>> = {
+    vin: () => writeArray(sink, tx.inputs, inputJson),
+    vout: () => writeArray(sink, tx.outputs, outputJson),
+    programs: () => writeArray(sink, tx.programs, programJson),
   }
   const { txid, bytes, version, payloadVersion, payload, attributes, lockTime } = tx
   const rest = { txid, bytes, version, payloadVersion, payload, attributes, lockTime }
   const members = Object.entries(transactionJson({ ...rest, inputs: [], outputs: [], programs: [] }, place))
-  return `{${members.map(([name, value]) => `"${name}":${lists[name] ?? JSON.stringify(value)}`).join(',')}}`
+  let separator = '{'
+  for (const [name, value] of members) {
+    sink.add(`${separator}"${name}":`)
+    separator = ','
+    const list = lists[name]
+    if (list === undefined) sink.add(JSON.stringify(value))
+    else await list()
+    if (sink.due) await sink.drain()
+  }
+  sink.add('}')
+}
+
+/** A transaction object as JSON text. */
+export function transactionText(tx: Transaction, place?: TransactionPlace): string {
+  return JSON.stringify(transactionJson(tx, place))
 }
 
 /** Whether writing it at once would hold the event loop for long. */
-function isLarge({ inputs, outputs, programs }: Transaction): boolean {
+function isLong({ inputs, outputs, programs }: Transaction): boolean {
   return inputs.length + outputs.length + programs.length > atOnce
 }

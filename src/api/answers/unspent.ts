@@ -3,11 +3,10 @@ import { addressOf, type ProgramHash } from '../../primitives/address.js'
 import { formatAmount } from '../../primitives/amount.js'
 import { displayHash, mapKey } from '../../primitives/bytes.js'
 import type { Hash } from '../../primitives/hash.js'
-import { eachInSlices } from '../../slices.js'
-import { keys, parseAddressCoinKey, rangeOf, table, values } from '../../storage/schema.js'
+import { keys, values } from '../../storage/schema.js'
 import { type Coin, unusable } from '../../wallet/coins.js'
 import type { ApiContext } from '../context.js'
-import { jsonArray } from './lists.js'
+import { type Sink, writeArray } from '../parts.js'
 
 /** Unspent outputs of the active chain with what decides when they can be spent. */
 
@@ -31,34 +30,40 @@ export async function unspentCoins(
   reader: ChainReader,
   owners: readonly ProgramHash[],
   most: number,
+  sink: Sink,
 ): Promise<UnspentCoin[]> {
-  const rows = await largestRows(reader, owners, most)
+  const rows = await largestRows(reader, owners, most, sink)
   // The rows of a block can be there a moment before the tip moves to it.
   const tip = rows.reduce((height, row) => Math.max(height, row.height), reader.height)
   const typeOf = typeReader(reader)
   const coins: UnspentCoin[] = []
-  await eachInSlices(rows, ({ owner, txid, index, height, value }) => {
+  for (const { owner, txid, index, height, value } of rows) {
+    if (sink.due) await sink.drain()
     const row = reader.chain.database.get(keys.coin({ txid, index }))
     const txType = typeOf(txid)
     // One that was spent meanwhile, or went with its block.
-    if (row === undefined || txType === undefined) return
+    if (row === undefined || txType === undefined) continue
     const { coinbase, outputLock } = values.coin.decode(row)
     const confirmations = tip - height + 1
     coins.push({ owner, txid, index, value, coinbase, outputLock, confirmations, txType })
-  })
+  }
   return coins
 }
 
-async function largestRows(reader: ChainReader, owners: readonly ProgramHash[], most: number): Promise<Row[]> {
+async function largestRows(
+  reader: ChainReader,
+  owners: readonly ProgramHash[],
+  most: number,
+  sink: Sink,
+): Promise<Row[]> {
   let rows: (Row & { readonly order: number })[] = []
   let order = 0
   const cut = () => {
     if (rows.length > most) rows = rows.sort(mostFirst).slice(0, most)
   }
   for (const owner of owners) {
-    for await (const [key, bytes] of reader.chain.database.scan(rangeOf(table.addressCoin, owner))) {
-      const { height, outpoint } = parseAddressCoinKey(key)
-      const value = values.addressCoin.decode(bytes)
+    for await (const { height, outpoint, value } of reader.eachCoin(owner)) {
+      if (sink.due) await sink.drain()
       if (value > 0n) rows.push({ owner, ...outpoint, height, value, order: order++ })
       if (rows.length >= 2 * most) cut()
     }
@@ -97,10 +102,11 @@ export async function spendableCoins(
   owner: ProgramHash,
   needed: bigint,
   most: number,
+  sink: Sink,
 ): Promise<{ coins: UnspentCoin[]; sum: bigint }> {
   const { height, chain } = reader
   const { maturity } = chain.spec
-  const usable = (await unspentCoins(reader, [owner], most))
+  const usable = (await unspentCoins(reader, [owner], most, sink))
     .filter((coin) => unusable(coin, { height, maturity }) === undefined && mempool.spender(coin) === undefined)
     .sort(mostFirst)
   const coins: UnspentCoin[] = []
@@ -113,10 +119,10 @@ export async function spendableCoins(
   return { coins, sum }
 }
 
-/** The list that JSON-RPC answers, as JSON text. */
-export function coinList(reader: ChainReader, coins: readonly UnspentCoin[]): Promise<string> {
+/** Writes the list that JSON-RPC answers. */
+export function writeCoins(sink: Sink, reader: ChainReader, coins: readonly UnspentCoin[]): Promise<void> {
   const assetid = displayHash(reader.chain.sanity.assetId)
-  return jsonArray(coins, ({ owner, txid, index, value, outputLock, confirmations, txType }) => ({
+  return writeArray(sink, coins, ({ owner, txid, index, value, outputLock, confirmations, txType }) => ({
     txtype: txType,
     txid: displayHash(txid),
     assetid,

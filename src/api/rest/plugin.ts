@@ -1,19 +1,25 @@
+import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { RuleError } from '../../errors.js'
 import { strangerRefusal } from '../admin-token.js'
 import { AnswerCache } from '../answer-cache.js'
-import { jsonType, success } from '../answer.js'
+import { frameOf, jsonType } from '../answer.js'
 import { type BodyBudget, countBodies } from '../body-budget.js'
 import type { ApiContext } from '../context.js'
+import type { Flights } from '../flight.js'
+import { clientOf } from '../http-client.js'
 import type { ApiLimits } from '../limits.js'
 import { isJson } from '../origin.js'
+import type { PartsAnswer } from '../parts.js'
 import { pathOf } from '../path.js'
+import { beginningOf, bodyOf, framed } from '../stream.js'
 import { restPrefix, type RestRequest, type RestRoute, restRoutes } from './routes.js'
 
 export interface RestOptions {
   readonly context: ApiContext
   readonly limits: ApiLimits
   readonly budget: BodyBudget
+  readonly flights: Flights
   /** Closes the listeners and opens them again; called when the answer to `restart` is out. */
   restart(): void
 }
@@ -38,8 +44,9 @@ async function answer(
   request: FastifyRequest,
   reply: FastifyReply,
   cache: AnswerCache,
-  { context, restart }: RestOptions,
+  options: RestOptions,
 ): Promise<FastifyReply> {
+  const { context, restart } = options
   reply.header('content-type', jsonType)
   const path = pathOf(request.url)
   const cached = cache.get(path)
@@ -53,13 +60,43 @@ async function answer(
   }
   const { tip } = context.reader.chain
   const lasts = route.lasts(asked)
-  const body = Buffer.from(success(route.envelope, await route.run(asked)))
-  if (lasts) cache.set(path, body, tip)
+  const keep = (body: Buffer) => (lasts ? cache.set(path, body, tip) : undefined)
+  const result = await route.run(asked)
+  const [before, after] = frameOf(route.envelope)
+  if (typeof result !== 'string') return inParts(result, [before, after], { request, reply, keep }, options)
+  const body = Buffer.from(before + result + after)
+  keep(body)
   if (route.path === 'restart') {
     reply.header('connection', 'close')
     reply.raw.once('finish', () => restart())
   }
   return reply.send(body)
+}
+
+interface Exchange {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  keep(body: Buffer): void
+}
+
+/** Sends an answer that is no point read: at once if it is short, else as it is made. */
+async function inParts(
+  result: PartsAnswer,
+  [before, after]: readonly [string, string],
+  { request, reply, keep }: Exchange,
+  { flights, limits }: RestOptions,
+): Promise<FastifyReply> {
+  const reader = flights.join(result, clientOf(request, reply))
+  const { whole } = await reader.ready()
+  const stream = framed(before, reader, after)
+  if (whole) {
+    const body = Buffer.concat((await beginningOf(stream, Infinity)).parts)
+    keep(body)
+    return reply.send(body)
+  }
+  if (request.method !== 'HEAD') return reply.send(bodyOf([], stream, limits.answerPart))
+  reader.close()
+  return reply.send(Readable.from([]))
 }
 
 function refuseStrangers({ raw }: FastifyRequest, { adminToken }: ApiContext): void {

@@ -12,6 +12,7 @@ import { nodeState } from '../answers/node.js'
 import { transaction, transactionPool } from '../answers/transactions.js'
 import type { ApiContext } from '../context.js'
 import { type ParameterKind, type ParameterValues, readParameter } from '../parameters.js'
+import type { PartsAnswer } from '../parts.js'
 import * as blocks from '../schemas/block.js'
 import * as coins from '../schemas/coins.js'
 import { amount, uint32 } from '../schemas/common.js'
@@ -27,6 +28,8 @@ export interface RestRequest {
   readonly segments: Readonly<Record<string, string | undefined>>
   readonly body: Uint8Array | undefined
 }
+
+export type RestResult = string | PartsAnswer
 
 /** One path of the interface with what stands behind it. */
 export interface RestRoute {
@@ -48,8 +51,8 @@ export interface RestRoute {
   readonly envelope: 'standard' | 'confirm'
   /** Whether only this machine or a holder of the token may ask, and no page of another site. */
   readonly control: boolean
-  /** The JSON text of the answer's result. */
-  run(request: RestRequest): string | Promise<string>
+  /** The JSON text of the answer's result, or what writes it. */
+  run(request: RestRequest): RestResult | Promise<RestResult>
   /** Whether the answer that {@link run} would begin now follows from the chain alone, and so holds until the tip changes. */
   lasts(request: RestRequest): boolean
 }
@@ -58,7 +61,11 @@ export const restPrefix = '/api/v1/'
 
 type Kinds = Readonly<Record<string, ParameterKind>>
 type Values<P extends Kinds> = { [Name in keyof P]: ParameterValues[P[Name]] }
-type Run<P extends Kinds> = (context: ApiContext, values: Values<P>, request: RestRequest) => string | Promise<string>
+type Run<P extends Kinds> = (
+  context: ApiContext,
+  values: Values<P>,
+  request: RestRequest,
+) => RestResult | Promise<RestResult>
 
 type Description = Pick<RestRoute, 'summary' | 'result'> &
   Partial<Pick<RestRoute, 'methods' | 'envelope' | 'control' | 'body' | 'unknown' | 'deprecated' | 'lasts'>>

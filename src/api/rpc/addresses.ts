@@ -1,16 +1,18 @@
 import { Type } from '@sinclair/typebox'
 import { RuleError } from '../../errors.js'
 import { formatAmount } from '../../primitives/amount.js'
+import { toHex } from '../../primitives/bytes.js'
 import { paramsAt } from '../../primitives/spec.js'
 import { balance } from '../answers/coins.js'
-import { coinList, spendableCoins, unspentCoins } from '../answers/unspent.js'
+import { spendableCoins, unspentCoins, writeCoins } from '../answers/unspent.js'
 import type { ApiContext } from '../context.js'
 import { apiLimits } from '../limits.js'
 import { readAmount, readParameter } from '../parameters.js'
+import { chainKey, PartsAnswer } from '../parts.js'
 import * as schemas from '../schemas/coins.js'
 import { addressParam, amount, amountParam, oneOf } from '../schemas/common.js'
 import { count } from '../schemas/numbers.js'
-import { JsonText, method, type RpcMethod } from './method.js'
+import { method, type RpcMethod } from './method.js'
 
 const utxotype = Type.Optional(
   oneOf(['mixed', 'normal', 'vote'], 'which outputs, mixed by default; this chain has no others than normal ones'),
@@ -39,10 +41,17 @@ export const addressMethods: readonly RpcMethod[] = [
       utxotype,
     }),
     result: schemas.listedCoins,
-    run: async (context, { addresses, utxotype: type }) => {
+    run: (context, { addresses, utxotype: type }) => {
       const owners = [...new Set(addresses)].map((text) => readParameter('address', 'addresses', text))
-      const coins = type === 'vote' ? [] : await unspentCoins(context.reader, owners, mostCoins(context))
-      return new JsonText(await coinList(context.reader, coins))
+      if (type === 'vote') return []
+      const { reader } = context
+      const most = mostCoins(context)
+      return new PartsAnswer({
+        key: chainKey(reader, 'listunspent', most, ...owners.map(toHex)),
+        repeatable: false,
+        search: most * coinMemory,
+        write: async (sink) => writeCoins(sink, reader, await unspentCoins(reader, owners, most, sink)),
+      })
     },
   }),
   method({
@@ -50,15 +59,22 @@ export const addressMethods: readonly RpcMethod[] = [
     summary: 'As few unspent outputs of an address as add up to an amount and can be spent in the next block.',
     params: Type.Object({ address: addressParam, amount: amountParam, utxotype }),
     result: schemas.listedCoins,
-    run: async (context, { address, amount: text, utxotype: type }) => {
-      const { reader } = context
+    run: (context, { address, amount: text, utxotype: type }) => {
+      const { reader, mempool } = context
       const needed = readAmount('amount', text, reader.chain.spec.maxMoney)
       const owner = readParameter('address', 'address', address)
-      const nothing = { coins: [], sum: 0n }
-      const { coins, sum } =
-        type === 'vote' ? nothing : await spendableCoins(context, owner, needed, mostCoins(context))
-      if (sum >= needed) return new JsonText(await coinList(reader, coins))
-      throw new RuleError('request-parameter', `amount: ${formatAmount(sum)} can be spent, not ${formatAmount(needed)}`)
+      if (type === 'vote') throw tooLittle(0n, needed)
+      const most = mostCoins(context)
+      return new PartsAnswer({
+        key: chainKey(reader, 'spendable', mempool.additions, mempool.size, most, toHex(owner), String(needed)),
+        repeatable: false,
+        search: most * coinMemory,
+        write: async (sink) => {
+          const { coins, sum } = await spendableCoins(context, owner, needed, most, sink)
+          if (sum < needed) throw tooLittle(sum, needed)
+          await writeCoins(sink, reader, coins)
+        },
+      })
     },
   }),
   method({
@@ -81,6 +97,13 @@ export const addressMethods: readonly RpcMethod[] = [
     },
   }),
 ]
+
+function tooLittle(sum: bigint, needed: bigint): RuleError {
+  return new RuleError('request-parameter', `amount: ${formatAmount(sum)} can be spent, not ${formatAmount(needed)}`)
+}
+
+/** Bytes of memory for each coin of a list while it is gathered and shown. */
+const coinMemory = 1024
 
 function mostCoins({ limits }: ApiContext): number {
   return { ...apiLimits, ...limits }.listedCoins

@@ -56,9 +56,9 @@ export const chainMethods: readonly RpcMethod[] = [
     summary: 'A block by its hash.',
     params: Type.Object({ blockhash, verbosity: blockVerbosity }),
     result: Type.Union([blocks.blockWithIds, blocks.blockWithTransactions, bytes('with verbosity 0')]),
-    run: async ({ reader }, { blockhash: text, verbosity }) => {
+    run: ({ reader }, { blockhash: text, verbosity }) => {
       const answer = [blockHex, blockByHash, wholeBlockByHash][verbosity ?? 1] as typeof blockByHash
-      return new JsonText(await answer(reader, readParameter('hash', 'blockhash', text)))
+      return answer(reader, readParameter('hash', 'blockhash', text))
     },
   }),
   method({
@@ -66,7 +66,7 @@ export const chainMethods: readonly RpcMethod[] = [
     summary: 'The active block at a height, with whole transactions.',
     params: Type.Object({ height: heightParam }),
     result: blocks.blockWithTransactions,
-    run: async ({ reader }, { height }) => new JsonText(await blockByHeight(reader, height)),
+    run: ({ reader }, { height }) => blockByHeight(reader, height),
   }),
   method({
     name: 'getconfirmbyheight',

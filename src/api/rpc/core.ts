@@ -1,14 +1,20 @@
 import type { Log } from '../../env.js'
 import { codes, RuleError } from '../../errors.js'
 import { utf8 } from '../../primitives/bytes.js'
-import { rpcFailure, rpcSuccess } from '../answer.js'
+import { rpcFailure, rpcFrame } from '../answer.js'
 import type { ApiContext } from '../context.js'
 import type { Tally } from '../answer-metrics.js'
 import { ruleErrorOf } from '../failures.js'
+import type { Flights } from '../flight.js'
 import { type ApiLimits, apiLimits } from '../limits.js'
+import { PartsAnswer } from '../parts.js'
+import { type AnswerStream, framed } from '../stream.js'
 import { numericIds } from './ids.js'
 import { refuseManyValues } from './large-body.js'
 import { JsonText, type RpcCaller, type RpcMethod } from './method.js'
+
+/** The text of an answer, or a stream of it. */
+export type RpcAnswer = string | AnswerStream
 
 /** `id` is JSON text; undefined: nobody waits for an answer. */
 interface Call {
@@ -26,18 +32,28 @@ export class RpcCore {
   readonly #methods: ReadonlyMap<string, RpcMethod>
   readonly #limits: ApiLimits
   readonly #carrier: 'http' | 'websocket'
+  readonly #flights: Flights
   readonly #tallies = new Map<string | undefined, Tally>()
 
-  constructor(context: ApiContext, methods: readonly RpcMethod[], carrier: 'http' | 'websocket' = 'http') {
+  constructor(
+    context: ApiContext,
+    methods: readonly RpcMethod[],
+    flights: Flights,
+    carrier: 'http' | 'websocket' = 'http',
+  ) {
     this.#context = context
+    this.#flights = flights
     this.#carrier = carrier
     this.#log = context.log
     this.#methods = new Map(methods.map((method) => [method.name, method]))
     this.#limits = { ...apiLimits, ...context.limits }
   }
 
-  /** The answer to a body, or undefined where none is due. Never rejects. */
-  async handle(body: Uint8Array | undefined, caller: RpcCaller): Promise<string | undefined> {
+  /**
+   * The answer to a body, or undefined where none is due; an empty stream is none either. Never rejects, but a stream may, when
+   * something goes wrong after its beginning.
+   */
+  async handle(body: Uint8Array | undefined, caller: RpcCaller): Promise<RpcAnswer | undefined> {
     const began = performance.now()
     let requests: unknown
     let ids: readonly (string | undefined)[]
@@ -50,17 +66,24 @@ export class RpcCore {
     } catch (error) {
       return this.#refuse(error, began)
     }
-    if (!Array.isArray(requests)) return this.#answer(requests, ids[0], caller)
-    const answers: string[] = []
+    return Array.isArray(requests) ? this.#batch(requests, ids, caller) : this.#answer(requests, ids[0], caller)
+  }
+
+  /** One after another: a batch is one client's turn. Later ones are not carried out before the client reads. */
+  async *#batch(requests: readonly unknown[], ids: readonly (string | undefined)[], caller: RpcCaller): AnswerStream {
+    let separator = '['
     let size = 0
-    // One after another: a batch is one client's turn.
     for (const [i, request] of requests.entries()) {
       const answer = await this.#answer(request, ids[i], caller, size > this.#limits.batchAnswers)
       if (answer === undefined) continue
-      size += answer.length
-      answers.push(answer)
+      yield separator
+      separator = ','
+      for await (const part of typeof answer === 'string' ? [answer] : answer) {
+        size += part.length
+        yield part
+      }
     }
-    return answers.length === 0 ? undefined : `[${answers.join(',')}]`
+    if (separator === ',') yield ']'
   }
 
   #checkBatch({ length }: readonly unknown[]): void {
@@ -77,7 +100,7 @@ export class RpcCore {
     numericId: string | undefined,
     caller: RpcCaller,
     full = false,
-  ): Promise<string | undefined> {
+  ): Promise<RpcAnswer | undefined> {
     const began = performance.now()
     let call: Call
     try {
@@ -89,14 +112,32 @@ export class RpcCore {
     try {
       if (full) throw new RuleError('busy', 'the answers of this batch are large enough; ask in another one')
       const result = await this.#run(call, caller)
+      if (result instanceof PartsAnswer) return await this.#inParts(result, call, caller, began)
       this.#count(call.method, 'ok', began)
       if (id === undefined) return undefined
-      return rpcSuccess(id, result instanceof JsonText ? result.text : JSON.stringify(result))
+      const [before, after] = rpcFrame(id)
+      return before + (result instanceof JsonText ? result.text : JSON.stringify(result)) + after
     } catch (error) {
       const failure = ruleErrorOf(error, this.#log)
       this.#count(call.method, codes[failure.code].rpc, began)
       return id === undefined ? undefined : rpcFailure(id, failure)
     }
+  }
+
+  /** Resolves when the beginning of the answer is there: until then it can still be refused. */
+  async #inParts(
+    result: PartsAnswer,
+    { id, method }: Call,
+    { client }: RpcCaller,
+    began: number,
+  ): Promise<AnswerStream | undefined> {
+    // A notification of something that changes nothing.
+    if (id === undefined) return undefined
+    const reader = this.#flights.join(result, client)
+    await reader.ready()
+    this.#count(method, 'ok', began)
+    const [before, after] = rpcFrame(id)
+    return framed(before, reader, after)
   }
 
   /** The answer to what is no request. */

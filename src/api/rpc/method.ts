@@ -5,6 +5,8 @@ import { RuleError } from '../../errors.js'
 import type { Topic } from '../../events/event.js'
 import type { Beginning } from '../../events/feed.js'
 import type { ApiContext } from '../context.js'
+import type { AnswerClient } from '../flight.js'
+import type { PartsAnswer } from '../parts.js'
 
 /**
  * Who may call a method. `control`: it changes the node, so a request has to be application/json and not from another
@@ -20,6 +22,8 @@ export interface RpcCaller {
   readonly adminRefusal: string | undefined
   /** Why this caller may not do what is for this machine and for whoever has the token; undefined: it may. */
   readonly strangerRefusal: string | undefined
+  /** Who waits for the answer. */
+  readonly client: AnswerClient
   /** Where events can be sent; only a connection that stays has it. */
   readonly subscriber?: Subscriber
 }
@@ -51,6 +55,11 @@ export class JsonText {
   }
 }
 
+/** A result that is JSON text already, or is written in parts. */
+export function jsonText(result: string | PartsAnswer): JsonText | PartsAnswer {
+  return typeof result === 'string' ? new JsonText(result) : result
+}
+
 /** A method as it is written: everything a new one needs is one of these. */
 export interface MethodRow<P extends TObject> {
   readonly name: string
@@ -63,7 +72,7 @@ export interface MethodRow<P extends TObject> {
   readonly access?: Access
   /** Whether parameters may also come as an array; the default is true. */
   readonly listed?: boolean
-  /** Returns the result or its {@link JsonText}; refusals are RuleErrors. */
+  /** Returns the result, its {@link JsonText}, or the {@link PartsAnswer} that writes it; refusals are RuleErrors. */
   run(context: ApiContext, params: Static<P>, caller: RpcCaller): unknown
 }
 

@@ -1,7 +1,14 @@
 import { Type } from '@sinclair/typebox'
+import { defaultDidLimits } from '../../did/operation.js'
 import { queryLimits, refuseAmbiguous } from '../../resolver/query.js'
+import { chainKey, PartsAnswer, writeText } from '../parts.js'
 import { queryResult } from '../schemas/did.js'
-import { JsonText, method, type RpcMethod } from './method.js'
+import { method, type RpcMethod } from './method.js'
+
+/** Bytes of memory for each byte of documents found: their texts and the answer. */
+const textShare = 2
+/** Bytes of the largest document. */
+const longestDocument = defaultDidLimits.payloadBytes
 
 function count(description: string, unlessGiven: number) {
   const bounds = { minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
@@ -23,7 +30,16 @@ const byCondition = method({
   }),
   result: queryResult,
   listed: false,
-  run: async ({ resolver }, params) => new JsonText(await resolver.queryJson(params)),
+  run: ({ resolver, reader }, params) => {
+    const { limit = queryLimits.documentsUnasked } = params
+    const bytes = Math.min(limit, queryLimits.documents) * longestDocument
+    return new PartsAnswer({
+      key: chainKey(reader, 'query', JSON.stringify(params)),
+      repeatable: false,
+      search: Math.min(bytes, queryLimits.answerBytes) * textShare,
+      write: async (sink) => writeText(sink, await resolver.queryJson(params, { signal: sink.signal })),
+    })
+  },
 })
 
 /** `query {service | credential | query, skip?, limit?}` → a page of the documents that match. */

@@ -1,14 +1,18 @@
 import { Type } from '@sinclair/typebox'
 import { RuleError } from '../../errors.js'
-import { toHex } from '../../primitives/bytes.js'
-import { Transaction } from '../../primitives/transaction.js'
-import { transactionText } from '../answers/transaction-text.js'
-import { findTransaction, transactionBytes, transactionIds, transactionPool } from '../answers/transactions.js'
+import {
+  decodedTransaction,
+  transaction,
+  transactionBytes,
+  transactionHex,
+  transactionIds,
+  transactionPool,
+} from '../answers/transactions.js'
 import { apiLimits } from '../limits.js'
 import { readParameter } from '../parameters.js'
 import { bytes, hashParam, oneOf } from '../schemas/common.js'
 import { transactionObject, txid as txidResult } from '../schemas/transaction.js'
-import { JsonText, method, type RpcMethod } from './method.js'
+import { jsonText, method, type RpcMethod } from './method.js'
 
 const data = Type.String({ minLength: 2, description: 'a transaction in hex' })
 
@@ -22,18 +26,16 @@ export const transactionMethods: readonly RpcMethod[] = [
       verbose: Type.Optional(Type.Boolean({ default: false, description: 'whether to answer the object' })),
     }),
     result: Type.Union([transactionObject, bytes('without verbose')]),
-    run: async (context, { txid, verbose = false }) => {
-      const { transaction, place } = findTransaction(context, readParameter('hash', 'txid', txid))
-      return verbose ? new JsonText(await transactionText(transaction, place)) : toHex(transaction.bytes)
-    },
+    run: (context, { txid, verbose = false }) =>
+      jsonText((verbose ? transaction : transactionHex)(context, readParameter('hash', 'txid', txid))),
   }),
   method({
     name: 'getrawmempool',
     summary: 'The transactions that wait for a block, in order of arrival: their ids, or with state "all" objects.',
     params: Type.Object({ state: Type.Optional(oneOf(['all'], '"all" for objects')) }),
     result: Type.Union([Type.Array(txidResult), Type.Array(transactionObject)]),
-    run: async (context, { state }) => {
-      if (state === undefined) return new JsonText(await transactionIds(context))
+    run: (context, { state }) => {
+      if (state === undefined) return transactionIds(context)
       const { poolObjects } = { ...apiLimits, ...context.limits }
       if (context.mempool.size > poolObjects) {
         throw new RuleError(
@@ -41,7 +43,7 @@ export const transactionMethods: readonly RpcMethod[] = [
           `state: ${context.mempool.size} transactions, of more than ${poolObjects} only ids are listed`,
         )
       }
-      return new JsonText(await transactionPool(context))
+      return transactionPool(context)
     },
   }),
   method({
@@ -56,6 +58,6 @@ export const transactionMethods: readonly RpcMethod[] = [
     summary: 'Shows what the bytes of a transaction say, signed or not; the chain is not asked.',
     params: Type.Object({ data }),
     result: transactionObject,
-    run: async (_, params) => new JsonText(await transactionText(Transaction.fromBytes(transactionBytes(params.data)))),
+    run: (_, params) => jsonText(decodedTransaction(transactionBytes(params.data))),
   }),
 ]

@@ -6,8 +6,11 @@ import type { LedgerEvent, Topic } from '../../events/event.js'
 import { type Beginning, EventFeed } from '../../events/feed.js'
 import type { EventLog } from '../../events/log.js'
 import { displayHash } from '../../primitives/bytes.js'
+import { shareOf } from '../address-share.js'
 import { rpcFailure } from '../answer.js'
+import { ruleErrorOf } from '../failures.js'
 import type { ApiLimits } from '../limits.js'
+import { type AnswerStream, beginningOf } from '../stream.js'
 import type { RpcCore } from '../rpc/core.js'
 import type { RpcCaller, Subscriber, SubscriptionStart } from '../rpc/method.js'
 import type { RequestRate } from './rate.js'
@@ -37,7 +40,7 @@ export interface Shared {
 /** Who is at the other end. */
 export interface Peer {
   readonly address: string
-  readonly access: Omit<RpcCaller, 'subscriber'>
+  readonly access: Omit<RpcCaller, 'subscriber' | 'client'>
 }
 
 /** One WebSocket: requests answered one after another, and events. */
@@ -61,13 +64,17 @@ export class Connection implements Subscriber, Outlet {
   /** What of these is counted among all. */
   #counted = 0
   #waitForRoom: Promise<void> | undefined
+  /** Settles when the answer is out whose first parts were sent: no other message may come between. */
+  #parts: Promise<void> | undefined
+  readonly #gone = new AbortController()
 
   constructor(ws: WebSocket, socket: Duplex, peer: Peer, shared: Shared) {
     this.#ws = ws
     this.#socket = socket
     this.#shared = shared
     this.#address = peer.address
-    this.#caller = { ...peer.access, subscriber: this }
+    const client = { share: shareOf(peer.address), signal: this.#gone.signal }
+    this.#caller = { ...peer.access, client, subscriber: this }
     ws.on('message', (data, isBinary) => this.#receive(data, isBinary))
     ws.on('pong', () => (this.#alive = true))
     ws.on('ping', () => (this.#alive = true))
@@ -81,20 +88,11 @@ export class Connection implements Subscriber, Outlet {
   }
 
   get full(): boolean {
-    return this.#ws.bufferedAmount >= this.#shared.limits.wsSendQueue && this.#socket.writableNeedDrain
+    return this.#parts !== undefined || this.#congested
   }
 
-  room(): Promise<void> {
-    if (!this.full || !this.open) return Promise.resolve()
-    this.#waitForRoom ??= new Promise((resolve) => {
-      const done = () => {
-        this.#socket.off('drain', done).off('close', done)
-        this.#waitForRoom = undefined
-        resolve()
-      }
-      this.#socket.on('drain', done).on('close', done)
-    })
-    return this.#waitForRoom
+  async room(): Promise<void> {
+    while (this.open && this.full) await (this.#parts ?? this.#drained())
   }
 
   tell(event: LedgerEvent, subscription: number): void {
@@ -190,11 +188,61 @@ export class Connection implements Subscriber, Outlet {
     const refusal = this.#refusal()
     const answer =
       refusal === undefined ? await this.#shared.core.handle(message, this.#caller) : rpcFailure('null', refusal)
+    const sending = typeof answer === 'string' ? this.#send(Buffer.from(answer)) : answer && this.#stream(answer)
     this.#hold(-message.length)
-    if (answer === undefined || !this.open) return
-    const bytes = Buffer.from(answer)
+    await sending
+  }
+
+  #send(bytes: Buffer, fin = true): void {
+    if (!this.open) return
     this.#hold(bytes.length)
-    this.#ws.send(bytes, { binary: false }, () => this.#hold(-bytes.length))
+    this.#ws.send(bytes, { binary: false, fin }, () => this.#hold(-bytes.length))
+  }
+
+  /** Sends a long answer in fragments, as fast as the other side takes them. */
+  async #stream(answer: AnswerStream): Promise<void> {
+    const { answerPart } = this.#shared.limits
+    try {
+      const { parts, whole } = await beginningOf(answer, answerPart)
+      if (whole) {
+        if (parts.length > 0) this.#send(Buffer.concat(parts))
+        return
+      }
+      this.#parts = this.#sendParts(parts, answer).finally(() => (this.#parts = undefined))
+      await this.#parts
+    } catch (error) {
+      if (!this.open) return
+      const { message } = ruleErrorOf(error, this.#shared.log)
+      this.close(closeCode.tryLater, `an answer could not be finished: ${message}`)
+    } finally {
+      await answer.return().catch(() => {})
+    }
+  }
+
+  async #sendParts(first: readonly Buffer[], rest: AnswerStream): Promise<void> {
+    for (const part of first) this.#send(part, false)
+    for await (const part of rest) {
+      while (this.open && this.#congested) await this.#drained()
+      if (!this.open) return
+      this.#send(Buffer.from(part as string), false)
+    }
+    this.#send(Buffer.alloc(0))
+  }
+
+  get #congested(): boolean {
+    return this.#ws.bufferedAmount >= this.#shared.limits.wsSendQueue && this.#socket.writableNeedDrain
+  }
+
+  #drained(): Promise<void> {
+    this.#waitForRoom ??= new Promise((resolve) => {
+      const done = () => {
+        this.#socket.off('drain', done).off('close', done)
+        this.#waitForRoom = undefined
+        resolve()
+      }
+      this.#socket.on('drain', done).on('close', done)
+    })
+    return this.#waitForRoom
   }
 
   /** Why a message is not even read. */
@@ -239,6 +287,7 @@ export class Connection implements Subscriber, Outlet {
   }
 
   #closed(): void {
+    this.#gone.abort(new Error('the connection is closed'))
     for (const subscription of this.#subscriptions.values()) this.#end(subscription)
     this.#subscriptions.clear()
     this.#messages.length = 0

@@ -8,7 +8,9 @@ import type { EventLog } from '../../events/log.js'
 import { eachInSlices } from '../../slices.js'
 import { adminRefusal, strangerRefusal } from '../admin-token.js'
 import { failure, jsonType } from '../answer.js'
+import { AnswerGate } from '../answer-gate.js'
 import type { ApiContext } from '../context.js'
+import { Flights } from '../flight.js'
 import type { NodeMetrics } from '../metrics.js'
 import { parserFailure, statusOf } from '../failures.js'
 import { type ApiLimits, apiLimits } from '../limits.js'
@@ -63,8 +65,9 @@ export class WsServer {
       ...{ closeTimeout: this.#limits.closeGrace },
     })
     this.#protocol.on('wsClientError', (error, socket) => refuse(socket, upgradeError(error.message)))
+    const flights = context.flights ?? new Flights(new AnswerGate(this.#limits))
     this.#shared = {
-      core: new RpcCore(context, rpcMethods(context), 'websocket'),
+      core: new RpcCore(context, rpcMethods(context), flights, 'websocket'),
       events,
       limits: this.#limits,
       log: context.log,

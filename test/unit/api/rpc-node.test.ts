@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { AnswerGate } from '../../../src/api/answer-gate.js'
 import type { NodeInfo } from '../../../src/api/context.js'
+import { Flights } from '../../../src/api/flight.js'
 import { apiLimits } from '../../../src/api/limits.js'
 import { RpcCore } from '../../../src/api/rpc/core.js'
 import { JsonText, method } from '../../../src/api/rpc/method.js'
+import { wholeText } from '../../../src/api/stream.js'
 import type { LogLevel } from '../../../src/env.js'
 import { fromUtf8 } from '../../../src/primitives/bytes.js'
 import { Type } from '@sinclair/typebox'
@@ -107,9 +110,12 @@ test('a batch whose answers are large enough gets no more of them', async () => 
     result: Type.String(),
     run: () => new JsonText(`"${'x'.repeat(1000)}"`),
   })
-  const core = new RpcCore(contextOf(node, { limits: { batchAnswers: 2500 } }), [large])
+  const flights = new Flights(new AnswerGate(apiLimits))
+  const core = new RpcCore(contextOf(node, { limits: { batchAnswers: 2500 } }), [large], flights)
   const batch = [1, 2, 3, 4, 5].map((id) => ({ jsonrpc: '2.0', id, method: 'large' }))
-  const answers = JSON.parse((await core.handle(fromUtf8(JSON.stringify(batch)), owner)) as string) as {
+  const answers = JSON.parse(
+    (await wholeText(await core.handle(fromUtf8(JSON.stringify(batch)), owner))) as string,
+  ) as {
     id: number
     result?: string
     error?: { code: number }

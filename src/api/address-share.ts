@@ -1,0 +1,26 @@
+import { isIPv6 } from 'node:net'
+import { isLoopback } from './origin.js'
+
+/** Under which name places are shared out: this machine, an IPv4 address, or a /64 of IPv6, which one host may have. */
+export function shareOf(address: string | undefined): string {
+  if (address === undefined) return ''
+  if (isLoopback(address)) return loopbackShare
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (mapped !== undefined) return mapped
+  return isIPv6(address) ? `${networkOf(address)}::/64` : address
+}
+
+export const loopbackShare = 'loopback'
+
+/** The first four groups of an IPv6 address. */
+function networkOf(address: string): string {
+  const [front = '', back] = (address.split('%')[0] ?? '').toLowerCase().split('::')
+  const groups = (text: string) => (text === '' ? [] : text.split(':'))
+  const [first, last] = [groups(front), groups(back ?? '')]
+  const zeros = back === undefined ? 0 : Math.max(0, 8 - first.length - last.length)
+  const all = [...first, ...Array.from({ length: zeros }, () => '0'), ...last]
+  return all
+    .slice(0, 4)
+    .map((group) => parseInt(group, 16).toString(16))
+    .join(':')
+}
