@@ -30,6 +30,7 @@ import type { QueryLimits } from './resolver/query.js'
 import { Resolver } from './resolver/resolver.js'
 import { checkJournal } from './storage/check.js'
 import { loadSecret } from './storage/secret-file.js'
+import { bytesToCheck, checkFiles } from './storage/start-check.js'
 import { Database } from './storage/database.js'
 import { DataDirectory } from './storage/directory.js'
 import { keys } from './storage/schema.js'
@@ -123,13 +124,16 @@ export interface Node {
   close(): Promise<void>
 }
 
-/** Opens a ledger: directory, database (with a cache of so many bytes) with its start-up checks, chain. */
+/**
+ * Opens a ledger: directory, database (with a cache of so many bytes) with its start-up checks, chain. Unless `runs` counts
+ * those that did not end, all files are looked at before LevelDB reads them.
+ */
 export async function openLedger(
   spec: Spec,
   directory: DataDirectory,
   verifier: Verifier,
   env: Env,
-  databaseCache?: number,
+  { databaseCache, runs }: { readonly databaseCache?: number | undefined; readonly runs?: number } = {},
 ): Promise<{
   chain: Chain
   database: Database
@@ -137,7 +141,13 @@ export async function openLedger(
   virtualClock: VirtualClock | undefined
   signatures: SignatureCache
 }> {
-  const database = await Database.open(directory.database, databaseCache)
+  await checkFiles(directory.database, runs === undefined ? Infinity : bytesToCheck(runs))
+  // Before it is opened: LevelDB begins to rewrite its tables at once.
+  if (runs !== undefined) await directory.noteUnfinishedRuns(runs + 1)
+  const database = await Database.open(directory.database, databaseCache).catch(async (error: unknown) => {
+    if (runs !== undefined) await directory.noteUnfinishedRuns(runs)
+    throw error
+  })
   try {
     const span = await checkJournal(database)
     await directory.claim(spec.name, genesisBlock(spec).header.hash, database.get(keys.meta('tip')) === undefined)
@@ -181,12 +191,13 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     if (failures.length > 0) throw failures[0]
   }
   try {
-    const ledger = await openLedger(spec, directory, verifier, env, databaseCache)
+    const runs = await directory.unfinishedRuns()
+    const ledger = await openLedger(spec, directory, verifier, env, { databaseCache, runs })
     const { chain, database, clock, virtualClock, signatures } = ledger
-    closers.push(
-      () => database.close(),
-      () => chain.close(),
-    )
+    closers.push(async () => {
+      await chain.close().finally(() => database.close())
+      await directory.noteUnfinishedRuns(0)
+    })
     const stopped = new Promise<never>((_, reject) => chain.events.once('fatal', reject))
     const failure = Promise.race([stopped, database.failure])
     failure.catch(() => {})

@@ -1,9 +1,9 @@
-import { InvariantError } from '../errors.js'
 import { equalBytes, mapKey } from '../primitives/bytes.js'
 import { Reader } from '../primitives/codec.js'
 import type { Hash } from '../primitives/hash.js'
 import { Header } from '../primitives/header.js'
 import type { Ancestry } from '../consensus/context.js'
+import { damaged } from '../storage/failure.js'
 import { type HeaderRecord, keys, values } from '../storage/schema.js'
 import type { RowReader } from '../storage/state.js'
 
@@ -65,14 +65,14 @@ export class Headers {
   /** A header that must be there. */
   known(hash: Hash): KnownHeader {
     const known = this.get(hash)
-    if (known === undefined) throw new InvariantError('a header that must be known is not in the database')
+    if (known === undefined) throw damaged('a header that must be known is gone')
     return known
   }
 
   /** The active block of a height that must have one. */
   activeAt(height: number): KnownHeader {
     const known = this.active(height)
-    if (known === undefined) throw new InvariantError(`the active chain has no block at height ${height}`)
+    if (known === undefined) throw damaged(`the active chain has no block at height ${height}`)
     return known
   }
 
@@ -85,8 +85,7 @@ export class Headers {
     let known = from
     while (known.header.height > height) {
       const next = known.status === 'active' ? this.active(height) : this.get(known.header.previous)
-      if (next === undefined)
-        throw new InvariantError(`an ancestor of ${from.header.id} at height ${height} is missing`)
+      if (next === undefined) throw damaged(`an ancestor of ${from.header.id} at height ${height} is gone`)
       known = next
     }
     return known

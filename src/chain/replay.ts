@@ -34,17 +34,50 @@ export async function replay(
   progress: ReplayProgress = () => {},
 ): Promise<ReplayGap | undefined> {
   for (let height = target.tip.header.height + 1; ; height++) {
+    let stored: Awaited<ReturnType<typeof readStored>>
     try {
-      const stored = await readStored(source, height)
-      if (stored === undefined) return undefined
-      await target.acceptBlock(stored.block, stored.confirm)
-      progress(height)
+      stored = await readStored(source, height)
     } catch (error) {
-      const ofSource = error instanceof StorageError || error instanceof CodecError
-      if (!(error instanceof RuleError) && !ofSource) throw error
+      if (!isLoss(error)) throw error
       return { height, reason: error.message }
     }
+    if (stored === undefined) return undefined
+    try {
+      await target.acceptBlock(stored.block, stored.confirm)
+    } catch (error) {
+      // A failure of the target's disk says nothing about the block.
+      if (!(error instanceof RuleError) && !(error instanceof CodecError)) throw error
+      return { height, reason: error.message }
+    }
+    progress(height)
   }
+}
+
+/** Whether a failed read means that rows are gone, and not that the system refuses to read at all. */
+function isLoss(error: unknown): error is Error {
+  return (error instanceof StorageError && error.kind !== 'environment') || error instanceof CodecError
+}
+
+/** The highest block that any row of a damaged database speaks of; undefined without any such row. */
+export async function highestKnown(source: Database): Promise<number | undefined> {
+  const heights: number[] = []
+  const note = async (read: () => number | undefined | Promise<number | undefined>) => {
+    try {
+      const height = await read()
+      if (height !== undefined) heights.push(height)
+    } catch (error) {
+      if (!isLoss(error)) throw error
+    }
+  }
+  await note(() => {
+    const row = source.get(keys.meta('tip'))
+    return row === undefined ? undefined : values.tip.decode(row).height
+  })
+  await note(async () => {
+    const [last] = await source.rows(rangeOf(table.active), { reverse: true, limit: 1 })
+    return last?.[0].readUInt32BE(1)
+  })
+  return heights.length === 0 ? undefined : Math.max(...heights)
 }
 
 /**
@@ -96,11 +129,18 @@ export async function copyUnmined(source: Database, target: Chain): Promise<numb
       const value = source.get(key)
       if (value !== undefined) overlay.put(key, value)
     } catch (error) {
-      if (!(error instanceof StorageError)) throw error
+      if (!isLoss(error)) throw error
       lost++
     }
   }
-  for (const tableByte of [table.pool, table.dropped]) (await source.keys(rangeOf(tableByte))).forEach(copy)
+  for (const tableByte of [table.pool, table.dropped]) {
+    try {
+      ;(await source.keys(rangeOf(tableByte))).forEach(copy)
+    } catch (error) {
+      if (!isLoss(error)) throw error
+      lost++
+    }
+  }
   copy(keys.meta('clock'))
   copy(keys.meta('events'))
   const { height, hash } = target.tip.header

@@ -3,7 +3,7 @@ import { open, rename, rm } from 'node:fs/promises'
 import { Option, type Command } from 'commander'
 import { exportBlocks, importBlocks } from '../chain/block-file.js'
 import { Chain } from '../chain/chain.js'
-import { copyUnmined, replay, stateDigest, verifyChain } from '../chain/replay.js'
+import { copyUnmined, highestKnown, replay, stateDigest, verifyChain } from '../chain/replay.js'
 import { SignatureCache } from '../crypto/signature-cache.js'
 import type { Verifier } from '../crypto/verifier.js'
 import type { Env } from '../env.js'
@@ -14,6 +14,10 @@ import { genesisBlock } from '../primitives/genesis.js'
 import type { Spec } from '../primitives/spec.js'
 import { Database, StorageError } from '../storage/database.js'
 import { DataDirectory } from '../storage/directory.js'
+import { onOwnFile } from '../storage/failure.js'
+import type { FileDamage } from '../storage/level/level-files.js'
+import { withLock } from '../storage/level/lock.js'
+import { salvage } from '../storage/level/salvage.js'
 import { processLog, systemEnv } from '../system.js'
 import type { CliContext } from './context.js'
 import { namingTheRepair, reindexCommand } from './damage.js'
@@ -88,16 +92,28 @@ async function verify(context: CliContext, tools: Tools, options: ChainOptions):
 }
 
 async function reindex(context: CliContext, tools: Tools, options: ChainOptions): Promise<void> {
-  const { directory } = tools
-  const source = await openDamaged(directory)
-  const result = await rebuild(tools, source).finally(() => source.close())
-  const { gap, lost, height, tip } = result
-  const old = await directory.replace(freeSuffix(directory, Math.floor(context.clock.now() / 1000)))
-  report(context, options, { height, tip, gap: gap ?? null, lost, old }, [
-    `rebuilt up to height ${height}; the old database is in ${old}`,
-    ...(gap === undefined ? [] : [`height ${gap.height} could not be read: ${gap.reason}`]),
-    ...(lost === 0 ? [] : [`${lost} pooled transactions or their notes could not be read`]),
-  ])
+  const { directory, spec } = tools
+  // Nothing of another chain could be replayed, and its database would go aside for an empty one.
+  await directory.claim(spec.name, genesisBlock(spec).header.hash, false)
+  await withLock(directory.database, async () => {
+    const rebuilt = await rebuild(tools).finally(() => rm(directory.salvaged, { recursive: true, force: true }))
+    const old = await directory.replace(freeSuffix(directory, Math.floor(context.clock.now() / 1000)))
+    await directory.noteUnfinishedRuns(0)
+    const { damages, gap, missing, lost, height, tip } = rebuilt
+    const value = { height, tip, damages, gap: gap ?? null, missing: missing ?? null, lost, old }
+    report(context, options, value, [
+      ...damages.map(({ file, what }) => `${file} ${what}`),
+      `rebuilt up to height ${height}; the old database is in ${old}`,
+      ...(gap === undefined ? [] : [`height ${gap.height} could not be read: ${gap.reason}`]),
+      ...(missing === undefined ? [] : [missingText(height, missing)]),
+      ...(lost === 0 ? [] : [`${lost} pooled transactions or their notes could not be read`]),
+    ])
+  })
+}
+
+function missingText(height: number, missing: number): string {
+  const blocks = missing === height + 1 ? `the block at height ${missing} is` : `blocks ${height + 1} to ${missing} are`
+  return `${blocks} lost here: peers bring them back once the node runs, or didledger chain import from an export`
 }
 
 /** The name that a database gets when it goes aside at a time in Unix seconds, or at the next that no older one has. */
@@ -106,16 +122,24 @@ function freeSuffix(directory: DataDirectory, seconds: number): string {
   return existsSync(`${directory.database}.${suffix}`) ? freeSuffix(directory, seconds + 1) : suffix
 }
 
-async function rebuild(tools: Tools, source: Database) {
-  const { directory, spec } = tools
-  // Nothing of another chain could be replayed, and its database would go aside for an empty one.
-  await directory.claim(spec.name, genesisBlock(spec).header.hash, false)
+async function rebuild(tools: Tools) {
+  const { directory } = tools
   await rm(directory.rebuilt, { recursive: true, force: true })
-  return withChainAt(tools, directory.rebuilt, async (target) => {
-    const gap = await replay(source, target)
-    const lost = await copyUnmined(source, target)
-    return { gap, lost, height: target.tip.header.height, tip: target.tip.header.id }
-  })
+  const { source, damages } = await openSalvaged(directory)
+  try {
+    return await withChainAt(tools, directory.rebuilt, async (target) => {
+      const gap = await replay(source, target)
+      const { height, id: tip } = target.tip.header
+      const highest = Math.max((await highestKnown(source)) ?? 0, gap?.height ?? 0)
+      const lost = await copyUnmined(source, target)
+      return { damages, gap, missing: highest > height ? highest : undefined, lost, height, tip }
+    })
+  } catch (error) {
+    await rm(directory.rebuilt, { recursive: true, force: true })
+    throw error
+  } finally {
+    await source.close()
+  }
 }
 
 async function exportTo(context: CliContext, tools: Tools, options: ChainOptions, file: string): Promise<void> {
@@ -196,15 +220,12 @@ async function withChainAt<T>(
   }
 }
 
-/** A database that may have lost its own index of files, which LevelDB can build again. */
-async function openDamaged(directory: DataDirectory): Promise<Database> {
-  try {
-    return await Database.open(directory.database)
-  } catch (error) {
-    if (!(error instanceof StorageError) || !error.repairable) throw error
-    await Database.repair(directory.database)
-    return Database.open(directory.database)
-  }
+/** A copy of all that can be read in the database, opened. */
+async function openSalvaged(directory: DataDirectory): Promise<{ source: Database; damages: readonly FileDamage[] }> {
+  const doing = `what can be read of ${directory.database} cannot be gathered in ${directory.salvaged}`
+  const { damages, repair } = await onOwnFile(doing, () => salvage(directory.database, directory.salvaged))
+  if (repair) await Database.repair(directory.salvaged)
+  return { source: await Database.openDamaged(directory.salvaged), damages }
 }
 
 /** Runs with a file of the user; what is wrong with it is a {@link UserError} that begins with its name. */

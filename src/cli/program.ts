@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { NodeRefusal } from '../client/http.js'
 import { RuleError, UserError } from '../errors.js'
+import { refusalOf } from '../storage/failure.js'
 import type { CliContext } from './context.js'
 import { registerDid } from './did.js'
 import { registerChain } from './chain.js'
@@ -41,8 +42,10 @@ export async function runCommand(args: readonly string[], context: CliContext): 
 
 /** The one place where a failure becomes text: no stack trace unless DEBUG asks for it. */
 function explain(error: unknown, json: boolean, context: CliContext): 1 | 2 {
-  const message = error instanceof Error ? error.message : String(error)
-  const known = error instanceof UserError || error instanceof RuleError
+  const refusal = error instanceof UserError ? undefined : refusalOf(error)
+  const cause = error instanceof Error ? error.message : String(error)
+  const message = refusal === undefined ? cause : `${refusal.what} (${cause}); ${refusal.advice}`
+  const known = error instanceof UserError || error instanceof RuleError || refusal !== undefined
   const text =
     error instanceof RuleError
       ? `${message} (${error.code})`

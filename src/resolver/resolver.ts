@@ -11,7 +11,7 @@ import { Reader } from '../primitives/codec.js'
 import { Header } from '../primitives/header.js'
 import { type DidOperation, type DidOperationJson, operationJson } from '../primitives/operation.js'
 import { Transaction } from '../primitives/transaction.js'
-import type { Database } from '../storage/database.js'
+import { damaged, type Database } from '../storage/database.js'
 import { type DidOperationRow, keys, rangeOf, table, values } from '../storage/schema.js'
 import { didHead } from '../storage/state.js'
 import { ResolverAnswer } from './answer.js'
@@ -279,6 +279,6 @@ function sizeOf({ transactions }: Known): number {
 }
 
 function present<T>(value: T | undefined, what: string): T {
-  if (value === undefined) throw new InvariantError(`${what} of a DID is missing from the database`)
+  if (value === undefined) throw damaged(`${what} of a DID is missing`)
   return value
 }

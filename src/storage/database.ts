@@ -3,10 +3,11 @@ import { existsSync, readdirSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import type { AbstractLevel } from 'abstract-level'
 import { Level } from 'level'
-import { InvariantError, UserError } from '../errors.js'
+import { InvariantError } from '../errors.js'
 import { eachInSlices } from '../slices.js'
 import { mapKey } from '../primitives/bytes.js'
 import { sha256, zeroHash } from '../primitives/hash.js'
+import { accessFailure, damaged, openFailure } from './failure.js'
 import {
   type JournalKind,
   type JournalRow,
@@ -17,7 +18,9 @@ import {
 } from './journal.js'
 import { keys, rangeOf, table } from './schema.js'
 
-/** The only importer of LevelDB: opening, reading, and one way to write. */
+export { damaged, reindexHint, StorageError } from './failure.js'
+
+/** LevelDB: opening, reading, and one way to write. */
 
 /** Bytes LevelDB gathers before it writes a table; a damaged log can lose no more than two of these. */
 export const writeBufferSize = 8 * 1024 * 1024
@@ -60,17 +63,6 @@ export interface CommitInfo {
   readonly hash: Uint8Array
 }
 
-/** A damaged or unusable database, with what to do about it. */
-export class StorageError extends UserError {
-  /** LevelDB could not open its own files; {@link Database.repair} may help. */
-  readonly repairable: boolean
-
-  constructor(message: string, options: { repairable?: boolean } = {}) {
-    super(message)
-    this.repairable = options.repairable ?? false
-  }
-}
-
 export class Database {
   readonly #level: Store
   #sequence = 0
@@ -107,13 +99,33 @@ export class Database {
       throw openFailure(error, directory)
     }
     const database = new Database(level)
-    await database.#findJournal()
+    try {
+      await database.#findJournal()
+    } catch (error) {
+      await database.close()
+      throw error
+    }
     return database
   }
 
-  /** Asks LevelDB to rebuild its own files from what it can still read. */
+  /** Opens a database to read what it holds, be its journal what it may. */
+  static async openDamaged(directory: string): Promise<Database> {
+    const level = new Level<Buffer, Buffer>(directory, { ...encodings, writeBufferSize, cacheSize, compression: false })
+    try {
+      await level.open()
+    } catch (error) {
+      throw openFailure(error, directory)
+    }
+    return new Database(level as unknown as Store)
+  }
+
+  /** Has LevelDB make its index of files again from the tables and logs in a directory. */
   static async repair(directory: string): Promise<void> {
-    await (Level as unknown as { repair(location: string): Promise<void> }).repair(directory)
+    try {
+      await (Level as unknown as { repair(location: string): Promise<void> }).repair(directory)
+    } catch (error) {
+      throw openFailure(error, directory)
+    }
   }
 
   get(key: Buffer): Buffer | undefined {
@@ -126,7 +138,7 @@ export class Database {
     try {
       stored = await this.#level.getMany(wanted, encodings)
     } catch (error) {
-      throw readFailure(error)
+      throw accessFailure(error, 'read')
     }
     return stored.map((value, i) => (value === undefined ? undefined : unseal(wanted[i] as Buffer, value)))
   }
@@ -137,7 +149,7 @@ export class Database {
     try {
       stored = await this.#level.iterator({ ...range, ...options, ...encodings }).all()
     } catch (error) {
-      throw readFailure(error)
+      throw accessFailure(error, 'read')
     }
     return stored.map(([key, value]) => [key, unseal(key, value)])
   }
@@ -147,7 +159,7 @@ export class Database {
     try {
       return await this.#level.keys({ ...range, ...encodings }).all()
     } catch (error) {
-      throw readFailure(error)
+      throw accessFailure(error, 'read')
     }
   }
 
@@ -161,7 +173,7 @@ export class Database {
         for (const [key, value] of rows) yield [key, unseal(key, value)]
       }
     } catch (error) {
-      throw readFailure(error)
+      throw accessFailure(error, 'read')
     } finally {
       await iterator.close()
     }
@@ -189,7 +201,7 @@ export class Database {
         yield rows.map(([key, value]) => [key, unseal(key, value)])
       }
     } catch (error) {
-      throw readFailure(error)
+      throw accessFailure(error, 'read')
     } finally {
       await iterator.close()
     }
@@ -200,7 +212,11 @@ export class Database {
    * resolves if `sync` is set, and survives a kill of the process in any case.
    */
   commit(changes: Changes, info: CommitInfo, options: { sync: boolean }): Promise<void> {
-    const write = this.#writing.then(() => this.#write(changes, info, options))
+    const write = this.#writing.then(() =>
+      this.#write(changes, info, options).catch((error: unknown) => {
+        throw accessFailure(error, 'written')
+      }),
+    )
     // Later writes must not go on as if a failed one had not been: none is made after it, and the node stops.
     this.#writing = write
     write.catch((error: unknown) => this.#fail(error))
@@ -225,7 +241,10 @@ export class Database {
     await this.#writing
     // Compacting an empty range makes LevelDB write its memory out first; there is no call for that alone.
     if (this.#level instanceof Level) {
-      await (this.#level as unknown as LevelExtras).compactRange(Buffer.of(0xff), Buffer.of(0xff, 0xff))
+      const compacting = (this.#level as unknown as LevelExtras).compactRange(Buffer.of(0xff), Buffer.of(0xff, 0xff))
+      await compacting.catch((error: unknown) => {
+        throw accessFailure(error, 'written')
+      })
     }
     await this.commit(new Map(), { ...info, kind: 'checkpoint' }, { sync: true })
   }
@@ -281,7 +300,7 @@ export class Database {
     try {
       return read()
     } catch (error) {
-      throw readFailure(error)
+      throw accessFailure(error, 'read')
     }
   }
 }
@@ -385,46 +404,4 @@ export async function digestOf(database: Database, tables: readonly number[]): P
     }
   }
   return sha256(digest.digest())
-}
-
-/** What mends a damage; the command line puts the directory in. */
-export const reindexHint = 'run: npx didledger chain reindex --data-dir DIR'
-
-/** The error that names a damage and the command that mends it. */
-export function damaged(what: string): StorageError {
-  return new StorageError(`the database is damaged: ${what}; ${reindexHint}`)
-}
-
-function causeCode(error: unknown): string {
-  const cause = error instanceof Error ? (error.cause ?? error) : error
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-}
-
-function causeMessage(error: unknown): string {
-  const cause = error instanceof Error ? (error.cause ?? error) : error
-  return cause instanceof Error ? cause.message : String(cause)
-}
-
-function openFailure(error: unknown, directory: string): Error {
-  const code = causeCode(error)
-  if (code === 'LEVEL_LOCKED') {
-    return new StorageError(`another process is using ${directory}; stop it, or choose another --data-dir`)
-  }
-  if (code === 'LEVEL_CORRUPTION') {
-    const message = `the database in ${directory} is damaged (${causeMessage(error)}); ${reindexHint}`
-    return new StorageError(message, { repairable: true })
-  }
-  const message = `the database in ${directory} cannot be opened (${causeMessage(error)})`
-  if (environmental.test(causeMessage(error))) {
-    return new StorageError(`${message}; look at its owner, its permissions and the free space`)
-  }
-  return new StorageError(`${message}; ${reindexHint}`, { repairable: true })
-}
-
-/** What the system has against opening a file that may be whole. */
-const environmental = /permission denied|not permitted|read-only file system|no space left|too many open files/i
-
-function readFailure(error: unknown): Error {
-  if (causeCode(error) !== 'LEVEL_CORRUPTION') return error instanceof Error ? error : new Error(String(error))
-  return damaged(causeMessage(error))
 }

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
-import { access, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { UserError } from '../errors.js'
 import { toHex } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
-import { damaged } from './database.js'
+import { damaged, fileFailure, onOwnFile } from './failure.js'
 
 /** Where a node keeps its files: `network.json` says whose they are, `chain` is the LevelDB, `peer.key` the identity, `admin.token` what its owner shows to be let in, `sign-….state` what a validator key signed. */
 export class DataDirectory {
@@ -23,20 +23,22 @@ export class DataDirectory {
     try {
       await makeDirectory(path)
     } catch (error) {
-      throw new UserError(`the data directory ${path} cannot be made: ${(error as Error).message}`)
+      const doing = `the data directory ${path} cannot be made`
+      const failure = fileFailure(error, doing)
+      throw failure instanceof UserError ? failure : new UserError(`${doing}: ${(error as Error).message}`)
     }
     const directory = new DataDirectory(path, false)
     await directory.#finishReplacing()
     return directory
   }
 
-  /** A directory that must hold a chain already. */
+  /** A directory that must hold a chain already, or a claim of one whose files are gone. */
   static async existing(path: string): Promise<DataDirectory> {
     const directory = new DataDirectory(path, false)
     await directory.#finishReplacing()
-    await access(directory.database).catch(() => {
+    if (!existsSync(directory.database) && !existsSync(directory.#claimFile)) {
       throw new UserError(`${path} holds no chain`)
-    })
+    }
     return directory
   }
 
@@ -52,6 +54,11 @@ export class DataDirectory {
     return sizes.reduce((sum, file) => sum + (file?.size ?? 0), 0)
   }
 
+  /** Where all that can be read of a damaged database is gathered. */
+  get salvaged(): string {
+    return `${this.database}.salvage`
+  }
+
   /** Where a database is built that will replace the one in use. */
   get rebuilt(): string {
     return `${this.database}.new`
@@ -60,9 +67,32 @@ export class DataDirectory {
   /** Puts the rebuilt database in the place of the one in use, which is kept under the returned name. */
   async replace(suffix: string): Promise<string> {
     const aside = `${this.database}.${suffix}`
+    await mkdir(this.database, { recursive: true })
     await rename(this.database, aside)
     await rename(this.rebuilt, this.database)
     return aside
+  }
+
+  /** How many runs of a node in a row, the last one among them, ended without stopping. */
+  async unfinishedRuns(): Promise<number> {
+    const text = await readFile(this.#runFile, 'utf8').catch(() => undefined)
+    if (text === undefined) return 0
+    return /^\d{1,6}\n$/.test(text) ? Number(text) : 1
+  }
+
+  /** Notes so many runs that have not ended; none where the last one stopped. */
+  async noteUnfinishedRuns(count: number): Promise<void> {
+    await onOwnFile(`${this.#runFile} cannot be written`, () =>
+      count === 0 ? rm(this.#runFile, { force: true }) : writeFile(this.#runFile, `${count}\n`),
+    )
+  }
+
+  get #runFile(): string {
+    return join(this.path, 'running')
+  }
+
+  get #claimFile(): string {
+    return join(this.path, 'network.json')
   }
 
   /** The second half of a {@link replace} that a kill cut short: the first half only follows a complete rebuild. */
@@ -89,11 +119,18 @@ export class DataDirectory {
    * whose database is `empty` although it held a chain before.
    */
   async claim(name: string, genesis: Hash, empty: boolean): Promise<void> {
-    const file = join(this.path, 'network.json')
-    const text = await readFile(file, 'utf8').catch(() => undefined)
+    const file = this.#claimFile
+    const text = await onOwnFile(`${file} cannot be read`, () =>
+      readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return undefined
+        throw error
+      }),
+    )
     if (text === undefined) {
-      await writeFile(`${file}.new`, `${JSON.stringify({ name, genesis: toHex(genesis) })}\n`, { flush: true })
-      await rename(`${file}.new`, file)
+      await onOwnFile(`${file} cannot be written`, async () => {
+        await writeFile(`${file}.new`, `${JSON.stringify({ name, genesis: toHex(genesis) })}\n`, { flush: true })
+        await rename(`${file}.new`, file)
+      })
       return
     }
     const held = parseClaim(text, file)

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import type { Random } from '../env.js'
 import { UserError } from '../errors.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
+import { onOwnFile } from './failure.js'
 
 const secretSize = 32
 
@@ -10,7 +11,11 @@ const secretSize = 32
  * The 32 bytes of a file that holds them in hex, made at the first start and readable by its owner alone. `what` names
  * them in the {@link UserError} about a file that holds something else.
  */
-export async function loadSecret(file: string, what: string, random: Random): Promise<Uint8Array> {
+export function loadSecret(file: string, what: string, random: Random): Promise<Uint8Array> {
+  return onOwnFile(`${file} cannot be read or written`, () => loadOrMake(file, what, random))
+}
+
+async function loadOrMake(file: string, what: string, random: Random): Promise<Uint8Array> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
     throw error

@@ -13,7 +13,7 @@ import { didMethod } from '../primitives/spec.js'
 import { type Outpoint, outpointKey, type Transaction } from '../primitives/transaction.js'
 import { payloadOf } from '../primitives/transaction-parts.js'
 import { eachInSlices, inSlices } from '../slices.js'
-import type { Overlay } from './database.js'
+import { damaged, type Overlay } from './database.js'
 import { DocumentReader, KnownDocuments } from './known-documents.js'
 import { type Balance, type DidHead, type DidOperationRow, type Key, keys, type Location, values } from './schema.js'
 
@@ -248,6 +248,6 @@ function distinct(entries: readonly { readonly programHash: ProgramHash }[]): Pr
 
 /** Rows that the database must hold, or it contradicts itself. */
 function present<T>(value: T | undefined, what: string): T {
-  if (value === undefined) throw new InvariantError(`${what} is missing from the database`)
+  if (value === undefined) throw damaged(`${what} is missing`)
   return value
 }

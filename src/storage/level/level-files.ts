@@ -1,0 +1,149 @@
+import { closeSync, existsSync, fstatSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
+import { join } from 'node:path'
+import { readLog } from './log-records.js'
+import { type Manifest, readManifest } from './manifest.js'
+import { checkTable, type TableBytes, type TableState } from './table-file.js'
+
+/** The files of a LevelDB directory, read without LevelDB: what is damaged may make it abort the process. */
+
+/** A file that is not as it was written. */
+export interface FileDamage {
+  readonly file: string
+  readonly what: string
+}
+
+export interface LevelFiles {
+  /** Names of all tables, of the latest first. */
+  readonly tables: readonly string[]
+  readonly logs: readonly string[]
+  /** What MANIFEST says; undefined where it cannot be read. */
+  readonly manifest: Manifest | undefined
+  readonly damages: readonly FileDamage[]
+}
+
+/** What the files of a directory are, and what is wrong with those that name the others. An absent directory has none. */
+export function levelFiles(directory: string): LevelFiles {
+  const names = existsSync(directory) ? readdirSync(directory) : []
+  const tables = names.filter((name) => /^\d+\.(ldb|sst)$/.test(name)).sort((a, b) => numberOf(b) - numberOf(a))
+  const logs = names.filter((name) => /^\d+\.log$/.test(name))
+  const written = tables.length > 0 || logs.length > 0 || names.some((name) => /^(MANIFEST-\d+|CURRENT)$/.test(name))
+  if (!written) return { tables, logs, manifest: undefined, damages: [] }
+  const read = readCurrent(directory)
+  if ('what' in read) return { tables, logs, manifest: undefined, damages: [read] }
+  const { log, tables: sizes } = read
+  const damages: FileDamage[] = []
+  const found = new Set(tables.map(numberOf))
+  for (const number of sizes.keys()) {
+    if (!found.has(number)) damages.push({ file: tableName(number), what: 'is missing' })
+  }
+  const needed = `${String(log).padStart(6, '0')}.log`
+  if (log > 0 && !logs.some((name) => numberOf(name) === log)) damages.push({ file: needed, what: 'is missing' })
+  return { tables, logs, manifest: read, damages }
+}
+
+function readCurrent(directory: string): Manifest | FileDamage {
+  const damage = (file: string, what: string): FileDamage => ({ file, what })
+  const current = readIfThere(join(directory, 'CURRENT'))?.toString('latin1')
+  if (current === undefined) return damage('CURRENT', 'is missing')
+  const [, name] = /^(MANIFEST-\d+)\n$/.exec(current) ?? []
+  if (name === undefined) return damage('CURRENT', 'names no MANIFEST')
+  const bytes = readIfThere(join(directory, name))
+  if (bytes === undefined) return damage(name, 'is missing')
+  const { records, damaged } = readLog(bytes)
+  if (damaged) return damage(name, 'is not as it was written')
+  if (records.length === 0) return damage(name, 'is empty')
+  try {
+    return readManifest(records)
+  } catch (error) {
+    if (error instanceof RangeError) return damage(name, `holds ${error.message}`)
+    throw error
+  }
+}
+
+/**
+ * Looks at the tables in use, the latest first: at the indexes of all, and at the data of so many bytes. Yields what is
+ * damaged, and undefined between two tables, so that the caller can give way.
+ */
+export function* damagedTables(
+  directory: string,
+  { tables, manifest }: LevelFiles,
+  dataBytes: number,
+): Generator<FileDamage | undefined, void, void> {
+  let left = dataBytes
+  for (const name of tables) {
+    const size = manifest?.tables.get(numberOf(name))
+    // A table that is not in use is the rest of a write that was cut short.
+    if (size === undefined) continue
+    yield withTable(join(directory, name), (file) => {
+      if (file.size !== size) return { file: name, what: `has ${file.size} bytes instead of ${size}` }
+      const data = left > 0
+      if (data) left -= size
+      const state = checkTable(data ? wholeOf(file) : file, { data })
+      return state.damaged ? { file: name, what: wordsOf(state) } : undefined
+    })
+  }
+}
+
+/** What of a table is lost. */
+export function wordsOf({ readable, lost }: TableState): string {
+  if (lost === undefined) return 'has no readable index'
+  return lost === 0 ? 'has no readable filter' : `has ${lost} of ${lost + readable.length} blocks that cannot be read`
+}
+
+/** Runs with the bytes of a table; those that the disk refuses to give read as zeros. */
+export function withTable<T>(path: string, run: (file: TableBytes) => T): T {
+  const descriptor = openSync(path, 'r')
+  try {
+    return run({ size: fstatSync(descriptor).size, read: (offset, length) => readPart(descriptor, offset, length) })
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** The same bytes, read at once. */
+export function wholeOf({ size, read }: TableBytes): TableBytes {
+  const bytes = read(0, size)
+  return { size: bytes.length, read: (offset, length) => bytes.subarray(Math.max(0, offset), offset + length) }
+}
+
+/** Bytes that are read, or skipped, at once where the disk refuses some. */
+const sectorSize = 4096
+
+/** Reads of a file; a test passes its own. */
+export type ReadAt = (descriptor: number, bytes: Uint8Array, at: number, length: number, offset: number) => number
+
+/** Part of a file, shorter where it ends; zeros stand for what the disk cannot read. */
+export function readPart(descriptor: number, offset: number, length: number, readAt: ReadAt = readSync): Uint8Array {
+  if (offset < 0) return new Uint8Array(0)
+  const bytes = new Uint8Array(length)
+  let got = 0
+  let step = length
+  while (got < length) {
+    const wanted = Math.min(step, length - got)
+    try {
+      const read = readAt(descriptor, bytes, got, wanted, offset + got)
+      if (read === 0) break
+      got += read
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EIO') throw error
+      if (step > sectorSize) step = sectorSize
+      else got += wanted
+    }
+  }
+  return bytes.subarray(0, got)
+}
+
+export function readIfThere(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+const tableName = (number: number): string => `${String(number).padStart(6, '0')}.ldb`
+
+function numberOf(name: string): number {
+  return Number.parseInt(name, 10)
+}

@@ -1,0 +1,64 @@
+import { copyFile, link, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setImmediate as giveWay } from 'node:timers/promises'
+import { checkTable, mendTable } from './table-file.js'
+import { type FileDamage, levelFiles, readIfThere, wholeOf, withTable, wordsOf } from './level-files.js'
+import { readLog, writeLog } from './log-records.js'
+
+/** What became of the files of a database. */
+export interface Salvage {
+  /** What of them cannot be read any more. */
+  readonly damages: readonly FileDamage[]
+  /** Whether LevelDB must build its index of files again. */
+  readonly repair: boolean
+}
+
+/**
+ * Makes a directory of all that can be read of a damaged database: whole files by hard links, of a damaged table its whole
+ * blocks, of a damaged log its whole records. What is then in it LevelDB reads without aborting the process. The
+ * database itself stays as it is. Throws what the system has against it.
+ */
+export async function salvage(from: string, into: string): Promise<Salvage> {
+  await rm(into, { recursive: true, force: true })
+  await mkdir(into, { recursive: true })
+  const files = levelFiles(from)
+  const damages = [...files.damages]
+  let repair = files.manifest === undefined || files.damages.some(({ file }) => /\.ldb$/.test(file))
+  for (const name of files.tables) {
+    const size = files.manifest?.tables.get(Number.parseInt(name, 10))
+    if (files.manifest !== undefined && size === undefined) continue
+    const mended = withTable(join(from, name), (file) => {
+      const bytes = wholeOf(file)
+      const state = checkTable(bytes, { data: true })
+      const resized = size !== undefined && file.size !== size
+      return state.damaged || resized ? { state, bytes: mendTable(bytes, state) } : undefined
+    })
+    if (mended === undefined) {
+      await linkOrCopy(join(from, name), join(into, name))
+    } else {
+      damages.push({ file: name, what: wordsOf(mended.state) })
+      repair = true
+      if (mended.state.readable.length > 0) await writeFile(join(into, name), mended.bytes)
+    }
+    await giveWay()
+  }
+  for (const name of files.logs) {
+    const { records, damaged } = readLog(readIfThere(join(from, name)) ?? new Uint8Array(0))
+    if (damaged) damages.push({ file: name, what: `has records that cannot be read; ${records.length} can` })
+    // LevelDB's repair takes records without a look at their checksums: a torn last one must not be there.
+    await writeFile(join(into, name), writeLog(records))
+  }
+  if (!repair) {
+    const current = readIfThere(join(from, 'CURRENT')) as Buffer
+    const manifest = current.toString('latin1').trim()
+    await linkOrCopy(join(from, manifest), join(into, manifest))
+    await writeFile(join(into, 'CURRENT'), current)
+  }
+  const empty = (await readdir(into)).length === 0
+  return { damages, repair: repair && !empty }
+}
+
+async function linkOrCopy(from: string, to: string): Promise<void> {
+  // Not every file system has hard links.
+  await link(from, to).catch(() => copyFile(from, to))
+}
