@@ -4,25 +4,28 @@ import { concat } from '../primitives/bytes.js'
 import { Reader, Writer } from '../primitives/codec.js'
 import type { Hash } from '../primitives/hash.js'
 import { Transaction } from '../primitives/transaction.js'
-import { damaged, type Database } from '../storage/database.js'
+import { damaged, type NewestRows } from '../storage/database.js'
 import { keys, transactionRange } from '../storage/schema.js'
 import type { RowReader } from '../storage/state.js'
-import type { KnownHeader } from './headers.js'
+import type { Headers, KnownHeader } from './headers.js'
+
+/** Anything that ranges of rows can be read from. */
+export type RangeReader = Pick<NewestRows, 'rows'>
 
 /** A block of the active chain, put together from its rows. */
-export async function readBlock(database: Database, known: KnownHeader): Promise<Block> {
+export async function readBlock(database: RangeReader, known: KnownHeader): Promise<Block> {
   const transactions = (await transactionRows(database, known)).map((bytes) => Transaction.fromBytes(bytes))
   return new Block(known.header, readAuxPow(new Reader(known.auxPow)), transactions)
 }
 
 /** The bytes of a block of the active chain, put together from its rows; none of its transactions is decoded. */
-export async function readBlockBytes(database: Database, known: KnownHeader): Promise<Uint8Array> {
+export async function readBlockBytes(database: RangeReader, known: KnownHeader): Promise<Uint8Array> {
   const transactions = await transactionRows(database, known)
   const head = fullHeaderBytes(known.header, readAuxPow(new Reader(known.auxPow)))
   return concat(head, new Writer(4).u32(transactions.length).finish(), ...transactions)
 }
 
-async function transactionRows(database: Database, known: KnownHeader): Promise<Uint8Array[]> {
+async function transactionRows(database: RangeReader, known: KnownHeader): Promise<Uint8Array[]> {
   const rows = await database.rows(transactionRange(known.header.height))
   if (rows.length !== known.transactionCount) {
     throw damaged(`${rows.length} of ${known.transactionCount} transactions of ${known.header.id} are there`)
@@ -33,6 +36,28 @@ async function transactionRows(database: Database, known: KnownHeader): Promise<
 /** The bytes of a block off the active chain; undefined where they are not kept. */
 export function sideBodyRow(rows: RowReader, hash: Hash): Uint8Array | undefined {
   return rows.get(keys.sideBody(hash))
+}
+
+/**
+ * A block on the active chain or off it; undefined where its body is not kept. A reorganisation that moves it meanwhile is
+ * noticed, and it is read again.
+ */
+export async function bodyOf(
+  database: RangeReader & RowReader,
+  headers: Headers,
+  hash: Hash,
+): Promise<Block | undefined> {
+  for (;;) {
+    const known = headers.get(hash)
+    if (known?.status !== 'active' && known?.status !== 'side') return undefined
+    const unmoved = () => headers.get(hash)?.status === known.status
+    try {
+      const block = known.status === 'active' ? await readBlock(database, known) : readSideBody(database, hash)
+      if (unmoved()) return block
+    } catch (error) {
+      if (unmoved()) throw error
+    }
+  }
 }
 
 /** A block off the active chain. */

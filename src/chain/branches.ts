@@ -2,17 +2,17 @@ import { RuleError } from '../errors.js'
 import type { Block } from '../primitives/block.js'
 import { Overlay } from '../storage/database.js'
 import { type BlockStatus, keys } from '../storage/schema.js'
-import { readSideBody } from './bodies.js'
-import type { BlockEvent, ChainChange } from './change.js'
-import { connectInto } from './connect.js'
-import { disconnectInto } from './disconnect.js'
 import type { Headers, KnownHeader } from './headers.js'
 import { chainWorkOf, type NewBlock, putRecord, putStatus } from './records.js'
+import { type Abandoned, Reorganisation, type ReorganisationOptions, type Reorganised } from './reorganise.js'
 import type { Checking } from './run.js'
 import { sideBlockLimit, SideBlocks } from './side.js'
 
 /** Blocks that a reorganisation may take back. */
 export const reorganisationDepth = 288
+
+/** What others have to do with a reorganisation. */
+export type ReorganisationParts = Pick<ReorganisationOptions, 'foresee' | 'stage'>
 
 export interface BranchesOptions extends Checking {
   readonly headers: Headers
@@ -22,14 +22,6 @@ export interface BranchesOptions extends Checking {
   commit(overlay: Overlay): Promise<void>
   /** The number of the next block to come. */
   arrival(): number
-}
-
-/** A change to another branch, not written yet. */
-export interface BranchChange {
-  readonly overlay: Overlay
-  readonly change: ChainChange
-  /** To be called once it is written. */
-  settle(): void
 }
 
 /** The blocks off the active chain of a chain without validators, and the way from one branch to another. */
@@ -63,38 +55,25 @@ export class Branches {
   }
 
   /**
-   * Leaves the active chain where the branch of `block` left it and follows the branch. When a block below it breaks a rule,
-   * everything from there on is marked and it rejects with a {@link BranchError}.
+   * Leaves the active chain where the branch of `block` left it and follows the branch; resolves when it is on disk. When a
+   * block of it breaks a rule, everything is taken back, that block and those above it are marked, and it rejects with a
+   * {@link BranchError}. Readers are to be held meanwhile.
    */
-  async switchTo(block: Block, record: NewBlock): Promise<BranchChange> {
-    const { database, headers } = this.#options
-    const overlay = new Overlay(database)
-    const branch = this.#branchOf(record.parent)
-    const fork = branch.length === 0 ? record.parent : headers.known((branch[0] as KnownHeader).header.previous)
-    const going = this.#above(fork.header.height)
-    const disconnected = await disconnectInto(overlay, database, going, (gone, body) => {
-      overlay.put(keys.sideBody(gone.header.hash), body.bytes)
-      putStatus(overlay, gone, 'side')
-    })
-    const connected: BlockEvent[] = []
-    for (const [i, known] of branch.entries()) {
-      const body = readSideBody(database, known.header.hash)
-      try {
-        connected.push(await connectInto(overlay, body, this.#options))
-      } catch (error) {
-        if (error instanceof RuleError) await this.#refuse(branch.slice(i), block, record, error)
-        throw error
-      }
-      overlay.del(keys.sideBody(known.header.hash))
-      putStatus(overlay, known, 'active')
+  async switchTo(block: Block, record: NewBlock, parts: ReorganisationParts): Promise<Reorganised> {
+    const stage = (overlay: Overlay) => {
+      this.#putRecord(overlay, block, record, 'side')
+      overlay.put(keys.sideBody(block.header.hash), block.bytes)
     }
-    connected.push(await connectInto(overlay, block, this.#options))
-    this.#putRecord(overlay, block, record, 'active')
-    const settle = () => {
-      going.forEach((known) => this.#side.add(known))
-      branch.forEach((known) => this.#side.remove(known))
+    const way = { from: this.#options.tip().header, to: block.header }
+    const end = await Reorganisation.run({ ...this.#options, ...parts }, way, { bytes: record.size, stage })
+    this.#side.add(record)
+    if ('rule' in end) {
+      end.broken.forEach((known) => this.#side.remove(known))
+      throw new BranchError(end)
     }
-    return { overlay, change: { disconnected, connected }, settle }
+    end.disconnected.forEach((known) => this.#side.add(known))
+    end.connected.forEach((known) => this.#side.remove(known))
+    return end
   }
 
   async keepAside(block: Block, record: NewBlock): Promise<void> {
@@ -129,48 +108,20 @@ export class Branches {
     if (this.#side.full) throw new RuleError('block-unsettled-full')
   }
 
-  async #refuse(broken: KnownHeader[], top: Block, record: NewBlock, error: RuleError): Promise<never> {
-    const { database, commit, headers } = this.#options
-    const overlay = new Overlay(database)
-    for (const known of broken) {
-      putStatus(overlay, known, 'invalid')
-      overlay.del(keys.sideBody(known.header.hash))
-    }
-    this.#putRecord(overlay, top, record, 'invalid')
-    await commit(overlay)
-    headers.forget(broken.map(({ header }) => header.hash))
-    broken.forEach((known) => this.#side.remove(known))
-    throw new BranchError(error)
-  }
-
   #putRecord(overlay: Overlay, block: Block, record: NewBlock, status: BlockStatus): void {
     const { size } = record
     putRecord(overlay, block, { chainWork: chainWorkOf(block, record), size, status, arrival: this.#options.arrival() })
   }
-
-  /** The blocks from the fork, exclusive, up to `top`, inclusive, that are off the active chain. */
-  #branchOf(top: KnownHeader): KnownHeader[] {
-    const { headers } = this.#options
-    const branch: KnownHeader[] = []
-    for (let known = top; known.status !== 'active'; known = headers.known(known.header.previous)) branch.unshift(known)
-    return branch
-  }
-
-  /** The active blocks above a height, newest first. */
-  #above(floor: number): KnownHeader[] {
-    const { headers, tip } = this.#options
-    const above: KnownHeader[] = []
-    for (let { height } = tip().header; height > floor; height--) above.push(headers.activeAt(height))
-    return above
-  }
 }
 
-/** A branch broke a rule below its newest block: everything is marked already. */
+/** A branch broke a rule: everything is where it was, and what is `broken` is marked already. */
 export class BranchError extends Error {
   readonly rule: RuleError
+  readonly broken: readonly KnownHeader[]
 
-  constructor(rule: RuleError) {
+  constructor({ rule, broken }: Abandoned) {
     super(rule.message)
     this.rule = rule
+    this.broken = broken
   }
 }

@@ -21,12 +21,14 @@ import { StoredState } from '../storage/state.js'
 import { AssumedConfirms } from './assumed-confirms.js'
 import { Headers, type KnownHeader } from './headers.js'
 import { Branches, BranchError } from './branches.js'
-import type { BlockEvent, ChainChange, ChainFollower, ChainWriter, Restoration } from './change.js'
+import type { BlockEvent, ChainChange, ChainFollower, ChainWriter, HeldBlock, Restoration } from './change.js'
 import { connectInto } from './connect.js'
+import { bodyOf } from './bodies.js'
 import { disconnectInto, rewindBlocks, rewindBytes } from './disconnect.js'
 import { JobQueue } from './queue.js'
 import { PreparedBlocks } from './prepared.js'
 import { BlockRunError, checkConfirmOf, checkPlace, type Checking, connectRun, type IncomingBlock } from './run.js'
+import { putTip, Reorganisation, type Reorganised } from './reorganise.js'
 import { chainWorkOf, genesisInto, type NewBlock, putRecord } from './records.js'
 import { runInSlices } from '../slices.js'
 
@@ -44,6 +46,8 @@ export interface ChainOptions {
   readonly signatures: SignatureCache
   readonly clock: Clock
   readonly log: Log
+  /** Bytes of blocks that a batch of a reorganisation takes; tests need few. */
+  readonly reorganisationBytes?: number
 }
 
 interface ChainEvents {
@@ -73,6 +77,8 @@ export class Chain {
   readonly #followers: ChainFollower[] = []
   #tip!: KnownHeader
   #branches!: Branches
+  /** Why the writer does nothing any more: its rows may be between two tips. */
+  #stuck: Error | undefined
 
   private constructor(options: ChainOptions) {
     this.#options = options
@@ -91,7 +97,7 @@ export class Chain {
     const chain = new Chain(options)
     const tipRow = options.database.get(keys.meta('tip'))
     if (tipRow === undefined) await chain.#writeGenesis()
-    else chain.#resume(values.tip.decode(tipRow).hash)
+    else await chain.#resume(values.tip.decode(tipRow).hash)
     chain.#branches = await Branches.open({
       ...chain.#checking,
       headers: chain.headers,
@@ -102,7 +108,7 @@ export class Chain {
     return chain
   }
 
-  #resume(tipHash: Hash): void {
+  async #resume(tipHash: Hash): Promise<void> {
     const first = this.headers.activeHash(0)
     if (first === undefined) throw damaged('the genesis block is gone')
     if (!equalBytes(first, this.genesis.header.hash)) {
@@ -119,6 +125,29 @@ export class Chain {
     }
     this.#checkNextValidators(height)
     this.#tip = tip
+    await this.#finishReorganisation()
+  }
+
+  /** Goes on with a reorganisation that a stop cut short, before there is any reader. */
+  async #finishReorganisation(): Promise<void> {
+    try {
+      const end = await Reorganisation.resume(this.#checking)
+      if (end === undefined) return
+      const from = this.#tip.header
+      this.headers.clear()
+      const row = this.database.get(keys.meta('tip'))
+      if (row === undefined) throw damaged('the row of the tip is gone')
+      this.#tip = this.headers.known(values.tip.decode(row).hash)
+      const { id, height } = this.#tip.header
+      const ended = 'rule' in end ? 'taken back' : 'finished'
+      this.#options.log.info(
+        { from: from.height, height, hash: id },
+        `a reorganisation that a stop cut short was ${ended}`,
+      )
+    } catch (error) {
+      // What it needs was there when it began.
+      throw error instanceof InvariantError ? damaged(error.message) : error
+    }
   }
 
   /** The block at the tip names those who confirm the next one: with others nobody who comes later could connect it. */
@@ -187,18 +216,24 @@ export class Chain {
   /** Waits for the writer and leaves a clean point behind. */
   async close(): Promise<void> {
     await this.#queue.idle()
+    // Between two tips: the next start goes on from the last batch.
+    if (this.#stuck !== undefined) return
     await this.database.checkpoint({ height: this.#tip.header.height, hash: this.#tip.header.hash })
   }
 
+  /** Reports that a part which follows the chain cannot go on: the node stops. */
+  fail(error: unknown): void {
+    const failure = error instanceof Error ? error : new Error(String(error))
+    this.#options.log.error({ error: failure.message }, 'the chain cannot go on')
+    this.events.emit('fatal', failure)
+  }
+
   async #guard<T>(job: () => Promise<T>): Promise<T> {
+    if (this.#stuck !== undefined) throw this.#stuck
     try {
       return await job()
     } catch (error) {
-      if (!(error instanceof RuleError || error instanceof BlockRunError)) {
-        const failure = error instanceof Error ? error : new Error(String(error))
-        this.#options.log.error({ error: failure.message }, 'the chain cannot go on')
-        this.events.emit('fatal', failure)
-      }
+      if (!(error instanceof RuleError || error instanceof BlockRunError)) this.fail(error)
       throw error
     }
   }
@@ -265,7 +300,7 @@ export class Chain {
 
   async #connected(
     overlay: Overlay,
-    event: BlockEvent,
+    event: HeldBlock,
     record: NewBlock,
     confirm: Uint8Array | undefined,
   ): Promise<void> {
@@ -273,13 +308,50 @@ export class Chain {
     const chainWork = chainWorkOf(block, record)
     putRecord(overlay, block, { chainWork, size: record.size, status: 'active', arrival: this.#arrival })
     if (confirm !== undefined) overlay.put(keys.confirm(block.header.hash), confirm)
-    await this.#change(overlay, { disconnected: [], connected: [event] }, { kind: 'block', top: block.header })
+    await this.#change(overlay, changeOf({ connected: [event] }), { kind: 'block', top: block.header })
   }
 
   async #reorganise(block: Block, record: NewBlock): Promise<void> {
-    const { overlay, change, settle } = await this.#branches.switchTo(block, record)
-    await this.#change(overlay, change, { kind: 'reorganisation', top: block.header })
-    settle()
+    // Until the last batch is in, readers see the old tip alone; then they see the new one in a single turn.
+    this.database.hold()
+    let change: ChainChange | undefined
+    const foresee = async (next: Block) => {
+      for (const follower of this.#followers) await follower.foresee?.(next)
+    }
+    const stage = (overlay: Overlay, reorganised: Reorganised) => {
+      change = this.#changeBetween(reorganised)
+      for (const follower of this.#followers) follower.stage(overlay, change)
+    }
+    let moved: readonly KnownHeader[]
+    try {
+      const { disconnected, connected } = await this.#branches.switchTo(block, record, { foresee, stage })
+      moved = [...disconnected, ...connected]
+    } catch (error) {
+      if (!(error instanceof BranchError)) {
+        this.#stuck = error instanceof Error ? error : new Error(String(error))
+        throw error
+      }
+      this.database.release()
+      this.headers.forget(error.broken.map(({ header }) => header.hash))
+      throw error
+    }
+    this.database.release()
+    this.headers.forget(moved.map(({ header }) => header.hash))
+    this.#tip = this.headers.known(block.header.hash)
+    await this.#follow(change as ChainChange, this.#followers)
+  }
+
+  #changeBetween({ disconnected, connected }: Reorganised): ChainChange {
+    const event = ({ header }: KnownHeader): BlockEvent => ({
+      header,
+      dids: [],
+      read: async () => {
+        const body = await bodyOf(this.database, this.headers, header.hash)
+        if (body === undefined) throw new InvariantError('a block that a reorganisation moved is not in the database')
+        return body
+      },
+    })
+    return { reorganised: true, disconnected: disconnected.map(event), connected: connected.map(event) }
   }
 
   async #acceptRun(incoming: readonly IncomingBlock[], assumed: boolean): Promise<number> {
@@ -292,7 +364,7 @@ export class Chain {
     const { connected, failure } = await connectRun(run, this.#tip, parts, { assumed })
     const top = connected.at(-1)?.block.header
     if (assumed && top !== undefined) this.assumedConfirms.stage(overlay, top.height)
-    if (top !== undefined) await this.#change(overlay, { disconnected: [], connected }, { kind: 'block', top })
+    if (top !== undefined) await this.#change(overlay, changeOf({ connected }), { kind: 'block', top })
     if (failure === undefined) return incoming.length
     // Alone it breaks the same rule, and is marked for it.
     const broken = run[connected.length] as IncomingBlock
@@ -314,7 +386,7 @@ export class Chain {
       const top = this.headers.activeAt(this.#tip.header.height - going.length).header
       done = top.height === target.header.height
       const restoring = done ? restorations : []
-      await this.#change(overlay, { disconnected, connected: [] }, { kind: 'rewind', top, restoring })
+      await this.#change(overlay, changeOf({ disconnected }), { kind: 'rewind', top, restoring })
     }
   }
 
@@ -333,8 +405,7 @@ export class Chain {
 
   async #commit(overlay: Overlay, tip: Header, kind: JournalKind): Promise<void> {
     const { hash, height } = tip
-    overlay.put(keys.meta('tip'), values.tip.encode({ hash, height }))
-    overlay.put(keys.meta('upgrades'), this.spec.upgradesDigest(height))
+    putTip(overlay, this.spec, tip)
     await overlay.commit({ kind, hash, height }, { sync: true })
   }
 
@@ -346,11 +417,15 @@ export class Chain {
     for (const part of [...followers, ...restoring]) part.stage(overlay, change)
     await this.#commit(overlay, top, kind)
     // The tip is read anew, also where it was the tip before: what is kept for a tip goes when the object is another.
-    this.headers.forget([...moved.map(({ block }) => block.header.hash), top.hash])
+    this.headers.forget([...moved.map(({ header }) => header.hash), top.hash])
     this.#tip = this.headers.known(top.hash)
     await Promise.all(restoring.map((part) => part.follow()))
+    if (moved.length > 0) await this.#follow(change, followers)
+  }
+
+  async #follow(change: ChainChange, followers: readonly ChainFollower[]): Promise<void> {
     for (const follower of followers) await follower.follow(change)
-    if (moved.length > 0) this.events.emit('change', change)
+    this.events.emit('change', change)
   }
 
   async #writeGenesis(): Promise<void> {
@@ -363,6 +438,14 @@ export class Chain {
   #isTip(known: KnownHeader): boolean {
     return equalBytes(known.header.hash, this.#tip.header.hash)
   }
+}
+
+/** A change that one batch makes. */
+function changeOf({
+  disconnected = [],
+  connected = [],
+}: Partial<Record<'disconnected' | 'connected', readonly HeldBlock[]>>): ChainChange {
+  return { reorganised: false, disconnected, connected }
 }
 
 function passRuleError(error: unknown): void {

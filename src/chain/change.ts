@@ -1,23 +1,41 @@
 import type { Block } from '../primitives/block.js'
 import type { Hash } from '../primitives/hash.js'
+import type { Header } from '../primitives/header.js'
 import type { Overlay } from '../storage/database.js'
 
 /** A block that became part of the active chain, or ceased to be. */
 export interface BlockEvent {
-  readonly block: Block
-  /** DIDs that its operations changed; of a disconnected block not listed. */
+  readonly header: Header
+  /** The block, of a change that is one batch of bounded size. A reorganisation holds none: {@link read} does. */
+  readonly block?: Block
+  /** DIDs that its operations changed; of a disconnected block, and of one that a reorganisation connects, not listed. */
   readonly dids: readonly string[]
+  /** The block, from its rows where it is not held. To be read before the next change. */
+  read(): Promise<Block>
+}
+
+/** A block whose change is one batch. */
+export interface HeldBlock extends BlockEvent {
+  readonly block: Block
+}
+
+export function heldBlock(block: Block, dids: readonly string[] = []): HeldBlock {
+  return { header: block.header, block, dids, read: () => Promise.resolve(block) }
 }
 
 /** One change of the active chain: what went, newest first, and what came, oldest first. */
 export interface ChainChange {
+  /** Whether it may be of any size: then its blocks are not held. */
+  readonly reorganised: boolean
   readonly disconnected: readonly BlockEvent[]
   readonly connected: readonly BlockEvent[]
 }
 
 /** A part that keeps rows of its own in step with the chain. */
 export interface ChainFollower {
-  /** Adds rows to the batch that makes the change. */
+  /** Looks at a block that a reorganisation is about to connect; readers still see the old branch, and may go on seeing it. */
+  foresee?(block: Block): Promise<void>
+  /** Adds rows to the batch that makes the change, the last one of a reorganisation. */
   stage(overlay: Overlay, change: ChainChange): void
   /** Follows a change that is on disk; the next one waits for it. */
   follow(change: ChainChange): Promise<void>

@@ -10,7 +10,7 @@ import type { Overlay } from '../storage/database.js'
 import type { KnownDocuments } from '../storage/known-documents.js'
 import { keys } from '../storage/schema.js'
 import { coinKeysOf, putConnected, StoredState } from '../storage/state.js'
-import type { BlockEvent } from './change.js'
+import { heldBlock, type HeldBlock } from './change.js'
 
 /** What connecting a block needs beside the block. */
 export interface Connecting {
@@ -26,14 +26,14 @@ export async function connectInto(
   block: Block,
   { sanity, verifier, signatures, documents }: Connecting,
   { assumed = false } = {},
-): Promise<BlockEvent> {
+): Promise<HeldBlock> {
   // Other threads verify while this one goes on; the overlay only gathers rows and is dropped if a signature fails.
   const running = new RunningChecks(verifier)
   const verify = (checks: readonly SignatureCheck[], tx: Transaction) => running.add(signatures.unknown(checks), tx)
   const connected = await connectOn(overlay, block, { sanity, documents }, assumed ? undefined : verify)
   await Promise.all([running.finish(), putConnected(overlay, block, connected)])
   overlay.put(keys.active(block.header.height), block.header.hash)
-  return { block, dids: [...connected.state.dids.keys()] }
+  return heldBlock(block, [...connected.state.dids.keys()])
 }
 
 /** Connects a block on an overlay; `verify` gets the signature checks of each transaction as they are found. */

@@ -1,9 +1,9 @@
 import type { Block } from '../primitives/block.js'
-import type { Database, Overlay } from '../storage/database.js'
+import type { Overlay } from '../storage/database.js'
 import { keys } from '../storage/schema.js'
 import { putDisconnected } from '../storage/state.js'
-import { readBlock } from './bodies.js'
-import type { BlockEvent } from './change.js'
+import { type RangeReader, readBlock } from './bodies.js'
+import { heldBlock, type HeldBlock } from './change.js'
 import type { KnownHeader } from './headers.js'
 
 /** Blocks that one batch of a rewind takes back. */
@@ -17,17 +17,17 @@ export const rewindBytes = 16 * 1024 * 1024
  */
 export async function disconnectInto(
   overlay: Overlay,
-  database: Database,
+  rows: RangeReader,
   blocks: readonly KnownHeader[],
   leave: (known: KnownHeader, body: Block) => void,
-): Promise<BlockEvent[]> {
-  const events: BlockEvent[] = []
+): Promise<HeldBlock[]> {
+  const events: HeldBlock[] = []
   for (const known of blocks) {
-    const body = await readBlock(database, known)
+    const body = await readBlock(rows, known)
     await putDisconnected(overlay, body)
     overlay.del(keys.active(known.header.height))
     leave(known, body)
-    events.push({ block: body, dids: [] })
+    events.push(heldBlock(body))
   }
   return events
 }

@@ -42,6 +42,11 @@ export class Headers {
     for (const hash of hashes) this.#cache.delete(mapKey(hash))
   }
 
+  /** Forgets all of them. */
+  clear(): void {
+    this.#cache.clear()
+  }
+
   /** The hash of the active block at a height; undefined above the tip. */
   activeHash(height: number): Hash | undefined {
     return this.#rows.get(keys.active(height))

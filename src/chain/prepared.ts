@@ -1,6 +1,6 @@
 import { equalBytes } from '../primitives/bytes.js'
 import type { Overlay } from '../storage/database.js'
-import type { BlockEvent } from './change.js'
+import type { HeldBlock } from './change.js'
 import type { KnownHeader } from './headers.js'
 
 /** Blocks of one height whose outcome is kept. Each holds its rows in memory. */
@@ -11,7 +11,7 @@ export interface PreparedBlock {
   readonly bytes: Uint8Array
   readonly tip: KnownHeader
   readonly overlay: Overlay
-  readonly event: BlockEvent
+  readonly event: HeldBlock
 }
 
 /** What trial connects on top of the tip came to. The oldest goes first, and all of them with the tip. */

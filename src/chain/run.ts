@@ -14,7 +14,7 @@ import type { Header } from '../primitives/header.js'
 import { runInSlices } from '../slices.js'
 import { type Database, Overlay } from '../storage/database.js'
 import { keys } from '../storage/schema.js'
-import type { BlockEvent } from './change.js'
+import type { HeldBlock } from './change.js'
 import { type Connecting, connectInto } from './connect.js'
 import { type Headers, type KnownHeader, runAncestry } from './headers.js'
 import { putRecord } from './records.js'
@@ -80,7 +80,7 @@ export async function checkConfirmOf(
 /** What a run of blocks leads to: everything up to the first block that breaks a rule. */
 export interface ConnectedRun {
   readonly overlay: Overlay
-  readonly connected: readonly BlockEvent[]
+  readonly connected: readonly HeldBlock[]
   readonly failure?: RuleError
 }
 
@@ -95,7 +95,7 @@ export async function connectRun(
   { assumed }: { readonly assumed: boolean },
 ): Promise<ConnectedRun> {
   const { overlay, headers, sanity } = checking
-  const connected: BlockEvent[] = []
+  const connected: HeldBlock[] = []
   const run: Header[] = []
   let { chainWork } = tip
   try {

@@ -74,7 +74,7 @@ export class VirtualClock implements Clock, ChainFollower {
   }
 
   stage(overlay: Overlay, { connected }: ChainChange): void {
-    const time = connected.at(-1)?.block.header.time ?? 0
+    const time = connected.at(-1)?.header.time ?? 0
     // A later one was under way when it was asked for, and has made it pointless.
     if (time >= (this.#nextBlockTime ?? Infinity)) this.#nextBlockTime = undefined
     // A block set ahead takes the clock with it.

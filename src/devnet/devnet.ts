@@ -191,6 +191,7 @@ export class Devnet {
   snapshot(): Promise<number> {
     const { chain, mempool, clock } = this.#options
     return chain.exclusive(async () => {
+      await mempool.settled()
       const pool = Array.from(mempool.entries(), ({ transaction, arrival }) => ({ transaction, arrival }))
       return this.#snapshots.add({ tip: chain.tip.header.hash, clock: clock.state, pool })
     })

@@ -1,5 +1,5 @@
 import { RuleError } from '../errors.js'
-import type { Waiting } from '../mempool/mempool.js'
+import type { Waiting } from '../mempool/reevaluation.js'
 import type { Hash } from '../primitives/hash.js'
 import type { ClockState } from './clock.js'
 

@@ -105,10 +105,11 @@ export class EventLog implements ChainFollower {
 
   async follow({ disconnected, connected }: ChainChange): Promise<void> {
     if (disconnected.length > 0) this.#reorganisations++
-    for (const { block } of disconnected) {
-      await this.#tell(block, 'revert', { height: block.header.height - 1, hash: block.header.previous })
+    for (const event of disconnected) {
+      const { height, previous } = event.header
+      await this.#tell(await event.read(), 'revert', { height: height - 1, hash: previous })
     }
-    for (const { block } of connected) await this.#tell(block, 'apply', block.header)
+    for (const event of connected) await this.#tell(await event.read(), 'apply', event.header)
   }
 
   async #tell(block: Block, action: Action, { height, hash }: Place): Promise<void> {

@@ -37,7 +37,12 @@ export class PoolGraph {
   readonly #operations = new Map<string, string[]>()
   readonly #sideChains = new Map<string, string>()
   #bytes = 0
-  #additions = 0
+  #additions: number
+
+  /** Counts on from the additions of a graph that it replaces. */
+  constructor(additions = 0) {
+    this.#additions = additions
+  }
 
   get size(): number {
     return this.#nodes.size

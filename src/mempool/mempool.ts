@@ -8,6 +8,7 @@ import {
   type ConnectedTransaction,
   readOperationSteps,
 } from '../consensus/connect.js'
+import { LeftBranches } from '../chain/left-branches.js'
 import { StateOverlay } from '../consensus/ledger.js'
 import { checkTransactionSanity } from '../consensus/sanity.js'
 import type { ParsedOperation } from '../did/operation.js'
@@ -23,12 +24,13 @@ import type { SignatureCheck } from '../primitives/signature.js'
 import { paramsAt } from '../primitives/spec.js'
 import { finish } from '../primitives/steps.js'
 import { type Outpoint, Transaction } from '../primitives/transaction.js'
-import { runInSlices } from '../slices.js'
+import { eachInSlices, runInSlices } from '../slices.js'
 import type { Overlay } from '../storage/database.js'
 import { keys, values } from '../storage/schema.js'
 import { PoolChecks } from './checks.js'
 import { type PoolEntry, PoolGraph } from './graph.js'
 import { policy, type PoolLimits } from './policy.js'
+import { Reevaluation, type Waiting } from './reevaluation.js'
 import { RefusedBlocks, type RefusedEntry } from './refused-blocks.js'
 import { replacedBy } from './replacement.js'
 import { PoolStore } from './store.js'
@@ -56,13 +58,6 @@ interface Evaluation {
   readonly replaced: readonly PoolEntry[]
 }
 
-/** A transaction that the pool or the chain held before. */
-export interface Waiting {
-  readonly transaction: Transaction
-  /** Milliseconds since the Unix epoch. */
-  readonly arrival: number
-}
-
 /** Transactions that wait for a block: each valid on top of the chain and of those it builds on. */
 export class Mempool implements ChainFollower {
   readonly events = new EventEmitter<MempoolEvents>()
@@ -72,10 +67,14 @@ export class Mempool implements ChainFollower {
   readonly refusedBlocks: RefusedBlocks
   readonly #options: MempoolOptions
   readonly #chain: Chain
-  readonly #graph = new PoolGraph()
+  #graph = new PoolGraph()
   readonly #store: PoolStore
   readonly #limits: PoolLimits
-  /** Settles when the pool has caught up with the last change of the chain. */
+  readonly #left: LeftBranches
+  readonly #reevaluation: Reevaluation
+  /** Settles when nothing is left in the pool that the last change of the chain took out of it. */
+  #cleaned: Promise<void> = Promise.resolve()
+  /** Settles when everything that it may have made invalid was evaluated again, too. */
   #settled: Promise<void> = Promise.resolve()
   /** Whether a rewind is under way that ends with another content. */
   #restoring = false
@@ -90,25 +89,39 @@ export class Mempool implements ChainFollower {
       const { hash, height } = options.chain.tip.header
       return { hash, height }
     })
+    this.#left = new LeftBranches(options.chain)
+    this.#reevaluation = new Reevaluation({
+      left: this.#left,
+      store: this.#store,
+      log: options.log,
+      pooled: (txid) => this.#graph.get(txid) !== undefined,
+      admit: (transaction, arrival, { added } = {}) => {
+        const caughtUp = () => this.#lasting(() => this.#cleaned)
+        return this.#admit(transaction, arrival, added === undefined ? { caughtUp } : { caughtUp, added })
+      },
+      forget: (transaction, reason) => this.#forget(transaction, reason),
+      makeRoom: () => this.#makeRoom(),
+      now: () => options.clock.now(),
+    })
   }
 
   /** Opens the pool with what it held before; whatever has become invalid meanwhile is dropped with a reason. */
   static async open(options: MempoolOptions): Promise<Mempool> {
     const pool = new Mempool(options)
     const stored = await pool.#store.load()
+    await pool.#left.look()
     await pool.#readmit(stored.map(({ arrival, bytes }) => ({ arrival, transaction: Transaction.kept(bytes) })))
-    pool.#makeRoom()
     await pool.#store.flushed()
     options.chain.addFollower(pool)
     return pool
   }
 
   get size(): number {
-    return this.#graph.size
+    return this.#graph.size + this.#reevaluation.size
   }
 
   get bytes(): number {
-    return this.#graph.bytes
+    return this.#graph.bytes + this.#reevaluation.bytes
   }
 
   /** Rises with every transaction that comes in. */
@@ -116,18 +129,19 @@ export class Mempool implements ChainFollower {
     return this.#graph.additions
   }
 
-  /** In order of arrival. */
-  entries(): Iterable<PoolEntry> {
-    return this.#graph.entries()
+  /** In order of arrival; those that are evaluated again come last. */
+  *entries(): Iterable<PoolEntry> {
+    yield* this.#graph.entries()
+    yield* this.#reevaluation.entries()
   }
 
-  /** In the order a block should take them. */
+  /** What a block can take, in the order in which it should: without what is being evaluated again. */
   byFeeRate(): Iterable<PoolEntry> {
     return this.#graph.byFeeRate()
   }
 
   get(txid: Hash): PoolEntry | undefined {
-    return this.#graph.get(txid)
+    return this.#graph.get(txid) ?? this.#reevaluation.get(txid)
   }
 
   /** What a pooled transaction builds on directly. */
@@ -158,7 +172,7 @@ export class Mempool implements ChainFollower {
     const arrival = this.#options.clock.now()
     let written: Promise<void> | undefined
     const entry = await this.#admit(transaction, arrival, {
-      caughtUp: () => this.#caughtUp(),
+      caughtUp: () => this.settled(),
       // At once with the entry: a block that is staged in between would leave the row behind.
       added: () => {
         written = this.#store.put(transaction.hash, { arrival, bytes: transaction.bytes }, { sync: options.local })
@@ -179,7 +193,7 @@ export class Mempool implements ChainFollower {
    * Nobody enters meanwhile; what blocks give back does not return. To be called between blocks.
    */
   async restore(content: readonly Waiting[], rewind: (part: Restoration) => Promise<void>): Promise<void> {
-    const restored = this.#restore(content, rewind)
+    const restored = this.#settled.then(() => this.#restore(content, rewind))
     this.#settled = restored.catch(() => {})
     await restored
   }
@@ -199,25 +213,36 @@ export class Mempool implements ChainFollower {
   }
 
   async close(): Promise<void> {
+    this.#reevaluation.stop()
     await this.#settled
     await this.#store.flushed()
   }
 
-  stage(overlay: Overlay, { connected, disconnected }: ChainChange): void {
-    if (this.#restoring) return
+  stage(overlay: Overlay, { reorganised, connected, disconnected }: ChainChange): void {
+    // Of a reorganisation no row changes here: afterwards all of them are looked at, and those of the branch that was left.
+    if (this.#restoring || reorganised) return
     const returning = returned(disconnected, connected)
     const arrival = this.#options.clock.now()
     for (const { hash, bytes } of returning) overlay.put(keys.pool(hash), values.pool.encode({ arrival, bytes }))
     for (const { hash } of transactionsOf(connected)) {
-      this.#store.mining(hash, { pooled: this.#graph.get(hash) !== undefined }, overlay)
+      this.#store.mining(hash, { pooled: this.get(hash) !== undefined }, overlay)
     }
   }
 
-  async follow(change: ChainChange): Promise<void> {
-    if (this.#restoring) return
-    const settled = this.#follow(change)
+  /** Resolves when nothing is in the pool any more that cannot be; what may be is looked at again while the chain goes on. */
+  follow(change: ChainChange): Promise<void> {
+    if (this.#restoring) return Promise.resolve()
+    const cleaned = this.#clean(change)
+    this.#cleaned = cleaned
+    const settled = Promise.all([this.#settled, cleaned]).then(() => this.#reevaluate())
     this.#settled = settled
-    await settled
+    settled.catch((error: unknown) => this.#chain.fail(error))
+    return cleaned
+  }
+
+  /** Resolves when the pool follows the tip. */
+  settled(): Promise<void> {
+    return this.#lasting(() => this.#settled)
   }
 
   async #restore(content: readonly Waiting[], rewind: (part: Restoration) => Promise<void>): Promise<void> {
@@ -227,7 +252,7 @@ export class Mempool implements ChainFollower {
       await rewind({
         stage: (overlay) => this.#store.replace([...this.#graph.entries()], content, overlay),
         follow: async () => {
-          for (const entry of [...this.#graph.entries()]) this.#graph.remove(entry)
+          this.#graph = new PoolGraph(this.#graph.additions)
           this.#store.release()
           await this.#readmit(content)
         },
@@ -238,25 +263,47 @@ export class Mempool implements ChainFollower {
     }
   }
 
-  async #follow({ connected, disconnected }: ChainChange): Promise<void> {
-    for (const transaction of transactionsOf(connected)) {
-      const entry = this.#graph.get(transaction.hash)
-      if (entry !== undefined) this.#graph.remove(entry)
-      for (const input of transaction.inputs) {
-        const rival = this.#graph.spender(input)
-        if (rival !== undefined) this.#drop([rival], `an input was spent by ${transaction.txid}, which was mined`)
-      }
+  /** Takes out what was mined or cannot be any more, and lets wait what has to be evaluated again. */
+  async #clean(change: ChainChange): Promise<void> {
+    const { reorganised, connected, disconnected } = change
+    this.#reevaluation.changed()
+    if (!reorganised) {
+      for (const { block } of connected) await eachInSlices(block?.transactions.slice(1) ?? [], (tx) => this.#mined(tx))
+      this.#store.mined()
     }
-    this.#store.mined()
-    const arrival = this.#options.clock.now()
-    const back = returned(disconnected, connected).map(({ bytes }) => ({
-      transaction: Transaction.kept(bytes),
-      arrival,
-    }))
-    const everything = disconnected.length > 0 || this.#rulesChanged()
-    const affected = everything ? [...this.#graph.entries()] : this.#affected(connected)
-    for (const entry of affected) this.#graph.remove(entry)
-    await this.#readmit([...back, ...affected])
+    if (reorganised || disconnected.length > 0 || this.#rulesChanged()) {
+      const arrival = this.#options.clock.now()
+      const back = returned(disconnected, connected).map(({ bytes }) => ({
+        transaction: Transaction.kept(bytes),
+        arrival,
+      }))
+      this.#reevaluation.startOver([...back, ...Array.from(this.#graph.entries(), waitingOf)])
+      this.#graph = new PoolGraph(this.#graph.additions)
+      if (!reorganised) return
+      await this.#left.look()
+      // What began meanwhile did not know of the transactions of the branch that was left, which come first.
+      this.#reevaluation.startOver([])
+      return
+    }
+    await eachInSlices(this.#affected(connected), (entry) => {
+      this.#graph.remove(entry)
+      this.#reevaluation.add(waitingOf(entry))
+    })
+  }
+
+  /** A transaction was mined: it goes, and with it what spends the same. */
+  #mined(transaction: Transaction): void {
+    this.#reevaluation.remove(transaction.hash)
+    const entry = this.#graph.get(transaction.hash)
+    if (entry !== undefined) this.#graph.remove(entry)
+    for (const input of transaction.inputs) {
+      const rival = this.#graph.spender(input)
+      if (rival !== undefined) this.#drop([rival], `an input was spent by ${transaction.txid}, which was mined`)
+    }
+  }
+
+  async #reevaluate(): Promise<void> {
+    await this.#reevaluation.run()
     this.#makeRoom()
   }
 
@@ -266,11 +313,11 @@ export class Mempool implements ChainFollower {
     return paramsAt(this.#chain.spec, height) !== paramsAt(this.#chain.spec, height + 1)
   }
 
-  /** Resolves when the pool follows the tip. */
-  async #caughtUp(): Promise<void> {
-    for (let settled: Promise<void> | undefined; settled !== this.#settled;) {
-      settled = this.#settled
-      await settled
+  /** Resolves when a promise that later ones may replace is settled, the last of them. */
+  async #lasting(current: () => Promise<void>): Promise<void> {
+    for (let seen: Promise<void> | undefined; seen !== current();) {
+      seen = current()
+      await seen
     }
   }
 
@@ -284,33 +331,10 @@ export class Mempool implements ChainFollower {
     return this.#graph.withDescendants(touched)
   }
 
-  /**
-   * Puts back what the pool or the chain held before and drops with a reason what no longer fits. What builds on another
-   * may stand before it, so the refused are tried again as long as that brings something in.
-   */
+  /** Puts back what the pool held before and drops with a reason what no longer fits. */
   async #readmit(all: readonly Waiting[]): Promise<void> {
-    let waiting = all
-    for (;;) {
-      const refused: (Waiting & { readonly error: RuleError })[] = []
-      for (const { transaction, arrival } of waiting) {
-        try {
-          await this.#admit(transaction, arrival)
-        } catch (error) {
-          if (!(error instanceof RuleError)) throw error
-          refused.push({ transaction, arrival, error })
-        }
-      }
-      if (refused.length < waiting.length) {
-        waiting = refused
-        continue
-      }
-      for (const { transaction, error } of refused) {
-        // A row that a damaged end of the log left behind.
-        if (error.code === 'tx-known') this.#written(this.#store.remove(transaction.hash))
-        else this.#forget(transaction, `${error.code}: ${error.message}`)
-      }
-      return
-    }
+    for (const waiting of all) this.#reevaluation.add(waiting)
+    await this.#reevaluate()
   }
 
   /**
@@ -431,8 +455,13 @@ function entryOf(transaction: Transaction, { fee, cost, did }: ConnectedTransact
   return { ...entry, did: { id: did.id, state: did.state, issuers: did.document?.issuers ?? [] } }
 }
 
+function waitingOf(entry: PoolEntry): Waiting {
+  return { transaction: entry.transaction, arrival: entry.arrival, entry }
+}
+
+/** Transactions of blocks that are held. */
 function transactionsOf(blocks: readonly BlockEvent[]): Transaction[] {
-  return blocks.flatMap(({ block }) => block.transactions.slice(1))
+  return blocks.flatMap(({ block }) => block?.transactions.slice(1) ?? [])
 }
 
 /** Transactions of disconnected blocks, oldest first, that no connected block brought back. */

@@ -94,6 +94,12 @@ export class PoolStore {
     this.#held = false
   }
 
+  /** Stages rows that are not of one transaction; resolves when they are on disk, and everything before them. */
+  settle(stage: (overlay: Overlay) => void): Promise<void> {
+    stage(this.#staged)
+    return this.#flushSoon()
+  }
+
   /** Lets the row of a transaction go that turns out to be mined. */
   remove(txid: Hash): Promise<void> {
     this.#staged.del(keys.pool(txid))

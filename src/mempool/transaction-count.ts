@@ -1,4 +1,6 @@
 import type { Chain } from '../chain/chain.js'
+import { eachInSlices } from '../slices.js'
+import { keys } from '../storage/schema.js'
 import type { Mempool } from './mempool.js'
 
 /**
@@ -10,15 +12,25 @@ export function countTransactions({ chain, mempool }: { readonly chain: Chain; r
   readonly total: number
 } {
   const counter = { total: 0 }
+  /** Of blocks that a reorganisation connects, by block; those of one that came to nothing go with the next change. */
+  const foreseen = new Map<string, number>()
   mempool.events.on('accepted', () => counter.total++)
   chain.addFollower({
+    foresee: async ({ header, transactions }) => {
+      let fresh = 0
+      // Readers still see the branch that is left: what it holds has a place there.
+      await eachInSlices(transactions, ({ hash }) => {
+        if (mempool.get(hash) === undefined && chain.database.get(keys.location(hash)) === undefined) fresh++
+      })
+      foreseen.set(header.id, fresh)
+    },
     // Not later: once it follows the change, the pool no longer holds what was mined.
-    stage: (_, { connected, disconnected }) => {
-      const replaced = new Set(disconnected.flatMap(({ block }) => block.transactions.map(({ txid }) => txid)))
-      const fresh = connected
-        .flatMap(({ block }) => block.transactions)
-        .filter(({ hash, txid }) => mempool.get(hash) === undefined && !replaced.has(txid))
-      counter.total += fresh.length
+    stage: (_, { connected }) => {
+      for (const { header, block } of connected) {
+        const fresh = block?.transactions.filter(({ hash }) => mempool.get(hash) === undefined).length
+        counter.total += fresh ?? foreseen.get(header.id) ?? 0
+      }
+      foreseen.clear()
     },
     follow: () => Promise.resolve(),
   })

@@ -51,6 +51,9 @@ export class Producer {
   }
 
   async #produce(): Promise<Block | undefined> {
+    // What the last block made the pool look at again belongs into this one.
+    await this.#options.mempool.settled()
+    if (this.#stopped) return undefined
     try {
       return await untilTaken(this.#options, (select) => this.#attempt(select))
     } catch (error) {

@@ -44,6 +44,7 @@ interface LevelExtras {
 }
 
 type Store = AbstractLevel<string | Buffer | Uint8Array, Buffer, Buffer>
+type Snapshot = ReturnType<Store['snapshot']>
 const encodings = { keyEncoding: 'buffer', valueEncoding: 'buffer' } as const
 
 export interface Range {
@@ -51,6 +52,12 @@ export interface Range {
   readonly gt?: Buffer
   readonly lt?: Buffer
   readonly lte?: Buffer
+}
+
+/** Which rows of a range are read: at most so many, from its end on. */
+interface RowsOptions {
+  readonly limit?: number
+  readonly reverse?: boolean
 }
 
 /** Row changes of one batch by {@link mapKey} of their key; undefined deletes. The order of insertion is kept. */
@@ -63,12 +70,28 @@ export interface CommitInfo {
   readonly hash: Uint8Array
 }
 
+/** Anything that rows can be read from, one by one, many at once or a range. */
+export interface Rows {
+  get(key: Buffer): Uint8Array | undefined
+  getMany(wanted: Buffer[]): Promise<(Uint8Array | undefined)[]>
+}
+
+/** The rows as they are on disk, whatever readers are shown; what lies over them can be written. */
+export interface NewestRows extends Rows {
+  rows(range: Range): Promise<[Buffer, Buffer][]>
+  commit(changes: Changes, info: CommitInfo, options: { sync: boolean }): Promise<void>
+}
+
 export class Database {
   readonly #level: Store
   #sequence = 0
   #previous: Uint8Array = zeroHash
   #floor = 0
   #writing: Promise<void> = Promise.resolve()
+  /** What readers are shown while it is there. */
+  #view: View | undefined
+  /** For the writer alone, while readers are held at a state of before. */
+  readonly newest: NewestRows
 
   /** Rejects when a write fails. */
   readonly failure: Promise<never>
@@ -76,6 +99,12 @@ export class Database {
 
   private constructor(level: Store) {
     this.#level = level
+    this.newest = {
+      get: (key) => this.#get(key, undefined),
+      getMany: (wanted) => this.#getMany(wanted, undefined),
+      rows: (range) => this.#rows(range, {}, undefined),
+      commit: (...batch) => this.commit(...batch),
+    }
     this.failure = new Promise((_, reject) => (this.#fail = reject))
     this.failure.catch(() => {})
   }
@@ -128,15 +157,38 @@ export class Database {
     }
   }
 
+  /**
+   * Shows readers the rows of this moment, whatever is written, until {@link release}: they see several batches as one
+   * change. Not to be called twice.
+   */
+  hold(): void {
+    if (this.#view !== undefined) throw new InvariantError('readers are held already')
+    this.#view = new View(this.#level.snapshot())
+  }
+
+  /** Shows readers everything that is written: all of it in the turn that calls this. */
+  release(): void {
+    this.#view?.retire()
+    this.#view = undefined
+  }
+
   get(key: Buffer): Buffer | undefined {
-    const stored = this.#read(() => this.#level.getSync(key, encodings))
+    return this.#get(key, this.#view)
+  }
+
+  getMany(wanted: Buffer[]): Promise<(Buffer | undefined)[]> {
+    return this.#getMany(wanted, this.#view)
+  }
+
+  #get(key: Buffer, view: View | undefined): Buffer | undefined {
+    const stored = this.#read(() => this.#level.getSync(key, optionsOf(view)))
     return stored === undefined ? undefined : unseal(key, stored)
   }
 
-  async getMany(wanted: Buffer[]): Promise<(Buffer | undefined)[]> {
+  async #getMany(wanted: Buffer[], view: View | undefined): Promise<(Buffer | undefined)[]> {
     let stored: (Buffer | undefined)[]
     try {
-      stored = await this.#level.getMany(wanted, encodings)
+      stored = await this.#level.getMany(wanted, optionsOf(view))
     } catch (error) {
       throw accessFailure(error, 'read')
     }
@@ -144,28 +196,41 @@ export class Database {
   }
 
   /** Rows of a range in order, at most `limit`. */
-  async rows(range: Range, options: { limit?: number; reverse?: boolean } = {}): Promise<[Buffer, Buffer][]> {
+  rows(range: Range, options: RowsOptions = {}): Promise<[Buffer, Buffer][]> {
+    return this.#rows(range, options, this.#view)
+  }
+
+  async #rows(range: Range, options: RowsOptions, view: View | undefined): Promise<[Buffer, Buffer][]> {
     let stored: [Buffer, Buffer][]
+    const leave = view?.enter()
     try {
-      stored = await this.#level.iterator({ ...range, ...options, ...encodings }).all()
+      stored = await this.#level.iterator({ ...range, ...options, ...optionsOf(view) }).all()
     } catch (error) {
       throw accessFailure(error, 'read')
+    } finally {
+      leave?.()
     }
     return stored.map(([key, value]) => [key, unseal(key, value)])
   }
 
   /** Keys of a range in order, without their values. */
   async keys(range: Range): Promise<Buffer[]> {
+    const view = this.#view
+    const leave = view?.enter()
     try {
-      return await this.#level.keys({ ...range, ...encodings }).all()
+      return await this.#level.keys({ ...range, ...optionsOf(view) }).all()
     } catch (error) {
       throw accessFailure(error, 'read')
+    } finally {
+      leave?.()
     }
   }
 
   /** Rows of a range in order, some at a time: for ranges of unknown length. */
   async *scan(range: Range): AsyncGenerator<[Buffer, Buffer], void, void> {
-    const iterator = this.#level.iterator({ ...range, ...encodings })
+    const view = this.#view
+    const leave = view?.enter()
+    const iterator = this.#level.iterator({ ...range, ...optionsOf(view) })
     try {
       for (;;) {
         const rows = await iterator.nextv(1000)
@@ -176,6 +241,7 @@ export class Database {
       throw accessFailure(error, 'read')
     } finally {
       await iterator.close()
+      leave?.()
     }
   }
 
@@ -185,7 +251,9 @@ export class Database {
    */
   async *pages(range: Range, bytes: number): AsyncGenerator<[Buffer, Buffer][], void, void> {
     const onlyLevelDb = { highWaterMarkBytes: bytes }
-    const iterator = this.#level.iterator({ ...range, ...onlyLevelDb, ...encodings })
+    const view = this.#view
+    const leave = view?.enter()
+    const iterator = this.#level.iterator({ ...range, ...onlyLevelDb, ...optionsOf(view) })
     const read = () => {
       const rows = iterator.nextv(pageRowsAtMost)
       // Where nobody waits for it any more, what went wrong does not matter.
@@ -204,6 +272,7 @@ export class Database {
       throw accessFailure(error, 'read')
     } finally {
       await iterator.close()
+      leave?.()
     }
   }
 
@@ -251,6 +320,7 @@ export class Database {
 
   async close(): Promise<void> {
     await this.#writing.catch(() => {})
+    this.release()
     await this.#level.close()
   }
 
@@ -305,6 +375,42 @@ export class Database {
   }
 }
 
+/** A state of before that readers are shown. LevelDB keeps its rows until the last reader that began with it is done. */
+class View {
+  readonly snapshot: Snapshot
+  #readers = 0
+  #retired = false
+
+  constructor(snapshot: Snapshot) {
+    this.snapshot = snapshot
+  }
+
+  /** Keeps it for a reader of several steps; the returned function lets it go. */
+  enter(): () => void {
+    this.#readers++
+    return () => {
+      this.#readers--
+      this.#closeIfDone()
+    }
+  }
+
+  /** Closes it once the last reader is done; new ones must not enter. */
+  retire(): void {
+    this.#retired = true
+    this.#closeIfDone()
+  }
+
+  #closeIfDone(): void {
+    if (!this.#retired || this.#readers > 0) return
+    // A store that is being closed closes its snapshots itself.
+    this.snapshot.close().catch(() => {})
+  }
+}
+
+function optionsOf(view: View | undefined): typeof encodings & { snapshot?: Snapshot } {
+  return view === undefined ? encodings : { ...encodings, snapshot: view.snapshot }
+}
+
 /** Bytes behind every stored value. */
 const checksumSize = 4
 
@@ -327,20 +433,14 @@ function unseal(key: Buffer, sealed: Buffer): Buffer {
   throw damaged(`row ${key.toString('hex')} is not as it was written`)
 }
 
-/** What an overlay lies over. */
-interface Rows {
-  get(key: Buffer): Uint8Array | undefined
-  getMany(wanted: Buffer[]): Promise<(Uint8Array | undefined)[]>
-}
-
 /** A set of changes that can be read back through: the rows of what it lies over as they will be. */
 export class Overlay implements Rows {
-  readonly #base: Rows
+  readonly #base: Database | NewestRows | Overlay
   readonly #changes = new Map<string, { key: Buffer; value: Uint8Array | undefined }>()
   readonly #loaded = new Map<string, Uint8Array | undefined>()
 
-  /** Over a database, or over another overlay whose changes these may join. */
-  constructor(base: Database | Overlay) {
+  /** Over a database, over its newest rows, or over another overlay whose changes these may join. */
+  constructor(base: Database | NewestRows | Overlay) {
     this.#base = base
   }
 
@@ -387,7 +487,9 @@ export class Overlay implements Rows {
   }
 
   commit(info: CommitInfo, options: { sync: boolean }): Promise<void> {
-    if (!(this.#base instanceof Database)) throw new InvariantError('only what lies over the database can be written')
+    if (!('commit' in this.#base) || this.#base instanceof Overlay) {
+      throw new InvariantError('only what lies over the database can be written')
+    }
     return this.#base.commit(this.#changes, info, options)
   }
 }

@@ -12,7 +12,8 @@ import type { Outpoint } from '../primitives/transaction.js'
  * codec of the chain; behind each stands a checksum, which database.ts adds and takes off. Table numbers are never reused.
  * docs/schema.md draws the same page for readers.
  *
- *   00 name                                       → meta: schema version, tip, digest of the upgrades up to it, a devnet's clock offset, event number, height that was assumed to be valid
+ *   00 name                                       → meta: schema version, tip, digest of the upgrades up to it, a devnet's clock offset, event number, height that was assumed to be valid,
+ *                                                  the reorganisation under way
  *   01 sequence u64                               → journal row (journal.ts)
  *   02 block hash                                 → header record
  *   03 height u32                                 → hash of the active block there
@@ -28,6 +29,7 @@ import type { Outpoint } from '../primitives/transaction.js'
  *   0d DID program hash                           → head
  *   0e DID program hash, sequence u32             → operation
  *   0f height u32, index u16                      → latest document of the DID created there: JSON text
+ *   10 number u64                                 → branch that was left and whose transactions the pool has not taken back yet: tip, height of the fork u32
  *   20 txid                                       → pooled transaction: arrival u64, bytes
  *   21 txid                                       → why a pooled transaction was dropped: ff, order u64, text
  *   22 peer key                                   → what is known of a peer and where it may be found (network/)
@@ -52,6 +54,7 @@ export const table = {
   didHead: 0x0d,
   didOperation: 0x0e,
   didDocument: 0x0f,
+  leftBranch: 0x10,
   pool: 0x20,
   dropped: 0x21,
   peer: 0x22,
@@ -107,7 +110,7 @@ function heightKey(tableByte: number, height: number): Key {
 }
 
 export const keys = {
-  meta: (name: 'version' | 'upgrades' | 'tip' | 'clock' | 'events' | 'assumed'): Key =>
+  meta: (name: 'version' | 'upgrades' | 'tip' | 'clock' | 'events' | 'assumed' | 'reorganisation'): Key =>
     keyOf(table.meta, Buffer.from(name)),
   journal: (sequence: number): Key => {
     const buffer = key(table.journal, 8)
@@ -152,6 +155,12 @@ export const keys = {
   },
   /** By the place of the DID's create operation: documents sort by age. */
   didDocument: (create: Location): Key => heightIndexKey(table.didDocument, create.height, create.index),
+  /** By a number that rises: the same branch may be left twice. */
+  leftBranch: (number: number): Key => {
+    const buffer = key(table.leftBranch, 8)
+    buffer.writeBigUInt64BE(BigInt(number), 1)
+    return buffer
+  },
   pool: (txid: Hash): Key => keyOf(table.pool, txid),
   dropped: (txid: Hash): Key => keyOf(table.dropped, txid),
   /** By the 32-byte public key of the peer. */
@@ -194,6 +203,11 @@ export function parseAddressCoinKey(keyBytes: Uint8Array): { height: number; out
   }
 }
 
+/** The number of a branch that was left, which its key holds. */
+export function leftBranchNumber(keyBytes: Uint8Array): number {
+  return Number(asBuffer(keyBytes).readBigUInt64BE(1))
+}
+
 /** What the key of evidence says. */
 export function parseEvidenceKey(keyBytes: Uint8Array): {
   height: number
@@ -233,6 +247,27 @@ export interface HeaderRecord {
   readonly size: number
   /** Rises with every header accepted: the earlier of two equal chains wins, across restarts too. */
   readonly arrival: number
+}
+
+/** A block that a chain ends with. */
+export interface TipRow {
+  readonly hash: Hash
+  readonly height: number
+}
+
+/** A reorganisation of several batches that is under way. */
+export interface ReorganisationRow {
+  /** The tip before it, where readers still are. */
+  readonly from: TipRow
+  /** The tip it leads to; equal to `from` once the new branch broke a rule and everything is taken back. */
+  readonly to: TipRow
+}
+
+/** A branch that was part of the active chain. */
+export interface LeftBranchRow {
+  readonly tip: TipRow
+  /** The highest block it shares with the branch that took its place. */
+  readonly forkHeight: number
 }
 
 /** The balance row of an address. */
@@ -290,11 +325,6 @@ export interface DroppedRow {
 
 /** First byte of a dropped row that has an order: no UTF-8 text begins with it. */
 const orderedRow = 0xff
-
-export interface TipRow {
-  readonly hash: Hash
-  readonly height: number
-}
 
 const maxAuxPow = 16 * 1024 + 1024
 /** A message of voting, as a row of evidence holds it. */
@@ -387,10 +417,21 @@ export const values = {
     decode: (bytes: Uint8Array): number => new Reader(bytes).u32(),
   },
   tip: {
-    encode: ({ hash, height }: TipRow) => new Writer(36).bytes(hash).u32(height).finish(),
-    decode: (bytes: Uint8Array): TipRow => {
+    encode: (tip: TipRow) => writeTip(new Writer(36), tip).finish(),
+    decode: (bytes: Uint8Array): TipRow => readTip(new Reader(bytes)),
+  },
+  reorganisation: {
+    encode: ({ from, to }: ReorganisationRow): Uint8Array => writeTip(writeTip(new Writer(72), from), to).finish(),
+    decode: (bytes: Uint8Array): ReorganisationRow => {
       const reader = new Reader(bytes)
-      return { hash: reader.hash(), height: reader.u32() }
+      return { from: readTip(reader), to: readTip(reader) }
+    },
+  },
+  leftBranch: {
+    encode: ({ tip, forkHeight }: LeftBranchRow): Uint8Array => writeTip(new Writer(40), tip).u32(forkHeight).finish(),
+    decode: (bytes: Uint8Array): LeftBranchRow => {
+      const reader = new Reader(bytes)
+      return { tip: readTip(reader), forkHeight: reader.u32() }
     },
   },
   /** Two byte strings. */
@@ -444,6 +485,14 @@ export const values = {
       return { arrival: Number(reader.u64()), bytes: reader.take(reader.remaining) }
     },
   },
+}
+
+function writeTip(writer: Writer, { hash, height }: TipRow): Writer {
+  return writer.bytes(hash).u32(height)
+}
+
+function readTip(reader: Reader): TipRow {
+  return { hash: reader.hash(), height: reader.u32() }
 }
 
 /** 32 bytes, big-endian. */

@@ -67,7 +67,7 @@ export class Bodies implements ChainFollower {
   }
 
   stage(overlay: Overlay, { connected }: ChainChange): void {
-    const height = connected.at(-1)?.block.header.height ?? 0
+    const height = connected.at(-1)?.header.height ?? 0
     for (const body of [...this.#known.values()]) if (body.height <= height) this.#drop(body, overlay)
   }
 

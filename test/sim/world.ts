@@ -206,9 +206,9 @@ class World implements Surroundings {
     this.#watched(() => this.#oracle.opened(node.number, chain))
     chain.events.on('change', ({ connected, disconnected }) =>
       this.#watched(() => {
-        for (const { block } of disconnected) this.#oracle.disconnected(node.number, block.header.height)
-        for (const { block } of connected) {
-          const { height, id } = block.header
+        for (const { header } of disconnected) this.#oracle.disconnected(node.number, header.height)
+        for (const { header } of connected) {
+          const { height, id } = header
           this.#trace.add(`n${node.number} connects ${height} ${id.slice(0, 8)}`)
           this.#oracle.connected(node.number, height, id)
         }

@@ -86,6 +86,7 @@ export class TestChain {
       limits?: Partial<PoolLimits>
       verifier?: Verifier
       signatures?: SignatureCache
+      reorganisationBytes?: number
     } = {},
   ): Promise<TestChain> {
     const spec = parseSpec(testSpec({ maturity: 2, ...overrides }))
@@ -94,15 +95,18 @@ export class TestChain {
     const log = quietLog()
     const { verifier = createInlineVerifier(), signatures = new SignatureCache() } = options
     const parts = { database, verifier, signatures, clock, log }
-    const chain = await Chain.open({ spec, ...parts })
+    const { reorganisationBytes } = options
+    const chain = await Chain.open({ spec, ...parts, ...(reorganisationBytes && { reorganisationBytes }) })
     const limits = options.limits === undefined ? {} : { limits: options.limits }
     const mempool = await Mempool.open({ chain, ...parts, ...limits })
     return new TestChain({ spec, chain, mempool, database, log, clock })
   }
 
-  /** Hands a block in as bytes, with its confirm where the chain has a validator. */
-  accept(block: Block): Promise<Acceptance> {
-    return this.chain.acceptBlock(block.bytes, this.confirmFor(block))
+  /** Hands a block in as bytes, with its confirm where the chain has a validator; resolves when the pool follows. */
+  async accept(block: Block): Promise<Acceptance> {
+    const acceptance = await this.chain.acceptBlock(block.bytes, this.confirmFor(block))
+    await this.mempool.settled()
+    return acceptance
   }
 
   /** Submits a transaction as bytes and returns it. */
@@ -118,7 +122,7 @@ export class TestChain {
       const payTo = hashOf(testAddress(20))
       const template = await buildTemplate(this.chain, this.mempool, { payTo, time, nonce: randomBytes(8) })
       const block = (await solve(template)) as Block
-      await this.chain.acceptBlock(block.bytes, this.confirmFor(block))
+      await this.accept(block)
       blocks.push(block)
     }
     return blocks

@@ -133,7 +133,7 @@ export class TestNode {
   /** Moves the tip, as a block would. */
   grow(height: number): void {
     this.#chain.tip = tipAt(this.#chain.tip.header, height)
-    this.#chain.events.emit('change', { disconnected: [], connected: [] })
+    this.#chain.events.emit('change', { reorganised: false, disconnected: [], connected: [] })
   }
 
   get tipListeners(): number {

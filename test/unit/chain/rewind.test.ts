@@ -89,7 +89,7 @@ describe('taking a chain back', () => {
     expect(changes).toHaveLength(1)
     expect(heard).toEqual(changes)
     expect(staged).toEqual([3])
-    expect(changes[0]?.disconnected.map(({ block }) => block.header.height)).toEqual([3, 2, 1])
+    expect(changes[0]?.disconnected.map(({ header }) => header.height)).toEqual([3, 2, 1])
     expect(changes[0]?.connected).toEqual([])
     expect([...test.mempool.entries()].map(({ transaction }) => transaction.txid)).toEqual([txid])
     await test.close()

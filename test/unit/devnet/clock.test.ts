@@ -14,7 +14,7 @@ async function clockOf(database?: Database) {
   /** A block with this time connects. */
   const connect = async (time: number) => {
     const overlay = new Overlay(rows)
-    clock.stage(overlay, { disconnected: [], connected: [{ block: { header: { time } } }] } as unknown as ChainChange)
+    clock.stage(overlay, { disconnected: [], connected: [{ header: { time } }] } as unknown as ChainChange)
     await overlay.commit({ kind: 'block', height: 1, hash: new Uint8Array(32) }, { sync: false })
     await clock.follow()
   }

@@ -35,6 +35,7 @@ const keyOf: Readonly<Partial<Record<keyof typeof table, Uint8Array>>> = {
   didHead: keys.didHead(programHash),
   didOperation: keys.didOperation(programHash, 1),
   didDocument: keys.didDocument({ height: 1, index: 1 }),
+  leftBranch: keys.leftBranch(1),
   pool: keys.pool(hash),
   dropped: keys.dropped(hash),
   peer: keys.peer(hash),
@@ -53,6 +54,7 @@ const valueOf: Readonly<Partial<Record<keyof typeof table, Uint8Array>>> = {
   history: new Uint8Array(0),
   didHead: values.didHead.encode({ status: 'valid', operationCount: 1, documentSequence: 0 }),
   didOperation: values.didOperation.encode({ height: 1, index: 1, txid: hash }),
+  leftBranch: values.leftBranch.encode({ tip: { hash, height: 1 }, forkHeight: 0 }),
 }
 
 describe('docs/schema.md', () => {

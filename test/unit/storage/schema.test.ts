@@ -36,6 +36,8 @@ const headerRecord: fc.Arbitrary<HeaderRecord> = fc.record({
   arrival: fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }),
 })
 
+const tip = fc.record({ hash, height: u32 })
+
 /** Every value that has a layout of its own. */
 const rows: { [Name in keyof typeof values]: fc.Arbitrary<Parameters<(typeof values)[Name]['encode']>[0]> } = {
   location: fc.record({ height: u32, index: u16 }),
@@ -54,7 +56,9 @@ const rows: { [Name in keyof typeof values]: fc.Arbitrary<Parameters<(typeof val
   }),
   didOperation: fc.record({ height: u32, index: u16, txid: hash }),
   height: u32,
-  tip: fc.record({ hash, height: u32 }),
+  tip,
+  reorganisation: fc.record({ from: tip, to: tip }),
+  leftBranch: fc.record({ tip, forkHeight: u32 }),
   evidence: fc.record({ first: bytes(0, 300), second: bytes(0, 300) }),
   peer: fc.record({ address: text, seen: fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), failures: u8 }),
   ban: fc.record({

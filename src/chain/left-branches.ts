@@ -1,0 +1,65 @@
+import type { Block } from '../primitives/block.js'
+import type { Hash } from '../primitives/hash.js'
+import type { Overlay } from '../storage/database.js'
+import { keys, leftBranchNumber, rangeOf, table, values } from '../storage/schema.js'
+import { bodyOf } from './bodies.js'
+import type { Chain } from './chain.js'
+
+/** A branch that the chain left: its transactions may wait for a block again. */
+export interface LeftBranch {
+  readonly number: number
+  /** Its blocks, oldest first. */
+  readonly blocks: readonly Hash[]
+}
+
+/**
+ * Branches that the chain left and whose transactions have not been looked at since. The batch with which the chain leaves
+ * one writes its row, and nothing but {@link settle} deletes it: no kill comes in between.
+ */
+export class LeftBranches {
+  readonly #chain: Chain
+  #open: LeftBranch[] = []
+  /** The highest number seen. */
+  #last = 0
+
+  constructor(chain: Chain) {
+    this.#chain = chain
+  }
+
+  /** The oldest of them. */
+  get first(): LeftBranch | undefined {
+    return this.#open[0]
+  }
+
+  /** Takes up those that came since. To be called while no reorganisation is under way. */
+  async look(): Promise<void> {
+    for (const [key, value] of await this.#chain.database.rows(rangeOf(table.leftBranch))) {
+      const number = leftBranchNumber(key)
+      if (number <= this.#last) continue
+      this.#last = number
+      const { tip, forkHeight } = values.leftBranch.decode(value)
+      this.#open.push({ number, blocks: this.#between(tip.hash, forkHeight) })
+    }
+  }
+
+  /** A block of a branch; undefined where its body is not kept any more. */
+  read(hash: Hash): Promise<Block | undefined> {
+    return bodyOf(this.#chain.database, this.#chain.headers, hash)
+  }
+
+  /** Stages that a branch was looked at. */
+  settle(branch: LeftBranch, overlay: Overlay): void {
+    this.#open = this.#open.filter((open) => open !== branch)
+    overlay.del(keys.leftBranch(branch.number))
+  }
+
+  #between(tip: Hash, forkHeight: number): Hash[] {
+    const blocks: Hash[] = []
+    const { headers } = this.#chain
+    for (let known = headers.get(tip); known !== undefined && known.header.height > forkHeight;) {
+      blocks.push(Uint8Array.from(known.header.hash))
+      known = headers.get(known.header.previous)
+    }
+    return blocks.reverse()
+  }
+}

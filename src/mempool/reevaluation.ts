@@ -1,0 +1,197 @@
+import type { LeftBranch, LeftBranches } from '../chain/left-branches.js'
+import type { Log } from '../env.js'
+import { RuleError } from '../errors.js'
+import { displayHash, mapKey } from '../primitives/bytes.js'
+import type { Hash } from '../primitives/hash.js'
+import { Transaction } from '../primitives/transaction.js'
+import { Turns } from '../slices.js'
+import type { PoolEntry } from './graph.js'
+import type { PoolStore } from './store.js'
+
+/** A transaction that the pool or the chain held before. */
+export interface Waiting {
+  readonly transaction: Transaction
+  /** Milliseconds since the Unix epoch. */
+  readonly arrival: number
+  /** What it was in the pool. */
+  readonly entry?: PoolEntry
+}
+
+export interface ReevaluationOptions {
+  readonly left: LeftBranches
+  readonly store: PoolStore
+  readonly log: Log
+  /** Whether the pool holds a transaction. */
+  pooled(txid: Hash): boolean
+  /** Adds a transaction to the pool, and calls `added` in the same turn; rejects with a RuleError. */
+  admit(transaction: Transaction, arrival: number, options?: { added?(): void }): Promise<unknown>
+  /** Keeps the reason why a transaction is not in the pool any more. */
+  forget(transaction: Transaction, reason: string): void
+  /** Drops what is too much. */
+  makeRoom(): void
+  now(): number
+}
+
+/**
+ * Evaluates again what the pool held before a change of the chain, and what blocks gave back, while the chain goes on. At
+ * most one block is held beside what the pool itself holds.
+ */
+export class Reevaluation {
+  readonly #options: ReevaluationOptions
+  /** By transaction id, in order of arrival. */
+  #waiting = new Map<string, Waiting>()
+  #bytes = 0
+  /** Rises when everything has to be evaluated from the beginning. */
+  #generation = 0
+  /** Rises with every change of the chain. */
+  #changes = 0
+  #stopped = false
+
+  constructor(options: ReevaluationOptions) {
+    this.#options = options
+  }
+
+  /** Transactions that were in the pool and wait for their turn. */
+  get size(): number {
+    return this.#waiting.size
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** What a waiting transaction was in the pool. */
+  get(txid: Hash): PoolEntry | undefined {
+    return this.#waiting.get(mapKey(txid))?.entry
+  }
+
+  *entries(): Generator<PoolEntry> {
+    for (const { entry } of this.#waiting.values()) if (entry !== undefined) yield entry
+  }
+
+  add(waiting: Waiting): void {
+    const id = mapKey(waiting.transaction.hash)
+    if (this.#waiting.has(id)) return
+    this.#waiting.set(id, waiting)
+    this.#bytes += waiting.transaction.bytes.length
+  }
+
+  remove(txid: Hash): Waiting | undefined {
+    const id = mapKey(txid)
+    const waiting = this.#waiting.get(id)
+    if (waiting === undefined) return undefined
+    this.#waiting.delete(id)
+    this.#bytes -= waiting.transaction.bytes.length
+    return waiting
+  }
+
+  /** What was refused may be accepted now: the chain has changed. */
+  changed(): void {
+    this.#changes++
+  }
+
+  /** Begins from the beginning: these come first, then what waits already. */
+  startOver(first: readonly Waiting[]): void {
+    this.#generation++
+    this.#changes++
+    const rest = this.#waiting
+    this.#waiting = new Map()
+    this.#bytes = 0
+    for (const waiting of [...first, ...rest.values()]) this.add(waiting)
+  }
+
+  /** Ends {@link run} at the next transaction; rows keep what is left for the next start. */
+  stop(): void {
+    this.#stopped = true
+  }
+
+  /** Resolves when nothing waits any more. */
+  async run(): Promise<void> {
+    while (!this.#stopped) {
+      const branch = this.#options.left.first
+      if (branch !== undefined) await this.#takeBack(branch)
+      else if (this.#waiting.size > 0) await this.#pass()
+      else return
+    }
+  }
+
+  /** Takes transactions of a branch that the chain left into the pool, a block at a time. */
+  async #takeBack(branch: LeftBranch): Promise<void> {
+    const { left, store, log } = this.#options
+    const generation = this.#generation
+    for (const hash of branch.blocks) {
+      const block = await left.read(hash)
+      if (block === undefined)
+        log.warn({ hash: displayHash(hash) }, 'a block that was left is gone with its transactions')
+      const turns = new Turns()
+      for (const transaction of block?.transactions.slice(1) ?? []) {
+        if (this.#stopped || this.#generation !== generation) return
+        await this.#takeBackOne(transaction)
+        if (turns.over) await turns.next()
+      }
+      // Rows do not gather over blocks.
+      await store.flushed()
+    }
+    await store.settle((overlay) => left.settle(branch, overlay))
+  }
+
+  async #takeBackOne(transaction: Transaction): Promise<void> {
+    const { pooled, admit, makeRoom, now, store } = this.#options
+    const { hash } = transaction
+    if (pooled(hash)) return
+    // It may have a row already: a stop cut short the run that took it back, or it was sent again.
+    const kept = this.remove(hash)
+    const arrival = kept?.arrival ?? now()
+    // Its own bytes: those of a block are not to be kept for the sake of one transaction.
+    const own = Transaction.kept(transaction.bytes)
+    const added = () => this.#written(store.put(hash, { arrival, bytes: own.bytes }, { sync: false }))
+    try {
+      await admit(own, arrival, { added })
+      makeRoom()
+    } catch (error) {
+      if (!(error instanceof RuleError)) throw error
+      if (kept !== undefined || error.code !== 'tx-known') this.#refuse(own, error)
+    }
+  }
+
+  /**
+   * Looks at everything that waits once. What builds on another may stand before it, so the refused are looked at again as
+   * long as that brings something in, and leave with a reason after a look that did not.
+   */
+  async #pass(): Promise<void> {
+    const generation = this.#generation
+    const changes = this.#changes
+    const refused: { readonly transaction: Transaction; readonly error: RuleError }[] = []
+    let admitted = false
+    const turns = new Turns()
+    for (const { transaction, arrival } of [...this.#waiting.values()]) {
+      if (this.#stopped || this.#generation !== generation) return
+      // A block may have brought it meanwhile.
+      if (!this.#waiting.has(mapKey(transaction.hash))) continue
+      try {
+        await this.#options.admit(transaction, arrival)
+        this.remove(transaction.hash)
+        admitted = true
+      } catch (error) {
+        if (!(error instanceof RuleError)) throw error
+        refused.push({ transaction, error })
+      }
+      if (turns.over) await turns.next()
+    }
+    if (admitted || this.#changes !== changes) return
+    for (const { transaction, error } of refused) {
+      if (this.remove(transaction.hash) !== undefined) this.#refuse(transaction, error)
+    }
+  }
+
+  #refuse(transaction: Transaction, error: RuleError): void {
+    const { pooled, store, forget } = this.#options
+    if (error.code !== 'tx-known') forget(transaction, `${error.code}: ${error.message}`)
+    // It was mined, and its row may be one that a damaged end of the log left behind.
+    else if (!pooled(transaction.hash)) this.#written(store.remove(transaction.hash))
+  }
+
+  #written(write: Promise<void>): void {
+    write.catch((error: unknown) => this.#options.log.error({ error: String(error) }, 'the pool cannot be written'))
+  }
+}
