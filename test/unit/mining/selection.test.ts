@@ -9,8 +9,8 @@ import type { Block } from '../../../src/primitives/block.js'
 import type { DidOperation } from '../../../src/primitives/operation.js'
 import type { SignatureCheck } from '../../../src/primitives/signature.js'
 import type { Transaction } from '../../../src/primitives/transaction.js'
-import { craft, genesisCoin, outputOf, personHash } from '../../support/blocks.js'
-import { TestChain, withoutValidators } from '../../support/chain.js'
+import { craft, craftBlock, genesisCoin, outputOf, personHash } from '../../support/blocks.js'
+import { memoryStore, TestChain, withoutValidators } from '../../support/chain.js'
 import { authenticationKey, type Holder, holder, issueCredential, signer, specification } from '../../support/did.js'
 import { type QuickSigner, quickSigner } from '../../support/signatures.js'
 
@@ -163,14 +163,41 @@ describe('what a template takes from the pool', () => {
   })
 
   it('drops nothing when the tip moves meanwhile', async () => {
-    const test = await TestChain.open()
+    // The rows of a block can be read a moment before the tip moves: here that moment lasts.
+    let [written, release] = [() => {}, () => {}]
+    let gate: Promise<void> | undefined
+    const inner = memoryStore()
+    const store = new Proxy(inner, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name, target)
+        if (name !== 'batch' || gate === undefined) return typeof value === 'function' ? value.bind(target) : value
+        const held = gate
+        return () => {
+          const batch = target.batch()
+          const write = batch.write.bind(batch)
+          batch.write = async (options?: object) => {
+            await write(options ?? {})
+            written()
+            await held
+          }
+          return batch
+        }
+      },
+    })
+    const test = await TestChain.open(undefined, { store })
     const fan = await fanned(test)
-    for (let i = 0; i < 8; i++) {
-      await test.send(craft(test.spec, [outputOf(fan, i)], [{ to: 30, value: coin - cheap }], [40 + i]))
-    }
-    const rival = (await solve(await template(test))) as Block
-    const [selected] = await Promise.all([template(test), test.accept(rival)])
-    expect(selected.header.height).toBeLessThanOrEqual(3)
-    for (const { hash } of rival.transactions) expect(test.mempool.droppedReason(hash)).toBe(undefined)
+    const parent = await test.send(craft(test.spec, [outputOf(fan)], [{ to: 30, value: coin - cheap }], [40]))
+    const child = await test.send(craft(test.spec, [outputOf(parent)], [{ to: 31, value: coin - 2n * cheap }], [30]))
+    const onDisk = new Promise<void>((resolve) => (written = resolve))
+    gate = new Promise((resolve) => (release = resolve))
+    const accepted = test.accept(craftBlock(test.chain, { transactions: [parent] }))
+    await onDisk
+    gate = undefined
+    const made = template(test)
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+    release()
+    await Promise.all([made, accepted])
+    for (const { hash } of [parent, child]) expect(test.mempool.droppedReason(hash)).toBe(undefined)
+    expect(idsOf(await template(test))).toEqual([child.txid])
   })
 })

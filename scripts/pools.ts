@@ -1,0 +1,61 @@
+import { fork } from 'node:child_process'
+import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { runSeed, runSeeds } from '../test/pools/run.js'
+import { poolsOfSeed } from '../test/pools/world.js'
+
+/**
+ * npm run pools -- [--pools N] [--from K] [--jobs J]: lets N random pools come and go, beginning with seed K, in J processes.
+ * Prints each seed that breaks a promise, and exits with code 1 if there was one.
+ *
+ * npm run pools -- --seed S: the pools of one seed again.
+ */
+
+const { values } = parseArgs({
+  options: {
+    pools: { type: 'string', default: '10000' },
+    from: { type: 'string', default: '1' },
+    jobs: { type: 'string', default: String(availableParallelism()) },
+    seed: { type: 'string' },
+    worker: { type: 'boolean', default: false },
+  },
+})
+
+process.exitCode = await main()
+
+async function main(): Promise<number> {
+  if (values.seed !== undefined) {
+    console.log(await runSeed(Number(values.seed)))
+    return 0
+  }
+  const [from, jobs] = [Number(values.from), Number(values.jobs)]
+  const seeds = Math.ceil(Number(values.pools) / poolsOfSeed)
+  if (values.worker) return runRange(from, seeds)
+  const share = Math.ceil(seeds / jobs)
+  const ranges = Array.from({ length: jobs }, (_, job) => [from + job * share, Math.min(share, seeds - job * share)])
+  const codes = await Promise.all(ranges.map(([first, count]) => runElsewhere(first as number, count as number)))
+  const failed = codes.reduce((sum, code) => sum + code, 0)
+  console.log(`${seeds * poolsOfSeed} pools of ${seeds} seeds from ${from}, ${failed} seeds failed`)
+  return failed > 0 ? 1 : 0
+}
+
+/** Reports to the parent process how many seeds failed. */
+async function runRange(from: number, seeds: number): Promise<number> {
+  const { failures, tally } = await runSeeds(from, seeds)
+  failures.forEach((failure) => console.log(failure))
+  console.log(tally)
+  process.send?.(failures.length)
+  return 0
+}
+
+function runElsewhere(from: number, seeds: number): Promise<number> {
+  if (seeds <= 0) return Promise.resolve(0)
+  const pools = String(seeds * poolsOfSeed)
+  const child = fork(fileURLToPath(import.meta.url), ['--worker', '--from', String(from), '--pools', pools])
+  return new Promise((resolve) => {
+    let failed = seeds
+    child.on('message', (count) => (failed = Number(count)))
+    child.on('exit', () => resolve(failed))
+  })
+}

@@ -1,0 +1,191 @@
+import { buildCreate, buildDeactivate, buildDocument, buildUpdate, type PlannedKey } from '../../src/did/build.js'
+import type { DidState } from '../../src/did/state.js'
+import { didFromPublicKey, prefix, programHash, type ProgramHash, singleKeyCode } from '../../src/primitives/address.js'
+import { mapKey } from '../../src/primitives/bytes.js'
+import type { DidOperation } from '../../src/primitives/operation.js'
+import type { Payload } from '../../src/primitives/payload.js'
+import { sortPrograms, standardProgram } from '../../src/primitives/program.js'
+import { finalSequence, type Outpoint, Transaction, type TransactionFields } from '../../src/primitives/transaction.js'
+import type { TestChain } from '../support/chain.js'
+import { created, didRules, expires, issueCredential, signer, specification } from '../support/did.js'
+import type { Dice } from '../support/dice.js'
+import { type QuickSigner, quickSigner } from '../support/signatures.js'
+
+/** Fragments of keys that documents swap, beside `#primary`. */
+const fragments = ['k', 'issuing', 'recovery']
+const expiries = [expires, '2026-02-01T00:00:00Z', '2029-12-31T00:00:00Z']
+
+/** An output that a user of the world can spend. */
+interface Owned extends Outpoint {
+  readonly value: bigint
+  readonly owner: QuickSigner
+}
+
+interface Actor {
+  readonly did: string
+  readonly primary: QuickSigner
+}
+
+/**
+ * People who pay each other and keep DIDs whose documents swap few keys under few ids: of a pool of their transactions many
+ * build on each other, and many can make each other invalid.
+ */
+export class Users {
+  readonly actors: readonly Actor[]
+  readonly #dice: Dice
+  readonly #payers: readonly QuickSigner[]
+  readonly #ring: readonly QuickSigner[]
+  readonly #signers = new Map<string, QuickSigner>()
+  readonly #outputs: Owned[] = []
+  #serial = 0
+
+  constructor(dice: Dice) {
+    const make = (count: number) => Array.from({ length: count }, () => quickSigner(dice.bytes(32)))
+    this.#dice = dice
+    this.#payers = make(4)
+    this.#ring = make(4)
+    this.actors = make(4).map((primary) => {
+      return { did: didFromPublicKey(primary.publicKey, { method: didRules.method }), primary }
+    })
+    const all = [...this.#ring, ...this.actors.map(({ primary }) => primary)]
+    for (const one of all) this.#signers.set(mapKey(one.publicKey), one)
+  }
+
+  /** Who the coins of the world go to at its beginning. */
+  payees(count: number): ProgramHash[] {
+    return Array.from({ length: count }, (_, i) => payee(this.#payers[i % this.#payers.length] as QuickSigner))
+  }
+
+  /** Takes note of the outputs of a transaction, so that others can spend them. */
+  note(transaction: Transaction): void {
+    for (const [index, { value, programHash }] of transaction.outputs.entries()) {
+      const owner = this.#payers.find((one) => mapKey(payee(one)) === mapKey(programHash))
+      if (owner !== undefined) this.#outputs.push({ txid: transaction.hash, index, value, owner })
+    }
+  }
+
+  /** Something that may be valid on top of the pool; undefined where there is nothing to pay with. */
+  next(test: TestChain): Transaction | undefined {
+    const choice = this.#dice.below(10)
+    if (choice < 3) return this.#carry(test, { type: 2 })
+    const actor = this.#one(this.actors)
+    const { pending, state } = this.#last(test, actor.did)
+    if (state === undefined || this.#dice.below(20) === 0) {
+      return this.#carry(test, { type: 10, operation: this.#create(test, actor) })
+    }
+    if (choice < 8) return this.#carry(test, { type: 10, operation: this.#update(test, actor, state) })
+    // One that is paid with change of what it would replace follows it.
+    const from = this.#dice.below(2) === 0 ? pending : undefined
+    return this.#carry(test, { type: 10, operation: this.#deactivate(actor, state) }, from)
+  }
+
+  /** The create of an actor's DID. */
+  create(test: TestChain, actor: Actor): Transaction | undefined {
+    return this.#carry(test, { type: 10, operation: this.#create(test, actor) })
+  }
+
+  #create(test: TestChain, actor: Actor): DidOperation {
+    const document = this.#document(test, actor, undefined)
+    return buildCreate(document, { specification, verificationMethod: '#primary' }, signer(actor.primary))
+  }
+
+  #update(test: TestChain, actor: Actor, state: DidState): DidOperation {
+    const document = this.#document(test, actor, state)
+    const [verificationMethod, by] = this.#signerOf(state, actor, false)
+    return buildUpdate(document, { specification, verificationMethod, previousTxid: state.lastTxid }, signer(by))
+  }
+
+  #deactivate(actor: Actor, state: DidState): DidOperation {
+    const [verificationMethod, by] = this.#signerOf(state, actor, true)
+    return buildDeactivate(actor.did, { specification, verificationMethod }, signer(by))
+  }
+
+  /** The id of a key of a document and who signs with it, now and then somebody else. */
+  #signerOf({ document }: DidState, actor: Actor, delegates: boolean): [string, QuickSigner] {
+    const keys = [...document.authentication.values(), ...(delegates ? document.authorization.values() : [])]
+    const key = this.#one(keys)
+    const right = this.#signers.get(mapKey(key.publicKey)) ?? actor.primary
+    return [key.id, this.#dice.below(12) === 0 ? this.#one(this.#ring) : right]
+  }
+
+  #document(test: TestChain, actor: Actor, previous: DidState | undefined): ReturnType<typeof buildDocument> {
+    const ring = [...this.#ring].sort(() => this.#dice.below(3) - 1)
+    const keys: PlannedKey[] = [{ fragment: 'primary', publicKey: actor.primary.publicKey, use: 'authentication' }]
+    for (const [i, fragment] of fragments.entries()) {
+      const publicKey = (ring[i] as QuickSigner).publicKey
+      const roll = this.#dice.below(10)
+      if (roll < 6) keys.push({ fragment, publicKey, use: 'authentication' })
+      else if (roll < 8) {
+        const controller = this.#one(this.actors.filter(({ did }) => did !== actor.did)).did
+        keys.push({ fragment, publicKey, use: 'authorization', controller })
+      } else if (roll < 9) keys.push({ fragment, publicKey, use: 'none' })
+    }
+    const kept = (previous?.document.credentials ?? []).map(({ text }) => text).filter(() => this.#dice.below(3) > 0)
+    const added = Array.from({ length: this.#dice.below(3) }, () => this.#credential(test, actor)).filter(
+      (text) => text !== undefined,
+    )
+    const plan = { method: didRules.method, did: actor.did, keys, credentials: [...kept, ...added] }
+    return buildDocument({ ...plan, expires: this.#one(expiries), created }, signer(actor.primary))
+  }
+
+  /** By a key that the issuer has on the chain, mostly. */
+  #credential(test: TestChain, subject: Actor): string | undefined {
+    const issuer = this.#one(this.actors)
+    const roll = this.#dice.below(10)
+    const state = roll < 9 ? test.chain.state.did(issuer.did) : this.#last(test, issuer.did).state
+    if (state === undefined) return undefined
+    const [method, by] = this.#signerOf(state, issuer, false)
+    const changes = { id: `${subject.did}#c${this.#serial++}` }
+    return issueCredential(issuer.did, by, subject.did, changes, method)
+  }
+
+  /** The last state of a DID as the pool has it, and the transaction that waits with it. */
+  #last({ mempool, chain }: TestChain, did: string): { pending?: Transaction; state: DidState | undefined } {
+    const entry = [...mempool.entries()].filter((one) => one.did?.id === did).at(-1)
+    if (entry?.did === undefined) return { state: chain.state.did(did) }
+    return { pending: entry.transaction, state: entry.did.state }
+  }
+
+  /** Pays for a payload, from an output of `from` where it is given. */
+  #carry({ mempool, chain }: TestChain, payload: Payload, from?: Transaction): Transaction | undefined {
+    const dice = this.#dice
+    const free = this.#outputs.filter((coin) => {
+      if (mempool.spender(coin) !== undefined) return false
+      return mempool.get(coin.txid) !== undefined || chain.state.coin(coin) !== undefined
+    })
+    const wanted = from === undefined ? [] : free.filter(({ txid }) => mapKey(txid) === mapKey(from.hash))
+    const pooled = free.filter(({ txid }) => mempool.get(txid) !== undefined)
+    const some = wanted.length > 0 ? wanted : pooled.length > 0 && dice.below(2) === 0 ? pooled : free
+    if (some.length === 0) return undefined
+    const coins = [...new Set([this.#one(some), ...(dice.below(5) === 0 ? [this.#one(some)] : [])])]
+    const fee = BigInt(12_000 + dice.below(300_000))
+    const left = coins.reduce((sum, { value }) => sum + value, 0n) - fee
+    if (left < 100_000n) return undefined
+    const { assetId } = chain.sanity
+    const values = dice.below(3) > 0 ? [left / 2n, left - left / 2n] : [left]
+    const fields: TransactionFields = {
+      version: 0,
+      payloadVersion: 0,
+      payload,
+      attributes: [{ usage: 0, data: dice.bytes(8) }],
+      inputs: coins.map(({ txid, index }) => ({ txid, index, sequence: finalSequence })),
+      outputs: values.map((value) => ({ assetId, value, outputLock: 0, programHash: payee(this.#one(this.#payers)) })),
+      lockTime: 0,
+      programs: [],
+    }
+    const { unsigned } = new Transaction(fields)
+    const owners = [...new Set(coins.map(({ owner }) => owner))]
+    const programs = owners.map((owner) => standardProgram(owner.publicKey, owner.sign(unsigned)))
+    const transaction = new Transaction({ ...fields, programs: sortPrograms(programs) })
+    this.note(transaction)
+    return transaction
+  }
+
+  #one<T>(all: readonly T[]): T {
+    return all[this.#dice.below(all.length)] as T
+  }
+}
+
+function payee({ publicKey }: QuickSigner): ProgramHash {
+  return programHash(prefix.standard, singleKeyCode(publicKey))
+}
