@@ -9,17 +9,32 @@ import { genesisBlock, registerAssetTransaction } from './bench/dist.js'
 import { fundedSpec, spendGenesis, withDirectory } from './bench/load.js'
 import { type LocalNode, type Places, reach, startLocalNode } from './bench/local-nodes.js'
 import type { Said } from './soak/measured.js'
-import { heading, judge, judgeLoad, lineOf, listed, type Taken } from './soak/report.js'
+import { hostileAllocations } from './soak/hostile/scene.js'
+import { Owner } from './soak/owner.js'
+import {
+  heading,
+  judge,
+  judgeBans,
+  judgeLatencies,
+  judgeLoad,
+  judgeOutcome,
+  judgePeak,
+  lineOf,
+  listed,
+  type Taken,
+} from './soak/report.js'
 import { Traffic } from './soak/traffic.js'
 
 /**
- * npm run soak -- [--minutes N]: four validators on this machine, one of them measured in a process of its own, while peers
- * and clients come and go and transactions flow. For an hour, or N minutes; prints a line for each sample and then by what each
- * figure rises in an hour. Exits with code 1 when one of them rises by more than docs/reliability.md allows, or when a kind of
- * visit or of traffic never succeeded.
+ * npm run soak -- [--minutes N] [--rate N] [--pause MS] [--p99 MS]: four validators on this machine, one of them measured in a
+ * process of its own, while peers and clients come and go, honest and hostile ones, and transactions flow. For an hour, or N
+ * minutes; prints a line for each sample and then by what each figure rises in an hour. Exits with code 1 when one of them rises by
+ * more than docs/reliability.md allows, when honest clients wait too long, when an acknowledged transaction is gone or an honest
+ * node is banned, or when a kind of visit, attack or traffic never succeeded.
  */
 
-const payerCount = 400
+/** Payers for each transaction a second: a payer comes again after as many seconds. */
+const payersPerRate = 10
 /** Kinds of visits of peers that begin in a second. */
 const visitRate = 7
 /** Slow enough that the headers of an hour do not fill their cache, and so are no large part of what is measured. */
@@ -31,12 +46,22 @@ const longestInterval = 10_000
 /** Milliseconds that a process may take to stop before it is killed. */
 const patience = 20_000
 
-const { values } = parseArgs({ options: { minutes: { type: 'string', default: '60' } } })
-const minutes = Number(values.minutes)
-if (!(minutes >= 1)) {
-  console.error('--minutes takes a number from 1 on')
-  process.exit(2)
-}
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '60' },
+    /** Transactions of honest users a second. */
+    rate: { type: 'string', default: '200' },
+    /** Milliseconds from one round of an attack to the next; 0: no attacks. */
+    pause: { type: 'string', default: '1500' },
+    /** Milliseconds in which 99 of 100 honest questions have to be answered. */
+    p99: { type: 'string', default: '250' },
+  },
+})
+const minutes = atLeast('minutes', values.minutes, 1)
+const rate = atLeast('rate', values.rate, 1)
+const pause = atLeast('pause', values.pause, 0)
+const p99 = atLeast('p99', values.p99, 1)
+const payerCount = payersPerRate * Math.max(rate, 40)
 const interrupted = new AbortController()
 for (const event of ['SIGINT', 'SIGTERM', 'disconnect']) process.on(event, () => interrupted.abort())
 
@@ -44,7 +69,7 @@ process.exit(await main())
 
 async function main(): Promise<number> {
   return withDirectory(async (directory) => {
-    const { text, spec, payers } = fundedSpec(payerCount, 'localnet', { timing })
+    const { text, spec, payers } = fundedSpec(payerCount, 'localnet', { timing }, hostileAllocations)
     const file = join(directory, 'spec.json')
     writeFileSync(file, text)
     spendGenesis({ genesis: genesisBlock(spec) }, payers)
@@ -65,18 +90,37 @@ async function main(): Promise<number> {
         nodes.push(node)
       }
       await reach(2, places)
+      const owners = nodes.map((node, i) => new Owner(node, join(directory, `node-${i}`)))
+      const honest = new Set((await Promise.all(owners.map((owner) => owner.peers()))).flat())
       const churner = forked('churner', [], [file, places.p2p[0] as string, String(visitRate)])
       stops.push(() => end(churner))
       let visits: Record<string, number> = {}
       churner.on('message', (said: { counts: Record<string, number> }) => (visits = said.counts))
-      const traffic = new Traffic({ nodes, payers, assetId: registerAssetTransaction(spec).hash })
+      child.send('sample')
+      const { sample: idle } = await answer(child, 'sample')
+      const traffic = new Traffic({ nodes, payers, assetId: registerAssetTransaction(spec).hash, rate })
       stops.push(() => traffic.stop())
-      const samples = await watch(child)
-      const code = judge(samples)
-      console.log(`visits of peers: ${listed(visits)}`)
-      console.log(`users: ${listed(traffic.counts)}`)
+      let attacks: Record<string, number> = {}
+      if (pause > 0) {
+        const hostile = forked('hostile', [], [file, String(payerCount), String(pause), JSON.stringify(nodes)])
+        stops.push(() => end(hostile))
+        hostile.on('message', (said: { counts: Record<string, number> }) => (attacks = said.counts))
+        hostile.once('exit', () => (attacks = { ...attacks, 'attackers that live': 0 }))
+      }
+      const { counted: samples, peak } = await watch(child)
+      const load = { visits, users: { ...traffic.counts }, ...(pause > 0 ? { attacks: { ...attacks } } : {}) }
+      traffic.stop()
       const [first, last] = [samples[0], samples.at(-1)].map((taken) => taken?.sample.joined ?? 0) as [number, number]
-      return Math.max(code, judgeLoad({ visits, users: traffic.counts, peers: { 'those that joined': last - first } }))
+      const codes = [
+        judge(samples),
+        judgePeak(idle.resident, peak),
+        judgeLatencies(traffic.latencies.summary(), p99),
+        judgeOutcome(await traffic.acknowledged.settle(interrupted.signal)),
+        judgeBans((await Promise.all(owners.map((owner) => owner.bansOf(honest)))).flat()),
+        judgeLoad({ ...load, peers: { 'those that joined': last - first } }),
+      ]
+      for (const [of, kinds] of Object.entries(load)) console.log(`${of}: ${listed(kinds)}`)
+      return Math.max(...codes)
     } catch (error) {
       if (!interrupted.signal.aborted) throw error
       return 130
@@ -86,13 +130,14 @@ async function main(): Promise<number> {
   })
 }
 
-/** Takes samples until the time is over; resolves with those after the warm-up. */
-async function watch(child: ChildProcess): Promise<readonly Taken[]> {
+/** Takes samples until the time is over; resolves with those after the warm-up, and the most memory of all. */
+async function watch(child: ChildProcess): Promise<{ counted: readonly Taken[]; peak: number }> {
   const start = performance.now()
   const length = minutes * 60_000
   const interval = Math.min(longestInterval, length / 60)
   const warm = Math.min(warmUp.most, Math.max(warmUp.least, minutes * warmUp.part)) * 60_000
   const counted: Taken[] = []
+  let peak = 0
   console.log(heading())
   for (let due = interval; due <= length; due += interval) {
     await setTimeout(Math.max(0, start + due - performance.now()), undefined, interrupted)
@@ -101,11 +146,19 @@ async function watch(child: ChildProcess): Promise<readonly Taken[]> {
     const last = due + interval > length
     child.send(first || last ? 'all' : 'sample')
     const { sample } = await answer(child, 'sample')
+    peak = Math.max(peak, sample.peak)
     const taken = { hours: (performance.now() - start) / 3_600_000, sample }
     if (counts) counted.push(taken)
     console.log(lineOf(taken))
   }
-  return counted
+  return { counted, peak }
+}
+
+function atLeast(name: string, text: string, least: number): number {
+  const value = Number(text)
+  if (value >= least) return value
+  console.error(`--${name} takes a number from ${least} on`)
+  process.exit(2)
 }
 
 /** Runs a script of this folder in a process of its own. */

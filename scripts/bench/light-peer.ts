@@ -11,6 +11,23 @@ import type { Spec } from '../../src/primitives/spec.js'
 import { systemEnv } from '../../src/system.js'
 import { quiet } from './load.js'
 
+/** What a peer says of itself that has the genesis block and nothing to hand out. */
+export function lightStatus(spec: Spec): Status {
+  const genesis = genesisBlock(spec).header.hash
+  return {
+    version: networkVersion,
+    genesis,
+    upgrades: spec.upgradesDigest(0),
+    tipHeight: 0,
+    tipHash: genesis,
+    chainWork: 0n,
+    services: 0,
+    relay: true,
+    listenPort: 0,
+    agent: 'light',
+  }
+}
+
 /** A peer over real sockets that has a key of its own, knows the genesis block and nothing else, and lets itself be told. */
 export class LightPeer implements LinkOwner {
   readonly #transport: NodeTransport
@@ -29,18 +46,7 @@ export class LightPeer implements LinkOwner {
       port: undefined,
       env: systemEnv({ ...quiet, warn: () => {} }),
     })
-    const peer = new LightPeer(transport, {
-      version: networkVersion,
-      genesis,
-      upgrades: spec.upgradesDigest(0),
-      tipHeight: 0,
-      tipHash: genesis,
-      chainWork: 0n,
-      services: 0,
-      relay: true,
-      listenPort: 0,
-      agent: 'light',
-    })
+    const peer = new LightPeer(transport, lightStatus(spec))
     await transport.start(peer)
     return peer
   }

@@ -43,11 +43,12 @@ export interface Payer extends QuickSigner {
   value: bigint
 }
 
-/** A chain that has paid `count` keys of its own 1000 coins each: without validators, or a changed localnet. */
+/** A chain that has paid `count` keys of its own 1000 coins each, and then others: without validators, or a changed localnet. */
 export function fundedSpec(
   count: number,
   base: 'pow' | 'localnet' = 'pow',
   changes: object = {},
+  others: readonly { readonly address: string; readonly amount: string }[] = [],
 ): { text: string; spec: Spec; payers: Payer[] } {
   const signers = Array.from({ length: count }, quickSigner)
   const file = JSON.parse(readFileSync(new URL(`../../genesis/${base}.json`, import.meta.url), 'utf8')) as object
@@ -56,7 +57,7 @@ export function fundedSpec(
     address: addressFromPublicKey(publicKey),
     amount: String(amount),
   }))
-  const text = JSON.stringify({ ...file, name: 'bench', allocations, ...changes })
+  const text = JSON.stringify({ ...file, name: 'bench', allocations: [...allocations, ...others], ...changes })
   return {
     text,
     spec: parseSpec(text),

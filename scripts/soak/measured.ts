@@ -32,6 +32,8 @@ const node = await startNode({
 const servers = await serve(node, { portBase: 0, hosts, log })
 const { network, transport } = node.network as NonNullable<typeof node.network>
 let joined = 0
+let peak = 0
+setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 100).unref()
 network.peers.events.on('joined', () => joined++)
 
 // Whoever is at the terminal stops soak.ts, and that one this process.
@@ -57,6 +59,7 @@ async function sample(all: boolean): Promise<Sample> {
     heap: heapUsed,
     external,
     resident: rss,
+    peak: takePeak(),
     handles: counted(process.getActiveResourcesInfo()),
     files: readdirSync('/proc/self/fd').length,
     listeners: {
@@ -72,6 +75,12 @@ async function sample(all: boolean): Promise<Sample> {
     peers: network.peers.all().length,
     joined,
   }
+}
+
+function takePeak(): number {
+  const taken = peak
+  peak = 0
+  return taken
 }
 
 function countOf(kind: new (...args: never[]) => unknown): number {

@@ -1,5 +1,7 @@
 import { fit, rises } from './fit.js'
-import { mostMoreAlive, type Sample, series, total } from './sample.js'
+import type { Outcome } from './acknowledged.js'
+import type { Latency } from './latency.js'
+import { mostBeyondIdle, mostMoreAlive, type Sample, series, total } from './sample.js'
 
 /** A sample and when it was taken. */
 export interface Taken {
@@ -38,6 +40,45 @@ export function judge(taken: readonly Taken[]): number {
   console.log(`handles: ${listed(last.sample.handles)}`)
   console.log(`listeners: ${listed(last.sample.listeners)}`)
   return code
+}
+
+/** Says how much memory the node took at the most, and returns the exit code: 1 when that is more than it may. */
+export function judgePeak(idle: number, peak: number): number {
+  const bad = peak - idle > mostBeyondIdle
+  const most = `${megabytes(peak)} MB at the most, ${megabytes(idle)} MB idle`
+  console.log(`resident memory ${most}, at most ${megabytes(mostBeyondIdle)} MB more  ${bad ? 'TOO MUCH' : 'good'}`)
+  return bad ? 1 : 0
+}
+
+/** Says how long honest clients waited, and returns the exit code: 1 when one kind waited longer than it may, or was not there. */
+export function judgeLatencies(latencies: readonly Latency[], most: number): number {
+  let code = latencies.length === 0 ? 1 : 0
+  for (const { kind, count, median, p99, most: longest } of latencies) {
+    const bad = !(p99 <= most)
+    if (bad) code = 1
+    const figures = `median ${median.toFixed(1)}, p99 ${p99.toFixed(1)}, most ${longest.toFixed(0)} ms`
+    console.log(`${kind.padEnd(13)} ${count} answers, ${figures}; p99 at most ${most}  ${bad ? 'SLOW' : 'good'}`)
+  }
+  return code
+}
+
+/** Says what became of acknowledged transactions, and returns the exit code: 1 when one is gone without a reason. */
+export function judgeOutcome({ acknowledged, mined, waiting, dropped, lost }: Outcome): number {
+  console.log(
+    `of ${acknowledged} acknowledged transactions ${mined} are mined, ${waiting} wait, ${dropped.length} were dropped, ` +
+      `${lost.length} are lost  ${lost.length > 0 ? 'LOST' : 'good'}`,
+  )
+  const reasons: Record<string, number> = {}
+  for (const reason of dropped) reasons[reason] = (reasons[reason] ?? 0) + 1
+  for (const [reason, count] of Object.entries(reasons)) console.log(`dropped: ${count} as ${reason}`)
+  for (const txid of lost.slice(0, 5)) console.log(`lost: ${txid}`)
+  return lost.length > 0 || acknowledged === 0 ? 1 : 0
+}
+
+/** Says which honest nodes others have banned, and returns the exit code: 1 when there is one. */
+export function judgeBans(bans: readonly string[]): number {
+  for (const ban of bans) console.log(`BANNED  ${ban}`)
+  return bans.length > 0 ? 1 : 0
 }
 
 /** Says what did not happen of what the figures are to be flat under, and returns the exit code: 1 when there was such a thing. */

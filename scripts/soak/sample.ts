@@ -6,6 +6,8 @@ export interface Sample {
   /** Memory of buffers and of what is bound to objects, outside the heap. */
   readonly external: number
   readonly resident: number
+  /** The most that {@link resident} was since the last sample. */
+  readonly peak: number
   /** Timers, sockets and the like that keep the process alive, by kind. */
   readonly handles: Readonly<Record<string, number>>
   readonly files: number
@@ -41,6 +43,9 @@ export const series: readonly Series[] = [
   { name: 'files', unit: '', most: 10, of: ({ files }) => files },
   { name: 'listeners', unit: '', most: 2, of: ({ listeners }) => total(listeners) },
 ]
+
+/** Bytes of resident memory beyond those of an idle node that it may take at any time, whatever is done to it. */
+export const mostBeyondIdle = 300 * megabyte
 
 /** By how many more objects of a kind there may be at the end: those of connections that come and go, but none of those that went. */
 export const mostMoreAlive = 200

@@ -1,15 +1,21 @@
 import { once } from 'node:events'
-import { request } from 'node:http'
+import { Agent, request } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import type { Hash } from '../../src/primitives/hash.js'
 import { holder } from '../../test/support/did.js'
 import { type Payer, selfTransfer } from '../bench/load.js'
 import { type Places, send } from '../bench/local-nodes.js'
+import { NodeRefusal } from '../../src/client/http.js'
+import { Acknowledged } from './acknowledged.js'
+import { Latencies } from './latency.js'
 
 /** A second. */
-const transactionRate = 4
 const requestRate = 10
+/** Questions whose answers are timed, over connections that are kept. */
+const probeRate = 20
+/** Milliseconds after which an answer counts as one that never came. */
+const patience = 30_000
 const subscriberRate = 1
 /** Every so many transactions one registers a DID. */
 const didEvery = 10
@@ -21,13 +27,21 @@ export interface TrafficOptions {
   readonly nodes: readonly Places[]
   readonly payers: readonly Payer[]
   readonly assetId: Hash
+  /** Transactions a second. */
+  readonly rate: number
 }
 
 /** Users: transactions to all nodes in turn; clients of REST, JSON-RPC and WebSocket that come to the first one and go. */
 export class Traffic {
-  readonly counts: Record<string, number> = { transactions: 0, requests: 0, subscribers: 0 }
+  readonly counts: Record<string, number> = { transactions: 0, requests: 0, probes: 0, subscribers: 0 }
+  /** Of the first node, asked beside all that comes to it. */
+  readonly latencies = new Latencies()
+  readonly acknowledged: Acknowledged
   readonly #options: TrafficOptions
   readonly #ended = new AbortController()
+  readonly #kept = new Agent({ keepAlive: true })
+  /** Payers whose last transaction may have been taken or not. */
+  readonly #unsure = new Set<Payer>()
   readonly #sockets = new Set<WebSocket>()
   /** The last of each, to be asked for. */
   #txid = '00'.repeat(32)
@@ -35,19 +49,24 @@ export class Traffic {
 
   constructor(options: TrafficOptions) {
     this.#options = options
-    void this.#repeat(transactionRate, (turn) => this.#pay(turn))
+    this.acknowledged = new Acknowledged(options.nodes)
+    void this.#repeat(options.rate, (turn) => this.#pay(turn))
+    void this.#repeat(probeRate, (turn) => this.#probe(turn))
     void this.#repeat(requestRate, (turn) => this.#ask(turn))
     void this.#repeat(subscriberRate, (turn) => this.#subscribe(turn))
   }
 
   stop(): void {
     this.#ended.abort()
+    this.#kept.destroy()
     for (const socket of this.#sockets) socket.terminate()
   }
 
   async #repeat(rate: number, act: (turn: number) => Promise<void>): Promise<void> {
+    const start = performance.now()
     for (let turn = 0; !this.#ended.signal.aborted; turn++) {
-      await setTimeout(1000 / rate)
+      // A timer that comes late delays no other turn.
+      await setTimeout(Math.max(0, start + (1000 * turn) / rate - performance.now()))
       if (!this.#ended.signal.aborted)
         act(turn).catch((error: unknown) => this.#count(`in vain (${(error as Error).message.slice(0, 60)})`))
     }
@@ -59,18 +78,27 @@ export class Traffic {
 
   async #pay(turn: number): Promise<void> {
     const { nodes, payers, assetId } = this.#options
+    // Each payer comes to the same node, which so has what it spends.
     const payer = payers[turn % payers.length] as Payer
+    if (this.#unsure.has(payer)) return
+    this.#unsure.add(payer)
     const before = { ...payer }
     const person = turn % didEvery === 0 ? holder() : undefined
     const operation = person?.create()
     const payload = operation === undefined ? undefined : ({ type: 10, operation } as const)
     const transaction = selfTransfer(payer, assetId, payload)
+    const index = turn % nodes.length
+    const sent = send(nodes[index] as Places, transaction.toHex())
     try {
-      await send(nodes[turn % nodes.length] as Places, transaction.toHex())
+      await (index === 0 ? this.latencies.of('submission', sent) : sent)
     } catch (error) {
+      // Refused, and so not taken.
+      if (error instanceof NodeRefusal) this.#unsure.delete(payer)
       Object.assign(payer, before)
       throw error
     }
+    this.#unsure.delete(payer)
+    this.acknowledged.add(transaction.txid)
     this.#count('transactions')
     this.#txid = transaction.txid
     this.#did = person?.did ?? this.#did
@@ -96,6 +124,17 @@ export class Traffic {
     this.#count('requests')
   }
 
+  /** Asks for what is answered from a row or two, as most users do. */
+  async #probe(turn: number): Promise<void> {
+    const [{ rest, rpc }] = this.#options.nodes as [Places]
+    const params = { did: this.#did, all: false }
+    const body = JSON.stringify({ id: 1, method: 'resolvedid', params })
+    if (turn % 2 === 0)
+      await this.latencies.of('block/height', answerOf(`${rest}/api/v1/block/height`, undefined, this.#kept))
+    else await this.latencies.of('resolvedid', answerOf(rpc, body, this.#kept))
+    this.#count('probes')
+  }
+
   /** Hears events for a while; every other one goes without a word. */
   async #subscribe(turn: number): Promise<void> {
     const [{ ws }] = this.#options.nodes as [Places]
@@ -116,13 +155,15 @@ export class Traffic {
   }
 }
 
-/** Asks over a connection that is made for it, and reads the answer. */
-function answerOf(url: string, body: string | undefined): Promise<void> {
+/** Asks, over a connection that is made for it unless there is an agent, and reads the answer. */
+function answerOf(url: string, body: string | undefined, agent: Agent | false = false): Promise<void> {
   return new Promise((resolve, reject) => {
     const post = { method: 'POST', headers: { 'content-type': 'application/json' } }
-    const asked = request(url, { agent: false, ...(body === undefined ? {} : post) }, (answer) => {
-      answer.resume().on('end', resolve).on('error', reject)
+    const asked = request(url, { agent, timeout: patience, ...(body === undefined ? {} : post) }, (answer) => {
+      answer.resume().on('error', reject)
+      answer.on('end', () => (answer.statusCode === 503 ? reject(new Error('busy')) : resolve()))
     })
+    asked.on('timeout', () => asked.destroy(new Error('no answer')))
     asked.on('error', reject)
     asked.end(body)
   })

@@ -1,13 +1,15 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { judgeLoad } from '../../../scripts/soak/report.js'
+import { Latencies } from '../../../scripts/soak/latency.js'
+import { judgeBans, judgeLatencies, judgeLoad, judgeOutcome, judgePeak } from '../../../scripts/soak/report.js'
+
+const print = vi.spyOn(console, 'log').mockImplementation(() => {})
+afterEach(() => print.mockClear())
+const printed = () => print.mock.calls.flat().join('\n')
 
 describe('the load of a soak', () => {
   const visits = { whole: 3, torn: 1, 'brief in vain (it is full)': 2 }
   const users = { transactions: 5, requests: 9 }
   const peers = { 'those that joined': 4 }
-  const print = vi.spyOn(console, 'log').mockImplementation(() => {})
-  afterEach(() => print.mockClear())
-
   it('is one where each kind succeeded', () => {
     expect(judgeLoad({ visits, users, peers })).toBe(0)
     expect(print).not.toHaveBeenCalled()
@@ -20,6 +22,42 @@ describe('the load of a soak', () => {
     ['visits: nothing is known of them', { visits: {}, users, peers }],
   ])('is none with %s', (what, counts) => {
     expect(judgeLoad(counts)).toBe(1)
-    expect(print.mock.calls.flat().join('\n')).toContain(what)
+    expect(printed()).toContain(what)
+  })
+})
+
+describe('a soak with attackers', () => {
+  const good = { acknowledged: 3, mined: 1, waiting: 1, dropped: ['tx-expired'], lost: [] }
+
+  it('loses no transaction: each is mined, waits, or has a reason', () => {
+    expect(judgeOutcome(good)).toBe(0)
+    expect(printed()).toContain('dropped: 1 as tx-expired')
+    expect(judgeOutcome({ ...good, mined: 0, lost: ['ab'] })).toBe(1)
+    expect(printed()).toContain('lost: ab')
+    expect(judgeOutcome({ acknowledged: 0, mined: 0, waiting: 0, dropped: [], lost: [] })).toBe(1)
+  })
+
+  it('leaves honest nodes alone', () => {
+    expect(judgeBans([])).toBe(0)
+    expect(judgeBans(['02ab: did-signature'])).toBe(1)
+  })
+
+  it('takes no more memory than idle and 300 MB', () => {
+    expect(judgePeak(200e6, 499e6)).toBe(0)
+    expect(judgePeak(200e6, 501e6)).toBe(1)
+  })
+
+  it('keeps honest clients waiting no longer than they may', async () => {
+    const latencies = new Latencies()
+    expect(judgeLatencies(latencies.summary(), 250)).toBe(1)
+    for (let i = 0; i < 199; i++) latencies.note('block/height', 10)
+    latencies.note('block/height', 5000)
+    expect(judgeLatencies(latencies.summary(), 250)).toBe(0)
+    for (let i = 0; i < 4; i++) {
+      await expect(latencies.of('block/height', Promise.reject(new Error('busy')))).rejects.toThrow('busy')
+    }
+    await latencies.of('resolvedid', Promise.resolve())
+    expect(latencies.summary()).toMatchObject([{ count: 204 }, { kind: 'resolvedid', count: 1 }])
+    expect(judgeLatencies(latencies.summary(), 250)).toBe(1)
   })
 })

@@ -1,0 +1,166 @@
+import { setTimeout } from 'node:timers/promises'
+import { buildDeactivate } from '../../../src/did/build.js'
+import type { Link } from '../../../src/network/link.js'
+import { blocksExchange } from '../../../src/network/wire/blocks.js'
+import { transactionsExchange, transactionSubject } from '../../../src/network/wire/transactions.js'
+import { mapKey } from '../../../src/primitives/bytes.js'
+import type { Hash } from '../../../src/primitives/hash.js'
+import { sha256d } from '../../../src/primitives/hash.js'
+import type { Transaction } from '../../../src/primitives/transaction.js'
+import { authenticationKey, holder, signer, specification } from '../../../test/support/did.js'
+import { HostilePeer } from '../../../test/support/hostile-peer.js'
+import { quickSigner } from '../../../test/support/signatures.js'
+import { lightStatus, LightPeer } from '../../bench/light-peer.js'
+import { type Attack, doorFrom, p2pPortOf, purses, type Scene } from './scene.js'
+import { paid } from './transactions.js'
+
+/** Peers that mean harm. They come from addresses of this machine of their own, so that honest ones have others. */
+
+/** Peers that do not read, and streams of each. */
+const [deafPeers, deafStreams] = [6, 4]
+/** Addresses of a flood, and peers from each. */
+const [floodHosts, floodPeers] = [5, 12]
+/** Milliseconds that connections are held. */
+const held = 5000
+/** Milliseconds in which someone new has to be let in beside a flood. */
+const welcome = 20_000
+
+export const peerAttacks: Readonly<Record<string, Attack>> = {
+  'peers that do not read': async (scene) => {
+    if (scene.big === undefined) throw new Error('there is no big block yet')
+    const hash = await scene.hashAt(scene.big.height)
+    const question = frame(blocksExchange.question.encode([hash]))
+    await Promise.all(
+      Array.from({ length: deafPeers }, (_, i) =>
+        withPeer(scene, `127.0.0.${21 + i}`, async (peer, link) => {
+          for (let stream = 0; stream < deafStreams; stream++) {
+            const opened = await HostilePeer.connection(link).newStream(peer.protocolId(blocksExchange.protocol))
+            opened.pause()
+            opened.send(question)
+          }
+          await setTimeout(held)
+        }),
+      ),
+    )
+  },
+  'a flood of places': async (scene) => {
+    const guests: LightPeer[] = []
+    const doors = await Promise.all(
+      Array.from({ length: floodHosts }, (_, i) => doorFrom(`127.0.0.${41 + i}`, p2pPortOf(scene.target))),
+    )
+    try {
+      for (const { address } of doors) {
+        for (let i = 0; i < floodPeers; i++) {
+          const guest = await LightPeer.open(scene.spec)
+          guests.push(guest)
+          await guest.join(address).catch(() => {})
+        }
+      }
+      await expectWelcome(scene)
+    } finally {
+      await Promise.all(guests.map((guest) => guest.close()))
+      for (const door of doors) door.close()
+    }
+  },
+  'peers that frame': async (scene) => {
+    const [framed, framing] = [scene.coinOf(purses.framed), scene.coinOf(purses.framing)]
+    const [known, other] = [holder(), quickSigner()]
+    const keys = [...known.plan.keys.slice(0, 1), authenticationKey('recovery', other)]
+    const one = paid(scene, purses.framed, known.create())
+    const conflicting = paid(scene, purses.framing, known.create({ keys }))
+    const by = { specification, verificationMethod: '#recovery' }
+    try {
+      await tell(scene, 0, '127.0.0.61', [one])
+      await tell(scene, 1, '127.0.0.62', [conflicting])
+      scene.setCoin(purses.framing, changeOf(conflicting))
+      // Right at one node, wrong at the other, which has it from the first.
+      await tell(scene, 1, '127.0.0.63', [paid(scene, purses.framing, buildDeactivate(known.did, by, signer(other)))])
+    } finally {
+      // One of the two is never mined: the next round takes whatever coin came of this one.
+      await setTimeout(held)
+      for (const [person, before, made] of [
+        [purses.framed, framed, one],
+        [purses.framing, framing, conflicting],
+      ] as const) {
+        const mined = (await scene.minedAt(made.txid)) !== undefined
+        scene.setCoin(person, mined ? changeOf(made) : before)
+      }
+    }
+  },
+}
+
+function changeOf(transaction: Transaction) {
+  const index = transaction.outputs.length - 1
+  return { txid: transaction.hash, index, value: transaction.outputs[index]?.value ?? 0n }
+}
+
+/** Announces transactions to one node and hands them out there until it has asked for all of them. */
+async function tell(scene: Scene, node: number, from: string, made: readonly Transaction[]): Promise<void> {
+  const wanted = new Map(made.map((transaction) => [mapKey(transaction.hash), transaction]))
+  const handedOut = new Set<string>()
+  const give = (hash: Hash) => {
+    const found = wanted.get(mapKey(hash))
+    if (found !== undefined) handedOut.add(found.txid)
+    return found?.bytes ?? new Uint8Array(0)
+  }
+  await withPeer(
+    scene,
+    from,
+    async (peer, link) => {
+      peer.answering(transactionsExchange, (hashes) => hashes.map(give))
+      const names = made.map(({ hash, bytes }) => ({ txid: hash, digest: sha256d(bytes) }))
+      for (let round = 0; round < 100 && handedOut.size < made.length; round++) {
+        if (link.closed) throw new Error('it is not listened to')
+        peer.tell(transactionSubject, { salt: round, names })
+        await setTimeout(100)
+      }
+      if (handedOut.size < made.length) throw new Error('it is not asked for what it tells of')
+    },
+    node,
+  )
+}
+
+/** Someone new is let in, at the latest after a while. */
+async function expectWelcome(scene: Scene): Promise<void> {
+  const door = await doorFrom('127.0.0.77', p2pPortOf(scene.target))
+  const end = performance.now() + welcome
+  try {
+    for (;;) {
+      const peer = await LightPeer.open(scene.spec)
+      try {
+        await peer.join(door.address)
+        return
+      } catch (error) {
+        if (performance.now() > end) throw new Error(`an honest peer is kept out: ${(error as Error).message}`)
+      } finally {
+        await peer.close()
+      }
+      await setTimeout(500)
+    }
+  } finally {
+    door.close()
+  }
+}
+
+async function withPeer(
+  scene: Scene,
+  from: string,
+  run: (peer: HostilePeer, link: Link) => Promise<void>,
+  node = 0,
+): Promise<void> {
+  const door = await doorFrom(from, p2pPortOf(scene.at(node)))
+  const peer = await HostilePeer.open(lightStatus(scene.spec))
+  try {
+    await run(peer, await peer.join(door.address))
+  } finally {
+    await peer.close()
+    door.close()
+  }
+}
+
+/** A question as it goes over a stream. */
+function frame(body: Uint8Array): Uint8Array {
+  const prefix = Buffer.alloc(4)
+  prefix.writeUInt32LE(body.length)
+  return Buffer.concat([prefix, body])
+}

@@ -1,0 +1,47 @@
+import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
+
+/** How long answers took, by the kind of question. One that did not come, or refused an honest question, took the longest time there is. */
+export class Latencies {
+  readonly #kinds = new Map<string, RecordableHistogram>()
+
+  /** Waits for an answer and notes how long it took. */
+  async of<T>(kind: string, answer: Promise<T>): Promise<T> {
+    const start = performance.now()
+    try {
+      const value = await answer
+      this.note(kind, performance.now() - start)
+      return value
+    } catch (error) {
+      this.note(kind, never)
+      throw error
+    }
+  }
+
+  note(kind: string, milliseconds: number): void {
+    const histogram = this.#kinds.get(kind) ?? createHistogram()
+    this.#kinds.set(kind, histogram)
+    histogram.record(Math.max(1, Math.round(milliseconds * 1000)))
+  }
+
+  /** Milliseconds within which 99 of 100 answers came, by kind. */
+  summary(): readonly Latency[] {
+    return [...this.#kinds].map(([kind, histogram]) => ({
+      kind,
+      count: histogram.count,
+      median: histogram.percentile(50) / 1000,
+      p99: histogram.percentile(99) / 1000,
+      most: histogram.max / 1000,
+    }))
+  }
+}
+
+export interface Latency {
+  readonly kind: string
+  readonly count: number
+  readonly median: number
+  readonly p99: number
+  readonly most: number
+}
+
+/** Milliseconds for an answer that never came. */
+const never = 3_600_000
