@@ -1,5 +1,5 @@
 import type { Log } from '../env.js'
-import { codes, RuleError } from '../errors.js'
+import { codes, RuleError, UserError } from '../errors.js'
 
 /**
  * The RuleError that tells a client about whatever was thrown. What is nobody's fault but ours is logged with its stack and
@@ -23,7 +23,8 @@ export function ruleErrorOf(error: unknown, log: Log): RuleError {
     case 'ECONNRESET':
       return new RuleError('request-timeout')
     default:
-      log.error({ error: message, stack }, 'a request failed')
+      // What a user can do something about needs no place in the code.
+      log.error({ error: message, ...(error instanceof UserError ? {} : { stack }) }, 'a request failed')
       return new RuleError('internal')
   }
 }

@@ -229,8 +229,8 @@ export class Database {
   /** Rows of a range in order, some at a time: for ranges of unknown length. */
   async *scan(range: Range): AsyncGenerator<[Buffer, Buffer], void, void> {
     const view = this.#view
+    const iterator = this.#read(() => this.#level.iterator({ ...range, ...optionsOf(view) }))
     const leave = view?.enter()
-    const iterator = this.#level.iterator({ ...range, ...optionsOf(view) })
     try {
       for (;;) {
         const rows = await iterator.nextv(1000)
@@ -252,8 +252,8 @@ export class Database {
   async *pages(range: Range, bytes: number): AsyncGenerator<[Buffer, Buffer][], void, void> {
     const onlyLevelDb = { highWaterMarkBytes: bytes }
     const view = this.#view
+    const iterator = this.#read(() => this.#level.iterator({ ...range, ...onlyLevelDb, ...optionsOf(view) }))
     const leave = view?.enter()
-    const iterator = this.#level.iterator({ ...range, ...onlyLevelDb, ...optionsOf(view) })
     const read = () => {
       const rows = iterator.nextv(pageRowsAtMost)
       // Where nobody waits for it any more, what went wrong does not matter.

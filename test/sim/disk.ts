@@ -13,8 +13,11 @@ export interface Write {
   readonly synced: boolean
 }
 
-/** What becomes of a write other than that it succeeds. `crash-before` falls before it is synced: it may last or not. */
-export type Fault = 'crash-before' | 'crash-after' | 'failure'
+/**
+ * What becomes of a write other than that it succeeds. `crash-before` falls before it is synced: it may last or not. Of one that
+ * fails nothing is left, or, where only its sync fails, all of it.
+ */
+export type Fault = 'crash-before' | 'crash-after' | 'failure' | 'sync-failure'
 
 /** One life of a node, as its disk sees it. */
 export interface Life {
@@ -130,6 +133,7 @@ export class Disk {
     }
     await life.took(write)
     done()
+    if (fault === 'sync-failure') throw new Error('no space left on device, fsync')
     if (fault !== 'crash-after') return undefined
     life.crash()
     return never()
