@@ -12,7 +12,7 @@ import { readValidatorKey } from './validator-key.js'
 
 /** How a node meets others; undefined where it does not. */
 export function peeringOf(config: Config, spec: Spec): NodePeering | undefined {
-  const { enabled, peers, hosts, mdns, assumeValid, outbound, inbound } = networkOptions
+  const { enabled, peers, hosts, mdns, assumeValid, outbound, inbound, inboundPerHost } = networkOptions
   const listed = config.get(peers)
   if (spec.devnet) {
     if (listed !== undefined)
@@ -32,6 +32,7 @@ export function peeringOf(config: Config, spec: Spec): NodePeering | undefined {
     mdns: config.get(mdns),
     outbound: config.get(outbound),
     inbound: config.get(inbound),
+    inboundPerHost: config.get(inboundPerHost),
     ...(assumed === undefined ? {} : { assumeValid: assumed }),
   }
 }

@@ -4,6 +4,7 @@ import { option, wholeNumber } from '../option.js'
 import { parseDisplayHash } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import { isPeerAddress } from './address-text.js'
+import { inboundPerHost } from './peers/places.js'
 
 /** Addresses of `--peer`, at most. */
 export const maxListedPeers = 64
@@ -76,6 +77,17 @@ export const networkOptions = {
     ...wholeNumber(0, 1000, 'a number of connections'),
     default: 32,
     description: 'connections that it takes from others',
+    unit: 'connections',
+    tuning: true,
+    commands,
+  }),
+  inboundPerHost: option({
+    key: 'network.inboundPerHost',
+    flag: '--inbound-per-host <n>',
+    ...wholeNumber(1, 1000, 'a number of connections'),
+    default: inboundPerHost,
+    description:
+      'of these, those of one IP address, or one /64 of IPv6, also of private networks; on loopback half of them all if that is more',
     unit: 'connections',
     tuning: true,
     commands,

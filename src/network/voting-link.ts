@@ -118,6 +118,7 @@ export class VotingLink implements VotingPort {
 
   async #hear(peer: Peer, bytes: Uint8Array): Promise<Verdict> {
     if (!((await this.#voting?.receive(bytes)) ?? false)) return 'ignore'
+    peer.delivered('vote')
     this.#remember(peer, bytes)
     return 'accept'
   }
@@ -149,7 +150,9 @@ export class VotingLink implements VotingPort {
     this.#healing.add(peer)
     try {
       for (const message of await peer.ask(votesExchange, voting.summary())) {
-        if (await voting.receive(message)) this.#remember(peer, message)
+        if (!(await voting.receive(message))) continue
+        peer.delivered('vote')
+        this.#remember(peer, message)
       }
     } catch (error) {
       if (error instanceof RuleError && codes[error.code].penalty > 0 && error.code !== 'peer-message') {

@@ -64,11 +64,13 @@ async function connections(banned: readonly number[] = []): Promise<Connections>
     publicKey: keyOf(0),
     common,
     inbound: 1,
+    perHost: 8,
     bans,
     points: new Points(() => time.now()),
     events: new EventEmitter(),
     ownStatus: () => status,
     expected: () => 0,
+    named: () => false,
   })
 }
 
@@ -79,6 +81,7 @@ function strict(request: Link['request']): ConnectedPeer {
     judge: (_, code, detail) => {
       throw new RuleError(code, detail)
     },
+    delivered: () => {},
     closing: () => {},
   }
   return new ConnectedPeer({ ...linkTo(1), request }, status, judge, 0)

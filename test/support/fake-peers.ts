@@ -49,6 +49,8 @@ export class FakePeer implements Peer {
     this.penalties.push(code)
   }
 
+  delivered(): void {}
+
   close(): void {
     this.closed = true
   }

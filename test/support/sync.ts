@@ -73,6 +73,8 @@ export class TestPeer implements SyncPeer {
     if (this.penalties.reduce((sum, broken) => sum + codes[broken].penalty, 0) >= 100) this.close('banned')
   }
 
+  delivered(): void {}
+
   close(reason: string): void {
     this.reason ??= reason
     this.closed = true

@@ -1,11 +1,14 @@
 import { fromHex, fromUtf8, toHex } from '../../primitives/bytes.js'
 import type { Database, Overlay } from '../../storage/database.js'
 import { type BanRow, keys, rangeOf, table, values } from '../../storage/schema.js'
-import { reachOf, siteOf } from './address.js'
+import { codes } from '../../errors.js'
+import { plainHost, reachOf, siteOf } from './address.js'
 import type { PeerRows } from './rows.js'
 
 /** Bans that are kept; of more the one goes that would end first. */
 const mostBans = 1000
+/** Hosts of banned keys that are remembered; of more the one goes that was noted first. */
+const mostSuspects = 1000
 /** Bytes of the reason of a ban. */
 const banReason = 200
 
@@ -15,11 +18,16 @@ export interface Ban extends BanRow {
   readonly subject: string
 }
 
-/** Who is kept out, by key and by host, across restarts. */
+/**
+ * Who is kept out, by key and by host, across restarts. Broken rules ban a key alone; its host, which others may share, is
+ * suspect for as long, until a restart. Only the owner of the node bans a host.
+ */
 export class Bans {
   readonly #rows: PeerRows
   readonly #now: () => number
   readonly #bans = new Map<string, Ban>()
+  /** Until when a site is suspect. */
+  readonly #suspects = new Map<string, number>()
 
   private constructor(rows: PeerRows, now: () => number) {
     this.#rows = rows
@@ -34,6 +42,7 @@ export class Bans {
       const bytes = key.subarray(1)
       bans.#add({ ...row, subject: row.kind === 'key' ? toHex(bytes) : bytes.toString('utf8') })
     }
+    await bans.#release()
     return bans
   }
 
@@ -50,10 +59,13 @@ export class Bans {
     return subjects.map((subject) => this.#bans.get(subject)).find((ban) => ban !== undefined && ban.until > now)
   }
 
-  /** Bans, for longer if it is banned already, and resolves when that is written. A host of this machine is never banned. */
+  /**
+   * Bans, for longer if it is banned already, and resolves when that is written. A host of this machine or of a private
+   * network is never banned: containers, proxies and carriers put many nodes behind one.
+   */
   async add(kind: Ban['kind'], subject: string, until: number, reason: string): Promise<void> {
     const name = kind === 'key' ? subject.toLowerCase() : siteOf(subject)
-    if (kind === 'host' && reachOf(name) === 'machine') return
+    if (kind === 'host' && !isBannableHost(name)) return
     const before = this.#bans.get(name)
     if (before !== undefined && before.until >= until) return
     const ban: Ban = { kind, subject: name, until, reason: shortened(reason) }
@@ -65,8 +77,22 @@ export class Bans {
     })
   }
 
-  /** Takes a ban back; false where there is none. */
+  /** Notes that a key of this host was banned. */
+  suspect(host: string, until: number): void {
+    if (!isBannableHost(host)) return
+    this.#suspects.delete(siteOf(host))
+    this.#suspects.set(siteOf(host), until)
+    if (this.#suspects.size > mostSuspects) this.#suspects.delete(this.#suspects.keys().next().value as string)
+  }
+
+  /** Whether a key of this host was banned lately: its next connections are refused where places are scarce. */
+  suspects(host: string): boolean {
+    return (this.#suspects.get(siteOf(host)) ?? -Infinity) > this.#now()
+  }
+
+  /** Takes a ban back, and with that of a host the suspicion; false where there is none. */
   async remove(subject: string): Promise<boolean> {
+    this.#suspects.delete(siteOf(subject))
     const ban = this.#bans.get(subject.toLowerCase()) ?? this.#bans.get(siteOf(subject))
     if (ban === undefined) return false
     this.#bans.delete(ban.subject)
@@ -83,6 +109,18 @@ export class Bans {
     void this.#rows.write((overlay: Overlay) => over.forEach((ban) => overlay.del(keyOf(ban))))
   }
 
+  /** Hosts that earlier versions banned for the rules that a guest broke are suspect only, private ones not even that. */
+  async #release(): Promise<void> {
+    const hosts = [...this.#bans.values()].filter(({ kind }) => kind === 'host')
+    const released = hosts.filter(({ subject, reason }) => !isBannableHost(subject) || isOfRules(reason))
+    if (released.length === 0) return
+    for (const { subject, until } of released) {
+      this.#bans.delete(subject)
+      this.suspect(subject, until)
+    }
+    await this.#rows.write((overlay) => released.forEach((ban) => overlay.del(keyOf(ban))))
+  }
+
   /** Keeps one and returns those that have to go for it. */
   #add(ban: Ban): Ban[] {
     this.#bans.set(ban.subject, ban)
@@ -92,6 +130,17 @@ export class Bans {
     this.#bans.delete(first.subject)
     return [first]
   }
+}
+
+/** Whether a host, or a site, is one of the world. */
+export function isBannableHost(host: string): boolean {
+  return reachOf(plainHost(host).replace(/\/64$/, '')) === 'world'
+}
+
+/** Whether a reason is one that a node gives, which begins with a code. */
+function isOfRules(reason: string): boolean {
+  const [, code = ''] = /^([a-z0-9-]+): /.exec(reason) ?? []
+  return code in codes
 }
 
 function keyOf({ kind, subject }: Ban): Buffer {

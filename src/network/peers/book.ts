@@ -2,6 +2,7 @@ import type { Random } from '../../env.js'
 import { equalBytes, mapKey } from '../../primitives/bytes.js'
 import type { Database } from '../../storage/database.js'
 import { keys, rangeOf, table, values } from '../../storage/schema.js'
+import { keyOfPeerName } from '../identity.js'
 import { type Endpoint, endpointText, groupOf, parseEndpoint, plainHost } from './address.js'
 import { staleAfter } from './addresses.js'
 import { randomBelow } from './random.js'
@@ -85,6 +86,20 @@ export class AddressBook {
   /** Whether the node was told to connect to an address. */
   wants(address: string): boolean {
     return this.#places.get(address)?.wanted === true
+  }
+
+  /**
+   * Whether the owner named a node: by its key, or where that key was met. A host alone names a node as long as nobody was
+   * met there.
+   */
+  names(publicKey: Uint8Array, host: string): boolean {
+    const plain = plainHost(host)
+    return this.places().some(({ wanted, address, endpoint, publicKey: met, seen }) => {
+      if (!wanted) return false
+      const named = keyOfPeerName(address.split('/p2p/')[1] ?? '') ?? (seen > 0 ? met : undefined)
+      if (named !== undefined) return equalBytes(named, publicKey)
+      return endpoint !== undefined && plainHost(endpoint.host) === plain
+    })
   }
 
   /** At how many places of a host, which is an address, the node was told to connect. */

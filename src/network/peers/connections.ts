@@ -4,16 +4,19 @@ import { type Code, codes, RuleError } from '../../errors.js'
 import { compareBytes, equalBytes, toHex } from '../../primitives/bytes.js'
 import { type Link, LinkError, type LinkOwner } from '../link.js'
 import { type Refusal, type Status, type StatusAnswer, statusExchange } from '../wire/status.js'
-import { endpointText, plainHost, reachOf, siteOf } from './address.js'
+import { endpointText, plainHost, siteOf } from './address.js'
+import { Apart } from './apart.js'
 import type { Bans } from './bans.js'
 import { checkStatus, type Common } from './handshake.js'
+import { type Delivery, Merits } from './merits.js'
 import { ConnectedPeer, type Peer, type PeerJudge } from './peer.js'
+import { givingWay, hostBound, leaving, type Occupant } from './places.js'
 import { banPoints, type Points } from './points.js'
 
 /** Connections beyond the peers that the other side may have opened: enough to tell each why it is not wanted. */
 const inboundSlack = 8
-/** Connections that one host, or one /64 of IPv6, may open; hosts of this machine and of local networks excepted. */
-const inboundPerHost = 8
+/** Of so many places one must be free for a host of which a key was banned. */
+const scarceShare = 4
 /** Milliseconds for the handshake, and until a connection is closed whose other side was told that it is not wanted. */
 const handshakeTimeout = 10_000
 const refusalGrace = 1_000
@@ -52,18 +55,23 @@ export interface ConnectionsOptions extends Pick<Env, 'clock' | 'timers' | 'log'
   /** The own 32-byte peer key. */
   readonly publicKey: Uint8Array
   readonly common: Common
-  /** Peers that may connect. */
+  /** Peers that may connect, and of these those of one host. */
   readonly inbound: number
+  readonly perHost: number
   readonly bans: Bans
   readonly points: Points
   readonly events: EventEmitter<PeersEvents>
   ownStatus(): Status
   /** At how many places of a host the node was told to look for others: there is always room for so many from there. */
   expected(host: string): number
+  /** Whether the owner named the node of a connection. */
+  named(link: Link): boolean
 }
 
 /** A connection before or in its handshake. */
 interface Arrival {
+  /** In milliseconds of the clock. */
+  readonly since: number
   cancel: () => void
   /** Resolves when it is a peer or gone. */
   readonly settled: Promise<void>
@@ -78,9 +86,13 @@ export class Connections implements PeerJudge {
   readonly #peers = new Map<Link, ConnectedPeer>()
   /** Those whose other side was told that it is not wanted. */
   readonly #leaving = new WeakSet<Link>()
+  readonly #merits: Merits
+  readonly #apart: Apart
 
   constructor(options: ConnectionsOptions) {
     this.#options = options
+    this.#merits = new Merits(() => this.now())
+    this.#apart = new Apart(() => this.now())
   }
 
   now(): number {
@@ -105,16 +117,17 @@ export class Connections implements PeerJudge {
     const { bans, publicKey: own } = this.#options
     if (publicKey !== undefined && equalBytes(publicKey, own)) return false
     if (bans.find(publicKey, host) !== undefined) return false
-    return !inbound || this.#roomFor(host, 1)
+    return !inbound || this.#roomFor(host)
   }
 
   connected(link: Link): void {
     const { bans, timers } = this.#options
-    const arrival = newArrival()
+    const banned = bans.find(undefined, link.host) !== undefined
+    const welcome = !banned && (!link.inbound || this.#roomFor(link.host))
+    const arrival = newArrival(this.now())
     this.#arrivals.set(link, arrival)
     arrival.cancel = timers.after(handshakeTimeout, () => link.close())
-    const banned = bans.find(undefined, link.host) !== undefined
-    if (banned || (link.inbound && !this.#roomFor(link.host, 0))) link.close()
+    if (!welcome) link.close()
   }
 
   disconnected(link: Link): void {
@@ -192,16 +205,34 @@ export class Connections implements PeerJudge {
       if (peer.slowness >= banPoints) peer.close('it answers too late')
     } else if (points.add(peer.link.publicKey, penalty) >= banPoints) {
       points.forget(peer.link.publicKey)
-      this.banPeer(peer, this.now() + banDuration, `${code}: ${detail}`)
+      this.#punish(peer, `${code}: ${detail}`)
     }
   }
 
-  /** Bans the key and the host of a peer, and closes what connections they have. */
-  banPeer({ link }: Peer, until: number, reason: string): void {
-    const { bans, log } = this.#options
-    log.warn({ peer: link.peer, host: link.host, reason }, 'a peer is banned')
+  delivered({ link }: ConnectedPeer, delivery: Delivery): void {
+    this.#merits.note(link.publicKey, delivery)
+  }
+
+  /** Whether a key is kept apart for a while. */
+  isApart(publicKey: Uint8Array): boolean {
+    return this.#apart.has(publicKey)
+  }
+
+  /** Bans the key of a peer that broke too many rules; one that the owner named, or that is useful, is kept apart instead. */
+  #punish(peer: ConnectedPeer, reason: string): void {
+    const { bans, log, named } = this.#options
+    const { link } = peer
+    const fields = { peer: link.peer, host: link.host, reason }
+    if (named(link) || this.#merits.lately(link.publicKey)) {
+      log.warn(fields, 'a peer breaks rules; it is disconnected for a while, and not banned because it is useful')
+      this.#apart.part(link.publicKey)
+      peer.close(reason)
+      return
+    }
+    log.warn(fields, 'a peer is banned')
+    const until = this.now() + banDuration
     void bans.add('key', toHex(link.publicKey), until, reason)
-    void bans.add('host', link.host, until, reason)
+    bans.suspect(link.host, until)
     this.closeBanned()
   }
 
@@ -261,6 +292,8 @@ export class Connections implements PeerJudge {
       throw new RuleError('peer-self', 'the address is that of this node itself')
     const ban = bans.find(link.publicKey, link.host)
     if (ban !== undefined) throw new RuleError('peer-banned', `banned until ${isoTime(ban.until)}: ${ban.reason}`)
+    if (this.isApart(link.publicKey))
+      throw new RuleError('peer-banned', 'it broke rules, and is kept apart for a while')
     const other = this.ofKey(link.publicKey)
     if (other !== undefined && other.link.inbound !== link.inbound && !this.#preferred(link)) {
       throw new RuleError('peer-self', 'there is a connection to it already')
@@ -268,8 +301,26 @@ export class Connections implements PeerJudge {
     if (!link.inbound) return
     const peers = this.all().filter((peer) => peer.link.inbound && peer !== other)
     const taken = peers.map((peer) => peer.link)
-    if (taken.length < inbound || this.#isExpected(link.host, taken, 1)) return
-    throw new RuleError('peer-crowded', `it takes ${inbound} connections at most`)
+    if (this.#isExpected(link.host, taken)) return
+    const isScarce = taken.length >= inbound - Math.floor(inbound / scarceShare)
+    if (isScarce && bans.suspects(link.host)) {
+      throw new RuleError('peer-crowded', 'places are scarce, and a key of its host was banned')
+    }
+    if (taken.length < inbound) return
+    const newcomer = this.#occupant(link, this.now(), undefined)
+    const { peer } = leaving(
+      peers.map((one) => this.#occupant(one.link, one.since, one)),
+      newcomer,
+      inbound,
+    )
+    if (peer === undefined) throw new RuleError('peer-crowded', `it takes ${inbound} connections at most`)
+    peer.close('another node takes its place')
+  }
+
+  #occupant(link: Link, since: number, peer: ConnectedPeer | undefined): Occupant & { peer: typeof peer } {
+    const when = (delivery: Delivery) => this.#merits.latest(link.publicKey, delivery)
+    const delivered = { block: when('block'), vote: when('vote'), transaction: when('transaction') }
+    return { host: link.host, since, named: this.#options.named(link), delivered, peer }
   }
 
   /** Of two connections that both sides opened at the same time, the one whose opener has the smaller key stays. */
@@ -329,26 +380,34 @@ export class Connections implements PeerJudge {
     arrival.settle()
   }
 
-  /** Whether so many more connections from a host may come in. */
-  #roomFor(host: string, more: number): boolean {
-    const links = [...this.#arrivals.keys(), ...this.#peers.keys()].filter((link) => link.inbound && !link.closed)
-    const full = links.length + more > this.#options.inbound + inboundSlack
-    if (full && !this.#isExpected(host, links, more)) return false
+  /** Whether one more connection of a host may come in; where there are too many, one in its handshake may give way. */
+  #roomFor(host: string): boolean {
+    const { inbound, perHost } = this.#options
+    const isOpen = (link: Link) => link.inbound && !link.closed
+    const links = [...this.#arrivals.keys(), ...this.#peers.keys()].filter(isOpen)
+    if (this.#isExpected(host, links)) return true
     const ofSite = links.filter((link) => siteOf(link.host) === siteOf(host))
-    return reachOf(plainHost(host)) !== 'world' || ofSite.length + more <= inboundPerHost
+    if (ofSite.length >= hostBound(host, inbound, perHost)) return false
+    if (links.length < inbound + inboundSlack) return true
+    const waiting = [...this.#arrivals]
+      .filter(([link]) => isOpen(link) && !this.#leaving.has(link))
+      .map(([link, { since }]) => ({ link, host: link.host, since }))
+    const slow = givingWay(waiting, host, this.now())
+    slow?.link.close()
+    return slow !== undefined
   }
 
-  /** Whether a host, with so many more connections, has no more than those that the owner named there. */
-  #isExpected(host: string, taken: readonly Link[], more: number): boolean {
+  /** Whether a host, with one more connection, has no more than those that the owner named there. */
+  #isExpected(host: string, taken: readonly Link[]): boolean {
     const ofHost = taken.filter((link) => plainHost(link.host) === plainHost(host))
-    return ofHost.length + more <= this.#options.expected(host)
+    return ofHost.length < this.#options.expected(host)
   }
 }
 
-function newArrival(): Arrival {
+function newArrival(since: number): Arrival {
   let settle = () => {}
   const settled = new Promise<void>((resolve) => (settle = resolve))
-  return { cancel: () => {}, settled, settle }
+  return { since, cancel: () => {}, settled, settle }
 }
 
 function isoTime(milliseconds: number): string {

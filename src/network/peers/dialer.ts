@@ -163,6 +163,7 @@ export class Dialer {
     // A key that was only heard of proves nothing.
     const publicKey = place.seen > 0 ? place.publicKey : undefined
     if (publicKey !== undefined && connections.ofKey(publicKey) !== undefined) return false
+    if (publicKey !== undefined && connections.isApart(publicKey)) return false
     return bans.find(publicKey, place.endpoint?.host ?? '') === undefined
   }
 }

@@ -2,6 +2,7 @@ import { type Code, RuleError } from '../../errors.js'
 import { type Link, LinkError } from '../link.js'
 import { peerNumber } from '../identity.js'
 import { TokenBucket } from '../../token-bucket.js'
+import type { Delivery } from './merits.js'
 import type { PeerAddress } from '../wire/addresses.js'
 import type { Exchange } from '../wire/exchange.js'
 import type { Status } from '../wire/status.js'
@@ -23,6 +24,8 @@ export interface Peer {
   ask<Q, A>(exchange: Exchange<Q, A>, question: Q): Promise<A>
   /** Charges it for a broken rule; at 100 points it is banned and gone. Costs nothing where the code costs nothing. */
   penalise(code: Code, detail?: string): void
+  /** Notes that it was the first to bring something valid. */
+  delivered(delivery: Delivery): void
   close(reason: string): void
 }
 
@@ -42,6 +45,7 @@ const floodPause = 1_000
 export interface PeerJudge {
   now(): number
   judge(peer: ConnectedPeer, code: Code, detail: string | undefined): void
+  delivered(peer: ConnectedPeer, delivery: Delivery): void
   closing(peer: ConnectedPeer, reason: string): void
 }
 
@@ -127,6 +131,10 @@ export class ConnectedPeer implements Peer {
 
   penalise(code: Code, detail?: string): void {
     this.#judge.judge(this, code, detail)
+  }
+
+  delivered(delivery: Delivery): void {
+    this.#judge.delivered(this, delivery)
   }
 
   close(reason: string): void {

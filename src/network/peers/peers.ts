@@ -18,12 +18,13 @@ import type { Exchange, Subject } from '../wire/exchange.js'
 import { networkVersion, services, type Status, statusExchange } from '../wire/status.js'
 import { parseEndpoint, plainHost, reachOf, siteOf } from './address.js'
 import { addressesFor, listensAt, takeAddresses } from './addresses.js'
-import { type Ban, Bans } from './bans.js'
+import { type Ban, Bans, isBannableHost } from './bans.js'
 import { AddressBook } from './book.js'
 import { banDuration, Connections, type PeersEvents, type RefusedPeer } from './connections.js'
 import { Dialer } from './dialer.js'
 import { type Neighbor, neighborOf } from './neighbor.js'
 import type { ConnectedPeer, Peer } from './peer.js'
+import { inboundPerHost } from './places.js'
 import { Points } from './points.js'
 import { PeerRows } from './rows.js'
 
@@ -47,8 +48,9 @@ export interface PeersSettings {
   readonly peers: readonly string[]
   /** Connections that the node opens and keeps beside those. */
   readonly outbound: number
-  /** Connections that it takes. */
+  /** Connections that it takes, and of these those of one host. */
   readonly inbound: number
+  readonly inboundPerHost?: number
 }
 
 export interface PeersOptions extends Env {
@@ -101,11 +103,13 @@ export class Peers implements LinkOwner {
       publicKey,
       common: { spec: chain.spec, genesis: chain.genesis.header.hash },
       inbound: settings.inbound,
+      perHost: settings.inboundPerHost ?? inboundPerHost,
       bans: this.#bans,
       points: this.#points,
       events: this.events,
       ownStatus: () => this.#ownStatus(),
       expected: (host) => this.#book.wantedAt(host),
+      named: (link) => this.#book.names(link.publicKey, link.host),
     })
     this.#dialer = new Dialer({
       clock,
@@ -204,7 +208,7 @@ export class Peers implements LinkOwner {
 
   /**
    * Keeps somebody out for so many milliseconds: a public key in 64 hex digits, a host, or the id of a connected peer, which
-   * stands for its key and its host. Refuses hosts of this machine and the node's own key. Resolves with the bans that hold for it.
+   * stands for its key and its host. Refuses hosts of this machine and of private networks, and the node's own key. Resolves with the bans that hold for it.
    */
   async ban(subject: string, milliseconds = banDuration, reason = 'asked for'): Promise<readonly Ban[]> {
     const until = this.#now() + milliseconds
@@ -213,8 +217,8 @@ export class Peers implements LinkOwner {
     const host = plainHost(peer?.link.host ?? subject)
     if (key === toHex(this.#options.publicKey)) throw new RuleError('request-parameter', 'that is this node itself')
     if (peer !== undefined || isKey(subject)) await this.#bans.add('key', key, until, reason)
-    else if (!isHost(host)) throw new RuleError('request-parameter', notBannable(subject, host))
-    if (!isKey(subject) && isHost(host)) await this.#bans.add('host', host, until, reason)
+    else if (!isBannableHost(host)) throw new RuleError('request-parameter', notBannable(subject, host))
+    if (!isKey(subject) && isBannableHost(host)) await this.#bans.add('host', host, until, reason)
     this.#connections.closeBanned()
     return this.listBans().filter((ban) => ban.subject === key || ban.subject === siteOf(host))
   }
@@ -403,12 +407,11 @@ function isKey(text: string): boolean {
   return /^[0-9a-fA-F]{64}$/.test(text)
 }
 
-function isHost(text: string): boolean {
-  const reach = reachOf(text)
-  return reach !== undefined && reach !== 'machine'
-}
-
 function notBannable(subject: string, host: string): string {
-  if (reachOf(host) === 'machine') return 'addresses of this machine are never banned; the name of a node there can be'
+  const reach = reachOf(host)
+  if (reach !== undefined && reach !== 'world') {
+    const near = reach === 'machine' ? 'this machine' : 'private networks'
+    return `addresses of ${near} are never banned; the name of a node there can be`
+  }
   return `${subject.slice(0, 80)} is neither the ID of a connected node nor an IP address that a node can have`
 }

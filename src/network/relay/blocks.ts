@@ -49,7 +49,9 @@ export class BlockRelay {
     const { chain, sync } = this.#options
     if (chain.headers.get(unit.header.hash)?.status === 'active') return 'ignore'
     try {
-      return (await sync.announced(peer, unit)) ? 'accept' : 'ignore'
+      if (!(await sync.announced(peer, unit))) return 'ignore'
+      peer.delivered('block')
+      return 'accept'
     } catch (error) {
       if (error instanceof LinkError) return 'ignore'
       throw error

@@ -185,8 +185,9 @@ export class TransactionRelay {
       for (const [i, bytes] of some.entries()) {
         const error = errors[i]
         // What it builds on may have been verified at the same time.
-        if (error !== undefined && mayBecomeValid.has(error.code)) early.push(bytes)
-        else if (error !== undefined) this.#refuse(bytes, peer.id, error)
+        if (error === undefined) peer.delivered('transaction')
+        else if (mayBecomeValid.has(error.code)) early.push(bytes)
+        else this.#refuse(bytes, peer.id, error)
       }
     }
     for (const bytes of early) {

@@ -68,7 +68,9 @@ export class BlockWriter {
     for (let batch = this.#batch(); batch.length > 0 && !this.#stopped; batch = this.#batch()) {
       const started = this.#clock.now()
       try {
-        this.#owner.wrote(await this.#connect(batch))
+        const connected = await this.#connect(batch)
+        for (const { giver } of batch.slice(0, connected)) giver?.delivered('block')
+        this.#owner.wrote(connected)
         this.#learn(batch.length, this.#clock.now() - started)
         // The chain knows it, but does not have it: it once stood too deep below.
         if (this.#owner.branch.blocks[0] === batch[0]) throw new RuleError('block-too-deep')

@@ -17,7 +17,7 @@ import { drawn, randomBelow } from '../../../../src/network/peers/random.js'
 import { PeerRows } from '../../../../src/network/peers/rows.js'
 import { zeroHash } from '../../../../src/primitives/hash.js'
 import { Database } from '../../../../src/storage/database.js'
-import { rangeOf, table } from '../../../../src/storage/schema.js'
+import { keys, rangeOf, table, values } from '../../../../src/storage/schema.js'
 import { runs } from '../../../support/arbitraries.js'
 import { memoryStore, quietLog } from '../../../support/chain.js'
 import { keyOf } from '../../../support/peers-world.js'
@@ -237,6 +237,27 @@ describe('what is known of peers', () => {
     expect(book.due(moved)).toBe(false)
     wait(-3_600_000)
     expect(book.due(moved)).toBe(true)
+  })
+
+  it('takes hosts that an earlier version banned for a guest for suspect, and private ones for nothing', async () => {
+    const { database, rows, now } = await parts()
+    const until = now() + 60_000
+    const stored = [
+      ['9.9.1.1', 'peer-flood: more than a peer may send (gossip)'],
+      ['9.9.1.2', 'by hand'],
+      ['10.0.0.1', 'by hand'],
+    ] as const
+    await rows.write((overlay) => {
+      for (const [host, reason] of stored) {
+        overlay.put(keys.ban(Buffer.from(host)), values.ban.encode({ kind: 'host', until, reason }))
+      }
+    })
+    const bans = await Bans.open(database, rows, now)
+    expect(bans.list().map(({ subject }) => subject)).toEqual(['9.9.1.2'])
+    expect(stored.map(([host]) => bans.suspects(host))).toEqual([true, false, false])
+    expect((await database.keys(rangeOf(table.ban))).length).toBe(1)
+    await bans.remove('9.9.1.1')
+    expect(bans.suspects('9.9.1.1')).toBe(false)
   })
 
   it('holds a bounded number of bans', async () => {

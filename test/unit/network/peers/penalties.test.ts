@@ -53,10 +53,7 @@ describe('questions', () => {
     await world.run(10)
     await last
     expect([node.sees(bad), node.sees(good)]).toEqual([false, true])
-    expect(node.peers.listBans().map(({ kind, subject }) => [kind, subject])).toEqual([
-      ['key', toHex(bad.publicKey)],
-      ['host', bad.transport.host],
-    ])
+    expect(node.peers.listBans().map(({ kind, subject }) => [kind, subject])).toEqual([['key', toHex(bad.publicKey)]])
     expect(node.peers.listBans()[0]?.reason).toContain('peer-message')
   })
 
@@ -203,8 +200,8 @@ describe('points', () => {
   })
 
   it('are not taken for what costs nothing', () => {
-    // The last two: a node that is one block behind an upgrade refuses what its neighbour takes by the new parameters.
-    for (const code of ['vote-height', 'did-specification', 'tx-side-chain-signer'] as const) {
+    // The last two of them: a node that is one block behind an upgrade refuses what its neighbour takes by the new parameters.
+    for (const code of ['vote-height', 'did-signature', 'did-specification', 'tx-side-chain-signer'] as const) {
       for (let i = 0; i < 1000; i++) node.peer(good).penalise(code)
     }
     expect(node.sees(good)).toBe(true)
@@ -217,7 +214,7 @@ describe('bans', () => {
     node.peer(bad).penalise('confirm-quorum', 'seen by a test')
     await world.run(1_000)
     const bans = node.peers.listBans()
-    expect(bans.map(({ reason }) => reason)).toEqual(Array<string>(2).fill('confirm-quorum: seen by a test'))
+    expect(bans.map(({ reason }) => reason)).toEqual(['confirm-quorum: seen by a test'])
     expect(bans[0]?.until).toBeGreaterThan(world.time.now() + day - 5_000)
     await world.run(60_000)
     expect(node.sees(bad)).toBe(false)
@@ -257,6 +254,70 @@ describe('bans', () => {
     expect(node.peers.listBans().length).toBe(2)
   })
 
+  it('are of the key: others of its host stay, and new ones come while there are places', async () => {
+    const crowd = await world.open({ inbound: 4, outbound: 0 })
+    const guest = await world.open({ host: '50.1.0.1', peers: [crowd.address], outbound: 0 })
+    const other = await world.open({ host: '50.1.0.1', port: 20_001, peers: [crowd.address], outbound: 0 })
+    await world.run(2_000)
+    for (let i = 0; i < 2; i++) crowd.peer(guest).penalise('confirm-quorum')
+    await world.run(2_000)
+    expect([crowd.sees(guest), crowd.sees(other)]).toEqual([false, true])
+    expect(crowd.peers.listBans()).toMatchObject([{ kind: 'key', subject: toHex(guest.publicKey) }])
+    const third = await world.open({ host: '50.1.0.1', port: 20_002, peers: [crowd.address], outbound: 0 })
+    await world.run(2_000)
+    expect(crowd.sees(third)).toBe(true)
+    // One place of four is left: none for this host any more, but for another.
+    const stranger = await world.open({ host: '51.1.0.1', peers: [crowd.address], outbound: 0 })
+    await world.run(2_000)
+    const fourth = await world.open({ host: '50.1.0.1', port: 20_003, peers: [crowd.address], outbound: 0 })
+    await world.run(2_000)
+    expect([crowd.sees(other, third, stranger), crowd.sees(fourth)]).toEqual([true, false])
+    expect(fourth.peers.lastRefusals.map(({ code }) => code)).toContain('peer-crowded')
+    const welcome = await world.open({ host: '52.1.0.1', peers: [crowd.address], outbound: 0 })
+    await world.run(2_000)
+    expect(crowd.sees(welcome, other, third, stranger)).toBe(true)
+  })
+
+  it.each(['block', 'vote'] as const)(
+    'by points do not meet who lately was the first to bring a %s',
+    async (delivery) => {
+      node.peer(bad).delivered(delivery)
+      for (let i = 0; i < 2; i++) node.peer(bad).penalise('confirm-quorum', 'for the test')
+      await world.run(100)
+      expect([node.sees(bad), node.peers.listBans()]).toEqual([false, []])
+      const warnings = node.log.filter(({ level }) => level === 'warn').map(({ message }) => message)
+      expect(warnings).toEqual([expect.stringContaining('disconnected for a while')])
+      await world.run(30_000)
+      expect(node.sees(bad)).toBe(false)
+      await world.run(60_000)
+      expect(node.sees(bad)).toBe(true)
+      // An hour later that is forgotten.
+      await world.run(61 * 60_000)
+      for (let i = 0; i < 2; i++) node.peer(bad).penalise('confirm-quorum')
+      await world.run(100)
+      expect(node.peers.listBans()).toMatchObject([{ kind: 'key', subject: toHex(bad.publicKey) }])
+    },
+  )
+
+  it.each(['here', 'there'])(
+    'by points do not meet who the owner named, whoever opened the connection (%s)',
+    async (by) => {
+      const named = await world.open({
+        host: '60.1.0.1',
+        outbound: 0,
+        ...(by === 'there' && { peers: ['61.1.0.1:20338'] }),
+      })
+      const owner = await world.open({ host: '61.1.0.1', outbound: 0, peers: ['60.1.0.1:20338'] })
+      await world.run(5_000)
+      expect(owner.sees(named)).toBe(true)
+      for (let i = 0; i < 2; i++) owner.peer(named).penalise('confirm-quorum')
+      await world.run(1_000)
+      expect([owner.sees(named), owner.peers.listBans()]).toEqual([false, []])
+      await world.run(120_000)
+      expect(owner.sees(named)).toBe(true)
+    },
+  )
+
   it('of an address of IPv6 hold for its /64', async () => {
     const six = await world.open({ host: '2001:db8:1:1::1', peers: [node.address], outbound: 0 })
     const near = await world.open({ host: '2001:db8:1:1:ffff::2', peers: [node.address], outbound: 0 })
@@ -276,11 +337,23 @@ describe('bans', () => {
     expect(node.peers.listBans()).toEqual([])
   })
 
-  it('never hit a host of this machine', async () => {
-    for (const subject of ['127.0.0.1', '::1', 'localhost', '12']) {
+  it('never hit a host of this machine or of a private network', async () => {
+    const near = [
+      '127.0.0.1',
+      '::1',
+      '10.0.0.1',
+      '172.16.0.1',
+      '192.168.0.1',
+      '100.64.0.1',
+      '169.254.0.1',
+      'fe80::1',
+      'fd00::1',
+    ]
+    for (const subject of [...near, '::ffff:10.0.0.1', '::ffff:127.0.0.1', 'localhost', '12']) {
       await expect(node.peers.ban(subject)).rejects.toMatchObject({ code: 'request-parameter' })
     }
     await expect(node.peers.ban('127.0.0.1')).rejects.toThrow('addresses of this machine are never banned')
+    await expect(node.peers.ban('10.0.0.1')).rejects.toThrow('addresses of private networks are never banned')
     await expect(node.peers.ban('12')).rejects.toThrow('12 is neither the ID of a connected node nor an IP address')
     const local = await world.open({ host: '127.0.0.1', peers: [node.address] })
     const other = await world.open({ host: '127.0.0.1', port: 20000, peers: [node.address] })
