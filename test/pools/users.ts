@@ -1,4 +1,5 @@
 import { buildCreate, buildDeactivate, buildDocument, buildUpdate, type PlannedKey } from '../../src/did/build.js'
+import { credentialDigest } from '../../src/did/known-document.js'
 import type { DidState } from '../../src/did/state.js'
 import { didFromPublicKey, prefix, programHash, type ProgramHash, singleKeyCode } from '../../src/primitives/address.js'
 import { mapKey } from '../../src/primitives/bytes.js'
@@ -36,6 +37,8 @@ export class Users {
   readonly #payers: readonly QuickSigner[]
   readonly #ring: readonly QuickSigner[]
   readonly #signers = new Map<string, QuickSigner>()
+  /** Texts of all credentials by what the state of a DID keeps of them. */
+  readonly #credentials = new Map<string, string>()
   readonly #outputs: Owned[] = []
   #serial = 0
 
@@ -102,10 +105,10 @@ export class Users {
 
   /** The id of a key of a document and who signs with it, now and then somebody else. */
   #signerOf({ document }: DidState, actor: Actor, delegates: boolean): [string, QuickSigner] {
-    const keys = [...document.authentication.values(), ...(delegates ? document.authorization.values() : [])]
-    const key = this.#one(keys)
-    const right = this.#signers.get(mapKey(key.publicKey)) ?? actor.primary
-    return [key.id, this.#dice.below(12) === 0 ? this.#one(this.#ring) : right]
+    const keys = [...document.authentication, ...(delegates ? document.authorization : [])]
+    const [id, publicKey] = this.#one(keys)
+    const right = this.#signers.get(publicKey) ?? actor.primary
+    return [id, this.#dice.below(12) === 0 ? this.#one(this.#ring) : right]
   }
 
   #document(test: TestChain, actor: Actor, previous: DidState | undefined): ReturnType<typeof buildDocument> {
@@ -120,11 +123,11 @@ export class Users {
         keys.push({ fragment, publicKey, use: 'authorization', controller })
       } else if (roll < 9) keys.push({ fragment, publicKey, use: 'none' })
     }
-    const kept = (previous?.document.credentials ?? []).map(({ text }) => text).filter(() => this.#dice.below(3) > 0)
-    const added = Array.from({ length: this.#dice.below(3) }, () => this.#credential(test, actor)).filter(
-      (text) => text !== undefined,
-    )
-    const plan = { method: didRules.method, did: actor.did, keys, credentials: [...kept, ...added] }
+    const held = [...(previous?.document.credentials ?? [])].map((digest) => this.#credentials.get(digest))
+    const kept = held.filter(() => this.#dice.below(3) > 0)
+    const added = Array.from({ length: this.#dice.below(3) }, () => this.#credential(test, actor))
+    const credentials = [...kept, ...added].filter((text) => text !== undefined)
+    const plan = { method: didRules.method, did: actor.did, keys, credentials }
     return buildDocument({ ...plan, expires: this.#one(expiries), created }, signer(actor.primary))
   }
 
@@ -136,7 +139,9 @@ export class Users {
     if (state === undefined) return undefined
     const [method, by] = this.#signerOf(state, issuer, false)
     const changes = { id: `${subject.did}#c${this.#serial++}` }
-    return issueCredential(issuer.did, by, subject.did, changes, method)
+    const text = issueCredential(issuer.did, by, subject.did, changes, method)
+    this.#credentials.set(credentialDigest({ text }), text)
+    return text
   }
 
   /** The last state of a DID as the pool has it, and the transaction that waits with it. */
