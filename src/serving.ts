@@ -1,3 +1,4 @@
+import type { AccessOptions } from './api/access.js'
 import type { ApiContext, NetworkView, NodeHealth } from './api/context.js'
 import { type ApiLimits, apiLimits } from './api/limits.js'
 import type { Log } from './env.js'
@@ -18,6 +19,8 @@ export interface ServingOptions {
   readonly log: Log
   /** What differs from the limits of the interfaces. */
   readonly limits?: Partial<ApiLimits>
+  /** Names and proxies by which clients reach the node. */
+  readonly access?: Partial<AccessOptions>
 }
 
 /** The open interfaces of a node. */
@@ -29,7 +32,10 @@ export interface Servers {
 }
 
 /** Opens the interfaces of a node. A port that is taken is a UserError, and none is left open. */
-export async function serve(node: Node, { portBase, hosts, log, limits = {} }: ServingOptions): Promise<Servers> {
+export async function serve(
+  node: Node,
+  { portBase, hosts, log, limits = {}, access = {} }: ServingOptions,
+): Promise<Servers> {
   const port = (offset: number) => (portBase === 0 ? 0 : portBase + offset)
   const counter = countTransactions(node)
   const network = node.network === undefined ? undefined : viewOf(node.network, node.sync)
@@ -40,13 +46,16 @@ export async function serve(node: Node, { portBase, hosts, log, limits = {} }: S
   let failed = false
   node.failure.catch(() => (failed = true))
   // Loading the HTTP server takes longer than all the rest; only who serves waits for it.
-  const [{ AnswerGate }, { Flights }, { ApiServer }, { NodeMetrics }, { WsServer }] = await Promise.all([
-    import('./api/answer-gate.js'),
-    import('./api/flight.js'),
-    import('./api/server.js'),
-    import('./api/metrics.js'),
-    import('./api/ws/server.js'),
-  ])
+  const [{ AnswerGate }, { BodyBudget }, { Flights }, { ApiServer }, { NodeMetrics }, { WsServer }] = await Promise.all(
+    [
+      import('./api/answer-gate.js'),
+      import('./api/body-budget.js'),
+      import('./api/flight.js'),
+      import('./api/server.js'),
+      import('./api/metrics.js'),
+      import('./api/ws/server.js'),
+    ],
+  )
   const version = packageVersion()
   const others = { ...(network === undefined ? {} : { network }), ...(voting === undefined ? {} : { voting }) }
   const databaseBytes = () => directory.databaseBytes()
@@ -59,7 +68,9 @@ export async function serve(node: Node, { portBase, hosts, log, limits = {} }: S
     adminToken,
     log,
     limits,
+    access,
     flights: new Flights(new AnswerGate({ ...apiLimits, ...limits })),
+    bodies: new BodyBudget({ ...apiLimits, ...limits }),
     ...(devnet === undefined ? {} : { devnet }),
     ...others,
     nodeInfo: () => ({

@@ -21,12 +21,13 @@ const app = fastify({ serverFactory: (handler) => createServer(handler) })
 const tally = new Tally()
 countAnswers(app, { requests: () => tally })
 await app.register(cors, { origin: '*', methods: ['GET', 'HEAD', 'POST'], strictPreflight: false, maxAge: 86_400 })
+app.decorateRequest('counted', null)
 app.removeAllContentTypeParsers()
 app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body))
 app.route({
   method: ['GET', 'POST'],
   url: '/:length',
-  preParsing: countBodies(new BodyBudget(apiLimits), apiLimits.rpcBody),
+  preParsing: countBodies(new BodyBudget(apiLimits)),
   handler: (request, reply) => reply.header('content-type', type).send(answerTo(request.url)),
 })
 await app.ready()
@@ -36,6 +37,7 @@ const alike = await Listeners.open({
   limits: apiLimits,
   handler: app.routing,
   parserAnswer: () => ({ status: 400, body: '{}' }),
+  exempt: () => false,
 })
 
 const bare = createServer((request, response) => {

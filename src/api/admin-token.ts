@@ -2,7 +2,6 @@ import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { fromUtf8, toHex } from '../primitives/bytes.js'
 import { sha256 } from '../primitives/hash.js'
-import { crossSiteRefusal, isLoopback } from './origin.js'
 
 /**
  * Why a request may not do what only the owner of the node may; undefined: it may. `token` is the content of admin.token,
@@ -18,15 +17,4 @@ export function adminRefusal(token: Uint8Array | undefined, headers: IncomingHtt
   // Digests, because only equal lengths can be compared without telling.
   if (timingSafeEqual(sha256(fromUtf8(given)), sha256(fromUtf8(toHex(token))))) return undefined
   return 'the token is not the one that the file admin.token in the data directory holds'
-}
-
-/**
- * Why a request may not do what is for this machine, `address` being the other end, and for whoever has the token, and
- * never for a page of another site.
- */
-export function strangerRefusal(
-  token: Uint8Array | undefined,
-  { headers, address }: { readonly headers: IncomingHttpHeaders; readonly address: string | undefined },
-): string | undefined {
-  return crossSiteRefusal(headers) ?? (isLoopback(address) ? undefined : adminRefusal(token, headers))
 }

@@ -1,50 +1,159 @@
-import type { preParsingHookHandler } from 'fastify'
+import type { FastifyContentTypeParser, FastifyRequest, preParsingHookHandler } from 'fastify'
 import { RuleError } from '../errors.js'
 import type { ApiLimits } from './limits.js'
 import { isJson } from './origin.js'
 
-/** Bounds the bytes of all request bodies that are in memory at once. */
+/** Bytes for the first piece of a body; a body that outgrows its memory gets twice as much. */
+const firstPiece = 1024
+
+/** A body that is held, or on its way. */
+export class CountedBody {
+  readonly #budget: BodyBudget
+  readonly #began = performance.now()
+  #held = 0
+  /** Ends it to make room for others; undefined once it is there. */
+  evict: ((error: RuleError) => void) | undefined
+
+  constructor(budget: BodyBudget) {
+    this.#budget = budget
+  }
+
+  /** Bytes that it takes. */
+  get held(): number {
+    return this.#held
+  }
+
+  /** Whether it comes too slowly to keep its place when others need it. */
+  isSlow({ bodyGrace, bodyRate }: ApiLimits): boolean {
+    const milliseconds = performance.now() - this.#began
+    return this.evict !== undefined && milliseconds >= bodyGrace && this.#held < (bodyRate * milliseconds) / 1000
+  }
+
+  /** Takes bytes in all, or throws `busy`. */
+  grow(bytes: number): void {
+    this.#budget.move(this, this.#held, bytes)
+    this.#held = bytes
+  }
+
+  release(): void {
+    this.grow(0)
+    this.evict = undefined
+  }
+}
+
+/** Bounds the bytes of all request bodies that are in memory at once; small bodies and large ones apart. */
 export class BodyBudget {
   readonly #limits: ApiLimits
-  #free: number
+  readonly #free: { small: number; large: number }
+  readonly #bodies = new Set<CountedBody>()
 
   constructor(limits: ApiLimits) {
     this.#limits = limits
-    this.#free = limits.allBodies
+    this.#free = { small: limits.smallBodies, large: limits.allBodies - limits.smallBodies }
   }
 
-  /** Takes `bytes`, or throws `busy`; a large body leaves room for small ones. The returned function gives them back, once. */
-  take(bytes: number): () => void {
-    const { rpcPlainBody, smallBodies } = this.#limits
-    const kept = bytes > rpcPlainBody ? smallBodies : 0
-    if (bytes > this.#free - kept) throw new RuleError('busy', 'too many large requests at once; try again')
-    this.#free -= bytes
-    let taken = bytes
-    return () => {
-      this.#free += taken
-      taken = 0
+  /** A body of which nothing is there yet. */
+  begin(): CountedBody {
+    return new CountedBody(this)
+  }
+
+  /** Counts a body that had `before` bytes with `after`; slow ones make room. Throws `busy`. */
+  move(body: CountedBody, before: number, after: number): void {
+    this.#free[this.#poolOf(before)] += before
+    const pool = this.#poolOf(after)
+    while (after > this.#free[pool]) {
+      const slow = [...this.#bodies].find((one) => one !== body && this.#poolOf(one.held) === pool && this.#isSlow(one))
+      if (slow === undefined) {
+        this.#free[this.#poolOf(before)] -= before
+        throw tooMany()
+      }
+      slow.evict?.(tooMany())
     }
+    this.#free[pool] -= after
+    if (after === 0) this.#bodies.delete(body)
+    else this.#bodies.add(body)
+  }
+
+  #poolOf(bytes: number): 'small' | 'large' {
+    return bytes <= this.#limits.smallBody ? 'small' : 'large'
+  }
+
+  #isSlow(body: CountedBody): boolean {
+    return body.isSlow(this.#limits)
+  }
+}
+
+function tooMany(): RuleError {
+  return new RuleError('busy', 'too many large requests at once; try again')
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Its body, as it counts. */
+    counted: CountedBody | null
   }
 }
 
 /**
- * A hook for routes with bodies of at most `most` bytes each: counts them from before they are read until they are
- * answered. It also leaves of their content type only whether it is JSON, for the framework refuses what it cannot parse.
+ * A hook for routes with bodies: counts them until they are answered. It also leaves of their content type only whether it
+ * is JSON, for the framework refuses what it cannot parse.
  */
-export function countBodies(budget: BodyBudget, most: number): preParsingHookHandler {
+export function countBodies(budget: BodyBudget): preParsingHookHandler {
   return (request, reply, payload, done) => {
     if (request.method === 'POST') {
       const { headers } = request.raw
       headers['content-type'] = isJson(headers) ? 'application/json' : 'application/octet-stream'
-      try {
-        // One that is too large will be refused for its announced length, without being read.
-        const release = budget.take(Math.min(Number(request.headers['content-length'] ?? most), most))
-        reply.raw.once('close', release)
-      } catch (error) {
-        done(error as Error)
-        return
-      }
+      const body = budget.begin()
+      request.counted = body
+      reply.raw.once('close', () => body.release())
     }
     done(null, payload)
   }
+}
+
+/** Reads bodies of at most `most` bytes and counts them as they come, whatever was announced. */
+export function readBodies(most: number): FastifyContentTypeParser {
+  return (request, payload, done) => {
+    const { counted } = request
+    let bytes = Buffer.alloc(0)
+    let length = 0
+    const end = (error?: Error) => {
+      payload.off('data', take).off('end', complete).off('error', end)
+      if (counted !== null) counted.evict = undefined
+      if (error === undefined) return done(null, bytes.subarray(0, length))
+      counted?.release()
+      bytes = Buffer.alloc(0)
+      done(error)
+    }
+    const take = (chunk: Buffer) => {
+      try {
+        const needed = length + chunk.length
+        if (needed > most) throw new RuleError('request-too-large')
+        if (needed > bytes.length) {
+          const size = Math.max(needed, Math.min(most, 2 * bytes.length), firstPiece)
+          counted?.grow(size)
+          const larger = Buffer.allocUnsafe(size)
+          bytes.copy(larger, 0, 0, length)
+          bytes = larger
+        }
+        chunk.copy(bytes, length)
+        length = needed
+      } catch (error) {
+        end(error as Error)
+      }
+    }
+    const complete = () => end(isAsAnnounced(request, length) ? undefined : wrongLength())
+    if (Number(request.headers['content-length']) > most) return end(new RuleError('request-too-large'))
+    if (counted !== null) counted.evict = end
+    payload.on('data', take).on('end', complete).on('error', end)
+  }
+}
+
+function isAsAnnounced({ headers }: FastifyRequest, length: number): boolean {
+  const announced = headers['content-length']
+  return announced === undefined || Number(announced) === length
+}
+
+function wrongLength(): RuleError {
+  return new RuleError('request-form', 'the body does not have the length that Content-Length says')
 }

@@ -7,6 +7,8 @@ import type { Peers } from '../network/peers/peers.js'
 import type { SyncProgress } from '../network/sync/progress.js'
 import type { Resolver, SyncStatus } from '../resolver/resolver.js'
 import type { Voting } from '../voting/voting.js'
+import type { AccessOptions } from './access.js'
+import type { BodyBudget } from './body-budget.js'
 import type { Flights } from './flight.js'
 import type { ApiLimits } from './limits.js'
 import type { NodeMetrics } from './metrics.js'
@@ -92,8 +94,12 @@ export interface ApiContext {
   readonly devnet?: DevnetControl
   /** What methods with `admin` ask for, 32 bytes; absent: nobody may use them. */
   readonly adminToken?: Uint8Array
+  /** What differs from {@link accessDefaults}. */
+  readonly access?: Partial<AccessOptions>
   /** The answers under way, of all interfaces together; absent: of each alone. */
   readonly flights?: Flights
+  /** The bodies of requests to them. */
+  readonly bodies?: BodyBudget
   readonly log: Log
   /** What differs from {@link apiLimits}. */
   readonly limits?: Partial<ApiLimits>

@@ -13,7 +13,8 @@ export interface AnswerClient {
   readonly signal: AbortSignal
 }
 
-const gone = new Error('no client waits for the answer')
+/** Like the end of a request before it was there: it is no failure. */
+const gone = new RuleError('request-timeout', 'no client waits for the answer')
 
 /** Reads the parts of a flight, each as UTF-8. */
 export class FlightReader {

@@ -1,13 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { RuleError } from '../errors.js'
+import type { Access } from './access.js'
 import { shareOf } from './address-share.js'
 import type { AnswerClient } from './flight.js'
 
-const gone = new Error('the client is gone')
+const gone = new RuleError('request-timeout', 'the client is gone')
 
 /** The client behind a request, until its answer is out or its connection closed. */
-export function clientOf(request: FastifyRequest, reply: FastifyReply): AnswerClient {
+export function clientOf(access: Access, request: FastifyRequest, reply: FastifyReply): AnswerClient {
   const abort = new AbortController()
   if (reply.raw.closed || request.raw.socket.destroyed) abort.abort(gone)
   else reply.raw.once('close', () => abort.abort(gone))
-  return { share: shareOf(request.raw.socket.remoteAddress), signal: abort.signal }
+  return { share: shareOf(access.clientAddress(request.raw)), signal: abort.signal }
 }

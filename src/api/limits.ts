@@ -10,8 +10,14 @@ export const apiLimits = {
   rpcLargeBodyValues: 4096,
   /** Bytes of all bodies that are held at once; further ones are told to come back. */
   allBodies: 128 * 1024 * 1024,
-  /** Bytes of those that only bodies up to a megabyte may take, so that large ones do not keep them out. */
+  /** Bytes of those that only small bodies may take, so that large ones do not keep them out; and what is small. */
   smallBodies: 32 * 1024 * 1024,
+  smallBody: 64 * 1024,
+  /** When there is no room: bytes a second that a body has to come with, after so many milliseconds. */
+  bodyRate: 32 * 1024,
+  bodyGrace: 2000,
+  /** Milliseconds that a body may make no progress. */
+  bodyTimeout: 10_000,
   /** Requests of one JSON-RPC batch. */
   batch: 100,
   /** Bytes of the answers of one batch; requests after that are told to come in another one. */
@@ -31,8 +37,9 @@ export const apiLimits = {
   keepAliveTimeout: 10_000,
   /** Milliseconds without a byte in either direction. */
   socketTimeout: 120_000,
-  /** Connections of one port and address. */
+  /** Connections of one port and address, and those of one client address among them; this machine may have half of all. */
   connections: 1000,
+  connectionsPerAddress: 64,
   /** Requests that a connection may send ahead of the answers; with more it is closed. */
   pipelined: 64,
   /** Bytes of answers that all connections of one port and address together may leave unread. */

@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { UserError } from '../errors.js'
 import { jsonType } from './answer.js'
-import { boundUnread, currentAnswer, inTurn } from './connections.js'
+import { boundUnread, currentAnswer, inTurn, shareConnections, watchBodies } from './connections.js'
 import type { ApiLimits } from './limits.js'
 
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => void
@@ -19,6 +19,8 @@ export interface ListenersOptions {
   readonly limits: ApiLimits
   readonly handler: HttpHandler
   readonly parserAnswer: ParserAnswer
+  /** Whether an address may have all connections. */
+  exempt(address: string | undefined): boolean
   /** Takes over connections whose request asks for another protocol; without it they are requests like others. */
   readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
 }
@@ -97,7 +99,7 @@ export class Listeners {
   }
 }
 
-function buildServer({ limits, handler, parserAnswer, upgrade }: ListenersOptions): Server {
+function buildServer({ limits, handler, parserAnswer, exempt, upgrade }: ListenersOptions): Server {
   const server = createServer({
     maxHeaderSize: limits.headers,
     headersTimeout: limits.headersTimeout,
@@ -107,7 +109,10 @@ function buildServer({ limits, handler, parserAnswer, upgrade }: ListenersOption
     requireHostHeader: false,
     connectionsCheckingInterval: Math.min(1000, limits.headersTimeout, limits.requestTimeout),
   })
-  server.maxConnections = limits.connections
+  shareConnections(server, { limits, exempt })
+  watchBodies(server, limits.bodyTimeout, (socket) => {
+    server.emit('clientError', Object.assign(new Error('no progress'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket)
+  })
   server.setTimeout(limits.socketTimeout)
   boundUnread(server, limits.unread)
   const serve = inTurn(limits.pipelined, (request, response) => {

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { option, wholeNumber } from '../option.js'
+import { accessDefaults } from './access.js'
 import { apiLimits } from './limits.js'
 import { loopbackHosts } from './origin.js'
 
@@ -12,12 +13,45 @@ export const apiOptions = {
     description: 'addresses to listen on',
     expects: 'a list of 1 to 16 different addresses',
   }),
+  hostNames: option({
+    key: 'api.hostNames',
+    flag: '--host-name <name...>',
+    schema: Type.Array(Type.String({ minLength: 1 }), { maxItems: 16, uniqueItems: true }),
+    default: [],
+    description: 'names in Host by which the node may be changed, beside those of this machine',
+    expects: 'a list of at most 16 different names',
+  }),
+  trustedProxies: option({
+    key: 'api.trustedProxies',
+    flag: '--trusted-proxy <address...>',
+    schema: Type.Array(Type.String({ minLength: 1 }), { maxItems: 64, uniqueItems: true }),
+    default: [],
+    description: 'addresses or networks of proxies in front: clients are those they name, and none is of this machine',
+    expects: 'a list of at most 64 IP addresses, or networks such as 10.0.0.0/8',
+  }),
+  clientHeader: option({
+    key: 'api.clientHeader',
+    flag: '--client-header <name>',
+    schema: Type.String({ pattern: '^[A-Za-z0-9-]{1,64}$' }),
+    default: accessDefaults.clientHeader,
+    description: 'header in which these proxies name the client',
+    expects: 'the name of a header',
+  }),
   connections: option({
     key: 'api.connections',
     flag: '--connections <n>',
     ...wholeNumber(1, 65_535, 'a number of connections'),
     default: apiLimits.connections,
     description: 'connections that each port and address takes at once',
+    unit: 'connections',
+    tuning: true,
+  }),
+  connectionsPerAddress: option({
+    key: 'api.connectionsPerAddress',
+    flag: '--connections-per-address <n>',
+    ...wholeNumber(1, 65_535, 'a number of connections'),
+    default: apiLimits.connectionsPerAddress,
+    description: 'connections among them, and among those of WebSocket, of one client address or /64 of IPv6',
     unit: 'connections',
     tuning: true,
   }),

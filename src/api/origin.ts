@@ -10,27 +10,53 @@ export function isLoopback(address: string | undefined): boolean {
 }
 
 /**
- * Whether a page of another site may be behind a request. Browsers say where a request comes from, in Sec-Fetch-Site or
- * Origin; programs say neither. A name other than localhost in Host could be one that an attacker points at this machine
- * to make his page look like ours, so a browser has to call it by its address.
+ * Why a request from this machine may not change anything by the name in its Host; undefined: it may. A name of elsewhere can be
+ * pointed at this machine for the sake of a page of that name, whose requests then look like those of programs here.
  */
-function isCrossSite(headers: IncomingHttpHeaders): boolean {
-  const { origin, host } = headers
+export function hostRefusal({ host }: IncomingHttpHeaders, names: readonly string[]): string | undefined {
+  // Only programs leave it out.
+  if (host === undefined) return undefined
+  const own = hostName(`http://${host}`)
+  if (own !== undefined && (isLoopbackName(own) || names.includes(own))) return undefined
+  return `Host is ${host.slice(0, 200)}, which api.hostNames does not name; nothing is changed by that name`
+}
+
+/**
+ * Whether a page of another site may be behind a request: another host, or another port of the same. Browsers say where a
+ * request comes from, in Sec-Fetch-Site, Origin or Referer; programs in none. A browser has to call the node by an address, or
+ * by a name that is configured.
+ */
+function isCrossSite(headers: IncomingHttpHeaders, names: readonly string[]): boolean {
+  const { origin, host, referer } = headers
   const site = headers['sec-fetch-site']
-  if (origin === undefined && site === undefined) return false
-  if (site !== undefined && site !== 'same-origin' && site !== 'same-site' && site !== 'none') return true
+  if (origin === undefined && site === undefined && referer === undefined) return false
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') return true
   const own = hostName(`http://${host ?? ''}`)
-  if (own === undefined || (own !== 'localhost' && isIP(own) === 0)) return true
-  return origin !== undefined && hostName(origin) !== own
+  if (own === undefined || (!isLoopbackName(own) && isIP(own) === 0 && !names.includes(own))) return true
+  return [origin, referer].some((from) => from !== undefined && !isSameOrigin(from, host ?? ''))
 }
 
 /** Why a page of another site may not do what it asks for; undefined: it is none. */
-export function crossSiteRefusal(headers: IncomingHttpHeaders): string | undefined {
-  return isCrossSite(headers) ? 'a page of another site may not do this' : undefined
+export function crossSiteRefusal(headers: IncomingHttpHeaders, names: readonly string[] = []): string | undefined {
+  return isCrossSite(headers, names) ? 'a page of another site may not do this' : undefined
 }
 
+/** Whether a URL has the host and port of Host, where a port that is left out is that of the URL's scheme. */
+function isSameOrigin(url: string, host: string): boolean {
+  if (!URL.canParse(url)) return false
+  const from = new URL(url)
+  const own = `${from.protocol}//${host}`
+  return URL.canParse(own) && from.host !== '' && new URL(own).host === from.host
+}
+
+function isLoopbackName(name: string): boolean {
+  return name === 'localhost' || name.endsWith('.localhost') || (isIP(name) !== 0 && isLoopback(name))
+}
+
+/** The host of a URL in lowercase, without brackets and a dot at its end. */
 function hostName(url: string): string | undefined {
-  return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, '') : undefined
+  if (!URL.canParse(url)) return undefined
+  return new URL(url).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
 }
 
 /** Whether a body is announced as JSON. */

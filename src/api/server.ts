@@ -3,6 +3,8 @@ import cors from '@fastify/cors'
 import rateLimit from '@fastify/rate-limit'
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { RuleError } from '../errors.js'
+import { Access, accessDefaults } from './access.js'
+import { shareOf } from './address-share.js'
 import { type Envelope, failure, jsonType } from './answer.js'
 import { AnswerGate } from './answer-gate.js'
 import { BodyBudget } from './body-budget.js'
@@ -49,9 +51,11 @@ export class ApiServer {
     const limits: ApiLimits = { ...apiLimits, ...context.limits }
     const hosts = options.hosts ?? loopbackHosts
     const onlyRpc = options.serves === 'rpc'
+    const access = new Access({ ...accessDefaults, ...context.access }, context.adminToken)
     const opened: { server?: ApiServer } = {}
     const app = await buildApp(context, limits, onlyRpc, {
-      limitRate: !hosts.every(isLoopback) || !limits.rateSparesLoopback,
+      access,
+      limitRate: !hosts.every(isLoopback) || !limits.rateSparesLoopback || access.proxied,
       restart: () => void opened.server?.restart(),
     })
     const listeners = await Listeners.open({
@@ -59,6 +63,7 @@ export class ApiServer {
       port: options.port,
       limits,
       handler: app.routing,
+      exempt: (address) => access.isProxy(address),
       parserAnswer: (code, url) => {
         const error = parserFailure(code)
         return { status: statusOf(error), body: failure(envelopeOf(url ?? '', onlyRpc), error) }
@@ -104,6 +109,7 @@ export class ApiServer {
 }
 
 interface AppOptions {
+  readonly access: Access
   readonly limitRate: boolean
   restart(): void
 }
@@ -112,7 +118,7 @@ async function buildApp(
   context: ApiContext,
   limits: ApiLimits,
   onlyRpc: boolean,
-  { limitRate, restart }: AppOptions,
+  { access, limitRate, restart }: AppOptions,
 ): Promise<FastifyInstance> {
   const fail = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const rule = ruleErrorOf(error, context.log)
@@ -128,12 +134,13 @@ async function buildApp(
     serverFactory: (handler) => createServer(handler),
   })
   countAnswers(app, context.metrics)
+  app.decorateRequest('counted', null)
   app.setErrorHandler((error: FastifyError, request, reply) => fail(error, request, reply))
   await app.register(cors, { origin: '*', methods: ['GET', 'HEAD', 'POST'], strictPreflight: false, maxAge: 86_400 })
-  if (limitRate) await registerRateLimit(app, limits)
+  if (limitRate) await registerRateLimit(app, limits, access)
   // A body that nobody asked for, at a path that does not exist, is not read.
   app.removeAllContentTypeParsers()
-  const budget = new BodyBudget(limits)
+  const budget = context.bodies ?? new BodyBudget(limits)
   const flights = context.flights ?? new Flights(new AnswerGate(limits))
   app.setNotFoundHandler((request, reply) => {
     const methods = methodsOf(request.url, onlyRpc)
@@ -142,17 +149,19 @@ async function buildApp(
     throw new RuleError('request-method', `${request.method}: this path takes ${methods.join(' and ')}`)
   })
   if (!onlyRpc) registerPlainRoutes(app, context)
-  await app.register(async (scope) => registerRpc(scope, { context, limits, budget, flights }))
-  if (!onlyRpc) await app.register(async (scope) => registerRest(scope, { context, limits, budget, flights, restart }))
+  await app.register(async (scope) => registerRpc(scope, { context, limits, budget, flights, access }))
+  if (!onlyRpc)
+    await app.register(async (scope) => registerRest(scope, { context, limits, budget, flights, access, restart }))
   await app.ready()
   return app
 }
 
-async function registerRateLimit(app: FastifyInstance, limits: ApiLimits): Promise<void> {
+async function registerRateLimit(app: FastifyInstance, limits: ApiLimits, access: Access): Promise<void> {
   await app.register(rateLimit, {
     max: limits.rateRequests,
     timeWindow: limits.rateWindow,
-    allowList: ({ raw }) => limits.rateSparesLoopback && isLoopback(raw.socket.remoteAddress),
+    allowList: ({ raw }) => limits.rateSparesLoopback && access.isLocal(raw.socket.remoteAddress),
+    keyGenerator: ({ raw }) => shareOf(access.clientAddress(raw)),
     errorResponseBuilder: (_, { max, after }) =>
       new RuleError('request-rate', `more than ${max} requests; try again in ${after}`),
   })

@@ -131,8 +131,14 @@ function servingOf(config: Config): Omit<ServingOptions, 'log'> {
   return {
     portBase: config.get(nodeOptions.portBase),
     hosts: config.get(host),
+    access: {
+      hostNames: config.get(apiOptions.hostNames),
+      trustedProxies: config.get(apiOptions.trustedProxies),
+      clientHeader: config.get(apiOptions.clientHeader),
+    },
     limits: {
       connections: config.get(connections),
+      connectionsPerAddress: config.get(apiOptions.connectionsPerAddress),
       wsConnections: config.get(wsConnections),
       batch: config.get(batch),
       answerCache: config.get(answerCache),

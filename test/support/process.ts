@@ -71,6 +71,10 @@ export class CommandProcess {
     })
   }
 
+  get pid(): number | undefined {
+    return this.#child.pid
+  }
+
   kill(signal: NodeJS.Signals): void {
     this.#child.kill(signal)
   }

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { RuleError } from '../../errors.js'
-import { strangerRefusal } from '../admin-token.js'
+import type { Access } from '../access.js'
 import { AnswerCache } from '../answer-cache.js'
 import { frameOf, jsonType } from '../answer.js'
-import { type BodyBudget, countBodies } from '../body-budget.js'
+import { type BodyBudget, countBodies, readBodies } from '../body-budget.js'
 import type { ApiContext } from '../context.js'
 import type { Flights } from '../flight.js'
 import { clientOf } from '../http-client.js'
@@ -20,6 +20,7 @@ export interface RestOptions {
   readonly limits: ApiLimits
   readonly budget: BodyBudget
   readonly flights: Flights
+  readonly access: Access
   /** Closes the listeners and opens them again; called when the answer to `restart` is out. */
   restart(): void
 }
@@ -28,12 +29,12 @@ export interface RestOptions {
 export function registerRest(app: FastifyInstance, options: RestOptions): void {
   const { context, limits, budget } = options
   const cache = new AnswerCache(context.reader, limits.answerCache)
-  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: limits.restBody }, (_, body, done) => done(null, body))
+  app.addContentTypeParser('*', readBodies(limits.restBody))
   for (const route of restRoutes) {
     app.route({
       method: [...route.methods],
       url: restPrefix + route.path,
-      ...(route.methods.includes('POST') ? { preParsing: countBodies(budget, limits.restBody) } : {}),
+      ...(route.methods.includes('POST') ? { preParsing: countBodies(budget) } : {}),
       handler: (request, reply) => answer(route, request, reply, cache, options),
     })
   }
@@ -46,12 +47,12 @@ async function answer(
   cache: AnswerCache,
   options: RestOptions,
 ): Promise<FastifyReply> {
-  const { context, restart } = options
+  const { context, access, restart } = options
   reply.header('content-type', jsonType)
   const path = pathOf(request.url)
   const cached = cache.get(path)
   if (cached !== undefined) return reply.send(cached)
-  if (route.control) refuseStrangers(request, context)
+  if (route.control) refuseStrangers(request, access)
   if (route.body !== undefined && !isJson(request.headers)) throw new RuleError('request-media-type')
   const asked: RestRequest = {
     context,
@@ -84,9 +85,9 @@ async function inParts(
   result: PartsAnswer,
   [before, after]: readonly [string, string],
   { request, reply, keep }: Exchange,
-  { flights, limits }: RestOptions,
+  { flights, limits, access }: RestOptions,
 ): Promise<FastifyReply> {
-  const reader = flights.join(result, clientOf(request, reply))
+  const reader = flights.join(result, clientOf(access, request, reply))
   const { whole } = await reader.ready()
   const stream = framed(before, reader, after)
   if (whole) {
@@ -99,7 +100,8 @@ async function inParts(
   return reply.send(Readable.from([]))
 }
 
-function refuseStrangers({ raw }: FastifyRequest, { adminToken }: ApiContext): void {
-  const refusal = strangerRefusal(adminToken, { headers: raw.headers, address: raw.socket.remoteAddress })
+function refuseStrangers({ raw }: FastifyRequest, access: Access): void {
+  const { method, headers, socket } = raw
+  const refusal = access.strangerRefusal({ method, headers, address: socket.remoteAddress })
   if (refusal !== undefined) throw new RuleError('request-forbidden', refusal)
 }

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { adminRefusal, strangerRefusal } from '../admin-token.js'
+import type { Access, AccessRequest } from '../access.js'
 import { jsonType } from '../answer.js'
-import { type BodyBudget, countBodies } from '../body-budget.js'
+import { type BodyBudget, countBodies, readBodies } from '../body-budget.js'
 import type { ApiContext } from '../context.js'
 import type { AnswerClient, Flights } from '../flight.js'
 import { clientOf } from '../http-client.js'
 import type { ApiLimits } from '../limits.js'
-import { crossSiteRefusal, isJson } from '../origin.js'
+import { isJson } from '../origin.js'
 import { beginningOf, bodyOf } from '../stream.js'
 import { RpcCore } from './core.js'
 import type { RpcCaller } from './method.js'
@@ -20,30 +20,24 @@ export interface RpcOptions {
   readonly limits: ApiLimits
   readonly budget: BodyBudget
   readonly flights: Flights
+  readonly access: Access
 }
 
 /** Puts JSON-RPC into a scope of the app. */
-export function registerRpc(app: FastifyInstance, { context, limits, budget, flights }: RpcOptions): void {
+export function registerRpc(app: FastifyInstance, { context, limits, budget, flights, access }: RpcOptions): void {
   const core = new RpcCore(context, rpcMethods(context), flights)
   // Whatever a body calls itself: a content type is only asked for by methods that change the node.
-  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: limits.rpcBody }, (_, body, done) => done(null, body))
+  app.addContentTypeParser('*', readBodies(limits.rpcBody))
   for (const url of rpcPaths) {
-    app.post(
-      url,
-      { preParsing: countBodies(budget, limits.rpcBody) },
-      async (request, reply): Promise<FastifyReply> => {
-        const answer = await core.handle(
-          request.body as Uint8Array | undefined,
-          new HttpCaller(request, reply, context.adminToken),
-        )
-        if (typeof answer === 'string') return reply.header('content-type', jsonType).send(answer)
-        if (answer === undefined) return reply.code(204).send()
-        const { parts, whole } = await beginningOf(answer, limits.answerPart)
-        if (whole && parts.length === 0) return reply.code(204).send()
-        const body = whole ? Buffer.concat(parts) : bodyOf(parts, answer, limits.answerPart)
-        return reply.header('content-type', jsonType).send(body)
-      },
-    )
+    app.post(url, { preParsing: countBodies(budget) }, async (request, reply): Promise<FastifyReply> => {
+      const answer = await core.handle(request.body as Uint8Array | undefined, new HttpCaller(request, reply, access))
+      if (typeof answer === 'string') return reply.header('content-type', jsonType).send(answer)
+      if (answer === undefined) return reply.code(204).send()
+      const { parts, whole } = await beginningOf(answer, limits.answerPart)
+      if (whole && parts.length === 0) return reply.code(204).send()
+      const body = whole ? Buffer.concat(parts) : bodyOf(parts, answer, limits.answerPart)
+      return reply.header('content-type', jsonType).send(body)
+    })
   }
 }
 
@@ -54,31 +48,34 @@ export function registerRpc(app: FastifyInstance, { context, limits, budget, fli
 class HttpCaller implements RpcCaller {
   readonly #request: FastifyRequest
   readonly #reply: FastifyReply
-  readonly #token: Uint8Array | undefined
+  readonly #access: Access
   #client: AnswerClient | undefined
 
-  constructor(request: FastifyRequest, reply: FastifyReply, token: Uint8Array | undefined) {
+  constructor(request: FastifyRequest, reply: FastifyReply, access: Access) {
     this.#request = request
     this.#reply = reply
-    this.#token = token
+    this.#access = access
   }
 
   get client(): AnswerClient {
-    return (this.#client ??= clientOf(this.#request, this.#reply))
+    return (this.#client ??= clientOf(this.#access, this.#request, this.#reply))
   }
 
   get controlRefusal(): string | undefined {
-    const { headers } = this.#request
-    const notJson = isJson(headers) ? undefined : 'the content type has to be application/json'
-    return crossSiteRefusal(headers) ?? notJson
+    const refusal = this.#access.controlRefusal(this.#asked)
+    return refusal ?? (isJson(this.#asked.headers) ? undefined : 'the content type has to be application/json')
   }
 
   get adminRefusal(): string | undefined {
-    return adminRefusal(this.#token, this.#request.headers)
+    return this.#access.adminRefusal(this.#asked)
   }
 
   get strangerRefusal(): string | undefined {
-    const { headers, socket } = this.#request.raw
-    return strangerRefusal(this.#token, { headers, address: socket.remoteAddress })
+    return this.#access.strangerRefusal(this.#asked)
+  }
+
+  get #asked(): AccessRequest {
+    const { method, headers, socket } = this.#request.raw
+    return { method, headers, address: socket.remoteAddress }
   }
 }

@@ -6,8 +6,8 @@ import type { LedgerEvent, Topic } from '../../events/event.js'
 import { type Beginning, EventFeed } from '../../events/feed.js'
 import type { EventLog } from '../../events/log.js'
 import { displayHash } from '../../primitives/bytes.js'
-import { shareOf } from '../address-share.js'
 import { rpcFailure } from '../answer.js'
+import { idleRanks } from '../connections.js'
 import { ruleErrorOf } from '../failures.js'
 import type { ApiLimits } from '../limits.js'
 import { type AnswerStream, beginningOf } from '../stream.js'
@@ -39,7 +39,10 @@ export interface Shared {
 
 /** Who is at the other end. */
 export interface Peer {
-  readonly address: string
+  /** Under which its requests and places are counted. */
+  readonly share: string
+  /** Whether it is of this machine. */
+  readonly local: boolean
   readonly access: Omit<RpcCaller, 'subscriber' | 'client'>
 }
 
@@ -48,13 +51,15 @@ export class Connection implements Subscriber, Outlet {
   readonly #ws: WebSocket
   readonly #socket: Duplex
   readonly #shared: Shared
-  readonly #address: string
+  readonly #share: string
+  readonly #local: boolean
   readonly #caller: RpcCaller
   readonly #messages: Buffer[] = []
   readonly #subscriptions = new Map<number, Subscription>()
   readonly #new: Subscription[] = []
   #lastSubscription = 0
   #answering = false
+  #lastMessage = performance.now()
   /** Whether anything came from the other side since the last ping. */
   #alive = true
   /** Bytes since the last whole message. */
@@ -72,8 +77,9 @@ export class Connection implements Subscriber, Outlet {
     this.#ws = ws
     this.#socket = socket
     this.#shared = shared
-    this.#address = peer.address
-    const client = { share: shareOf(peer.address), signal: this.#gone.signal }
+    this.#share = peer.share
+    this.#local = peer.local
+    const client = { share: peer.share, signal: this.#gone.signal }
     this.#caller = { ...peer.access, client, subscriber: this }
     ws.on('message', (data, isBinary) => this.#receive(data, isBinary))
     ws.on('pong', () => (this.#alive = true))
@@ -85,6 +91,12 @@ export class Connection implements Subscriber, Outlet {
 
   get open(): boolean {
     return this.#ws.readyState === WebSocket.OPEN
+  }
+
+  /** How little it would be missed: whether it is told of events, and since when it asks for nothing. */
+  get idle(): { readonly rank: number; readonly since: number } {
+    const { told, untold } = idleRanks
+    return { rank: this.#subscriptions.size > 0 || this.#answering ? told : untold, since: this.#lastMessage }
   }
 
   get full(): boolean {
@@ -154,6 +166,7 @@ export class Connection implements Subscriber, Outlet {
   }
 
   #receive(data: RawData, isBinary: boolean): void {
+    this.#lastMessage = performance.now()
     this.#alive = true
     this.#unfinished = 0
     if (!this.open) return
@@ -248,7 +261,7 @@ export class Connection implements Subscriber, Outlet {
   /** Why a message is not even read. */
   #refusal(): RuleError | undefined {
     const { held, limits, rate } = this.#shared
-    if (!rate.take(this.#address, performance.now())) {
+    if (!rate.take(this.#share, this.#local, performance.now())) {
       return new RuleError('request-rate', `more than ${limits.rateRequests} requests in ${limits.rateWindow} ms`)
     }
     return held.bytes > limits.wsHeld ? new RuleError('busy', 'too many large messages at once; try again') : undefined
@@ -287,7 +300,7 @@ export class Connection implements Subscriber, Outlet {
   }
 
   #closed(): void {
-    this.#gone.abort(new Error('the connection is closed'))
+    this.#gone.abort(new RuleError('request-timeout', 'the connection is closed'))
     for (const subscription of this.#subscriptions.values()) this.#end(subscription)
     this.#subscriptions.clear()
     this.#messages.length = 0

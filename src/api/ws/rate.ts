@@ -1,5 +1,4 @@
 import type { ApiLimits } from '../limits.js'
-import { isLoopback } from '../origin.js'
 
 /** Addresses counted in one window; with so many, further ones have to wait for the next. */
 const mostAddresses = 10_000
@@ -14,17 +13,17 @@ export class RequestRate {
     this.#limits = limits
   }
 
-  /** Counts one more request; whether it may be answered. `now` in milliseconds. */
-  take(address: string, now: number): boolean {
+  /** Counts one more request of a share of {@link shareOf}; whether it may be answered. `now` in milliseconds. */
+  take(share: string, local: boolean, now: number): boolean {
     const { rateRequests, rateSparesLoopback, rateWindow } = this.#limits
-    if (rateSparesLoopback && isLoopback(address)) return true
+    if (rateSparesLoopback && local) return true
     if (now >= this.#windowEnds) {
       this.#windowEnds = now + rateWindow
       this.#counts.clear()
     }
-    const count = (this.#counts.get(address) ?? 0) + 1
+    const count = (this.#counts.get(share) ?? 0) + 1
     if (count === 1 && this.#counts.size >= mostAddresses) return false
-    this.#counts.set(address, count)
+    this.#counts.set(share, count)
     return count <= rateRequests
   }
 }

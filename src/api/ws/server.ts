@@ -6,16 +6,18 @@ import { RuleError } from '../../errors.js'
 import type { LedgerEvent } from '../../events/event.js'
 import type { EventLog } from '../../events/log.js'
 import { eachInSlices } from '../../slices.js'
-import { adminRefusal, strangerRefusal } from '../admin-token.js'
+import { Access, accessDefaults } from '../access.js'
+import { shareOf } from '../address-share.js'
 import { failure, jsonType } from '../answer.js'
 import { AnswerGate } from '../answer-gate.js'
 import type { ApiContext } from '../context.js'
+import { upgraded } from '../connections.js'
 import { Flights } from '../flight.js'
 import type { NodeMetrics } from '../metrics.js'
 import { parserFailure, statusOf } from '../failures.js'
 import { type ApiLimits, apiLimits } from '../limits.js'
 import { answerAndClose, Listeners } from '../listeners.js'
-import { crossSiteRefusal, loopbackHosts } from '../origin.js'
+import { loopbackHosts } from '../origin.js'
 import { pathOf } from '../path.js'
 import { RpcCore } from '../rpc/core.js'
 import { rpcMethods } from '../rpc/methods.js'
@@ -36,7 +38,7 @@ export interface WsServerOptions {
 export class WsServer {
   readonly #limits: ApiLimits
   readonly #events: EventLog
-  readonly #adminToken: Uint8Array | undefined
+  readonly #access: Access
   readonly #shared: Shared
   readonly #protocol: WebSocketServer
   readonly #metrics: NodeMetrics
@@ -53,7 +55,7 @@ export class WsServer {
   private constructor(context: ApiContext, events: EventLog) {
     this.#limits = { ...apiLimits, ...context.limits }
     this.#events = events
-    this.#adminToken = context.adminToken
+    this.#access = new Access({ ...accessDefaults, ...context.access }, context.adminToken)
     this.#metrics = context.metrics
     this.#protocol = new WebSocketServer({
       noServer: true,
@@ -92,6 +94,7 @@ export class WsServer {
         port,
         limits: { ...server.#limits, connections: server.#limits.wsConnections },
         handler: answerRequest,
+        exempt: (address) => server.#access.isProxy(address),
         parserAnswer: (code) => answerOf(parserFailure(code)),
         upgrade: (request, socket, head) => server.#upgrade(request, socket, head),
       })
@@ -143,14 +146,19 @@ export class WsServer {
     } else this.#protocol.handleUpgrade(request, socket, head, (ws) => this.#accept(ws, socket, request))
   }
 
-  #accept(ws: WebSocket, socket: Duplex, { headers, socket: { remoteAddress } }: IncomingMessage): void {
+  #accept(ws: WebSocket, socket: Duplex, request: IncomingMessage): void {
+    const { headers } = request
+    const { remoteAddress: address } = request.socket
+    const asked = { headers, address }
     const access = {
       // A page has no say in how a WebSocket announces its messages: where it comes from decides alone.
-      controlRefusal: crossSiteRefusal(headers),
-      adminRefusal: adminRefusal(this.#adminToken, headers),
-      strangerRefusal: strangerRefusal(this.#adminToken, { headers, address: remoteAddress }),
+      controlRefusal: this.#access.controlRefusal(asked),
+      adminRefusal: this.#access.adminRefusal(asked),
+      strangerRefusal: this.#access.strangerRefusal(asked),
     }
-    const connection = new Connection(ws, socket, { address: remoteAddress ?? '', access }, this.#shared)
+    const share = shareOf(this.#access.clientAddress(request))
+    const connection = new Connection(ws, socket, { share, local: this.#access.isLocal(address), access }, this.#shared)
+    upgraded(request.socket, () => connection.idle)
     this.#connections.add(connection)
     this.#metrics.webSocketConnections.inc()
     ws.on('close', () => {

@@ -1,7 +1,8 @@
 import { networkInterfaces } from 'node:os'
 import { request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { adminRefusal, strangerRefusal } from '../../../src/api/admin-token.js'
+import { Access, accessDefaults } from '../../../src/api/access.js'
+import { adminRefusal } from '../../../src/api/admin-token.js'
 import type { ApiServer } from '../../../src/api/server.js'
 import { hex, toHex } from '../../../src/primitives/bytes.js'
 import { ask, contextOf, serve } from '../../support/api.js'
@@ -24,19 +25,21 @@ const wrong: readonly (readonly [string, string])[] = [
 ]
 
 describe('strangerRefusal', () => {
+  const access = new Access(accessDefaults, token)
+
   test('asks those elsewhere for the token', () => {
     for (const address of ['127.0.0.1', '::1', '::ffff:127.0.0.1']) {
-      expect(strangerRefusal(token, { headers: {}, address })).toBeUndefined()
+      expect(access.strangerRefusal({ headers: {}, address })).toBeUndefined()
     }
     for (const address of ['192.0.2.1', undefined]) {
-      expect(strangerRefusal(token, { headers: {}, address })).toContain('admin.token')
-      expect(strangerRefusal(token, { headers: { authorization: right }, address })).toBeUndefined()
+      expect(access.strangerRefusal({ headers: {}, address })).toContain('admin.token')
+      expect(access.strangerRefusal({ headers: { authorization: right }, address })).toBeUndefined()
     }
   })
 
   test('refuses pages of other sites, on this machine and with the token too', () => {
     const headers = { origin: 'https://example.org', host: '127.0.0.1:20336', authorization: right }
-    expect(strangerRefusal(token, { headers, address: '127.0.0.1' })).toContain('another site')
+    expect(access.strangerRefusal({ headers, address: '127.0.0.1' })).toContain('another site')
   })
 })
 

@@ -1,13 +1,14 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { BodyBudget } from '../../../src/api/body-budget.js'
+import { BodyBudget, type CountedBody } from '../../../src/api/body-budget.js'
 import { apiLimits } from '../../../src/api/limits.js'
 
-const limits = { ...apiLimits, allBodies: 1000, smallBodies: 300, rpcPlainBody: 100 }
+const limits = { ...apiLimits, allBodies: 1000, smallBodies: 300, smallBody: 100, bodyGrace: 0, bodyRate: 0 }
 const busy = expect.objectContaining({ code: 'busy' })
 
-function refused(budget: BodyBudget, bytes: number): unknown {
+function refused(body: CountedBody, bytes: number): unknown {
   try {
-    budget.take(bytes)
+    body.grow(bytes)
   } catch (error) {
     return error
   }
@@ -16,19 +17,59 @@ function refused(budget: BodyBudget, bytes: number): unknown {
 
 test('what is given back can be taken again, once', () => {
   const budget = new BodyBudget(limits)
-  const release = budget.take(700)
-  expect(refused(budget, 101)).toEqual(busy)
-  release()
-  release()
-  budget.take(700)
-  expect(refused(budget, 101)).toEqual(busy)
+  const body = budget.begin()
+  body.grow(650)
+  expect(refused(budget.begin(), 101)).toEqual(busy)
+  body.release()
+  body.release()
+  budget.begin().grow(650)
+  expect(refused(budget.begin(), 101)).toEqual(busy)
 })
 
-test('large bodies leave room for small ones', () => {
+test('large bodies leave room for small ones, and small ones for large ones', () => {
   const budget = new BodyBudget(limits)
-  budget.take(500)
-  expect(refused(budget, 201)).toEqual(busy)
-  budget.take(200)
-  for (let i = 0; i < 3; i++) budget.take(100)
-  expect(refused(budget, 1)).toEqual(busy)
+  budget.begin().grow(700)
+  for (let i = 0; i < 3; i++) budget.begin().grow(100)
+  expect(refused(budget.begin(), 1)).toEqual(busy)
+  const other = new BodyBudget(limits)
+  for (let i = 0; i < 3; i++) other.begin().grow(100)
+  expect(refused(other.begin(), 1)).toEqual(busy)
+  other.begin().grow(700)
+})
+
+test('nothing is lost or won, whatever grows, is refused and goes', () => {
+  const steps = fc.array(fc.tuple(fc.nat(9), fc.oneof(fc.constant(0), fc.nat(400))), { maxLength: 100 })
+  fc.assert(
+    fc.property(steps, (all) => {
+      const budget = new BodyBudget(limits)
+      const bodies = Array.from({ length: 10 }, () => budget.begin())
+      for (const [i, bytes] of all) {
+        const body = bodies[i] as CountedBody
+        const before = body.held
+        expect(refused(body, bytes) === undefined ? bytes : before).toBe(body.held)
+        const small = bodies.filter(({ held }) => held <= 100)
+        const sum = (some: CountedBody[]) => some.reduce((total, { held }) => total + held, 0)
+        expect(sum(small)).toBeLessThanOrEqual(300)
+        expect(sum(bodies) - sum(small)).toBeLessThanOrEqual(700)
+      }
+      for (const body of bodies) body.release()
+      budget.begin().grow(700)
+      for (let i = 0; i < 3; i++) budget.begin().grow(100)
+    }),
+  )
+})
+
+test('a slow body that is still coming makes room; one that is there does not', () => {
+  const budget = new BodyBudget({ ...limits, bodyRate: 1e12 })
+  const [coming, there] = [budget.begin(), budget.begin()]
+  const errors: unknown[] = []
+  coming.evict = (error) => {
+    coming.release()
+    errors.push(error)
+  }
+  there.grow(350)
+  coming.grow(350)
+  budget.begin().grow(350)
+  expect(errors).toEqual([busy])
+  expect(refused(budget.begin(), 350)).toEqual(busy)
 })

@@ -162,25 +162,53 @@ describe('time', () => {
 })
 
 describe('amounts', () => {
-  test('connections beyond the cap are not served, and come through when there is room', async () => {
-    const { port } = await start({ connections: 3 })
-    const held: Socket[] = []
+  test('a connection beyond the cap takes the place of the one that is quiet for longest', async () => {
+    const { port } = await start({ connections: 6 })
+    const held: { readonly socket: Socket; closed: boolean }[] = []
     for (let i = 0; i < 3; i++) {
       const socket = connect(port, '127.0.0.1')
+      const one = { socket, closed: false }
+      socket.on('error', () => {}).once('close', () => (one.closed = true))
       await new Promise((resolve) => socket.once('connect', resolve))
-      held.push(socket)
+      await sleep(20)
+      held.push(one)
     }
+    expect((await ask(port, '/api/v1/block/height')).status).toBe(200)
+    await expect.poll(() => held.map(({ closed }) => closed)).toEqual([true, false, false])
+    for (const { socket } of held) socket.destroy()
+  })
+
+  test('one that is at work keeps its place', async () => {
+    const { port } = await start(
+      { connections: 2 },
+      {},
+      { resolver: { resolve: () => new Promise(() => {}) } as never },
+    )
+    const working = ask(port, '/rpc', {
+      method: 'POST',
+      body: '{"id":1,"method":"resolvedid","params":{"did":"x","all":true}}',
+    }).catch(() => 'closed')
+    await sleep(100)
     await expect(ask(port, '/api/v1/block/height')).rejects.toThrow()
-    for (const socket of held) socket.destroy()
-    await served(port)
+    expect(await Promise.race([working, 'working'])).toBe('working')
   })
 
   test('bodies beyond what all may hold are told to come back', async () => {
-    const { port, node } = await start({ allBodies: 3000 })
-    const slow = connect(port, '127.0.0.1')
-    slow.write(
-      'POST /api/v1/transaction HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2500\r\n\r\n{',
-    )
+    const { port, node } = await start({ allBodies: 4000, smallBodies: 2500 })
+    const begin = async (text: string) => {
+      const socket = connect(port, '127.0.0.1')
+      socket.write(
+        `POST /api/v1/transaction HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2500\r\n\r\n${text}`,
+      )
+      await sleep(50)
+      return socket
+    }
+    // What is announced alone takes nothing.
+    const silent = await Promise.all(Array.from({ length: 20 }, () => begin('')))
+    const sent = await askJson(port, '/api/v1/transaction', { Action: 'sendrawtransaction', data: '00' })
+    expect(sent.status).toBe(400)
+    for (const socket of silent) socket.destroy()
+    const slow = await begin(' '.repeat(2000))
     const body = { Action: 'sendrawtransaction', data: '00'.repeat(500) }
     const send = async () => {
       const { status, body: answered } = await askJson(port, '/api/v1/transaction', body)
@@ -307,8 +335,14 @@ describe('other sites', () => {
     [{}, false],
     [{ 'sec-fetch-site': 'none', host: 'localhost:1' }, false],
     [{ 'sec-fetch-site': 'same-origin', host: '[::1]:1' }, false],
-    [{ origin: 'http://localhost:3000', host: 'localhost:1' }, false],
-    [{ origin: 'http://192.168.1.2:3000', host: '192.168.1.2:1' }, false],
+    [{ origin: 'http://localhost:1', host: 'localhost:1' }, false],
+    [{ origin: 'http://localhost', host: 'localhost:80' }, false],
+    [{ origin: 'https://192.168.1.2', host: '192.168.1.2' }, false],
+    [{ origin: 'http://192.168.1.2:3000', host: '192.168.1.2:3000', referer: 'http://192.168.1.2:3000/x' }, false],
+    [{ origin: 'http://localhost:3000', host: 'localhost:1' }, true],
+    [{ origin: 'http://192.168.1.2:3000', host: '192.168.1.2:1' }, true],
+    [{ referer: 'http://example.com/page', host: 'localhost:1' }, true],
+    [{ 'sec-fetch-site': 'same-site', host: 'localhost:1' }, true],
     [{ origin: 'http://localhost:3000', host: '127.0.0.1:1' }, true],
     [{ 'sec-fetch-site': 'cross-site', host: 'localhost:1' }, true],
     [{ 'sec-fetch-site': 'same-origin', host: 'example.com' }, true],

@@ -12,6 +12,7 @@ import { code, repositoryFile, tableRows } from '../../support/markdown.js'
 
 /** Numbers of the code that bound nothing: what formats, protocols and the layout of memory fix. */
 const noLimits = new Set([
+  'api/connections.ts idleRanks',
   'api/metrics.ts delayResolution',
   'api/rpc/addresses.ts usualFee',
   'chain/assumed-confirms.ts state.verified',
