@@ -65,7 +65,7 @@ export const { Mempool } = await compiled<typeof MempoolModule>('mempool/mempool
 export const { selectTransactions, templateOf } = await compiled<typeof TemplateModule>('mining/template')
 export const { solve } = await compiled<typeof SolveModule>('mining/solve')
 export const { openLedger, startNode } = await compiled<typeof NodeModule>('node')
-export const { addressFromPublicKey, prefix, programHash, singleKeyCode } =
+export const { addressFromPublicKey, addressOf, prefix, programHash, singleKeyCode } =
   await compiled<typeof AddressModule>('primitives/address')
 export const { soloAuxPow } = await compiled<typeof AuxPowModule>('primitives/auxpow')
 export const { Block, transactionRoot, witnessRoot } = await compiled<typeof BlockModule>('primitives/block')
@@ -73,7 +73,8 @@ export const { confirmBytes, proposalHash, proposalUnsigned, voteUnsigned } =
   await compiled<typeof ConfirmModule>('primitives/confirm')
 export const { genesisBlock, registerAssetTransaction } = await compiled<typeof GenesisModule>('primitives/genesis')
 export const { Header } = await compiled<typeof HeaderModule>('primitives/header')
-export const { parseCode, parseParameter, standardProgram } = await compiled<typeof ProgramModule>('primitives/program')
+export const { multisigCode, parameterOf, parseCode, parseParameter, sortPrograms, standardProgram } =
+  await compiled<typeof ProgramModule>('primitives/program')
 export const { parseSpec } = await compiled<typeof SpecModule>('primitives/spec')
 export const { attributeUsage, coinbaseInput, finalSequence, Transaction } =
   await compiled<typeof TransactionModule>('primitives/transaction')
@@ -88,6 +89,7 @@ export const { devnetValidatorKey } = await compiled<typeof AccountsModule>('wal
 export type Block = BlockModule.Block
 export type Chain = ChainModule.Chain
 export type Header = HeaderModule.Header
+export type Mempool = MempoolModule.Mempool
 export type SignatureCache = CacheModule.SignatureCache
 export type Transaction = TransactionModule.Transaction
 

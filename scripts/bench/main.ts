@@ -12,6 +12,7 @@ import { startSuite } from './start.js'
 import { syncSuite } from './sync.js'
 import { templateSuite } from './template.js'
 import { votesSuite } from './votes.js'
+import { worstSuite } from './worst.js'
 
 const suites: Readonly<Record<string, () => Promise<Row[]>>> = {
   connect: connectSuite,
@@ -23,6 +24,7 @@ const suites: Readonly<Record<string, () => Promise<Row[]>>> = {
   events: eventsSuite,
   sync: syncSuite,
   votes: votesSuite,
+  worst: worstSuite,
 }
 
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))

@@ -4,6 +4,7 @@ import { concat } from '../primitives/bytes.js'
 import { Reader, Writer } from '../primitives/codec.js'
 import type { Hash } from '../primitives/hash.js'
 import { Transaction } from '../primitives/transaction.js'
+import { runInSlices } from '../slices.js'
 import { damaged, type NewestRows } from '../storage/database.js'
 import { keys, transactionRange } from '../storage/schema.js'
 import type { RowReader } from '../storage/state.js'
@@ -14,7 +15,10 @@ export type RangeReader = Pick<NewestRows, 'rows'>
 
 /** A block of the active chain, put together from its rows. */
 export async function readBlock(database: RangeReader, known: KnownHeader): Promise<Block> {
-  const transactions = (await transactionRows(database, known)).map((bytes) => Transaction.fromBytes(bytes))
+  const transactions: Transaction[] = []
+  for (const bytes of await transactionRows(database, known)) {
+    transactions.push(await runInSlices(Transaction.fromBytesSteps(bytes)))
+  }
   return new Block(known.header, readAuxPow(new Reader(known.auxPow)), transactions)
 }
 
@@ -52,7 +56,7 @@ export async function bodyOf(
     if (known?.status !== 'active' && known?.status !== 'side') return undefined
     const unmoved = () => headers.get(hash)?.status === known.status
     try {
-      const block = known.status === 'active' ? await readBlock(database, known) : readSideBody(database, hash)
+      const block = await (known.status === 'active' ? readBlock(database, known) : readSideBody(database, hash))
       if (unmoved()) return block
     } catch (error) {
       if (unmoved()) throw error
@@ -61,8 +65,8 @@ export async function bodyOf(
 }
 
 /** A block off the active chain. */
-export function readSideBody(rows: RowReader, hash: Hash): Block {
+export async function readSideBody(rows: RowReader, hash: Hash): Promise<Block> {
   const bytes = sideBodyRow(rows, hash)
   if (bytes === undefined) throw damaged('the body of a block off the active chain is gone')
-  return Block.fromBytes(bytes)
+  return runInSlices(Block.fromBytesSteps(bytes))
 }

@@ -242,7 +242,7 @@ export class Chain {
     const kept = this.#prepared.find(bytes, this.#tip)
     if (kept !== undefined) return kept.event.block
     if (!wanted()) throw new RuleError('busy', 'other blocks came first, and this one is not needed any more')
-    const block = Block.fromBytes(bytes)
+    const block = await runInSlices(Block.fromBytesSteps(bytes))
     if (!equalBytes(block.header.previous, this.#tip.header.hash)) throw new RuleError('block-stale')
     await checkPlace(block, this.headers.ancestry(this.#tip), this.#checking)
     await runInSlices(blockSanitySteps(block, this.sanity))
@@ -253,7 +253,7 @@ export class Chain {
   }
 
   async #accept(bytes: Uint8Array, confirmBytes?: Uint8Array): Promise<Acceptance> {
-    const block = Block.fromBytes(bytes)
+    const block = await runInSlices(Block.fromBytesSteps(bytes))
     const { header } = block
     const known = this.headers.get(header.hash)
     if (known?.status === 'invalid') throw new RuleError('block-invalid')

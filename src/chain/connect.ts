@@ -9,7 +9,7 @@ import { runInSlices } from '../slices.js'
 import type { Overlay } from '../storage/database.js'
 import type { KnownDocuments } from '../storage/known-documents.js'
 import { keys } from '../storage/schema.js'
-import { coinKeysOf, putConnected, StoredState } from '../storage/state.js'
+import { loadCoins, putConnected, StoredState } from '../storage/state.js'
 import { heldBlock, type HeldBlock } from './change.js'
 
 /** What connecting a block needs beside the block. */
@@ -43,7 +43,7 @@ export async function connectOn(
   { sanity, documents }: Pick<Connecting, 'sanity' | 'documents'>,
   verify?: (checks: readonly SignatureCheck[], transaction: Transaction) => void,
 ): Promise<ConnectedBlock> {
-  await overlay.load(coinKeysOf(block))
+  await loadCoins(overlay, block)
   const connector = new BlockConnector(block, new StoredState(overlay, documents), sanity)
   let next = 1
   await runInSlices(connector.steps(({ checks }) => verify?.(checks, block.transactions[next++] as Transaction)))

@@ -146,7 +146,7 @@ export class Reorganisation {
   async #connect({ hash, height }: TipRow, { assumed }: { assumed: boolean }): Promise<void> {
     const known = this.#headers.known(hash)
     await this.#makeRoom(known.size)
-    const body = readSideBody(this.#overlay, hash)
+    const body = await readSideBody(this.#overlay, hash)
     if (!assumed) await this.#options.foresee?.(body)
     const layer = new Overlay(this.#overlay)
     await connectInto(layer, body, this.#options, { assumed })

@@ -100,7 +100,7 @@ export async function connectRun(
   let { chainWork } = tip
   try {
     for (const { block: bytes, confirm, matched } of blocks) {
-      const block = matched ?? Block.fromBytes(bytes)
+      const block = matched ?? (await runInSlices(Block.fromBytesSteps(bytes)))
       const ancestry = runAncestry(headers, tip, run)
       if (!equalBytes(block.header.previous, (run.at(-1) ?? tip.header).hash)) {
         throw new RuleError('block-stale', `${block.hash} does not follow the one before it`)

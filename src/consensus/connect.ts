@@ -14,7 +14,7 @@ import { finish, mapSteps, type Steps } from '../primitives/steps.js'
 import { attributeUsage, finalSequence, lockSequence, type Transaction } from '../primitives/transaction.js'
 import { BlockBudget } from './block-budget.js'
 import { type Coin, StateOverlay, type StateView } from './ledger.js'
-import { naming, programCost, type SanityContext, typeCost } from './sanity.js'
+import { programCost, type SanityContext, typeCost } from './sanity.js'
 import { subsidyAt } from './subsidy.js'
 
 /** Rules that need the state of the chain. Nothing here verifies: the checks come back for the caller to run in bulk. */
@@ -223,7 +223,6 @@ export class BlockConnector {
     const tx = transactions[this.#next]
     if (tx === undefined) return undefined
     const connectable = yield* this.#checkSteps(tx)
-    naming(tx, () => this.#budget.add(connectable))
     yield* connectable.applySteps()
     this.#transactions.push(connectable)
     this.#next++
@@ -243,7 +242,9 @@ export class BlockConnector {
 
   *#checkSteps(tx: Transaction): Steps<ConnectableTransaction> {
     try {
-      return yield* transactionSteps(tx, this.#state, this.#context)
+      const connectable = yield* transactionSteps(tx, this.#state, this.#context)
+      this.#budget.add(connectable)
+      return connectable
     } catch (error) {
       if (!(error instanceof RuleError)) throw error
       const spentHere = tx.inputs.find((input) => this.#state.isSpent(input))
@@ -326,7 +327,7 @@ function* programChecks(tx: Transaction, spent: readonly Coin[]): Steps<Signatur
     throw new RuleError('tx-program-mismatch', `${tx.programs.length} programs where ${required.size} are needed`)
   }
   return yield* mapSteps(tx.programs, ({ code, parameter }, i) => {
-    const script = tx.scripts[i]
+    const script = tx.scriptAt(i)
     const signatures = script === undefined ? undefined : parseParameter(parameter, script)
     if (script === undefined || signatures === undefined) throw new RuleError('tx-program-form', `program ${i}`)
     if (!required.delete(mapKey(programHashOf(code, script)))) {

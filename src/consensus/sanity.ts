@@ -5,6 +5,7 @@ import { MerkleTree } from '../primitives/merkle.js'
 import { txType } from '../primitives/payload.js'
 import { parseParameter } from '../primitives/program.js'
 import { fixedLimits, type Spec } from '../primitives/spec.js'
+import { finish, type Steps } from '../primitives/steps.js'
 import { prefix } from '../primitives/address.js'
 import {
   attributeUsage,
@@ -24,8 +25,8 @@ export interface SanityContext {
   readonly assetId: Uint8Array
 }
 
-/** A check in short steps: the caller runs it to its end, and may let other work in between them. */
-export type Steps = Generator<undefined, void>
+/** Inputs or outputs that are looked at in one step. */
+const itemsAtOnce = 16
 
 /** What an output may pay to. */
 export const acceptedPrefixes: readonly (number | undefined)[] = [prefix.standard, prefix.multisig, prefix.did]
@@ -33,12 +34,17 @@ const acceptedTypes: readonly number[] = [txType.transfer, txType.record, txType
 
 /** An ordinary transaction by itself. Throws the code of the first rule it breaks. */
 export function checkTransactionSanity(tx: Transaction, context: SanityContext): void {
+  finish(transactionSanitySteps(tx, context))
+}
+
+/** {@link checkTransactionSanity} in steps. */
+export function* transactionSanitySteps(tx: Transaction, context: SanityContext): Steps {
   if (!acceptedTypes.includes(tx.type)) throw new RuleError('tx-type', `type ${tx.type} is not accepted`)
   checkSize(tx, context)
-  checkInputs(tx)
-  checkOutputs(tx, context)
+  yield* inputSteps(tx)
+  yield* outputSteps(tx, context)
   checkAttributes(tx)
-  checkPrograms(tx)
+  yield* programSteps(tx)
   if (tx.payloadVersion !== 0) throw new RuleError('tx-payload-version', `payload version ${tx.payloadVersion}, not 0`)
   // Above this the bytes that a validator signs here could be taken for other messages that its key signs.
   if (tx.payload.type === txType.sideChainPow && tx.payload.blockHeight >= 2 ** 29) {
@@ -52,12 +58,16 @@ export function checkTransactionSanity(tx: Transaction, context: SanityContext):
 
 /** A coinbase by itself. Throws the code of the first rule it breaks. */
 export function checkCoinbaseSanity(tx: Transaction, height: number, context: SanityContext): void {
+  finish(coinbaseSanitySteps(tx, height, context))
+}
+
+function* coinbaseSanitySteps(tx: Transaction, height: number, context: SanityContext): Steps {
   checkSize(tx, context)
   const input = tx.inputs[0]
   if (tx.inputs.length !== 1 || !input || !isCoinbaseOutpoint(input) || input.sequence !== coinbaseInput.sequence) {
     throw new RuleError('coinbase-input')
   }
-  checkOutputs(tx, context)
+  yield* outputSteps(tx, context)
   checkAttributes(tx)
   if (tx.programs.length > 0) throw new RuleError('coinbase-program')
   if (tx.payloadVersion !== 4) throw new RuleError('coinbase-payload-version', `version ${tx.payloadVersion}, not 4`)
@@ -75,6 +85,7 @@ export function* bodyMatchSteps(block: Block, { spec }: SanityContext): Steps {
   const txidTree = new MerkleTree()
   const witnessTree = new MerkleTree()
   for (const [i, tx] of transactions.entries()) {
+    yield* tx.hashSteps()
     ids.add(mapKey(tx.hash))
     txidTree.add(tx.hash)
     witnessTree.add(witnessLeaf(tx, i))
@@ -102,7 +113,7 @@ export function* blockSanitySteps(block: Block, context: SanityContext): Steps {
   const size = block.limitedSize
   if (size > limits.blockSize) throw new RuleError('block-size', `${size} bytes, at most ${limits.blockSize}`)
   const coinbase = transactions[0] as Transaction
-  checkCoinbaseSanity(coinbase, header.height, context)
+  yield* coinbaseSanitySteps(coinbase, header.height, context)
   if (!namesNextValidators(context.spec, header.height, coinbase)) {
     throw new RuleError('coinbase-validators')
   }
@@ -110,17 +121,17 @@ export function* blockSanitySteps(block: Block, context: SanityContext): Steps {
   for (const [i, tx] of transactions.entries()) {
     if (i === 0) continue
     if (tx.isCoinbase) throw new RuleError('block-coinbase-position', `transaction ${i} is a second coinbase`)
-    naming(tx, () => checkTransactionSanity(tx, context))
+    yield* naming(tx, transactionSanitySteps(tx, context))
     cost += programCost(tx) + typeCost(tx)
     yield
   }
   if (cost > limits.blockCost) throw new RuleError('block-signature-cost', `${cost}, at most ${limits.blockCost}`)
 }
 
-/** Runs a check of one transaction of a block; a RuleError of it names the transaction as data. */
-export function naming<T>(tx: Transaction, check: () => T): T {
+/** Runs the checks of one transaction of a block; a RuleError of them names the transaction as data. */
+function* naming<T>(tx: Transaction, checks: Steps<T>): Steps<T> {
   try {
-    return check()
+    return yield* checks
   } catch (error) {
     if (!(error instanceof RuleError)) throw error
     throw new RuleError(error.code, error.message, { transaction: tx.txid })
@@ -130,7 +141,7 @@ export function naming<T>(tx: Transaction, check: () => T): T {
 /** Signature checks that the programs of a transaction cost: 1 for one key, n × k for a multisig. */
 export function programCost(tx: Transaction): number {
   return tx.programs.reduce((sum, { parameter }, i) => {
-    const script = tx.scripts[i]
+    const script = tx.scriptAt(i)
     return sum + (script?.kind === 'multisig' ? script.keys.length * (parameter.length / 65) : 1)
   }, 0)
 }
@@ -147,7 +158,7 @@ function checkSize(tx: Transaction, { spec }: SanityContext): void {
   if (tx.unsigned.length === 64) throw new RuleError('tx-ambiguous-size')
 }
 
-function checkInputs(tx: Transaction): void {
+function* inputSteps(tx: Transaction): Steps {
   if (tx.inputs.length === 0) throw new RuleError('tx-input-count')
   const seen = new Set<string>()
   for (const [i, input] of tx.inputs.entries()) {
@@ -157,10 +168,11 @@ function checkInputs(tx: Transaction): void {
       throw new RuleError('tx-input-repeated', `input ${i} spends ${displayHash(input.txid)}:${input.index} again`)
     }
     seen.add(key)
+    if (i % itemsAtOnce === 0) yield
   }
 }
 
-function checkOutputs(tx: Transaction, { spec, assetId }: SanityContext): void {
+function* outputSteps(tx: Transaction, { spec, assetId }: SanityContext): Steps {
   if (tx.outputs.length === 0 || tx.outputs.length > fixedLimits.outputs) {
     throw new RuleError('tx-output-count', `${tx.outputs.length} outputs`)
   }
@@ -179,6 +191,7 @@ function checkOutputs(tx: Transaction, { spec, assetId }: SanityContext): void {
     if (output.value < 0n || sum > spec.maxMoney) {
       throw new RuleError('tx-output-value', `output ${i} has value ${output.value}, the outputs add up to ${sum}`)
     }
+    if (i % itemsAtOnce === 0) yield
   }
 }
 
@@ -200,10 +213,11 @@ function checkAttributes(tx: Transaction): void {
   }
 }
 
-function checkPrograms(tx: Transaction): void {
+function* programSteps(tx: Transaction): Steps {
   if (tx.programs.length === 0) throw new RuleError('tx-program-count')
   for (const [i, { parameter }] of tx.programs.entries()) {
-    const script = tx.scripts[i]
+    yield
+    const script = tx.scriptAt(i)
     if (script === undefined) throw new RuleError('tx-program-form', `the code of program ${i} is of no accepted form`)
     if (parseParameter(parameter, script) === undefined) {
       throw new RuleError(

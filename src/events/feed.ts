@@ -5,6 +5,7 @@ import { RuleError } from '../errors.js'
 import { Block } from '../primitives/block.js'
 import { displayHash, equalBytes } from '../primitives/bytes.js'
 import { type Hash, zeroHash } from '../primitives/hash.js'
+import { runInSlices } from '../slices.js'
 import { type Action, eventsOf, LedgerEvent, type Topic } from './event.js'
 import type { EventLog, Place } from './log.js'
 
@@ -110,7 +111,7 @@ export class EventFeed {
   async #back(place: Place): Promise<Step | undefined> {
     const bytes = sideBodyRow(this.#log.database, place.hash)
     if (bytes !== undefined) {
-      const block = Block.fromBytes(bytes)
+      const block = await runInSlices(Block.fromBytesSteps(bytes))
       return { block, action: 'revert', place: { height: place.height - 1, hash: block.header.previous } }
     }
     await nextTurn()

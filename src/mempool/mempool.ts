@@ -10,7 +10,7 @@ import {
 } from '../consensus/connect.js'
 import { LeftBranches } from '../chain/left-branches.js'
 import { StateOverlay } from '../consensus/ledger.js'
-import { checkTransactionSanity } from '../consensus/sanity.js'
+import { transactionSanitySteps } from '../consensus/sanity.js'
 import type { ParsedOperation } from '../did/operation.js'
 import { SignatureCache } from '../crypto/signature-cache.js'
 import { runChecks, type Verifier } from '../crypto/verifier.js'
@@ -164,10 +164,10 @@ export class Mempool implements ChainFollower {
    * RuleError that says why not.
    */
   async accept(bytes: Uint8Array, options: { local: boolean }): Promise<Transaction> {
-    const transaction = Transaction.kept(bytes)
+    const transaction = await runInSlices(Transaction.keptSteps(bytes))
     if (transaction.isCoinbase) throw new RuleError('pool-coinbase')
     this.#refuseKnown(transaction)
-    checkTransactionSanity(transaction, this.#chain.sanity)
+    await runInSlices(transactionSanitySteps(transaction, this.#chain.sanity))
     this.#refuseUnmineable(transaction)
     const arrival = this.#options.clock.now()
     let written: Promise<void> | undefined

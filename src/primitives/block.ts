@@ -1,10 +1,11 @@
 import { RuleError } from '../errors.js'
 import { type AuxPow, auxPowBytes, readAuxPow } from './auxpow.js'
 import { displayHash, fromHex, toHex } from './bytes.js'
-import { CodecError, decodeAll, type Reader, Writer } from './codec.js'
+import { CodecError, decodeAllSteps, type Reader, Writer } from './codec.js'
 import { type Hash, sha256d, zeroHash } from './hash.js'
 import { Header, headerSize } from './header.js'
 import { merkleRoot } from './merkle.js'
+import { finish, type Steps } from './steps.js'
 import { Transaction } from './transaction.js'
 
 /** The byte that ends a full header. */
@@ -32,19 +33,12 @@ export class Block {
    * {@link maxBlockTransactions} is `block-transaction-count`.
    */
   static fromBytes(bytes: Uint8Array): Block {
-    return decodeAll(
-      bytes,
-      (reader) => {
-        const { header, auxPow } = readFullHeader(reader)
-        const count = reader.u32()
-        if (count > maxBlockTransactions) {
-          throw new RuleError('block-transaction-count', `${count}, at most ${maxBlockTransactions}`)
-        }
-        const transactions = reader.items(count, leastTransaction, () => Transaction.read(reader))
-        return new Block(header, auxPow, transactions)
-      },
-      (reason) => new RuleError('block-malformed', reason),
-    )
+    return finish(Block.fromBytesSteps(bytes))
+  }
+
+  /** {@link fromBytes} in steps. */
+  static fromBytesSteps(bytes: Uint8Array): Steps<Block> {
+    return decodeAllSteps(bytes, readBlockSteps, (reason) => new RuleError('block-malformed', reason))
   }
 
   static fromHex(text: string): Block {
@@ -73,6 +67,16 @@ export class Block {
   get limitedSize(): number {
     return this.transactions.reduce((sum, tx) => sum + tx.bytes.length, headerSize + 4)
   }
+}
+
+function* readBlockSteps(reader: Reader): Steps<Block> {
+  const { header, auxPow } = readFullHeader(reader)
+  const count = reader.u32()
+  if (count > maxBlockTransactions) {
+    throw new RuleError('block-transaction-count', `${count}, at most ${maxBlockTransactions}`)
+  }
+  const transactions = yield* reader.itemSteps(count, leastTransaction, () => Transaction.readSteps(reader))
+  return new Block(header, auxPow, transactions)
 }
 
 /** The hash of a block by its bytes, whatever follows the header. Internal order. */

@@ -1,3 +1,5 @@
+import type { Steps } from './steps.js'
+
 /** Byte strings and their text forms. */
 
 /** Lowercase hex of `bytes` in the order they stand. */
@@ -91,6 +93,26 @@ export function utf8(bytes: Uint8Array): string | undefined {
   } catch {
     return undefined
   }
+}
+
+/** Bytes of text that are decoded at a time. */
+const textPiece = 256 * 1024
+
+/** {@link utf8} in steps. */
+export function* utf8Steps(bytes: Uint8Array): Steps<string | undefined> {
+  if (bytes.length <= textPiece) return utf8(bytes)
+  const pieces = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  let text = ''
+  for (let start = 0; start < bytes.length; start += textPiece) {
+    try {
+      const end = start + textPiece
+      text += pieces.decode(bytes.subarray(start, end), { stream: end < bytes.length })
+    } catch {
+      return undefined
+    }
+    yield
+  }
+  return text
 }
 
 export function fromUtf8(text: string): Uint8Array {

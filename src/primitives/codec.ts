@@ -1,4 +1,8 @@
-import { asBuffer, fromUtf8, utf8 } from './bytes.js'
+import { asBuffer, fromUtf8, utf8, utf8Steps } from './bytes.js'
+import { finish, type Steps } from './steps.js'
+
+/** Short items that are read in one step. */
+const itemsAtOnce = 16
 
 /** Bytes that do not have the form they should. The caller turns it into the code of what it was reading. */
 export class CodecError extends Error {
@@ -7,9 +11,26 @@ export class CodecError extends Error {
 
 /** Runs `read`, which must consume all of `bytes`; a {@link CodecError} becomes whatever `fail` throws. */
 export function decodeAll<T>(bytes: Uint8Array, read: (reader: Reader) => T, fail: (reason: string) => Error): T {
+  return finish(
+    decodeAllSteps(
+      bytes,
+      function* (reader) {
+        return read(reader)
+      },
+      fail,
+    ),
+  )
+}
+
+/** {@link decodeAll} in steps. */
+export function* decodeAllSteps<T>(
+  bytes: Uint8Array,
+  read: (reader: Reader) => Steps<T>,
+  fail: (reason: string) => Error,
+): Steps<T> {
   const reader = new Reader(bytes)
   try {
-    const value = read(reader)
+    const value = yield* read(reader)
     if (reader.remaining > 0) throw new CodecError(`${reader.remaining} bytes follow the end`)
     return value
   } catch (error) {
@@ -104,6 +125,30 @@ export class Reader {
   items<T>(count: number, size: number, item: () => T): T[] {
     if (count * size > this.remaining) throw new CodecError(`${count} items do not fit in what is left`)
     return Array.from({ length: count }, item)
+  }
+
+  /** {@link varstring} in steps, for texts that may be long. */
+  *varstringSteps(max: number): Steps<string> {
+    const text = yield* utf8Steps(this.varbytes(max))
+    if (text === undefined) throw new CodecError('text that is not UTF-8')
+    return text
+  }
+
+  /** {@link list} in steps. */
+  listSteps<T>(max: number, size: number, item: () => T): Steps<T[]> {
+    let count = 0
+    return this.itemSteps(this.varuint(max), size, function* () {
+      if (++count % itemsAtOnce === 0) yield
+      return item()
+    })
+  }
+
+  /** {@link items} of which each is read in steps. */
+  *itemSteps<T>(count: number, size: number, item: () => Steps<T>): Steps<T[]> {
+    if (count * size > this.remaining) throw new CodecError(`${count} items do not fit in what is left`)
+    const items: T[] = []
+    for (let i = 0; i < count; i++) items.push(yield* item())
+    return items
   }
 
   private advance(length: number): number {

@@ -1,5 +1,6 @@
-import { hash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { ripemd160 } from '@noble/hashes/legacy.js'
+import type { Steps } from './steps.js'
 
 /** 32 bytes in digest order ("internal"). Printed forms reverse it where format 1.5 says so. */
 export type Hash = Uint8Array
@@ -20,4 +21,24 @@ export function sha256d(data: Uint8Array): Hash {
 /** RIPEMD-160 of SHA-256: 20 bytes, the body of every program hash. */
 export function hash160(data: Uint8Array): Uint8Array {
   return ripemd160(sha256(data))
+}
+
+/** Bytes that are hashed in one step. */
+const hashPiece = 1024 * 1024
+
+/** {@link sha256d} of the first `length` bytes of `data` and of all of it, in steps; the shared part is hashed once. */
+export function* prefixHashSteps(data: Uint8Array, length: number): Steps<{ prefix: Hash; whole: Hash }> {
+  if (data.length <= hashPiece) return { prefix: sha256d(data.subarray(0, length)), whole: sha256d(data) }
+  const digest = createHash('sha256')
+  yield* updateSteps(digest, data.subarray(0, length))
+  const prefix = sha256(digest.copy().digest())
+  yield* updateSteps(digest, data.subarray(length))
+  return { prefix, whole: sha256(digest.digest()) }
+}
+
+function* updateSteps(digest: ReturnType<typeof createHash>, data: Uint8Array): Steps {
+  for (let start = 0; start < data.length; start += hashPiece) {
+    digest.update(data.subarray(start, start + hashPiece))
+    yield
+  }
 }

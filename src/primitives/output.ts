@@ -1,5 +1,6 @@
 import type { ProgramHash } from './address.js'
 import { CodecError, type Reader, type Writer } from './codec.js'
+import type { Steps } from './steps.js'
 
 /** A transaction output (format 2.1). */
 export interface Output {
@@ -28,10 +29,9 @@ export interface VoteContent {
 const stringCap = 16 * 1024 * 1024
 const bytesCap = 1024 * 1024
 
-/** Reads past the payload of one output type. Only votes are looked at any closer than that. */
+/** Reads past the payload of one output type; for votes see {@link skipVotes}. */
 const skippers: Readonly<Record<number, (reader: Reader) => void>> = {
   0: () => {},
-  1: (r) => void readVotes(r),
   2: (r) => {
     r.u8()
     r.varbytes(33)
@@ -55,7 +55,6 @@ const skippers: Readonly<Record<number, (reader: Reader) => void>> = {
     r.varstring(stringCap)
     r.hash()
   },
-  6: (r) => void readVotes(r),
   7: (r) => {
     r.u8()
     r.take(21)
@@ -73,7 +72,34 @@ export function readVotes(reader: Reader): { version: number; contents: VoteCont
   return { version, contents: reader.list(0xffff, 2, content) }
 }
 
-export function readOutput(reader: Reader, version: number): Output {
+/** Output types that hold votes. */
+const voteTypes: readonly number[] = [1, 6]
+/** Candidates that are passed over in one step. */
+const votesAtOnce = 64
+
+/** Reads past what {@link readVotes} reads and builds nothing of it: a megabyte may hold a million candidates. */
+function* skipVotes(reader: Reader): Steps {
+  const version = reader.u8()
+  for (let contents = countOf(reader, 2); contents > 0; contents--) {
+    reader.u8()
+    for (let candidates = countOf(reader, 1); candidates > 0; candidates--) {
+      reader.varbytes(bytesCap)
+      if (version >= 1) reader.i64()
+      if (candidates % votesAtOnce === 0) yield
+    }
+    yield
+  }
+}
+
+/** The count of a list whose items take at least `size` bytes, as {@link Reader.list} reads it. */
+function countOf(reader: Reader, size: number): number {
+  const count = reader.varuint(0xffff)
+  if (count * size > reader.remaining) throw new CodecError(`${count} items do not fit in what is left`)
+  return count
+}
+
+/** Reads an output of a transaction of this version; in steps, as votes may be many. */
+export function* outputSteps(reader: Reader, version: number): Steps<Output> {
   const output = {
     assetId: reader.hash(),
     value: reader.i64(),
@@ -82,10 +108,13 @@ export function readOutput(reader: Reader, version: number): Output {
   }
   if (version < 9) return output
   const type = reader.u8()
-  const skip = skippers[type]
-  if (skip === undefined) throw new CodecError(`output type ${type} is not known`)
   const start = reader.offset
-  skip(reader)
+  if (voteTypes.includes(type)) yield* skipVotes(reader)
+  else {
+    const skip = skippers[type]
+    if (skip === undefined) throw new CodecError(`output type ${type} is not known`)
+    skip(reader)
+  }
   return { ...output, extra: { type, payload: reader.bytes.subarray(start, reader.offset) } }
 }
 

@@ -2,6 +2,7 @@ import { formatAmount } from './amount.js'
 import { asBuffer, displayHash, reversed, toHex } from './bytes.js'
 import { CodecError, type Reader, type Writer } from './codec.js'
 import { type DidOperation, operationJson } from './operation.js'
+import { finish, type Steps } from './steps.js'
 
 /** Transaction types that this chain decodes (format 3.1). Which of them it accepts is a rule of consensus. */
 export const txType = {
@@ -63,7 +64,8 @@ const countCap = 0xffff
 
 /** How one type's payload is read, written and shown. */
 interface PayloadCodec<T extends Payload['type']> {
-  read(reader: Reader, version: number): Extract<Payload, { type: T }>
+  /** In steps, as some hold long texts and lists. */
+  read(reader: Reader, version: number): Steps<Extract<Payload, { type: T }>>
   write(writer: Writer, payload: Extract<Payload, { type: T }>, version: number): void
   json(payload: Extract<Payload, { type: T }>, version: number): unknown
 }
@@ -74,23 +76,33 @@ function unknownVersion(version: number): never {
   throw new CodecError(`payload version ${version} is not known for this type`)
 }
 
+/** The reader of a payload that is short, as steps. */
+function plainly<T>(read: (reader: Reader, version: number) => T): (reader: Reader, version: number) => Steps<T> {
+  return function* (reader, version) {
+    yield
+    return read(reader, version)
+  }
+}
+
 const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
   0: {
-    read: (r) => ({ type: 0, data: r.varbytes(bytesCap) }),
+    read: plainly((r) => ({ type: 0, data: r.varbytes(bytesCap) })),
     write: (w, p) => w.varbytes(p.data),
     json: (p) => ({ CoinbaseData: asBuffer(p.data).toString('utf8') }),
   },
   1: {
-    read: (r) => ({
-      type: 1,
-      name: r.varstring(stringCap),
-      description: r.varstring(stringCap),
-      precision: r.u8(),
-      assetType: r.u8(),
-      recordType: r.u8(),
-      amount: r.i64(),
-      controller: r.take(21),
-    }),
+    read: function* (r) {
+      return {
+        type: 1,
+        name: yield* r.varstringSteps(stringCap),
+        description: yield* r.varstringSteps(stringCap),
+        precision: r.u8(),
+        assetType: r.u8(),
+        recordType: r.u8(),
+        amount: r.i64(),
+        controller: r.take(21),
+      }
+    },
     write: (w, p) =>
       w
         .varstring(p.name)
@@ -106,20 +118,22 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
       Controller: toHex(reversed(p.controller)),
     }),
   },
-  2: { read: () => ({ type: 2 }), write: () => {}, json: () => ({}) },
+  2: { read: plainly(() => ({ type: 2 })), write: () => {}, json: () => ({}) },
   3: {
-    read: (r) => ({ type: 3, recordType: r.varstring(stringCap), content: r.varbytes(bytesCap) }),
+    read: function* (r) {
+      return { type: 3, recordType: yield* r.varstringSteps(stringCap), content: r.varbytes(bytesCap) }
+    },
     write: (w, p) => w.varstring(p.recordType).varbytes(p.content),
     json: (p) => ({ Type: p.recordType, Content: toHex(p.content) }),
   },
   5: {
-    read: (r) => ({
+    read: plainly((r) => ({
       type: 5,
       sideBlockHash: r.hash(),
       sideGenesisHash: r.hash(),
       blockHeight: r.u32(),
       signedData: r.fixedbytes(64),
-    }),
+    })),
     write: (w, p) => w.bytes(p.sideBlockHash).bytes(p.sideGenesisHash).u32(p.blockHeight).varbytes(p.signedData),
     // These hashes are printed in internal order, unlike all others (format 1.5).
     json: (p) => ({
@@ -130,13 +144,13 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
     }),
   },
   6: {
-    read: (r, version) => {
+    read: plainly((r, version) => {
       if (version === 0) {
         return { type: 6, merkleProof: r.varbytes(bytesCap), mainChainTransaction: r.varbytes(bytesCap) }
       }
       if (version !== 1) unknownVersion(version)
       return { type: 6, merkleProof: empty, mainChainTransaction: empty, mainChainTxHash: r.hash() }
-    },
+    }),
     write: (w, p) => {
       if (p.mainChainTxHash !== undefined) w.bytes(p.mainChainTxHash)
       else w.varbytes(p.merkleProof).varbytes(p.mainChainTransaction)
@@ -147,14 +161,14 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
         : { Proof: toHex(p.merkleProof), MainChainTransaction: toHex(p.mainChainTransaction) },
   },
   7: {
-    read: (r, version) => {
+    read: function* (r, version) {
       if (version > 2) unknownVersion(version)
       return {
         type: 7,
         blockHeight: version === 0 ? r.u32() : 0,
-        genesisBlockAddress: version === 0 ? r.varstring(stringCap) : '',
-        sideTransactionHashes: version === 0 ? r.list(countCap, 32, () => r.hash()) : [],
-        signers: version === 2 ? r.list(countCap, 1, () => r.u8()) : [],
+        genesisBlockAddress: version === 0 ? yield* r.varstringSteps(stringCap) : '',
+        sideTransactionHashes: version === 0 ? yield* r.listSteps(countCap, 32, () => r.hash()) : [],
+        signers: version === 2 ? yield* r.listSteps(countCap, 1, () => r.u8()) : [],
       }
     },
     write: (w, p, version) => {
@@ -178,11 +192,14 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
           : {},
   },
   8: {
-    read: (r, version) => {
+    read: function* (r, version) {
       if (version > 1) unknownVersion(version)
       if (version === 1) return { type: 8, assets: [] }
-      const asset = () => ({ address: r.varstring(stringCap), index: r.varuint(0xffffffff), amount: r.i64() })
-      return { type: 8, assets: r.list(countCap, 10, asset) }
+      const asset = function* () {
+        yield
+        return { address: yield* r.varstringSteps(stringCap), index: r.varuint(0xffffffff), amount: r.i64() }
+      }
+      return { type: 8, assets: yield* r.itemSteps(r.varuint(countCap), 10, asset) }
     },
     write: (w, p, version) => {
       if (version === 1) return
@@ -196,20 +213,20 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
     }),
   },
   10: {
-    read: (r) => {
-      const specification = r.varstring(stringCap)
-      const operation = r.varstring(stringCap)
-      const previousTxid = operation === 'update' ? r.varstring(stringCap) : undefined
+    read: function* (r) {
+      const specification = yield* r.varstringSteps(stringCap)
+      const operation = yield* r.varstringSteps(stringCap)
+      const previousTxid = operation === 'update' ? yield* r.varstringSteps(stringCap) : undefined
       return {
         type: 10,
         operation: {
           specification,
           operation,
           ...(previousTxid === undefined ? {} : { previousTxid }),
-          payload: r.varstring(stringCap),
-          proofType: r.varstring(stringCap),
-          verificationMethod: r.varstring(stringCap),
-          signature: r.varstring(stringCap),
+          payload: yield* r.varstringSteps(stringCap),
+          proofType: yield* r.varstringSteps(stringCap),
+          verificationMethod: yield* r.varstringSteps(stringCap),
+          signature: yield* r.varstringSteps(stringCap),
         },
       }
     },
@@ -230,6 +247,11 @@ function codecOf(type: number): PayloadCodec<Payload['type']> {
 
 /** Reads the payload of a transaction type; throws a CodecError for a type or version without a known layout. */
 export function readPayload(reader: Reader, type: number, version: number): Payload {
+  return finish(payloadSteps(reader, type, version))
+}
+
+/** {@link readPayload} in steps. */
+export function payloadSteps(reader: Reader, type: number, version: number): Steps<Payload> {
   return codecOf(type).read(reader, version)
 }
 

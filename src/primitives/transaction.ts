@@ -1,13 +1,14 @@
 import { RuleError } from '../errors.js'
 import { compareBytes, displayHash, fromHex, mapKey, ownCopy, toHex } from './bytes.js'
 import type { Reader } from './codec.js'
-import { CodecError, decodeAll, Writer } from './codec.js'
-import { type Hash, sha256d, zeroHash } from './hash.js'
-import { type Output, readOutput, writeOutput } from './output.js'
+import { CodecError, decodeAllSteps, Writer } from './codec.js'
+import { type Hash, prefixHashSteps, sha256d, zeroHash } from './hash.js'
+import { type Output, outputSteps, writeOutput } from './output.js'
 import { type Payload, txType, writePayload } from './payload.js'
 import { parseCode, type Program, type ProgramScript } from './program.js'
+import { finish, type Steps } from './steps.js'
 import { transactionJson, type TransactionJson } from './transaction-json.js'
-import { readHead } from './transaction-parts.js'
+import { headSteps } from './transaction-parts.js'
 
 /** An output of an earlier transaction: its txid in internal order and its index. */
 export interface Outpoint {
@@ -59,6 +60,8 @@ const attributeCap = 16 * 1024 * 1024
 const codeCap = 10_000
 const parameterCap = 20_000
 const listCap = 0xffff
+/** Outputs that are read in one step. */
+const outputsAtOnce = 16
 
 /** A transaction. Its bytes are kept as they came, so that bytes in are bytes out (format 2). */
 export class Transaction implements TransactionFields {
@@ -76,7 +79,7 @@ export class Transaction implements TransactionFields {
   readonly unsigned: Uint8Array
   private cachedHash: Hash | undefined
   private cachedDigest: Hash | undefined
-  private cachedScripts: readonly (ProgramScript | undefined)[] | undefined
+  private readonly cachedScripts: (ProgramScript | undefined)[] = []
 
   constructor(fields: TransactionFields, parsed?: { bytes: Uint8Array; unsigned: Uint8Array }) {
     this.version = fields.version
@@ -94,12 +97,26 @@ export class Transaction implements TransactionFields {
 
   /** Decodes exactly one transaction; `tx-malformed` for anything else, trailing bytes included. */
   static fromBytes(bytes: Uint8Array): Transaction {
-    return decodeAll(bytes, Transaction.read, (reason) => new RuleError('tx-malformed', reason))
+    return finish(Transaction.fromBytesSteps(bytes))
+  }
+
+  /** {@link fromBytes} in steps. */
+  static fromBytesSteps(bytes: Uint8Array): Steps<Transaction> {
+    const read = (reader: Reader) => Transaction.readSteps(reader)
+    return decodeAllSteps(bytes, read, (reason) => new RuleError('tx-malformed', reason))
   }
 
   /** {@link fromBytes} of a copy, for one that is to be kept: it holds on to no memory but its own. */
   static kept(bytes: Uint8Array): Transaction {
-    const transaction = Transaction.fromBytes(ownCopy(bytes))
+    return finish(Transaction.keptSteps(bytes))
+  }
+
+  /** {@link kept} in steps. */
+  static *keptSteps(bytes: Uint8Array): Steps<Transaction> {
+    const copy = ownCopy(bytes)
+    yield
+    const transaction = yield* Transaction.fromBytesSteps(copy)
+    yield* transaction.hashSteps()
     transaction.cachedHash = ownCopy(transaction.hash)
     transaction.cachedDigest = ownCopy(transaction.digest)
     return transaction
@@ -112,26 +129,34 @@ export class Transaction implements TransactionFields {
     return Transaction.fromBytes(bytes)
   }
 
-  /** Reads one transaction where the reader stands; throws a CodecError. */
-  static readonly read = (reader: Reader): Transaction => {
+  /** Reads one transaction where the reader stands, in steps; throws a CodecError. */
+  static *readSteps(reader: Reader): Steps<Transaction> {
     const start = reader.offset
-    const { version, payloadVersion, payload } = readHead(reader)
-    const attributes = reader.list(listCap, 2, () => readAttribute(reader))
-    const inputs = reader.list(listCap, 38, () => ({
+    const { version, payloadVersion, payload } = yield* headSteps(reader)
+    const attributes = yield* reader.listSteps(listCap, 2, () => readAttribute(reader))
+    const inputs = yield* reader.listSteps(listCap, 38, () => ({
       txid: reader.hash(),
       index: reader.u16(),
       sequence: reader.u32(),
     }))
-    const outputs = reader.list(listCap, 65, () => readOutput(reader, version))
+    const outputs = yield* outputListSteps(reader, version)
     const lockTime = reader.u32()
     const unsigned = reader.bytes.subarray(start, reader.offset)
-    const programs = reader.list(listCap, 2, () => ({
+    const programs = yield* reader.listSteps(listCap, 2, () => ({
       parameter: reader.varbytes(parameterCap),
       code: reader.varbytes(codeCap),
     }))
     const bytes = reader.bytes.subarray(start, reader.offset)
     const fields = { version, payloadVersion, payload, attributes, inputs, outputs, lockTime, programs }
     return new Transaction(fields, { bytes, unsigned })
+  }
+
+  /** Computes {@link hash} and {@link digest} in steps; they are at hand afterwards. */
+  *hashSteps(): Steps {
+    if (this.cachedHash !== undefined && this.cachedDigest !== undefined) return
+    const { prefix, whole } = yield* prefixHashSteps(this.bytes, this.unsigned.length)
+    this.cachedHash = prefix
+    this.cachedDigest = whole
   }
 
   get type(): Payload['type'] {
@@ -153,9 +178,12 @@ export class Transaction implements TransactionFields {
     return displayHash(this.hash)
   }
 
-  /** What the codes of the programs say, in their order; undefined for one of no accepted form. */
-  get scripts(): readonly (ProgramScript | undefined)[] {
-    return (this.cachedScripts ??= this.programs.map(({ code }) => parseCode(code)))
+  /** What the code of one program says; undefined where it is of no accepted form. */
+  scriptAt(index: number): ProgramScript | undefined {
+    const known = this.cachedScripts[index]
+    if (known !== undefined) return known
+    const program = this.programs[index]
+    return program === undefined ? undefined : (this.cachedScripts[index] = parseCode(program.code))
   }
 
   get isCoinbase(): boolean {
@@ -180,6 +208,14 @@ export function outpointKey(outpoint: Outpoint): string {
 /** Whether an outpoint is the one that coinbases name. */
 export function isCoinbaseOutpoint(outpoint: Outpoint): boolean {
   return outpoint.index === coinbaseInput.index && compareBytes(outpoint.txid, zeroHash) === 0
+}
+
+function outputListSteps(reader: Reader, version: number): Steps<Output[]> {
+  let count = 0
+  return reader.itemSteps(reader.varuint(listCap), 65, function* () {
+    if (++count % outputsAtOnce === 0) yield
+    return yield* outputSteps(reader, version)
+  })
 }
 
 function readAttribute(reader: Reader): Attribute {

@@ -10,7 +10,7 @@ import { displayHash, equalBytes, utf8 } from '../primitives/bytes.js'
 import { Reader } from '../primitives/codec.js'
 import { Header } from '../primitives/header.js'
 import { type DidOperation, type DidOperationJson, operationJson } from '../primitives/operation.js'
-import { Transaction } from '../primitives/transaction.js'
+import { payloadOf } from '../primitives/transaction-parts.js'
 import { damaged, type Database } from '../storage/database.js'
 import { type DidOperationRow, keys, rangeOf, table, values } from '../storage/schema.js'
 import { didHead } from '../storage/state.js'
@@ -203,7 +203,7 @@ export class Resolver {
       const found =
         some.length === 1 ? wanted.map((key) => this.#database.get(key)) : await this.#database.getMany(wanted)
       some.forEach(({ height, txid }, i) => {
-        const { payload } = Transaction.fromBytes(present(found[i], 'the transaction of an operation'))
+        const payload = payloadOf(present(found[i], 'the transaction of an operation'))
         if (payload.type !== 10) throw new InvariantError(`an operation of ${did} is in no DID transaction`)
         const { operation } = payload
         const timestamp = formatDate(this.#timeOf(height))

@@ -3,6 +3,7 @@ import type { ProgramHash } from '../primitives/address.js'
 import { asBuffer, fromUtf8, utf8 } from '../primitives/bytes.js'
 import { Reader, Writer } from '../primitives/codec.js'
 import type { Hash } from '../primitives/hash.js'
+import { finish, type Steps } from '../primitives/steps.js'
 import type { Outpoint } from '../primitives/transaction.js'
 
 /**
@@ -276,6 +277,19 @@ export interface Balance {
   readonly count: number
 }
 
+/** Encodes an undo record in steps. */
+export function* undoSteps({ spent, dids }: UndoRecord): Steps<Uint8Array> {
+  const writer = new Writer(1024).varuint(spent.length)
+  for (const coins of spent) {
+    writer.varuint(coins.length)
+    for (const coin of coins) {
+      writeCoin(writer, coin)
+      yield
+    }
+  }
+  return writer.list(dids, (did) => writer.bytes(did)).finish()
+}
+
 /** What undoing a block needs. */
 export interface UndoRecord {
   /** For each transaction after the coinbase, the coins it spent in input order. */
@@ -378,11 +392,7 @@ export const values = {
     },
   },
   undo: {
-    encode: ({ spent, dids }: UndoRecord) => {
-      const writer = new Writer(1024)
-      writer.list(spent, (coins) => writer.list(coins, (coin) => writeCoin(writer, coin)))
-      return writer.list(dids, (did) => writer.bytes(did)).finish()
-    },
+    encode: (record: UndoRecord) => finish(undoSteps(record)),
     decode: (bytes: Uint8Array): UndoRecord => {
       const reader = new Reader(bytes)
       const spent = reader.list(0xffff, 1, () => reader.list(0xffff, coinSize, () => readCoin(reader)))

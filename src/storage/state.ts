@@ -10,12 +10,22 @@ import type { Block } from '../primitives/block.js'
 import { displayHash, fromUtf8, mapKey } from '../primitives/bytes.js'
 import { txType } from '../primitives/payload.js'
 import { didMethod } from '../primitives/spec.js'
+import type { Steps } from '../primitives/steps.js'
 import { type Outpoint, outpointKey, type Transaction } from '../primitives/transaction.js'
 import { payloadOf } from '../primitives/transaction-parts.js'
-import { eachInSlices, inSlices } from '../slices.js'
+import { eachInSlices, runInSlices } from '../slices.js'
 import { damaged, type Overlay } from './database.js'
 import { DocumentReader, KnownDocuments } from './known-documents.js'
-import { type Balance, type DidHead, type DidOperationRow, type Key, keys, type Location, values } from './schema.js'
+import {
+  type Balance,
+  type DidHead,
+  type DidOperationRow,
+  type Key,
+  keys,
+  type Location,
+  undoSteps,
+  values,
+} from './schema.js'
 
 /** Between rows and rules: the state view that rules read, and the rows that a block changes. */
 
@@ -89,26 +99,31 @@ export class StoredState implements StateView {
   }
 }
 
-/** The coin rows that connecting a block will ask for. */
-export function coinKeysOf(block: Block): Buffer[] {
-  return block.transactions.slice(1).flatMap((tx) => tx.inputs.map((input) => keys.coin(input)))
+/** Rows that are read ahead at once. */
+const rowsAtOnce = 1024
+
+/** Reads the coin rows ahead that connecting a block will ask for. */
+export async function loadCoins(overlay: Overlay, block: Block): Promise<void> {
+  const wanted: Buffer[] = []
+  await eachInSlices(inputsOf(block), (input) => void wanted.push(keys.coin(input)))
+  await loadInSlices(overlay, wanted)
+}
+
+function* inputsOf({ transactions }: Block): Generator<Outpoint, void> {
+  for (const tx of transactions.slice(1)) yield* tx.inputs
+}
+
+async function loadInSlices(overlay: Overlay, wanted: readonly Buffer[]): Promise<void> {
+  for (let start = 0; start < wanted.length; start += rowsAtOnce) {
+    await overlay.load(wanted.slice(start, start + rowsAtOnce))
+  }
 }
 
 /** Puts all rows that connecting a block changes into the overlay. */
 export async function putConnected(overlay: Overlay, block: Block, connected: ConnectedBlock): Promise<void> {
   const { height } = block.header
   const { state, transactions } = connected
-  let index = 0
-  await inSlices(() => {
-    const tx = block.transactions[index]
-    if (tx === undefined) return false
-    overlay.put(keys.transaction(height, index), tx.bytes)
-    overlay.put(keys.location(tx.hash), values.location.encode({ height, index }))
-    const touched = [...tx.outputs, ...(transactions[index - 1]?.spent ?? [])]
-    for (const hash of distinct(touched)) overlay.put(keys.history(hash, height, index), nothing)
-    index++
-    return true
-  })
+  await runInSlices(transactionRowSteps(overlay, block, transactions))
 
   const balances = new BalanceChanges()
   await eachInSlices(state.spent, ({ outpoint, coin }) => {
@@ -136,7 +151,25 @@ export async function putConnected(overlay: Overlay, block: Block, connected: Co
     dids.push(key)
   })
   const spent = transactions.map((connectedTx) => connectedTx.spent)
-  overlay.put(keys.undo(height), values.undo.encode({ spent, dids }))
+  overlay.put(keys.undo(height), await runInSlices(undoSteps({ spent, dids })))
+}
+
+/** Puts the rows of transactions, where each stands, and whom it touches. */
+function* transactionRowSteps(overlay: Overlay, block: Block, connected: ConnectedBlock['transactions']): Steps {
+  const { height } = block.header
+  for (const [index, tx] of block.transactions.entries()) {
+    overlay.put(keys.transaction(height, index), tx.bytes)
+    overlay.put(keys.location(tx.hash), values.location.encode({ height, index }))
+    const touched = new Set<string>()
+    for (const list of [tx.outputs, connected[index - 1]?.spent ?? []]) {
+      for (const { programHash } of list) {
+        const id = mapKey(programHash)
+        if (!touched.has(id)) overlay.put(keys.history(programHash, height, index), nothing)
+        touched.add(id)
+        yield
+      }
+    }
+  }
 }
 
 /** Puts all rows that taking back the last block changes into the overlay. */
@@ -226,7 +259,10 @@ class BalanceChanges {
 
   async apply(overlay: Overlay): Promise<void> {
     const changes = [...this.#changes.values()].filter(({ sum, count }) => sum !== 0n || count !== 0)
-    await overlay.load(changes.map(({ key }) => key))
+    await loadInSlices(
+      overlay,
+      changes.map(({ key }) => key),
+    )
     await eachInSlices(changes, ({ key, sum, count }) => {
       const before = balanceRow(overlay, key)
       const after = { sum: before.sum + sum, count: before.count + count }

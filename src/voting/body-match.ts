@@ -9,7 +9,7 @@ import { runInSlices } from '../slices.js'
  * Rejects with the RuleError of what does not match, for which nobody but who sent the bytes is to blame.
  */
 export async function checkBodyMatch(bytes: Uint8Array, sanity: SanityContext): Promise<void> {
-  const block = Block.fromBytes(bytes)
+  const block = await runInSlices(Block.fromBytesSteps(bytes))
   checkProofOfWork(sanity.spec, block.header, block.auxPow)
   await runInSlices(bodyMatchSteps(block, sanity))
 }

@@ -6,6 +6,7 @@ import {
   type TransactionPlace,
 } from '../../primitives/transaction-json.js'
 import { Transaction } from '../../primitives/transaction.js'
+import { runInSlices } from '../../slices.js'
 import { type Sink, writeArray } from '../parts.js'
 
 /** Inputs, outputs and programs of a transaction that is written at once. */
@@ -30,7 +31,7 @@ export async function withDecoded(
 ): Promise<void> {
   const release = isSmall(bytes) ? () => {} : await sink.reserve(bytes.length * decodedShare)
   try {
-    await work(Transaction.fromBytes(bytes))
+    await work(await runInSlices(Transaction.fromBytesSteps(bytes)))
   } finally {
     release()
   }

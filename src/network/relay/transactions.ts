@@ -9,6 +9,7 @@ import { asBuffer, mapKey, parseDisplayHash } from '../../primitives/bytes.js'
 import { type Hash, sha256d } from '../../primitives/hash.js'
 import { txType } from '../../primitives/payload.js'
 import { Transaction } from '../../primitives/transaction.js'
+import { runInSlices } from '../../slices.js'
 import { keys } from '../../storage/schema.js'
 import type { Verdict } from '../link.js'
 import type { Peer } from '../peers/peer.js'
@@ -211,7 +212,7 @@ export class TransactionRelay {
   /** `arrival`: of one that waited already; what it waits for was asked for then. */
   async #keepOrRefuse(bytes: Uint8Array, sender: number, error: RuleError, arrival?: number): Promise<void> {
     if (!mayBecomeValid.has(error.code)) return this.#refuse(bytes, sender, error)
-    const transaction = Transaction.kept(bytes)
+    const transaction = await runInSlices(Transaction.keptSteps(bytes))
     const parents = await this.#missingParents(transaction)
     // Where its parents are all there, the output it spends will never be.
     const hopeless = error.code === 'tx-input-unknown' && parents.length === 0

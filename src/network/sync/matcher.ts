@@ -93,7 +93,7 @@ export async function matchBody(bytes: Uint8Array, unit: HeaderUnit, chain: Chai
   if (!equalBytes(bytes.subarray(0, headerSize), unit.header.bytes)) {
     throw new RuleError('peer-message', 'it is another block than the one asked for')
   }
-  const block = Block.fromBytes(bytes)
+  const block = await runInSlices(Block.fromBytesSteps(bytes))
   if (!equalBytes(auxPowBytes(block.auxPow), unit.auxPow)) checkProofOfWork(chain.spec, block.header, block.auxPow)
   await runInSlices(bodyMatchSteps(block, chain.sanity))
   return block

@@ -4,10 +4,10 @@ import {
   bodyMatchSteps,
   checkTransactionSanity,
   programCost,
-  type Steps,
   typeCost,
 } from '../../../src/consensus/sanity.js'
 import { Block } from '../../../src/primitives/block.js'
+import type { Steps } from '../../../src/primitives/steps.js'
 import { hex } from '../../../src/primitives/bytes.js'
 import { multisigCode, parameterOf, standardProgram } from '../../../src/primitives/program.js'
 import { attributeUsage, Transaction } from '../../../src/primitives/transaction.js'
