@@ -13,7 +13,7 @@ const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '300' },
     seed: { type: 'string', default: String(Date.now() % 2 ** 32) },
-    cuts: { type: 'boolean', default: true },
+    'no-cuts': { type: 'boolean', default: false },
     from: { type: 'string', default: '1' },
   },
 })
@@ -42,7 +42,7 @@ for (let round = from; round < from + rounds; round++) {
 const log = await lastBatches(base, 2)
 const [begin = 0, end = 0] = [log.ends[0], log.ends.at(-1)]
 let cuts = 0
-for (let at = begin; values.cuts && at <= end; at++, cuts++) {
+for (let at = begin; !values['no-cuts'] && at <= end; at++, cuts++) {
   await checkCut(base, log, at).catch((error: unknown) => {
     failed++
     console.log(`seed ${seed}: ${String(error)}`)

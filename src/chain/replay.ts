@@ -3,6 +3,7 @@ import { toHex } from '../primitives/bytes.js'
 import { CodecError, Reader } from '../primitives/codec.js'
 import { Header } from '../primitives/header.js'
 import { type Database, digestOf, Overlay, StorageError } from '../storage/database.js'
+import { journalRow } from '../storage/journal.js'
 import { derivedTables, keys, rangeOf, stateTables, table, values } from '../storage/schema.js'
 import { readBlockBytes } from './bodies.js'
 import type { Chain } from './chain.js'
@@ -76,6 +77,11 @@ export async function highestKnown(source: Database): Promise<number | undefined
   await note(async () => {
     const [last] = await source.rows(rangeOf(table.active), { reverse: true, limit: 1 })
     return last?.[0].readUInt32BE(1)
+  })
+  await note(async () => {
+    // A batch of the pool has the height of the tip it was written over, also where the batch of that block is gone.
+    const [last] = await source.rows(rangeOf(table.journal), { reverse: true, limit: 1 })
+    return last && journalRow.decode(last[1]).height
   })
   return heights.length === 0 ? undefined : Math.max(...heights)
 }

@@ -38,8 +38,15 @@ export function levelFiles(directory: string): LevelFiles {
   }
   const needed = `${String(log).padStart(6, '0')}.log`
   if (log > 0 && !logs.some((name) => numberOf(name) === log)) damages.push({ file: needed, what: 'is missing' })
+  for (const name of logs) {
+    // LevelDB skips what it cannot read in a log, moves the rest into a table and removes the log.
+    const used = numberOf(name) >= log && readLog(readIfThere(join(directory, name)) ?? new Uint8Array(0))
+    if (used && used.damaged) damages.push({ file: name, what: unreadableRecords })
+  }
   return { tables, logs, manifest: read, damages }
 }
+
+export const unreadableRecords = 'has records that cannot be read'
 
 function readCurrent(directory: string): Manifest | FileDamage {
   const damage = (file: string, what: string): FileDamage => ({ file, what })

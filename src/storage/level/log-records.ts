@@ -18,8 +18,12 @@ export interface LogContents {
   readonly damaged: boolean
 }
 
+/** No record ends in as many zeros: what does had its length on disk before its data. */
+const tornZeros = 16
+
 /** Reads a log file as a whole: unlike LevelDB it reports each part that is not as it was written. */
-export function readLog(bytes: Uint8Array): LogContents {
+export function readLog(file: Uint8Array): LogContents {
+  const bytes = withoutZeros(file)
   const records: Uint8Array[] = []
   let damaged = false
   let fragments: Uint8Array[] | undefined
@@ -35,8 +39,6 @@ export function readLog(bytes: Uint8Array): LogContents {
       const length = view.readUInt16LE(4)
       const type = view.readUInt8(6)
       const cut = headerSize + length > view.length
-      // The system may have made the file longer before the data of its end was on disk: zeros up to the end are no loss.
-      if (isZero(bytes, at)) return { records, damaged }
       if (cut && end === bytes.length) return { records, damaged }
       if (cut || maskCrc(crc32c(view, 6, headerSize + length)) !== view.readUInt32LE(0)) {
         // Like LevelDB: a length may be wrong, so the rest of the block goes with it.
@@ -95,7 +97,9 @@ function fragment(type: number, data: Uint8Array): Uint8Array {
   return bytes
 }
 
-function isZero(bytes: Uint8Array, start: number): boolean {
-  for (let at = start; at < bytes.length; at++) if (bytes[at] !== 0) return false
-  return true
+/** The bytes before the zeros that the system leaves where a power cut came between a file's length and its data. */
+function withoutZeros(bytes: Uint8Array): Uint8Array {
+  let end = bytes.length
+  while (end > 0 && bytes[end - 1] === 0) end--
+  return bytes.length - end < tornZeros ? bytes : bytes.subarray(0, end)
 }

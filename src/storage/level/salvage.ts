@@ -2,7 +2,15 @@ import { copyFile, link, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as giveWay } from 'node:timers/promises'
 import { checkTable, mendTable } from './table-file.js'
-import { type FileDamage, levelFiles, readIfThere, wholeOf, withTable, wordsOf } from './level-files.js'
+import {
+  type FileDamage,
+  levelFiles,
+  readIfThere,
+  unreadableRecords,
+  wholeOf,
+  withTable,
+  wordsOf,
+} from './level-files.js'
 import { readLog, writeLog } from './log-records.js'
 
 /** What became of the files of a database. */
@@ -44,7 +52,8 @@ export async function salvage(from: string, into: string): Promise<Salvage> {
   }
   for (const name of files.logs) {
     const { records, damaged } = readLog(readIfThere(join(from, name)) ?? new Uint8Array(0))
-    if (damaged) damages.push({ file: name, what: `has records that cannot be read; ${records.length} can` })
+    const named = damages.some(({ file }) => file === name)
+    if (damaged && !named) damages.push({ file: name, what: unreadableRecords })
     // LevelDB's repair takes records without a look at their checksums: a torn last one must not be there.
     await writeFile(join(into, name), writeLog(records))
   }

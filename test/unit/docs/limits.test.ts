@@ -79,6 +79,7 @@ const noLimits = new Set([
   'storage/level/log-records.ts blockSize',
   'storage/level/log-records.ts fragmentType',
   'storage/level/log-records.ts headerSize',
+  'storage/level/log-records.ts tornZeros',
   'storage/level/table-file.ts footerSize',
   'storage/level/table-file.ts trailerSize',
   'storage/schema.ts coinSize',
