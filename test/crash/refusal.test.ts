@@ -15,7 +15,7 @@ const fileLimit = (kibibytes: number) => ({
 })
 
 describe('a node that may write no more', () => {
-  it('says so at its start and ends', { timeout: 120_000 }, async () => {
+  it('says so at its start and ends', { timeout: 600_000 }, async () => {
     const command = new CommandProcess([...devnet, directories.fresh(), '--port-base', '0'], fileLimit(1))
     const { code, signal, out, err } = await command.finished
     expect({ code, signal, out }).toEqual({ code: 1, signal: null, out: '' })
@@ -23,7 +23,7 @@ describe('a node that may write no more', () => {
     expect(err).not.toMatch(/\n\s+at |should not have|reindex/)
   })
 
-  it('ends in the midst of its work and has kept all that it acknowledged', { timeout: 300_000 }, async () => {
+  it('ends in the midst of its work and has kept all that it acknowledged', { timeout: 600_000 }, async () => {
     const directory = directories.fresh()
     const load = new Load(new Dice(3))
     const node = await NodeProcess.startWith(fileLimit(256), ...devnet, directory)

@@ -13,7 +13,7 @@ const seed = Number(process.env['DIDLEDGER_SEED'] ?? Date.now() % 2 ** 32)
 let base: BaseChain
 beforeAll(async () => {
   base = await BaseChain.build(new Dice(seed))
-}, 120_000)
+}, 600_000)
 afterAll(() => base.remove())
 
 it(`damage at random places is named and mended (DIDLEDGER_SEED=${seed})`, { timeout: 600_000 }, async () => {
