@@ -6,7 +6,8 @@ import { Dice } from '../test/support/dice.js'
 
 /**
  * npm run damage -- [--rounds N] [--seed S]: damages files of a chain at random places, N times, and checks that every command
- * names what it met and that reindex mends it; then cuts the log at every byte of its last two batches. Exit code 1 when a round fails; the round is printed.
+ * names what it met and that reindex mends it; then, without --no-cuts, cuts the log at every byte of its last two batches.
+ * Exit code 1 when a round or a cut fails; each that does is printed.
  */
 
 const { values } = parseArgs({
@@ -51,7 +52,7 @@ for (let at = begin; !values['no-cuts'] && at <= end; at++, cuts++) {
 base.remove()
 const seconds = Math.round((process.cpuUsage(started).user + process.cpuUsage(started).system) / 1e6)
 console.log(
-  `${rounds} rounds of seed ${seed}: ${failed} failed`,
+  `${rounds} rounds and ${cuts} cuts of seed ${seed}: ${failed} failed`,
   Object.fromEntries(kinds),
   `${seconds} s of processor`,
 )
