@@ -41,12 +41,12 @@ beforeAll(async () => {
   await fill(node, load)
   for (let height = 0; height <= (await node.client.height()); height++) hashes.push(await node.hashAt(height))
   await node.stop('SIGKILL')
-}, 600_000)
+})
 
 afterAll(() => directories.remove())
 
 describe('damage to the files of a killed node', () => {
-  it('is none: it starts with everything', { timeout: 600_000 }, async () => {
+  it('is none: it starts with everything', async () => {
     const directory = directories.copyOf(killed)
     expect(await startAndCheck(directory)).toBe(hashes.length - 1)
   })
@@ -72,7 +72,7 @@ describe('damage to the files of a killed node', () => {
     ['a byte flipped in a table', /ldb has \d+ of \d+ blocks/, (chain) => flip(largest(tablesOf(chain)), 0.5)],
     ['no log', /log is missing/, (chain) => rmSync(logOf(chain))],
     ['no files at all', /empty although/, (chain) => rmSync(chain, { recursive: true })],
-  ])('%s is named with the command that mends it', { timeout: 600_000 }, async (_, message, damage) => {
+  ])('%s is named with the command that mends it', async (_, message, damage) => {
     const directory = directories.copyOf(killed)
     damage(join(directory, 'chain'))
     await expectRefusal(directory, message)
@@ -82,13 +82,13 @@ describe('damage to the files of a killed node', () => {
   it.each<[string, (chain: string) => void]>([
     ['the last bytes of the log', (chain) => cut(logOf(chain), 0.97)],
     ['half of the log', (chain) => cut(logOf(chain), 0.5)],
-  ])('the loss of %s takes the last blocks and nothing else', { timeout: 600_000 }, async (_, damage) => {
+  ])('the loss of %s takes the last blocks and nothing else', async (_, damage) => {
     const directory = directories.copyOf(killed)
     damage(join(directory, 'chain'))
     expect(await startAndCheck(directory)).toBeLessThan(hashes.length)
   })
 
-  it('a cut MANIFEST loses the last blocks or is named', { timeout: 600_000 }, async () => {
+  it('a cut MANIFEST loses the last blocks or is named', async () => {
     const directory = directories.copyOf(killed)
     cut(manifestOf(join(directory, 'chain')), 0.6)
     const command = new CommandProcess([...devnet, directory, '--port-base', '0', '--json'])
@@ -100,7 +100,7 @@ describe('damage to the files of a killed node', () => {
     await mend(directory)
   })
 
-  it('a changed row of a table is never served', { timeout: 600_000 }, async () => {
+  it('a changed row of a table is never served', async () => {
     const directory = directories.copyOf(killed)
     const node = await NodeProcess.start(...devnet, directory)
     flipInTable(join(directory, 'chain'), old.signature)
@@ -117,25 +117,21 @@ describe('damage to the files of a killed node', () => {
     expect(await mend(directory)).toBe(old.height - 1)
   })
 
-  it.each([0.2, 0.4, 0.6, 0.8])(
-    'a byte flipped in a table, at %d of it, is found',
-    { timeout: 600_000 },
-    async (part) => {
-      const directory = directories.copyOf(killed)
-      flip(largest(tablesOf(join(directory, 'chain'))), part)
-      const { code, err } = await run('chain', 'verify', '--data-dir', directory)
-      if (code === 0) {
-        // The byte belonged to a row that a later one has replaced.
-        expect(await startAndCheck(directory)).toBe(hashes.length - 1)
-        return
-      }
-      expect(code).toBe(1)
-      expect(err).toContain(`npx didledger chain reindex --data-dir ${directory}`)
-      await mend(directory)
-    },
-  )
+  it.each([0.2, 0.4, 0.6, 0.8])('a byte flipped in a table, at %d of it, is found', async (part) => {
+    const directory = directories.copyOf(killed)
+    flip(largest(tablesOf(join(directory, 'chain'))), part)
+    const { code, err } = await run('chain', 'verify', '--data-dir', directory)
+    if (code === 0) {
+      // The byte belonged to a row that a later one has replaced.
+      expect(await startAndCheck(directory)).toBe(hashes.length - 1)
+      return
+    }
+    expect(code).toBe(1)
+    expect(err).toContain(`npx didledger chain reindex --data-dir ${directory}`)
+    await mend(directory)
+  })
 
-  it('a directory that cannot be written is no damage', { timeout: 600_000 }, async () => {
+  it('a directory that cannot be written is no damage', async () => {
     const directory = directories.copyOf(killed)
     const chain = join(directory, 'chain')
     for (const path of [...readdirSync(chain).map((name) => join(chain, name)), chain]) chmodSync(path, 0o500)

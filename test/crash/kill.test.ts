@@ -23,7 +23,7 @@ describe('a devnet that is killed again and again', () => {
 
   const start = () => NodeProcess.start('devnet', '--no-automine', '--data-dir', dataDir)
 
-  it(`keeps every promise over ${rounds} kills under load (DIDLEDGER_SEED=${seed})`, { timeout: 600_000 }, async () => {
+  it(`keeps every promise over ${rounds} kills under load (DIDLEDGER_SEED=${seed})`, async () => {
     let node = await start()
     await load.prepare(node.client, 300)
     let checking: Promise<void> = Promise.resolve()

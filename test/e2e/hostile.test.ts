@@ -4,6 +4,7 @@ import WebSocket from 'ws'
 import { ask } from '../support/api.js'
 import { dribble, leave, nasty, randomJson } from '../support/hostile.js'
 import { NodeProcess } from '../support/process.js'
+import { busyness, stopwatch } from '../support/patience.js'
 
 /** Milliseconds that any answer may take, on a machine that does other things too. */
 const patience = 10_000
@@ -36,9 +37,9 @@ async function memory(): Promise<number> {
 
 /** The node answers others at once, and makes blocks. */
 async function expectService(): Promise<void> {
-  const began = performance.now()
+  const elapsed = stopwatch()
   expect((await node.get('block/height')).body).toMatchObject({ Error: 0 })
-  expect(performance.now() - began).toBeLessThan(patience)
+  expect(elapsed()).toBeLessThan(patience)
   expect(await node.client.rpc('dev_mine', { blocks: 1 })).toHaveLength(1)
 }
 
@@ -73,18 +74,18 @@ function* questions({ name, params }: Discovered['methods'][number]): Generator<
   }
 }
 
-it('answers every method with missing, malformed, huge, deep and random parameters', { timeout: 600_000 }, async () => {
+it('answers every method with missing, malformed, huge, deep and random parameters', async () => {
   let settled = 0
   for (const round of [0, 1]) {
     for (const method of methods) {
       for (const question of questions(method)) {
-        const began = performance.now()
+        const elapsed = stopwatch()
         const { status, body } = await ask(rpcPort, '/', {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
           body: question,
         })
-        expect(performance.now() - began, question.slice(0, 200)).toBeLessThan(patience)
+        expect(elapsed(), question.slice(0, 200)).toBeLessThan(patience)
         expect(status, question.slice(0, 200)).toBe(200)
         expectAnswer(body, question)
       }
@@ -95,7 +96,7 @@ it('answers every method with missing, malformed, huge, deep and random paramete
   await expectService()
 })
 
-it('answers every path with segments and bodies that are none', { timeout: 300_000 }, async () => {
+it('answers every path with segments and bodies that are none', async () => {
   const { paths } = (await (await fetch(`${node.line.rest}/openapi.json`)).json()) as { paths: Record<string, object> }
   const texts = [...nasty, ...randomJson(10, seed)]
   for (const [path, operations] of Object.entries(paths)) {
@@ -167,12 +168,12 @@ describe('WebSocket', () => {
       socket.once('error', reject)
     })
 
-  it('answers every method and message as over HTTP', { timeout: 600_000 }, async () => {
+  it('answers every method and message as over HTTP', async () => {
     const messages = [...nasty, ...methods.flatMap((method) => [...questions(method)])]
     let socket = await open()
     for (const message of messages) {
       const answer = await new Promise<string>((resolve) => {
-        const timer = setTimeout(() => resolve('silence'), patience)
+        const timer = setTimeout(() => resolve('silence'), patience * busyness())
         const closed = () => resolve('closed')
         const answered = (data: unknown) => {
           // Events of subscriptions that a random message may have made come in between.
@@ -193,7 +194,7 @@ describe('WebSocket', () => {
     await expectService()
   })
 
-  it('outlives those that ask, subscribe and never read', { timeout: 120_000 }, async () => {
+  it('outlives those that ask, subscribe and never read', async () => {
     const before = await memory()
     const sockets = await Promise.all(Array.from({ length: 50 }, open))
     for (const socket of sockets) {

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Member, TestNetwork } from '../support/network.js'
+import { busyness } from '../support/patience.js'
 import { Directories } from '../support/process.js'
 import { Lab } from './lab.js'
 
@@ -39,7 +40,7 @@ describe('four validators on machines of their own', () => {
     const waiting = await network.pay(one, 1)
     const other = await network.pay(three, 2)
     // What was under way when the cable was cut may still be confirmed; then nothing is.
-    await new Promise((resolve) => setTimeout(resolve, 3000))
+    await new Promise((resolve) => setTimeout(resolve, 3000 * busyness()))
     const before = await Promise.all(network.members.map((member) => member.height()))
     await new Promise((resolve) => setTimeout(resolve, 15_000))
     expect(await Promise.all(network.members.map((member) => member.height()))).toEqual(before)

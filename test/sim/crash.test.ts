@@ -12,7 +12,6 @@ const onlyPlace = Number(process.env['CRASH_PLACE'] ?? 0)
 
 it.each<Fault>(['crash-before', 'crash-after', 'failure', 'sync-failure'])(
   'a validator that crashes or cannot go on at any one of its writes (%s) comes back and goes on',
-  { timeout: 300_000 },
   async (fault) => {
     const scenario = plainScenario(1, [quiet(length)])
     const run = (place: number, act: (node: SimulatedNode, write: Write) => Fault | undefined) =>
@@ -47,7 +46,7 @@ it.each<Fault>(['crash-before', 'crash-after', 'failure', 'sync-failure'])(
   },
 )
 
-it('validators that crash as they prevote for no block, locked on one, keep to it', { timeout: 300_000 }, async () => {
+it('validators that crash as they prevote for no block, locked on one, keep to it', async () => {
   const storm = { ...quiet(30_000), delay: [1, 300], muffled: 0.5 } as const
   let crashes = 0
   for (let seed = 1; seed <= 10; seed++) {

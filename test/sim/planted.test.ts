@@ -31,7 +31,7 @@ async function found(
   return said.join('\n')
 }
 
-it('a validator that forgets what it signed', { timeout: 300_000 }, async () => {
+it('a validator that forgets what it signed', async () => {
   const forgetful = (_: unknown, store: SignStore): SignStore => {
     let first: Uint8Array | undefined
     return {
@@ -45,7 +45,7 @@ it('a validator that forgets what it signed', { timeout: 300_000 }, async () => 
   expect(await found(promise, scenario, { signStore: forgetful })).toMatch(promise)
 })
 
-it('a validator that forgets the block it is locked on', { timeout: 300_000 }, async () => {
+it('a validator that forgets the block it is locked on', async () => {
   const scenario = (seed: number) => {
     const storm: Storm = { ...quiet(30_000), delay: [1, 300], muffled: 0.5 }
     return { ...plainScenario(seed, [storm]), crashWhenLocked: true }
@@ -64,13 +64,13 @@ it('a validator that forgets the block it is locked on', { timeout: 300_000 }, a
   expect(await found(promise, scenario, { signStore: forgetful })).toMatch(promise)
 })
 
-it('a disk that says it has synced and has not', { timeout: 300_000 }, async () => {
+it('a disk that says it has synced and has not', async () => {
   const scenario = (seed: number) => plainScenario(seed, [rough])
   const promise = /is back at height|lost transactions|contradicts itself|two blocks/
   expect(await found(promise, scenario, { disksLie: true })).toMatch(promise)
 })
 
-it('nodes that believe any signature, and somebody who shows them confirms', { timeout: 300_000 }, async () => {
+it('nodes that believe any signature, and somebody who shows them confirms', async () => {
   const verifier = ({ close }: Verifier): Verifier => ({ verifyAll: () => Promise.resolve(-1), close })
   const traitors = new Map([[3, { ...conspiracy, forgery: 1 }]])
   const scenario = (seed: number) => ({ ...plainScenario(seed, [quiet(20_000)]), traitors })
@@ -78,7 +78,7 @@ it('nodes that believe any signature, and somebody who shows them confirms', { t
   expect(await found(promise, scenario, { verifier })).toMatch(promise)
 })
 
-it('a validator that votes twice, whose key others then hold evidence against', { timeout: 300_000 }, async () => {
+it('a validator that votes twice, whose key others then hold evidence against', async () => {
   const honest: Habits = { twins: 0, doubleVotes: 0, eagerness: 0, silence: 0, forgery: 0 }
   const accused = async (habits: Habits) => {
     const scenario = { ...plainScenario(1, [quiet(20_000)]), traitors: new Map([[3, habits]]) }
@@ -88,7 +88,7 @@ it('a validator that votes twice, whose key others then hold evidence against', 
   expect(await accused(honest)).toEqual([])
 })
 
-it('more traitors than the protocol bears', { timeout: 300_000 }, async () => {
+it('more traitors than the protocol bears', async () => {
   const traitors = new Map([
     [2, conspiracy],
     [3, conspiracy],

@@ -13,7 +13,7 @@ function valueOf(text, name) {
 async function look() {
   const began = performance.now()
   try {
-    const answer = await fetch(`${rest}/api/v1/block/height`, { signal: AbortSignal.timeout(20_000) })
+    const answer = await fetch(`${rest}/api/v1/block/height`, { signal: AbortSignal.timeout(120_000) })
     if (!answer.ok) seen.failed++
     await answer.text()
   } catch {
