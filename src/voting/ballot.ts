@@ -6,6 +6,7 @@ import type { Clock, Log, Timers } from '../env.js'
 import { RuleError } from '../errors.js'
 import { equalBytes, toHex } from '../primitives/bytes.js'
 import { confirmBytes } from '../primitives/confirm.js'
+import type { Hash } from '../primitives/hash.js'
 import type { Header } from '../primitives/header.js'
 import { paramsAt } from '../primitives/spec.js'
 import { bodyMatches } from './body-match.js'
@@ -65,6 +66,9 @@ export class Ballot {
   #finding = false
   /** Whether there may be something else to propose than when it was begun to look. */
   #lookAgain = false
+  /** The block that is about to be proposed again: its body does not make room for others meanwhile. */
+  #chosen: Hash | undefined
+  #started = false
   #closed = false
 
   constructor(parts: BallotParts, gate: Gate) {
@@ -97,6 +101,7 @@ export class Ballot {
 
   /** View 0 begins. */
   start(): void {
+    this.#started = true
     this.#restored?.messages.forEach((message) => this.#broadcast(message))
     this.#post({ type: 'start' })
   }
@@ -124,9 +129,10 @@ export class Ballot {
     if (!this.votes || signer === undefined) return
     if (!equalBytes(sponsorAt(chain.spec, this.height, view), signer.publicKey)) return
     const stop = () => this.#closed || this.machine.view > view || this.#search.busy
-    this.#after(Math.max(0, within - ownBlock.lead), () => {
+    this.#after(Math.max(0, within - ownBlock.lead(view)), () => {
+      const begun = this.machine.view >= view && (view > 0 || this.#started)
       const bound = this.machine.valid !== undefined || this.#search.proposable !== undefined
-      if (bound || stop() || this.machine.step !== 'propose' || refusal() !== undefined) return
+      if (begun || bound || stop() || this.machine.step !== 'propose' || refusal() !== undefined) return
       track(ownBlock.begin({ view, stop }))
     })
   }
@@ -278,6 +284,7 @@ export class Ballot {
   async #find(search: Search): Promise<Header | undefined> {
     await this.#search.idle()
     const checked = this.#search.proposable
+    this.#chosen = checked?.hash
     if (checked !== undefined || search.stop()) return checked
     const block = await this.#parts.ownBlock.find(search)
     if (block === undefined || search.stop()) return undefined
@@ -288,7 +295,8 @@ export class Ballot {
 
   /** Puts a body on disk. Those that the vote may come back to are not the ones that make room. */
   async keep(header: Header, bytes: Uint8Array): Promise<void> {
-    await this.#parts.bodies.put(header, bytes, this.machine.needed)
+    const chosen = this.#chosen === undefined ? [] : [this.#chosen]
+    await this.#parts.bodies.put(header, bytes, [...this.machine.needed, ...chosen])
   }
 
   #tell(header: Header, verdict: BlockVerdict): void {

@@ -137,7 +137,6 @@ export class BodySearch {
     const id = mapKey(hash)
     const bytes = await this.body(hash)
     if (bytes === undefined) return undefined
-    this.#unchecked.delete(id)
     let late = false
     try {
       // A check that has begun goes on after its view: this node or another may propose the block again. Others do not begin.
@@ -160,7 +159,10 @@ export class BodySearch {
   /** From the disk, or from whoever hands it out; undefined when nobody does, or it is too late. */
   async body(hash: Hash): Promise<Uint8Array | undefined> {
     const { bodies, port } = this.#options
-    const atHand = bodies.get(hash) ?? this.#unchecked.get(mapKey(hash))
+    const id = mapKey(hash)
+    const atHand = bodies.get(hash) ?? this.#unchecked.get(id)
+    // Taken once: one that turns out to be another block's body is fetched anew.
+    this.#unchecked.delete(id)
     const bytes = atHand ?? (await Promise.race([port.fetch(hash), this.end]))
     return bytes === undefined || this.#closed || !equalBytes(blockHashOf(bytes), hash) ? undefined : bytes
   }

@@ -14,6 +14,8 @@ import { type Candidates, type FetchBody, isTimely } from './candidates.js'
 
 /** A block is begun so many times as long before its view as the last one took. */
 const leadFactor = 2
+/** Smaller parts of a block than this say nothing about how long a whole one takes. */
+const leastMeasured = 0.02
 
 export interface OwnBlockOptions {
   readonly chain: Chain
@@ -56,7 +58,7 @@ interface EarlyBlock {
 export class OwnBlock {
   readonly #options: OwnBlockOptions
   #early: EarlyBlock | undefined
-  /** Milliseconds that the last block took to be made and checked. */
+  /** Milliseconds that a whole block takes to be made and checked, by the last one that was made. */
   #took = Infinity
 
   constructor(options: OwnBlockOptions) {
@@ -72,8 +74,8 @@ export class OwnBlock {
   }
 
   /** Milliseconds before a view at which to begin with its block. */
-  get lead(): number {
-    return leadFactor * this.#took
+  lead(view: number): number {
+    return leadFactor * this.#took * Math.max(shareOf(view), leastMeasured)
   }
 
   /** Begins with the block of a coming view; {@link find} takes it up. Nothing to include -> no block is begun. */
@@ -129,11 +131,11 @@ export class OwnBlock {
   async #make(making: Making): Promise<Block | undefined> {
     const { clock } = this.#options
     const began = clock.now()
-    try {
-      return await this.#build(making)
-    } finally {
-      this.#took = Math.max(0, clock.now() - began)
-    }
+    const block = await this.#build(making)
+    const took = Math.max(0, clock.now() - began) / Math.max(shareOf(making.view), leastMeasured)
+    // One that was given up took longer than it was given.
+    this.#took = block === undefined ? Math.max(this.#took, took) : took
+    return block
   }
 
   async #build({ view, stop }: Making): Promise<Block | undefined> {
@@ -149,7 +151,7 @@ export class OwnBlock {
         if (block === undefined || overtaken()) return undefined
         return chain.prepare(block.bytes, () => !overtaken())
       }
-      return await untilTaken({ chain, mempool }, make, { share: 2 ** -view, stop })
+      return await untilTaken({ chain, mempool }, make, { share: shareOf(view), stop })
     } catch (error) {
       if (!(error instanceof RuleError)) throw error
       if (!overtaken()) log.warn({ reason: error.message }, 'no block of our own could be made')
@@ -160,4 +162,9 @@ export class OwnBlock {
   #timely(header: Header): boolean {
     return isTimely(header, this.#options.chain, this.#options.clock)
   }
+}
+
+/** The part of a block's limits that is filled in a view: half of that of the view before. */
+function shareOf(view: number): number {
+  return 2 ** -view
 }

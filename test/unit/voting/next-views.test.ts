@@ -64,6 +64,38 @@ describe('a view that failed', () => {
   })
 })
 
+describe('the sponsor of a coming view', () => {
+  let net: TestNet
+  afterEach(() => net.close())
+
+  it('begins with its block before that, once', async () => {
+    const timing = { minInterval: 1_000, emptyInterval: 10_000, maxDrift: 5_000, propose: 3_000, delta: 500 }
+    net = await TestNet.four({ timing })
+    const [, first, second] = net.nodes as [TestNode, TestNode, TestNode]
+    const checks = new Map(net.nodes.map((node) => [node, 0]))
+    for (const node of net.nodes) {
+      const { chain } = node.test
+      const prepare = chain.prepare.bind(chain)
+      chain.prepare = (...block) => {
+        checks.set(node, (checks.get(node) ?? 0) + 1)
+        return prepare(...block)
+      }
+    }
+    const counts = () => net.nodes.map((node) => checks.get(node))
+    const transfer = await first.test.transfer(testAddress(30), 5n)
+    for (const { test } of net.nodes) await test.send(transfer)
+    await net.advance(900)
+    expect(counts()).toEqual([0, 1, 0, 0])
+    // What it made is lost with it, and the next one is ready when its view begins.
+    first.online = false
+    await net.advance(2_000)
+    expect([second.voting.status().view, ...counts()]).toEqual([0, 0, 1, 1, 0])
+    await net.allAt(1, 30_000, [second])
+    expect(second.test.reader.confirm(second.test.chain.tip.header.hash)?.proposal.viewOffset).toBe(1)
+    expect(counts()).toEqual([1, 1, 1, 1])
+  })
+})
+
 describe('an own block', () => {
   const search = (view: number, stop = () => false) => ({
     ...{ view, stop, patience: 1_000, late: () => {} },
