@@ -1,5 +1,5 @@
 import { asBuffer, fromUtf8, utf8, utf8Steps } from './bytes.js'
-import { finish, type Steps } from './steps.js'
+import type { Steps } from './steps.js'
 
 /** Short items that are read in one step. */
 const itemsAtOnce = 16
@@ -11,15 +11,12 @@ export class CodecError extends Error {
 
 /** Runs `read`, which must consume all of `bytes`; a {@link CodecError} becomes whatever `fail` throws. */
 export function decodeAll<T>(bytes: Uint8Array, read: (reader: Reader) => T, fail: (reason: string) => Error): T {
-  return finish(
-    decodeAllSteps(
-      bytes,
-      function* (reader) {
-        return read(reader)
-      },
-      fail,
-    ),
-  )
+  const reader = new Reader(bytes)
+  try {
+    return ended(reader, read(reader))
+  } catch (error) {
+    throw failureOf(reader, error, fail)
+  }
 }
 
 /** {@link decodeAll} in steps. */
@@ -30,13 +27,19 @@ export function* decodeAllSteps<T>(
 ): Steps<T> {
   const reader = new Reader(bytes)
   try {
-    const value = yield* read(reader)
-    if (reader.remaining > 0) throw new CodecError(`${reader.remaining} bytes follow the end`)
-    return value
+    return ended(reader, yield* read(reader))
   } catch (error) {
-    if (error instanceof CodecError) throw fail(`at byte ${reader.offset}: ${error.message}`)
-    throw error
+    throw failureOf(reader, error, fail)
   }
+}
+
+function ended<T>(reader: Reader, value: T): T {
+  if (reader.remaining > 0) throw new CodecError(`${reader.remaining} bytes follow the end`)
+  return value
+}
+
+function failureOf(reader: Reader, error: unknown, fail: (reason: string) => Error): unknown {
+  return error instanceof CodecError ? fail(`at byte ${reader.offset}: ${error.message}`) : error
 }
 
 /** Reads little-endian primitives (format 1) from one byte string without copying it. */
@@ -125,6 +128,11 @@ export class Reader {
   items<T>(count: number, size: number, item: () => T): T[] {
     if (count * size > this.remaining) throw new CodecError(`${count} items do not fit in what is left`)
     return Array.from({ length: count }, item)
+  }
+
+  /** Whether the count of the list here is small, or the text here short: one step is enough then. */
+  get small(): boolean {
+    return (this.bytes[this.offset] ?? 0) < 0xfd
   }
 
   /** {@link varstring} in steps, for texts that may be long. */

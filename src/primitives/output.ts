@@ -98,14 +98,14 @@ function countOf(reader: Reader, size: number): number {
   return count
 }
 
+/** Reads an output without a typed extra. */
+export function readPlainOutput(reader: Reader): Output {
+  return { assetId: reader.hash(), value: reader.i64(), outputLock: reader.u32(), programHash: reader.take(21) }
+}
+
 /** Reads an output of a transaction of this version; in steps, as votes may be many. */
 export function* outputSteps(reader: Reader, version: number): Steps<Output> {
-  const output = {
-    assetId: reader.hash(),
-    value: reader.i64(),
-    outputLock: reader.u32(),
-    programHash: reader.take(21),
-  }
+  const output = readPlainOutput(reader)
   if (version < 9) return output
   const type = reader.u8()
   const start = reader.offset

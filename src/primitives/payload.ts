@@ -62,10 +62,14 @@ const stringCap = 16 * 1024 * 1024
 const bytesCap = 1024 * 1024
 const countCap = 0xffff
 
+type Read<P> =
+  | { readonly at: 'once'; read(reader: Reader, version: number): P }
+  | { readonly at: 'steps'; read(reader: Reader, version: number): Steps<P> }
+
 /** How one type's payload is read, written and shown. */
 interface PayloadCodec<T extends Payload['type']> {
-  /** In steps, as some hold long texts and lists. */
-  read(reader: Reader, version: number): Steps<Extract<Payload, { type: T }>>
+  /** In steps where it may hold long texts or lists. */
+  readonly read: Read<Extract<Payload, { type: T }>>
   write(writer: Writer, payload: Extract<Payload, { type: T }>, version: number): void
   json(payload: Extract<Payload, { type: T }>, version: number): unknown
 }
@@ -76,22 +80,27 @@ function unknownVersion(version: number): never {
   throw new CodecError(`payload version ${version} is not known for this type`)
 }
 
-/** The reader of a payload that is short, as steps. */
-function plainly<T>(read: (reader: Reader, version: number) => T): (reader: Reader, version: number) => Steps<T> {
-  return function* (reader, version) {
-    yield
-    return read(reader, version)
-  }
+function once<P>(read: (reader: Reader, version: number) => P): Read<P> {
+  return { at: 'once', read }
+}
+
+function stepwise<P>(read: (reader: Reader, version: number) => Steps<P>): Read<P> {
+  return { at: 'steps', read }
+}
+
+/** A text that is read in one step unless it is long. */
+function* text(reader: Reader): Steps<string> {
+  return reader.small ? reader.varstring(stringCap) : yield* reader.varstringSteps(stringCap)
 }
 
 const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
   0: {
-    read: plainly((r) => ({ type: 0, data: r.varbytes(bytesCap) })),
+    read: once((r) => ({ type: 0, data: r.varbytes(bytesCap) })),
     write: (w, p) => w.varbytes(p.data),
     json: (p) => ({ CoinbaseData: asBuffer(p.data).toString('utf8') }),
   },
   1: {
-    read: function* (r) {
+    read: stepwise(function* (r) {
       return {
         type: 1,
         name: yield* r.varstringSteps(stringCap),
@@ -102,7 +111,7 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
         amount: r.i64(),
         controller: r.take(21),
       }
-    },
+    }),
     write: (w, p) =>
       w
         .varstring(p.name)
@@ -118,16 +127,16 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
       Controller: toHex(reversed(p.controller)),
     }),
   },
-  2: { read: plainly(() => ({ type: 2 })), write: () => {}, json: () => ({}) },
+  2: { read: once(() => ({ type: 2 })), write: () => {}, json: () => ({}) },
   3: {
-    read: function* (r) {
-      return { type: 3, recordType: yield* r.varstringSteps(stringCap), content: r.varbytes(bytesCap) }
-    },
+    read: stepwise(function* (r) {
+      return { type: 3, recordType: yield* text(r), content: r.varbytes(bytesCap) }
+    }),
     write: (w, p) => w.varstring(p.recordType).varbytes(p.content),
     json: (p) => ({ Type: p.recordType, Content: toHex(p.content) }),
   },
   5: {
-    read: plainly((r) => ({
+    read: once((r) => ({
       type: 5,
       sideBlockHash: r.hash(),
       sideGenesisHash: r.hash(),
@@ -144,7 +153,7 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
     }),
   },
   6: {
-    read: plainly((r, version) => {
+    read: once((r, version) => {
       if (version === 0) {
         return { type: 6, merkleProof: r.varbytes(bytesCap), mainChainTransaction: r.varbytes(bytesCap) }
       }
@@ -161,7 +170,7 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
         : { Proof: toHex(p.merkleProof), MainChainTransaction: toHex(p.mainChainTransaction) },
   },
   7: {
-    read: function* (r, version) {
+    read: stepwise(function* (r, version) {
       if (version > 2) unknownVersion(version)
       return {
         type: 7,
@@ -170,7 +179,7 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
         sideTransactionHashes: version === 0 ? yield* r.listSteps(countCap, 32, () => r.hash()) : [],
         signers: version === 2 ? yield* r.listSteps(countCap, 1, () => r.u8()) : [],
       }
-    },
+    }),
     write: (w, p, version) => {
       if (version === 0) {
         w.u32(p.blockHeight)
@@ -192,7 +201,7 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
           : {},
   },
   8: {
-    read: function* (r, version) {
+    read: stepwise(function* (r, version) {
       if (version > 1) unknownVersion(version)
       if (version === 1) return { type: 8, assets: [] }
       const asset = function* () {
@@ -200,7 +209,7 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
         return { address: yield* r.varstringSteps(stringCap), index: r.varuint(0xffffffff), amount: r.i64() }
       }
       return { type: 8, assets: yield* r.itemSteps(r.varuint(countCap), 10, asset) }
-    },
+    }),
     write: (w, p, version) => {
       if (version === 1) return
       w.list(p.assets, ({ address, index, amount }) => w.varstring(address).varuint(index).i64(amount))
@@ -213,23 +222,23 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
     }),
   },
   10: {
-    read: function* (r) {
-      const specification = yield* r.varstringSteps(stringCap)
-      const operation = yield* r.varstringSteps(stringCap)
-      const previousTxid = operation === 'update' ? yield* r.varstringSteps(stringCap) : undefined
+    read: stepwise(function* (r) {
+      const specification = r.small ? r.varstring(stringCap) : yield* text(r)
+      const operation = r.small ? r.varstring(stringCap) : yield* text(r)
+      const previousTxid = operation === 'update' ? yield* text(r) : undefined
       return {
         type: 10,
         operation: {
           specification,
           operation,
           ...(previousTxid === undefined ? {} : { previousTxid }),
-          payload: yield* r.varstringSteps(stringCap),
-          proofType: yield* r.varstringSteps(stringCap),
-          verificationMethod: yield* r.varstringSteps(stringCap),
-          signature: yield* r.varstringSteps(stringCap),
+          payload: yield* text(r),
+          proofType: r.small ? r.varstring(stringCap) : yield* text(r),
+          verificationMethod: r.small ? r.varstring(stringCap) : yield* text(r),
+          signature: r.small ? r.varstring(stringCap) : yield* text(r),
         },
       }
-    },
+    }),
     write: (w, { operation: o }) => {
       w.varstring(o.specification).varstring(o.operation)
       if (o.operation === 'update') w.varstring(o.previousTxid ?? '')
@@ -247,12 +256,13 @@ function codecOf(type: number): PayloadCodec<Payload['type']> {
 
 /** Reads the payload of a transaction type; throws a CodecError for a type or version without a known layout. */
 export function readPayload(reader: Reader, type: number, version: number): Payload {
-  return finish(payloadSteps(reader, type, version))
+  const payload = payloadOrSteps(reader, type, version)
+  return 'type' in payload ? payload : finish(payload)
 }
 
-/** {@link readPayload} in steps. */
-export function payloadSteps(reader: Reader, type: number, version: number): Steps<Payload> {
-  return codecOf(type).read(reader, version)
+/** The payload of a type that is read in one step, or the steps that lead to it. */
+export function payloadOrSteps(reader: Reader, type: number, version: number): Payload | Steps<Payload> {
+  return codecOf(type).read.read(reader, version)
 }
 
 export function writePayload(writer: Writer, payload: Payload, version: number): void {

@@ -1,6 +1,6 @@
 import { RuleError } from '../errors.js'
 import { CodecError, decodeAll, type Reader } from './codec.js'
-import { type Payload, payloadSteps, txType } from './payload.js'
+import { type Payload, payloadOrSteps, txType } from './payload.js'
 import { finish, type Steps } from './steps.js'
 
 /** Parts of a transaction's bytes, read without decoding the rest of it. */
@@ -21,18 +21,21 @@ export interface TransactionHead {
 
 /** Reads version, type and payload where the reader stands; throws a CodecError. */
 export function readHead(reader: Reader): TransactionHead {
-  return finish(headSteps(reader))
+  const { version, payloadVersion, payload } = headOrSteps(reader)
+  return { version, payloadVersion, payload: 'type' in payload ? payload : finish(payload) }
 }
 
-/** {@link readHead} in steps. */
-export function* headSteps(reader: Reader): Steps<TransactionHead> {
+/** {@link readHead}, with the steps that lead to the payload where it takes more than one. */
+export function headOrSteps(
+  reader: Reader,
+): Omit<TransactionHead, 'payload'> & { readonly payload: Payload | Steps<Payload> } {
   const first = reader.u8()
   // 09 is always the version; any other first byte is the type of a version 0 transaction.
   const version = first === 9 ? 9 : 0
   const type = version === 9 ? reader.u8() : first
   if (version === 9 && type === txType.did) throw new CodecError('a DID operation has no version byte')
   const payloadVersion = reader.u8()
-  return { version, payloadVersion, payload: yield* payloadSteps(reader, type, payloadVersion) }
+  return { version, payloadVersion, payload: payloadOrSteps(reader, type, payloadVersion) }
 }
 
 /** The payload of a transaction; `tx-malformed` where it does not decode. */

@@ -3,12 +3,12 @@ import { compareBytes, displayHash, fromHex, mapKey, ownCopy, toHex } from './by
 import type { Reader } from './codec.js'
 import { CodecError, decodeAllSteps, Writer } from './codec.js'
 import { type Hash, prefixHashSteps, sha256d, zeroHash } from './hash.js'
-import { type Output, outputSteps, writeOutput } from './output.js'
+import { type Output, outputSteps, readPlainOutput, writeOutput } from './output.js'
 import { type Payload, txType, writePayload } from './payload.js'
 import { parseCode, type Program, type ProgramScript } from './program.js'
 import { finish, type Steps } from './steps.js'
 import { transactionJson, type TransactionJson } from './transaction-json.js'
-import { headSteps } from './transaction-parts.js'
+import { headOrSteps } from './transaction-parts.js'
 
 /** An output of an earlier transaction: its txid in internal order and its index. */
 export interface Outpoint {
@@ -132,20 +132,24 @@ export class Transaction implements TransactionFields {
   /** Reads one transaction where the reader stands, in steps; throws a CodecError. */
   static *readSteps(reader: Reader): Steps<Transaction> {
     const start = reader.offset
-    const { version, payloadVersion, payload } = yield* headSteps(reader)
-    const attributes = yield* reader.listSteps(listCap, 2, () => readAttribute(reader))
-    const inputs = yield* reader.listSteps(listCap, 38, () => ({
-      txid: reader.hash(),
-      index: reader.u16(),
-      sequence: reader.u32(),
-    }))
-    const outputs = yield* outputListSteps(reader, version)
+    const head = headOrSteps(reader)
+    const { version, payloadVersion } = head
+    const payload = 'type' in head.payload ? head.payload : yield* head.payload
+    // Steps cost more than what they divide where a list is short.
+    const attribute = () => readAttribute(reader)
+    const attributes = reader.small
+      ? reader.list(listCap, 2, attribute)
+      : yield* reader.listSteps(listCap, 2, attribute)
+    const input = () => readInput(reader)
+    const inputs = reader.small ? reader.list(listCap, 38, input) : yield* reader.listSteps(listCap, 38, input)
+    const outputs =
+      reader.small && version === 0
+        ? reader.list(listCap, 65, () => readPlainOutput(reader))
+        : yield* outputListSteps(reader, version)
     const lockTime = reader.u32()
     const unsigned = reader.bytes.subarray(start, reader.offset)
-    const programs = yield* reader.listSteps(listCap, 2, () => ({
-      parameter: reader.varbytes(parameterCap),
-      code: reader.varbytes(codeCap),
-    }))
+    const program = () => readProgram(reader)
+    const programs = reader.small ? reader.list(listCap, 2, program) : yield* reader.listSteps(listCap, 2, program)
     const bytes = reader.bytes.subarray(start, reader.offset)
     const fields = { version, payloadVersion, payload, attributes, inputs, outputs, lockTime, programs }
     return new Transaction(fields, { bytes, unsigned })
@@ -216,6 +220,14 @@ function outputListSteps(reader: Reader, version: number): Steps<Output[]> {
     if (++count % outputsAtOnce === 0) yield
     return yield* outputSteps(reader, version)
   })
+}
+
+function readInput(reader: Reader): Input {
+  return { txid: reader.hash(), index: reader.u16(), sequence: reader.u32() }
+}
+
+function readProgram(reader: Reader): Program {
+  return { parameter: reader.varbytes(parameterCap), code: reader.varbytes(codeCap) }
 }
 
 function readAttribute(reader: Reader): Attribute {
