@@ -22,7 +22,8 @@ export class PoolChecks {
   /** The checks of a pooled transaction that are still to be verified before a block may bring it. */
   unverified(checks: readonly SignatureCheck[]): readonly SignatureCheck[] {
     // Programs sign the bytes of the transaction and nothing else: they were verified when it came in.
-    return this.#parts.signatures.unknown(checks.filter(({ code }) => code !== 'tx-signature'))
+    const open = checks.filter(({ code }) => code !== 'tx-signature')
+    return open.length === 0 ? open : this.#parts.signatures.unknown(open)
   }
 
   /** Undefined when all of these checks hold, which the cache keeps; else the RuleError of the first that does not. */
@@ -33,10 +34,10 @@ export class PoolChecks {
     return failing < 0 ? undefined : failureOf(checks[failing] as SignatureCheck)
   }
 
-  /** Verifies any number of checks in bulk; whether all of them hold. */
-  async allHold(checks: readonly SignatureCheck[]): Promise<boolean> {
+  /** Verifies any number of checks in bulk, as long as they are `wanted`; whether all that were verified hold. */
+  async allHold(checks: readonly SignatureCheck[], wanted: () => boolean): Promise<boolean> {
     let all = true
-    for (let start = 0; start < checks.length; start += checksOfPortion) {
+    for (let start = 0; start < checks.length && wanted(); start += checksOfPortion) {
       if ((await this.failure(checks.slice(start, start + checksOfPortion))) !== undefined) all = false
     }
     return all

@@ -30,6 +30,8 @@ interface Node {
   readonly children: Set<string>
 }
 
+const none: readonly Node[] = []
+
 /** The pooled transactions and what each builds on. Pure bookkeeping: it knows no rules. */
 export class PoolGraph {
   readonly #nodes = new Map<string, Node>()
@@ -65,25 +67,25 @@ export class PoolGraph {
 
   /**
    * Highest fee rate first, but nothing before what it builds on; side-chain proofs of work before all others. What leaves the
-   * pool between two steps is passed over, what comes in between is not looked at.
+   * pool between two steps is passed over, what comes in between is not looked at, and nothing comes twice.
    */
   *byFeeRate(): Generator<PoolEntry> {
     const best = new Heap(this.#nodes.values(), (a, b) => a.rate > b.rate || (a.rate === b.rate && a.order < b.order))
-    const done = new Set<Node>()
+    const done = new Set<string>()
     for (let first = best.take(); first !== undefined; first = best.take()) {
       const open = [first]
       for (let node = open.at(-1); node !== undefined; node = open.at(-1)) {
-        if (done.has(node) || this.#nodes.get(node.id) !== node) {
+        if (done.has(node.id) || this.#nodes.get(node.id) !== node) {
           open.pop()
           continue
         }
-        const missing = this.#nodesOf(node.parents).filter((parent) => !done.has(parent))
+        const missing = this.#nodesOf(node.parents).filter(({ id }) => !done.has(id))
         if (missing.length > 0) {
           open.push(...missing)
           continue
         }
         open.pop()
-        done.add(node)
+        done.add(node.id)
         yield node.entry
       }
     }
@@ -96,7 +98,7 @@ export class PoolGraph {
   /** What an entry builds on directly, by an output or by an operation of the same DID. */
   parents({ transaction }: PoolEntry): readonly PoolEntry[] {
     const node = this.#nodes.get(mapKey(transaction.hash))
-    return node === undefined || node.parents.size === 0 ? [] : this.#nodesOf(node.parents).map(({ entry }) => entry)
+    return node === undefined ? [] : this.#nodesOf(node.parents).map(({ entry }) => entry)
   }
 
   /** The entry that spends an outpoint. */
@@ -167,8 +169,8 @@ export class PoolGraph {
     this.#bytes -= transaction.bytes.length
   }
 
-  #nodesOf(ids: ReadonlySet<string>): Node[] {
-    return [...ids].flatMap((id) => this.#nodes.get(id) ?? [])
+  #nodesOf(ids: ReadonlySet<string>): readonly Node[] {
+    return ids.size === 0 ? none : [...ids].flatMap((id) => this.#nodes.get(id) ?? [])
   }
 
   #entry(id: string | undefined): PoolEntry | undefined {

@@ -386,12 +386,12 @@ export class Mempool implements ChainFollower {
   }
 
   #refuseKnown({ hash, txid }: Transaction): void {
-    if (this.refusedBlocks.blames(txid)) {
-      throw new RuleError('pool-unmineable', `a block of this node was refused for ${txid}`)
-    }
     if (this.#graph.get(hash) !== undefined) throw new RuleError('tx-known', `${txid} is in the pool`)
     if (this.#chain.database.get(keys.location(hash)) !== undefined) {
       throw new RuleError('tx-known', `${txid} is on the chain`)
+    }
+    if (this.refusedBlocks.blames(txid)) {
+      throw new RuleError('pool-unmineable', `a block of this node was refused for ${txid}`)
     }
   }
 

@@ -9,7 +9,6 @@ import type { Mempool } from '../mempool/mempool.js'
 import { policy } from '../mempool/policy.js'
 import type { RefusedEntry } from '../mempool/refused-blocks.js'
 import { witnessLeaf } from '../primitives/block.js'
-import { mapKey } from '../primitives/bytes.js'
 import { type Hash, zeroHash } from '../primitives/hash.js'
 import { headerSize } from '../primitives/header.js'
 import { MerkleTree } from '../primitives/merkle.js'
@@ -56,7 +55,8 @@ export async function choose(chain: Chain, pool: Mempool, options: WalkOptions):
   const { parent } = options
   let walk = await walkPool(chain, pool, options)
   // In bulk first. A signature that fails makes all that was looked at after it worthless, so each is verified in its turn then.
-  if (!(await pool.checks.allHold(walk.assumed))) walk = await walkPool(chain, pool, { ...options, verify: true })
+  const holds = await pool.checks.allHold(walk.assumed, () => chain.tip === parent)
+  if (!holds) walk = await walkPool(chain, pool, { ...options, verify: true })
   if (walk.refused.length > 0) await refuse(chain, pool, walk.refused, parent)
   return walk
 }
@@ -87,7 +87,6 @@ async function walkPool(chain: Chain, pool: Mempool, options: WalkOptions): Prom
   const transactions: Transaction[] = []
   const refused: RefusedEntry[] = []
   const assumed: SignatureCheck[] = []
-  const seen = new Set<string>()
   const leftOut = new Set<PoolEntry>()
   const witness = new MerkleTree()
   witness.add(zeroHash)
@@ -98,12 +97,9 @@ async function walkPool(chain: Chain, pool: Mempool, options: WalkOptions): Prom
     if (turns.over) await turns.next()
     if (transactions.length + 2 > share * blockTransactions || chain.tip !== parent || stop?.() === true) break
     const { transaction } = entry
-    const id = mapKey(transaction.hash)
-    // The pool may put back what it took out meanwhile.
-    if (seen.has(id)) continue
-    seen.add(id)
     // Without what it builds on it cannot be judged: it waits where that found no room, and leaves with what is refused.
-    if (size + transaction.bytes.length > share * blockSize || pool.parents(entry).some((one) => leftOut.has(one))) {
+    const orphaned = leftOut.size > 0 && pool.parents(entry).some((one) => leftOut.has(one))
+    if (orphaned || size + transaction.bytes.length > share * blockSize) {
       leftOut.add(entry)
       continue
     }

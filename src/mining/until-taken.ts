@@ -10,7 +10,11 @@ const maxRefusals = 8
 /** Codes of a block that came too late or too soon: another content would not help. */
 const notOfContent: ReadonlySet<Code> = new Set([
   'block-stale',
+  'block-invalid',
   'block-parent-unknown',
+  'block-parent-invalid',
+  'block-too-deep',
+  'block-unsettled-full',
   'block-time-future',
   'template-stale',
   'mining-impossible',
