@@ -31,9 +31,9 @@ export class Access {
   readonly #header: string
   readonly #token: Uint8Array | undefined
 
-  /** A UserError for a proxy that is no address and no network. */
-  constructor(options: AccessOptions, token: Uint8Array | undefined) {
-    this.#names = options.hostNames.map((name) => name.toLowerCase())
+  /** `hosts` are what the node listens on: names as good as configured ones. A UserError for a proxy that is no address. */
+  constructor(options: AccessOptions, token: Uint8Array | undefined, hosts: readonly string[] = []) {
+    this.#names = [...options.hostNames, ...hosts].map((name) => name.toLowerCase())
     this.#proxies = options.trustedProxies.length === 0 ? undefined : listOf(options.trustedProxies)
     this.#header = options.clientHeader.toLowerCase()
     this.#token = token

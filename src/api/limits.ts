@@ -43,7 +43,7 @@ export const apiLimits = {
   /** Requests that a connection may send ahead of the answers; with more it is closed. */
   pipelined: 64,
   /** Bytes of answers that all connections of one port and address together may leave unread. */
-  unread: 256 * 1024 * 1024,
+  unread: 64 * 1024 * 1024,
   /** Milliseconds that closing waits for requests under way. */
   closeGrace: 3000,
   /** Bytes of answers that are kept until the tip changes. */

@@ -51,7 +51,7 @@ export class ApiServer {
     const limits: ApiLimits = { ...apiLimits, ...context.limits }
     const hosts = options.hosts ?? loopbackHosts
     const onlyRpc = options.serves === 'rpc'
-    const access = new Access({ ...accessDefaults, ...context.access }, context.adminToken)
+    const access = new Access({ ...accessDefaults, ...context.access }, context.adminToken, hosts)
     const opened: { server?: ApiServer } = {}
     const app = await buildApp(context, limits, onlyRpc, {
       access,

@@ -3,6 +3,7 @@ import { RuleError } from '../../errors.js'
 import type { ResolvedTransaction, ResolveResult } from '../../did/resolution.js'
 import { resultJson } from '../../resolver/answer.js'
 import type { ApiContext } from '../context.js'
+import { chainKey, PartsAnswer, writeText } from '../parts.js'
 import { resolveResult } from '../schemas/did.js'
 import { JsonText, method, type RpcMethod } from './method.js'
 
@@ -16,7 +17,10 @@ export const resolveDid: RpcMethod = method({
   params: Type.Object({ did, all }),
   result: resolveResult,
   listed: false,
-  run: async ({ resolver }, params) => new JsonText(resultJson(await resolver.resolve(params.did, params))),
+  run: (context, params) => {
+    const answer = async () => resultJson(await context.resolver.resolve(params.did, params))
+    return params.all ? history(context, params, answer) : answer().then((text) => new JsonText(text))
+  },
 })
 
 const byObject = method({
@@ -36,18 +40,39 @@ const byObject = method({
 export const didResolveDid: RpcMethod = {
   ...byObject,
   run: (context, params, caller) => {
-    if (!Array.isArray(params)) return byObject.run(context, params, caller)
-    if (params.length !== 1) throw new RuleError('request-parameter', 'params: an array of one object is needed')
-    return inClientsShape(context, Promise.resolve(byObject.run(context, params[0], caller) as ResolveResult))
+    const listed = Array.isArray(params)
+    if (listed && params.length !== 1) {
+      throw new RuleError('request-parameter', 'params: an array of one object is needed')
+    }
+    const asked: unknown = listed ? params[0] : params
+    const answer = async () => {
+      const result = (await byObject.run(context, asked, caller)) as ResolveResult
+      return resultJson(listed ? await inClientsShape(context, result) : result)
+    }
+    // In that shape a deactivated DID takes its history too.
+    const whole = listed || (asked as { readonly all?: unknown } | null | undefined)?.all === true
+    return whole ? history(context, params, answer) : answer().then((text) => new JsonText(text))
   },
 }
+
+/** All operations of a DID: no point read, so it waits for its turn among the searches. */
+function history({ reader }: ApiContext, params: unknown, answer: () => Promise<string>): PartsAnswer {
+  return new PartsAnswer({
+    key: chainKey(reader, 'history', JSON.stringify(params)),
+    repeatable: false,
+    search: historyMemory,
+    write: async (sink) => writeText(sink, await answer()),
+  })
+}
+
+/** Bytes counted for a history of unknown length. */
+const historyMemory = 16 * 1024 * 1024
 
 /**
  * Those clients look at `expires` themselves and know no status 1; of a deactivated DID they want the deactivation and the
  * last document, nothing else; and keys by their full ids.
  */
-async function inClientsShape({ resolver }: ApiContext, result: Promise<ResolveResult>): Promise<ResolveResult> {
-  const found = await result
+async function inClientsShape({ resolver }: ApiContext, found: ResolveResult): Promise<ResolveResult> {
   if (found.status === 3) return found
   const whole = found.status === 2 ? await resolver.resolve(found.did, { all: true }) : found
   const list = found.status === 2 ? whole.transaction?.slice(0, 2) : found.transaction

@@ -52,10 +52,10 @@ export class WsServer {
   #closed = false
   #listeners!: Listeners
 
-  private constructor(context: ApiContext, events: EventLog) {
+  private constructor(context: ApiContext, events: EventLog, hosts: readonly string[]) {
     this.#limits = { ...apiLimits, ...context.limits }
     this.#events = events
-    this.#access = new Access({ ...accessDefaults, ...context.access }, context.adminToken)
+    this.#access = new Access({ ...accessDefaults, ...context.access }, context.adminToken, hosts)
     this.#metrics = context.metrics
     this.#protocol = new WebSocketServer({
       noServer: true,
@@ -87,7 +87,7 @@ export class WsServer {
 
   /** Listens. A port that is taken is a UserError. */
   static async open(context: ApiContext, { events, hosts = loopbackHosts, port }: WsServerOptions): Promise<WsServer> {
-    const server = new WsServer(context, events)
+    const server = new WsServer(context, events, hosts)
     try {
       server.#listeners = await Listeners.open({
         hosts,

@@ -499,6 +499,8 @@ describe('dev_ methods', () => {
     ['JSON only by name', { 'content-type': 'application/json-patch+json' }],
     ['a page of another site', { ...json, 'sec-fetch-site': 'cross-site' }],
     ['a page of another origin', { ...json, origin: 'https://example.com' }],
+    ['a page of another port', { ...json, origin: 'http://127.0.0.1:3000', host: '127.0.0.1:1' }],
+    ['a name that was pointed here, without Origin', { ...json, host: 'evil.example' }],
     ['an origin that is nobody', { ...json, origin: 'null' }],
     ['a name that was pointed here', { ...json, host: 'evil.example', origin: 'http://evil.example' }],
   ])('refuse %s', async (_, headers: Record<string, string>) => {
@@ -509,8 +511,8 @@ describe('dev_ methods', () => {
 
   test.each([
     [
-      'a page of this machine',
-      { ...json, origin: 'http://127.0.0.1:3000', host: '127.0.0.1:1', 'sec-fetch-site': 'same-site' },
+      'a page of the same origin',
+      { ...json, origin: 'http://127.0.0.1:1', host: '127.0.0.1:1', 'sec-fetch-site': 'same-origin' },
     ],
     ['a program', { 'content-type': 'application/json; charset=utf-8' }],
   ])('take %s', async (_, headers: Record<string, string>) => {

@@ -179,18 +179,24 @@ describe('amounts', () => {
   })
 
   test('one that is at work keeps its place', async () => {
-    const { port } = await start(
-      { connections: 2 },
-      {},
-      { resolver: { resolve: () => new Promise(() => {}) } as never },
-    )
+    let begun: () => void = () => {}
+    const beginning = new Promise<void>((resolve) => (begun = resolve))
+    const never = new Promise<never>(() => {})
+    const resolver = {
+      resolve: () => {
+        begun()
+        return never
+      },
+      queryJson: () => never,
+    }
+    const { port } = await start({ connections: 2 }, {}, { resolver })
     const working = ask(port, '/rpc', {
       method: 'POST',
-      body: '{"id":1,"method":"resolvedid","params":{"did":"x","all":true}}',
+      body: '{"id":1,"method":"resolvedid","params":{"did":"x","all":false}}',
     }).catch(() => 'closed')
-    await sleep(100)
+    await beginning
     await expect(ask(port, '/api/v1/block/height')).rejects.toThrow()
-    expect(await Promise.race([working, 'working'])).toBe('working')
+    expect(await Promise.race([working, Promise.resolve('working')])).toBe('working')
   })
 
   test('bodies beyond what all may hold are told to come back', async () => {

@@ -186,6 +186,22 @@ describe('searches', () => {
     expect(shelf.open).toBe(0)
   })
 
+  it('that wait end at once when the caller says so, and leave their place to others', async () => {
+    const shelf = await Shelf.of(numbered(2000, 'x'.repeat(1000)))
+    const running = shelf.find({ query: { n: -1 } })
+    const aborts = Array.from({ length: queryLimits.waiting }, () => new AbortController())
+    const waiting = aborts.map(({ signal }) => shelf.find({ query: {} }, signal).catch((error: Error) => error.message))
+    expect(await codeOf(() => shelf.find({ query: {} }))).toBe('busy')
+    for (const abort of aborts) abort.abort(new Error('enough'))
+    const first = await Promise.race([running.then(() => 'the search'), Promise.all(waiting).then((all) => all[0])])
+    expect(first).toBe('enough')
+    const scanned = shelf.search.scanned
+    expect(await shelf.find({ query: {}, limit: 0 })).toMatchObject({ total: 2000 })
+    await running
+    // Those that were given up looked at nothing.
+    expect(shelf.search.scanned - scanned).toBeLessThanOrEqual(4000)
+  })
+
   it('name a row that is damaged', async () => {
     for (const damage of ['{"n":', '']) {
       const shelf = await Shelf.of(numbered(10))
