@@ -93,8 +93,11 @@ export class Frames {
     })
   }
 
-  /** Resolves when the stream took all of it. Rejects with a LinkError where the other side does not take it in time. */
-  async write(body: Uint8Array): Promise<void> {
+  /**
+   * Resolves when the stream took all of it; `took` is told of each part. Rejects with a LinkError where the other side does
+   * not take it in time.
+   */
+  async write(body: Uint8Array, took: (bytes: number) => void = () => {}): Promise<void> {
     const { frameSlice } = this.#limits
     const prefix = new Uint8Array(prefixSize)
     new DataView(prefix.buffer).setUint32(0, body.length, true)
@@ -104,8 +107,10 @@ export class Frames {
     )
     try {
       await this.#send(first)
+      took(first.length)
       for (let at = frameSlice - prefixSize; at < body.length; at += frameSlice) {
         await this.#send(body.subarray(at, at + frameSlice))
+        took(Math.min(frameSlice, body.length - at))
       }
     } finally {
       cancel()

@@ -1,20 +1,21 @@
-import type { Log } from '../../env.js'
+import type { Clock, Log } from '../../env.js'
 import { Frames } from '../frames.js'
 import { LinkError, type LinkOwner, type Protocol } from '../link.js'
 import type { Stream } from './libp2p.js'
+import type { TransportLimits } from './limits.js'
 import type { Libp2pLink } from './link.js'
+import { Unsent } from './unsent.js'
 
-/** Answers what others ask. What it holds in answers that others are slow to take is bounded over all links. */
+/** Answers what others ask. What it holds in answers that others are slow to take is bounded: see {@link Unsent}. */
 export class Answers {
   readonly #owner: LinkOwner
   readonly #log: Log
-  /** Streams that an answer is being sent on, the oldest first, with the bytes of that answer. */
-  readonly #unsent = new Map<Frames, number>()
-  #unsentBytes = 0
+  readonly #unsent: Unsent<Libp2pLink>
 
-  constructor(owner: LinkOwner, log: Log) {
+  constructor(owner: LinkOwner, log: Log, limits: TransportLimits, clock: Clock) {
     this.#owner = owner
     this.#log = log
+    this.#unsent = new Unsent(limits, clock)
   }
 
   /** Serves a stream that the other side opened, until either side ends it. Never rejects. */
@@ -25,12 +26,14 @@ export class Answers {
       for (;;) {
         const body = await frames.read(limits.answererIdle)
         if (body === undefined) return
+        const isLarge = protocol.answer > limits.smallAnswer
+        if (isLarge && this.#unsent.rests(link)) throw new LinkError('refused', 'it did not take its last answers')
         const answer = await this.#owner.answer(link, protocol, body)
         if (answer.length > protocol.answer) {
           this.#log.error({ peer: link.peer, protocol: protocol.name, bytes: answer.length }, 'an answer is too long')
           return
         }
-        await this.#send(frames, answer, limits.answersUnsent)
+        await this.#send(link, frames, answer)
       }
     } catch (error) {
       // Not answering is the answer.
@@ -40,23 +43,17 @@ export class Answers {
     }
   }
 
-  async #send(frames: Frames, answer: Uint8Array, most: number): Promise<void> {
-    this.#unsent.set(frames, answer.length)
-    this.#unsentBytes += answer.length
-    for (const slow of this.#unsent.keys()) {
-      if (this.#unsentBytes <= most || slow === frames) break
-      this.#forget(slow)
-      slow.abort(new LinkError('timeout', 'others wait for the memory of this answer'))
-    }
+  async #send(link: Libp2pLink, frames: Frames, answer: Uint8Array): Promise<void> {
+    const crowded = () => frames.abort(new LinkError('busy', 'others wait for the memory of this answer'))
+    const held = this.#unsent.hold(link, answer.length, crowded)
+    if (held === undefined) throw new LinkError('busy', 'it takes too little of its other answers')
     try {
-      await frames.write(answer)
+      await frames.write(answer, (bytes) => held.took(bytes))
+    } catch (error) {
+      if (error instanceof LinkError && error.failure === 'timeout') this.#unsent.rest(link)
+      throw error
     } finally {
-      this.#forget(frames)
+      held.end()
     }
-  }
-
-  #forget(frames: Frames): void {
-    this.#unsentBytes -= this.#unsent.get(frames) ?? 0
-    this.#unsent.delete(frames)
   }
 }

@@ -41,6 +41,10 @@ export const transportLimits = {
   frameRate: 32_768,
   frameSlice: 262_144,
   answersUnsent: 67_108_864,
+  siteUnsent: 41_943_040,
+  linkAnswersUnsent: 33_554_432,
+  answersRest: 10_000,
+  smallAnswer: 65_536,
   /** Gossip. */
   gossipFrame: 2_097_152,
   gossipUnsent: 4_194_304,

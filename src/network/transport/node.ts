@@ -94,7 +94,7 @@ export class Libp2pTransport implements NodeTransport {
     this.#running = { node, owner, gossip }
     node.addEventListener('connection:open', ({ detail }) => this.#opened(detail))
     node.addEventListener('connection:close', ({ detail }) => this.#ended(detail))
-    await this.#answer(node, new Answers(owner, env.log))
+    await this.#answer(node, new Answers(owner, env.log, this.#limits, env.clock))
     try {
       await node.start()
     } catch (error) {

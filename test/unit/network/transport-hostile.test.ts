@@ -175,7 +175,7 @@ describe('a node among hostile peers', () => {
     await works()
   })
 
-  it('holds so many bytes of answers that nobody takes, and drops the oldest', async () => {
+  it('holds so many bytes of answers that nobody takes, and drops those of who did not read for longer', async () => {
     const { node, works } = await besieged({ answersUnsent: echo.answer * 1.5 })
     const connections = [await rawConnection(await hostile(), node), await rawConnection(await hostile(), node)]
     node.owner.answering = (_link, _protocol, body) =>
@@ -186,7 +186,7 @@ describe('a node among hostile peers', () => {
       stream.pause()
       stream.send(prefix(0))
       streams.push(stream)
-      await new Promise((resolve) => setTimeout(resolve, 100))
+      await new Promise((resolve) => setTimeout(resolve, 1_500))
     }
     await until(() => streams[0]?.status !== 'open')
     expect(streams[1]?.status).toBe('open')
