@@ -71,15 +71,26 @@ export function fundedSpec(
 
 /** A transfer of everything a payer has back to itself, which may carry something. */
 export function selfTransfer(payer: Payer, assetId: Hash, payload: Payload = { type: 2 }): Transaction {
+  return transferOf(payer, assetId, payload, 1)
+}
+
+/** A transfer of everything a payer has back to itself in many coins, all but the first of one unit. */
+export function fanOut(payer: Payer, assetId: Hash, count: number): Transaction {
+  return transferOf(payer, assetId, { type: 2 }, count)
+}
+
+function transferOf(payer: Payer, assetId: Hash, payload: Payload, count: number): Transaction {
   const hash = programHash(prefix.standard, singleKeyCode(payer.publicKey))
-  const value = payer.value - fee
+  const value = payer.value - fee - BigInt(count - 1)
   const fields = {
     version: 0,
     payloadVersion: 0,
     payload,
     attributes: [{ usage: attributeUsage.nonce, data: new Uint8Array(8) }],
     inputs: [{ ...payer.outpoint, sequence: finalSequence }],
-    outputs: [{ assetId, value, outputLock: 0, programHash: hash }],
+    outputs: Array.from({ length: count }, (_, index) => {
+      return { assetId, value: index === 0 ? value : 1n, outputLock: 0, programHash: hash }
+    }),
     lockTime: 0,
   }
   const unsigned = new Transaction({ ...fields, programs: [] })

@@ -1,11 +1,17 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { type Chain, createVerifierPool } from './dist.js'
-import { fundedSpec, mineBlock, type Payer, selfTransfer, spendGenesis, withChain } from './load.js'
+import { fanOut, fundedSpec, mineBlock, type Payer, selfTransfer, spendGenesis, withChain } from './load.js'
 import type { Row } from './report.js'
 
 const depth = 100
 const transactionsPerBlock = 10
 
-/** Leaving a branch of 100 blocks of 10 transactions for one of 101, all in one batch. */
+/** Blocks of the memory's two figures, and coins that one of them makes: about 390 kB each. */
+const lengths = { few: 20, many: 80 }
+const outputsPerBlock = 6000
+
+/** Leaving a branch of 100 blocks of 10 transactions for one of 101, and what a longer branch costs in memory. */
 export async function reorganisationSuite(): Promise<Row[]> {
   const { spec, payers } = fundedSpec(transactionsPerBlock)
   const verifier = createVerifierPool()
@@ -27,12 +33,76 @@ export async function reorganisationSuite(): Promise<Row[]> {
       return [
         { name: 'reorganise 100 blocks of 10 transactions', value: seconds * 1000, unit: 'ms' },
         { name: 'the same, blocks left and connected', value: (2 * depth + 1) / seconds, unit: '/s' },
+        ...(await memoryRows()),
       ]
     })
   } finally {
     await verifier.close()
   }
 }
+
+async function memoryRows(): Promise<Row[]> {
+  const few = await memoryOf(lengths.few)
+  const many = await memoryOf(lengths.many)
+  const against = `that of ${lengths.few}`
+  return [
+    { name: `memory to reorganise ${lengths.few} blocks of 390 kB`, value: few / 1e6, unit: 'MB' },
+    {
+      name: `memory to reorganise ${lengths.many} of them`,
+      value: many / 1e6,
+      unit: 'MB',
+      ratio: { value: many / few, against },
+      target: { most: 1.5 },
+    },
+  ]
+}
+
+/** Bytes of heap and buffers that leaving so many large blocks takes at most, above what was in use before. */
+async function memoryOf(length: number): Promise<number> {
+  const { spec, payers } = fundedSpec(1)
+  const verifier = createVerifierPool()
+  try {
+    return await withChain(spec, { verifier }, async (chain) => {
+      spendGenesis(chain, payers)
+      let top: Uint8Array | undefined
+      for (const [delay, count] of [
+        [1, length],
+        [2, length + 1],
+      ] as const) {
+        const payer = { ...(payers[0] as Payer) }
+        let parent = chain.genesis.header
+        for (let height = 1; height <= count; height++) {
+          const block = await mineBlock(chain, parent, [fanOut(payer, chain.sanity.assetId, outputsPerBlock)], delay)
+          parent = block.header
+          if (height > length) top = block.bytes
+          else await chain.acceptBlock(block.bytes)
+        }
+      }
+      const before = used()
+      let peak = 0
+      const look = setInterval(() => (peak = Math.max(peak, used())), 100)
+      await chain.acceptBlock(top as Uint8Array)
+      clearInterval(look)
+      if (chain.tip.header.height !== length + 1) throw new Error('the chain was not reorganised')
+      return peak - before
+    })
+  } finally {
+    await verifier.close()
+  }
+}
+
+/** Bytes in use once everything that is not has been collected. */
+function used(): number {
+  collect()
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
+
+/** The collector of V8, which a flag makes callable. */
+const collect: () => void = (() => {
+  setFlagsFromString('--expose-gc')
+  return runInNewContext('gc') as () => void
+})()
 
 /** Blocks on top of genesis, the first one `delay` seconds after it, so that branches differ. */
 async function branch(chain: Chain, payers: readonly Payer[], length: number, delay: number): Promise<Uint8Array[]> {

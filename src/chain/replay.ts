@@ -1,12 +1,15 @@
 import { RuleError } from '../errors.js'
 import { toHex } from '../primitives/bytes.js'
 import { CodecError, Reader } from '../primitives/codec.js'
+import type { Hash } from '../primitives/hash.js'
 import { Header } from '../primitives/header.js'
 import { type Database, digestOf, Overlay, StorageError } from '../storage/database.js'
 import { journalRow } from '../storage/journal.js'
 import { derivedTables, keys, rangeOf, stateTables, table, values } from '../storage/schema.js'
 import { readBlockBytes } from './bodies.js'
+import { reorganisationDepth } from './branches.js'
 import type { Chain } from './chain.js'
+import { sideBlockLimit } from './side.js'
 
 /** Building a chain again from the blocks that a database holds. */
 
@@ -123,13 +126,46 @@ function sameRecords(held: Chain, made: Chain): boolean {
   return held.tip.header.id === made.tip.header.id
 }
 
+/** How many blocks a branch can have that a reorganisation was leaving or following. */
+const branchLimit = reorganisationDepth + sideBlockLimit
+
 /**
- * Copies what no block holds: pooled transactions, reasons why others were dropped, a devnet's clock, and how far events
- * were numbered. What cannot be read is left out; resolves with the number of such rows.
+ * Feeds the branches that a reorganisation was leaving or following when it was stopped, and those whose transactions the
+ * pool has not taken back, as far as their blocks can be read.
+ */
+async function replayBranches(source: Database, target: Chain): Promise<void> {
+  const marker = source.get(keys.meta('reorganisation'))
+  const way = marker === undefined ? undefined : values.reorganisation.decode(marker)
+  const left = (await source.rows(rangeOf(table.leftBranch))).map(([, row]) => values.leftBranch.decode(row).tip)
+  for (const tip of [...(way === undefined ? [] : [way.from, way.to]), ...left]) {
+    const branch: Hash[] = []
+    let hash = tip.hash
+    while (target.headers.get(hash) === undefined && branch.length < branchLimit) {
+      branch.unshift(hash)
+      const row = source.get(keys.header(hash))
+      if (row === undefined) break
+      hash = Header.read(new Reader(values.header.decode(row).header)).previous
+    }
+    for (const one of branch) {
+      const body = source.get(keys.sideBody(one))
+      if (body === undefined) break
+      await target.acceptBlock(body)
+    }
+  }
+}
+
+/**
+ * Copies what no block of the active chain holds: branches that were left a moment ago, pooled transactions, reasons why others
+ * were dropped, a devnet's clock, and how far events were numbered. What cannot be read is left out; resolves with the number of such rows.
  */
 export async function copyUnmined(source: Database, target: Chain): Promise<number> {
   const overlay = new Overlay(target.database)
   let lost = 0
+  try {
+    await replayBranches(source, target)
+  } catch (error) {
+    if (!(error instanceof RuleError || isLoss(error))) throw error
+  }
   const copy = (key: Buffer) => {
     try {
       const value = source.get(key)
@@ -139,7 +175,7 @@ export async function copyUnmined(source: Database, target: Chain): Promise<numb
       lost++
     }
   }
-  for (const tableByte of [table.pool, table.dropped]) {
+  for (const tableByte of [table.pool, table.dropped, table.leftBranch]) {
     try {
       ;(await source.keys(rangeOf(tableByte))).forEach(copy)
     } catch (error) {
