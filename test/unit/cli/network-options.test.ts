@@ -25,12 +25,13 @@ describe('how a node meets others', () => {
       mdns: false,
       outbound: 8,
       inbound: 32,
+      inboundPerHost: 8,
     })
   })
 
   it('follows its configuration', () => {
     const hash = `${'00'.repeat(31)}ff`
-    const network = { peers: ['192.0.2.7:1'], hosts: ['::1'], mdns: true, outbound: 0, inbound: 1 }
+    const network = { peers: ['192.0.2.7:1'], hosts: ['::1'], mdns: true, outbound: 0, inbound: 1, inboundPerHost: 8 }
     const file = { node: { portBase: 0 }, network: { ...network, assumeValid: `7:${hash}` } }
     expect(peeringOf(config(file), pow)).toEqual({
       ...network,
