@@ -202,7 +202,7 @@ export const blockCases: Readonly<Record<string, Make>> = {
     )
   },
   'deactivates of 16 MiB of documents': async (shop) => {
-    const holders = Array.from({ length: 150 }, () => shop.holder({ services: [largeService()] }))
+    const holders = Array.from({ length: 120 }, () => shop.holder({ services: [largeService()] }))
     await published(shop, holders)
     return block(
       shop,

@@ -7,6 +7,7 @@ import {
   type ConnectContext,
   type ConnectedTransaction,
   readOperationSteps,
+  transactionSteps,
 } from '../consensus/connect.js'
 import { LeftBranches } from '../chain/left-branches.js'
 import { StateOverlay } from '../consensus/ledger.js'
@@ -351,6 +352,7 @@ export class Mempool implements ChainFollower {
     // Whoever owns the coins pays for what follows: no document is read before the programs are verified.
     await this.#verifyNew(this.#evaluateCoins(transaction), verified)
     const operation = await runInSlices(readOperationSteps(transaction, this.#context))
+    if (operation !== undefined) await this.#readAhead(transaction, operation)
     for (;;) {
       if (options.caughtUp !== undefined) await options.caughtUp()
       const { connected, replaced } = this.#evaluate(transaction, operation)
@@ -408,6 +410,16 @@ export class Mempool implements ChainFollower {
     const pending = this.#graph.operations(connected.did?.id ?? '').filter((entry) => !gone.has(entry))
     if (pending.length >= this.#limits.didOperations) throw new RuleError('pool-did-pending')
     return { connected, replaced }
+  }
+
+  /** Reads in slices the documents that {@link #evaluate} needs at once; the cache of the chain keeps them. */
+  async #readAhead(transaction: Transaction, operation: ParsedOperation): Promise<void> {
+    const view = new PoolView(this.#chain, this.#graph, new Set(replacedBy(this.#graph, transaction)))
+    try {
+      await runInSlices(transactionSteps(transaction, new StateOverlay(view), this.#context, operation))
+    } catch {
+      // The chain may move meanwhile, so nothing of this counts: the evaluation finds what is wrong.
+    }
   }
 
   /** The checks of a transaction's programs, once its coins are there and pay for it. */
