@@ -12,15 +12,17 @@ interface Costs {
 /** What one block may cost beyond its bytes: signature checks, and documents that a node must read. */
 export class BlockBudget {
   readonly #limit: number
+  readonly #share: number
   /** Documents by the txid that holds them, with whether an issuer's is among their uses. */
   readonly #documents = new Map<string, { readonly issuer: boolean }>()
   #cost = 0
   #documentBytes = 0
   #issuers = 0
 
-  /** `limit` is the spec's signature cost of a block. */
-  constructor(limit: number) {
-    this.#limit = limit
+  /** `blockCost` is the spec's signature cost of a block; `share` (0 to 1) the part of all limits that may be used. */
+  constructor(blockCost: number, share = 1) {
+    this.#limit = share * blockCost
+    this.#share = share
   }
 
   /** Counts one more transaction; throws, and counts nothing, when it does not fit any more. */
@@ -49,7 +51,8 @@ export class BlockBudget {
       if (counted === undefined) bytes += payloadSize
       if (issuer && counted?.issuer !== true) issuers++
     }
-    const { issuerDocuments, documentBytes } = fixedLimits
+    const issuerDocuments = this.#share * fixedLimits.issuerDocuments
+    const documentBytes = this.#share * fixedLimits.documentBytes
     if (issuers > issuerDocuments || bytes > documentBytes) {
       throw new RuleError('block-issuer-documents', `more than ${issuerDocuments} of issuers or ${documentBytes} bytes`)
     }

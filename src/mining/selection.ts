@@ -82,7 +82,7 @@ async function walkPool(chain: Chain, pool: Mempool, options: WalkOptions): Prom
   const { parent, share = 1, stop, verify = false } = options
   const { blockSize, blockTransactions, blockCost } = chain.spec.limits
   const state = new StateOverlay(chain.state)
-  const budget = new BlockBudget(share * blockCost)
+  const budget = new BlockBudget(blockCost, share)
   const context = { ...chain.sanity, height: parent.header.height + 1, budget }
   const transactions: Transaction[] = []
   const refused: RefusedEntry[] = []
