@@ -154,7 +154,7 @@ export class PoolWorld {
     const template = this.#dice.below(2) === 0 ? this.#template() : undefined
     await this.#deliver(block)
     await template
-    this.#checkAcknowledged()
+    await this.#checkAcknowledged()
   }
 
   #someOfPool(): Transaction[] {
@@ -181,11 +181,12 @@ export class PoolWorld {
       parent = chain.headers.known(block.header.hash)
       transactions = []
     }
-    this.#checkAcknowledged()
+    await this.#checkAcknowledged()
   }
 
   async #checkTemplates(): Promise<void> {
     const { mempool, chain } = this.#test
+    await mempool.settled()
     const before = [...mempool.entries()]
     this.#checks = 0
     const block = await this.#template()
@@ -217,8 +218,9 @@ export class PoolWorld {
   }
 
   /** What was acknowledged waits, is mined, or is gone with a reason. */
-  #checkAcknowledged(): void {
+  async #checkAcknowledged(): Promise<void> {
     const { mempool, database } = this.#test
+    await mempool.settled()
     for (const { hash, txid } of this.#acknowledged) {
       const mined = database.get(keys.location(hash)) !== undefined
       const waits = mempool.get(hash) !== undefined
@@ -230,12 +232,14 @@ export class PoolWorld {
 
   /** Own blocks bring all that waits. */
   async #drain(): Promise<void> {
+    await this.#test.mempool.settled()
     for (let left = this.#test.mempool.size; left > 0;) {
       await this.#mine()
+      await this.#test.mempool.settled()
       require(this.#test.mempool.size < left, 'a block brings nothing of the pool')
       left = this.#test.mempool.size
     }
-    this.#checkAcknowledged()
+    await this.#checkAcknowledged()
     require(this.#test.mempool.refusedBlocks.count === 0, 'a block of our own was refused')
     require(this.#test.log.errors.length === 0, 'there are errors in the log')
   }
