@@ -152,7 +152,7 @@ export class Mempool implements ChainFollower {
 
   /** The pooled transaction that spends an output. */
   spender(outpoint: Outpoint): PoolEntry | undefined {
-    return this.#graph.spender(outpoint)
+    return this.#graph.spender(outpoint) ?? this.#reevaluation.spender(outpoint)
   }
 
   /** Why a transaction left the pool without being mined. */
@@ -226,7 +226,8 @@ export class Mempool implements ChainFollower {
     const arrival = this.#options.clock.now()
     for (const { hash, bytes } of returning) overlay.put(keys.pool(hash), values.pool.encode({ arrival, bytes }))
     for (const { hash } of transactionsOf(connected)) {
-      this.#store.mining(hash, { pooled: this.get(hash) !== undefined }, overlay)
+      const pooled = this.#graph.get(hash) !== undefined || this.#reevaluation.has(hash)
+      this.#store.mining(hash, { pooled }, overlay)
     }
   }
 

@@ -3,9 +3,11 @@ import type { Log } from '../env.js'
 import { RuleError } from '../errors.js'
 import { displayHash, mapKey } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
-import { Transaction } from '../primitives/transaction.js'
+import { txType } from '../primitives/payload.js'
+import { type Outpoint, outpointKey, Transaction } from '../primitives/transaction.js'
 import { Turns } from '../slices.js'
 import type { PoolEntry } from './graph.js'
+import { policy } from './policy.js'
 import type { PoolStore } from './store.js'
 
 /** A transaction that the pool or the chain held before. */
@@ -40,6 +42,10 @@ export class Reevaluation {
   readonly #options: ReevaluationOptions
   /** By transaction id, in order of arrival. */
   #waiting = new Map<string, Waiting>()
+  /** By the outpoints that they spend. */
+  #spenders = new Map<string, Waiting>()
+  /** DID operations among them. */
+  #operations = 0
   #bytes = 0
   /** Rises when everything has to be evaluated from the beginning. */
   #generation = 0
@@ -60,9 +66,19 @@ export class Reevaluation {
     return this.#bytes
   }
 
+  /** Whether a transaction waits for its turn. */
+  has(txid: Hash): boolean {
+    return this.#waiting.has(mapKey(txid))
+  }
+
   /** What a waiting transaction was in the pool. */
   get(txid: Hash): PoolEntry | undefined {
     return this.#waiting.get(mapKey(txid))?.entry
+  }
+
+  /** The waiting transaction that spends an output and was in the pool. */
+  spender(outpoint: Outpoint): PoolEntry | undefined {
+    return this.#spenders.get(outpointKey(outpoint))?.entry
   }
 
   *entries(): Generator<PoolEntry> {
@@ -73,6 +89,8 @@ export class Reevaluation {
     const id = mapKey(waiting.transaction.hash)
     if (this.#waiting.has(id)) return
     this.#waiting.set(id, waiting)
+    for (const input of waiting.transaction.inputs) this.#spenders.set(outpointKey(input), waiting)
+    if (waiting.transaction.payload.type === txType.did) this.#operations++
     this.#bytes += waiting.transaction.bytes.length
   }
 
@@ -81,6 +99,10 @@ export class Reevaluation {
     const waiting = this.#waiting.get(id)
     if (waiting === undefined) return undefined
     this.#waiting.delete(id)
+    for (const input of waiting.transaction.inputs) {
+      if (this.#spenders.get(outpointKey(input)) === waiting) this.#spenders.delete(outpointKey(input))
+    }
+    if (waiting.transaction.payload.type === txType.did) this.#operations--
     this.#bytes -= waiting.transaction.bytes.length
     return waiting
   }
@@ -96,6 +118,8 @@ export class Reevaluation {
     this.#changes++
     const rest = this.#waiting
     this.#waiting = new Map()
+    this.#spenders = new Map()
+    this.#operations = 0
     this.#bytes = 0
     for (const waiting of [...first, ...rest.values()]) this.add(waiting)
   }
@@ -150,8 +174,18 @@ export class Reevaluation {
       makeRoom()
     } catch (error) {
       if (!(error instanceof RuleError)) throw error
-      if (kept !== undefined || error.code !== 'tx-known') this.#refuse(own, error)
+      if (error.code !== 'tx-known' && this.#buildsOnWaiting(own)) {
+        // It cannot be judged before them; its row stands in for that of the branch.
+        this.add({ transaction: own, arrival })
+        added()
+      } else if (kept !== undefined || error.code !== 'tx-known') this.#refuse(own, error)
     }
+  }
+
+  /** Whether what a transaction may build on waits: one whose output it spends, or for an operation any other one. Bounded. */
+  #buildsOnWaiting({ inputs, payload }: Transaction): boolean {
+    if (this.#bytes > policy.poolSize) return false
+    return (payload.type === txType.did && this.#operations > 0) || inputs.some(({ txid }) => this.has(txid))
   }
 
   /**
@@ -169,8 +203,8 @@ export class Reevaluation {
       // A block may have brought it meanwhile.
       if (!this.#waiting.has(mapKey(transaction.hash))) continue
       try {
-        await this.#options.admit(transaction, arrival)
-        this.remove(transaction.hash)
+        // In the turn that adds it: whatever comes next finds it in one place.
+        await this.#options.admit(transaction, arrival, { added: () => void this.remove(transaction.hash) })
         admitted = true
       } catch (error) {
         if (!(error instanceof RuleError)) throw error

@@ -24,6 +24,9 @@ export class Producer {
   readonly #options: ProducerOptions
   #last: Promise<unknown> = Promise.resolve()
   #stopped = false
+  #end!: () => void
+  /** Resolves when the producer stops. */
+  readonly #ended = new Promise<void>((resolve) => (this.#end = resolve))
 
   constructor(options: ProducerOptions) {
     this.#options = options
@@ -47,12 +50,13 @@ export class Producer {
   /** Ends the search under way and starts no other. */
   async stop(): Promise<void> {
     this.#stopped = true
+    this.#end()
     await this.#last
   }
 
   async #produce(): Promise<Block | undefined> {
     // What the last block made the pool look at again belongs into this one.
-    await this.#options.mempool.settled()
+    await Promise.race([this.#options.mempool.settled(), this.#ended])
     if (this.#stopped) return undefined
     try {
       return await untilTaken(this.#options, (select) => this.#attempt(select))

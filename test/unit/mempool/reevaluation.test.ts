@@ -4,8 +4,10 @@ import { SignatureCache } from '../../../src/crypto/signature-cache.js'
 import type { Verifier } from '../../../src/crypto/verifier.js'
 import type { Block } from '../../../src/primitives/block.js'
 import { rangeOf, table } from '../../../src/storage/schema.js'
-import { craftBlock } from '../../support/blocks.js'
+import type { DidOperation } from '../../../src/primitives/operation.js'
+import { craft, craftBlock, genesisCoin, outputOf } from '../../support/blocks.js'
 import { memoryStore, TestChain } from '../../support/chain.js'
+import { holder, issueCredential } from '../../support/did.js'
 import { testAddress } from '../../support/spec.js'
 import { Crowd, dice } from '../chain/random.js'
 
@@ -81,6 +83,60 @@ describe('the pool after a change of the chain', () => {
         .sort(),
     ).toEqual([...held].sort())
     expect(test.log.errors).toEqual([])
+    await test.close()
+  })
+
+  it('takes back what builds on a transaction that waits to be evaluated once more', async () => {
+    const inline = createInlineVerifier()
+    let held = ''
+    let isHeld = false
+    let go = () => {}
+    const verifier: Verifier = {
+      verifyAll: async (checks) => {
+        if (held !== '' && checks.some(({ subject }) => subject.includes(held))) {
+          isHeld = true
+          await new Promise<void>((resolve) => (go = resolve))
+        }
+        return inline.verifyAll(checks)
+      },
+      close: () => inline.close(),
+    }
+    const test = await TestChain.open(undefined, { verifier, signatures: new SignatureCache(0) })
+    const outputs = [40, 41].map((to) => ({ to, value: 10_000_000n }))
+    const fan = await test.send(craft(test.spec, [genesisCoin(test.chain, 1)], outputs, [11]))
+    await test.mine()
+    const [issuer, subject] = [holder(), holder()]
+    const created = await test.publish(issuer.create(), issuer.did)
+    const fork = test.chain.tip
+    const carry = (index: number, operation: DidOperation) =>
+      craft(test.spec, [outputOf(fan, index)], [{ to: 30, value: 5_000_000n }], [40 + index], {
+        payload: { type: 10, operation },
+      })
+    const credential = issueCredential(issuer.did, issuer.primary, subject.did, {}, '#primary')
+    const create = await test.send(carry(0, subject.create({ credentials: [credential] })))
+    await test.mine()
+    const child = await test.send(craft(test.spec, [outputOf(create)], [{ to: 31, value: 4_000_000n }], [30]))
+    await test.mine()
+    held = child.txid
+    // Three blocks in the place of two: both transactions come back, the create before the child of it.
+    let parent = fork
+    for (let i = 0; i < 3; i++) {
+      const block = craftBlock(test.chain, { parent })
+      await test.chain.acceptBlock(block.bytes)
+      parent = test.chain.headers.known(block.header.hash)
+    }
+    while (!isHeld) await new Promise((resolve) => setImmediate(resolve))
+    // The issuer changes while the child is verified, so that the create waits again.
+    const update = carry(1, issuer.update(created))
+    expect(await test.chain.acceptBlock(craftBlock(test.chain, { transactions: [update] }).bytes)).toBe('connected')
+    held = ''
+    go()
+    await test.mempool.settled()
+    expect([...test.mempool.entries()].map(({ transaction }) => transaction.txid)).toEqual([create.txid, child.txid])
+    const rows = await test.database.rows(rangeOf(table.pool))
+    expect(rows).toHaveLength(2)
+    await test.mine()
+    expect(test.mempool.size).toBe(0)
     await test.close()
   })
 
