@@ -18,6 +18,7 @@ function valueOf(option: Option): fc.Arbitrary<unknown> {
   if (schema.type === 'boolean') return fc.boolean()
   if (schema.type === 'array')
     return fc.uniqueArray(fc.string({ minLength: 1, unit: 'binary' }), { minLength: 1, maxLength: 16 })
+  if (schema['pattern'] !== undefined) return fc.stringMatching(new RegExp(schema['pattern'] as string))
   const literals = schema['anyOf'] as { const: string }[] | undefined
   return literals === undefined
     ? fc.string({ minLength: 1, unit: 'binary' })
