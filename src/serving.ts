@@ -1,6 +1,6 @@
 import type { AccessOptions } from './api/access.js'
 import type { ApiContext, NetworkView, NodeHealth } from './api/context.js'
-import { type ApiLimits, apiLimits } from './api/limits.js'
+import type { ApiLimits } from './api/limits.js'
 import type { Log } from './env.js'
 import { countTransactions } from './mempool/transaction-count.js'
 import type { Node, NodeNetwork } from './node.js'
@@ -46,16 +46,16 @@ export async function serve(
   let failed = false
   node.failure.catch(() => (failed = true))
   // Loading the HTTP server takes longer than all the rest; only who serves waits for it.
-  const [{ AnswerGate }, { BodyBudget }, { Flights }, { ApiServer }, { NodeMetrics }, { WsServer }] = await Promise.all(
-    [
+  const [{ AnswerGate }, { BodyBudget }, { Flights }, { apiLimits }, { ApiServer }, { NodeMetrics }, { WsServer }] =
+    await Promise.all([
       import('./api/answer-gate.js'),
       import('./api/body-budget.js'),
       import('./api/flight.js'),
+      import('./api/limits.js'),
       import('./api/server.js'),
       import('./api/metrics.js'),
       import('./api/ws/server.js'),
-    ],
-  )
+    ])
   const version = packageVersion()
   const others = { ...(network === undefined ? {} : { network }), ...(voting === undefined ? {} : { voting }) }
   const databaseBytes = () => directory.databaseBytes()
