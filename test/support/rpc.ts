@@ -50,7 +50,11 @@ export class RpcClient {
   }
 
   async #ask(method: string, params: unknown, caller: RpcCaller): Promise<{ result?: unknown; error?: RpcError }> {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+    return this.askText(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }), caller)
+  }
+
+  /** The answer to a body. */
+  async askText(body: string, caller: RpcCaller = owner): Promise<{ result?: unknown; error?: RpcError }> {
     return JSON.parse((await wholeText(await this.#core.handle(fromUtf8(body), caller))) as string)
   }
 }

@@ -31,10 +31,11 @@ const byCondition = method({
   result: queryResult,
   listed: false,
   run: ({ resolver, reader }, params) => {
-    const { limit = queryLimits.documentsUnasked } = params
+    const { service, credential, query, skip, limit = queryLimits.documentsUnasked } = params
     const bytes = Math.min(limit, queryLimits.documents) * longestDocument
     return new PartsAnswer({
-      key: chainKey(reader, 'query', JSON.stringify(params)),
+      // Of what was checked alone: members that are ignored may be nested too deep for a text.
+      key: chainKey(reader, 'query', JSON.stringify([service, credential, query, skip, limit])),
       repeatable: false,
       search: Math.min(bytes, queryLimits.answerBytes) * textShare,
       write: async (sink) => writeText(sink, await resolver.queryJson(params, { signal: sink.signal })),

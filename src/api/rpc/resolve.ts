@@ -19,19 +19,32 @@ export const resolveDid: RpcMethod = method({
   listed: false,
   run: (context, params) => {
     const answer = async () => resultJson(await context.resolver.resolve(params.did, params))
-    return params.all ? history(context, params, answer) : answer().then((text) => new JsonText(text))
+    return params.all ? history(context, params, false, answer) : answer().then((text) => new JsonText(text))
   },
 })
 
-const byObject = method({
-  name: 'did_resolveDID',
-  summary:
-    'resolvedid under the name that existing clients know; an array of one object is answered in the shape that they read.',
-  params: Type.Object({ did, all: Type.Optional(Type.Boolean({ ...all, default: false })) }),
-  result: resolveResult,
-  listed: false,
-  run: ({ resolver }, params) => resolver.resolve(params.did, { all: params.all ?? false }),
-})
+/** `listed`: the params are an array of one object, which is answered in the shape that existing clients read. */
+const underOldName = (listed: boolean) =>
+  method({
+    name: 'did_resolveDID',
+    summary:
+      'resolvedid under the name that existing clients know; an array of one object is answered in the shape that they read.',
+    params: Type.Object({ did, all: Type.Optional(Type.Boolean({ ...all, default: false })) }),
+    result: resolveResult,
+    listed: false,
+    run: (context, params) => {
+      const asked = { did: params.did, all: params.all ?? false }
+      const answer = async () => {
+        const result = await context.resolver.resolve(asked.did, { all: asked.all })
+        return resultJson(listed ? await inClientsShape(context, result) : result)
+      }
+      // In that shape a deactivated DID takes its history too.
+      return listed || asked.all ? history(context, asked, listed, answer) : answer().then((text) => new JsonText(text))
+    },
+  })
+
+const byObject = underOldName(false)
+const byArray = underOldName(true)
 
 /**
  * The same question under the name that existing clients know, where `all` may be missing. With an object it answers like
@@ -40,25 +53,22 @@ const byObject = method({
 export const didResolveDid: RpcMethod = {
   ...byObject,
   run: (context, params, caller) => {
-    const listed = Array.isArray(params)
-    if (listed && params.length !== 1) {
-      throw new RuleError('request-parameter', 'params: an array of one object is needed')
-    }
-    const asked: unknown = listed ? params[0] : params
-    const answer = async () => {
-      const result = (await byObject.run(context, asked, caller)) as ResolveResult
-      return resultJson(listed ? await inClientsShape(context, result) : result)
-    }
-    // In that shape a deactivated DID takes its history too.
-    const whole = listed || (asked as { readonly all?: unknown } | null | undefined)?.all === true
-    return whole ? history(context, params, answer) : answer().then((text) => new JsonText(text))
+    if (!Array.isArray(params)) return byObject.run(context, params, caller)
+    if (params.length === 1) return byArray.run(context, params[0], caller)
+    throw new RuleError('request-parameter', 'params: an array of one object is needed')
   },
 }
 
 /** All operations of a DID: no point read, so it waits for its turn among the searches. */
-function history({ reader }: ApiContext, params: unknown, answer: () => Promise<string>): PartsAnswer {
+function history(
+  { reader }: ApiContext,
+  asked: { readonly did: string; readonly all: boolean },
+  listed: boolean,
+  answer: () => Promise<string>,
+): PartsAnswer {
   return new PartsAnswer({
-    key: chainKey(reader, 'history', JSON.stringify(params)),
+    // Of what was checked alone: members that are ignored may be nested too deep for a text.
+    key: chainKey(reader, 'history', JSON.stringify([asked.did, asked.all, listed])),
     repeatable: false,
     search: historyMemory,
     write: async (sink) => writeText(sink, await answer()),

@@ -170,3 +170,26 @@ describe.each(documentedMethods().map((method) => ({ method, name: method.name }
     })
   })
 })
+
+describe('params that are nested too deep for a text', () => {
+  const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
+  const body = (name: string, params: string) => `{"jsonrpc":"2.0","id":1,"method":"${name}","params":${params}}`
+
+  test.each(['resolvedid', 'did_resolveDID', 'query'])('%s refuses them as params', async (name) => {
+    for (const params of [deep, `{"did":${deep},"query":${deep}}`]) {
+      const { error } = await rpc.askText(body(name, params))
+      expect(error?.code).toBe(-32602)
+    }
+  })
+
+  const did = '"did":"x"'
+  test.each([
+    ['resolvedid', `{${did},"all":true,"more":${deep}}`],
+    ['did_resolveDID', `{${did},"all":true,"more":${deep}}`],
+    ['did_resolveDID', `[{${did},"more":${deep}}]`],
+    ['query', `{"query":"{}","more":${deep}}`],
+  ])('%s ignores them in a member that it does not know', async (name, params) => {
+    const { error } = await rpc.askText(body(name, params))
+    expect([undefined, -32602]).toContain(error?.code)
+  })
+})
