@@ -194,18 +194,27 @@ function blockAnswer(
     repeatable: true,
     write: async (sink) => {
       const facts = told
-      if (facts === undefined) {
-        const opened = await openBlock(reader, find, sink)
-        const { known, place, next, medianTime } = opened
-        told = { known, place, next, medianTime }
-        return write(sink, opened)
+      // Looked up again: a header in hand does not learn that its block moved.
+      const again = facts === undefined ? find : () => blockOf(reader, facts.known.header.hash)
+      const opened = await openBlock(reader, again, sink)
+      const { known, place, next, medianTime, rows } = opened
+      try {
+        told ??= { known, place, next, medianTime }
+        if (place.confirmations > 0 !== told.place.confirmations > 0 || place.blockhash !== told.place.blockhash) {
+          throw moved()
+        }
+        await write(sink, { ...told, rows })
+      } finally {
+        await letGo(rows)
       }
-      const opened = await openBlock(reader, () => facts.known, sink)
-      const { blockhash, confirmations } = opened.place
-      if (confirmations > 0 !== facts.place.confirmations > 0 || blockhash !== facts.place.blockhash) throw moved()
-      return write(sink, { ...facts, rows: opened.rows })
     },
   })
+}
+
+/** Gives back what rows hold. A generator that was never asked would skip its `finally`, so it is asked once. */
+async function letGo(rows: Rows): Promise<void> {
+  await rows.next().catch(() => {})
+  await rows.return()
 }
 
 function moved(): RuleError {
