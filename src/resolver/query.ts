@@ -113,7 +113,16 @@ export class DocumentSearch {
       if (performance.now() <= end) return
       throw new RuleError('busy', `the search takes more than ${duration / 1000} seconds; try again later`)
     }
-    const found = this.#last.then(() => this.#scan(query, goOn))
+    // A search that ended early must not hold its condition while it waits.
+    let asked: ReadQuery | undefined = query
+    const forget = () => (asked = undefined)
+    signal?.addEventListener('abort', forget, { once: true })
+    const found = this.#last.then(() => {
+      signal?.removeEventListener('abort', forget)
+      goOn()
+      if (asked === undefined) throw new Error('a search without a condition')
+      return this.#scan(asked, goOn)
+    })
     this.#last = found.catch(() => {})
     return abortable(found, signal).finally(() => this.#waiting--)
   }

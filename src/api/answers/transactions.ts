@@ -53,11 +53,13 @@ export function transaction(context: ApiContext, hash: Hash): string | PartsAnsw
 export function transactionHex(context: ApiContext, hash: Hash): string | PartsAnswer {
   const { bytes } = findTransaction(context, hash)
   if (isSmall(bytes)) return JSON.stringify(toHex(bytes))
+  const { length } = bytes
   return new PartsAnswer({
     key: poolKey(context, 'transaction hex', displayHash(hash)),
     repeatable: false,
+    // Only the length is kept: an answer that waits must not hold the bytes.
     write: async (sink) => {
-      const release = await sink.reserve(bytes.length)
+      const release = await sink.reserve(length)
       try {
         const now = findTransaction(context, hash).bytes
         sink.add('"')

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import type { DocumentQuery } from '../../../src/did/resolution.js'
 import { type Code, RuleError } from '../../../src/errors.js'
@@ -200,6 +202,36 @@ describe('searches', () => {
     await running
     // Those that were given up looked at nothing.
     expect(shelf.search.scanned - scanned).toBeLessThanOrEqual(4000)
+  })
+
+  it('that were given up let go of their condition while they wait', async () => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    const shelf = await Shelf.of(numbered(10))
+    let goOn = () => {}
+    const pages = shelf.database.pages.bind(shelf.database)
+    const gate = new Promise<void>((resolve) => (goOn = resolve))
+    shelf.database.pages = async function* (...range) {
+      await gate
+      yield* pages(...range)
+    }
+    const running = shelf.find({ query: {} })
+    const abort = new AbortController()
+    const heldBy = (signal: AbortSignal) => {
+      const query = readQuery({ query: { n: -1 } })
+      const end = shelf.search.find(query, signal).catch((error: Error) => error.message)
+      return { end, query: new WeakRef(query) }
+    }
+    const stays = heldBy(new AbortController().signal)
+    const leaves = heldBy(abort.signal)
+    abort.abort(new Error('enough'))
+    expect(await leaves.end).toBe('enough')
+    await new Promise(setImmediate)
+    collect()
+    expect([stays.query.deref() === undefined, leaves.query.deref() === undefined]).toEqual([false, true])
+    goOn()
+    expect(await running).toMatchObject({ total: 10 })
+    expect(await stays.end).toMatchObject({ total: 0 })
   })
 
   it('name a row that is damaged', async () => {
