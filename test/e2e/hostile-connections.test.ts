@@ -22,7 +22,8 @@ const raws: RawPeer[] = []
 const servers: Server[] = []
 
 beforeAll(async () => {
-  siege = await Siege.open(directories, 300)
+  // All attackers of a test have one address; what one address may have is a test of its own.
+  siege = await Siege.open(directories, 300, {}, ['--inbound-per-host', '1000'])
 })
 afterAll(async () => {
   await siege.close()
@@ -192,6 +193,23 @@ describe('a node and peers', () => {
     })
     await expectWelcome()
     expectBounds(seen, { cpu: 5 })
+  })
+
+  it('that come from one address and are more than half of all', async () => {
+    const { source, genesis, honest } = siege
+    const peers = await Promise.all(Array.from({ length: 45 }, () => HostilePeer.of(source)))
+    const victim = await Victim.start(directories.fresh('shared'), genesis, [honest.line.p2p[0] as string])
+    try {
+      const links: Link[] = []
+      for (const peer of peers) {
+        const link = await peer.join(victim.address).catch(() => undefined)
+        if (link !== undefined) links.push(link)
+      }
+      // Of 32 places, and none of them gave way to a later one.
+      expect(links.map(({ closed }) => closed)).toEqual(Array.from({ length: 16 }, () => false))
+    } finally {
+      await victim.node.stop('SIGKILL')
+    }
   })
 
   it('that tell addresses where nobody is', async () => {

@@ -133,7 +133,13 @@ export class Siege {
     this.#link = link
   }
 
-  static async open(directories: Directories, blocks: number, overrides: SpecOverrides = {}): Promise<Siege> {
+  /** `args`: options of the victim. */
+  static async open(
+    directories: Directories,
+    blocks: number,
+    overrides: SpecOverrides = {},
+    args: readonly string[] = [],
+  ): Promise<Siege> {
     const spec = { maturity: 2, ...withoutValidators, ...overrides }
     const source = await TestChain.open(spec)
     await source.mine(blocks)
@@ -144,7 +150,7 @@ export class Siege {
     )
     const address = honest.line.p2p[0] as string
     const [victim, courier] = await Promise.all([
-      Victim.start(directories.fresh('victim'), genesis, [address]),
+      Victim.start(directories.fresh('victim'), genesis, [address], ...args),
       HostilePeer.of(source),
     ])
     const siege = new Siege({ source, genesis, honest, victim }, directories, courier, await courier.join(address))
