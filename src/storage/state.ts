@@ -8,6 +8,7 @@ import { InvariantError } from '../errors.js'
 import { parseAddress, type ProgramHash } from '../primitives/address.js'
 import type { Block } from '../primitives/block.js'
 import { displayHash, fromUtf8, mapKey } from '../primitives/bytes.js'
+import type { Hash } from '../primitives/hash.js'
 import { txType } from '../primitives/payload.js'
 import { didMethod } from '../primitives/spec.js'
 import type { Steps } from '../primitives/steps.js'
@@ -61,6 +62,11 @@ function documentPayload(rows: RowReader, { height, index }: Location): string {
   return payload.operation.payload
 }
 
+/** Where a transaction stands now: a reorganisation may have moved it since its DID was looked up. */
+function placeOf(rows: RowReader, txid: Hash): Location {
+  return values.location.decode(present(rows.get(keys.location(txid)), 'the place of a document'))
+}
+
 /** The latest document of a DID that has one on the chain. */
 export function storedDocument(rows: RowReader, did: ProgramHash): DidDocument {
   const head = present(didHead(rows, did), 'the head of a DID')
@@ -91,7 +97,8 @@ export class StoredState implements StateView {
     const documentRow = didOperation(this.#rows, key, head.documentSequence)
     const { status, operationCount } = head
     const names = { lastTxid: displayHash(last.txid), documentTxid: displayHash(documentRow.txid) }
-    return this.#documents.state({ status, operationCount, ...names }, () => documentPayload(this.#rows, documentRow))
+    const read = () => documentPayload(this.#rows, placeOf(this.#rows, documentRow.txid))
+    return this.#documents.state({ status, operationCount, ...names }, read)
   }
 
   issuer(did: string): DidState | undefined {

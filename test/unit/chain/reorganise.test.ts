@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { SignatureCache } from '../../../src/crypto/signature-cache.js'
 import { replay, stateDigest } from '../../../src/chain/replay.js'
+import { credentialDigest } from '../../../src/did/known-document.js'
 import type { Block } from '../../../src/primitives/block.js'
 import { toHex } from '../../../src/primitives/bytes.js'
 import { digestOf } from '../../../src/storage/database.js'
@@ -8,7 +9,9 @@ import { Transaction } from '../../../src/primitives/transaction.js'
 import { derivedTables, keys, rangeOf, table, values } from '../../../src/storage/schema.js'
 import { craft, craftBlock, genesisCoin, outputOf } from '../../support/blocks.js'
 import { TestChain } from '../../support/chain.js'
+import { holder } from '../../support/did.js'
 import { faultOf, leftovers, supplyOf } from '../../support/ledger.js'
+import { testAddress } from '../../support/spec.js'
 import { Crowd, dice } from './random.js'
 
 /** Shared by all chains of this file, which see the same blocks again and again. */
@@ -241,6 +244,32 @@ describe('a reorganisation', () => {
     const [again] = await test.mine()
     expect(again?.transactions.slice(1).map(({ txid }) => txid)).toEqual([first.txid, second.txid, third.txid])
     await checkSupply(test)
+  })
+
+  it('never gives a document of another transaction for one whose DID was looked up before', async () => {
+    const [ada, bob] = [holder(), holder()]
+    const test = await open()
+    await test.send(await test.transfer(testAddress(11), rich / 2n))
+    await test.mine()
+    const rival = await copyUpTo(test, 1)
+    const credentials = [ada.issue(ada.did)]
+    await test.publish(ada.create({ credentials }), ada.did)
+    const own = test.chain.state.did(ada.did)?.document
+    expect(own?.authentication.size).toBe(2)
+    const operation = bob.create({ credentials: [bob.issue(bob.did), bob.issue(bob.did, { id: '#more' })] })
+    await rival.send(await rival.carry(operation, bob.did, 11))
+    await rival.mine(2)
+    for (const height of [2, 3]) await test.accept(await blockAt(rival, height))
+    // In the place of the one document stands the other.
+    expect(test.chain.state.did(bob.did)?.operationCount).toBe(1)
+    expect(test.chain.state.did(ada.did)).toBe(undefined)
+    expect(() => own?.credentials).toThrow(/the place of a document is missing/)
+    // Its transaction waited for a block again, and has another place now.
+    await test.mine()
+    const expected = ada.document({ credentials }).credentials.map(credentialDigest)
+    expect(own?.credentials).toEqual(new Set(expected))
+    const again = test.chain.state.did(ada.did)?.document
+    expect([again?.id, again?.credentials]).toEqual([ada.did, new Set(expected)])
   })
 
   it('replays into an empty chain', async () => {
