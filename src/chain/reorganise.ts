@@ -1,4 +1,4 @@
-import { RuleError } from '../errors.js'
+import { InvariantError, RuleError } from '../errors.js'
 import type { Block } from '../primitives/block.js'
 import { equalBytes } from '../primitives/bytes.js'
 import type { Spec } from '../primitives/spec.js'
@@ -103,8 +103,10 @@ export class Reorganisation {
       this.#overlay.del(keys.sideBody(hash))
     }
     const again = await this.#follow({ assumed: true })
-    // The old branch was valid when it was connected.
-    if (again !== undefined) throw again.rule
+    // It was valid when it was connected. A broken rule would be taken for one of the new block.
+    if (again !== undefined) {
+      throw new InvariantError(`the branch that was left does not connect any more: ${again.rule.message}`)
+    }
     await this.#finish()
     return { rule: failure.rule, broken: failure.broken.map(({ hash }) => this.#headers.known(hash)) }
   }
