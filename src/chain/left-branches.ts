@@ -1,4 +1,5 @@
 import type { Block } from '../primitives/block.js'
+import { mapKey } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import type { Overlay } from '../storage/database.js'
 import { keys, leftBranchNumber, rangeOf, table, values } from '../storage/schema.js'
@@ -19,8 +20,8 @@ export interface LeftBranch {
 export class LeftBranches {
   readonly #chain: Chain
   #open: LeftBranch[] = []
-  /** The highest number seen. */
-  #last = 0
+  /** Rows looked at and not deleted yet. Their numbers are in no order: a reindex keeps the old ones and counts anew. */
+  #seen: ReadonlySet<string> = new Set()
 
   constructor(chain: Chain) {
     this.#chain = chain
@@ -33,12 +34,14 @@ export class LeftBranches {
 
   /** Takes up those that came since. To be called while no reorganisation is under way. */
   async look(): Promise<void> {
-    for (const [key, value] of await this.#chain.database.rows(rangeOf(table.leftBranch))) {
-      const number = leftBranchNumber(key)
-      if (number <= this.#last) continue
-      this.#last = number
+    const rows = await this.#chain.database.rows(rangeOf(table.leftBranch))
+    const seen = this.#seen
+    this.#seen = new Set(rows.map(rowId))
+    for (const row of rows) {
+      if (seen.has(rowId(row))) continue
+      const [key, value] = row
       const { tip, forkHeight } = values.leftBranch.decode(value)
-      this.#open.push({ number, blocks: this.#between(tip.hash, forkHeight) })
+      this.#open.push({ number: leftBranchNumber(key), blocks: this.#between(tip.hash, forkHeight) })
     }
   }
 
@@ -62,4 +65,9 @@ export class LeftBranches {
     }
     return blocks.reverse()
   }
+}
+
+/** Differs for two branches of one number, too. */
+function rowId([key, value]: readonly [Uint8Array, Uint8Array]): string {
+  return mapKey(key) + mapKey(value)
 }
