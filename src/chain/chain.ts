@@ -287,7 +287,9 @@ export class Chain {
     } catch (error) {
       if (error instanceof BranchError) throw error.rule
       // A confirmed block is refused without a mark: its hash is in no tree that could be asked for it again.
-      if (error instanceof RuleError && !this.spec.hasValidators) await this.#branches.markInvalid(block, record)
+      // A reorganisation that is stuck left the rows between two tips, where nothing more is to be written.
+      const isMarked = error instanceof RuleError && !this.spec.hasValidators && this.#stuck === undefined
+      if (isMarked) await this.#branches.markInvalid(block, record)
       throw error
     }
     return better ? 'connected' : 'side'
@@ -374,8 +376,8 @@ export class Chain {
 
   async #rewind(to: Hash, restorations: readonly Restoration[]): Promise<void> {
     if (!this.spec.devnet) throw new InvariantError('only the chain of a devnet can be taken back')
-    const target = this.headers.known(to)
-    if (target.status !== 'active') throw new InvariantError('the block to go back to is not on the chain')
+    const target = this.headers.get(to)
+    if (target?.status !== 'active') throw new InvariantError('the block to go back to is not on the chain')
     for (let done = false; !done;) {
       const overlay = new Overlay(this.database)
       const going = this.#someDownTo(target.header.height)
