@@ -16,8 +16,8 @@ describe('the rules of the DID layer', () => {
     expect((refusal as RuleError).message).not.toBe('')
   })
 
-  it('have one row for every code', () => {
+  it('have a row for every code', () => {
     const ofThisLayer = Object.keys(codes).filter((code) => /^(json|did|document|credential)-/.test(code))
-    expect(didRules.map((row) => row.code).sort()).toEqual(ofThisLayer.sort())
+    expect([...new Set(didRules.map((row) => row.code))].sort()).toEqual(ofThisLayer.sort())
   })
 })
