@@ -112,12 +112,17 @@ export function* operationSteps(
       lastTxid: context.txid,
       documentTxid: previous.documentTxid,
       documentPayloadSize: previous.documentPayloadSize,
-      document: previous.document,
+      document: noDocument(operation.did),
     },
     checks: [check],
     cost: operationCost,
     reads: reads.documents,
   }
+}
+
+/** No rule reads the document of a deactivated DID: what was read of it need not be held. */
+function noDocument(id: string): KnownDocument {
+  return { id, authentication: new Map(), authorization: new Map(), credentials: new Set() }
 }
 
 /** The documents that one operation reads, each counted before it is read. */

@@ -66,7 +66,7 @@ describe('create, update, deactivate', () => {
       operationCount: 3,
       lastTxid: txid(3),
       documentTxid: txid(2),
-      document: second.next.document,
+      document: { id: ada.did, authentication: new Map(), authorization: new Map(), credentials: new Set() },
     })
     expect(third.checks).toHaveLength(1)
     expect(third.cost).toBe(2)
