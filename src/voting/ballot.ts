@@ -287,10 +287,11 @@ export class Ballot {
     this.#chosen = checked?.hash
     if (checked !== undefined || search.stop()) return checked
     const block = await this.#parts.ownBlock.find(search)
-    if (block === undefined || search.stop()) return undefined
+    if (block === undefined || this.#closed) return undefined
+    // Checked after its view ended -> kept, so that the next view of this node proposes it.
     await this.keep(block.header, block.bytes)
     this.#search.add(block.header)
-    return block.header
+    return search.stop() ? undefined : block.header
   }
 
   /** Puts a body on disk. Those that the vote may come back to are not the ones that make room. */

@@ -50,6 +50,40 @@ describe('a view that failed', () => {
     }
   })
 
+  it('leaves an own block whose check ended after it: its proposer proposes it in its next view', async () => {
+    net = await TestNet.four({
+      producer: 'sponsor',
+      timing: { minInterval: 500, emptyInterval: 500, maxDrift: 60_000, propose: 1_000, delta: 500 },
+    })
+    net.healing = false
+    // No proposal before view 4 arrives, where the proposer of view 0 is due again.
+    net.filter = (bytes) => {
+      const message = parseMessage(bytes)
+      return message.kind !== 'proposal' || viewOf(message) >= 4
+    }
+    const [, first] = net.nodes as [TestNode, TestNode]
+    const { chain } = first.test
+    const prepare = chain.prepare.bind(chain)
+    const made: string[] = []
+    let release = () => {}
+    const late = new Promise<void>((resolve) => (release = resolve))
+    chain.prepare = async (...args) => {
+      const block = await prepare(...args)
+      made.push(block.header.id)
+      await late
+      return block
+    }
+    await net.until(() => first.voting.status().view > 0, 30_000)
+    expect(made).toHaveLength(1)
+    release()
+    await net.allAt(1, 100_000)
+    expect(made).toEqual([first.test.chain.tip.header.id])
+    for (const { test } of net.nodes) {
+      expect(test.chain.tip.header.id).toBe(made[0])
+      expect(test.reader.confirm(test.chain.tip.header.hash)?.proposal.viewOffset).toBe(4)
+    }
+  })
+
   it('leaves nothing where its block is of a time that is not acceptable: the next sponsor makes its own', async () => {
     net = await TestNet.four({ producer: 'sponsor' })
     const [, first] = net.nodes as [TestNode, TestNode]
