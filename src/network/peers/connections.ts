@@ -303,7 +303,7 @@ export class Connections implements PeerJudge {
     const taken = peers.map((peer) => peer.link)
     if (this.#isExpected(link.host, taken)) return
     const isScarce = taken.length >= inbound - Math.floor(inbound / scarceShare)
-    if (isScarce && bans.suspects(link.host)) {
+    if (isScarce && bans.suspects(link.host) && !this.#options.named(link)) {
       throw new RuleError('peer-crowded', 'places are scarce, and a key of its host was banned')
     }
     if (taken.length < inbound) return

@@ -31,11 +31,13 @@ export function hostBound(host: string, inbound: number, perHost: number): numbe
 
 /**
  * Who has to go when all `inbound` places are taken and `newcomer` asks for one: the youngest of the largest site in the
- * largest address group, which may be the newcomer itself. Safe are those that the owner named, and a few that came first or
- * lately delivered first, one of a site for each reason: so few hosts cannot be all of the safe ones, nor hold all other places.
+ * largest address group, which may be the newcomer itself. Safe are those that the owner named, the newcomer too unless all
+ * others are safe, and a few that came first or lately delivered first, one of a site for each reason: so few hosts cannot be
+ * all of the safe ones, nor hold all other places.
  */
 export function leaving<T extends Occupant>(occupants: readonly T[], newcomer: T, inbound: number): T {
   const safe = safeOf(occupants, inbound)
+  if (newcomer.named && occupants.some((one) => !safe.has(one))) safe.add(newcomer)
   const all = [...occupants, newcomer].map((one) => ({
     one,
     since: one.since,

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { RuleError } from '../../../../src/errors.js'
+import { peerName } from '../../../../src/network/identity.js'
 import type { Peer } from '../../../../src/network/peers/peer.js'
 import { fromUtf8, toHex } from '../../../../src/primitives/bytes.js'
 import { addressesExchange } from '../../../../src/network/wire/addresses.js'
-import { chat, echo, PeersWorld, type TestNode } from '../../../support/peers-world.js'
+import { chat, echo, keyOf, PeersWorld, type TestNode, type TestNodeOptions } from '../../../support/peers-world.js'
 
 const day = 24 * 60 * 60 * 1000
 
@@ -276,6 +277,37 @@ describe('bans', () => {
     const welcome = await world.open({ host: '52.1.0.1', peers: [crowd.address], outbound: 0 })
     await world.run(2_000)
     expect(crowd.sees(welcome, other, third, stranger)).toBe(true)
+  })
+
+  it('of its host keep no node out that the owner named by its key', async () => {
+    const named = `/ip4/61.1.0.1/tcp/20338/p2p/${peerName(keyOf(77))}`
+    const crowd = await world.open({ inbound: 4, outbound: 0, peers: [named] })
+    const come = (host: string, options: TestNodeOptions = {}) =>
+      world.open({ host, peers: [crowd.address], outbound: 0, ...options })
+    const guest = await come('50.1.0.1')
+    await world.run(2_000)
+    for (let i = 0; i < 2; i++) crowd.peer(guest).penalise('confirm-quorum')
+    await world.run(2_000)
+    expect(crowd.sees(guest)).toBe(false)
+    const others = [await come('51.1.0.1'), await come('52.1.0.1'), await come('53.1.0.1')]
+    await world.run(2_000)
+    expect(crowd.sees(...others)).toBe(true)
+    const friend = await come('50.1.0.1', { number: 77, port: 20_001 })
+    await world.run(2_000)
+    expect(crowd.sees(friend, ...others)).toBe(true)
+  })
+
+  it('are not needed for a node that the owner named by its key to get one of the full places', async () => {
+    const named = `/ip4/61.1.0.1/tcp/20338/p2p/${peerName(keyOf(77))}`
+    const crowd = await world.open({ inbound: 2, outbound: 0, peers: [named] })
+    const come = (host: string, options: TestNodeOptions = {}) =>
+      world.open({ host, peers: [crowd.address], outbound: 0, ...options })
+    const others = [await come('51.1.0.1'), await come('52.1.0.1')]
+    await world.run(2_000)
+    expect(crowd.sees(...others)).toBe(true)
+    const friend = await come('53.1.0.1', { number: 77 })
+    await world.run(2_000)
+    expect(crowd.sees(friend)).toBe(true)
   })
 
   it.each(['block', 'vote'] as const)(

@@ -100,6 +100,32 @@ describe('inbound places', () => {
     expect(leaving(taken, newcomer, 2)).toBe(newcomer)
   })
 
+  it('go to a newcomer that the owner named, unless all that have one are safe', () => {
+    const host = fc.tuple(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 5 }))
+    const taken = fc.array(fc.record({ host, named: fc.boolean(), delivered: fc.boolean() }), {
+      minLength: 1,
+      maxLength: 40,
+    })
+    fc.assert(
+      fc.property(taken, host, (rows, [a, b]) => {
+        const all = rows.map(({ host: [c, d], named, delivered }, i) => {
+          const one = occupant(`${c}.1.0.${d}`, i, named)
+          if (delivered) one.delivered.block = i
+          return one
+        })
+        const newcomer = occupant(`${a}.1.0.${b}`, 1000, true)
+        const gone = leaving(all, newcomer, all.length)
+        // Each of four reasons keeps so many safe, beside those that the owner named.
+        const few = Math.min(4, Math.floor(all.length / 8))
+        if (gone === newcomer) expect(all.filter((one) => !one.named).length).toBeLessThanOrEqual(4 * few)
+        else expect(gone.named).toBe(false)
+      }),
+    )
+    const full = [occupant('1.1.0.1', 1, true), occupant('2.1.0.1', 2, true)]
+    const newcomer = occupant('3.1.0.1', 3, true)
+    expect(leaving(full, newcomer, 2)).toBe(newcomer)
+  })
+
   it('are shared out by host, in private networks too; this machine has half of them', () => {
     expect(hostBound('20.1.0.1', 32, 8)).toBe(8)
     expect(hostBound('10.0.0.1', 32, 8)).toBe(8)
