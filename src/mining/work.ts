@@ -21,7 +21,7 @@ const addressesKept = 128
 const refreshAfter = 5000
 /** Milliseconds until a template is made again for the sake of its time alone. */
 const renewAfter = 60_000
-/** Selections that one request may see overtaken by blocks. */
+/** Selections that one request may see overtaken by blocks or refusals. */
 const maxAttempts = 10
 
 export interface AuxWorkOptions {
@@ -64,13 +64,15 @@ export class AuxWork {
   /**
    * The block to work for that pays `payTo`. The same one until the tip moves, or the pool brings something and some
    * seconds have passed; older ones of the same tip are good for {@link submit} all the same. `busy` when blocks come
-   * faster than it can be made.
+   * or are refused faster than it can be made.
    */
   async template(payTo: ProgramHash): Promise<Block> {
     const { chain, random, time } = this.#options
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const { selection, templates } = await this.#currentRound()
-      if (selection.parent !== chain.tip) continue
+      const round = await this.#currentRound()
+      const { selection, templates } = round
+      // A refusal takes the rounds of its time away: what was under way then may hold what broke the rule.
+      if (selection.parent !== chain.tip || !this.#rounds.includes(round)) continue
       const payee = mapKey(payTo)
       const template =
         templates.get(payee) ?? templateOf(chain, selection, { payTo, time: time(), nonce: random.bytes(8) })
@@ -79,7 +81,7 @@ export class AuxWork {
       if (templates.size > addressesKept) templates.delete(templates.keys().next().value as string)
       return template
     }
-    throw new RuleError('busy', 'blocks arrive faster than a template can be made; ask again')
+    throw new RuleError('busy', 'blocks arrive or are refused faster than a template can be made; ask again')
   }
 
   /**
@@ -142,12 +144,14 @@ export class AuxWork {
 
   async #build(): Promise<Round> {
     const { chain, mempool, clock } = this.#options
-    const { additions } = mempool
+    const { additions, refusedBlocks } = mempool
+    const refusals = refusedBlocks.count
     const madeAt = clock.now()
     const extent = this.#emptyFor === chain.tip ? { share: 0 } : {}
     const selection = await selectTransactions(chain, mempool, extent)
     const round = { selection, additions, madeAt, templates: new Map<string, Block>() }
-    if (selection.parent === chain.tip) this.#rounds = [...this.#rounds, round].slice(-selectionsKept)
+    const isGood = selection.parent === chain.tip && refusedBlocks.count === refusals
+    if (isGood) this.#rounds = [...this.#rounds, round].slice(-selectionsKept)
     return round
   }
 }

@@ -129,6 +129,56 @@ describe('a block of our own that is refused', () => {
     expect(mempool.size).toBe(0)
   })
 
+  it('takes the template with it that is under way at the time', async () => {
+    const { parts, mempool, pay, time } = await world()
+    const good = await pay(0, false)
+    const bad = await pay(1, true)
+    const offer = () => Promise.reject(new RuleError('tx-signature', '', { transaction: bad.txid }))
+    const work = new AuxWork({ ...parts, time, offer })
+    const first = await work.template(personHash(21))
+    expect(idsOf(first)).toContain(bad.txid)
+    parts.clock.time += 60_001
+    // The pool is read, and the selection waits for its signatures, when the refusal comes.
+    const { checks } = mempool
+    const allHold = checks.allHold.bind(checks)
+    let begun = () => {}
+    let release = () => {}
+    const waiting = new Promise<void>((resolve) => (begun = resolve))
+    const held = new Promise<void>((resolve) => (release = resolve))
+    checks.allHold = async (...args) => {
+      begun()
+      await held
+      return allHold(...args)
+    }
+    const underWay = [22, 23].map((person) => work.template(personHash(person)))
+    await waiting
+    await expect(work.submit(first.header.hash, auxPowBytes(solved(first.header)))).rejects.toThrow()
+    release()
+    for (const template of await Promise.all(underWay)) expect(idsOf(template)).toEqual([good.txid])
+    expect(idsOf(await work.template(personHash(24)))).toEqual([good.txid])
+  })
+
+  it('refuses work where blocks are refused faster than a template is made, and gives it afterwards', async () => {
+    const { parts, mempool, pay, time } = await world()
+    await pay(0, false)
+    const work = new AuxWork({ ...parts, time })
+    let builds = 0
+    let refusing = true
+    const { additions } = mempool
+    // Each selection begins with this question; the refusal comes while it goes on.
+    Object.defineProperty(mempool, 'additions', {
+      get: () => {
+        builds++
+        if (refusing) queueMicrotask(() => mempool.refusedBlocks.note(new RuleError('block-size'), 2))
+        return additions
+      },
+    })
+    await expect(work.template(personHash(21))).rejects.toMatchObject({ code: 'busy' })
+    expect(builds).toBe(10)
+    refusing = false
+    expect(idsOf(await work.template(personHash(21)))).toHaveLength(1)
+  })
+
   it('gives work for an empty one where nothing says which transaction is the cause', async () => {
     const { parts, pay, test, time } = await world()
     await pay(0, false)
