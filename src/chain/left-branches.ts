@@ -20,7 +20,7 @@ export interface LeftBranch {
 export class LeftBranches {
   readonly #chain: Chain
   #open: LeftBranch[] = []
-  /** Rows looked at and not deleted yet. Their numbers are in no order: a reindex keeps the old ones and counts anew. */
+  /** Rows looked at and not deleted yet. A reindex counts anew: numbers are in no order, and may come again. */
   #seen: ReadonlySet<string> = new Set()
 
   constructor(chain: Chain) {

@@ -5,7 +5,7 @@ import type { Hash } from '../primitives/hash.js'
 import { Header } from '../primitives/header.js'
 import { type Database, digestOf, Overlay, StorageError } from '../storage/database.js'
 import { journalRow } from '../storage/journal.js'
-import { derivedTables, keys, rangeOf, stateTables, table, values } from '../storage/schema.js'
+import { derivedTables, keys, type LeftBranchRow, rangeOf, stateTables, table, values } from '../storage/schema.js'
 import { readBlockBytes } from './bodies.js'
 import { reorganisationDepth } from './branches.js'
 import type { Chain } from './chain.js'
@@ -131,26 +131,62 @@ const branchLimit = reorganisationDepth + sideBlockLimit
 
 /**
  * Feeds the branches that a reorganisation was leaving or following when it was stopped, and those whose transactions the
- * pool has not taken back, as far as their blocks can be read.
+ * pool has not taken back, each as far as its blocks can be read and keep the rules. Resolves with the rows of the latter,
+ * and with how many reads failed.
  */
-async function replayBranches(source: Database, target: Chain): Promise<void> {
-  const marker = source.get(keys.meta('reorganisation'))
-  const way = marker === undefined ? undefined : values.reorganisation.decode(marker)
-  const left = (await source.rows(rangeOf(table.leftBranch))).map(([, row]) => values.leftBranch.decode(row).tip)
-  for (const tip of [...(way === undefined ? [] : [way.from, way.to]), ...left]) {
-    const branch: Hash[] = []
-    let hash = tip.hash
-    while (target.headers.get(hash) === undefined && branch.length < branchLimit) {
-      branch.unshift(hash)
-      const row = source.get(keys.header(hash))
-      if (row === undefined) break
-      hash = Header.read(new Reader(values.header.decode(row).header)).previous
+async function replayBranches(source: Database, target: Chain): Promise<{ left: LeftBranchRow[]; lost: number }> {
+  let lost = 0
+  const reading = async <T>(read: () => T | Promise<T>): Promise<T | undefined> => {
+    try {
+      return await read()
+    } catch (error) {
+      if (!isLoss(error)) throw error
+      lost++
+      return undefined
     }
+  }
+  const way = await reading(() => {
+    const marker = source.get(keys.meta('reorganisation'))
+    return marker === undefined ? undefined : values.reorganisation.decode(marker)
+  })
+  const left: LeftBranchRow[] = []
+  for (const key of (await reading(() => source.keys(rangeOf(table.leftBranch)))) ?? []) {
+    const branch = await reading(() => {
+      const row = source.get(key)
+      return row === undefined ? undefined : values.leftBranch.decode(row)
+    })
+    if (branch !== undefined) left.push(branch)
+  }
+  for (const { hash } of [...(way === undefined ? [] : [way.from, way.to]), ...left.map(({ tip }) => tip)]) {
+    const branch = (await reading(() => branchOf(source, target, hash))) ?? []
     for (const one of branch) {
-      const body = source.get(keys.sideBody(one))
-      if (body === undefined) break
-      await target.acceptBlock(body)
+      const body = await reading(() => source.get(keys.sideBody(one)))
+      if (body === undefined || !(await isTaken(target, body))) break
     }
+  }
+  return { left, lost }
+}
+
+/** The blocks from the first that a chain does not know up to a tip, oldest first. */
+function branchOf(source: Database, target: Chain, tip: Hash): Hash[] {
+  const branch: Hash[] = []
+  for (let hash = tip; target.headers.get(hash) === undefined && branch.length < branchLimit;) {
+    branch.unshift(hash)
+    const row = source.get(keys.header(hash))
+    if (row === undefined) break
+    hash = Header.read(new Reader(values.header.decode(row).header)).previous
+  }
+  return branch
+}
+
+/** Whether a chain takes a block; a failure of its disk is thrown, because it says nothing about the block. */
+async function isTaken(target: Chain, block: Uint8Array): Promise<boolean> {
+  try {
+    await target.acceptBlock(block)
+    return true
+  } catch (error) {
+    if (!(error instanceof RuleError || error instanceof CodecError)) throw error
+    return false
   }
 }
 
@@ -160,11 +196,13 @@ async function replayBranches(source: Database, target: Chain): Promise<void> {
  */
 export async function copyUnmined(source: Database, target: Chain): Promise<number> {
   const overlay = new Overlay(target.database)
-  let lost = 0
-  try {
-    await replayBranches(source, target)
-  } catch (error) {
-    if (!(error instanceof RuleError || isLoss(error))) throw error
+  const branches = await replayBranches(source, target)
+  let { lost } = branches
+  // Batches count anew here: an old number may be one of the target's own, or one to come.
+  let number = 1
+  for (const branch of branches.left) {
+    while (target.database.get(keys.leftBranch(number)) !== undefined) number++
+    overlay.put(keys.leftBranch(number++), values.leftBranch.encode(branch))
   }
   const copy = (key: Buffer) => {
     try {
@@ -175,7 +213,7 @@ export async function copyUnmined(source: Database, target: Chain): Promise<numb
       lost++
     }
   }
-  for (const tableByte of [table.pool, table.dropped, table.leftBranch]) {
+  for (const tableByte of [table.pool, table.dropped]) {
     try {
       ;(await source.keys(rangeOf(tableByte))).forEach(copy)
     } catch (error) {

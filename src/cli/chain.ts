@@ -106,7 +106,7 @@ async function reindex(context: CliContext, tools: Tools, options: ChainOptions)
       `rebuilt up to height ${height}; the old database is in ${old}`,
       ...(gap === undefined ? [] : [`height ${gap.height} could not be read: ${gap.reason}`]),
       ...(missing === undefined ? [] : [missingText(height, missing)]),
-      ...(lost === 0 ? [] : [`${lost} pooled transactions or their notes could not be read`]),
+      ...(lost === 0 ? [] : [`${lost} rows of pooled transactions, their notes or left branches could not be read`]),
     ])
   })
 }
@@ -129,9 +129,10 @@ async function rebuild(tools: Tools) {
   try {
     return await withChainAt(tools, directory.rebuilt, async (target) => {
       const gap = await replay(source, target)
-      const { height, id: tip } = target.tip.header
       const highest = Math.max((await highestKnown(source)) ?? 0, gap?.height ?? 0)
       const lost = await copyUnmined(source, target)
+      // Where a reorganisation was stopped half done, its branches lead higher than the active rows.
+      const { height, id: tip } = target.tip.header
       return { damages, gap, missing: highest > height ? highest : undefined, lost, height, tip }
     })
   } catch (error) {

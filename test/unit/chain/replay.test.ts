@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import type { KnownHeader } from '../../../src/chain/headers.js'
 import { copyUnmined, replay, stateDigest, verifyChain } from '../../../src/chain/replay.js'
+import { toHex } from '../../../src/primitives/bytes.js'
 import { Overlay } from '../../../src/storage/database.js'
 import { keys, rangeOf, table, values } from '../../../src/storage/schema.js'
-import { craft, genesisCoin } from '../../support/blocks.js'
+import { craft, craftBlock, genesisCoin } from '../../support/blocks.js'
 import { oneValidator, TestChain } from '../../support/chain.js'
 import { holder } from '../../support/did.js'
 import { emptyChain, faultOf } from '../../support/ledger.js'
@@ -89,5 +91,38 @@ describe('a replay', () => {
       expect(copy.database.get(keys.dropped(hash))?.toString()).toContain('too long')
     }
     expect(copy.database.get(keys.meta('clock'))?.[0]).toBe(1)
+  })
+  it('takes along every branch that was left, but for those whose rows are gone or break a rule', async () => {
+    const test = await TestChain.open()
+    const genesis = test.chain.tip
+    await test.mine(3)
+    const side = async (parent = genesis) => {
+      const block = craftBlock(test.chain, { parent })
+      expect(await test.accept(block)).toBe('side')
+      return test.chain.headers.known(block.header.hash)
+    }
+    const [gone, garbled, sound] = [await side(), await side(), await side()]
+    const top = await side(sound)
+    const row = (known: KnownHeader) => ({ tip: known.header, forkHeight: 0 })
+    await change(test, (overlay) => {
+      overlay.put(keys.header(gone.header.hash), Uint8Array.of(1, 2))
+      overlay.put(keys.sideBody(garbled.header.hash), Uint8Array.of(1, 2))
+      const way = { from: gone.header, to: garbled.header }
+      overlay.put(keys.meta('reorganisation'), values.reorganisation.encode(way))
+      overlay.put(keys.leftBranch(7), Uint8Array.of(1))
+      overlay.put(keys.leftBranch(8), values.leftBranch.encode(row(top)))
+    })
+    const copy = await emptyChain(test)
+    expect(await replay(test.database, copy)).toBe(undefined)
+    const own = values.leftBranch.encode(row(genesis))
+    const target = new Overlay(copy.database)
+    target.put(keys.leftBranch(1), own)
+    await target.commit({ kind: 'pool', height: 3, hash: copy.tip.header.hash }, { sync: false })
+    // The header of the one and the row of a branch could not be read.
+    expect(await copyUnmined(test.database, copy)).toBe(2)
+    const status = ({ header }: KnownHeader) => copy.headers.get(header.hash)?.status
+    expect([gone, garbled, sound, top].map(status)).toEqual([undefined, undefined, 'side', 'side'])
+    const rows = await copy.database.rows(rangeOf(table.leftBranch))
+    expect(rows.map(([, value]) => toHex(value))).toEqual([own, values.leftBranch.encode(row(top))].map(toHex))
   })
 })
