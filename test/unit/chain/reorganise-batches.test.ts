@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
+import { LeftBranches } from '../../../src/chain/left-branches.js'
 import { copyUnmined, replay, stateDigest } from '../../../src/chain/replay.js'
 import { SignatureCache } from '../../../src/crypto/signature-cache.js'
+import { InvariantError } from '../../../src/errors.js'
 import type { Block } from '../../../src/primitives/block.js'
 import { toHex } from '../../../src/primitives/bytes.js'
 import type { Transaction } from '../../../src/primitives/transaction.js'
-import { Database } from '../../../src/storage/database.js'
-import { derivedTables, keys, rangeOf, table } from '../../../src/storage/schema.js'
+import { Database, Overlay } from '../../../src/storage/database.js'
+import { derivedTables, keys, rangeOf, table, values } from '../../../src/storage/schema.js'
 import { craftBlock } from '../../support/blocks.js'
 import { TestChain } from '../../support/chain.js'
 import { FaultyStore } from '../../support/faulty-store.js'
@@ -214,6 +216,62 @@ describe('a reorganisation of several batches', () => {
       checkNothingLost(again, chosen)
       await Promise.all([again.close(), source.close()])
     }
+  })
+
+  it('writes nothing more when the branch that it left does not connect any more', async () => {
+    const test = await TestChain.open(undefined, { signatures, reorganisationBytes: 1 })
+    test.chain.events.on('fatal', () => {})
+    const genesis = test.chain.tip
+    const on = (block: Block) => ({ parent: test.chain.headers.known(block.header.hash) })
+    const left = craftBlock(test.chain)
+    await test.accept(left)
+    await test.accept(craftBlock(test.chain))
+    const first = craftBlock(test.chain, { parent: genesis })
+    await test.accept(first)
+    const greedy = craftBlock(test.chain, { ...on(first), fees: 1n })
+    await test.accept(greedy)
+    const top = craftBlock(test.chain, on(greedy))
+    const other = craftBlock(test.chain, { parent: genesis, fees: 1n })
+    const tip = () => values.tip.decode(test.database.newest.get(keys.meta('tip')) as Uint8Array)
+    const foresee = async () => {
+      const overlay = new Overlay(test.database.newest)
+      overlay.put(keys.sideBody(left.header.hash), other.bytes)
+      await overlay.commit({ kind: 'reorganisation', ...tip() }, { sync: false })
+    }
+    test.chain.addFollower({ foresee, stage: () => {}, follow: async () => {} })
+    await expect(test.accept(top)).rejects.toThrow(InvariantError)
+    // The next start is to find it on its way.
+    expect(tip().height).toBe(0)
+    expect(test.database.newest.get(keys.meta('reorganisation'))).toBeDefined()
+  })
+
+  it('looks at each branch that was left once, whatever its number', async () => {
+    const test = await TestChain.open(undefined, { signatures })
+    await test.mine(3)
+    const branches = new LeftBranches(test.chain)
+    const commit = async (stage: (overlay: Overlay) => void) => {
+      const overlay = new Overlay(test.database)
+      stage(overlay)
+      const { height, hash } = test.chain.tip.header
+      await overlay.commit({ kind: 'pool', height, hash }, { sync: false })
+    }
+    const looked: number[] = []
+    for (const [number, height] of [
+      [9, 3],
+      [3, 2],
+      [9, 1],
+    ] as const) {
+      const tip = test.chain.headers.activeAt(height).header
+      await commit((overlay) => overlay.put(keys.leftBranch(number), values.leftBranch.encode({ tip, forkHeight: 0 })))
+      for (let i = 0; i < 2; i++) await branches.look()
+      for (let { first } = branches; first !== undefined; first = branches.first) {
+        const branch = first
+        looked.push(branch.number, branch.blocks.length)
+        await commit((overlay) => branches.settle(branch, overlay))
+      }
+    }
+    expect(looked).toEqual([9, 3, 3, 2, 9, 1])
+    await test.close()
   })
 
   it('is one change to every reader', async () => {
