@@ -71,6 +71,7 @@ async function connections(banned: readonly number[] = []): Promise<Connections>
     ownStatus: () => status,
     expected: () => 0,
     named: () => false,
+    namedByKey: () => false,
   })
 }
 

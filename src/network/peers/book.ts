@@ -94,11 +94,19 @@ export class AddressBook {
    */
   names(publicKey: Uint8Array, host: string): boolean {
     const plain = plainHost(host)
-    return this.places().some(({ wanted, address, endpoint, publicKey: met, seen }) => {
-      if (!wanted) return false
-      const named = keyOfPeerName(address.split('/p2p/')[1] ?? '') ?? (seen > 0 ? met : undefined)
+    return this.places().some((place) => {
+      if (!place.wanted) return false
+      const named = keyNamedBy(place)
       if (named !== undefined) return equalBytes(named, publicKey)
-      return endpoint !== undefined && plainHost(endpoint.host) === plain
+      return place.endpoint !== undefined && plainHost(place.endpoint.host) === plain
+    })
+  }
+
+  /** Whether the owner named a node by its key, or where that key was met: a host alone does not do. */
+  namesKey(publicKey: Uint8Array): boolean {
+    return this.places().some((place) => {
+      const named = place.wanted ? keyNamedBy(place) : undefined
+      return named !== undefined && equalBytes(named, publicKey)
     })
   }
 
@@ -243,4 +251,9 @@ function newPlace(address: string): Place {
     failures: 0,
     retryAt: 0,
   }
+}
+
+/** The key that an address names, else the one that was met there. */
+function keyNamedBy({ address, publicKey: met, seen }: Place): Uint8Array | undefined {
+  return keyOfPeerName(address.split('/p2p/')[1] ?? '') ?? (seen > 0 ? met : undefined)
 }

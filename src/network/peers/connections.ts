@@ -66,6 +66,8 @@ export interface ConnectionsOptions extends Pick<Env, 'clock' | 'timers' | 'log'
   expected(host: string): number
   /** Whether the owner named the node of a connection. */
   named(link: Link): boolean
+  /** Whether the owner named it by its key, and not by its host alone. */
+  namedByKey(link: Link): boolean
 }
 
 /** A connection before or in its handshake. */
@@ -303,11 +305,13 @@ export class Connections implements PeerJudge {
     const taken = peers.map((peer) => peer.link)
     if (this.#isExpected(link.host, taken)) return
     const isScarce = taken.length >= inbound - Math.floor(inbound / scarceShare)
-    if (isScarce && bans.suspects(link.host) && !this.#options.named(link)) {
+    // Others of a host that the owner named have no claim to more places than it named there.
+    const named = this.#options.namedByKey(link)
+    if (isScarce && bans.suspects(link.host) && !named) {
       throw new RuleError('peer-crowded', 'places are scarce, and a key of its host was banned')
     }
     if (taken.length < inbound) return
-    const newcomer = this.#occupant(link, this.now(), undefined)
+    const newcomer = { ...this.#occupant(link, this.now(), undefined), named }
     const { peer } = leaving(
       peers.map((one) => this.#occupant(one.link, one.since, one)),
       newcomer,

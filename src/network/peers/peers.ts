@@ -110,6 +110,7 @@ export class Peers implements LinkOwner {
       ownStatus: () => this.#ownStatus(),
       expected: (host) => this.#book.wantedAt(host),
       named: (link) => this.#book.names(link.publicKey, link.host),
+      namedByKey: (link) => this.#book.namesKey(link.publicKey),
     })
     this.#dialer = new Dialer({
       clock,
