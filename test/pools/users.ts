@@ -106,7 +106,8 @@ export class Users {
   /** The id of a key of a document and who signs with it, now and then somebody else. */
   #signerOf({ document }: DidState, actor: Actor, delegates: boolean): [string, QuickSigner] {
     const keys = [...document.authentication, ...(delegates ? document.authorization : [])]
-    const [id, publicKey] = this.#one(keys)
+    // A DID that is deactivated has no keys any more: what they would sign is refused.
+    const [id, publicKey] = keys.length === 0 ? [`${actor.did}#primary`, ''] : this.#one(keys)
     const right = this.#signers.get(publicKey) ?? actor.primary
     return [id, this.#dice.below(12) === 0 ? this.#one(this.#ring) : right]
   }
