@@ -11,7 +11,7 @@ export interface Outcome {
   readonly waiting: number
   /** Gone, with a reason that a node gives. */
   readonly dropped: readonly string[]
-  /** Nobody knows them. */
+  /** No other node has them. */
   readonly lost: readonly string[]
 }
 

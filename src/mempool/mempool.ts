@@ -350,7 +350,7 @@ export class Mempool implements ChainFollower {
   ): Promise<PoolEntry> {
     const verified = new SignatureCache()
     if (options.caughtUp !== undefined) await options.caughtUp()
-    // Whoever owns the coins pays for what follows: no document is read before the programs are verified.
+    // The owner of the coins pays for what follows: no document is read before the programs are verified.
     await this.#verifyNew(this.#evaluateCoins(transaction), verified)
     const operation = await runInSlices(readOperationSteps(transaction, this.#context))
     if (operation !== undefined) await this.#readAhead(transaction, operation)

@@ -161,7 +161,7 @@ export async function putConnected(overlay: Overlay, block: Block, connected: Co
   overlay.put(keys.undo(height), await runInSlices(undoSteps({ spent, dids })))
 }
 
-/** Puts the rows of transactions, where each stands, and whom it touches. */
+/** Puts the rows of transactions: bytes, place, and history of each address they touch. */
 function* transactionRowSteps(overlay: Overlay, block: Block, connected: ConnectedBlock['transactions']): Steps {
   const { height } = block.header
   for (const [index, tx] of block.transactions.entries()) {

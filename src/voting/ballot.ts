@@ -279,7 +279,7 @@ export class Ballot {
 
   /**
    * The newest block of this height that this node has checked, else an own one. What others have checked as well gets
-   * their votes at once, and nobody's work is thrown away; one that is being checked is ready before a new one could be.
+   * their votes at once, and no check is thrown away; one that is being checked is ready before a new one could be.
    */
   async #find(search: Search): Promise<Header | undefined> {
     await this.#search.idle()

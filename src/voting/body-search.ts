@@ -16,7 +16,7 @@ import type { VotingPort } from './port.js'
 const maxSought = 16
 /** Bodies at hand that no view waited for when their turn to be checked came; the oldest goes first. */
 const maxUnchecked = 2
-/** Milliseconds until a body that nobody handed out is asked for again. */
+/** Milliseconds until a body that no peer served is requested again. */
 export const fetchPause = 500
 
 export interface BodySearchOptions {
@@ -156,7 +156,7 @@ export class BodySearch {
     }
   }
 
-  /** From the disk, or from whoever hands it out; undefined when nobody does, or it is too late. */
+  /** From the disk, or from a peer that serves it; undefined when none does, or it is too late. */
   async body(hash: Hash): Promise<Uint8Array | undefined> {
     const { bodies, port } = this.#options
     const id = mapKey(hash)

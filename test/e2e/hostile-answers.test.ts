@@ -196,7 +196,7 @@ describe('connections of this machine', () => {
     ['that ask for large answers and read nothing', get('/api/v1/block/details/height/3')],
   ]
 
-  it.each(kinds)('1000 %s lock nobody out', { timeout: 600_000 }, async (_, bytes) => {
+  it.each(kinds)('1000 %s lock no client out', { timeout: 600_000 }, async (_, bytes) => {
     for (let i = 0; i < 1000; i++) await send(rpcPort, bytes)
     // The places of requests with a body or an answer are free to be taken after a second.
     await sleep(1500)

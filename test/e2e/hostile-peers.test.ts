@@ -329,7 +329,7 @@ describe('a node and a peer', () => {
         peer.tell(transactionSubject, { salt, names })
         await pause(10)
       }
-      // Third parties can make an honest node drop what it announced, so this ends the connection and bans nobody.
+      // Third parties can make an honest node drop what it announced, so this ends the connection and is no ban.
       expect(link.closed).toBe(true)
     })
     expectBounds(seen)

@@ -103,7 +103,7 @@ export class Users {
     return buildDeactivate(actor.did, { specification, verificationMethod }, signer(by))
   }
 
-  /** The id of a key of a document and who signs with it, now and then somebody else. */
+  /** The id of a key of a document and who signs with it, now and then another signer. */
   #signerOf({ document }: DidState, actor: Actor, delegates: boolean): [string, QuickSigner] {
     const keys = [...document.authentication, ...(delegates ? document.authorization : [])]
     // A DID that is deactivated has no keys any more: what they would sign is refused.

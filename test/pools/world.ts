@@ -150,7 +150,7 @@ export class PoolWorld {
     const rogue = this.#dice.below(3) === 0 ? this.#users.next(this.#test) : undefined
     const transactions = [...(rogue === undefined ? [] : [rogue]), ...this.#someOfPool()]
     const block = craftBlock(this.#test.chain, { transactions, nonce: this.#dice.bytes(8) })
-    // A template may be under way meanwhile: it holds two states then, and nobody may lose anything for it.
+    // A template may be under way meanwhile: it holds two states then, and no transaction may be lost for it.
     const template = this.#dice.below(2) === 0 ? this.#template() : undefined
     await this.#deliver(block)
     await template

@@ -70,7 +70,7 @@ it('a disk that says it has synced and has not', async () => {
   expect(await found(promise, scenario, { disksLie: true })).toMatch(promise)
 })
 
-it('nodes that believe any signature, and somebody who shows them confirms', async () => {
+it('nodes that believe any signature, and a liar who shows them confirms', async () => {
   const verifier = ({ close }: Verifier): Verifier => ({ verifyAll: () => Promise.resolve(-1), close })
   const traitors = new Map([[3, { ...conspiracy, forgery: 1 }]])
   const scenario = (seed: number) => ({ ...plainScenario(seed, [quiet(20_000)]), traitors })

@@ -89,7 +89,7 @@ export class AddressBook {
   }
 
   /**
-   * Whether the owner named a node: by its key, or where that key was met. A host alone names a node as long as nobody was
+   * Whether the owner named a node: by its key, or where that key was met. A host alone names a node as long as no key was
    * met there.
    */
   names(publicKey: Uint8Array, host: string): boolean {

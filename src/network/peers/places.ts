@@ -51,7 +51,7 @@ export function leaving<T extends Occupant>(occupants: readonly T[], newcomer: T
 
 /**
  * Of connections in their handshake, the oldest first, the one that gives way to a connection of `host`: of the site with most
- * of them, or else one that takes long. Who says nothing keeps nobody out. Undefined where none does.
+ * of them, or else one that takes long. A silent connection keeps no peer out. Undefined where none leaves.
  */
 export function givingWay<T extends Pick<Occupant, 'host' | 'since'>>(
   waiting: readonly T[],

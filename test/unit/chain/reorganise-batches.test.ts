@@ -82,7 +82,7 @@ async function greedy(sound: Fork, index: number): Promise<Fork> {
   const right = sound.right.slice(0, index)
   const parentOf = (hash: Uint8Array) => ({ parent: test.chain.headers.known(hash) })
   const last = sound.right[index - 1] as Block
-  // On a chain that does not follow this branch, nobody looks at its coins.
+  // On a chain that does not follow this branch, nothing looks at its coins.
   const aside = await TestChain.open(undefined, { signatures })
   aside.clock.time = 3e12
   let parent = parentOf(last.header.hash)

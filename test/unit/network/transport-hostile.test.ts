@@ -175,7 +175,7 @@ describe('a node among hostile peers', () => {
     await works()
   })
 
-  it('holds so many bytes of answers that nobody takes, and drops those of who did not read for longer', async () => {
+  it('holds so many bytes of answers that are not read, and drops those of the link that reads least', async () => {
     const { node, works } = await besieged({ answersUnsent: echo.answer * 1.5 })
     const connections = [await rawConnection(await hostile(), node), await rawConnection(await hostile(), node)]
     node.owner.answering = (_link, _protocol, body) =>

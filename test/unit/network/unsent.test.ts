@@ -38,7 +38,7 @@ describe('answers that others do not take', () => {
           now += 250
           for (const link of links) {
             if (step % link.every !== 0 || unsent.rests(link)) continue
-            // What the buffers of a connection take is read by nobody, and there is room for it once.
+            // What the buffers of a connection take stays unread, and there is room for it once.
             unsent.hold(link, link.bytes, () => {})?.took(full.has(link) ? 0 : link.taken)
             full.add(link)
           }

@@ -94,7 +94,7 @@ describe('inbound places', () => {
     for (const one of bringers.slice(0, 3)) expect(gone).toContain(one)
   })
 
-  it('go to nobody new where all groups are as small', () => {
+  it('go to no newcomer where all groups are as small', () => {
     const taken = [occupant('1.1.0.1', 1), occupant('2.1.0.1', 2)]
     const newcomer = occupant('3.1.0.1', 3)
     expect(leaving(taken, newcomer, 2)).toBe(newcomer)
