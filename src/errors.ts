@@ -141,6 +141,10 @@ export const codes = {
   'block-double-spend': block(bytes(50), 'one output is spent twice in the block'),
   'block-coinbase-position': block(bytes(50), 'the first transaction, and only the first, is a coinbase'),
   'block-signature-cost': block(bytes(50), 'the block costs more signature checks than one may'),
+  'block-signature-work': block(
+    bytes(50),
+    'the programs of the block list more keys, or make a node hash more bytes, than those of one may',
+  ),
   'block-issuer-documents': block(
     bytes(50),
     'the operations of the block make a node read too many or too large documents',

@@ -16,8 +16,10 @@ export interface Case {
 
 type Make = (shop: Workshop) => Promise<Case>
 
-/** Inputs, outputs and bytes that a transaction may have, less room for the rest of it. */
+/** Inputs, outputs and bytes of the largest transaction in a block, less room for the rest of it. */
 const most = { inputs: 65_400, outputs: 61_000, bytes: 7_700_000 }
+/** The same of one that the pool takes, and its signature cost. */
+const mostPooled = { inputs: 5_200, outputs: 3_060, bytes: 199_000, cost: 500 }
 const blockBytes = 7_990_000
 
 const randomAddress = () => Buffer.concat([Buffer.of(prefix.standard), randomBytes(20)])
@@ -34,22 +36,22 @@ function signedByAll(
   return new Transaction({ ...fieldsOf(bare), programs: sortPrograms(programs) })
 }
 
-/** Transactions of 2000 one-key programs of keys that no one has seen. */
-async function strangers(shop: Workshop, count: number, changes: Partial<TransactionFields> = {}) {
-  const signers = Array.from({ length: 2000 * count }, quickSigner)
+/** Transactions of one-key programs, 2000 each, of keys that were never seen. */
+async function strangers(shop: Workshop, count: number, changes: Partial<TransactionFields> = {}, keys = 2000) {
+  const signers = Array.from({ length: keys * count }, quickSigner)
   const coins = await shop.fan(
     signers.length,
     signers.map(({ publicKey }) => standardHash(publicKey)),
   )
   return Array.from({ length: count }, (_, i) => {
-    const own = (list: readonly unknown[]) => list.slice(2000 * i, 2000 * (i + 1))
+    const own = (list: readonly unknown[]) => list.slice(keys * i, keys * (i + 1))
     return signedByAll(shop, own(coins) as Coin[], own(signers) as QuickSigner[], changes)
   })
 }
 
-/** Transactions of 7 programs of 16 of 16 keys, signed so that each signature takes the last key left. */
-async function multisigs(shop: Workshop, count: number) {
-  const programs = Array.from({ length: 7 * count }, () => {
+/** Transactions of programs of 16 of 16 keys, 7 each, signed so that each signature takes the last key left. */
+async function multisigs(shop: Workshop, count: number, each = 7) {
+  const programs = Array.from({ length: each * count }, () => {
     const signers = Array.from({ length: 16 }, quickSigner)
     signers.sort((a, b) => Buffer.compare(a.publicKey.subarray(1), b.publicKey.subarray(1)))
     const code = multisigCode(
@@ -63,8 +65,8 @@ async function multisigs(shop: Workshop, count: number) {
     programs.map(({ hash }) => hash),
   )
   return Array.from({ length: count }, (_, i) => {
-    const bare = shop.transaction(coins.slice(7 * i, 7 * i + 7), { programs: [] })
-    const signed = programs.slice(7 * i, 7 * i + 7).map(({ code, signers }) => {
+    const bare = shop.transaction(coins.slice(each * i, each * (i + 1)), { programs: [] })
+    const signed = programs.slice(each * i, each * (i + 1)).map(({ code, signers }) => {
       return { code, parameter: parameterOf(signers.map(({ sign }) => sign(bare.unsigned))) }
     })
     return new Transaction({ ...fieldsOf(bare), programs: sortPrograms(signed) })
@@ -126,10 +128,10 @@ function fill(make: () => Transaction, atMost = 9_990): Transaction[] {
   return some
 }
 
-/** Outputs of type 1: votes by the million, which no chain accepts. */
-function votes(shop: Workshop): Transaction {
+/** Outputs of type 1, of 65,535 votes for each content, which no chain accepts. */
+function votes(shop: Workshop, count = 115): Transaction {
   const candidates = Buffer.concat([Buffer.of(0, 0xfd, 0xff, 0xff), Buffer.alloc(65_535)])
-  const contents = Array.from({ length: 115 }, () => candidates)
+  const contents = Array.from({ length: count }, () => candidates)
   const payload = Buffer.concat([Buffer.of(0, contents.length), ...contents])
   const [coin] = shop.take() as [Coin]
   const outputs = [{ ...shop.output(coin.value - 100n), extra: { type: 1, payload } }]
@@ -169,10 +171,14 @@ export const blockCases: Readonly<Record<string, Make>> = {
       [0, 1].map(() => shop.transaction(shop.take(), { outputs: spreadTo(shop, spread()) })),
     )
   },
-  '40,000 signatures of unknown keys': async (shop) => block(shop, await strangers(shop, 20)),
+  '40,000 signatures of unknown keys': async (shop) => block(shop, await strangers(shop, 20), 'block-signature-work'),
+  '14,000 unknown keys, and multisig 16 of 16 up to 40,000': async (shop) => {
+    return block(shop, [...(await strangers(shop, 7)), ...(await multisigs(shop, 14))])
+  },
   'multisig 16 of 16, 40,000': async (shop) => block(shop, await multisigs(shop, 22)),
   '2,000 signatures over 7 MB': async (shop) => {
-    return block(shop, await strangers(shop, 1, record('x'.repeat(most.bytes - 400_000))))
+    const text = record('x'.repeat(most.bytes - 400_000))
+    return block(shop, await strangers(shop, 1, text), 'block-signature-work')
   },
   'documents of 256 keys': async (shop) => {
     return block(
@@ -243,9 +249,14 @@ function spreadTo(shop: Workshop, outputs: ReturnType<Workshop['output']>[]) {
 }
 
 export const transactionCases: Readonly<Record<string, Make>> = {
-  '65,400 inputs': async (shop) => transaction(shop, shop.transaction(await shop.fan(most.inputs))),
-  '61,000 outputs to as many addresses': (shop) => {
-    const outputs = Array.from({ length: most.outputs }, () => shop.output(1n, randomAddress()))
+  'the largest of a block': (shop) => {
+    return Promise.resolve(
+      transaction(shop, shop.transaction(shop.take(), record('x'.repeat(most.bytes))), 'pool-size'),
+    )
+  },
+  '5,200 inputs': async (shop) => transaction(shop, shop.transaction(await shop.fan(mostPooled.inputs))),
+  '3,060 outputs to as many addresses': (shop) => {
+    const outputs = Array.from({ length: mostPooled.outputs }, () => shop.output(1n, randomAddress()))
     return Promise.resolve(transaction(shop, shop.transaction(shop.take(), { outputs: spreadTo(shop, outputs) })))
   },
   'an output, spent, of 61,000': async (shop) => {
@@ -257,24 +268,24 @@ export const transactionCases: Readonly<Record<string, Make>> = {
     await shop.mine([shop.transaction([last])])
     return transaction(shop, shop.transaction([last], { lockTime: 1 }), 'tx-double-spend')
   },
-  '7 MB of text': (shop) => {
-    return Promise.resolve(transaction(shop, shop.transaction(shop.take(), record('x'.repeat(most.bytes)))))
+  '199 kB of text': (shop) => {
+    return Promise.resolve(transaction(shop, shop.transaction(shop.take(), record('x'.repeat(mostPooled.bytes)))))
   },
-  '7 MB of text beyond ASCII': (shop) => {
-    return Promise.resolve(transaction(shop, shop.transaction(shop.take(), record('語'.repeat(most.bytes / 3)))))
+  '199 kB of text beyond ASCII': (shop) => {
+    return Promise.resolve(transaction(shop, shop.transaction(shop.take(), record('語'.repeat(mostPooled.bytes / 3)))))
   },
-  'an operation of 7 MB': (shop) => {
-    const operation = { ...shop.create(shop.holder()), payload: 'A'.repeat(most.bytes) }
+  'an operation of 199 kB': (shop) => {
+    const operation = { ...shop.create(shop.holder()), payload: 'A'.repeat(mostPooled.bytes) }
     return Promise.resolve(transaction(shop, shop.carry(operation), 'did-payload-size'))
   },
   '16 attributes of 1,024 bytes': (shop) => {
     const attributes = Array.from({ length: 16 }, () => ({ usage: attributeUsage.memo, data: randomBytes(1024) }))
     return Promise.resolve(transaction(shop, shop.transaction(shop.take(), { attributes })))
   },
-  '2,000 signatures of unknown keys': async (shop) => {
-    return transaction(shop, (await strangers(shop, 1))[0] as Transaction)
+  '500 signatures of unknown keys': async (shop) => {
+    return transaction(shop, (await strangers(shop, 1, {}, mostPooled.cost))[0] as Transaction)
   },
-  'multisig 16 of 16, 1,792': async (shop) => transaction(shop, (await multisigs(shop, 1))[0] as Transaction),
+  'multisig 16 of 16': async (shop) => transaction(shop, (await multisigs(shop, 1, 1))[0] as Transaction),
   'a document of 256 keys': (shop) => {
     return Promise.resolve(transaction(shop, shop.carry(shop.create(shop.holder({ keys: manyKeys() })))))
   },
@@ -312,5 +323,7 @@ export const transactionCases: Readonly<Record<string, Make>> = {
     await published(shop, issuers)
     return transaction(shop, endorsed(shop, issuers))
   },
-  'votes in outputs, by the million': (shop) => Promise.resolve(transaction(shop, votes(shop), 'tx-output-type')),
+  'votes in outputs, by ten thousands': (shop) => {
+    return Promise.resolve(transaction(shop, votes(shop, 3), 'tx-output-type'))
+  },
 }

@@ -1,4 +1,5 @@
 import { StateOverlay } from '../consensus/ledger.js'
+import { noWork } from '../consensus/signature-work.js'
 import { auxPowBytes } from '../primitives/auxpow.js'
 import type { Block } from '../primitives/block.js'
 import { workOf } from '../primitives/compact.js'
@@ -57,7 +58,7 @@ export async function genesisInto(overlay: Overlay, genesis: Block): Promise<voi
     if (value === 0n) return
     state.create({ txid: coinbase.hash, index }, { height: 0, coinbase: true, value, outputLock, programHash })
   })
-  const registration = { fee: 0n, cost: 0, checks: [], spent: [] }
+  const registration = { fee: 0n, work: noWork, checks: [], spent: [] }
   await putConnected(overlay, genesis, { state, transactions: [registration], fees: 0n, checks: [] })
   overlay.put(keys.active(0), header.hash)
   putRecord(overlay, genesis, {

@@ -1,36 +1,37 @@
 import type { ReadDocument } from '../did/state.js'
 import { RuleError } from '../errors.js'
-import { fixedLimits } from '../primitives/spec.js'
+import { fixedLimits, type Spec } from '../primitives/spec.js'
+import { addWork, noWork, requireWork, type SignatureWork } from './signature-work.js'
 
 /** What of a connected transaction counts. */
 interface Costs {
-  /** Signature cost. */
-  readonly cost: number
+  readonly work: SignatureWork
   readonly did?: { readonly reads: readonly ReadDocument[] }
 }
 
-/** What one block may cost beyond its bytes: signature checks, and documents that a node must read. */
+/** What one block may cost beyond its bytes: signatures, and documents that a node must read. */
 export class BlockBudget {
-  readonly #limit: number
+  readonly #limits: Pick<Spec['limits'], 'blockCost'>
   readonly #share: number
   /** Documents by the txid that holds them, with whether an issuer's is among their uses. */
   readonly #documents = new Map<string, { readonly issuer: boolean }>()
-  #cost = 0
+  #work = noWork
   #documentBytes = 0
   #issuers = 0
 
-  /** `blockCost` is the spec's signature cost of a block; `share` (0 to 1) the part of all limits that may be used. */
-  constructor(blockCost: number, share = 1) {
-    this.#limit = share * blockCost
+  /** `share` (0 to 1) is the part of all limits that may be used. */
+  constructor(limits: Pick<Spec['limits'], 'blockCost'>, share = 1) {
+    this.#limits = limits
     this.#share = share
   }
 
   /** Counts one more transaction; throws, and counts nothing, when it does not fit any more. */
-  add({ cost, did }: Costs): void {
-    if (this.#cost + cost > this.#limit) throw new RuleError('block-signature-cost', `more than ${this.#limit}`)
+  add({ work, did }: Costs): void {
+    const sum = addWork(this.#work, work)
+    requireWork(sum, this.#limits, this.#share)
     const reads = did?.reads ?? []
     const { bytes, issuers } = this.#with(reads)
-    this.#cost += cost
+    this.#work = sum
     this.#documentBytes = bytes
     this.#issuers = issuers
     for (const { txid, issuer } of reads) {

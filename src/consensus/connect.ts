@@ -10,11 +10,12 @@ import { type SideChainPow, txType } from '../primitives/payload.js'
 import { parseParameter, programHashOf } from '../primitives/program.js'
 import type { SignatureCheck } from '../primitives/signature.js'
 import { didMethod, type Params, paramsAt } from '../primitives/spec.js'
-import { finish, mapSteps, type Steps } from '../primitives/steps.js'
+import { eachSteps, finish, mapSteps, type Steps } from '../primitives/steps.js'
 import { attributeUsage, finalSequence, lockSequence, type Transaction } from '../primitives/transaction.js'
 import { BlockBudget } from './block-budget.js'
 import { type Coin, StateOverlay, type StateView } from './ledger.js'
-import { programCost, type SanityContext, typeCost } from './sanity.js'
+import type { SanityContext } from './sanity.js'
+import { addWork, noWork, programWork, type SignatureWork, typeCost } from './signature-work.js'
 import { subsidyAt } from './subsidy.js'
 
 /** Rules that need the state of the chain. Nothing here verifies: the checks come back for the caller to run in bulk. */
@@ -37,8 +38,8 @@ export interface CheckedCoins {
 
 /** What connecting one transaction did. */
 export interface ConnectedTransaction extends CheckedCoins {
-  /** Signature cost, credentials included. */
-  readonly cost: number
+  /** What its signatures take, those of credentials included. */
+  readonly work: SignatureWork
   readonly checks: readonly SignatureCheck[]
   /** The DID whose state it changed. */
   readonly did?: ConnectedOperation
@@ -82,10 +83,10 @@ export function* transactionSteps(
   const coins = yield* coinSteps(tx, state, context)
   const { spent, fee } = coins
   const applied = yield* didSteps(tx, state, context, operation)
-  const cost = programCost(tx) + (applied?.cost ?? typeCost(tx))
+  const work = addWork(programWork(tx), { ...noWork, keys: signersOf(tx, context) }, applied?.cost ?? typeCost(tx))
   const { limits } = context.spec
-  if (cost > limits.transactionCost) {
-    throw new RuleError('tx-signature-cost', `cost ${cost}, at most ${limits.transactionCost}`)
+  if (work.cost > limits.transactionCost) {
+    throw new RuleError('tx-signature-cost', `cost ${work.cost}, at most ${limits.transactionCost}`)
   }
   const did = applied === undefined ? undefined : connectedOperation(applied)
   function* applySteps(): Steps {
@@ -98,7 +99,7 @@ export function* transactionSteps(
   }
   return {
     fee,
-    cost,
+    work,
     spent,
     checks: [...coins.checks, ...(applied?.checks ?? [])],
     ...(did === undefined ? {} : { did }),
@@ -120,12 +121,11 @@ export function* coinSteps(tx: Transaction, state: StateView, context: ConnectCo
     spent.push(coinOf(tx, i, state))
     yield
   }
-  spent.forEach((coin, i) => checkLock(tx, i, coin, height))
+  yield* eachSteps(spent, (coin, i) => checkLock(tx, i, coin, height))
   const fee = feeOf(tx, spent, params, spec.maxMoney)
   yield
   const checks = [...(yield* programChecks(tx, spent)), ...sideChainChecks(tx, params)]
-  spent.forEach((coin, i) => checkMaturity(tx, i, coin, context))
-  yield
+  yield* eachSteps(spent, (coin, i) => checkMaturity(tx, i, coin, context))
   return { fee, spent, checks }
 }
 
@@ -146,7 +146,7 @@ function* didSteps(
 ): Steps<AppliedOperation | undefined> {
   const operation = parsed ?? (yield* readOperationSteps(tx, context))
   if (operation === undefined) return undefined
-  const budget = context.budget ?? new BlockBudget(context.spec.limits.blockCost)
+  const budget = context.budget ?? new BlockBudget(context.spec.limits)
   const reads: ReadDocument[] = []
   return yield* operationSteps(state.did(operation.did), operation, {
     ...didRules(paramsAt(context.spec, context.height)),
@@ -195,7 +195,7 @@ export class BlockConnector {
 
   constructor(block: Block, view: StateView, context: SanityContext) {
     this.#block = block
-    this.#budget = new BlockBudget(context.spec.limits.blockCost)
+    this.#budget = new BlockBudget(context.spec.limits)
     this.#context = { ...context, height: block.header.height, budget: this.#budget }
     this.#state = new StateOverlay(view)
   }
@@ -319,7 +319,7 @@ function feeOf(tx: Transaction, spent: readonly Coin[], params: Params, maxMoney
 /** The programs must be exactly those of the spent coins and Script attributes; all their signatures are to verify. */
 function* programChecks(tx: Transaction, spent: readonly Coin[]): Steps<SignatureCheck[]> {
   const required = new Map<string, ProgramHash>()
-  for (const { programHash } of spent) required.set(mapKey(programHash), programHash)
+  yield* eachSteps(spent, ({ programHash }) => required.set(mapKey(programHash), programHash))
   for (const { usage, data } of tx.attributes) {
     if (usage === attributeUsage.script) required.set(mapKey(data), data)
   }
@@ -341,6 +341,11 @@ function* programChecks(tx: Transaction, spent: readonly Coin[]): Steps<Signatur
       subject: `program ${i} of ${tx.txid}`,
     }
   })
+}
+
+/** Validators, each of which may be the one that signed a side-chain proof of work: as many keys have to be tried. */
+function signersOf({ type }: Transaction, { spec, height }: ConnectContext): number {
+  return type === txType.sideChainPow ? paramsAt(spec, height).validators.length : 0
 }
 
 function sideChainChecks(tx: Transaction, params: Params): SignatureCheck[] {

@@ -15,6 +15,7 @@ import {
   type Transaction,
 } from '../primitives/transaction.js'
 import { checkCommitment, namesNextValidators } from './commitment.js'
+import { addWork, noWork, programWork, requireWork, typeCost } from './signature-work.js'
 
 /** Rules that need nothing but the bytes and the spec. */
 
@@ -50,7 +51,7 @@ export function* transactionSanitySteps(tx: Transaction, context: SanityContext)
   if (tx.payload.type === txType.sideChainPow && tx.payload.blockHeight >= 2 ** 29) {
     throw new RuleError('tx-side-chain-height', `block height ${tx.payload.blockHeight}`)
   }
-  const cost = programCost(tx) + typeCost(tx)
+  const cost = programWork(tx).cost + typeCost(tx)
   if (cost > context.spec.limits.transactionCost) {
     throw new RuleError('tx-signature-cost', `cost ${cost}, at most ${context.spec.limits.transactionCost}`)
   }
@@ -117,15 +118,15 @@ export function* blockSanitySteps(block: Block, context: SanityContext): Steps {
   if (!namesNextValidators(context.spec, header.height, coinbase)) {
     throw new RuleError('coinbase-validators')
   }
-  let cost = 0
+  let work = noWork
   for (const [i, tx] of transactions.entries()) {
     if (i === 0) continue
     if (tx.isCoinbase) throw new RuleError('block-coinbase-position', `transaction ${i} is a second coinbase`)
     yield* naming(tx, transactionSanitySteps(tx, context))
-    cost += programCost(tx) + typeCost(tx)
+    work = addWork(work, programWork(tx), typeCost(tx))
     yield
   }
-  if (cost > limits.blockCost) throw new RuleError('block-signature-cost', `${cost}, at most ${limits.blockCost}`)
+  requireWork(work, limits)
 }
 
 /** Runs the checks of one transaction of a block; a RuleError of them names the transaction as data. */
@@ -136,19 +137,6 @@ function* naming<T>(tx: Transaction, checks: Steps<T>): Steps<T> {
     if (!(error instanceof RuleError)) throw error
     throw new RuleError(error.code, error.message, { transaction: tx.txid })
   }
-}
-
-/** Signature checks that the programs of a transaction cost: 1 for one key, n × k for a multisig. */
-export function programCost(tx: Transaction): number {
-  return tx.programs.reduce((sum, { parameter }, i) => {
-    const script = tx.scriptAt(i)
-    return sum + (script?.kind === 'multisig' ? script.keys.length * (parameter.length / 65) : 1)
-  }, 0)
-}
-
-/** Signature checks that the type alone costs; credentials in a DID document come on top. */
-export function typeCost(tx: Transaction): number {
-  return tx.type === txType.sideChainPow ? 1 : tx.type === txType.did ? 2 : 0
 }
 
 function checkSize(tx: Transaction, { spec }: SanityContext): void {

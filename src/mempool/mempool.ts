@@ -462,8 +462,8 @@ export class Mempool implements ChainFollower {
 
 const poolFull = 'the pool was full of transactions with a higher fee rate'
 
-function entryOf(transaction: Transaction, { fee, cost, did }: ConnectedTransaction, arrival: number): PoolEntry {
-  const entry = { transaction, fee, arrival, cost }
+function entryOf(transaction: Transaction, { fee, work, did }: ConnectedTransaction, arrival: number): PoolEntry {
+  const entry = { transaction, fee, arrival, cost: work.cost }
   if (did === undefined) return entry
   return { ...entry, did: { id: did.id, state: did.state, issuers: did.document?.issuers ?? [] } }
 }

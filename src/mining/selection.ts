@@ -80,9 +80,9 @@ async function refuse(
 
 async function walkPool(chain: Chain, pool: Mempool, options: WalkOptions): Promise<Walk> {
   const { parent, share = 1, stop, verify = false } = options
-  const { blockSize, blockTransactions, blockCost } = chain.spec.limits
+  const { blockSize, blockTransactions } = chain.spec.limits
   const state = new StateOverlay(chain.state)
-  const budget = new BlockBudget(blockCost, share)
+  const budget = new BlockBudget(chain.spec.limits, share)
   const context = { ...chain.sanity, height: parent.header.height + 1, budget }
   const transactions: Transaction[] = []
   const refused: RefusedEntry[] = []

@@ -153,6 +153,8 @@ export const fixedLimits = {
   attributes: 16,
   attributeSize: 1024,
   outputs: 0xffff,
+  blockKeys: 16_000,
+  blockHashedBytes: 1024 * 1024 * 1024,
   issuerDocuments: 1000,
   documentBytes: 16 * 1024 * 1024,
 } as const

@@ -9,6 +9,15 @@ export function finish<T>(steps: Steps<T>): T {
   }
 }
 
+/** Does something for every item, with a pause after each. */
+export function* eachSteps<T>(items: Iterable<T>, work: (item: T, index: number) => void): Steps {
+  let index = 0
+  for (const item of items) {
+    work(item, index++)
+    yield
+  }
+}
+
 /** {@link Array.map} with a pause after each item. */
 export function* mapSteps<T, R>(items: readonly T[], map: (item: T, index: number) => R): Steps<R[]> {
   const mapped: R[] = []

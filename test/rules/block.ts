@@ -1,5 +1,6 @@
 import { commitmentAttribute } from '../../src/consensus/commitment.js'
 import { BlockBudget } from '../../src/consensus/block-budget.js'
+import { noWork } from '../../src/consensus/signature-work.js'
 import { sign } from '../../src/crypto/keys.js'
 import { type Code, RuleError } from '../../src/errors.js'
 import type { AuxPow } from '../../src/primitives/auxpow.js'
@@ -73,7 +74,12 @@ const limits = { blockSize: 10_000, blockTransactions: 3, transactionCost: 2, bl
 /** A budget after `documents` issuer documents of one byte. */
 function spend(documents: number): void {
   const reads = Array.from({ length: documents }, (_, i) => ({ txid: `${i}`, payloadSize: 1, issuer: true }))
-  new BlockBudget(40_000).add({ cost: 1, did: { reads } })
+  new BlockBudget({ blockCost: 40_000 }).add({ work: noWork, did: { reads } })
+}
+
+/** A budget after programs that list `keys` keys. */
+function list(keys: number): void {
+  new BlockBudget({ blockCost: 40_000 }).add({ work: { ...noWork, keys } })
 }
 
 const bodyRows: readonly RuleRow[] = [
@@ -114,6 +120,7 @@ const bodyRows: readonly RuleRow[] = [
     }),
     { limits: { ...limits, blockTransactions: 4 } },
   ),
+  { code: 'block-signature-work', accepts: () => list(16_000), refuses: () => list(16_001) },
   { code: 'block-issuer-documents', accepts: () => spend(1000), refuses: () => spend(1001) },
 ]
 

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { BlockBudget } from '../../../src/consensus/block-budget.js'
 import { BlockConnector, checkTransaction, isFinal, minimumFee } from '../../../src/consensus/connect.js'
+import { noWork } from '../../../src/consensus/signature-work.js'
 import { type Coin, StateOverlay, type StateView } from '../../../src/consensus/ledger.js'
 import { sign } from '../../../src/crypto/keys.js'
 import { holds } from '../../../src/crypto/verify.js'
@@ -147,8 +148,8 @@ describe('spending', () => {
     const valid = (...persons: number[]) => {
       const parameter = parameterOf(persons.map((person) => sign(bare.unsigned, testKey(person))))
       const programs = sortPrograms([{ code, parameter }])
-      const { checks, cost } = check(new Transaction({ ...fieldsOf(bare), programs }), view)
-      expect(cost).toBe(3 * persons.length)
+      const { checks, work } = check(new Transaction({ ...fieldsOf(bare), programs }), view)
+      expect(work.cost).toBe(3 * persons.length)
       return checks.every(holds)
     }
     expect(valid(11, 12)).toBe(true)
@@ -218,20 +219,33 @@ describe('a block', () => {
 
 describe('the budget of a block', () => {
   const spending = (cost: number, documents: readonly { txid: string; payloadSize: number }[] = []) => ({
-    cost,
+    work: { ...noWork, cost },
     did: { reads: documents.map((document) => ({ issuer: true, ...document })) },
   })
 
   it('bounds signature checks, and counts nothing of what it refuses', () => {
-    const budget = new BlockBudget(10)
+    const budget = new BlockBudget({ blockCost: 10 })
     budget.add(spending(6))
     expect(codeOf(() => budget.add(spending(5)))).toBe('block-signature-cost')
     budget.add(spending(4))
     expect(codeOf(() => budget.add(spending(1)))).toBe('block-signature-cost')
   })
 
+  it('bounds the keys and hashed bytes of programs, and a share of it half of them', () => {
+    const most = { keys: 16_000, hashedBytes: 1024 * 1024 * 1024 }
+    for (const name of ['keys', 'hashedBytes'] as const) {
+      for (const share of [1, 0.5]) {
+        const budget = new BlockBudget({ blockCost: 40_000 }, share)
+        budget.add({ work: { ...noWork, [name]: share * most[name] - 1 } })
+        expect(codeOf(() => budget.add({ work: { ...noWork, [name]: 2 } }))).toBe('block-signature-work')
+        budget.add({ work: { ...noWork, [name]: 1 } })
+        expect(codeOf(() => budget.add({ work: { ...noWork, [name]: 1 } }))).toBe('block-signature-work')
+      }
+    }
+  })
+
   it('bounds the bytes of issuer documents, each counted once', () => {
-    const budget = new BlockBudget(100)
+    const budget = new BlockBudget({ blockCost: 100 })
     const megabyte = 1024 * 1024
     const large = { txid: 'a', payloadSize: 15 * megabyte }
     budget.add(spending(1, [large]))
@@ -244,10 +258,10 @@ describe('the budget of a block', () => {
   })
 
   it('counts own previous documents with them, and each only as often as it is new', () => {
-    const budget = new BlockBudget(10_000)
+    const budget = new BlockBudget({ blockCost: 10_000 })
     const megabyte = 1024 * 1024
     const own = (txid: string, payloadSize: number) => ({
-      cost: 1,
+      work: noWork,
       did: { reads: [{ txid, payloadSize, issuer: false }] },
     })
     for (let i = 0; i < 16; i++) budget.add(own(`${i}`, megabyte))
@@ -265,7 +279,7 @@ describe('the budget of a block', () => {
     const sizes: Record<string, number> = { a: 1, b: 8 * 1024 * 1024, c: 8 * 1024 * 1024 - 2, d: 1 }
     fc.assert(
       fc.property(fc.array(reads, { maxLength: 6 }), (transactions) => {
-        const budget = new BlockBudget(1000)
+        const budget = new BlockBudget({ blockCost: 1000 })
         const seen = new Set<string>()
         for (const each of transactions) {
           const named = [...new Map(each.map((read) => [read.txid, read])).values()]
@@ -273,7 +287,7 @@ describe('the budget of a block', () => {
           const all = new Set([...seen, ...named.map(({ txid }) => txid)])
           const bytes = [...all].reduce((sum, txid) => sum + (sizes[txid] as number), 0)
           const fits = bytes <= 16 * 1024 * 1024
-          const code = codeOf(() => budget.add({ cost: 0, did: { reads: documents } }))
+          const code = codeOf(() => budget.add({ work: noWork, did: { reads: documents } }))
           expect(code).toBe(fits ? undefined : 'block-issuer-documents')
           if (fits) all.forEach((txid) => seen.add(txid))
         }

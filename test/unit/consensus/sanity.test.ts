@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import {
-  blockSanitySteps,
-  bodyMatchSteps,
-  checkTransactionSanity,
-  programCost,
-  typeCost,
-} from '../../../src/consensus/sanity.js'
+import { blockSanitySteps, bodyMatchSteps, checkTransactionSanity } from '../../../src/consensus/sanity.js'
+import { programWork, typeCost } from '../../../src/consensus/signature-work.js'
 import { Block } from '../../../src/primitives/block.js'
 import type { Steps } from '../../../src/primitives/steps.js'
 import { hex } from '../../../src/primitives/bytes.js'
@@ -112,7 +107,7 @@ describe('a transaction by itself', () => {
     const keys = [1, 2, 3, 4].map(testPublicKey)
     const multisig = { code: multisigCode(2, keys), parameter: parameterOf([signature, signature, signature]) }
     const programs = [standardProgram(testPublicKey(1), signature), multisig]
-    expect(programCost(new Transaction({ ...fieldsOf(transfer), programs }))).toBe(1 + 4 * 3)
+    expect(programWork(new Transaction({ ...fieldsOf(transfer), programs })).cost).toBe(1 + 4 * 3)
     expect(typeCost(transfer)).toBe(0)
   })
 })

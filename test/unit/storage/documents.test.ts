@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type ConnectedBlock, connectedOperation, type ConnectedTransaction } from '../../../src/consensus/connect.js'
+import { noWork } from '../../../src/consensus/signature-work.js'
 import { StateOverlay } from '../../../src/consensus/ledger.js'
 import { buildCreate, buildDeactivate, buildDocument, buildUpdate, payloadText } from '../../../src/did/build.js'
 import type { DidDocument } from '../../../src/did/model.js'
@@ -97,7 +98,7 @@ class DidRows {
       })
       state.setDid(did, applied.next)
       transactions.push(carrier)
-      connected.push({ fee: 0n, cost: 0, checks: [], spent: [], did: connectedOperation(applied) })
+      connected.push({ fee: 0n, work: noWork, checks: [], spent: [], did: connectedOperation(applied) })
       done.push({ who: deed.who, kind, document })
     }
     // Rows are all that is looked at, so no more of a block is needed than they hold.

@@ -1,0 +1,53 @@
+import { RuleError } from '../errors.js'
+import { txType } from '../primitives/payload.js'
+import { fixedLimits, type Spec } from '../primitives/spec.js'
+import type { Transaction } from '../primitives/transaction.js'
+
+/**
+ * What verifying signatures takes. A check is one verification by a known key; a key met for the first time takes about two
+ * more, and each verification hashes the whole signed message.
+ */
+export interface SignatureWork {
+  /** Signature cost: the most verifications that it can take. */
+  readonly cost: number
+  /** Keys that programs list, and those that may have signed a side-chain proof of work. */
+  readonly keys: number
+  /** Bytes hashed for programs: the unsigned part once for each of their verifications. */
+  readonly hashedBytes: number
+}
+
+export const noWork: SignatureWork = { cost: 0, keys: 0, hashedBytes: 0 }
+
+/** What the programs of a transaction take: 1 check for one key, n × k for a multisig. */
+export function programWork(tx: Transaction): SignatureWork {
+  let [cost, keys] = [0, 0]
+  for (const [i, { parameter }] of tx.programs.entries()) {
+    const script = tx.scriptAt(i)
+    const listed = script?.kind === 'multisig' ? script.keys.length : 1
+    keys += listed
+    cost += script?.kind === 'multisig' ? listed * (parameter.length / 65) : 1
+  }
+  return { cost, keys, hashedBytes: cost * tx.unsigned.length }
+}
+
+/** Signature checks that the type alone costs; credentials in a DID document come on top. */
+export function typeCost(tx: Transaction): number {
+  return tx.type === txType.sideChainPow ? 1 : tx.type === txType.did ? 2 : 0
+}
+
+/** Both together, and `cost` more checks. */
+export function addWork(a: SignatureWork, b: SignatureWork, cost = 0): SignatureWork {
+  return { cost: a.cost + b.cost + cost, keys: a.keys + b.keys, hashedBytes: a.hashedBytes + b.hashedBytes }
+}
+
+/** Throws when the transactions of one block take more than it may; `share` (0 to 1) is the part of the limits that counts. */
+export function requireWork(work: SignatureWork, { blockCost }: Pick<Spec['limits'], 'blockCost'>, share = 1): void {
+  const { blockKeys, blockHashedBytes } = fixedLimits
+  if (work.cost > share * blockCost) {
+    throw new RuleError('block-signature-cost', `${work.cost}, at most ${share * blockCost}`)
+  }
+  if (work.keys > share * blockKeys || work.hashedBytes > share * blockHashedBytes) {
+    const most = `at most ${share * blockKeys} and ${share * blockHashedBytes}`
+    throw new RuleError('block-signature-work', `${work.keys} keys, ${work.hashedBytes} bytes to hash; ${most}`)
+  }
+}
