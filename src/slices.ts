@@ -3,6 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 
 /** Longest the event loop is held by work that can be divided, in milliseconds. */
 const slice = 4
+/** Steps of many short pieces of work between two looks at the clock. */
+const stepsPerLook = 32
 
 /** When divided work began in this turn of the event loop; undefined where none has. */
 let begun: number | undefined
@@ -31,6 +33,15 @@ export class Turns {
   /** Resolves when the others had their turn. */
   async next(): Promise<void> {
     await nextTurn()
+  }
+
+  /** Runs through steps to their end and returns what they return. */
+  async run<T>(steps: Iterator<unknown, T>): Promise<T> {
+    for (let taken = 1; ; taken++) {
+      const step = steps.next()
+      if (step.done === true) return step.value
+      if (taken % stepsPerLook === 0 && this.over) await this.next()
+    }
   }
 }
 

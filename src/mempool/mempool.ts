@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { Restoration } from '../chain/change.js'
 import type { BlockEvent, Chain, ChainChange, ChainFollower } from '../chain/chain.js'
+import { BlockBudget } from '../consensus/block-budget.js'
 import {
   checkTransaction,
   coinSteps,
@@ -12,6 +13,7 @@ import {
 import { LeftBranches } from '../chain/left-branches.js'
 import { StateOverlay } from '../consensus/ledger.js'
 import { transactionSanitySteps } from '../consensus/sanity.js'
+import { programWork } from '../consensus/signature-work.js'
 import type { ParsedOperation } from '../did/operation.js'
 import { SignatureCache } from '../crypto/signature-cache.js'
 import { runChecks, type Verifier } from '../crypto/verifier.js'
@@ -22,12 +24,13 @@ import type { Hash } from '../primitives/hash.js'
 import { headerSize } from '../primitives/header.js'
 import { txType } from '../primitives/payload.js'
 import type { SignatureCheck } from '../primitives/signature.js'
+import type { Steps } from '../primitives/steps.js'
 import { paramsAt } from '../primitives/spec.js'
-import { finish } from '../primitives/steps.js'
 import { type Outpoint, Transaction } from '../primitives/transaction.js'
 import { eachInSlices, runInSlices } from '../slices.js'
 import type { Overlay } from '../storage/database.js'
 import { keys, values } from '../storage/schema.js'
+import { ChainCoins } from './chain-coins.js'
 import { PoolChecks } from './checks.js'
 import { type PoolEntry, PoolGraph } from './graph.js'
 import { policy, type PoolLimits } from './policy.js'
@@ -165,11 +168,12 @@ export class Mempool implements ChainFollower {
    * RuleError that says why not.
    */
   async accept(bytes: Uint8Array, options: { local: boolean }): Promise<Transaction> {
+    this.#refuseLarge(bytes)
     const transaction = await runInSlices(Transaction.keptSteps(bytes))
     if (transaction.isCoinbase) throw new RuleError('pool-coinbase')
     this.#refuseKnown(transaction)
     await runInSlices(transactionSanitySteps(transaction, this.#chain.sanity))
-    this.#refuseUnmineable(transaction)
+    this.#refuseDear(transaction)
     const arrival = this.#options.clock.now()
     let written: Promise<void> | undefined
     const entry = await this.#admit(transaction, arrival, {
@@ -219,16 +223,17 @@ export class Mempool implements ChainFollower {
     await this.#store.flushed()
   }
 
-  stage(overlay: Overlay, { reorganised, connected, disconnected }: ChainChange): void {
+  async stage(overlay: Overlay, { reorganised, connected, disconnected }: ChainChange): Promise<void> {
     // Of a reorganisation no row changes here: afterwards all of them are looked at, and those of the branch that was left.
     if (this.#restoring || reorganised) return
     const returning = returned(disconnected, connected)
     const arrival = this.#options.clock.now()
     for (const { hash, bytes } of returning) overlay.put(keys.pool(hash), values.pool.encode({ arrival, bytes }))
-    for (const { hash } of transactionsOf(connected)) {
+    // What comes in between leaves no row behind: of what is being mined none is written any more.
+    await eachInSlices(transactionsOf(connected), ({ hash }) => {
       const pooled = this.#graph.get(hash) !== undefined || this.#reevaluation.has(hash)
       this.#store.mining(hash, { pooled }, overlay)
-    }
+    })
   }
 
   /** Resolves when nothing is in the pool any more that cannot be; what may be is looked at again while the chain goes on. */
@@ -270,7 +275,7 @@ export class Mempool implements ChainFollower {
     const { reorganised, connected, disconnected } = change
     this.#reevaluation.changed()
     if (!reorganised) {
-      for (const { block } of connected) await eachInSlices(block?.transactions.slice(1) ?? [], (tx) => this.#mined(tx))
+      for (const tx of transactionsOf(connected)) await runInSlices(this.#minedSteps(tx))
       this.#store.mined()
     }
     if (reorganised || disconnected.length > 0 || this.#rulesChanged()) {
@@ -294,13 +299,14 @@ export class Mempool implements ChainFollower {
   }
 
   /** A transaction was mined: it goes, and with it what spends the same. */
-  #mined(transaction: Transaction): void {
+  *#minedSteps(transaction: Transaction): Steps {
     this.#reevaluation.remove(transaction.hash)
     const entry = this.#graph.get(transaction.hash)
     if (entry !== undefined) this.#graph.remove(entry)
     for (const input of transaction.inputs) {
       const rival = this.#graph.spender(input)
       if (rival !== undefined) this.#drop([rival], `an input was spent by ${transaction.txid}, which was mined`)
+      yield
     }
   }
 
@@ -349,14 +355,14 @@ export class Mempool implements ChainFollower {
     options: { caughtUp?(): Promise<void>; added?(): void } = {},
   ): Promise<PoolEntry> {
     const verified = new SignatureCache()
-    if (options.caughtUp !== undefined) await options.caughtUp()
+    const coins = new ChainCoins(this.#chain)
     // The owner of the coins pays for what follows: no document is read before the programs are verified.
-    await this.#verifyNew(this.#evaluateCoins(transaction), verified)
+    await this.#verifyNew(await this.#evaluateCoins(transaction, coins, options), verified)
     const operation = await runInSlices(readOperationSteps(transaction, this.#context))
-    if (operation !== undefined) await this.#readAhead(transaction, operation)
+    if (operation !== undefined) await this.#readAhead(transaction, operation, coins)
     for (;;) {
       if (options.caughtUp !== undefined) await options.caughtUp()
-      const { connected, replaced } = this.#evaluate(transaction, operation)
+      const { connected, replaced } = this.#evaluate(transaction, operation, coins)
       // Pool and chain may move while signatures are verified, so everything else is looked at once more.
       if (await this.#verifyNew(connected.checks, verified)) continue
       this.#drop(
@@ -382,10 +388,18 @@ export class Mempool implements ChainFollower {
     return true
   }
 
-  /** A block could hold it, but no template would. */
-  #refuseUnmineable({ bytes }: Transaction): void {
+  /** Reading it would take long, or no template would have room for it. */
+  #refuseLarge({ length }: Uint8Array): void {
     const room = this.#chain.spec.limits.blockSize - headerSize - 4 - this.#limits.coinbaseRoom
-    if (bytes.length > room) throw new RuleError('pool-size', `${bytes.length} bytes, at most ${room} fit in a block`)
+    const most = Math.min(room, this.#limits.transactionSize)
+    if (length > most) throw new RuleError('pool-size', `${length} bytes, at most ${most}`)
+  }
+
+  /** Verifying it would take long. Credentials count where they are known: one document has no more than 256. */
+  #refuseDear(transaction: Transaction): void {
+    const { cost } = programWork(transaction)
+    const most = this.#limits.signatureCost
+    if (cost > most) throw new RuleError('pool-signature-cost', `cost ${cost}, at most ${most}`)
   }
 
   #refuseKnown({ hash, txid }: Transaction): void {
@@ -399,12 +413,12 @@ export class Mempool implements ChainFollower {
   }
 
   /** Tries a transaction on top of chain and pool without changing either. */
-  #evaluate(transaction: Transaction, operation: ParsedOperation | undefined): Evaluation {
+  #evaluate(transaction: Transaction, operation: ParsedOperation | undefined, coins: ChainCoins): Evaluation {
     this.#refuseKnown(transaction)
     const replaced = replacedBy(this.#graph, transaction)
     const gone = new Set(replaced)
-    const view = new PoolView(this.#chain, this.#graph, gone)
-    const connected = checkTransaction(transaction, new StateOverlay(view), this.#context, operation)
+    const view = new PoolView(this.#chain, this.#graph, gone, coins)
+    const connected = this.#connect(transaction, view, operation)
     const ancestors = this.#graph.ancestors(transaction, connected.did?.id, gone)
     if (ancestors.length > this.#limits.ancestors)
       throw new RuleError('pool-ancestors', `${ancestors.length} ancestors`)
@@ -413,26 +427,53 @@ export class Mempool implements ChainFollower {
     return { connected, replaced }
   }
 
-  /** Reads in slices the documents that {@link #evaluate} needs at once; the cache of the chain keeps them. */
-  async #readAhead(transaction: Transaction, operation: ParsedOperation): Promise<void> {
-    const view = new PoolView(this.#chain, this.#graph, new Set(replacedBy(this.#graph, transaction)))
+  /** Connects it to a view, with no more documents than one transaction may need here. */
+  #connect(transaction: Transaction, view: PoolView, operation: ParsedOperation | undefined): ConnectedTransaction {
     try {
-      await runInSlices(transactionSteps(transaction, new StateOverlay(view), this.#context, operation))
+      return checkTransaction(transaction, new StateOverlay(view), this.#documentContext, operation)
+    } catch (error) {
+      if (!(error instanceof RuleError && error.code === 'block-issuer-documents')) throw error
+      throw new RuleError('pool-documents', error.message)
+    }
+  }
+
+  /** Reads in slices the documents that {@link #evaluate} needs at once; the cache of the chain keeps them. */
+  async #readAhead(transaction: Transaction, operation: ParsedOperation, coins: ChainCoins): Promise<void> {
+    const view = new PoolView(this.#chain, this.#graph, new Set(replacedBy(this.#graph, transaction)), coins)
+    try {
+      await runInSlices(transactionSteps(transaction, new StateOverlay(view), this.#documentContext, operation))
     } catch {
       // The chain may move meanwhile, so nothing of this counts: the evaluation finds what is wrong.
     }
   }
 
   /** The checks of a transaction's programs, once its coins are there and pay for it. */
-  #evaluateCoins(transaction: Transaction): readonly SignatureCheck[] {
-    this.#refuseKnown(transaction)
-    const gone = new Set(replacedBy(this.#graph, transaction))
-    return finish(coinSteps(transaction, new PoolView(this.#chain, this.#graph, gone), this.#context)).checks
+  async #evaluateCoins(
+    transaction: Transaction,
+    coins: ChainCoins,
+    options: { caughtUp?(): Promise<void> },
+  ): Promise<readonly SignatureCheck[]> {
+    for (;;) {
+      if (options.caughtUp !== undefined) await options.caughtUp()
+      const { tip } = this.#chain
+      this.#refuseKnown(transaction)
+      const view = new PoolView(this.#chain, this.#graph, new Set(replacedBy(this.#graph, transaction)), coins)
+      try {
+        return (await runInSlices(coinSteps(transaction, view, this.#context))).checks
+      } catch (error) {
+        // What a block moves from the pool to the chain, or back, may be in neither for a while.
+        if (this.#chain.tip === tip) throw error
+      }
+    }
   }
 
   /** Where a block that is to come would connect. */
   get #context(): ConnectContext {
     return { ...this.#chain.sanity, height: this.#chain.tip.header.height + 1 }
+  }
+
+  get #documentContext(): ConnectContext {
+    return { ...this.#context, budget: new BlockBudget(this.#chain.spec.limits, this.#limits.documentShare) }
   }
 
   #makeRoom(): void {
@@ -479,6 +520,7 @@ function transactionsOf(blocks: readonly BlockEvent[]): Transaction[] {
 
 /** Transactions of disconnected blocks, oldest first, that no connected block brought back. */
 function returned(disconnected: readonly BlockEvent[], connected: readonly BlockEvent[]): Transaction[] {
+  if (disconnected.length === 0) return []
   const mined = new Set(transactionsOf(connected).map(({ hash }) => mapKey(hash)))
   return transactionsOf([...disconnected].reverse()).filter(({ hash }) => !mined.has(mapKey(hash)))
 }

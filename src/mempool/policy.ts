@@ -1,5 +1,11 @@
 /** What the pool holds: policy, not consensus. Another node may choose otherwise. */
 export const policy = {
+  /** Bytes of one transaction: a DID operation with the largest payload is shorter, and reading longer ones takes long. */
+  transactionSize: 200_000,
+  /** Signature cost of one transaction. */
+  signatureCost: 500,
+  /** Part of the documents that a block may make a node read, for one transaction: 1 MiB, of at most 62 issuers. */
+  documentShare: 1 / 16,
   /** Bytes of all pooled transactions. */
   poolSize: 20_000_000,
   /** What an eviction leaves, so that not every newcomer to a full pool starts one. */

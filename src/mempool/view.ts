@@ -6,32 +6,38 @@ import { displayHash } from '../primitives/bytes.js'
 import type { Outpoint } from '../primitives/transaction.js'
 import { outputValueOf } from '../primitives/transaction-parts.js'
 import { keys, values } from '../storage/schema.js'
+import { ChainCoins } from './chain-coins.js'
 import type { PoolEntry, PoolGraph } from './graph.js'
 
 /** The chain with the pool on top, as the next block would find it. */
 export class PoolView implements StateView {
   readonly #chain: Chain
+  readonly #coins: ChainCoins
   readonly #state: StateView
   readonly #graph: PoolGraph
   readonly #without: ReadonlySet<PoolEntry>
 
-  constructor(chain: Chain, graph: PoolGraph, without: ReadonlySet<PoolEntry>) {
+  /** `coins` remembers those of the chain for other views of the same transaction. */
+  constructor(chain: Chain, graph: PoolGraph, without: ReadonlySet<PoolEntry>, coins = new ChainCoins(chain)) {
     this.#chain = chain
+    this.#coins = coins
     this.#state = chain.state
     this.#graph = graph
     this.#without = without
   }
 
   coin(outpoint: Outpoint): Coin | undefined {
-    const name = `${displayHash(outpoint.txid)}:${outpoint.index}`
     const spender = this.#graph.spender(outpoint)
     if (spender !== undefined && !this.#without.has(spender)) {
-      throw new RuleError('tx-double-spend', `${name} is spent by ${spender.transaction.txid}, which is in the pool`)
+      throw new RuleError(
+        'tx-double-spend',
+        `${nameOf(outpoint)} is spent by ${spender.transaction.txid}, which is in the pool`,
+      )
     }
     const pooled = this.#graph.coin(outpoint, this.#chain.tip.header.height + 1)
-    const coin = pooled ?? this.#state.coin(outpoint)
+    const coin = pooled ?? this.#coins.coin(outpoint)
     if (coin === undefined && this.#wasSpent(outpoint)) {
-      throw new RuleError('tx-double-spend', `${name} was spent on the chain`)
+      throw new RuleError('tx-double-spend', `${nameOf(outpoint)} was spent on the chain`)
     }
     return coin
   }
@@ -53,4 +59,8 @@ export class PoolView implements StateView {
     const row = this.#chain.database.get(keys.transaction(height, position))
     return row !== undefined && (outputValueOf(row, index) ?? 0n) > 0n
   }
+}
+
+function nameOf({ txid, index }: Outpoint): string {
+  return `${displayHash(txid)}:${index}`
 }

@@ -1,7 +1,7 @@
 import type { Chain } from '../chain/chain.js'
 import type { KnownHeader } from '../chain/headers.js'
 import { BlockBudget } from '../consensus/block-budget.js'
-import { checkTransaction, type ConnectableTransaction } from '../consensus/connect.js'
+import { type ConnectableTransaction, transactionSteps } from '../consensus/connect.js'
 import { StateOverlay } from '../consensus/ledger.js'
 import { RuleError } from '../errors.js'
 import type { PoolEntry } from '../mempool/graph.js'
@@ -13,6 +13,7 @@ import { type Hash, zeroHash } from '../primitives/hash.js'
 import { headerSize } from '../primitives/header.js'
 import { MerkleTree } from '../primitives/merkle.js'
 import type { SignatureCheck } from '../primitives/signature.js'
+import type { Steps } from '../primitives/steps.js'
 import type { Transaction } from '../primitives/transaction.js'
 import { Turns } from '../slices.js'
 
@@ -103,7 +104,7 @@ async function walkPool(chain: Chain, pool: Mempool, options: WalkOptions): Prom
       leftOut.add(entry)
       continue
     }
-    const tried = tryTransaction(transaction, state, context)
+    const tried = await tryTransaction(transactionSteps(transaction, state, context), turns)
     if (tried instanceof RuleError && tried.code === 'block-issuer-documents') {
       leftOut.add(entry)
       continue
@@ -129,13 +130,12 @@ async function walkPool(chain: Chain, pool: Mempool, options: WalkOptions): Prom
   return { transactions, fees, witnessRoot: witness.root, assumed, refused }
 }
 
-function tryTransaction(
-  transaction: Transaction,
-  state: StateOverlay,
-  context: Parameters<typeof checkTransaction>[2],
-): ConnectableTransaction | RuleError {
+async function tryTransaction(
+  steps: Steps<ConnectableTransaction>,
+  turns: Turns,
+): Promise<ConnectableTransaction | RuleError> {
   try {
-    return checkTransaction(transaction, state, context)
+    return await turns.run(steps)
   } catch (error) {
     if (error instanceof RuleError) return error
     throw error

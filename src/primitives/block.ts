@@ -75,7 +75,10 @@ function* readBlockSteps(reader: Reader): Steps<Block> {
   if (count > maxBlockTransactions) {
     throw new RuleError('block-transaction-count', `${count}, at most ${maxBlockTransactions}`)
   }
-  const transactions = yield* reader.itemSteps(count, leastTransaction, () => Transaction.readSteps(reader))
+  const transactions = yield* reader.itemSteps(count, leastTransaction, function* () {
+    yield
+    return yield* Transaction.readSteps(reader)
+  })
   return new Block(header, auxPow, transactions)
 }
 

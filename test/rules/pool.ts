@@ -1,6 +1,6 @@
 import { RuleError } from '../../src/errors.js'
 import { policy } from '../../src/mempool/policy.js'
-import { coinbaseOf, craft, genesisCoin, outputOf } from '../support/blocks.js'
+import { coinbaseOf, craft, craftBlock, genesisCoin, outputOf } from '../support/blocks.js'
 import { oneValidator } from '../support/chain.js'
 import { holder } from '../support/did.js'
 import type { SpecOverrides } from '../support/spec.js'
@@ -36,6 +36,19 @@ const operation =
     return last
   }
 
+const create: Build = (chain) => {
+  const ada = holder()
+  return chain.carry(ada.create(), ada.did)
+}
+
+/** The update of a document that is on the chain, which has to be read. */
+const updateOfMined: Build = async (chain) => {
+  const ada = holder()
+  const created = await chain.carry(ada.create(), ada.did)
+  await chain.accept(craftBlock(chain.chain, { transactions: [created] }))
+  return chain.carry(ada.update(created.txid), ada.did)
+}
+
 /** A pool with room for two, in which person 11 paid 5000; person 10 pays `fee`, person 20 pays 4000. */
 const third =
   (fee: bigint): Build =>
@@ -50,6 +63,14 @@ const third =
     const second = craft(spec, [outputOf(first)], [{ to: 21, value: 2n * rich - 9000n }], [20])
     await mempool.accept(second.bytes, { local: false })
     return pay(0, fee)
+  }
+
+/** A payment of the genesis coins of some persons. */
+const signers =
+  (...persons: (10 | 11)[]): Build =>
+  ({ spec, chain }) => {
+    const coins = persons.map((person) => genesisCoin(chain, person === 10 ? 0 : 1))
+    return craft(spec, coins, [{ to: 30, value: rich - 1000n }], persons)
   }
 
 /** A payment for which a block of this node was refused, or another one was. */
@@ -83,6 +104,9 @@ export const poolRules: RuleRow[] = [
     ({ chain }) => coinbaseOf(chain),
   ),
   row('pool-size', record(largest), record(largest + 1), smallBlocks),
+  row('pool-size', record(policy.transactionSize), record(policy.transactionSize + 1)),
+  row('pool-signature-cost', signers(10), signers(10, 11), {}, { signatureCost: 1 }),
+  row('pool-documents', create, updateOfMined, {}, { documentShare: 2 ** -24 }),
   row('pool-full', third(4001n), third(3999n), {}, { poolSize: 600, poolSizeAfterEviction: 500 }),
   row('pool-ancestors', chained(25), chained(26)),
   row('pool-did-pending', operation(7), operation(8)),

@@ -61,16 +61,17 @@ const paying = (...outputs: CraftedOutput[]): Build => {
   return ({ spec, chain }) => craft(spec, [genesisCoin(chain)], outputs, [10])
 }
 
-/** A record that makes the whole transaction `size` bytes. */
 /** A record of exactly so many bytes. */
 export const record = (size: number): Build => {
   return ({ spec, chain }) => {
     const build = (length: number) => {
       const payload = { type: 3, recordType: '', content: new Uint8Array(length) } as const
-      const outputs = [{ to: 30, value: rich - 20_000n }]
+      const outputs = [{ to: 30, value: rich - BigInt(size) }]
       return craft(spec, [genesisCoin(chain)], outputs, [10], { payload })
     }
-    return build(size - (build(1000).bytes.length - 1000))
+    // A count before the content takes the more bytes the longer that is.
+    const around = (length: number) => build(length).bytes.length - length
+    return build(size - around(size - 100))
   }
 }
 

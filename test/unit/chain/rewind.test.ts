@@ -91,6 +91,7 @@ describe('taking a chain back', () => {
     expect(staged).toEqual([3])
     expect(changes[0]?.disconnected.map(({ header }) => header.height)).toEqual([3, 2, 1])
     expect(changes[0]?.connected).toEqual([])
+    await test.mempool.settled()
     expect([...test.mempool.entries()].map(({ transaction }) => transaction.txid)).toEqual([txid])
     await test.close()
   })

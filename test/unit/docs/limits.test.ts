@@ -18,6 +18,7 @@ const noLimits = new Set([
   'chain/assumed-confirms.ts state.verified',
   'chain/assumed-confirms.ts state.wrong',
   'chain/block-file.ts lengthsSize',
+  'consensus/signature-work.ts noWork',
   'storage/secret-file.ts secretSize',
   'chain/block-file.ts checksumSize',
   'serving.ts defaultPortBase',
