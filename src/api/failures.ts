@@ -1,6 +1,9 @@
 import type { Log } from '../env.js'
 import { codes, RuleError, UserError } from '../errors.js'
 
+/** Seconds after which a client that was refused as `busy` should ask again. */
+export const retryAfter = 2
+
 /**
  * The RuleError that tells a client about whatever was thrown. What is nobody's fault but ours is logged with its stack and
  * becomes `internal`, which says nothing about it.

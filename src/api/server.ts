@@ -10,7 +10,7 @@ import { AnswerGate } from './answer-gate.js'
 import { BodyBudget } from './body-budget.js'
 import type { ApiContext } from './context.js'
 import { countAnswers } from './count-answers.js'
-import { parserFailure, ruleErrorOf, statusOf } from './failures.js'
+import { parserFailure, retryAfter, ruleErrorOf, statusOf } from './failures.js'
 import { Flights } from './flight.js'
 import { type ApiLimits, apiLimits } from './limits.js'
 import { Listeners } from './listeners.js'
@@ -20,9 +20,6 @@ import { plainRoutes, registerPlainRoutes } from './plain-routes.js'
 import { registerRest } from './rest/plugin.js'
 import { restPrefix, restRoutes } from './rest/routes.js'
 import { registerRpc, rpcPaths } from './rpc/plugin.js'
-
-/** Seconds after which a client that was refused as `busy` should ask again. */
-const retryAfter = 2
 
 export interface ApiServerOptions {
   /** `rest` serves REST and JSON-RPC on one port, `rpc` JSON-RPC alone. */

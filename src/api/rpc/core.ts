@@ -120,6 +120,7 @@ export class RpcCore {
     } catch (error) {
       const failure = ruleErrorOf(error, this.#log)
       this.#count(call.method, codes[failure.code].rpc, began)
+      if (failure.code === 'busy') caller.refusedBusy?.()
       return id === undefined ? undefined : rpcFailure(id, failure)
     }
   }

@@ -24,6 +24,8 @@ export interface RpcCaller {
   readonly strangerRefusal: string | undefined
   /** Who waits for the answer. */
   readonly client: AnswerClient
+  /** Called for each request that is refused as `busy`, in time for what a carrier says beside the answer. */
+  refusedBusy?(): void
   /** Where events can be sent; only a connection that stays has it. */
   readonly subscriber?: Subscriber
 }

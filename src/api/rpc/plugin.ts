@@ -3,6 +3,7 @@ import type { Access, AccessRequest } from '../access.js'
 import { jsonType } from '../answer.js'
 import { type BodyBudget, countBodies, readBodies } from '../body-budget.js'
 import type { ApiContext } from '../context.js'
+import { retryAfter } from '../failures.js'
 import type { AnswerClient, Flights } from '../flight.js'
 import { clientOf } from '../http-client.js'
 import type { ApiLimits } from '../limits.js'
@@ -72,6 +73,11 @@ class HttpCaller implements RpcCaller {
 
   get strangerRefusal(): string | undefined {
     return this.#access.strangerRefusal(this.#asked)
+  }
+
+  /** The status stays 200, as of every answer of a method. Of a batch, what is refused after its beginning comes too late. */
+  refusedBusy(): void {
+    if (!this.#reply.raw.headersSent) this.#reply.header('retry-after', retryAfter)
   }
 
   get #asked(): AccessRequest {

@@ -2,8 +2,10 @@ import { connect, type Socket } from 'node:net'
 import { request as httpRequest } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
+import { AnswerGate } from '../../../src/api/answer-gate.js'
 import type { ApiContext } from '../../../src/api/context.js'
-import type { ApiLimits } from '../../../src/api/limits.js'
+import { Flights } from '../../../src/api/flight.js'
+import { type ApiLimits, apiLimits } from '../../../src/api/limits.js'
 import type { ApiServer, ApiServerOptions } from '../../../src/api/server.js'
 import { crossSiteRefusal, isLoopback } from '../../../src/api/origin.js'
 import { RuleError, UserError } from '../../../src/errors.js'
@@ -227,6 +229,37 @@ describe('amounts', () => {
     await expect.poll(send).toEqual([400, envelope(43001)])
     for (let i = 0; i < 5; i++) expect((await send())[0]).toBe(400)
     expect(node.mempool.size).toBe(0)
+  })
+
+  test('large answers beyond what may wait are refused with the seconds until another try', async () => {
+    const limits = { ...apiLimits, answersPatience: 1 }
+    const gate = new AnswerGate(limits)
+    const { port } = await start({}, {}, { flights: new Flights(gate) })
+    const ends = new AbortController()
+    opened.push({ close: () => ends.abort() })
+    const holder = { share: 'other', slow: false, evict: () => {} }
+    const takeAll = (places: number, search?: number) =>
+      Promise.all(Array.from({ length: places }, () => gate.enter(holder, ends.signal, search)))
+    const taken = [...(await takeAll(limits.answers / limits.answerPlace)), ...(await takeAll(1, limits.searches))]
+
+    const rest = await ask(port, '/api/v1/transactionpool')
+    expect([rest.status, rest.body]).toEqual([503, envelope(45002)])
+    expect(rest.headers['retry-after']).toMatch(/^[1-9]\d*$/)
+    const query = '{"id":7,"method":"query","params":{"service":"Hub"}}'
+    for (const method of ['{"id":7,"method":"getrawmempool"}', query, `[${query}]`]) {
+      const answer = await ask(port, '/rpc', { method: 'POST', body: method })
+      expect([answer.body].flat()).toEqual([{ ...rpcError(-32005), id: 7 }])
+      expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/)
+    }
+
+    for (const release of taken) release()
+    const served = [
+      await ask(port, '/api/v1/transactionpool'),
+      await ask(port, '/rpc', { method: 'POST', body: query }),
+      await ask(port, '/rpc', { method: 'POST', body: '{"id":7,"method":"unknown"}' }),
+    ]
+    expect(served.map(({ status }) => status)).toEqual([200, 200, 200])
+    expect(served.map(({ headers }) => headers['retry-after'])).toEqual([undefined, undefined, undefined])
   })
 
   test('requests beyond the rate are refused in each envelope', async () => {
