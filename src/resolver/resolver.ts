@@ -12,10 +12,11 @@ import { Header } from '../primitives/header.js'
 import { type DidOperation, type DidOperationJson, operationJson } from '../primitives/operation.js'
 import { payloadOf } from '../primitives/transaction-parts.js'
 import { damaged, type Database } from '../storage/database.js'
-import { type DidOperationRow, keys, rangeOf, table, values } from '../storage/schema.js'
+import { keys, type TipRow, values } from '../storage/schema.js'
 import { didHead } from '../storage/state.js'
 import { ResolverAnswer } from './answer.js'
 import { ByteCache } from './byte-cache.js'
+import { DidHistory } from './history.js'
 import { didOf, existingKey, identifierOf } from './identifier.js'
 import { DocumentSearch, type FoundDocuments, foundJson, type QueryLimits, readQuery } from './query.js'
 
@@ -23,8 +24,6 @@ import { DocumentSearch, type FoundDocuments, foundJson, type QueryLimits, readQ
 export const resolverCacheBytes = 16 * 1024 * 1024
 /** Times an answer is read again because a block came in between. */
 const maxAttempts = 20
-/** Transactions read at once. */
-const transactionsAtOnce = 64
 
 /** Whether a peer has proved a tip that the node does not have, or may have one while no peer was reached. */
 export interface SyncStatus {
@@ -61,7 +60,9 @@ interface Known {
   readonly deactivated: boolean
   /** Unix seconds; of no meaning once deactivated. */
   readonly expiresAt: number
-  /** Newest first. */
+  /** Its operations. */
+  readonly count: number
+  /** The last one. */
   readonly transactions: readonly ResolvedTransaction[]
   /** The answer as it was last given; it stays right until the status becomes another. */
   answer?: ResolverAnswer
@@ -92,11 +93,26 @@ export class Resolver {
     const identifier = identifierOf(did)
     this.#refuseBehind()
     const full = didOf(identifier)
-    const known = all ? await this.#history(identifier, full) : await this.#last(identifier, full)
+    if (all) return this.#whole(did, full)
+    const known = await this.#last(identifier, full)
     if (known === undefined) return { did: full, status: 3 }
     const status = this.#status(known)
     if (known.answer?.status !== status) known.answer = new ResolverAnswer(full, status, known.transactions)
     return known.answer
+  }
+
+  /** Every operation of a DID, to be read a few at a time; undefined where it does not exist. Refuses what {@link resolve} does. */
+  async history(did: string): Promise<DidHistory | undefined> {
+    const identifier = identifierOf(did)
+    this.#refuseBehind()
+    const full = didOf(identifier)
+    const key = existingKey(identifier)
+    if (key === undefined) return undefined
+    const { known, at } = await this.#consistent(() => this.#readLast(key, full))
+    if (known === undefined) return undefined
+    const block = values.tip.decode(at)
+    const read = (start: number, end: number) => this.#page(key, full, block, start, end)
+    return new DidHistory({ did: full, status: this.#status(known), count: known.count, read })
   }
 
   /**
@@ -164,53 +180,64 @@ export class Resolver {
   async #readLast(key: ProgramHash, did: string): Promise<Known | undefined> {
     const head = didHead(this.#database, key)
     if (head === undefined) return undefined
-    const row = this.#database.get(keys.didOperation(key, head.operationCount - 1))
-    const [last] = await this.#operations([values.didOperation.decode(present(row, 'the last operation'))], did)
+    const count = head.operationCount
+    const [last] = await this.#operations(key, did, count - 1, count)
     const { resolved, operation } = present(last, 'the last operation')
     const deactivated = head.status === 'deactivated'
-    return { deactivated, expiresAt: deactivated ? 0 : expiryOf(operation), transactions: [resolved] }
+    return { deactivated, expiresAt: deactivated ? 0 : expiryOf(operation), count, transactions: [resolved] }
   }
 
-  /** Every operation: one range of rows, then their transactions. */
-  async #history(identifier: string, did: string): Promise<Known | undefined> {
-    const key = existingKey(identifier)
-    if (key === undefined) return undefined
-    const { known } = await this.#consistent(async () => {
-      const head = didHead(this.#database, key)
-      if (head === undefined) return undefined
-      const rows = await this.#database.rows(rangeOf(table.didOperation, key), { reverse: true })
-      const operations = await this.#operations(
-        rows.map(([, value]) => values.didOperation.decode(value)),
-        did,
-      )
-      const document = operations[rows.length - 1 - head.documentSequence]
-      return {
-        deactivated: head.status === 'deactivated',
-        expiresAt: expiryOf(present(document, 'the last document').operation),
-        transactions: operations.map(({ resolved }) => resolved),
+  /** The whole history at once. */
+  async #whole(did: string, full: string): Promise<ResolveResult> {
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const history = await this.history(did)
+      if (history === undefined) return { did: full, status: 3 }
+      const transactions: ResolvedTransaction[] = []
+      try {
+        for await (const page of history.pages()) transactions.push(...page)
+        return new ResolverAnswer(full, history.status, transactions)
+      } catch (error) {
+        if (!(error instanceof RuleError && error.code === 'busy')) throw error
       }
+    }
+    throw new RuleError('busy', 'blocks arrive faster than this DID can be read; try again')
+  }
+
+  /** A part of the history that a DID had on a block, newest first; undefined unless that is on the active chain. */
+  async #page(
+    key: ProgramHash,
+    did: string,
+    block: TipRow,
+    start: number,
+    end: number,
+  ): Promise<ResolvedTransaction[] | undefined> {
+    const { known } = await this.#consistent(async () => {
+      const active = this.#database.get(keys.active(block.height))
+      // What an active block brought stays as it is, whatever comes above it.
+      if (active === undefined || !equalBytes(active, block.hash)) return undefined
+      const operations = await this.#operations(key, did, start, end)
+      return operations.map(({ resolved }) => resolved)
     })
     return known
   }
 
-  /** What the given rows point at, in their order. */
-  async #operations(rows: readonly DidOperationRow[], did: string): Promise<ReadOperation[]> {
-    const read: ReadOperation[] = []
-    for (let start = 0; start < rows.length; start += transactionsAtOnce) {
-      const some = rows.slice(start, start + transactionsAtOnce)
-      const wanted = some.map(({ height, index }) => keys.transaction(height, index))
-      // One read at a time is cheaper on this thread; many belong on those of the database.
-      const found =
-        some.length === 1 ? wanted.map((key) => this.#database.get(key)) : await this.#database.getMany(wanted)
-      some.forEach(({ height, txid }, i) => {
-        const payload = payloadOf(present(found[i], 'the transaction of an operation'))
-        if (payload.type !== 10) throw new InvariantError(`an operation of ${did} is in no DID transaction`)
-        const { operation } = payload
-        const timestamp = formatDate(this.#timeOf(height))
-        read.push({ operation, resolved: { txid: displayHash(txid), timestamp, operation: shown(operation, did) } })
-      })
-    }
-    return read
+  /** The operations of a DID from number `start` on, before number `end`, newest first. */
+  async #operations(key: ProgramHash, did: string, start: number, end: number): Promise<ReadOperation[]> {
+    const rows = Array.from({ length: end - start }, (_, i) => {
+      const row = this.#database.get(keys.didOperation(key, end - 1 - i))
+      return values.didOperation.decode(present(row, 'an operation'))
+    })
+    const wanted = rows.map(({ height, index }) => keys.transaction(height, index))
+    // One read at a time is cheaper on this thread; many belong on those of the database.
+    const found =
+      wanted.length === 1 ? wanted.map((one) => this.#database.get(one)) : await this.#database.getMany(wanted)
+    return rows.map(({ height, txid }, i) => {
+      const payload = payloadOf(present(found[i], 'the transaction of an operation'))
+      if (payload.type !== 10) throw new InvariantError(`an operation of ${did} is in no DID transaction`)
+      const { operation } = payload
+      const timestamp = formatDate(this.#timeOf(height))
+      return { operation, resolved: { txid: displayHash(txid), timestamp, operation: shown(operation, did) } }
+    })
   }
 
   /** Unix seconds of the active block at a height. */

@@ -190,7 +190,9 @@ export const requestRules: RuleRow[] = [
   }),
   {
     ...overWire('internal', resolve, resolve, {
-      context: { resolver: { resolve: () => Promise.reject(new Error('unforeseen')), queryJson: never } },
+      context: {
+        resolver: { resolve: () => Promise.reject(new Error('unforeseen')), history: never, queryJson: never },
+      },
     }),
     accepts: overWire('internal', resolve, resolve).accepts,
   },

@@ -1,9 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import { RuleError } from '../../errors.js'
-import type { ResolvedTransaction, ResolveResult } from '../../did/resolution.js'
+import type { ResolvedTransaction } from '../../did/resolution.js'
 import { resultJson } from '../../resolver/answer.js'
+import { didOf, identifierOf } from '../../resolver/identifier.js'
 import type { ApiContext } from '../context.js'
-import { chainKey, PartsAnswer, writeText } from '../parts.js'
+import { chainKey, PartsAnswer, type Sink } from '../parts.js'
 import { resolveResult } from '../schemas/did.js'
 import { JsonText, method, type RpcMethod } from './method.js'
 
@@ -17,39 +18,36 @@ export const resolveDid: RpcMethod = method({
   params: Type.Object({ did, all }),
   result: resolveResult,
   listed: false,
+  run: (context, params) => resolve(context, params),
+})
+
+/** The same question under the name that existing clients know, where `all` may be missing. */
+const resolveOldName = {
+  name: 'did_resolveDID',
+  summary:
+    'resolvedid under the name that existing clients know; an array of one object is answered in the shape that they read.',
+  params: Type.Object({ did, all: Type.Optional(Type.Boolean({ ...all, default: false })) }),
+  result: resolveResult,
+  listed: false,
+}
+
+/** Params in an object: the answer of `resolvedid`. */
+const byObject = method({
+  ...resolveOldName,
+  run: (context, params) => resolve(context, { did: params.did, all: params.all ?? false }),
+})
+
+/** Params in an array of one object: the answer in the shape that those clients read. */
+const byArray = method({
+  ...resolveOldName,
   run: (context, params) => {
-    const answer = async () => resultJson(await context.resolver.resolve(params.did, params))
-    return params.all ? history(context, params, false, answer) : answer().then((text) => new JsonText(text))
+    const asked = { did: params.did, all: params.all ?? false }
+    const kind = asked.all ? 'clients history' : 'clients last'
+    // In that shape a deactivated DID takes its history too.
+    return inParts(context, kind, asked.did, () => clientsShape(context, asked))
   },
 })
 
-/** `listed`: the params are an array of one object, which is answered in the shape that existing clients read. */
-const underOldName = (listed: boolean) =>
-  method({
-    name: 'did_resolveDID',
-    summary:
-      'resolvedid under the name that existing clients know; an array of one object is answered in the shape that they read.',
-    params: Type.Object({ did, all: Type.Optional(Type.Boolean({ ...all, default: false })) }),
-    result: resolveResult,
-    listed: false,
-    run: (context, params) => {
-      const asked = { did: params.did, all: params.all ?? false }
-      const answer = async () => {
-        const result = await context.resolver.resolve(asked.did, { all: asked.all })
-        return resultJson(listed ? await inClientsShape(context, result) : result)
-      }
-      // In that shape a deactivated DID takes its history too.
-      return listed || asked.all ? history(context, asked, listed, answer) : answer().then((text) => new JsonText(text))
-    },
-  })
-
-const byObject = underOldName(false)
-const byArray = underOldName(true)
-
-/**
- * The same question under the name that existing clients know, where `all` may be missing. With an object it answers like
- * `resolvedid`; with an array of one object, as those clients send it, in the shape they read.
- */
 export const didResolveDid: RpcMethod = {
   ...byObject,
   run: (context, params, caller) => {
@@ -59,37 +57,87 @@ export const didResolveDid: RpcMethod = {
   },
 }
 
-/** All operations of a DID: no point read, so it waits for its turn among the searches. */
-function history(
+interface Asked {
+  readonly did: string
+  readonly all: boolean
+}
+
+/** What an answer holds, before its operations are read. */
+interface Found {
+  readonly did: string
+  readonly status: 0 | 1 | 2
+  pages(): AsyncIterable<readonly ResolvedTransaction[]> | Iterable<readonly ResolvedTransaction[]>
+}
+
+/** The resolve result: the last operation alone is a point read. */
+function resolve(context: ApiContext, { did, all }: Asked): PartsAnswer | Promise<JsonText> {
+  const { resolver } = context
+  if (all) return inParts(context, 'history', did, () => resolver.history(did))
+  return resolver.resolve(did, { all }).then((result) => new JsonText(resultJson(result)))
+}
+
+/** Operations of a DID, perhaps all: no point read, so the answer waits for its turn among the searches. */
+function inParts(
   { reader }: ApiContext,
-  asked: { readonly did: string; readonly all: boolean },
-  listed: boolean,
-  answer: () => Promise<string>,
+  kind: string,
+  did: string,
+  find: () => Promise<Found | undefined>,
 ): PartsAnswer {
+  // Text that is no DID is refused before anything waits, or is kept as a key.
+  const full = didOf(identifierOf(did))
+  // A second production goes on with what the first one found.
+  let finding: Promise<Found | undefined> | undefined
   return new PartsAnswer({
-    // Of what was checked alone: members that are ignored may be nested too deep for a text.
-    key: chainKey(reader, 'history', JSON.stringify([asked.did, asked.all, listed])),
-    repeatable: false,
+    key: chainKey(reader, kind, full),
+    repeatable: true,
     search: historyMemory,
-    write: async (sink) => writeText(sink, await answer()),
+    write: async (sink) => {
+      const found = await (finding ??= find())
+      if (found === undefined) sink.add(JSON.stringify({ did: full, status: 3 }))
+      else await writeFound(sink, found)
+    },
   })
 }
 
-/** Bytes counted for a history of unknown length. */
+/** Bytes counted for the operations that are read at once. */
 const historyMemory = 16 * 1024 * 1024
+
+/** Writes the text of a resolve result operation by operation. */
+async function writeFound(sink: Sink, found: Found): Promise<void> {
+  const { did, status } = found
+  sink.add(`{"did":${JSON.stringify(did)},"status":${status},"transaction":[`)
+  let separator = ''
+  for await (const page of found.pages()) {
+    for (const transaction of page) {
+      sink.add(separator + JSON.stringify(transaction))
+      separator = ','
+      if (sink.due) await sink.drain()
+    }
+  }
+  sink.add(']}')
+}
 
 /**
  * Those clients look at `expires` themselves and know no status 1; of a deactivated DID they want the deactivation and the
  * last document, nothing else; and keys by their full ids.
  */
-async function inClientsShape({ resolver }: ApiContext, found: ResolveResult): Promise<ResolveResult> {
-  if (found.status === 3) return found
-  const whole = found.status === 2 ? await resolver.resolve(found.did, { all: true }) : found
-  const list = found.status === 2 ? whole.transaction?.slice(0, 2) : found.transaction
+async function clientsShape({ resolver }: ApiContext, { did, all }: Asked): Promise<Found | undefined> {
+  if (!all) {
+    const { status, transaction = [], did: full } = await resolver.resolve(did, { all })
+    if (status === 3) return undefined
+    if (status !== 2) return { did: full, status: 0, pages: () => [transaction.map((tx) => absolute(tx, full))] }
+  }
+  const history = await resolver.history(did)
+  if (history === undefined) return undefined
+  const deactivated = history.status === 2
   return {
-    did: found.did,
-    status: found.status === 1 ? 0 : found.status,
-    transaction: (list ?? []).map((tx) => absolute(tx, found.did)),
+    did: history.did,
+    status: deactivated ? 2 : 0,
+    pages: async function* () {
+      for await (const page of history.pages(deactivated ? 2 : undefined)) {
+        yield page.map((tx) => absolute(tx, history.did))
+      }
+    },
   }
 }
 

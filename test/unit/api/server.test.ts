@@ -189,6 +189,7 @@ describe('amounts', () => {
         begun()
         return never
       },
+      history: () => never,
       queryJson: () => never,
     }
     const { port } = await start({ connections: 2 }, {}, { resolver })
@@ -467,7 +468,11 @@ describe('what nobody foresaw', () => {
     const nodeInfo = () => {
       throw new TypeError('another secret')
     }
-    const { port, node } = await start({}, {}, { resolver: { resolve, queryJson: resolve }, nodeInfo })
+    const { port, node } = await start(
+      {},
+      {},
+      { resolver: { resolve, history: resolve, queryJson: resolve }, nodeInfo },
+    )
     const rest = await ask(port, '/api/v1/node/state')
     expect([rest.status, rest.body]).toEqual([500, envelope(45002)])
     expect(rest.text).not.toContain('secret')

@@ -188,6 +188,7 @@ describe('JSON-RPC over WebSocket', () => {
         now--
         return { did: 'x', status: 3 as const }
       },
+      history: () => Promise.reject(new Error('nobody asks')),
       queryJson: () => Promise.reject(new Error('nobody asks')),
     }
     const { connect: open } = await served({ limits: { wsWaiting: 4 }, context: { resolver } })
@@ -498,6 +499,7 @@ describe('readers that are slow or gone', () => {
     const resolver = {
       resolve: () =>
         new Promise<{ did: string; status: 3 }>((resolve) => (answer = () => resolve({ did: 'x', status: 3 }))),
+      history: () => Promise.reject(new Error('nobody asks')),
       queryJson: () => Promise.reject(new Error('nobody asks')),
     }
     const { connect: open } = await served({ limits: { wsPing: 100, wsWaiting: 2 }, context: { resolver } })

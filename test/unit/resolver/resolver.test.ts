@@ -7,6 +7,7 @@ import { RuleError } from '../../../src/errors.js'
 import type { DidOperation } from '../../../src/primitives/operation.js'
 import type { ResolveResult } from '../../../src/did/resolution.js'
 import { ResolverAnswer, resultJson } from '../../../src/resolver/answer.js'
+import type { DidHistory } from '../../../src/resolver/history.js'
 import { Resolver, type ResolverOptions, type SyncStatus } from '../../../src/resolver/resolver.js'
 import { TestChain } from '../../support/chain.js'
 import { authorizationKey, type Holder, holder, signer, specification } from '../../support/did.js'
@@ -347,6 +348,57 @@ describe('while the chain changes', () => {
     expect(node.chain.tip.header.id).toBe(rival.chain.tip.header.id)
     expect(await resolver.resolve(person.did, { all: false })).toEqual({ did: person.did, status: 3 })
     expect(await resolver.resolve(person.did, { all: true })).toEqual({ did: person.did, status: 3 })
+  })
+})
+
+describe('a history that is read a few operations at a time', () => {
+  const txidsOf = async (history: DidHistory | undefined, most?: number) => {
+    const txids: string[] = []
+    if (history !== undefined) for await (const page of history.pages(most)) txids.push(...page.map(({ txid }) => txid))
+    return txids
+  }
+
+  test('is that of the block it was opened at, whatever comes above, as often as it is read', async () => {
+    const node = await start()
+    const { person, create, update } = await story(node)
+    const resolver = resolverOf(node)
+    const history = await resolver.history(person.did)
+    const later = await node.publish(person.update(update), person.did)
+    expect(await txidsOf(history)).toEqual([update, create])
+    expect(await txidsOf(history, 1)).toEqual([update])
+    expect(await txidsOf(await resolver.history(person.did))).toEqual([later, update, create])
+    expect(history).toMatchObject({ did: person.did, status: 0 })
+    for (const none of [holder().did, 'x']) expect(await resolver.history(none)).toBeUndefined()
+    expect(await codeOf(resolver.history('did:web:x'))).toBe('request-parameter')
+  })
+
+  test('ends when a reorganisation takes that block back; the whole history is read again', async () => {
+    const node = await start()
+    const rival = await start()
+    const person = holder()
+    await node.publish(person.create(), person.did)
+    const blocks = await rival.mine(3)
+    const reorganise = async () => {
+      for (const block of blocks) await node.chain.acceptBlock(block.bytes)
+    }
+    const resolver = resolverOf(node)
+    const history = await resolver.history(person.did)
+    expect(await txidsOf(history)).toHaveLength(1)
+    const opened = resolver.history.bind(resolver)
+    resolver.history = async (did) => {
+      const found = await opened(did)
+      await reorganise()
+      return found
+    }
+    expect(await resolver.resolve(person.did, { all: true })).toEqual({ did: person.did, status: 3 })
+    expect(await codeOf(txidsOf(history))).toBe('busy')
+  })
+
+  test('is refused while the node is catching up', async () => {
+    const node = await start()
+    const { person } = await story(node)
+    const resolver = resolverOf(node, { sync: () => ({ catchingUp: true, height: 2, target: 9 }) })
+    expect(await codeOf(resolver.history(person.did))).toBe('resolver-behind')
   })
 })
 
