@@ -1,4 +1,6 @@
 import type { ChainReader } from '../chain/reader.js'
+import { toHex } from '../primitives/bytes.js'
+import { sha256 } from '../primitives/hash.js'
 
 /** Answers that are no point reads: written in parts, with back-pressure, and made once for all that ask the same. */
 
@@ -32,6 +34,9 @@ export interface PartsAnswerOptions {
   write(sink: Sink): Promise<void>
 }
 
+/** Characters of a key that is kept as it stands. */
+const longestKey = 256
+
 /** A result as JSON text that is not made before the gate lets it in. */
 export class PartsAnswer {
   readonly key: string
@@ -40,7 +45,8 @@ export class PartsAnswer {
   readonly #write: (sink: Sink) => Promise<void>
 
   constructor({ key, repeatable, search, write }: PartsAnswerOptions) {
-    this.key = key
+    // Parameters are part of it, however long they are, and it is kept as long as the answer.
+    this.key = key.length > longestKey ? `sha256 ${toHex(sha256(key))}` : key
     this.repeatable = repeatable
     this.search = search
     this.#write = write

@@ -1,6 +1,7 @@
 import type { DocumentQuery } from '../did/resolution.js'
 import { RuleError } from '../errors.js'
 import { compileCondition, type Matcher } from '../search/compile.js'
+import { refuseLong } from '../search/condition.js'
 import type { Members } from '../search/path.js'
 import { Turns } from '../slices.js'
 import { damaged, type Database } from '../storage/database.js'
@@ -48,6 +49,14 @@ export function refuseAmbiguous(query: object): void {
   if (given.length === 1) return
   const needed = 'exactly one of service, credential and query is needed'
   throw new RuleError('query-invalid', given.length === 0 ? needed : `${needed}, not ${given.join(' and ')}`)
+}
+
+/** Throws `query-invalid` for a condition that is too long, before it is read or kept. */
+export function refuseLongCondition(query: object): void {
+  for (const name of conditions) {
+    const condition = (query as DocumentQuery)[name]
+    if (typeof condition === 'string') refuseLong(condition)
+  }
 }
 
 /** Checks a search and compiles its condition. `query-invalid` or `request-parameter`, with what is wrong. */

@@ -28,7 +28,8 @@ function parse(text: string): unknown {
   }
 }
 
-function refuseLong(text: string): void {
+/** Throws `query-invalid` for text that is longer than a condition may be. */
+export function refuseLong(text: string): void {
   const { bytes } = conditionLimits
   if (text.length <= bytes && Buffer.byteLength(text) <= bytes) return
   throw refusal('', `longer than ${bytes} bytes`)

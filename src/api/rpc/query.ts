@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { defaultDidLimits } from '../../did/operation.js'
-import { queryLimits, refuseAmbiguous } from '../../resolver/query.js'
+import { queryLimits, refuseAmbiguous, refuseLongCondition } from '../../resolver/query.js'
 import { chainKey, PartsAnswer, writeText } from '../parts.js'
 import { queryResult } from '../schemas/did.js'
 import { method, type RpcMethod } from './method.js'
@@ -32,6 +32,7 @@ const byCondition = method({
   listed: false,
   run: ({ resolver, reader }, params) => {
     const { service, credential, query, skip, limit = queryLimits.documentsUnasked } = params
+    refuseLongCondition(params)
     const bytes = Math.min(limit, queryLimits.documents) * longestDocument
     return new PartsAnswer({
       // Of what was checked alone: members that are ignored may be nested too deep for a text.

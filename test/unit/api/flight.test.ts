@@ -106,6 +106,20 @@ describe('an answer under way', () => {
     expect(made).toMatchObject({ begun: 1, pieces: 100 })
   })
 
+  it('is made once for keys of any length that are equal, and keeps none of megabytes', async () => {
+    const flights = new Flights(new AnswerGate(limits))
+    const parameter = 'x'.repeat(4 * 1024 * 1024)
+    const [first, same, other] = ['1', '1', '2'].map((end) => answerOf([end], parameter + end)) as [
+      ReturnType<typeof answerOf>,
+      ReturnType<typeof answerOf>,
+      ReturnType<typeof answerOf>,
+    ]
+    expect(first.answer.key.length).toBeLessThan(256)
+    const readers = [first, same, other].map(({ answer }) => flights.join(answer, client()))
+    expect(await Promise.all(readers.map((reader) => textOf(reader)))).toEqual(['1', '1', '2'])
+    expect([first, same, other].map(({ made }) => made.begun)).toEqual([1, 0, 1])
+  })
+
   it('goes no further than the window ahead of its readers', async () => {
     const flights = new Flights(new AnswerGate(limits))
     const { answer, made } = answerOf(Array.from({ length: 1000 }, () => 'x'.repeat(10)))

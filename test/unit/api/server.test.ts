@@ -232,6 +232,35 @@ describe('amounts', () => {
     expect(node.mempool.size).toBe(0)
   })
 
+  test('parameters of megabytes are refused as such before they could wait for a turn', async () => {
+    const limits = { ...apiLimits, answersPatience: 1 }
+    const gate = new AnswerGate(limits)
+    const { port } = await start({}, {}, { flights: new Flights(gate) })
+    const holder = { share: 'other', slow: false, evict: () => {} }
+    const release = await gate.enter(holder, new AbortController().signal, limits.searches)
+    opened.push({ close: release })
+    const answered = async (method: string, params: unknown) =>
+      (await askJson(port, '/rpc', { id: 1, method, params })).body as { error: { code: number; data: string } }
+    const long = 'x'.repeat(3 * 1024 * 1024)
+    for (const [method, params, data] of [
+      ['resolvedid', { did: long, all: true }, /did: 1 to 256 characters/],
+      ['did_resolveDID', { did: long, all: true }, /did: 1 to 256 characters/],
+      ['did_resolveDID', [{ did: long }], /did: 1 to 256 characters/],
+      ['query', { service: long }, /longer than 16384 bytes/],
+      ['query', { credential: long }, /longer than 16384 bytes/],
+      ['query', { query: `{"a":"${long}"}` }, /longer than 16384 bytes/],
+    ] as const) {
+      const { error } = await answered(method, params)
+      expect([error.code, error.data]).toEqual([-32602, expect.stringMatching(data)])
+    }
+    for (const [method, params] of [
+      ['resolvedid', { did: long.slice(0, 256), all: true }],
+      ['query', { service: long.slice(0, 16_000) }],
+    ] as const) {
+      expect((await answered(method, params)).error.code).toBe(-32005)
+    }
+  })
+
   test('large answers beyond what may wait are refused with the seconds until another try', async () => {
     const limits = { ...apiLimits, answersPatience: 1 }
     const gate = new AnswerGate(limits)
