@@ -40,6 +40,8 @@ interface Round {
   readonly selection: Selection
   /** {@link Mempool.additions} when it was made. */
   readonly additions: number
+  /** Blocks of this node that had been refused by then, whichever of its parts made them. */
+  readonly refusals: number
   readonly madeAt: number
   readonly templates: Map<string, Block>
 }
@@ -134,9 +136,11 @@ export class AuxWork {
     return this.#building
   }
 
-  #isCurrent({ selection, additions, madeAt }: Round): boolean {
+  #isCurrent({ selection, additions, refusals, madeAt }: Round): boolean {
     const { chain, mempool, clock } = this.#options
     if (selection.parent !== chain.tip) return false
+    // It may hold what a block of another part was refused for.
+    if (mempool.refusedBlocks.count !== refusals) return false
     // A clock that was set back is no reason to wait for it.
     const age = Math.abs(clock.now() - madeAt)
     return age < (mempool.additions === additions ? renewAfter : refreshAfter)
@@ -149,7 +153,7 @@ export class AuxWork {
     const madeAt = clock.now()
     const extent = this.#emptyFor === chain.tip ? { share: 0 } : {}
     const selection = await selectTransactions(chain, mempool, extent)
-    const round = { selection, additions, madeAt, templates: new Map<string, Block>() }
+    const round = { selection, additions, refusals, madeAt, templates: new Map<string, Block>() }
     const isGood = selection.parent === chain.tip && refusedBlocks.count === refusals
     if (isGood) this.#rounds = [...this.#rounds, round].slice(-selectionsKept)
     return round

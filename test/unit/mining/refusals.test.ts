@@ -129,6 +129,26 @@ describe('a block of our own that is refused', () => {
     expect(mempool.size).toBe(0)
   })
 
+  it('of another part takes them with it as well, but not the work that is done for them', async () => {
+    const { parts, mempool, pay, time, test } = await world()
+    const good = await pay(0, false)
+    const bad = await pay(1, true)
+    const work = new AuxWork({ ...parts, time })
+    const first = await work.template(personHash(21))
+    expect(idsOf(first)?.sort()).toEqual([good.txid, bad.txid].sort())
+    mempool.refusedBlocks.note(new RuleError('tx-signature', '', { transaction: bad.txid }), 2)
+    const second = await work.template(personHash(21))
+    expect(idsOf(second)).toEqual([good.txid])
+    expect(await work.template(personHash(21))).toBe(second)
+    // One for which nothing is to blame takes nothing out: the next template is a new one all the same.
+    mempool.refusedBlocks.note(new RuleError('block-size'), 2)
+    const third = await work.template(personHash(21))
+    expect(third).not.toBe(second)
+    expect(idsOf(third)).toEqual([good.txid])
+    await work.submit(second.header.hash, auxPowBytes(solved(second.header)))
+    expect(test.chain.tip.header.id).toBe(second.hash)
+  })
+
   it('takes the template with it that is under way at the time', async () => {
     const { parts, mempool, pay, time } = await world()
     const good = await pay(0, false)
