@@ -363,8 +363,13 @@ export class Mempool implements ChainFollower {
     for (;;) {
       if (options.caughtUp !== undefined) await options.caughtUp()
       const { connected, replaced } = this.#evaluate(transaction, operation, coins)
-      // Pool and chain may move while signatures are verified, so everything else is looked at once more.
-      if (await this.#verifyNew(connected.checks, verified)) continue
+      // Pool and chain may move while signatures are verified, so everything else is looked at once more. Where none are, it is
+      // added in the turn of the look: another that spends the same may be as far.
+      const verifying = this.#verifyNew(connected.checks, verified)
+      if (verifying !== undefined) {
+        await verifying
+        continue
+      }
       this.#drop(
         replaced,
         `${transaction.txid} ${transaction.type === txType.did ? 'deactivates the DID' : 'proves a later block of the side chain'}`,
@@ -378,14 +383,11 @@ export class Mempool implements ChainFollower {
     }
   }
 
-  /** Verifies what is not remembered of these checks; whether there was any. */
-  async #verifyNew(checks: readonly SignatureCheck[], verified: SignatureCache): Promise<boolean> {
+  /** Verifies what is not remembered of these checks; undefined where all of it is. */
+  #verifyNew(checks: readonly SignatureCheck[], verified: SignatureCache): Promise<void> | undefined {
     const { signatures, verifier } = this.#options
     const unknown = verified.unknown(signatures.unknown(checks))
-    if (unknown.length === 0) return false
-    await runChecks(unknown, verifier)
-    verified.add(unknown)
-    return true
+    return unknown.length === 0 ? undefined : runChecks(unknown, verifier).then(() => verified.add(unknown))
   }
 
   /** Reading it would take long, or no template would have room for it. */

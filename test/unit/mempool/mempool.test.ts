@@ -94,6 +94,21 @@ describe('the pool', () => {
     await expectPool(test, [])
   })
 
+  it('takes one of several that spend the same and come at the same moment', async () => {
+    // Their signatures are known from elsewhere: none of them waits for the verifier.
+    const signatures = new SignatureCache()
+    const test = await TestChain.open(undefined, { signatures })
+    const rivals = [30, 31, 32].map((to) => pay(test, { to }))
+    for (const rival of rivals) await (await TestChain.open(undefined, { signatures })).send(rival)
+    const sent = await Promise.allSettled(rivals.map((rival) => test.send(rival)))
+    expect(sent.map((one) => (one.status === 'rejected' ? (one.reason as { code: string }).code : 'taken'))).toEqual([
+      'taken',
+      'tx-double-spend',
+      'tx-double-spend',
+    ])
+    expect(test.mempool.size).toBe(1)
+  })
+
   it('refuses what it holds and what is mined, also with other signatures', async () => {
     const test = await TestChain.open()
     const first = pay(test)
