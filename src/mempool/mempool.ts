@@ -177,7 +177,7 @@ export class Mempool implements ChainFollower {
     const arrival = this.#options.clock.now()
     let written: Promise<void> | undefined
     const entry = await this.#admit(transaction, arrival, {
-      caughtUp: () => this.settled(),
+      caughtUp: (did) => this.#apart(transaction, did),
       // At once with the entry: a block that is staged in between would leave the row behind.
       added: () => {
         written = this.#store.put(transaction.hash, { arrival, bytes: transaction.bytes }, { sync: options.local })
@@ -250,6 +250,16 @@ export class Mempool implements ChainFollower {
   /** Resolves when the pool follows the tip. */
   settled(): Promise<void> {
     return this.#lasting(() => this.#settled)
+  }
+
+  /**
+   * Resolves when nothing waits to be evaluated again that a transaction from outside may depend on, and it has room beside
+   * what does. Credentials need no care: issuers count as they are on the chain.
+   */
+  async #apart(transaction: Transaction, did: string | undefined): Promise<void> {
+    await this.#lasting(() => this.#cleaned)
+    const fits = this.bytes + transaction.bytes.length <= this.#limits.poolSize
+    if (this.#restoring || !fits || this.#reevaluation.touches(transaction, did)) await this.settled()
   }
 
   async #restore(content: readonly Waiting[], rewind: (part: Restoration) => Promise<void>): Promise<void> {
@@ -346,13 +356,13 @@ export class Mempool implements ChainFollower {
   }
 
   /**
-   * Verifies a transaction that passed sanity and adds it. Before each look at chain and pool it waits for `caughtUp`;
-   * `added` is called in the same turn that adds.
+   * Verifies a transaction that passed sanity and adds it. Before each look at chain and pool it waits for `caughtUp`, which
+   * is told the DID of its operation once that is read; `added` is called in the same turn that adds.
    */
   async #admit(
     transaction: Transaction,
     arrival: number,
-    options: { caughtUp?(): Promise<void>; added?(): void } = {},
+    options: { caughtUp?(did?: string): Promise<void>; added?(): void } = {},
   ): Promise<PoolEntry> {
     const verified = new SignatureCache()
     const coins = new ChainCoins(this.#chain)
@@ -361,7 +371,7 @@ export class Mempool implements ChainFollower {
     const operation = await runInSlices(readOperationSteps(transaction, this.#context))
     if (operation !== undefined) await this.#readAhead(transaction, operation, coins)
     for (;;) {
-      if (options.caughtUp !== undefined) await options.caughtUp()
+      if (options.caughtUp !== undefined) await options.caughtUp(operation?.did)
       const { connected, replaced } = this.#evaluate(transaction, operation, coins)
       // Pool and chain may move while signatures are verified, so everything else is looked at once more. Where none are, it is
       // added in the turn of the look: another that spends the same may be as far.

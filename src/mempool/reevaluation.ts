@@ -1,7 +1,7 @@
 import type { LeftBranch, LeftBranches } from '../chain/left-branches.js'
 import type { Log } from '../env.js'
 import { RuleError } from '../errors.js'
-import { displayHash, mapKey } from '../primitives/bytes.js'
+import { displayHash, mapKey, toHex } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import { txType } from '../primitives/payload.js'
 import { type Outpoint, outpointKey, Transaction } from '../primitives/transaction.js'
@@ -46,6 +46,8 @@ export class Reevaluation {
   #spenders = new Map<string, Waiting>()
   /** DID operations among them. */
   #operations = 0
+  /** Those of each subject. */
+  #subjects = new Map<string, number>()
   #bytes = 0
   /** Rises when everything has to be evaluated from the beginning. */
   #generation = 0
@@ -91,6 +93,7 @@ export class Reevaluation {
     this.#waiting.set(id, waiting)
     for (const input of waiting.transaction.inputs) this.#spenders.set(outpointKey(input), waiting)
     if (waiting.transaction.payload.type === txType.did) this.#operations++
+    this.#count(subjectOf(waiting.transaction, waiting.entry?.did?.id), 1)
     this.#bytes += waiting.transaction.bytes.length
   }
 
@@ -103,8 +106,33 @@ export class Reevaluation {
       if (this.#spenders.get(outpointKey(input)) === waiting) this.#spenders.delete(outpointKey(input))
     }
     if (waiting.transaction.payload.type === txType.did) this.#operations--
+    this.#count(subjectOf(waiting.transaction, waiting.entry?.did?.id), -1)
     this.#bytes -= waiting.transaction.bytes.length
     return waiting
+  }
+
+  /**
+   * Whether a transaction from outside may build on one that waits, spend the same, or come before it in the order of one
+   * subject. `did` is that of its operation, once it is read: until then only coins count.
+   */
+  touches(transaction: Transaction, did?: string): boolean {
+    // What a branch that was left brings back is not known before its blocks are read.
+    if (this.#options.left.first !== undefined) return true
+    if (this.#waiting.size === 0) return false
+    const { hash, inputs } = transaction
+    if (this.has(hash)) return true
+    if (inputs.some((input) => this.has(input.txid) || this.#spenders.has(outpointKey(input)))) return true
+    const isUnread = transaction.payload.type === txType.did && did === undefined
+    const subject = isUnread ? undefined : subjectOf(transaction, did)
+    if (subject === undefined) return false
+    return this.#subjects.has(subject) || (did !== undefined && this.#subjects.has(anyDid))
+  }
+
+  #count(subject: string | undefined, more: 1 | -1): void {
+    if (subject === undefined) return
+    const count = (this.#subjects.get(subject) ?? 0) + more
+    if (count > 0) this.#subjects.set(subject, count)
+    else this.#subjects.delete(subject)
   }
 
   /** What was refused may be accepted now: the chain has changed. */
@@ -120,6 +148,7 @@ export class Reevaluation {
     this.#waiting = new Map()
     this.#spenders = new Map()
     this.#operations = 0
+    this.#subjects = new Map()
     this.#bytes = 0
     for (const waiting of [...first, ...rest.values()]) this.add(waiting)
   }
@@ -228,4 +257,13 @@ export class Reevaluation {
   #written(write: Promise<void>): void {
     write.catch((error: unknown) => this.#options.log.error({ error: String(error) }, 'the pool cannot be written'))
   }
+}
+
+/** Subject of an operation that was not read: it may be of any DID. */
+const anyDid = 'did'
+
+/** What the order of transactions counts for beside their coins: the DID of an operation, the side chain of a proof. */
+function subjectOf({ payload }: Transaction, did: string | undefined): string | undefined {
+  if (payload.type === txType.sideChainPow) return toHex(payload.sideGenesisHash)
+  return payload.type === txType.did ? (did ?? anyDid) : undefined
 }

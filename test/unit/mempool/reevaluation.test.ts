@@ -2,9 +2,16 @@ import { describe, expect, it } from 'vitest'
 import { createInlineVerifier } from '../../../src/crypto/inline.js'
 import { SignatureCache } from '../../../src/crypto/signature-cache.js'
 import type { Verifier } from '../../../src/crypto/verifier.js'
+import { LeftBranches } from '../../../src/chain/left-branches.js'
+import type { PoolEntry } from '../../../src/mempool/graph.js'
+import type { PoolLimits } from '../../../src/mempool/policy.js'
+import { Reevaluation } from '../../../src/mempool/reevaluation.js'
+import { PoolStore } from '../../../src/mempool/store.js'
 import type { Block } from '../../../src/primitives/block.js'
 import { rangeOf, table } from '../../../src/storage/schema.js'
 import type { DidOperation } from '../../../src/primitives/operation.js'
+import type { Transaction } from '../../../src/primitives/transaction.js'
+import { sideChainPow } from '../../rules/transaction.js'
 import { craft, craftBlock, genesisCoin, outputOf } from '../../support/blocks.js'
 import { memoryStore, TestChain } from '../../support/chain.js'
 import { holder, issueCredential } from '../../support/did.js'
@@ -47,6 +54,119 @@ async function takeOver(test: TestChain): Promise<void> {
   const two = craftBlock(test.chain, { parent: test.chain.headers.known(one.header.hash) })
   expect(await test.chain.acceptBlock(two.bytes)).toBe('connected')
 }
+
+/** A pool with a create that holds a credential of an issuer, and what makes it wait. */
+async function issued(limits?: Partial<PoolLimits>) {
+  const inline = createInlineVerifier()
+  let held = ''
+  let open: Promise<void> = Promise.resolve()
+  let begin = () => {}
+  const verifier: Verifier = {
+    verifyAll: async (checks) => {
+      if (held !== '' && checks.some(({ subject }) => subject.includes(held))) {
+        begin()
+        await open
+      }
+      return inline.verifyAll(checks)
+    },
+    close: () => inline.close(),
+  }
+  const options = limits === undefined ? {} : { limits }
+  const test = await TestChain.open(undefined, { verifier, signatures: new SignatureCache(0), ...options })
+  const outputs = Array.from({ length: 12 }, (_, i) => ({ to: 40 + i, value: 10_000_000n }))
+  const fan = craft(test.spec, [genesisCoin(test.chain, 1)], outputs, [11])
+  await test.accept(craftBlock(test.chain, { transactions: [fan] }))
+  const [issuer, subject] = [holder(), holder()]
+  const pay = (index: number, to: number) =>
+    craft(test.spec, [outputOf(fan, index)], [{ to, value: 5_000_000n }], [40 + index])
+  const carry = (index: number, operation: DidOperation) =>
+    craft(test.spec, [outputOf(fan, index)], [{ to: 30, value: 5_000_000n }], [40 + index], {
+      payload: { type: 10, operation },
+    })
+  const connect = async (transaction: Transaction) => {
+    expect(await test.chain.acceptBlock(craftBlock(test.chain, { transactions: [transaction] }).bytes)).toBe(
+      'connected',
+    )
+    return transaction.txid
+  }
+  let last = await connect(carry(0, issuer.create()))
+  await test.mempool.settled()
+  const issue = (did: string) => issueCredential(issuer.did, issuer.primary, did, {}, '#primary')
+  const coin = 1
+  const create = await test.send(carry(coin, subject.create({ credentials: [issue(subject.did)] })))
+  let paid = 8
+  return {
+    test,
+    pay,
+    carry,
+    waiting: { create, coin, subject, issue },
+    /** Mines an update of the issuer, without waiting for the pool to be evaluated again. */
+    issuerChanges: async () => void (last = await connect(carry(paid++, issuer.update(last)))),
+    /** Has the verifier keep a transaction. */
+    hold: ({ txid }: Transaction) => {
+      let go = () => {}
+      const begun = new Promise<void>((resolve) => (begin = resolve))
+      open = new Promise((resolve) => (go = resolve))
+      held = txid
+      return { begun, go: () => go() }
+    },
+  }
+}
+
+describe('what waits to be evaluated again', () => {
+  it('is touched by what may depend on it, and by nothing else', async () => {
+    const { test, pay, carry, waiting } = await issued()
+    const proof = (height: number, sideChain: number, output: 0 | 1) =>
+      sideChainPow({ blockHeight: height, sideBlock: height, sideChain, output })(test)
+    const reevaluation = new Reevaluation({
+      left: new LeftBranches(test.chain),
+      store: new PoolStore(test.database, 10, () => test.chain.tip.header),
+      log: test.log,
+      pooled: () => false,
+      admit: () => Promise.resolve(),
+      forget: () => {},
+      makeRoom: () => {},
+      now: () => 0,
+    })
+    const arrival = 0
+    const add = (transaction: Transaction, entry?: PoolEntry) =>
+      reevaluation.add(entry === undefined ? { transaction, arrival } : { transaction, arrival, entry })
+
+    const payment = pay(2, 30)
+    const child = craft(test.spec, [outputOf(payment)], [{ to: 31, value: 1n }], [30])
+    const rival = pay(2, 31)
+    for (const one of [payment, child, rival]) expect(reevaluation.touches(one)).toBe(false)
+    add(payment)
+    for (const one of [payment, child, rival]) expect(reevaluation.touches(one)).toBe(true)
+    expect(reevaluation.touches(pay(3, 30))).toBe(false)
+    reevaluation.remove(payment.hash)
+    for (const one of [payment, child, rival]) expect(reevaluation.touches(one)).toBe(false)
+
+    // An operation of a DID that is known, then one that was not read.
+    const { did } = waiting.subject
+    const [operation, other] = [carry(3, waiting.subject.deactivate()), holder()]
+    add(waiting.create, test.mempool.get(waiting.create.hash))
+    expect([reevaluation.touches(operation), reevaluation.touches(operation, did)]).toEqual([false, true])
+    const stranger = carry(4, other.create())
+    expect(reevaluation.touches(stranger, other.did)).toBe(false)
+    const unread = carry(5, holder().create())
+    const second = carry(6, holder().create())
+    add(unread)
+    add(second)
+    reevaluation.startOver([])
+    expect(reevaluation.touches(stranger, other.did)).toBe(true)
+    reevaluation.remove(unread.hash)
+    expect(reevaluation.touches(stranger, other.did)).toBe(true)
+    reevaluation.remove(second.hash)
+    expect(reevaluation.touches(stranger, other.did)).toBe(false)
+    expect(reevaluation.touches(pay(7, 30))).toBe(false)
+
+    add(await proof(9, 2, 0))
+    expect(reevaluation.touches(await proof(10, 2, 1))).toBe(true)
+    expect(reevaluation.touches(await proof(10, 3, 1))).toBe(false)
+    await test.close()
+  })
+})
 
 describe('the pool after a change of the chain', () => {
   it('is evaluated again while the chain goes on, and holds what waits', async () => {
@@ -138,6 +258,75 @@ describe('the pool after a change of the chain', () => {
     await test.mine()
     expect(test.mempool.size).toBe(0)
     await test.close()
+  })
+
+  it('lets in what has nothing to do with what waits, and has all else wait', async () => {
+    const { test, waiting, hold, issuerChanges, carry, pay } = await issued()
+    const verifying = hold(waiting.create)
+    await issuerChanges()
+    await verifying.begun
+    // These are in the pool while the others are still evaluated, also when the next block makes them wait once more.
+    const payment = await test.send(pay(3, 30))
+    const apart = holder()
+    const credential = waiting.issue(apart.did)
+    const create = await test.send(carry(4, apart.create({ credentials: [credential] })))
+    const evaluated = () => [...test.mempool.byFeeRate()].map(({ transaction }) => transaction.txid).sort()
+    expect(evaluated()).toEqual([payment.txid, create.txid].sort())
+    await issuerChanges()
+    const another = await test.send(pay(5, 31))
+    expect(evaluated()).toEqual([payment.txid, another.txid].sort())
+
+    const outcomes: string[] = []
+    const sent = Object.entries({
+      child: craft(test.spec, [outputOf(waiting.create)], [{ to: 31, value: 4_000_000n }], [30]),
+      rival: pay(waiting.coin, 32),
+      update: carry(6, waiting.subject.update(waiting.create.txid)),
+      again: waiting.create,
+    }).map(([name, transaction]) =>
+      test.send(transaction).then(
+        () => outcomes.push(`${name} taken`),
+        (error: { code: string }) => outcomes.push(`${name} ${error.code}`),
+      ),
+    )
+    // One that came after them is taken before them.
+    const last = await test.send(pay(7, 33))
+    expect(outcomes).toEqual([])
+    verifying.go()
+    await Promise.all(sent)
+    expect(outcomes.sort()).toEqual(['again tx-known', 'child taken', 'rival tx-double-spend', 'update taken'])
+    expect(test.mempool.size).toBe(7)
+    expect(test.mempool.get(last.hash)).toBeDefined()
+    await test.mine()
+    expect(test.mempool.size).toBe(0)
+    expect(test.log.errors).toEqual([])
+    await test.close()
+  })
+
+  it('lets in nothing for which there is no room beside what waits', async () => {
+    const one = await issued()
+    // A transaction of the same kind may be a few bytes longer.
+    const both = one.waiting.create.bytes.length + one.pay(3, 30).bytes.length + 20
+    await one.test.close()
+    for (const poolSize of [both, both - 100]) {
+      const { test, waiting, hold, issuerChanges, pay } = await issued({ poolSize, poolSizeAfterEviction: poolSize })
+      const verifying = hold(waiting.create)
+      await issuerChanges()
+      await verifying.begun
+      let isDone = false
+      const sent = test.send(pay(3, 30)).then(
+        () => (isDone = true),
+        () => (isDone = true),
+      )
+      if (poolSize === both) await sent
+      else for (let i = 0; i < 100; i++) await new Promise((resolve) => setImmediate(resolve))
+      expect(isDone).toBe(poolSize === both)
+      expect(test.mempool.size).toBe(poolSize === both ? 2 : 1)
+      verifying.go()
+      await sent
+      await test.mempool.settled()
+      expect(test.mempool.bytes).toBeLessThanOrEqual(poolSize)
+      await test.close()
+    }
   })
 
   it('loses nothing when it is stopped in the middle', async () => {
