@@ -1,7 +1,6 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { type Chain, createVerifierPool } from './dist.js'
 import { fanOut, fundedSpec, mineBlock, type Payer, selfTransfer, spendGenesis, withChain } from './load.js'
+import { collect } from './collect.js'
 import type { Row } from './report.js'
 
 const depth = 100
@@ -97,12 +96,6 @@ function used(): number {
   const { heapUsed, external } = process.memoryUsage()
   return heapUsed + external
 }
-
-/** The collector of V8, which a flag makes callable. */
-const collect: () => void = (() => {
-  setFlagsFromString('--expose-gc')
-  return runInNewContext('gc') as () => void
-})()
 
 /** Blocks on top of genesis, the first one `delay` seconds after it, so that branches differ. */
 async function branch(chain: Chain, payers: readonly Payer[], length: number, delay: number): Promise<Uint8Array[]> {

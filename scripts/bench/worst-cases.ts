@@ -104,6 +104,15 @@ const signText =
   (text: string) =>
     sign(Buffer.from(text))
 
+/** Published DIDs with as many keys and bytes as a document may have. */
+async function largeIssuers(shop: Workshop, count: number): Promise<Holder[]> {
+  const issuers = Array.from({ length: count }, () => {
+    return shop.holder({ keys: manyKeys(250), services: [largeService(85_000)] })
+  })
+  await published(shop, issuers)
+  return issuers
+}
+
 function deactivate({ did, signer }: Holder): DidOperation {
   return buildDeactivate(did, operationPlan, signText(signer))
 }
@@ -227,10 +236,7 @@ export const blockCases: Readonly<Record<string, Make>> = {
     )
   },
   'credentials by 128 issuers of 128 KiB each': async (shop) => {
-    const issuers = Array.from({ length: 125 }, () =>
-      shop.holder({ keys: manyKeys(250), services: [largeService(85_000)] }),
-    )
-    await published(shop, issuers)
+    const issuers = await largeIssuers(shop, 125)
     let turn = 0
     const next = () =>
       endorsed(
@@ -316,12 +322,10 @@ export const transactionCases: Readonly<Record<string, Make>> = {
     const operation = buildUpdate(document, { ...operationPlan, previousTxid }, signText(holder.signer))
     return transaction(shop, shop.carry(operation))
   },
+  'credentials by 8 issuers of 128 KiB each': async (shop) =>
+    transaction(shop, endorsed(shop, await largeIssuers(shop, 8))),
   'credentials by 32 issuers of 128 KiB each': async (shop) => {
-    const issuers = Array.from({ length: 32 }, () =>
-      shop.holder({ keys: manyKeys(250), services: [largeService(85_000)] }),
-    )
-    await published(shop, issuers)
-    return transaction(shop, endorsed(shop, issuers))
+    return transaction(shop, endorsed(shop, await largeIssuers(shop, 32)), 'pool-documents')
   },
   'votes in outputs, by ten thousands': (shop) => {
     return Promise.resolve(transaction(shop, votes(shop, 3), 'tx-output-type'))

@@ -1,11 +1,12 @@
 import type { Chain } from '../chain/chain.js'
 import type { Coin } from '../consensus/ledger.js'
-import { type Outpoint, outpointKey } from '../primitives/transaction.js'
+import type { Outpoint } from '../primitives/transaction.js'
 
 /** Coins of the chain that one transaction spends: it is evaluated more than once, and each is read once for a tip. */
 export class ChainCoins {
   readonly #chain: Chain
-  readonly #known = new Map<string, Coin | undefined>()
+  /** By the inputs themselves, which are the same objects each time. */
+  readonly #known = new Map<Outpoint, Coin>()
   #tip: Chain['tip']
 
   constructor(chain: Chain) {
@@ -18,10 +19,10 @@ export class ChainCoins {
       this.#known.clear()
       this.#tip = this.#chain.tip
     }
-    const key = outpointKey(outpoint)
-    if (this.#known.has(key)) return this.#known.get(key)
+    const known = this.#known.get(outpoint)
+    if (known !== undefined) return known
     const coin = this.#chain.state.coin(outpoint)
-    this.#known.set(key, coin)
+    if (coin !== undefined) this.#known.set(outpoint, coin)
     return coin
   }
 }

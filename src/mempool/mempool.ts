@@ -1,44 +1,29 @@
 import { EventEmitter } from 'node:events'
 import type { Restoration } from '../chain/change.js'
 import type { BlockEvent, Chain, ChainChange, ChainFollower } from '../chain/chain.js'
-import { BlockBudget } from '../consensus/block-budget.js'
-import {
-  checkTransaction,
-  coinSteps,
-  type ConnectContext,
-  type ConnectedTransaction,
-  readOperationSteps,
-  transactionSteps,
-} from '../consensus/connect.js'
+import type { ConnectedTransaction } from '../consensus/connect.js'
 import { LeftBranches } from '../chain/left-branches.js'
-import { StateOverlay } from '../consensus/ledger.js'
 import { transactionSanitySteps } from '../consensus/sanity.js'
-import { programWork } from '../consensus/signature-work.js'
-import type { ParsedOperation } from '../did/operation.js'
-import { SignatureCache } from '../crypto/signature-cache.js'
-import { runChecks, type Verifier } from '../crypto/verifier.js'
+import type { SignatureCache } from '../crypto/signature-cache.js'
+import type { Verifier } from '../crypto/verifier.js'
 import type { Clock, Log } from '../env.js'
 import { RuleError } from '../errors.js'
 import { mapKey } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
-import { headerSize } from '../primitives/header.js'
 import { txType } from '../primitives/payload.js'
-import type { SignatureCheck } from '../primitives/signature.js'
 import type { Steps } from '../primitives/steps.js'
 import { paramsAt } from '../primitives/spec.js'
 import { type Outpoint, Transaction } from '../primitives/transaction.js'
 import { eachInSlices, runInSlices } from '../slices.js'
 import type { Overlay } from '../storage/database.js'
 import { keys, values } from '../storage/schema.js'
-import { ChainCoins } from './chain-coins.js'
 import { PoolChecks } from './checks.js'
 import { type PoolEntry, PoolGraph } from './graph.js'
+import { Newcomer, refuseLarge, type Surroundings } from './newcomer.js'
 import { policy, type PoolLimits } from './policy.js'
 import { Reevaluation, type Waiting } from './reevaluation.js'
 import { RefusedBlocks, type RefusedEntry } from './refused-blocks.js'
-import { replacedBy } from './replacement.js'
 import { PoolStore } from './store.js'
-import { PoolView } from './view.js'
 
 export interface MempoolOptions {
   readonly chain: Chain
@@ -55,13 +40,6 @@ interface MempoolEvents {
   accepted: [PoolEntry]
 }
 
-/** What a transaction would be in the pool. */
-interface Evaluation {
-  readonly connected: ConnectedTransaction
-  /** What a deactivate, or a proof of a later side-chain block, makes pointless, with everything that builds on it. */
-  readonly replaced: readonly PoolEntry[]
-}
-
 /** Transactions that wait for a block: each valid on top of the chain and of those it builds on. */
 export class Mempool implements ChainFollower {
   readonly events = new EventEmitter<MempoolEvents>()
@@ -74,6 +52,7 @@ export class Mempool implements ChainFollower {
   #graph = new PoolGraph()
   readonly #store: PoolStore
   readonly #limits: PoolLimits
+  readonly #surroundings: Surroundings
   readonly #left: LeftBranches
   readonly #reevaluation: Reevaluation
   /** Settles when nothing is left in the pool that the last change of the chain took out of it. */
@@ -89,6 +68,8 @@ export class Mempool implements ChainFollower {
     this.#limits = { ...policy, ...options.limits }
     this.checks = new PoolChecks(options)
     this.refusedBlocks = new RefusedBlocks(this, options)
+    const { refusedBlocks } = this
+    this.#surroundings = { ...options, limits: this.#limits, refusedBlocks, graph: () => this.#graph }
     this.#store = new PoolStore(options.chain.database, this.#limits.droppedReasons, () => {
       const { hash, height } = options.chain.tip.header
       return { hash, height }
@@ -101,7 +82,8 @@ export class Mempool implements ChainFollower {
       pooled: (txid) => this.#graph.get(txid) !== undefined,
       admit: (transaction, arrival, { added } = {}) => {
         const caughtUp = () => this.#lasting(() => this.#cleaned)
-        return this.#admit(transaction, arrival, added === undefined ? { caughtUp } : { caughtUp, added })
+        const newcomer = new Newcomer(transaction, this.#surroundings)
+        return this.#admit(newcomer, arrival, added === undefined ? { caughtUp } : { caughtUp, added })
       },
       forget: (transaction, reason) => this.#forget(transaction, reason),
       makeRoom: () => this.#makeRoom(),
@@ -168,15 +150,16 @@ export class Mempool implements ChainFollower {
    * RuleError that says why not.
    */
   async accept(bytes: Uint8Array, options: { local: boolean }): Promise<Transaction> {
-    this.#refuseLarge(bytes)
+    refuseLarge(bytes, this.#surroundings)
     const transaction = await runInSlices(Transaction.keptSteps(bytes))
     if (transaction.isCoinbase) throw new RuleError('pool-coinbase')
-    this.#refuseKnown(transaction)
+    const newcomer = new Newcomer(transaction, this.#surroundings)
+    newcomer.refuseKnown()
     await runInSlices(transactionSanitySteps(transaction, this.#chain.sanity))
-    this.#refuseDear(transaction)
+    newcomer.refuseDear()
     const arrival = this.#options.clock.now()
     let written: Promise<void> | undefined
-    const entry = await this.#admit(transaction, arrival, {
+    const entry = await this.#admit(newcomer, arrival, {
       caughtUp: (did) => this.#apart(transaction, did),
       // At once with the entry: a block that is staged in between would leave the row behind.
       added: () => {
@@ -360,22 +343,20 @@ export class Mempool implements ChainFollower {
    * is told the DID of its operation once that is read; `added` is called in the same turn that adds.
    */
   async #admit(
-    transaction: Transaction,
+    newcomer: Newcomer,
     arrival: number,
-    options: { caughtUp?(did?: string): Promise<void>; added?(): void } = {},
+    { caughtUp, added }: { caughtUp(did?: string): Promise<void>; added?(): void },
   ): Promise<PoolEntry> {
-    const verified = new SignatureCache()
-    const coins = new ChainCoins(this.#chain)
-    // The owner of the coins pays for what follows: no document is read before the programs are verified.
-    await this.#verifyNew(await this.#evaluateCoins(transaction, coins, options), verified)
-    const operation = await runInSlices(readOperationSteps(transaction, this.#context))
-    if (operation !== undefined) await this.#readAhead(transaction, operation, coins)
+    const { transaction } = newcomer
+    // No document is read before the programs are verified.
+    await newcomer.verifyPrograms(caughtUp)
+    const did = await newcomer.readOperation()
     for (;;) {
-      if (options.caughtUp !== undefined) await options.caughtUp(operation?.did)
-      const { connected, replaced } = this.#evaluate(transaction, operation, coins)
+      await caughtUp(did)
+      const { connected, replaced } = newcomer.evaluate()
       // Pool and chain may move while signatures are verified, so everything else is looked at once more. Where none are, it is
       // added in the turn of the look: another that spends the same may be as far.
-      const verifying = this.#verifyNew(connected.checks, verified)
+      const verifying = newcomer.verify(connected.checks)
       if (verifying !== undefined) {
         await verifying
         continue
@@ -386,106 +367,11 @@ export class Mempool implements ChainFollower {
       )
       const entry = entryOf(transaction, connected, arrival)
       this.#graph.add(entry)
-      options.added?.()
+      added?.()
       // Not sooner: what the pool does not keep would push out what it keeps.
       if (this.#graph.get(transaction.hash) === entry) this.#options.signatures.add(connected.checks)
       return entry
     }
-  }
-
-  /** Verifies what is not remembered of these checks; undefined where all of it is. */
-  #verifyNew(checks: readonly SignatureCheck[], verified: SignatureCache): Promise<void> | undefined {
-    const { signatures, verifier } = this.#options
-    const unknown = verified.unknown(signatures.unknown(checks))
-    return unknown.length === 0 ? undefined : runChecks(unknown, verifier).then(() => verified.add(unknown))
-  }
-
-  /** Reading it would take long, or no template would have room for it. */
-  #refuseLarge({ length }: Uint8Array): void {
-    const room = this.#chain.spec.limits.blockSize - headerSize - 4 - this.#limits.coinbaseRoom
-    const most = Math.min(room, this.#limits.transactionSize)
-    if (length > most) throw new RuleError('pool-size', `${length} bytes, at most ${most}`)
-  }
-
-  /** Verifying it would take long. Credentials count where they are known: one document has no more than 256. */
-  #refuseDear(transaction: Transaction): void {
-    const { cost } = programWork(transaction)
-    const most = this.#limits.signatureCost
-    if (cost > most) throw new RuleError('pool-signature-cost', `cost ${cost}, at most ${most}`)
-  }
-
-  #refuseKnown({ hash, txid }: Transaction): void {
-    if (this.#graph.get(hash) !== undefined) throw new RuleError('tx-known', `${txid} is in the pool`)
-    if (this.#chain.database.get(keys.location(hash)) !== undefined) {
-      throw new RuleError('tx-known', `${txid} is on the chain`)
-    }
-    if (this.refusedBlocks.blames(txid)) {
-      throw new RuleError('pool-unmineable', `a block of this node was refused for ${txid}`)
-    }
-  }
-
-  /** Tries a transaction on top of chain and pool without changing either. */
-  #evaluate(transaction: Transaction, operation: ParsedOperation | undefined, coins: ChainCoins): Evaluation {
-    this.#refuseKnown(transaction)
-    const replaced = replacedBy(this.#graph, transaction)
-    const gone = new Set(replaced)
-    const view = new PoolView(this.#chain, this.#graph, gone, coins)
-    const connected = this.#connect(transaction, view, operation)
-    const ancestors = this.#graph.ancestors(transaction, connected.did?.id, gone)
-    if (ancestors.length > this.#limits.ancestors)
-      throw new RuleError('pool-ancestors', `${ancestors.length} ancestors`)
-    const pending = this.#graph.operations(connected.did?.id ?? '').filter((entry) => !gone.has(entry))
-    if (pending.length >= this.#limits.didOperations) throw new RuleError('pool-did-pending')
-    return { connected, replaced }
-  }
-
-  /** Connects it to a view, with no more documents than one transaction may need here. */
-  #connect(transaction: Transaction, view: PoolView, operation: ParsedOperation | undefined): ConnectedTransaction {
-    try {
-      return checkTransaction(transaction, new StateOverlay(view), this.#documentContext, operation)
-    } catch (error) {
-      if (!(error instanceof RuleError && error.code === 'block-issuer-documents')) throw error
-      throw new RuleError('pool-documents', error.message)
-    }
-  }
-
-  /** Reads in slices the documents that {@link #evaluate} needs at once; the cache of the chain keeps them. */
-  async #readAhead(transaction: Transaction, operation: ParsedOperation, coins: ChainCoins): Promise<void> {
-    const view = new PoolView(this.#chain, this.#graph, new Set(replacedBy(this.#graph, transaction)), coins)
-    try {
-      await runInSlices(transactionSteps(transaction, new StateOverlay(view), this.#documentContext, operation))
-    } catch {
-      // The chain may move meanwhile, so nothing of this counts: the evaluation finds what is wrong.
-    }
-  }
-
-  /** The checks of a transaction's programs, once its coins are there and pay for it. */
-  async #evaluateCoins(
-    transaction: Transaction,
-    coins: ChainCoins,
-    options: { caughtUp?(): Promise<void> },
-  ): Promise<readonly SignatureCheck[]> {
-    for (;;) {
-      if (options.caughtUp !== undefined) await options.caughtUp()
-      const { tip } = this.#chain
-      this.#refuseKnown(transaction)
-      const view = new PoolView(this.#chain, this.#graph, new Set(replacedBy(this.#graph, transaction)), coins)
-      try {
-        return (await runInSlices(coinSteps(transaction, view, this.#context))).checks
-      } catch (error) {
-        // What a block moves from the pool to the chain, or back, may be in neither for a while.
-        if (this.#chain.tip === tip) throw error
-      }
-    }
-  }
-
-  /** Where a block that is to come would connect. */
-  get #context(): ConnectContext {
-    return { ...this.#chain.sanity, height: this.#chain.tip.header.height + 1 }
-  }
-
-  get #documentContext(): ConnectContext {
-    return { ...this.#context, budget: new BlockBudget(this.#chain.spec.limits, this.#limits.documentShare) }
   }
 
   #makeRoom(): void {

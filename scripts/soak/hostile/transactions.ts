@@ -13,14 +13,16 @@ const bigDocument = 100_000
 const credentials = 20
 /** What an attack needs first is not in a block. */
 const notYet = new Error('not yet')
-const wideOutputs = 65_534
+/** As many as the pool takes, and so many at once that a block of some megabytes comes of them. */
+const wideOutputs = 2_900
+const wideTogether = 16
 const multisigKeys = 16
 
 const bigService = { id: '#big', type: 'Big', serviceEndpoint: `https://example.com/${'a'.repeat(bigDocument)}` }
 
 let issuer: { readonly holder: Holder; readonly txid: string } | undefined
 let previous: Holder | undefined
-let wide: Transaction | undefined
+let wide: readonly Transaction[] | undefined
 let multisig: { readonly keys: ReturnType<typeof quickSigner>[]; readonly funding: Transaction } | undefined
 
 export const transactionAttacks: Readonly<Record<string, Attack>> = {
@@ -50,24 +52,16 @@ export const transactionAttacks: Readonly<Record<string, Attack>> = {
     await scene.pay(purses.documents, paid(scene, purses.documents, next.create({ services: [bigService] })))
     previous = next
   },
-  'double spends of a wide transaction': async (scene) => {
-    if (wide === undefined) {
-      // To derive a key for each output would take a minute.
-      const to = personHash(purses.wide)
-      const outputs = Array.from({ length: wideOutputs }, () => ({ to, value: 1000n }))
-      const split = scene.build(purses.wide, outputs)
-      await scene.pay(purses.wide, split)
-      wide = split
-    }
+  'double spends of wide transactions': async (scene) => {
+    wide ??= await sendWide(scene)
+    const coin = outputOf(wide[0] as Transaction)
     if (scene.big === undefined) {
-      const height = await scene.minedAt(wide.txid)
-      if (height !== undefined) scene.big = { height, hash: await scene.idAt(height) }
-      if (height === undefined) throw notYet
-      await scene.send(craft(scene.spec, [outputOf(wide, 0)], [{ to: 50, value: 100n }], [purses.wide]))
+      scene.big = await blockOfMost(scene, wide)
+      await scene.send(craft(scene.spec, [coin], [{ to: 50, value: 100n }], [purses.wide]))
     }
     for (let i = 0; i < 20; i++) {
       const value = BigInt(101 + i)
-      await scene.sendInVain(craft(scene.spec, [outputOf(wide, 0)], [{ to: 50, value }], [purses.wide]))
+      await scene.sendInVain(craft(scene.spec, [coin], [{ to: 50, value }], [purses.wide]))
     }
   },
   'wrong multisigs': async (scene) => {
@@ -101,6 +95,31 @@ function codeOf(keys: readonly { readonly publicKey: Uint8Array }[]): Uint8Array
 /** A transaction with an operation that a person pays for. */
 export function paid(scene: Scene, person: number, operation: DidOperation): Transaction {
   return scene.build(person, [], { payload: { type: 10, operation } })
+}
+
+async function sendWide(scene: Scene): Promise<Transaction[]> {
+  // To derive a key for each output would take a minute.
+  const to = personHash(purses.wide)
+  const outputs = Array.from({ length: wideOutputs }, () => ({ to, value: 1000n }))
+  const sent: Transaction[] = []
+  for (let i = 0; i < wideTogether; i++) {
+    const split = scene.build(purses.wide, outputs)
+    await scene.pay(purses.wide, split)
+    sent.push(split)
+  }
+  return sent
+}
+
+/** The block that holds most of some transactions; throws while one of them is in none. */
+async function blockOfMost(scene: Scene, transactions: readonly Transaction[]): Promise<NonNullable<Scene['big']>> {
+  const counts = new Map<number, number>()
+  for (const { txid } of transactions) {
+    const height = await scene.minedAt(txid)
+    if (height === undefined) throw notYet
+    counts.set(height, (counts.get(height) ?? 0) + 1)
+  }
+  const [height] = [...counts].reduce((most, next) => (next[1] > most[1] ? next : most))
+  return { height, hash: await scene.idAt(height) }
 }
 
 /** The same by someone who has no coin. */

@@ -1,0 +1,174 @@
+import type { Chain } from '../chain/chain.js'
+import { BlockBudget } from '../consensus/block-budget.js'
+import {
+  checkTransaction,
+  coinSteps,
+  type ConnectContext,
+  type ConnectedTransaction,
+  readOperationSteps,
+  transactionSteps,
+} from '../consensus/connect.js'
+import { StateOverlay } from '../consensus/ledger.js'
+import { programWork } from '../consensus/signature-work.js'
+import { SignatureCache } from '../crypto/signature-cache.js'
+import { runChecks, type Verifier } from '../crypto/verifier.js'
+import type { ParsedOperation } from '../did/operation.js'
+import { RuleError } from '../errors.js'
+import { headerSize } from '../primitives/header.js'
+import type { SignatureCheck } from '../primitives/signature.js'
+import type { Transaction } from '../primitives/transaction.js'
+import { runInSlices } from '../slices.js'
+import { keys } from '../storage/schema.js'
+import { ChainCoins } from './chain-coins.js'
+import type { PoolEntry, PoolGraph } from './graph.js'
+import type { PoolLimits } from './policy.js'
+import type { RefusedBlocks } from './refused-blocks.js'
+import { replacedBy } from './replacement.js'
+import { PoolView } from './view.js'
+
+/** What a newcomer is measured against. */
+export interface Surroundings {
+  readonly chain: Chain
+  readonly verifier: Verifier
+  readonly signatures: SignatureCache
+  readonly limits: PoolLimits
+  readonly refusedBlocks: RefusedBlocks
+  /** The pool at the moment. */
+  graph(): PoolGraph
+}
+
+/** What a transaction would be in the pool. */
+export interface Evaluation {
+  readonly connected: ConnectedTransaction
+  /** What a deactivate, or a proof of a later side-chain block, makes pointless, with everything that builds on it. */
+  readonly replaced: readonly PoolEntry[]
+}
+
+/** Refuses bytes that would take long to read, or that no template would have room for. */
+export function refuseLarge({ length }: Uint8Array, { chain, limits }: Pick<Surroundings, 'chain' | 'limits'>): void {
+  const room = chain.spec.limits.blockSize - headerSize - 4 - limits.coinbaseRoom
+  const most = Math.min(room, limits.transactionSize)
+  if (length > most) throw new RuleError('pool-size', `${length} bytes, at most ${most}`)
+}
+
+/** One transaction on its way into the pool. Every refusal is a RuleError. */
+export class Newcomer {
+  readonly transaction: Transaction
+  readonly #surroundings: Surroundings
+  /** Checks of it that hold. */
+  readonly #verified = new SignatureCache()
+  readonly #coins: ChainCoins
+  #operation: ParsedOperation | undefined
+
+  constructor(transaction: Transaction, surroundings: Surroundings) {
+    this.transaction = transaction
+    this.#surroundings = surroundings
+    this.#coins = new ChainCoins(surroundings.chain)
+  }
+
+  /** Refuses what the pool or the chain holds, and what broke a block of this node. */
+  refuseKnown(): void {
+    const { hash, txid } = this.transaction
+    const { chain, graph, refusedBlocks } = this.#surroundings
+    if (graph().get(hash) !== undefined) throw new RuleError('tx-known', `${txid} is in the pool`)
+    if (chain.database.get(keys.location(hash)) !== undefined)
+      throw new RuleError('tx-known', `${txid} is on the chain`)
+    if (refusedBlocks.blames(txid)) {
+      throw new RuleError('pool-unmineable', `a block of this node was refused for ${txid}`)
+    }
+  }
+
+  /** Refuses what would take long to verify. Credentials do not count: a document has no more than 256. */
+  refuseDear(): void {
+    const { cost } = programWork(this.transaction)
+    const most = this.#surroundings.limits.signatureCost
+    if (cost > most) throw new RuleError('pool-signature-cost', `cost ${cost}, at most ${most}`)
+  }
+
+  /**
+   * Verifies its programs, once its coins are there and pay for it: their owner pays for what follows. Before each look at chain
+   * and pool it waits for `caughtUp`.
+   */
+  async verifyPrograms(caughtUp: () => Promise<void>): Promise<void> {
+    await this.verify(await this.#programChecks(caughtUp))
+  }
+
+  /**
+   * Reads its DID operation, and in slices the documents that {@link evaluate} needs at once: the cache of the chain keeps
+   * them. Returns the DID.
+   */
+  async readOperation(): Promise<string | undefined> {
+    this.#operation = await runInSlices(readOperationSteps(this.transaction, this.#context))
+    if (this.#operation === undefined) return undefined
+    const state = new StateOverlay(this.#view())
+    try {
+      await runInSlices(transactionSteps(this.transaction, state, this.#documentContext, this.#operation))
+    } catch {
+      // The chain may move meanwhile, so nothing of this counts: the evaluation finds what is wrong.
+    }
+    return this.#operation.did
+  }
+
+  /** Tries it on top of chain and pool in one turn, without changing either. */
+  evaluate(): Evaluation {
+    this.refuseKnown()
+    const { limits } = this.#surroundings
+    const graph = this.#surroundings.graph()
+    const replaced = replacedBy(graph, this.transaction)
+    const gone = new Set(replaced)
+    const connected = this.#connect(this.#view(replaced))
+    const ancestors = graph.ancestors(this.transaction, connected.did?.id, gone)
+    if (ancestors.length > limits.ancestors) throw new RuleError('pool-ancestors', `${ancestors.length} ancestors`)
+    const pending = graph.operations(connected.did?.id ?? '').filter((entry) => !gone.has(entry))
+    if (pending.length >= limits.didOperations) throw new RuleError('pool-did-pending')
+    return { connected, replaced }
+  }
+
+  /** Verifies what is not remembered of these checks; undefined where all of it is. */
+  verify(checks: readonly SignatureCheck[]): Promise<void> | undefined {
+    const { signatures, verifier } = this.#surroundings
+    const unknown = this.#verified.unknown(signatures.unknown(checks))
+    return unknown.length === 0 ? undefined : runChecks(unknown, verifier).then(() => this.#verified.add(unknown))
+  }
+
+  async #programChecks(caughtUp: () => Promise<void>): Promise<readonly SignatureCheck[]> {
+    const { chain } = this.#surroundings
+    for (;;) {
+      await caughtUp()
+      const { tip } = chain
+      this.refuseKnown()
+      try {
+        return (await runInSlices(coinSteps(this.transaction, this.#view(), this.#context))).checks
+      } catch (error) {
+        // What a block moves from the pool to the chain, or back, may be in neither for a while.
+        if (!(error instanceof RuleError) || chain.tip === tip) throw error
+      }
+    }
+  }
+
+  /** Connects it to a view, with no more documents than one transaction may make a node read here. */
+  #connect(view: PoolView): ConnectedTransaction {
+    try {
+      return checkTransaction(this.transaction, new StateOverlay(view), this.#documentContext, this.#operation)
+    } catch (error) {
+      if (!(error instanceof RuleError && error.code === 'block-issuer-documents')) throw error
+      throw new RuleError('pool-documents', error.message)
+    }
+  }
+
+  #view(replaced: readonly PoolEntry[] = replacedBy(this.#surroundings.graph(), this.transaction)): PoolView {
+    const { chain, graph } = this.#surroundings
+    return new PoolView(chain, graph(), new Set(replaced), this.#coins)
+  }
+
+  /** Where a block that is to come would connect. */
+  get #context(): ConnectContext {
+    const { chain } = this.#surroundings
+    return { ...chain.sanity, height: chain.tip.header.height + 1 }
+  }
+
+  get #documentContext(): ConnectContext {
+    const { chain, limits } = this.#surroundings
+    return { ...this.#context, budget: new BlockBudget(chain.spec.limits, limits.documentShare) }
+  }
+}
