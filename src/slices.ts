@@ -3,8 +3,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 
 /** Longest the event loop is held by work that can be divided, in milliseconds. */
 const slice = 4
-/** Steps of many short pieces of work between two looks at the clock. */
-const stepsPerLook = 32
 
 /** When divided work began in this turn of the event loop; undefined where none has. */
 let begun: number | undefined
@@ -37,10 +35,10 @@ export class Turns {
 
   /** Runs through steps to their end and returns what they return. */
   async run<T>(steps: Iterator<unknown, T>): Promise<T> {
-    for (let taken = 1; ; taken++) {
+    for (;;) {
       const step = steps.next()
       if (step.done === true) return step.value
-      if (taken % stepsPerLook === 0 && this.over) await this.next()
+      if (this.over) await this.next()
     }
   }
 }

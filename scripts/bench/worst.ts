@@ -2,7 +2,7 @@ import { quickSigner, signatureLoad } from '../../test/support/signatures.js'
 import { collect } from './collect.js'
 import { createVerifierPool, Mempool, SignatureCache } from './dist.js'
 import { quiet, withChain } from './load.js'
-import { median, type Row } from './report.js'
+import type { Row } from './report.js'
 import { type Cost, costOf } from './turn-probe.js'
 import { blockCases, transactionCases } from './worst-cases.js'
 import { Workshop } from './workshop.js'
@@ -70,7 +70,7 @@ async function verificationTime(): Promise<number> {
     await verifier.verifyAll(checks)
     const costs: number[] = []
     for (let i = 0; i < 5; i++) costs.push((await costOf(() => verifier.verifyAll(checks))).total)
-    return median(costs) / checks.length
+    return Math.min(...costs) / checks.length
   } finally {
     await verifier.close()
   }

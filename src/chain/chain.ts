@@ -320,9 +320,9 @@ export class Chain {
     const foresee = async (next: Block) => {
       for (const follower of this.#followers) await follower.foresee?.(next)
     }
-    const stage = async (overlay: Overlay, reorganised: Reorganised) => {
+    const stage = (overlay: Overlay, reorganised: Reorganised) => {
       change = this.#changeBetween(reorganised)
-      for (const follower of this.#followers) await follower.stage(overlay, change)
+      for (const follower of this.#followers) follower.stage(overlay, change)
     }
     let moved: readonly KnownHeader[]
     try {
@@ -416,7 +416,7 @@ export class Chain {
     const moved = [...change.disconnected, ...change.connected]
     // A rewind may restore other parts alone: those who follow the chain see nothing then.
     const followers = moved.length === 0 ? [] : this.#followers
-    for (const part of [...followers, ...restoring]) await part.stage(overlay, change)
+    for (const part of [...followers, ...restoring]) part.stage(overlay, change)
     await this.#commit(overlay, top, kind)
     // The tip is read anew, also where it was the tip before: what is kept for a tip goes when the object is another.
     this.headers.forget([...moved.map(({ header }) => header.hash), top.hash])

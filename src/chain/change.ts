@@ -35,8 +35,8 @@ export interface ChainChange {
 export interface ChainFollower {
   /** Looks at a block that a reorganisation is about to connect; readers still see the old branch, and may go on seeing it. */
   foresee?(block: Block): Promise<void>
-  /** Adds rows to the batch that makes the change, the last one of a reorganisation. The tip does not move meanwhile. */
-  stage(overlay: Overlay, change: ChainChange): Promise<void> | void
+  /** Adds rows to the batch that makes the change, the last one of a reorganisation, which is written in the same turn. */
+  stage(overlay: Overlay, change: ChainChange): void
   /** Follows a change that is on disk; the next one waits for it. */
   follow(change: ChainChange): Promise<void>
 }

@@ -41,7 +41,7 @@ export interface ReorganisationOptions extends Checking {
   /** Looks at a block before it is connected. */
   foresee?(block: Block): Promise<void>
   /** Adds rows to the batch that makes the change. */
-  stage?(overlay: Overlay, reorganised: Reorganised): Promise<void>
+  stage?(overlay: Overlay, reorganised: Reorganised): void
 }
 
 /**
@@ -168,7 +168,7 @@ export class Reorganisation {
     if (!this.#returning) {
       const row = values.leftBranch.encode({ tip: this.#from, forkHeight })
       this.#overlay.put(keys.leftBranch(database.sequence + 1), row)
-      await this.#options.stage?.(this.#overlay, reorganised)
+      this.#options.stage?.(this.#overlay, reorganised)
     }
     this.#overlay.del(keys.meta('reorganisation'))
     await this.#write({ sync: true })

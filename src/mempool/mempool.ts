@@ -156,7 +156,6 @@ export class Mempool implements ChainFollower {
     const newcomer = new Newcomer(transaction, this.#surroundings)
     newcomer.refuseKnown()
     await runInSlices(transactionSanitySteps(transaction, this.#chain.sanity))
-    newcomer.refuseDear()
     const arrival = this.#options.clock.now()
     let written: Promise<void> | undefined
     const entry = await this.#admit(newcomer, arrival, {
@@ -206,17 +205,16 @@ export class Mempool implements ChainFollower {
     await this.#store.flushed()
   }
 
-  async stage(overlay: Overlay, { reorganised, connected, disconnected }: ChainChange): Promise<void> {
+  stage(overlay: Overlay, { reorganised, connected, disconnected }: ChainChange): void {
     // Of a reorganisation no row changes here: afterwards all of them are looked at, and those of the branch that was left.
     if (this.#restoring || reorganised) return
     const returning = returned(disconnected, connected)
     const arrival = this.#options.clock.now()
     for (const { hash, bytes } of returning) overlay.put(keys.pool(hash), values.pool.encode({ arrival, bytes }))
-    // What comes in between leaves no row behind: of what is being mined none is written any more.
-    await eachInSlices(transactionsOf(connected), ({ hash }) => {
+    for (const { hash } of transactionsOf(connected)) {
       const pooled = this.#graph.get(hash) !== undefined || this.#reevaluation.has(hash)
       this.#store.mining(hash, { pooled }, overlay)
-    })
+    }
   }
 
   /** Resolves when nothing is in the pool any more that cannot be; what may be is looked at again while the chain goes on. */
@@ -348,6 +346,7 @@ export class Mempool implements ChainFollower {
     { caughtUp, added }: { caughtUp(did?: string): Promise<void>; added?(): void },
   ): Promise<PoolEntry> {
     const { transaction } = newcomer
+    newcomer.refuseDear()
     // No document is read before the programs are verified.
     await newcomer.verifyPrograms(caughtUp)
     const did = await newcomer.readOperation()

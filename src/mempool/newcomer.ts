@@ -78,11 +78,16 @@ export class Newcomer {
     }
   }
 
-  /** Refuses what would take long to verify. Credentials do not count: a document has no more than 256. */
+  /** Refuses what would take long to look up or to verify. Credentials do not count: a document has no more than 256. */
   refuseDear(): void {
+    const { bytes, inputs } = this.transaction
+    const { limits } = this.#surroundings
+    refuseLarge(bytes, this.#surroundings)
+    if (inputs.length > limits.inputs) throw new RuleError('pool-inputs', `${inputs.length}, at most ${limits.inputs}`)
     const { cost } = programWork(this.transaction)
-    const most = this.#surroundings.limits.signatureCost
-    if (cost > most) throw new RuleError('pool-signature-cost', `cost ${cost}, at most ${most}`)
+    if (cost > limits.signatureCost) {
+      throw new RuleError('pool-signature-cost', `cost ${cost}, at most ${limits.signatureCost}`)
+    }
   }
 
   /**

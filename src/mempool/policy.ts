@@ -2,9 +2,11 @@
 export const policy = {
   /** Bytes of one transaction: a DID operation with the largest payload is shorter, and reading longer ones takes long. */
   transactionSize: 200_000,
-  /** Signature cost of one transaction. */
-  signatureCost: 500,
-  /** Part of the documents that a block may make a node read, for one transaction: 1 MiB, of at most 62 issuers. */
+  /** Coins that it may spend. */
+  inputs: 2_000,
+  /** Signature cost of its programs. */
+  signatureCost: 300,
+  /** Part of the documents that a block may make a node read, for one transaction: 1 MiB. */
   documentShare: 1 / 16,
   /** Bytes of all pooled transactions. */
   poolSize: 20_000_000,

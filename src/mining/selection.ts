@@ -104,7 +104,14 @@ async function walkPool(chain: Chain, pool: Mempool, options: WalkOptions): Prom
       leftOut.add(entry)
       continue
     }
-    const tried = await tryTransaction(transactionSteps(transaction, state, context), turns)
+    let tried: ConnectableTransaction | RuleError
+    try {
+      tried = await tryTransaction(transactionSteps(transaction, state, context), turns)
+    } catch (error) {
+      // Rows that a step looked for may have gone with the tip.
+      if (chain.tip === parent) throw error
+      break
+    }
     if (tried instanceof RuleError && tried.code === 'block-issuer-documents') {
       leftOut.add(entry)
       continue

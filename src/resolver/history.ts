@@ -1,7 +1,7 @@
 import type { ResolvedTransaction } from '../did/resolution.js'
 import { RuleError } from '../errors.js'
 
-/** Transactions read at once: each may be as large as a block. */
+/** Transactions read at once. Only a miner can make them larger than what the pool takes. */
 const transactionsAtOnce = 8
 
 export interface DidHistoryOptions {

@@ -105,6 +105,7 @@ export const poolRules: RuleRow[] = [
   ),
   row('pool-size', record(largest), record(largest + 1), smallBlocks),
   row('pool-size', record(policy.transactionSize), record(policy.transactionSize + 1)),
+  row('pool-inputs', signers(10), signers(10, 11), {}, { inputs: 1 }),
   row('pool-signature-cost', signers(10), signers(10, 11), {}, { signatureCost: 1 }),
   row('pool-documents', create, updateOfMined, {}, { documentShare: 2 ** -24 }),
   row('pool-full', third(4001n), third(3999n), {}, { poolSize: 600, poolSizeAfterEviction: 500 }),

@@ -134,7 +134,7 @@ async function clientsShape({ resolver }: ApiContext, { did, all }: Asked): Prom
     did: history.did,
     status: deactivated ? 2 : 0,
     pages: async function* () {
-      for await (const page of history.pages(deactivated ? 2 : undefined)) {
+      for await (const page of history.pages(deactivated ? 2 : all ? undefined : 1)) {
         yield page.map((tx) => absolute(tx, history.did))
       }
     },

@@ -8,7 +8,7 @@ import { sign } from '../../../src/crypto/keys.js'
 import { holds } from '../../../src/crypto/verify.js'
 import { prefix, programHash } from '../../../src/primitives/address.js'
 import { multisigCode, parameterOf, sortPrograms, standardProgram } from '../../../src/primitives/program.js'
-import { paramsAt } from '../../../src/primitives/spec.js'
+import { paramsAt, parseSpec } from '../../../src/primitives/spec.js'
 import {
   attributeUsage,
   outpointKey,
@@ -18,7 +18,7 @@ import {
 import { craft, craftBlock, type CraftedInput, fieldsOf, outputOf, personHash } from '../../support/blocks.js'
 import { TestChain } from '../../support/chain.js'
 import { codeOf } from '../../support/refusal.js'
-import { testKey, testPublicKey } from '../../support/spec.js'
+import { testKey, testPublicKey, testSpec } from '../../support/spec.js'
 
 const test = await TestChain.open()
 const context = { ...test.chain.sanity, height: 100 }
@@ -214,6 +214,24 @@ describe('a block', () => {
     const block = { ...base, header: base.header, transactions: [coinbase, thief] } as unknown as typeof base
     const connector = new BlockConnector(block, test.chain.state, test.chain.sanity)
     expect(codeOf(() => connector.step())).toBe('tx-immature')
+  })
+})
+
+describe('a side-chain proof of work', () => {
+  it('counts each validator as a key that may have signed it', () => {
+    const hash = new Uint8Array(32).fill(1)
+    const payload = {
+      type: 5,
+      sideBlockHash: hash,
+      sideGenesisHash: hash,
+      blockHeight: 9,
+      signedData: new Uint8Array(64),
+    } as const
+    const validators = [0, 1, 2, 3].map((index) => Buffer.from(testPublicKey(index)).toString('hex'))
+    const spec = parseSpec(testSpec({ validators, producer: 'sponsor' }))
+    const proof = spend([input(0)], 1000n, [10], { payload })
+    const { work } = checkTransaction(proof, new StateOverlay(ledger({})), { ...context, spec, height: 100 })
+    expect(work).toEqual({ cost: 2, keys: 1 + 4, hashedBytes: proof.unsigned.length })
   })
 })
 

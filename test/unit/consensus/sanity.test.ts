@@ -107,7 +107,10 @@ describe('a transaction by itself', () => {
     const keys = [1, 2, 3, 4].map(testPublicKey)
     const multisig = { code: multisigCode(2, keys), parameter: parameterOf([signature, signature, signature]) }
     const programs = [standardProgram(testPublicKey(1), signature), multisig]
-    expect(programWork(new Transaction({ ...fieldsOf(transfer), programs })).cost).toBe(1 + 4 * 3)
+    const cost = 1 + 4 * 3
+    const hashedBytes = cost * transfer.unsigned.length
+    expect(programWork(new Transaction({ ...fieldsOf(transfer), programs }))).toEqual({ cost, keys: 5, hashedBytes })
+    expect(programWork(transfer)).toEqual({ cost: 1, keys: 1, hashedBytes: transfer.unsigned.length })
     expect(typeCost(transfer)).toBe(0)
   })
 })
@@ -138,6 +141,26 @@ describe('a block by itself', () => {
   function craftOther(): Transaction {
     return craft(test.spec, [genesisCoin(test.chain, 1)], [{ to: 31, value }], [11])
   }
+
+  it('has programs with no more keys, and no more bytes to hash, than it may', () => {
+    const keys = Array.from({ length: 16 }, (_, i) => testPublicKey(i))
+    const multisig = (signatures: number, changes: Partial<Transaction> = {}) => {
+      const parameter = parameterOf(Array.from({ length: signatures }, () => signature))
+      const programs = [{ code: multisigCode(signatures, keys), parameter }]
+      return new Transaction({ ...fieldsOf(transfer), programs, ...changes })
+    }
+    const withMany = (tx: Transaction, count: number) => {
+      const [coinbase] = block.transactions as [Transaction]
+      const transactions = [coinbase, ...Array.from({ length: count }, () => tx)]
+      return codeOf(() => run(blockSanitySteps(new Block(block.header, block.auxPow, transactions), context)))
+    }
+    expect(withMany(multisig(1), 1000)).toBe(undefined)
+    expect(withMany(multisig(1), 1001)).toBe('block-signature-work')
+    // Each of 256 verifications hashes all of it.
+    const payload = { type: 3, recordType: '', content: new Uint8Array(1_000_000) } as const
+    expect(withMany(multisig(16, { payload }), 4)).toBe(undefined)
+    expect(withMany(multisig(16, { payload }), 5)).toBe('block-signature-work')
+  })
 
   it('is named by the first transaction that breaks a rule', () => {
     const bad = new Transaction({ ...fieldsOf(transfer), payloadVersion: 1 })
