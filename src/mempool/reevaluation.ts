@@ -43,7 +43,7 @@ export class Reevaluation {
   /** By transaction id, in order of arrival. */
   #waiting = new Map<string, Waiting>()
   /** By the outpoints that they spend. */
-  #spenders = new Map<string, Waiting>()
+  #spenders = new Map<string, readonly Waiting[]>()
   /** DID operations among them. */
   #operations = 0
   /** Those of each subject. */
@@ -80,7 +80,7 @@ export class Reevaluation {
 
   /** The waiting transaction that spends an output and was in the pool. */
   spender(outpoint: Outpoint): PoolEntry | undefined {
-    return this.#spenders.get(outpointKey(outpoint))?.entry
+    return this.#spenders.get(outpointKey(outpoint))?.find(({ entry }) => entry !== undefined)?.entry
   }
 
   *entries(): Generator<PoolEntry> {
@@ -91,7 +91,9 @@ export class Reevaluation {
     const id = mapKey(waiting.transaction.hash)
     if (this.#waiting.has(id)) return
     this.#waiting.set(id, waiting)
-    for (const input of waiting.transaction.inputs) this.#spenders.set(outpointKey(input), waiting)
+    for (const key of waiting.transaction.inputs.map(outpointKey)) {
+      this.#spenders.set(key, [...(this.#spenders.get(key) ?? []), waiting])
+    }
     if (waiting.transaction.payload.type === txType.did) this.#operations++
     this.#count(subjectOf(waiting.transaction, waiting.entry?.did?.id), 1)
     this.#bytes += waiting.transaction.bytes.length
@@ -102,8 +104,10 @@ export class Reevaluation {
     const waiting = this.#waiting.get(id)
     if (waiting === undefined) return undefined
     this.#waiting.delete(id)
-    for (const input of waiting.transaction.inputs) {
-      if (this.#spenders.get(outpointKey(input)) === waiting) this.#spenders.delete(outpointKey(input))
+    for (const key of waiting.transaction.inputs.map(outpointKey)) {
+      const others = (this.#spenders.get(key) ?? []).filter((one) => one !== waiting)
+      if (others.length > 0) this.#spenders.set(key, others)
+      else this.#spenders.delete(key)
     }
     if (waiting.transaction.payload.type === txType.did) this.#operations--
     this.#count(subjectOf(waiting.transaction, waiting.entry?.did?.id), -1)

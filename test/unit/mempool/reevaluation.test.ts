@@ -139,6 +139,10 @@ describe('what waits to be evaluated again', () => {
     add(payment)
     for (const one of [payment, child, rival]) expect(reevaluation.touches(one)).toBe(true)
     expect(reevaluation.touches(pay(3, 30))).toBe(false)
+    // Of two that spend the same, as of a branch and of the pool, either counts.
+    add(rival)
+    reevaluation.remove(rival.hash)
+    expect(reevaluation.touches(pay(2, 32))).toBe(true)
     reevaluation.remove(payment.hash)
     for (const one of [payment, child, rival]) expect(reevaluation.touches(one)).toBe(false)
 
