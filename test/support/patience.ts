@@ -1,3 +1,4 @@
+import { generateKeyPairSync, sign, verify } from 'node:crypto'
 import { availableParallelism, loadavg } from 'node:os'
 
 /** How long tests wait. A limit ends what hangs: no test passes or fails by it on a machine that is merely slow. */
@@ -12,6 +13,22 @@ const slack = 4
 /** Programs that want a processor, for each processor; at least 1: by how much the others slow this one down. */
 export function busyness(): number {
   return Math.max(1, (loadavg()[0] ?? 0) / availableParallelism())
+}
+
+/** Milliseconds of a signature's verification on the machine that bounds of processor time are made for. */
+const verification = 0.06
+
+/** How many times as long as that machine this one takes for the same work, at least 1: for bounds of processor time. */
+export function slowness(): number {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const message = new Uint8Array(200)
+  const signature = sign('sha256', message, privateKey)
+  const rounds = Array.from({ length: 10 }, () => {
+    const before = processorTime()
+    for (let i = 0; i < 50; i++) verify('sha256', message, publicKey, signature)
+    return (processorTime() - before) / 50
+  })
+  return Math.max(1, Math.min(...rounds) / verification)
 }
 
 /** Milliseconds after which a test, or a hook, counts as hung. */
