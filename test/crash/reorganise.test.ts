@@ -16,7 +16,7 @@ import { type ChainInfo, CommandProcess, Directories, run, runJson } from '../su
 import { testSpec } from '../support/spec.js'
 
 /** Kills between two batches of the change, and kills at most. */
-const wanted = 3
+const wanted = 2
 const mostKills = 40
 const seed = Number(process.env['DIDLEDGER_SEED'] ?? Date.now() % 2 ** 32)
 /** Of a branch: several batches of a reorganisation. */
