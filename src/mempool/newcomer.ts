@@ -78,7 +78,10 @@ export class Newcomer {
     }
   }
 
-  /** Refuses what would take long to look up or to verify. Credentials do not count: a document has no more than 256. */
+  /**
+   * Refuses what would take long to look up or to verify, also where a block that was left gives it back. Credentials do not
+   * count: a document has no more than 256.
+   */
   refuseDear(): void {
     const { bytes, inputs } = this.transaction
     const { limits } = this.#surroundings
