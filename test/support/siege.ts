@@ -264,12 +264,14 @@ export async function ended(link: Link, seconds = 15): Promise<void> {
   await until('the end of the connection', seconds, () => Promise.resolve(link.closed ? true : 'it is open'))
 }
 
-/** The key of a peer is banned for a reason, which the owner of the node sees; its host, which is this machine, is not. */
-export async function expectBan(victim: Victim, peer: HostilePeer, code: string): Promise<void> {
+/** The key of a peer is banned, which the owner of the node sees; its host, which is this machine, is not. Resolves with the reason. */
+export async function expectBan(victim: Victim, peer: HostilePeer, code: string): Promise<string> {
   const bans = await victim.node.admin<ListedBan[]>('listbans')
-  expect(bans.find((ban) => ban.peer === peer.transport.peer)?.reason).toContain(code)
+  const reason = bans.find((ban) => ban.peer === peer.transport.peer)?.reason ?? ''
+  expect(reason).toContain(code)
   expect(bans.filter((ban) => isIP(ban.peer) !== 0)).toEqual([])
   await expect(peer.join(victim.address)).rejects.toThrow()
+  return reason
 }
 
 /** Bytes. */
