@@ -14,6 +14,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Dice, Load } from '../support/load.js'
 import { type ChainInfo, CommandProcess, Directories, NodeProcess, run, runJson } from '../support/process.js'
+import { thorough } from '../support/thorough.js'
 
 const directories = new Directories()
 const devnet = ['devnet', '--no-automine', '--data-dir'] as const
@@ -181,7 +182,12 @@ async function expectRefusal(directory: string, message: RegExp): Promise<void> 
 /** Runs the command that the messages name and returns the height that the directory has after it. */
 async function mend(directory: string): Promise<number> {
   const { height } = await runJson<{ height: number }>('chain', 'reindex', '--data-dir', directory)
-  expect(await startAndCheck(directory)).toBe(height)
+  if (thorough) {
+    expect(await startAndCheck(directory)).toBe(height)
+  } else {
+    const replayed = await runJson<ChainInfo>('chain', 'verify', '--data-dir', directory)
+    expect(replayed).toMatchObject({ height, tip: hashes[height] })
+  }
   return height
 }
 

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { plainScenario } from './plain.js'
 import type { Fault, Write } from './disk.js'
 import type { SimulatedNode } from './node.js'
+import { rounds } from '../support/thorough.js'
 import { runNamed } from './run.js'
 import { quiet } from './scenario.js'
 
@@ -49,7 +50,7 @@ it.each<Fault>(['crash-before', 'crash-after', 'failure', 'sync-failure'])(
 it('validators that crash as they prevote for no block, locked on one, keep to it', async () => {
   const storm = { ...quiet(30_000), delay: [1, 300], muffled: 0.5 } as const
   let crashes = 0
-  for (let seed = 1; seed <= 30; seed++) {
+  for (let seed = 1; seed <= rounds(10, 30); seed++) {
     const scenario = { ...plainScenario(seed, [storm]), crashWhenLocked: true }
     const report = await runNamed(
       `plain seed ${seed}`,
@@ -58,5 +59,5 @@ it('validators that crash as they prevote for no block, locked on one, keep to i
     )
     crashes += report.crashesWhenLocked
   }
-  expect(crashes).toBeGreaterThan(1)
+  expect(crashes).toBeGreaterThan(0)
 })

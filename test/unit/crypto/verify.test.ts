@@ -6,6 +6,7 @@ import { holds, selectBackend, selectedBackend, selfTest, verify, verifyAsync } 
 import { concat, fromUtf8, hex, toHex } from '../../../src/primitives/bytes.js'
 import { sha256 } from '../../../src/primitives/hash.js'
 import { checkOf, quickSigner } from '../../support/signatures.js'
+import { rounds } from '../../support/thorough.js'
 
 const { Point } = p256
 const n = Point.Fn.ORDER
@@ -166,7 +167,7 @@ describe('verify', () => {
     expect(await answer(key, message, signature)).toBe(false)
   })
 
-  it('gives one answer on 4000 mutations', () => {
+  it('gives one answer on thousands of mutations', () => {
     const signers = Array.from({ length: 8 }, quickSigner)
     const texts = signers.map((_, index) => new Uint8Array(40).fill(index))
     const made = signers.map((signer, index) => signer.sign(texts[index] as Uint8Array))
@@ -196,10 +197,10 @@ describe('verify', () => {
         if (native) accepted++
         else refused++
       }),
-      { numRuns: 4000 },
+      { numRuns: rounds(1000, 4000) },
     )
-    expect(accepted).toBeGreaterThan(500)
-    expect(refused).toBeGreaterThan(2000)
+    expect(accepted).toBeGreaterThan(rounds(125, 500))
+    expect(refused).toBeGreaterThan(rounds(500, 2000))
   })
 })
 

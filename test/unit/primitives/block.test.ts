@@ -11,6 +11,7 @@ import { Transaction, type TransactionFields } from '../../../src/primitives/tra
 import { auxPow, block, hash, header, mutated, mutation, runs, transaction, u32 } from '../../support/arbitraries.js'
 import { codeOf } from '../../support/refusal.js'
 import { shape } from '../../support/shape.js'
+import { rounds } from '../../support/thorough.js'
 
 const bare: TransactionFields = {
   version: 0,
@@ -122,7 +123,7 @@ describe('blocks', () => {
         if (decoded === undefined) return code === 'block-malformed' || code === 'block-transaction-count'
         return equalBytes(decoded.bytes, bytes)
       }),
-      { numRuns: 3000 },
+      { numRuns: rounds(1000, 3000) },
     )
   })
 

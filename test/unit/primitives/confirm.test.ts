@@ -13,6 +13,7 @@ import { sha256d, zeroHash } from '../../../src/primitives/hash.js'
 import { confirm, mutated, mutation, proposal, runs } from '../../support/arbitraries.js'
 import { codeOf } from '../../support/refusal.js'
 import { shape } from '../../support/shape.js'
+import { rounds } from '../../support/thorough.js'
 
 const key = new Uint8Array(33).fill(2)
 const signature = new Uint8Array(64)
@@ -46,7 +47,7 @@ describe('the confirm codec', () => {
         const code = codeOf(() => (decoded = parseConfirm(bytes)))
         return decoded === undefined ? code === 'confirm-malformed' : equalBytes(confirmBytes(decoded), bytes)
       }),
-      { numRuns: 3000 },
+      { numRuns: rounds(1000, 3000) },
     )
   })
 

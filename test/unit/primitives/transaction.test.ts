@@ -15,6 +15,7 @@ import { transactionJson } from '../../../src/primitives/transaction-json.js'
 import { mutated, mutation, runs, transaction, transactionFields } from '../../support/arbitraries.js'
 import { codeOf } from '../../support/refusal.js'
 import { shape } from '../../support/shape.js'
+import { rounds } from '../../support/thorough.js'
 
 const bare: TransactionFields = {
   version: 0,
@@ -71,7 +72,7 @@ describe('the transaction codec', () => {
         payloadJson(decoded.payload, decoded.payloadVersion)
         return equalBytes(new Transaction(decoded).bytes, bytes)
       }),
-      { numRuns: 5000 },
+      { numRuns: rounds(1000, 5000) },
     )
   })
 
