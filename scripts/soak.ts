@@ -8,8 +8,10 @@ import { parseArgs } from 'node:util'
 import { genesisBlock, registerAssetTransaction } from './bench/dist.js'
 import { fundedSpec, spendGenesis, withDirectory } from './bench/load.js'
 import { type LocalNode, type Places, reach, startLocalNode } from './bench/local-nodes.js'
+import { type Command, yielding } from './bench/processes.js'
 import type { Said } from './soak/measured.js'
 import { hostileAllocations } from './soak/hostile/scene.js'
+import type { Latencies } from './soak/latency.js'
 import { Owner } from './soak/owner.js'
 import {
   heading,
@@ -41,6 +43,8 @@ const visitRate = 7
 const timing = { minInterval: 2000, emptyInterval: 10_000, maxDrift: 15_000, propose: 3000, delta: 500 }
 /** The part of the time before the figures count, and its bounds in minutes: what is remembered for a while has its size then. */
 const warmUp = { part: 0.4, least: 0.5, most: 20 }
+/** What runs the other validators, and who visits and attacks: the measured node and its users have the processors first. */
+const [validatorCommand, strangerCommand] = [yielding(5), yielding(10)]
 /** Milliseconds between two samples. */
 const longestInterval = 10_000
 /** Milliseconds that a process may take to stop before it is killed. */
@@ -77,7 +81,7 @@ async function main(): Promise<number> {
     try {
       const child = forked(
         'measured',
-        ['--expose-gc', '--disable-warning=ExperimentalWarning'],
+        [process.execPath, '--expose-gc', '--disable-warning=ExperimentalWarning'],
         [file, join(directory, 'node-0')],
       )
       stops.push(() => end(child))
@@ -85,14 +89,15 @@ async function main(): Promise<number> {
       const nodes: (LocalNode | Places)[] = [places]
       for (const validator of [1, 2, 3]) {
         const peers = nodes.flatMap(({ p2p }) => p2p)
-        const node = await startLocalNode({ directory, name: `node-${validator}`, spec: file, validator, peers })
+        const name = `node-${validator}`
+        const node = await startLocalNode({ directory, name, spec: file, validator, peers, command: validatorCommand })
         stops.push(() => node.stop())
         nodes.push(node)
       }
       await reach(2, places)
       const owners = nodes.map((node, i) => new Owner(node, join(directory, `node-${i}`)))
       const honest = new Set((await Promise.all(owners.map((owner) => owner.peers()))).flat())
-      const churner = forked('churner', [], [file, places.p2p[0] as string, String(visitRate)])
+      const churner = forked('churner', strangerCommand, [file, places.p2p[0] as string, String(visitRate)])
       stops.push(() => end(churner))
       let visits: Record<string, number> = {}
       churner.on('message', (said: { counts: Record<string, number> }) => (visits = said.counts))
@@ -102,12 +107,17 @@ async function main(): Promise<number> {
       stops.push(() => traffic.stop())
       let attacks: Record<string, number> = {}
       if (pause > 0) {
-        const hostile = forked('hostile', [], [file, String(payerCount), String(pause), JSON.stringify(nodes)])
+        const hostile = forked('hostile', strangerCommand, [
+          file,
+          String(payerCount),
+          String(pause),
+          JSON.stringify(nodes),
+        ])
         stops.push(() => end(hostile))
         hostile.on('message', (said: { counts: Record<string, number> }) => (attacks = said.counts))
         hostile.once('exit', () => (attacks = { ...attacks, 'attackers that live': 0 }))
       }
-      const { counted: samples, peak } = await watch(child)
+      const { counted: samples, peak } = await watch(child, traffic.latencies)
       const load = { visits, users: { ...traffic.counts }, ...(pause > 0 ? { attacks: { ...attacks } } : {}) }
       traffic.stop()
       const [first, last] = [samples[0], samples.at(-1)].map((taken) => taken?.sample.joined ?? 0) as [number, number]
@@ -131,7 +141,7 @@ async function main(): Promise<number> {
 }
 
 /** Takes samples until the time is over; resolves with those after the warm-up, and the most memory of all. */
-async function watch(child: ChildProcess): Promise<{ counted: readonly Taken[]; peak: number }> {
+async function watch(child: ChildProcess, latencies: Latencies): Promise<{ counted: readonly Taken[]; peak: number }> {
   const start = performance.now()
   const length = minutes * 60_000
   const interval = Math.min(longestInterval, length / 60)
@@ -144,8 +154,11 @@ async function watch(child: ChildProcess): Promise<{ counted: readonly Taken[]; 
     const counts = due >= warm
     const first = counts && counted.length === 0
     const last = due + interval > length
-    child.send(first || last ? 'all' : 'sample')
-    const { sample } = await answer(child, 'sample')
+    // To collect garbage and to count objects stops the node.
+    const { sample } = await latencies.aside(() => {
+      child.send(first || last ? 'all' : 'sample')
+      return answer(child, 'sample')
+    })
     peak = Math.max(peak, sample.peak)
     const taken = { hours: (performance.now() - start) / 3_600_000, sample }
     if (counts) counted.push(taken)
@@ -161,10 +174,11 @@ function atLeast(name: string, text: string, least: number): number {
   process.exit(2)
 }
 
-/** Runs a script of this folder in a process of its own. */
-function forked(name: string, options: readonly string[], args: readonly string[]): ChildProcess {
+/** Runs a script of this folder in a process of its own; `command` may end in options of node. */
+function forked(name: string, command: Command, args: readonly string[]): ChildProcess {
   const script = fileURLToPath(new URL(`./soak/${name}.ts`, import.meta.url))
-  return fork(script, args, { execArgv: [...process.execArgv, ...options] })
+  const [program, ...before] = command
+  return fork(script, args, { execPath: program, execArgv: [...before, ...process.execArgv] })
 }
 
 /** The next thing of a kind that the measured process says; rejects when it ends, or this one is to end. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { NodeClient } from '../../src/client/node-client.js'
 import { commandFile, devnetValidatorKey } from './dist.js'
-import { run, type Running } from './processes.js'
+import { type Command, run, type Running } from './processes.js'
 
 /** Nodes of a chain with the validators of localnet, as processes of their own. */
 
@@ -26,11 +26,12 @@ export interface LocalNodeOptions {
   /** The number of its validator key; it has none when absent. */
   readonly validator?: number
   readonly peers?: readonly string[]
+  readonly command?: Command
 }
 
 /** Starts a node by the command line and waits until it serves. It ends with this process, however that ends. */
 export async function startLocalNode(options: LocalNodeOptions): Promise<LocalNode> {
-  const { directory, name, spec, validator, peers = [] } = options
+  const { directory, name, spec, validator, peers = [], command } = options
   const key = join(directory, `${name}.key`)
   if (validator !== undefined) writeFileSync(key, validatorKeyOf(validator).toString('hex'), { mode: 0o600 })
   const node = await run(
@@ -41,6 +42,7 @@ export async function startLocalNode(options: LocalNodeOptions): Promise<LocalNo
       ...peers.flatMap((peer) => ['--peer', peer]),
     ],
     /^(\{.*\})$/,
+    command,
   )
   return { ...node, ...(JSON.parse(node.announced) as Places) }
 }

@@ -16,9 +16,21 @@ export interface Running {
   stop(): Promise<void>
 }
 
+/** A program that runs node, and its arguments before those of node. */
+export type Command = readonly [program: string, ...before: string[]]
+
+/** Node, while processes with less niceness have the processors first: as if they had machines of their own. */
+export function yielding(niceness: number): Command {
+  return ['nice', '-n', String(niceness), process.execPath]
+}
+
 /** Runs node with these arguments until a line of its output matches; the first group is what was announced. */
-export async function run(args: readonly string[], pattern: RegExp): Promise<Running> {
-  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
+export async function run(
+  args: readonly string[],
+  pattern: RegExp,
+  [program, ...before]: Command = [process.execPath],
+): Promise<Running> {
+  const child = spawn(program, [...before, ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
   const ended = once(child, 'exit')
   const lines = createInterface({ input: child.stdout })
   const stop = async () => {

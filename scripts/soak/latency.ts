@@ -3,17 +3,32 @@ import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
 /** How long answers took, by the kind of question. One that did not come, or refused an honest question, took the longest time there is. */
 export class Latencies {
   readonly #kinds = new Map<string, RecordableHistogram>()
+  /** How often {@link aside} began or ended: an odd number while it is under way. */
+  #breaks = 0
 
   /** Waits for an answer and notes how long it took. */
   async of<T>(kind: string, answer: Promise<T>): Promise<T> {
-    const start = performance.now()
+    const [start, breaks] = [performance.now(), this.#breaks]
+    const end = (milliseconds: number) => {
+      if (breaks === this.#breaks && breaks % 2 === 0) this.note(kind, milliseconds)
+    }
     try {
       const value = await answer
-      this.note(kind, performance.now() - start)
+      end(performance.now() - start)
       return value
     } catch (error) {
-      this.note(kind, never)
+      end(never)
       throw error
+    }
+  }
+
+  /** Runs what itself holds up the one that is asked: answers under way meanwhile are not noted. */
+  async aside<T>(run: () => Promise<T>): Promise<T> {
+    this.#breaks++
+    try {
+      return await run()
+    } finally {
+      this.#breaks++
     }
   }
 

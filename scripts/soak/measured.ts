@@ -4,6 +4,7 @@
  */
 import type { EventEmitter } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setImmediate } from 'node:timers/promises'
 import { queryObjects } from 'node:v8'
 import type { SignatureCheck } from '../../src/primitives/signature.js'
@@ -33,6 +34,8 @@ const servers = await serve(node, { portBase: 0, hosts, log })
 const { network, transport } = node.network as NonNullable<typeof node.network>
 let joined = 0
 let peak = 0
+const delay = monitorEventLoopDelay({ resolution: 5 })
+delay.enable()
 setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 100).unref()
 network.peers.events.on('joined', () => joined++)
 
@@ -49,17 +52,23 @@ say({
 await node.failure
 
 async function sample(all: boolean): Promise<Sample> {
+  const late = delay.percentile(99) / 1e6
+  // The sample itself is not what is measured.
+  delay.disable()
   const alive = all ? { AbortSignal: countOf(AbortSignal), EventTarget: countOf(EventTarget) } : undefined
   globalThis.gc?.()
   // What finalizers let go of is garbage of the next collection.
   await setImmediate()
   globalThis.gc?.()
   const { heapUsed, external, rss } = process.memoryUsage()
+  delay.reset()
+  delay.enable()
   return {
     heap: heapUsed,
     external,
     resident: rss,
     peak: takePeak(),
+    late,
     handles: counted(process.getActiveResourcesInfo()),
     files: readdirSync('/proc/self/fd').length,
     listeners: {

@@ -10,7 +10,7 @@ export interface Taken {
   readonly sample: Sample
 }
 
-const columns = ['minute', 'height', 'peers', 'joined', 'heap MB', 'ext. MB', 'RSS MB'].concat([
+const columns = ['minute', 'height', 'peers', 'joined', 'late ms', 'heap MB', 'ext. MB', 'RSS MB'].concat([
   'handles',
   'files',
   'listeners',
@@ -97,13 +97,14 @@ export function heading(): string {
 }
 
 export function lineOf({ hours, sample }: Taken): string {
-  const { height, peers, joined, heap, external, resident, handles, files, listeners } = sample
+  const { height, peers, joined, late, heap, external, resident, handles, files, listeners } = sample
   const counts = [total(handles), files, total(listeners)]
   const cells = [
     (hours * 60).toFixed(1),
     height,
     peers,
     joined,
+    Math.round(late),
     ...[heap, external, resident].map(megabytes),
     ...counts,
   ]

@@ -33,10 +33,16 @@ export const peerAttacks: Readonly<Record<string, Attack>> = {
     await Promise.all(
       Array.from({ length: deafPeers }, (_, i) =>
         withPeer(scene, `127.0.0.${21 + i}`, async (peer, link) => {
-          for (let stream = 0; stream < deafStreams; stream++) {
-            const opened = await HostilePeer.connection(link).newStream(peer.protocolId(blocksExchange.protocol))
-            opened.pause()
-            opened.send(question)
+          const opened = await Promise.all(
+            Array.from({ length: deafStreams }, () =>
+              HostilePeer.connection(link).newStream(peer.protocolId(blocksExchange.protocol)),
+            ),
+          )
+          const taken = opened.filter(({ status }) => status === 'open')
+          if (taken.length === 0) throw new Error('none of its streams is taken')
+          for (const stream of taken) {
+            stream.pause()
+            stream.send(question)
           }
           await setTimeout(held)
         }),

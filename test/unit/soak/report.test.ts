@@ -60,4 +60,18 @@ describe('a soak with attackers', () => {
     expect(latencies.summary()).toMatchObject([{ count: 204 }, { kind: 'resolvedid', count: 1 }])
     expect(judgeLatencies(latencies.summary(), 250)).toBe(1)
   })
+
+  it('notes no answer that was under way while the node was stopped on purpose', async () => {
+    const latencies = new Latencies()
+    let resolve = () => {}
+    const before = latencies.of('block/height', new Promise<void>((done) => (resolve = done)))
+    await latencies.aside(async () => {
+      await expect(latencies.of('block/height', Promise.reject(new Error('late')))).rejects.toThrow('late')
+    })
+    resolve()
+    await before
+    expect(latencies.summary()).toEqual([])
+    await latencies.of('block/height', Promise.resolve())
+    expect(latencies.summary()).toMatchObject([{ count: 1 }])
+  })
 })
