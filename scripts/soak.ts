@@ -12,6 +12,7 @@ import { type Command, yielding } from './bench/processes.js'
 import type { Said } from './soak/measured.js'
 import { hostileAllocations } from './soak/hostile/scene.js'
 import type { Latencies } from './soak/latency.js'
+import { share, slower } from './soak/machine.js'
 import { Owner } from './soak/owner.js'
 import {
   heading,
@@ -29,16 +30,16 @@ import { Traffic } from './soak/traffic.js'
 
 /**
  * npm run soak -- [--minutes N] [--rate N] [--pause MS] [--p99 MS]: four validators on this machine, one of them measured in a
- * process of its own, while peers and clients come and go, honest and hostile ones, and transactions flow. For an hour, or N
- * minutes; prints a line for each sample and then by what each figure rises in an hour. Exits with code 1 when one of them rises by
- * more than docs/reliability.md allows, when honest clients wait too long, when an acknowledged transaction is gone or an honest
- * node is banned, or when a kind of visit, attack or traffic never succeeded.
+ * process of its own, while peers and clients come and go, honest and hostile ones, and transactions flow: as many as the machine
+ * carries, or N a second. For an hour, or N minutes; prints a line for each sample and then by what each figure rises in an hour.
+ * Exits with code 1 when one of them rises by more than docs/reliability.md allows, when honest clients wait too long, when an
+ * acknowledged transaction is gone or an honest node is banned, or when a kind of visit, attack or traffic never succeeded.
  */
 
 /** Payers for each transaction a second: a payer comes again after as many seconds. */
 const payersPerRate = 10
-/** Kinds of visits of peers that begin in a second. */
-const visitRate = 7
+/** Visits of peers that begin in a second. */
+const visitRate = Math.max(1, 7 * share)
 /** Slow enough that the headers of an hour do not fill their cache, and so are no large part of what is measured. */
 const timing = { minInterval: 2000, emptyInterval: 10_000, maxDrift: 15_000, propose: 3000, delta: 500 }
 /** The part of the time before the figures count, and its bounds in minutes: what is remembered for a while has its size then. */
@@ -54,11 +55,11 @@ const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '60' },
     /** Transactions of honest users a second. */
-    rate: { type: 'string', default: '200' },
+    rate: { type: 'string', default: String(Math.ceil(200 * share)) },
     /** Milliseconds from one round of an attack to the next; 0: no attacks. */
-    pause: { type: 'string', default: '1500' },
+    pause: { type: 'string', default: String(Math.min(6000, Math.round(1500 / share))) },
     /** Milliseconds in which 99 of 100 honest questions have to be answered. */
-    p99: { type: 'string', default: '250' },
+    p99: { type: 'string', default: String(Math.round(250 * slower)) },
   },
 })
 const minutes = atLeast('minutes', values.minutes, 1)
