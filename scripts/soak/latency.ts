@@ -32,6 +32,11 @@ export class Latencies {
     }
   }
 
+  /** Forgets all that was noted. */
+  clear(): void {
+    this.#kinds.clear()
+  }
+
   note(kind: string, milliseconds: number): void {
     const histogram = this.#kinds.get(kind) ?? createHistogram()
     this.#kinds.set(kind, histogram)

@@ -8,7 +8,7 @@ export interface Sample {
   readonly resident: number
   /** The most that {@link resident} was since the last sample. */
   readonly peak: number
-  /** Milliseconds by which 99 of 100 timers came late at the most since the last sample. */
+  /** Milliseconds by which a timer came late at the most since the last sample. */
   readonly late: number
   /** Timers, sockets and the like that keep the process alive, by kind. */
   readonly handles: Readonly<Record<string, number>>

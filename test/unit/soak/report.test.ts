@@ -73,5 +73,7 @@ describe('a soak with attackers', () => {
     expect(latencies.summary()).toEqual([])
     await latencies.of('block/height', Promise.resolve())
     expect(latencies.summary()).toMatchObject([{ count: 1 }])
+    latencies.clear()
+    expect(latencies.summary()).toEqual([])
   })
 })
