@@ -3,33 +3,38 @@ import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
 /** How long answers took, by the kind of question. One that did not come, or refused an honest question, took the longest time there is. */
 export class Latencies {
   readonly #kinds = new Map<string, RecordableHistogram>()
-  /** How often {@link aside} began or ended: an odd number while it is under way. */
-  #breaks = 0
+  /** Milliseconds that {@link aside} took so far, and when it began where it is under way. */
+  #stopped = 0
+  #stoppedAt: number | undefined
 
   /** Waits for an answer and notes how long it took. */
   async of<T>(kind: string, answer: Promise<T>): Promise<T> {
-    const [start, breaks] = [performance.now(), this.#breaks]
-    const end = (milliseconds: number) => {
-      if (breaks === this.#breaks && breaks % 2 === 0) this.note(kind, milliseconds)
-    }
+    const start = this.#now()
     try {
       const value = await answer
-      end(performance.now() - start)
+      this.note(kind, this.#now() - start)
       return value
     } catch (error) {
-      end(never)
+      this.note(kind, never)
       throw error
     }
   }
 
-  /** Runs what itself holds up the one that is asked: answers under way meanwhile are not noted. */
+  /** Runs what itself holds up the one that is asked: its time is no part of any answer's. Not twice at once. */
   async aside<T>(run: () => Promise<T>): Promise<T> {
-    this.#breaks++
+    const begun = performance.now()
+    this.#stoppedAt = begun
     try {
       return await run()
     } finally {
-      this.#breaks++
+      this.#stopped += performance.now() - begun
+      this.#stoppedAt = undefined
     }
+  }
+
+  /** Milliseconds on a clock that stands still during {@link aside}. */
+  #now(): number {
+    return (this.#stoppedAt ?? performance.now()) - this.#stopped
   }
 
   /** Forgets all that was noted. */
