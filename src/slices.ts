@@ -1,8 +1,30 @@
+import type { EventEmitter } from 'node:events'
 import { setImmediate } from 'node:timers'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as giveWay } from 'node:timers/promises'
 
 /** Longest the event loop is held by work that can be divided, in milliseconds. */
 const slice = 4
+
+/** Whether a connection was accepted in this turn of the event loop. */
+let accepted = false
+
+/**
+ * Divided work lets a server's connections in first. libuv accepts one in a turn of the event loop: a client behind 300
+ * others would wait for 300 slices.
+ */
+export function acceptBetweenSlices(server: EventEmitter): void {
+  server.on('connection', () => {
+    accepted = true
+    setImmediate(() => (accepted = false))
+  })
+}
+
+/** Resolves in a later turn of the event loop: one that accepted no connection, or one after as long as a slice. */
+export async function nextTurn(): Promise<void> {
+  await giveWay()
+  const since = performance.now()
+  while (accepted && performance.now() - since < slice) await giveWay()
+}
 
 /** When divided work began in this turn of the event loop; undefined where none has. */
 let begun: number | undefined

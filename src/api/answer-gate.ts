@@ -1,5 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { RuleError } from '../errors.js'
+import { nextTurn } from '../slices.js'
 import type { ApiLimits } from './limits.js'
 
 /** Milliseconds between two looks for slow holders while others wait. */

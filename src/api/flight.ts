@@ -125,6 +125,9 @@ export class Flight implements Holder {
     let release = () => {}
     try {
       release = await this.#gate.enter(this, signal, this.#answer.search)
+      // Requests of one turn of the event loop are seen before those of them whose clients have left.
+      await this.#gate.turn()
+      signal.throwIfAborted()
       const sink = new FlightSink(this, this.#gate, signal, this.#skipped)
       await this.#answer.write(sink)
       sink.end()

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { UserError } from '../errors.js'
+import { acceptBetweenSlices } from '../slices.js'
 import { jsonType } from './answer.js'
 import { boundUnread, currentAnswer, inTurn, shareConnections, watchBodies } from './connections.js'
 import type { ApiLimits } from './limits.js'
@@ -109,6 +110,7 @@ function buildServer({ limits, handler, parserAnswer, exempt, upgrade }: Listene
     requireHostHeader: false,
     connectionsCheckingInterval: Math.min(1000, limits.headersTimeout, limits.requestTimeout),
   })
+  acceptBetweenSlices(server)
   shareConnections(server, { limits, exempt })
   watchBodies(server, limits.bodyTimeout, (socket) => {
     server.emit('clientError', Object.assign(new Error('no progress'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket)

@@ -1,6 +1,8 @@
 import { medianTime } from '../consensus/context.js'
+import { LruMap } from '../crypto/lru.js'
 import type { ProgramHash } from '../primitives/address.js'
 import type { Block } from '../primitives/block.js'
+import { toHex } from '../primitives/bytes.js'
 import { type Confirm, parseConfirm } from '../primitives/confirm.js'
 import type { Hash } from '../primitives/hash.js'
 import type { HeaderFields } from '../primitives/header.js'
@@ -19,6 +21,11 @@ import type { Database } from '../storage/database.js'
 import { readBlock, readSideBody } from './bodies.js'
 import type { Chain } from './chain.js'
 import type { KnownHeader } from './headers.js'
+
+/** Bytes of a transaction above which it counts as large. */
+export const largeTransaction = 64 * 1024
+/** Large transactions that are remembered. */
+const largeRemembered = 4096
 
 /** The bytes of a transaction of the active chain, with its block's header. */
 export interface LocatedBytes extends Location {
@@ -43,6 +50,8 @@ export interface AddressCoin {
 export class ChainReader {
   readonly #chain: Chain
   readonly #database: Database
+  /** Bytes of large transactions, by txid in hex: whether one that was read before is large is answered without a read. */
+  readonly #large = new LruMap<number>(largeRemembered)
 
   constructor(chain: Chain) {
     this.#chain = chain
@@ -119,7 +128,13 @@ export class ChainReader {
     const bytes = this.#database.get(keys.transaction(location.height, location.index))
     const block = this.headerAt(location.height)
     if (bytes === undefined || block === undefined) return undefined
+    if (bytes.length > largeTransaction) this.#large.set(toHex(txid), bytes.length)
     return { ...location, bytes, block }
+  }
+
+  /** Bytes of a large transaction that was read lately, and may have left the chain since; reads nothing. */
+  knownLarge(txid: Hash): number | undefined {
+    return this.#large.get(toHex(txid))
   }
 
   /** Sum and number of the unspent outputs of an address, immature and locked ones included. */

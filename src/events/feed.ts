@@ -1,11 +1,10 @@
 import { once } from 'node:events'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { readBlock, sideBodyRow } from '../chain/bodies.js'
 import { RuleError } from '../errors.js'
 import { Block } from '../primitives/block.js'
 import { displayHash, equalBytes } from '../primitives/bytes.js'
 import { type Hash, zeroHash } from '../primitives/hash.js'
-import { runInSlices } from '../slices.js'
+import { nextTurn, runInSlices } from '../slices.js'
 import { type Action, eventsOf, LedgerEvent, type Topic } from './event.js'
 import type { EventLog, Place } from './log.js'
 

@@ -7,12 +7,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import WebSocket from 'ws'
 import { Dice } from '../support/dice.js'
 import { type LargeChain, largeChain } from '../support/large-chain.js'
+import { busyness, slowness } from '../support/patience.js'
 import { Directories, NodeProcess } from '../support/process.js'
 
 /** Megabytes that the answers to all clients together may add to what the node takes anyway. */
 const mostGrown = 300
-/** Milliseconds of the median point read beside them: the bound of the issue is 250 on a machine that does nothing else. */
-const medianRead = 1000
+/** Milliseconds within which nine of ten point reads beside them are answered. */
+const promisedRead = 250
 const seed = Number(process.env['DIDLEDGER_SEED'] ?? Date.now() % 1_000_000)
 
 const directories = new Directories()
@@ -112,9 +113,9 @@ async function expectBounds(work: () => Promise<void>): Promise<void> {
   done = true
   await reading
   clearInterval(watch)
-  const median = reads.sort((a, b) => a - b)[reads.length >> 1] as number
+  const nineOfTen = reads.sort((a, b) => a - b)[Math.floor((reads.length - 1) * 0.9)] as number
   expect(most - before, `megabytes grown, seed ${seed}`).toBeLessThan(mostGrown)
-  expect(median, `milliseconds of a point read, seed ${seed}`).toBeLessThan(medianRead)
+  expect(nineOfTen, `milliseconds of a point read, seed ${seed}`).toBeLessThan(promisedRead * slowness() * busyness())
 }
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`

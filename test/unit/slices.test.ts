@@ -1,6 +1,9 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { inSlices, runInSlices } from '../../src/slices.js'
+import { acceptBetweenSlices, inSlices, runInSlices } from '../../src/slices.js'
+import { eventually } from '../support/patience.js'
 
 /** Holds the event loop for so long, in milliseconds. */
 function work(milliseconds: number): void {
@@ -61,5 +64,31 @@ describe('divided work', () => {
     watching = false
     await watched
     expect(turns).toBeGreaterThanOrEqual(5)
+  })
+
+  it('lets connections in between its slices, and goes on while they keep coming', async () => {
+    const server = createServer((socket) => socket.on('error', () => {}).destroy())
+    acceptBetweenSlices(server)
+    let accepted = 0
+    server.on('connection', () => {
+      accepted++
+      work(1)
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const { port } = server.address() as AddressInfo
+    const sockets = Array.from({ length: 60 }, () => connect(port, '127.0.0.1').on('error', () => {}))
+    let slices = 0
+    await inSlices(() => {
+      work(4)
+      slices++
+      return accepted < 60
+    })
+    // One connection a turn: without leave to go first, each of the 60 would wait for a slice of its own.
+    expect(slices).toBeLessThan(40)
+    // As long for divided work as for connections.
+    expect(slices).toBeGreaterThan(5)
+    for (const socket of sockets) socket.destroy()
+    server.close()
+    await eventually('the server closes', () => !server.listening)
   })
 })

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ChainReader } from '../../chain/reader.js'
 import type { KnownHeader } from '../../chain/headers.js'
 import { RuleError } from '../../errors.js'
@@ -11,6 +10,7 @@ import { type Confirm, confirmBytes, confirmJson } from '../../primitives/confir
 import { type Hash, zeroHash } from '../../primitives/hash.js'
 import { Transaction } from '../../primitives/transaction.js'
 import type { TransactionPlace } from '../../primitives/transaction-json.js'
+import { nextTurn } from '../../slices.js'
 import { damaged } from '../../storage/database.js'
 import { keys, values } from '../../storage/schema.js'
 import { chainKey, PartsAnswer, type Sink } from '../parts.js'

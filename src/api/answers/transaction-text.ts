@@ -5,22 +5,21 @@ import {
   transactionJson,
   type TransactionPlace,
 } from '../../primitives/transaction-json.js'
+import { largeTransaction } from '../../chain/reader.js'
 import { Transaction } from '../../primitives/transaction.js'
 import { runInSlices } from '../../slices.js'
 import { type Sink, writeArray } from '../parts.js'
 
 /** Inputs, outputs and programs of a transaction that is written at once. */
 const atOnce = 100
-/** Bytes of a transaction that is decoded without a reservation. */
-const smallTransaction = 64 * 1024
 /** Bytes of memory for each byte of a transaction while it is decoded and shown. */
 export const decodedShare = 6
 /** Bytes that are turned into hex at once. */
 export const hexPiece = 32 * 1024
 
-/** Whether an encoded transaction is so small that it is decoded and shown at once. */
+/** Whether an encoded transaction is so small that it is decoded and shown at once, without a reservation. */
 export function isSmall(bytes: Uint8Array): boolean {
-  return bytes.length <= smallTransaction
+  return bytes.length <= largeTransaction
 }
 
 /** Decodes a transaction for as long as `work` takes; a large one waits until there is memory for it. */

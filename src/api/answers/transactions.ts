@@ -29,10 +29,18 @@ function findTransaction({ reader, mempool }: ApiContext, hash: Hash): Found {
   throw new RuleError('unknown-transaction', `no transaction ${displayHash(hash)} on the chain or in the pool${gone}`)
 }
 
+/** What is answered at once, or the bytes of what is too large for that. */
+function findSmall(context: ApiContext, hash: Hash): Found | number {
+  const known = context.reader.knownLarge(hash)
+  if (known !== undefined) return known
+  const found = findTransaction(context, hash)
+  return isSmall(found.bytes) ? found : found.bytes.length
+}
+
 /** The transaction object as JSON text. */
 export function transaction(context: ApiContext, hash: Hash): string | PartsAnswer {
-  const found = findTransaction(context, hash)
-  if (isSmall(found.bytes)) {
+  const found = findSmall(context, hash)
+  if (typeof found === 'object') {
     return 'pooled' in found
       ? transactionText(found.pooled)
       : transactionText(Transaction.fromBytes(found.bytes), found.place)
@@ -51,15 +59,14 @@ export function transaction(context: ApiContext, hash: Hash): string | PartsAnsw
 
 /** The bytes of a transaction in hex, as JSON text. */
 export function transactionHex(context: ApiContext, hash: Hash): string | PartsAnswer {
-  const { bytes } = findTransaction(context, hash)
-  if (isSmall(bytes)) return JSON.stringify(toHex(bytes))
-  const { length } = bytes
+  const found = findSmall(context, hash)
+  if (typeof found === 'object') return JSON.stringify(toHex(found.bytes))
   return new PartsAnswer({
     key: poolKey(context, 'transaction hex', displayHash(hash)),
     repeatable: false,
     // Only the length is kept: an answer that waits must not hold the bytes.
     write: async (sink) => {
-      const release = await sink.reserve(length)
+      const release = await sink.reserve(found)
       try {
         const now = findTransaction(context, hash).bytes
         sink.add('"')

@@ -154,6 +154,18 @@ describe('an answer under way', () => {
     expect(await textOf(flights.join(after.answer, client()))).toBe(many.join(''))
   })
 
+  it('is not begun for a client that leaves in the turn in which it came', async () => {
+    const flights = new Flights(new AnswerGate(limits))
+    const { answer, made } = answerOf(['text'])
+    const one = client()
+    const reader = flights.join(answer, one)
+    await Promise.resolve()
+    one.leave()
+    await settled()
+    expect(made.begun).toBe(0)
+    await expect(reader.ready()).rejects.toMatchObject({ code: 'request-timeout' })
+  })
+
   it('leaves a slow reader to a production of its own, from where that one was', async () => {
     const flights = new Flights(new AnswerGate(limits))
     const pieces = Array.from({ length: 60 }, (_, i) => `${i}`.padStart(10))
