@@ -11,7 +11,7 @@ import { type LocalNode, type Places, reach, startLocalNode } from './bench/loca
 import { type Command, yielding } from './bench/processes.js'
 import type { Said } from './soak/measured.js'
 import { hostileAllocations } from './soak/hostile/scene.js'
-import type { Latencies } from './soak/latency.js'
+import type { Latencies, Latency } from './soak/latency.js'
 import { share, slower } from './soak/machine.js'
 import { Owner } from './soak/owner.js'
 import {
@@ -118,14 +118,14 @@ async function main(): Promise<number> {
         hostile.on('message', (said: { counts: Record<string, number> }) => (attacks = said.counts))
         hostile.once('exit', () => (attacks = { ...attacks, 'attackers that live': 0 }))
       }
-      const { counted: samples, peak } = await watch(child, traffic.latencies)
+      const { counted: samples, peak, waits } = await watch(child, traffic.latencies)
       const load = { visits, users: { ...traffic.counts }, ...(pause > 0 ? { attacks: { ...attacks } } : {}) }
       traffic.stop()
       const [first, last] = [samples[0], samples.at(-1)].map((taken) => taken?.sample.joined ?? 0) as [number, number]
       const codes = [
         judge(samples),
         judgePeak(idle.resident, peak),
-        judgeLatencies(traffic.latencies.summary(), p99),
+        judgeLatencies(waits, p99),
         judgeOutcome(await traffic.acknowledged.settle(interrupted.signal)),
         judgeBans((await Promise.all(owners.map((owner) => owner.bansOf(honest)))).flat()),
         judgeLoad({ ...load, peers: { 'those that joined': last - first } }),
@@ -141,33 +141,50 @@ async function main(): Promise<number> {
   })
 }
 
-/** Takes samples until the time is over; resolves with those after the warm-up, and the most memory of all. */
-async function watch(child: ChildProcess, latencies: Latencies): Promise<{ counted: readonly Taken[]; peak: number }> {
+/** What was seen of the measured process and of its users. */
+interface Watched {
+  /** Samples after the warm-up. */
+  readonly counted: readonly Taken[]
+  /** The most resident memory, in bytes, warm-up included. */
+  readonly peak: number
+  readonly waits: readonly Latency[]
+}
+
+/**
+ * Takes samples until the time is over. The first and the last that count also count objects, which stops the process for
+ * seconds: waits count from the sample after that first one, when what piled up is done, until that last one begins.
+ */
+async function watch(child: ChildProcess, latencies: Latencies): Promise<Watched> {
   const start = performance.now()
   const length = minutes * 60_000
   const interval = Math.min(longestInterval, length / 60)
   const warm = Math.min(warmUp.most, Math.max(warmUp.least, minutes * warmUp.part)) * 60_000
   const counted: Taken[] = []
   let peak = 0
-  console.log(heading())
-  for (let due = interval; due <= length; due += interval) {
-    await setTimeout(Math.max(0, start + due - performance.now()), undefined, interrupted)
-    const counts = due >= warm
-    const first = counts && counted.length === 0
-    const last = due + interval > length
-    // Until now V8 compiled, and the measured process filled caches that take days elsewhere.
-    if (first) latencies.clear()
-    // To collect garbage and to count objects stops the node.
+  const take = async (question: 'sample' | 'all') => {
+    // To collect garbage stops the node too.
     const { sample } = await latencies.aside(() => {
-      child.send(first || last ? 'all' : 'sample')
+      child.send(question)
       return answer(child, 'sample')
     })
     peak = Math.max(peak, sample.peak)
     const taken = { hours: (performance.now() - start) / 3_600_000, sample }
-    if (counts) counted.push(taken)
     console.log(lineOf(taken))
+    return taken
   }
-  return { counted, peak }
+  console.log(heading())
+  for (let due = interval; due <= length - interval; due += interval) {
+    await setTimeout(Math.max(0, start + due - performance.now()), undefined, interrupted)
+    if (counted.length === 1) latencies.clear()
+    // Until now V8 compiled, and the measured process filled caches that take days elsewhere.
+    const taken = await take(due >= warm && counted.length === 0 ? 'all' : 'sample')
+    if (due >= warm) counted.push(taken)
+  }
+  await setTimeout(Math.max(0, start + length - performance.now()), undefined, interrupted)
+  await latencies.settle()
+  const waits = latencies.summary()
+  counted.push(await take('all'))
+  return { counted, peak, waits }
 }
 
 function atLeast(name: string, text: string, least: number): number {

@@ -6,18 +6,29 @@ export class Latencies {
   /** Milliseconds that {@link aside} took so far, and when it began where it is under way. */
   #stopped = 0
   #stoppedAt: number | undefined
+  /** Answers that are waited for. */
+  readonly #underWay = new Set<Promise<void>>()
+  #cleared = 0
 
   /** Waits for an answer and notes how long it took. */
   async of<T>(kind: string, answer: Promise<T>): Promise<T> {
-    const start = this.#now()
-    try {
-      const value = await answer
-      this.note(kind, this.#now() - start)
-      return value
-    } catch (error) {
-      this.note(kind, never)
-      throw error
-    }
+    const [start, cleared] = [this.#now(), this.#cleared]
+    const noted = answer.then(
+      () => this.#now() - start,
+      () => never,
+    )
+    const done = noted.then((milliseconds) => {
+      // One that was asked before counts with what was forgotten.
+      if (cleared === this.#cleared) this.note(kind, milliseconds)
+      this.#underWay.delete(done)
+    })
+    this.#underWay.add(done)
+    return answer
+  }
+
+  /** Resolves when every answer that is waited for now has come, or will not. */
+  async settle(): Promise<void> {
+    await Promise.all(this.#underWay)
   }
 
   /** Runs what itself holds up the one that is asked: its time is no part of any answer's. Not twice at once. */
@@ -37,9 +48,10 @@ export class Latencies {
     return (this.#stoppedAt ?? performance.now()) - this.#stopped
   }
 
-  /** Forgets all that was noted. */
+  /** Forgets all that was noted or asked. */
   clear(): void {
     this.#kinds.clear()
+    this.#cleared++
   }
 
   note(kind: string, milliseconds: number): void {

@@ -159,12 +159,19 @@ export class Traffic {
 function answerOf(url: string, body: string | undefined, agent: Agent | false = false): Promise<void> {
   return new Promise((resolve, reject) => {
     const post = { method: 'POST', headers: { 'content-type': 'application/json' } }
+    const fail = (error: Error) => reject(new Error(`${kindOf(url, body)}: ${error.message}`))
     const asked = request(url, { agent, timeout: patience, ...(body === undefined ? {} : post) }, (answer) => {
-      answer.resume().on('error', reject)
-      answer.on('end', () => (answer.statusCode === 503 ? reject(new Error('busy')) : resolve()))
+      answer.resume().on('error', fail)
+      answer.on('end', () => (answer.statusCode === 503 ? fail(new Error('busy')) : resolve()))
     })
     asked.on('timeout', () => asked.destroy(new Error('no answer')))
-    asked.on('error', reject)
+    asked.on('error', fail)
     asked.end(body)
   })
+}
+
+/** What a question is about: its method, or its path without what it names. */
+function kindOf(url: string, body: string | undefined): string {
+  if (body !== undefined) return (JSON.parse(body) as { method: string }).method
+  return new URL(url).pathname.replace('/api/v1/', '').replace(/\/[0-9a-f]+$/, '')
 }
