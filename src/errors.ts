@@ -118,7 +118,7 @@ export const codes = {
   // --- the pool ----------------------------------------------------------------------------------------------------
   'pool-coinbase': tx(43001, bytes(0), 'a coinbase is only valid in a block'),
   'pool-size': tx(45015, state, 'more than 200,000 bytes, or than a block has room for beside its coinbase'),
-  'pool-inputs': tx(45015, state, 'more than 2,000 inputs'),
+  'pool-inputs': tx(45015, state, 'more than 1,000 inputs'),
   'pool-signature-cost': tx(45008, state, 'its programs cost more than 300 signature checks'),
   'pool-documents': tx(45009, state, 'it makes a node read more than 1 MiB of documents'),
   'pool-full': tx(45024, state, 'the pool is full of transactions with a higher fee rate'),

@@ -19,7 +19,7 @@ type Make = (shop: Workshop) => Promise<Case>
 /** Inputs, outputs and bytes of the largest transaction in a block, less room for the rest of it. */
 const most = { inputs: 65_400, outputs: 61_000, bytes: 7_700_000 }
 /** The same of one that the pool takes, and its signature cost. */
-const mostPooled = { inputs: 2_000, outputs: 3_060, bytes: 199_000, cost: 300 }
+const mostPooled = { inputs: 1_000, outputs: 3_060, bytes: 199_000, cost: 300 }
 const blockBytes = 7_990_000
 
 const randomAddress = () => Buffer.concat([Buffer.of(prefix.standard), randomBytes(20)])
@@ -260,7 +260,7 @@ export const transactionCases: Readonly<Record<string, Make>> = {
       transaction(shop, shop.transaction(shop.take(), record('x'.repeat(most.bytes))), 'pool-size'),
     )
   },
-  '2,000 inputs': async (shop) => transaction(shop, shop.transaction(await shop.fan(mostPooled.inputs))),
+  '1,000 inputs': async (shop) => transaction(shop, shop.transaction(await shop.fan(mostPooled.inputs))),
   '3,060 outputs to as many addresses': (shop) => {
     const outputs = Array.from({ length: mostPooled.outputs }, () => shop.output(1n, randomAddress()))
     return Promise.resolve(transaction(shop, shop.transaction(shop.take(), { outputs: spreadTo(shop, outputs) })))

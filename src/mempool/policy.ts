@@ -3,7 +3,7 @@ export const policy = {
   /** Bytes of one transaction: a DID operation with the largest payload is shorter, and reading longer ones takes long. */
   transactionSize: 200_000,
   /** Coins that it may spend. */
-  inputs: 2_000,
+  inputs: 1_000,
   /** Signature cost of its programs. */
   signatureCost: 300,
   /** Part of the documents that a block may make a node read, for one transaction: 1 MiB. */
