@@ -10,7 +10,7 @@ export interface Taken {
   readonly sample: Sample
 }
 
-const columns = ['minute', 'height', 'peers', 'joined', 'late ms', 'heap MB', 'ext. MB', 'RSS MB'].concat([
+const columns = ['minute', 'height', 'peers', 'joined', 'late ms', 'heap MB', 'ext. MB', 'RSS MB', 'most MB'].concat([
   'handles',
   'files',
   'listeners',
@@ -97,7 +97,7 @@ export function heading(): string {
 }
 
 export function lineOf({ hours, sample }: Taken): string {
-  const { height, peers, joined, late, heap, external, resident, handles, files, listeners } = sample
+  const { height, peers, joined, late, heap, external, resident, peak, handles, files, listeners } = sample
   const counts = [total(handles), files, total(listeners)]
   const cells = [
     (hours * 60).toFixed(1),
@@ -105,7 +105,7 @@ export function lineOf({ hours, sample }: Taken): string {
     peers,
     joined,
     Math.round(late),
-    ...[heap, external, resident].map(megabytes),
+    ...[heap, external, resident, peak].map(megabytes),
     ...counts,
   ]
   return cells.map((cell, i) => String(cell).padStart(columns[i]?.length ?? 0)).join('  ')

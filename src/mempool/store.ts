@@ -146,9 +146,9 @@ export class PoolStore {
     return this.#held || this.#mining.has(mapKey(txid))
   }
 
-  /** One batch is under way and the next gathers: whoever comes meanwhile shares it. */
+  /** One batch is under way and the next gathers: what comes meanwhile shares it. The batch of a block is not waited for. */
   #flushSoon(): Promise<void> {
-    this.#next ??= this.#database.idle().then(async () => {
+    this.#next ??= this.#database.free().then(async () => {
       const staged = this.#staged
       const sync = this.#stagedSync
       this.#staged = new Overlay(this.#database)

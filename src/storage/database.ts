@@ -35,6 +35,8 @@ const journalKept = Math.ceil(logReach / journalRowSize)
 /** Journal rows that go at once. */
 const journalTrim = 10_000
 
+/** Changes that are put together in one go. */
+const smallBatch = 64
 /** Rows of a page, where they are too small for its bytes to count. */
 const pageRowsAtMost = 1000
 
@@ -60,8 +62,21 @@ interface RowsOptions {
   readonly reverse?: boolean
 }
 
-/** Row changes of one batch by {@link mapKey} of their key; undefined deletes. The order of insertion is kept. */
-export type Changes = ReadonlyMap<string, { readonly key: Buffer; readonly value: Uint8Array | undefined }>
+/** What happens to a row; undefined deletes it. */
+interface Change {
+  readonly key: Buffer
+  readonly value: Uint8Array | undefined
+}
+
+/** Row changes of one batch by {@link mapKey} of their key. The order of insertion is kept. */
+export type Changes = ReadonlyMap<string, Change>
+
+/** Changes as LevelDB takes them, and what the journal says of them. */
+interface Batch {
+  readonly batch: ReturnType<Store['batch']>
+  readonly bytes: number
+  readonly operations: Uint8Array
+}
 
 /** What a batch is, for its journal row. */
 export interface CommitInfo {
@@ -87,7 +102,11 @@ export class Database {
   #sequence = 0
   #previous: Uint8Array = zeroHash
   #floor = 0
+  /** The last of the writes, which follow each other. */
   #writing: Promise<void> = Promise.resolve()
+  /** All batches so far, and the last of the pool's. */
+  #begun: Promise<void> = Promise.resolve()
+  #begunOfPool: Promise<void> = Promise.resolve()
   /** What readers are shown while it is there. */
   #view: View | undefined
   /** For the writer alone, while readers are held at a state of before. */
@@ -277,23 +296,33 @@ export class Database {
   }
 
   /**
-   * Writes one batch, with a journal row that names it, atomically and after all earlier ones. It is on disk when this
-   * resolves if `sync` is set, and survives a kill of the process in any case.
+   * Writes one batch, with a journal row that names it, atomically and after all earlier ones; only the rows of the pool do not
+   * wait for a batch that is still being put together. It is on disk when this resolves if `sync` is set, and survives a kill
+   * of the process in any case.
    */
   commit(changes: Changes, info: CommitInfo, options: { sync: boolean }): Promise<void> {
-    const write = this.#writing.then(() =>
-      this.#write(changes, info, options).catch((error: unknown) => {
-        throw accessFailure(error, 'written')
-      }),
+    const ofPool = info.kind === 'pool'
+    const [begun, earlier] = [this.#begun, ofPool ? this.#begunOfPool : this.#begun]
+    const write = this.#put(changes).then(
+      async (batch) => {
+        await earlier
+        await this.#inOrder(() => this.#write(batch, info, options))
+      },
+      (error: Error) => this.#inOrder(() => Promise.reject(error)),
     )
-    // Later writes must not go on as if a failed one had not been: none is made after it, and the node stops.
-    this.#writing = write
-    write.catch((error: unknown) => this.#fail(error))
+    if (ofPool) this.#begunOfPool = write
+    this.#begun = Promise.all([begun, write]).then(() => {})
+    this.#begun.catch((error: unknown) => this.#fail(error))
     return write
   }
 
-  /** Resolves when no write is under way. */
+  /** Resolves when every batch so far is written. */
   async idle(): Promise<void> {
+    await this.#begun
+  }
+
+  /** Resolves when no write is under way, whatever is still being put together. */
+  async free(): Promise<void> {
     await this.#writing
   }
 
@@ -307,7 +336,7 @@ export class Database {
    * longer be lost with the log.
    */
   async checkpoint(info: Omit<CommitInfo, 'kind'>): Promise<void> {
-    await this.#writing
+    await this.#begun
     // Compacting an empty range makes LevelDB write its memory out first; there is no call for that alone.
     if (this.#level instanceof Level) {
       const compacting = (this.#level as unknown as LevelExtras).compactRange(Buffer.of(0xff), Buffer.of(0xff, 0xff))
@@ -319,28 +348,45 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    await this.#writing.catch(() => {})
+    await this.#begun.catch(() => {})
     this.release()
     await this.#level.close()
   }
 
-  async #write(changes: Changes, info: CommitInfo, { sync }: { sync: boolean }): Promise<void> {
+  /** Puts changes together; in slices where there are many. */
+  async #put(changes: Changes): Promise<Batch> {
     const batch = this.#level.batch()
     const digest = new OperationsDigest()
     let bytes = 0
-    await eachInSlices(changes.values(), ({ key, value }) => {
+    const add = ({ key, value }: Change) => {
       digest.add(key, value)
       bytes += key.length + (value?.length ?? 0)
       if (value === undefined) batch.del(key, encodings)
       else batch.put(key, seal(key, value), encodings)
-    })
+    }
+    if (changes.size > smallBatch) await eachInSlices(changes.values(), add)
+    else for (const change of changes.values()) add(change)
+    return { batch, bytes, operations: digest.finish() }
+  }
+
+  /** Runs a write after those before it. Later ones must not go on as if a failed one had not been: none is made after it. */
+  #inOrder(run: () => Promise<void>): Promise<void> {
+    this.#writing = this.#writing.then(() =>
+      run().catch((error: unknown) => {
+        throw accessFailure(error, 'written')
+      }),
+    )
+    return this.#writing
+  }
+
+  async #write({ batch, bytes, operations }: Batch, info: CommitInfo, { sync }: { sync: boolean }): Promise<void> {
     const row: JournalRow = {
       kind: info.kind,
       height: info.height,
       hash: info.hash,
       bytes,
       previous: this.#previous,
-      operations: digest.finish(),
+      operations,
     }
     const sequence = this.#sequence + 1
     const encoded = journalRow.encode(row)

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Database, digestOf, Overlay, StorageError } from '../../../src/storage/database.js'
+import { journalRow } from '../../../src/storage/journal.js'
 import { keys, rangeOf, table } from '../../../src/storage/schema.js'
 import { memoryStore } from '../../support/chain.js'
 
@@ -118,6 +119,31 @@ describe('the database', () => {
     expect(text(database.get(keys.pool(id(1))))).toBe('19')
     await Promise.all(writes)
     expect(database.sequence).toBe(20)
+  })
+
+  it('writes rows of the pool while a large batch is put together, and everything else after it', async () => {
+    const database = await Database.over(memoryStore())
+    const order: string[] = []
+    const commit = (name: string, kind: 'pool' | 'block', rows: number) => {
+      const overlay = new Overlay(database)
+      for (let i = 0; i < rows; i++) overlay.put(keys.active(i), Buffer.from(name))
+      return overlay.commit({ ...info, kind }, { sync: false }).then(() => order.push(name))
+    }
+    const writes = [
+      commit('large block', 'block', 30_000),
+      commit('block', 'block', 1),
+      commit('larger pool', 'pool', 50),
+      commit('pool', 'pool', 1),
+    ]
+    await database.free()
+    expect(order).toEqual([])
+    await database.idle()
+    expect(order).toEqual(['larger pool', 'pool', 'large block', 'block'])
+    expect([0, 1].map((height) => text(database.get(keys.active(height))))).toEqual(['block', 'large block'])
+    await Promise.all(writes)
+    const journal = await database.rows(rangeOf(table.journal))
+    const rows = journal.map(([, value]) => journalRow.decode(value))
+    expect(rows.map(({ kind }) => kind)).toEqual(['pool', 'pool', 'block', 'block'])
   })
 
   it('writes nothing after a write that failed', async () => {
