@@ -5,6 +5,9 @@ import type { ApiLimits } from './limits.js'
 /** Milliseconds between two looks for slow holders while others wait. */
 const contentionInterval = 500
 
+/** Milliseconds of the slice that first steps of productions share. */
+const beginningSlice = 4
+
 /** A production that holds places of the gate. */
 export interface Holder {
   /** Share under which the client counts. */
@@ -155,6 +158,9 @@ export class AnswerGate {
   /** What searches take instead: they may be long in coming. */
   readonly #searches: SharedBytes
   #turn: Promise<void> = Promise.resolve()
+  #beginning: Promise<void> = Promise.resolve()
+  /** When the first of those that share a slice began. */
+  #began = -Infinity
 
   constructor(limits: ApiLimits) {
     this.limits = limits
@@ -173,6 +179,24 @@ export class AnswerGate {
 
   reserve(bytes: number, holder: Holder, signal: AbortSignal): Promise<() => void> {
     return this.#large.take(bytes, holder, signal)
+  }
+
+  /**
+   * Has a production begin and resolves when it is through; rejects with the signal's reason where that aborts before. First
+   * steps may read megabytes: those that follow each other share a time slice, then other work has its turn. `produce` must
+   * not throw before its first promise.
+   */
+  async begin(produce: () => Promise<void>, signal: AbortSignal): Promise<void> {
+    let produced: Promise<void> | undefined
+    this.#beginning = this.#beginning.then(async () => {
+      if (performance.now() - this.#began >= beginningSlice) {
+        await nextTurn()
+        this.#began = performance.now()
+      }
+      if (!signal.aborted) produced = produce()
+    })
+    await this.#beginning
+    await (produced ?? Promise.reject(signal.reason as Error))
   }
 
   /** Resolves when the caller may work for a time slice: one of all productions in each turn of the event loop. */

@@ -1,4 +1,5 @@
 import { RuleError } from '../errors.js'
+import { nextTurn } from '../slices.js'
 import type { AnswerGate, Holder } from './answer-gate.js'
 import type { PartsAnswer, Sink } from './parts.js'
 
@@ -125,12 +126,14 @@ export class Flight implements Holder {
     let release = () => {}
     try {
       release = await this.#gate.enter(this, signal, this.#answer.search)
-      // Requests of one turn of the event loop are seen before those of them whose clients have left.
-      await this.#gate.turn()
-      signal.throwIfAborted()
-      const sink = new FlightSink(this, this.#gate, signal, this.#skipped)
-      await this.#answer.write(sink)
-      sink.end()
+      // Which clients have left is seen a turn of the event loop after their requests; the first of these ends the present one.
+      await nextTurn()
+      await nextTurn()
+      await this.#gate.begin(async () => {
+        const sink = new FlightSink(this, this.#gate, signal, this.#skipped)
+        await this.#answer.write(sink)
+        sink.end()
+      }, signal)
       this.#done = true
       this.#notify()
       this.#stall()

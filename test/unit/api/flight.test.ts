@@ -305,6 +305,42 @@ describe('the gate', () => {
     await next
   })
 
+  it('lets productions begin together as long as that takes no longer than a slice', async () => {
+    const gate = new AnswerGate(limits)
+    const { signal } = client()
+    let turn = 0
+    const begun: number[] = []
+    const produce = async () => {
+      begun.push(turn)
+      const start = performance.now()
+      while (performance.now() - start < 3);
+    }
+    const all = Promise.all(Array.from({ length: 6 }, () => gate.begin(produce, signal)))
+    while (begun.length < 6) {
+      await nextTurn()
+      turn++
+    }
+    await all
+    const together = begun.filter((at) => at === begun[0]).length
+    expect(together).toBeGreaterThan(1)
+    expect(together).toBeLessThan(4)
+    expect(begun.at(-1)).toBeGreaterThan(begun[0] as number)
+  })
+
+  it('goes on after a production that failed, and lets none begin whose client left', async () => {
+    const gate = new AnswerGate(limits)
+    const [stays, leaves] = [client(), client()]
+    const begun: string[] = []
+    const failing = gate.begin(() => Promise.reject(new Error('broken')), stays.signal)
+    const left = gate.begin(async () => void begun.push('left'), leaves.signal)
+    const after = gate.begin(async () => void begun.push('after'), stays.signal)
+    leaves.leave()
+    await expect(failing).rejects.toThrow('broken')
+    await expect(left).rejects.toThrow('gone')
+    await after
+    expect(begun).toEqual(['after'])
+  })
+
   it('lets one production work in each turn of the event loop', async () => {
     const gate = new AnswerGate(limits)
     let turn = 0
