@@ -51,7 +51,7 @@ describe('an honest node is charged nothing for relaying', () => {
     const [block] = await one.test.mine()
     if (block === undefined) throw new Error('no block')
     await two.test.accept(block)
-    one.peers.connect(two.peers)
+    const deactivates: Transaction[] = []
     for (let i = 0; i < count; i++) {
       const ada = holder()
       const [here, there] = [quickSigner(), quickSigner()]
@@ -59,12 +59,13 @@ describe('an honest node is charged nothing for relaying', () => {
         ada.create({ keys: [authenticationKey('primary', ada.primary), authenticationKey('recovery', recovery)] })
       const deactivate = buildDeactivate(ada.did, { specification, verificationMethod: '#recovery' }, signer(here))
       const coin = (k: number) => outputOf(coins, 3 * i + k)
-      await Promise.all([
-        one.test.send(carry(one, coin(0), value, create(here))),
-        two.test.send(carry(two, coin(1), value, create(there))),
-      ])
-      await one.test.send(carry(one, coin(2), value, deactivate))
+      await one.test.send(carry(one, coin(0), value, create(here)))
+      await two.test.send(carry(two, coin(1), value, create(there)))
+      deactivates.push(carry(one, coin(2), value, deactivate))
     }
+    // Not sooner: each has its own creates by now, whichever of two would have come first.
+    one.peers.connect(two.peers)
+    for (const deactivate of deactivates) await one.test.send(deactivate)
     await until(() => charges(one, two).filter((code) => code === 'did-signature').length >= count)
     expect(points(charges(one, two))).toBe(0)
     expect([one.peers.all()[0]?.closed, two.peers.all()[0]?.closed]).toEqual([false, false])
