@@ -12,6 +12,8 @@ import { type Directories, NodeProcess, type SpawnOptions } from './process.js'
 export interface MemberOptions extends SpawnOptions {
   /** The number of its validator key; a follower has none. */
   readonly validator?: number
+  /** Whether that key has signed nothing before this member's first start. */
+  readonly unusedKey?: boolean
   /** The chain spec: a shipped one or a file; localnet unless told otherwise. */
   readonly genesis?: string
   /** Further arguments. */
@@ -24,6 +26,7 @@ export class Member {
   readonly directory: string
   readonly #options: MemberOptions
   #node: NodeProcess | undefined
+  #started = false
 
   constructor(name: string, directory: string, options: MemberOptions) {
     this.name = name
@@ -46,8 +49,11 @@ export class Member {
   }
 
   async start(peers: readonly string[]): Promise<void> {
-    const { validator, genesis = 'localnet', args = [], ...spawn } = this.#options
+    const { validator, unusedKey, genesis = 'localnet', args = [], ...spawn } = this.#options
     const key = join(this.directory, '..', `${this.name}.key`)
+    // Where the others confirm a block before this one is there, its key would count as one that lost its sign state.
+    const unused = unusedKey === true && !this.#started
+    this.#started = true
     if (validator !== undefined) {
       mkdirSync(join(this.directory, '..'), { recursive: true })
       writeFileSync(key, toHex(devnetValidatorKey(validator).privateKey), { mode: 0o600 })
@@ -58,6 +64,7 @@ export class Member {
       ...['--genesis', genesis, '--data-dir', this.directory],
       ...(args.includes('--p2p-host') ? [] : ['--p2p-host', '127.0.0.1']),
       ...(validator === undefined ? [] : ['--validator-key', key]),
+      ...(unused ? ['--reset-sign-state=now'] : []),
       ...peers.flatMap((peer) => ['--peer', peer]),
       ...args,
     )
@@ -97,7 +104,7 @@ export class TestNetwork {
   /** A network of so many validators of localnet, and followers beside them, all running. */
   static async open(directories: Directories, validators: number, followers = 0): Promise<TestNetwork> {
     const network = new TestNetwork(directories)
-    for (let i = 0; i < validators; i++) await network.join(`validator${i}`, { validator: i })
+    for (let i = 0; i < validators; i++) await network.join(`validator${i}`, { validator: i, unusedKey: true })
     for (let i = 0; i < followers; i++) await network.join(`follower${i}`)
     return network
   }
