@@ -1,4 +1,5 @@
 import { fork } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -13,6 +14,9 @@ import { slowScenario } from '../test/sim/slow.js'
  * npm run sim -- --seed S: simulates one seed again and prints all that happens.
  *
  * With --slow both simulate validators that are slow and have full pools.
+ *
+ * npm run sim -- --traces: simulates the seeds of test/sim/traces.json, and exits with code 1 if one takes another course than
+ * the file says. A change that moves code or renames it must not change a course; another one writes the file again with --update.
  */
 
 const { values } = parseArgs({
@@ -22,6 +26,8 @@ const { values } = parseArgs({
     jobs: { type: 'string', default: String(availableParallelism()) },
     seed: { type: 'string' },
     slow: { type: 'boolean', default: false },
+    traces: { type: 'boolean', default: false },
+    update: { type: 'boolean', default: false },
     worker: { type: 'boolean', default: false },
   },
 })
@@ -32,6 +38,7 @@ process.exitCode = await main()
 
 async function main(): Promise<number> {
   if (values.seed !== undefined) return replay(Number(values.seed))
+  if (values.traces) return compareTraces()
   const { from, seeds, jobs } = { from: Number(values.from), seeds: Number(values.seeds), jobs: Number(values.jobs) }
   if (values.worker) return runRange(from, seeds)
   const started = Date.now()
@@ -55,7 +62,25 @@ async function replay(seed: number): Promise<number> {
   }
 }
 
-/** Tells whoever forked this process how many seeds failed. */
+/** Compares the digest of each recorded run with that of a new one. */
+async function compareTraces(): Promise<number> {
+  const file = new URL('../test/sim/traces.json', import.meta.url)
+  const recorded = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>
+  const traces: Record<string, string> = {}
+  let changed = 0
+  for (const [seed, before] of Object.entries(recorded)) {
+    const { trace } = await runSeed(Number(seed))
+    traces[seed] = trace
+    if (trace === before) continue
+    changed++
+    console.log(`seed ${seed}: ${trace}, recorded ${before}`)
+  }
+  if (values.update) writeFileSync(file, JSON.stringify(traces, null, 2) + '\n')
+  console.log(`${Object.keys(traces).length} seeds, ${changed} took another course`)
+  return changed > 0 && !values.update ? 1 : 0
+}
+
+/** Sends the number of seeds that failed to the parent process. */
 async function runRange(from: number, seeds: number): Promise<number> {
   let failed = 0
   for (let seed = from; seed < from + seeds; seed++) {
