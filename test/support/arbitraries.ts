@@ -9,9 +9,10 @@ import type { DidOperation } from '../../src/primitives/operation.js'
 import type { Output, OutputExtra } from '../../src/primitives/output.js'
 import type { Payload } from '../../src/primitives/payload.js'
 import { attributeUsage, Transaction, type TransactionFields } from '../../src/primitives/transaction.js'
+import { rounds } from './thorough.js'
 
 /** What every property test runs with; a failure prints its seed. */
-export const runs = { numRuns: 1000 } as const
+export const runs = { numRuns: rounds(1000, 1000) } as const
 
 export const bytes = (least: number, most: number = least): fc.Arbitrary<Uint8Array> =>
   fc.uint8Array({ minLength: least, maxLength: most })

@@ -19,6 +19,7 @@ import { craft, craftBlock, type CraftedInput, fieldsOf, outputOf, personHash } 
 import { TestChain } from '../../support/chain.js'
 import { codeOf } from '../../support/refusal.js'
 import { testKey, testPublicKey, testSpec } from '../../support/spec.js'
+import { rounds } from '../../support/thorough.js'
 
 const test = await TestChain.open()
 const context = { ...test.chain.sanity, height: 100 }
@@ -310,7 +311,7 @@ describe('the budget of a block', () => {
           if (fits) all.forEach((txid) => seen.add(txid))
         }
       }),
-      { numRuns: 500 },
+      { numRuns: rounds(500, 500) },
     )
   })
 })

@@ -12,6 +12,7 @@ import { parseStrictJson } from '../../../src/primitives/strict-json.js'
 import { authenticationKey, authorizationKey, didRules, holder, signer, specification } from '../../support/did.js'
 import { codeOf } from '../../support/refusal.js'
 import { quickSigner } from '../../support/signatures.js'
+import { rounds } from '../../support/thorough.js'
 
 const ada = holder()
 const bob = holder()
@@ -391,7 +392,7 @@ describe('any document that can be built', () => {
         expect(documentText(read(shuffled(JSON.parse(text), numbers)))).toBe(text)
         expect(documentText(buildDocument(planOf(document, 'ledger', '2026-01-01T00:00:00Z'), unsigned))).toBe(text)
       }),
-      { numRuns: 1000 },
+      { numRuns: rounds(1000, 1000) },
     )
   })
 

@@ -12,6 +12,7 @@ import { addressOf } from '../../../src/primitives/address.js'
 import { canonicalJson } from '../../../src/primitives/strict-json.js'
 import { authenticationKey, authorizationKey, holder } from '../../support/did.js'
 import { quickSigner } from '../../support/signatures.js'
+import { rounds } from '../../support/thorough.js'
 
 /** What the mapping has to be, said over the strict reader's form. */
 function expected(document: DidDocument) {
@@ -126,7 +127,7 @@ describe('w3cDocument', () => {
         expect(w3cDocument(payloadText(document)).document).toEqual(mapped)
         expect(w3cDocument(JSON.stringify(plain)).document).toEqual(mapped)
       }),
-      { numRuns: 1000 },
+      { numRuns: rounds(1000, 1000) },
     )
   })
 })
@@ -144,7 +145,7 @@ describe('isKeyIdentifier', () => {
         }
         expect(isKeyIdentifier(text)).toBe(hash[0] === 0x67)
       }),
-      { numRuns: 1000 },
+      { numRuns: rounds(1000, 1000) },
     )
   })
 })

@@ -3,7 +3,12 @@ import { describe, expect, it } from 'vitest'
 import { repositoryFile } from '../../support/markdown.js'
 
 const root = new URL('../../../', import.meta.url)
-const pages = ['README.md', 'CHANGELOG.md', ...readdirSync(new URL('docs/', root)).map((name) => `docs/${name}`)]
+const written = readdirSync(new URL('docs/', root), { recursive: true, encoding: 'utf8' })
+const pages = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', ...written.filter(isPage).map((name) => `docs/${name}`)]
+
+function isPage(name: string): boolean {
+  return name.endsWith('.md')
+}
 
 /** The anchors that a page offers: its headings as code hosts name them. */
 function anchors(page: string): string[] {
@@ -35,9 +40,12 @@ describe.each(pages)('%s', (name) => {
   })
 })
 
-it('every page of docs/ is linked from README.md', () => {
-  const readme = repositoryFile('README.md')
-  for (const page of pages.slice(1)) expect(readme).toContain(`(${page})`)
+it('every page is linked from README.md, or from the README.md of its folder', () => {
+  for (const page of pages.slice(1)) {
+    const [, folder, name] = /^(docs\/.+\/)(.+)$/.exec(page) ?? []
+    if (folder === undefined || name === 'README.md') expect(repositoryFile('README.md')).toContain(`(${page})`)
+    else expect(repositoryFile(`${folder}README.md`)).toContain(`(${name})`)
+  }
 })
 
 it('docs/architecture.md has a row for every folder and file of src/', () => {

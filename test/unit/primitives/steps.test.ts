@@ -8,6 +8,7 @@ import { Transaction } from '../../../src/primitives/transaction.js'
 import { runInSlices } from '../../../src/slices.js'
 import { block, mutated, mutation, transaction } from '../../support/arbitraries.js'
 import { codeOf } from '../../support/refusal.js'
+import { rounds } from '../../support/thorough.js'
 
 /** What decoding comes to: the bytes again, or the code of the refusal. */
 async function outcome(decode: () => Promise<{ toHex(): string }> | { toHex(): string }): Promise<string> {
@@ -31,7 +32,7 @@ describe('what is done in steps', () => {
         }
         expect(codeOf(() => finish(Transaction.keptSteps(any)))).toBe(codeOf(() => Transaction.fromBytes(any)))
       }),
-      { numRuns: 500 },
+      { numRuns: rounds(500, 500) },
     )
   })
 
@@ -46,7 +47,7 @@ describe('what is done in steps', () => {
           [data.subarray(0, length), data].map((each) => toHex(sha256d(each))),
         )
       }),
-      { numRuns: 50 },
+      { numRuns: rounds(50, 50) },
     )
     fc.assert(
       fc.property(transaction, (tx) => {
@@ -56,7 +57,7 @@ describe('what is done in steps', () => {
           [tx.unsigned, tx.bytes].map((b) => toHex(sha256d(b))),
         )
       }),
-      { numRuns: 300 },
+      { numRuns: rounds(300, 300) },
     )
   })
 
@@ -72,7 +73,7 @@ describe('what is done in steps', () => {
         if (change !== undefined) bytes[piece + change.at] = change.byte
         expect(finish(utf8Steps(bytes)) === utf8(bytes)).toBe(true)
       }),
-      { numRuns: 200 },
+      { numRuns: rounds(200, 200) },
     )
   })
 })

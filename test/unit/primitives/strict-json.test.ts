@@ -4,6 +4,7 @@ import { RuleError } from '../../../src/errors.js'
 import { canonicalJson, type JsonValue, parseStrictJson } from '../../../src/primitives/strict-json.js'
 import { runs } from '../../support/arbitraries.js'
 import { codeOf } from '../../support/refusal.js'
+import { rounds } from '../../support/thorough.js'
 
 const limits = { depth: 16, tokens: 20_000 }
 const read = (text: string) => parseStrictJson(text, limits)
@@ -60,7 +61,7 @@ describe('parseStrictJson', () => {
         }
         expect(strict).toEqual(JSON.parse(text))
       }),
-      { numRuns: 20_000 },
+      { numRuns: rounds(20_000, 20_000) },
     )
   })
 
@@ -77,7 +78,7 @@ describe('parseStrictJson', () => {
           for (let length = 0; length < text.length; length++) expect(code(text.slice(0, length))).toMatch(/^json-/)
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: rounds(1000, 1000) },
     )
   })
 

@@ -7,6 +7,7 @@ import { compileCondition } from '../../../src/search/compile.js'
 import { conditionLimits, readCondition } from '../../../src/search/condition.js'
 import { document } from './documents.js'
 import { processorTime } from '../../support/patience.js'
+import { rounds } from '../../support/thorough.js'
 
 /** What a condition is refused with. */
 function refusalOf(condition: unknown): string {
@@ -232,7 +233,7 @@ describe('a condition', () => {
       fc.property(text, (candidate) => {
         expect(refusalOf(candidate)).toMatch(/./)
       }),
-      { numRuns: 5000 },
+      { numRuns: rounds(5000, 5000) },
     )
   })
 
@@ -260,7 +261,7 @@ describe('a condition', () => {
         if (refused) expect(() => readCondition(text)).toThrow(RuleError)
         else expect(plain(readCondition(text))).toEqual(parsed)
       }),
-      { numRuns: 2000 },
+      { numRuns: rounds(2000, 2000) },
     )
   })
 
