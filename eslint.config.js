@@ -32,13 +32,7 @@ export default tseslint.config(
     },
   },
   {
-    files: [
-      'src/primitives/**',
-      'src/did/**',
-      'src/consensus/**',
-      'src/voting/{message,machine,votes,summary,sign-state}.ts',
-      'src/errors.ts',
-    ],
+    files: ['src/primitives/**', 'src/did/**', 'src/consensus/**', 'src/voting/tendermint/**', 'src/errors/**'],
     rules: {
       'no-restricted-globals': ['error', ...pureGlobals],
       'no-restricted-properties': ['error', ...pureProperties],

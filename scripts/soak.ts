@@ -9,10 +9,10 @@ import { genesisBlock, registerAssetTransaction } from './bench/dist.js'
 import { fundedSpec, spendGenesis, withDirectory } from './bench/load.js'
 import { type LocalNode, type Places, reach, startLocalNode } from './bench/local-nodes.js'
 import { type Command, yielding } from './bench/processes.js'
-import type { Said } from './soak/measured.js'
 import { hostileAllocations } from './soak/hostile/scene.js'
 import type { Latencies, Latency } from './soak/latency.js'
 import { share, slower } from './soak/machine.js'
+import type { Said } from './soak/measured.js'
 import { Owner } from './soak/owner.js'
 import {
   heading,

@@ -2,7 +2,7 @@
  * The library: a node in the caller's process, resolvers, and the bytes of the chain, DID documents and their proofs, which
  * need no node, no clock and no network. Keys and transactions are in `didledger/wallet`.
  */
-export { type Code, codes, RuleError, UserError } from './errors.js'
+export { type Code, codes, RuleError, UserError } from './errors/rule-error.js'
 export { Block } from './primitives/block.js'
 export { Transaction } from './primitives/transaction.js'
 export type { TransactionJson } from './primitives/transaction-json.js'
@@ -16,11 +16,11 @@ export {
   verifyCredential,
   verifyDocument,
   verifyOperation,
-} from './library/verify.js'
+} from './library/verify-documents.js'
 export { createNode } from './library/create-node.js'
-export type * from './library/node.js'
+export type * from './library/node-types.js'
 export type { Neighbor } from './network/peers/neighbor.js'
-export type { SyncProgress } from './network/sync/progress.js'
+export type { SyncProgress } from './network/sync/sync-progress.js'
 export { HttpResolver, type HttpResolverOptions } from './client/http-resolver.js'
 export { type DidSource, getResolver } from './library/get-resolver.js'
 export type { DocumentQuery, QueryResult, ResolvedTransaction, ResolveResult } from './did/resolution.js'

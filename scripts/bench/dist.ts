@@ -3,21 +3,20 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type * as TallyModule from '../../src/api/answer-metrics.js'
+import type * as LimitsModule from '../../src/api/api-limits.js'
 import type * as BudgetModule from '../../src/api/body-budget.js'
 import type * as CountModule from '../../src/api/count-answers.js'
-import type * as LimitsModule from '../../src/api/limits.js'
 import type * as ListenersModule from '../../src/api/listeners.js'
 import type * as ChainModule from '../../src/chain/chain.js'
 import type * as CommitmentModule from '../../src/consensus/commitment.js'
 import type * as SubsidyModule from '../../src/consensus/subsidy.js'
 import type * as KeysModule from '../../src/crypto/keys.js'
-import type * as PoolModule from '../../src/crypto/pool.js'
 import type * as CacheModule from '../../src/crypto/signature-cache.js'
-import type * as EventLogModule from '../../src/events/log.js'
+import type * as PoolModule from '../../src/crypto/verifier-pool.js'
+import type * as EventLogModule from '../../src/events/event-log.js'
 import type * as MempoolModule from '../../src/mempool/mempool.js'
-import type * as SolveModule from '../../src/mining/solve.js'
-import type * as TemplateModule from '../../src/mining/template.js'
-import type * as NodeModule from '../../src/node.js'
+import type * as ServingModule from '../../src/node/serve-node.js'
+import type * as NodeModule from '../../src/node/start-node.js'
 import type * as AddressModule from '../../src/primitives/address.js'
 import type * as AuxPowModule from '../../src/primitives/auxpow.js'
 import type * as BlockModule from '../../src/primitives/block.js'
@@ -27,12 +26,13 @@ import type * as HeaderModule from '../../src/primitives/header.js'
 import type * as ProgramModule from '../../src/primitives/program.js'
 import type * as SpecModule from '../../src/primitives/spec.js'
 import type * as TransactionModule from '../../src/primitives/transaction.js'
+import type * as SolveModule from '../../src/production/solve.js'
+import type * as TemplateModule from '../../src/production/template.js'
 import type * as ResolverModule from '../../src/resolver/resolver.js'
-import type * as ServingModule from '../../src/serving.js'
+import type * as SystemModule from '../../src/runtime/process-env.js'
 import type * as DatabaseModule from '../../src/storage/database.js'
 import type * as DirectoryModule from '../../src/storage/directory.js'
 import type * as SchemaModule from '../../src/storage/schema.js'
-import type * as SystemModule from '../../src/system.js'
 import type * as AccountsModule from '../../src/wallet/devnet-accounts.js'
 
 /**
@@ -52,19 +52,19 @@ process.env['BENCH_BUILT'] = 'yes'
 export const { Tally } = await compiled<typeof TallyModule>('api/answer-metrics')
 export const { BodyBudget, countBodies } = await compiled<typeof BudgetModule>('api/body-budget')
 export const { countAnswers } = await compiled<typeof CountModule>('api/count-answers')
-export const { apiLimits } = await compiled<typeof LimitsModule>('api/limits')
+export const { apiLimits } = await compiled<typeof LimitsModule>('api/api-limits')
 export const { Listeners } = await compiled<typeof ListenersModule>('api/listeners')
 export const { Chain } = await compiled<typeof ChainModule>('chain/chain')
 export const { commitmentAttribute } = await compiled<typeof CommitmentModule>('consensus/commitment')
 export const { subsidyAt } = await compiled<typeof SubsidyModule>('consensus/subsidy')
 export const { sign } = await compiled<typeof KeysModule>('crypto/keys')
-export const { createVerifierPool } = await compiled<typeof PoolModule>('crypto/pool')
+export const { createVerifierPool } = await compiled<typeof PoolModule>('crypto/verifier-pool')
 export const { SignatureCache } = await compiled<typeof CacheModule>('crypto/signature-cache')
-export const { EventLog } = await compiled<typeof EventLogModule>('events/log')
+export const { EventLog } = await compiled<typeof EventLogModule>('events/event-log')
 export const { Mempool } = await compiled<typeof MempoolModule>('mempool/mempool')
-export const { selectTransactions, templateOf } = await compiled<typeof TemplateModule>('mining/template')
-export const { solve } = await compiled<typeof SolveModule>('mining/solve')
-export const { openLedger, startNode } = await compiled<typeof NodeModule>('node')
+export const { selectTransactions, templateOf } = await compiled<typeof TemplateModule>('production/template')
+export const { solve } = await compiled<typeof SolveModule>('production/solve')
+export const { openLedger, startNode } = await compiled<typeof NodeModule>('node/start-node')
 export const { addressFromPublicKey, addressOf, prefix, programHash, singleKeyCode } =
   await compiled<typeof AddressModule>('primitives/address')
 export const { soloAuxPow } = await compiled<typeof AuxPowModule>('primitives/auxpow')
@@ -79,11 +79,11 @@ export const { parseSpec } = await compiled<typeof SpecModule>('primitives/spec'
 export const { attributeUsage, coinbaseInput, finalSequence, Transaction } =
   await compiled<typeof TransactionModule>('primitives/transaction')
 export const { Resolver } = await compiled<typeof ResolverModule>('resolver/resolver')
-export const { serve } = await compiled<typeof ServingModule>('serving')
+export const { serve } = await compiled<typeof ServingModule>('node/serve-node')
 export const { Database, Overlay } = await compiled<typeof DatabaseModule>('storage/database')
 export const { DataDirectory } = await compiled<typeof DirectoryModule>('storage/directory')
 export const { keys } = await compiled<typeof SchemaModule>('storage/schema')
-export const { processLog, systemEnv } = await compiled<typeof SystemModule>('system')
+export const { processLog, systemEnv } = await compiled<typeof SystemModule>('runtime/process-env')
 export const { devnetValidatorKey } = await compiled<typeof AccountsModule>('wallet/devnet-accounts')
 
 export type Block = BlockModule.Block

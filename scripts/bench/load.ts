@@ -6,7 +6,7 @@ import type { Verifier } from '../../src/crypto/verifier.js'
 import type { Hash } from '../../src/primitives/hash.js'
 import type { Payload } from '../../src/primitives/payload.js'
 import type { Spec } from '../../src/primitives/spec.js'
-import type { Outpoint } from '../../src/primitives/transaction.js'
+import type { Outpoint } from '../../src/primitives/transaction-fields.js'
 import { type QuickSigner, quickSigner } from '../../test/support/signatures.js'
 import {
   addressFromPublicKey,

@@ -1,6 +1,6 @@
+import { collect } from './collect.js'
 import { type Chain, createVerifierPool } from './dist.js'
 import { fanOut, fundedSpec, mineBlock, type Payer, selfTransfer, spendGenesis, withChain } from './load.js'
-import { collect } from './collect.js'
 import type { Row } from './report.js'
 
 const depth = 100

@@ -4,11 +4,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import type { Said } from '../soak/measured.js'
 import { genesisBlock, registerAssetTransaction } from './dist.js'
 import { fundedSpec, selfTransfer, spendGenesis, withDirectory } from './load.js'
 import { type LocalNode, reach, startLocalNode } from './local-nodes.js'
 import { median, quantile, type Row } from './report.js'
-import type { Said } from '../soak/measured.js'
 import { type Course, type Transfer, Watch } from './watch.js'
 
 const validators = 4

@@ -1,15 +1,14 @@
 import { readFileSync } from 'node:fs'
-import { buildCreate, buildDocument, type DocumentPlan, type PlannedKey } from '../../src/did/build.js'
 import { encodeBase64url } from '../../src/did/base64url.js'
+import { buildCreate, buildDocument, type DocumentPlan, type PlannedKey } from '../../src/did/build.js'
 import { parseCredential } from '../../src/did/credential.js'
 import { fromPlain } from '../../src/did/plain.js'
+import type { DidOperation } from '../../src/primitives/did-operation.js'
 import type { Header } from '../../src/primitives/header.js'
-import type { DidOperation } from '../../src/primitives/operation.js'
 import type { Output } from '../../src/primitives/output.js'
 import type { Spec } from '../../src/primitives/spec.js'
-import type { Outpoint, TransactionFields } from '../../src/primitives/transaction.js'
+import type { Outpoint, TransactionFields } from '../../src/primitives/transaction-fields.js'
 import { type QuickSigner, quickSigner } from '../../test/support/signatures.js'
-import { mineBlock } from './load.js'
 import {
   addressFromPublicKey,
   addressOf,
@@ -22,6 +21,7 @@ import {
   standardProgram,
   Transaction,
 } from './dist.js'
+import { mineBlock } from './load.js'
 
 const fee = 100n
 /** Coins that genesis pays. */

@@ -4,8 +4,8 @@ import { createVerifierPool, Mempool, SignatureCache } from './dist.js'
 import { quiet, withChain } from './load.js'
 import type { Row } from './report.js'
 import { type Cost, costOf } from './turn-probe.js'
-import { blockCases, transactionCases } from './worst-cases.js'
 import { Workshop } from './workshop.js'
+import { blockCases, transactionCases } from './worst-cases.js'
 
 /** Milliseconds of processor time, on a machine that verifies one signature by a known key in {@link verification}. */
 const bars = { block: 5000, unsigned: 25, transaction: 100, turn: 10 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import type { CliContext } from '../../src/cli/context.js'
-import { createProgram } from '../../src/cli/program.js'
+import type { CliContext } from '../../src/cli/cli-context.js'
+import { createProgram } from '../../src/cli/cli-program.js'
 
 const width = 110
 

@@ -1,5 +1,5 @@
-import { allOptions, otherVariables, variableOf } from '../../src/config/rows.js'
-import type { Option } from '../../src/option.js'
+import { allOptions, otherVariables, variableOf } from '../../src/config/all-options.js'
+import type { Option } from '../../src/runtime/option.js'
 
 /** docs/configuration.md: every option of every module. */
 export function configurationPage(): string {

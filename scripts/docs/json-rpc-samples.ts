@@ -5,10 +5,10 @@ import { hex, littleEndianInteger, toHex } from '../../src/primitives/bytes.js'
 import { targetOf } from '../../src/primitives/compact.js'
 import { paramsAt } from '../../src/primitives/spec.js'
 import type { Transaction } from '../../src/primitives/transaction.js'
-import { buildDidTransaction, buildTransfer, payerOf, type Payment } from '../../src/wallet/build.js'
+import { buildDidTransaction, buildTransfer, payerOf, type Payment } from '../../src/wallet/build-transaction.js'
 import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
-import { createIdentity } from '../../src/wallet/identity.js'
-import { signTransaction } from '../../src/wallet/sign.js'
+import { createIdentity } from '../../src/wallet/did-identity.js'
+import { signTransaction } from '../../src/wallet/sign-transaction.js'
 import { type Exchange, Scene, sceneTime } from './json-rpc-scene.js'
 
 /** The requests of the reference, one for each method, asked in the order of the table of methods. */

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { WebSocket } from 'ws'
-import type { Env } from '../../src/env.js'
 import { shippedSpecFile, type ShippedSpec } from '../../src/library/shipped.js'
-import { type Node, startNode } from '../../src/node.js'
+import { serve, type Servers } from '../../src/node/serve-node.js'
+import { type Node, startNode } from '../../src/node/start-node.js'
 import { toHex } from '../../src/primitives/bytes.js'
 import { parseSpec } from '../../src/primitives/spec.js'
-import { serve, type Servers } from '../../src/serving.js'
-import { systemEnv } from '../../src/system.js'
+import type { Env } from '../../src/runtime/env.js'
+import { systemEnv } from '../../src/runtime/process-env.js'
 
 /** Unix seconds at which the clock of the sample nodes stands. */
 export const sceneTime = 1_800_000_000

@@ -1,5 +1,5 @@
-import { fit, rises } from './fit.js'
 import type { Outcome } from './acknowledged.js'
+import { fit, rises } from './fit.js'
 import type { Latency } from './latency.js'
 import { mostBeyondIdle, mostMoreAlive, type Sample, series, total } from './sample.js'
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
-import { UserError } from '../errors.js'
+import { UserError } from '../errors/rule-error.js'
 import { adminRefusal } from './admin-token.js'
 import { crossSiteRefusal, hostRefusal, isLoopback } from './origin.js'
 

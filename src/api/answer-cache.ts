@@ -1,5 +1,5 @@
+import type { KnownHeader } from '../chain/header-index.js'
 import type { ChainReader } from '../chain/reader.js'
-import type { KnownHeader } from '../chain/headers.js'
 import { ownCopy, ownText } from '../primitives/bytes.js'
 import { ByteCache } from '../resolver/byte-cache.js'
 

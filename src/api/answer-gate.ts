@@ -1,6 +1,6 @@
-import { RuleError } from '../errors.js'
-import { nextTurn } from '../slices.js'
-import type { ApiLimits } from './limits.js'
+import { RuleError } from '../errors/rule-error.js'
+import { nextTurn } from '../runtime/cooperative.js'
+import type { ApiLimits } from './api-limits.js'
 
 /** Milliseconds between two looks for slow holders while others wait. */
 const contentionInterval = 500

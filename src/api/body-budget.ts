@@ -1,6 +1,6 @@
 import type { FastifyContentTypeParser, FastifyRequest, preParsingHookHandler } from 'fastify'
-import { RuleError } from '../errors.js'
-import type { ApiLimits } from './limits.js'
+import { RuleError } from '../errors/rule-error.js'
+import type { ApiLimits } from './api-limits.js'
 import { isJson } from './origin.js'
 
 /** Bytes for the first piece of a body; a body that outgrows its memory gets twice as much. */

@@ -1,5 +1,5 @@
-import { RuleError } from '../errors.js'
-import { nextTurn } from '../slices.js'
+import { RuleError } from '../errors/rule-error.js'
+import { nextTurn } from '../runtime/cooperative.js'
 import type { AnswerGate, Holder } from './answer-gate.js'
 import type { PartsAnswer, Sink } from './parts.js'
 

@@ -1,7 +1,7 @@
 import { behindText } from '../resolver/resolver.js'
-import { jsonType } from './answer.js'
-import type { NodeHealth } from './context.js'
-import type { PlainAnswer, PlainRoute } from './plain-routes.js'
+import { jsonType } from './envelopes.js'
+import type { NodeHealth } from './node-views.js'
+import type { PlainAnswer, PlainRoute } from './plain-route.js'
 
 /** `/healthz`: whether a restart would help. `/readyz`: whether the answers of the node can be used. */
 export const healthRoutes: readonly PlainRoute[] = [

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { RuleError } from '../errors.js'
+import { RuleError } from '../errors/rule-error.js'
 import type { Access } from './access.js'
 import { shareOf } from './address-share.js'
 import type { AnswerClient } from './flight.js'

@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { UserError } from '../errors.js'
-import { acceptBetweenSlices } from '../slices.js'
-import { jsonType } from './answer.js'
-import { boundUnread, currentAnswer, inTurn, shareConnections, watchBodies } from './connections.js'
-import type { ApiLimits } from './limits.js'
+import { UserError } from '../errors/rule-error.js'
+import { acceptBetweenSlices } from '../runtime/cooperative.js'
+import type { ApiLimits } from './api-limits.js'
+import { jsonType } from './envelopes.js'
+import { boundUnread, currentAnswer, inTurn, shareConnections, watchBodies } from './http-connections.js'
 
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => void
 

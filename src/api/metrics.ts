@@ -3,9 +3,8 @@ import { Counter, Gauge, Registry } from 'prom-client'
 import type { Chain } from '../chain/chain.js'
 import type { Mempool } from '../mempool/mempool.js'
 import type { Resolver } from '../resolver/resolver.js'
-import type { NetworkView, VotingView } from './context.js'
-import type { PlainRoute } from './plain-routes.js'
 import { AnswerMetrics, type Tally } from './answer-metrics.js'
+import type { NetworkView, VotingView } from './node-views.js'
 import { addProcessMetrics } from './process-metrics.js'
 
 /** What the figures are read from. */
@@ -224,10 +223,4 @@ function addNetwork(registry: Registry, { chain, network, voting }: MetricSource
   gauge('didledger_conflicting_blocks', 'Above 0 once the validators have confirmed two blocks at one height.', () =>
     voting?.status().alarm === undefined ? 0 : 1,
   )
-}
-
-export const metricsRoute: PlainRoute = {
-  path: '/metrics',
-  summary: 'Figures of the node in the text format of Prometheus.',
-  answer: async ({ metrics }) => ({ status: 200, contentType: metrics.contentType, body: await metrics.text() }),
 }

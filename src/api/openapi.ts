@@ -1,10 +1,10 @@
 import { type TSchema, Type } from '@sinclair/typebox'
-import { restDescriptions } from '../errors.js'
-import { jsonType } from './answer.js'
+import { restDescriptions } from '../errors/rule-error.js'
+import { jsonType } from './envelopes.js'
 import { parameterSchemas } from './parameters.js'
-import type { PlainRoute } from './plain-routes.js'
-import { restPrefix, type RestRoute, restRoutes } from './rest/routes.js'
-import { closed } from './schemas/common.js'
+import type { PlainRoute } from './plain-route.js'
+import { restPrefix, type RestRoute, restRoutes } from './rest/rest-routes.js'
+import { closed } from './schemas/common-schemas.js'
 
 /** The paths of the REST port in OpenAPI 3.1, from the tables that serve them and the schemas that tests hold answers against. */
 

@@ -1,10 +1,10 @@
 import { type TSchema, Type } from '@sinclair/typebox'
-import { RuleError } from '../errors.js'
+import { RuleError } from '../errors/rule-error.js'
 import { parseAddress, type ProgramHash } from '../primitives/address.js'
 import { parseAmount } from '../primitives/amount.js'
 import { parseDisplayHash } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
-import { addressParam, hashParam, heightParam } from './schemas/common.js'
+import { addressParam, hashParam, heightParam } from './schemas/common-schemas.js'
 
 /** Parameters that come as text, of paths and of JSON-RPC. */
 

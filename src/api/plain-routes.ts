@@ -1,25 +1,9 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { ApiContext } from './context.js'
+import type { ApiContext } from './api-context.js'
 import { healthRoutes } from './health.js'
+import { metricsRoute } from './metrics-route.js'
 import { openApiRoute } from './openapi.js'
-import { metricsRoute } from './metrics.js'
-
-/** An answer in a form of its own, outside of the envelopes. */
-export interface PlainAnswer {
-  /** HTTP status. */
-  readonly status: number
-  readonly contentType: string
-  readonly body: string
-}
-
-/** A path on the REST port that stands beside the REST interface, for machines that look after the node. GET and HEAD. */
-export interface PlainRoute {
-  /** Matches exactly. */
-  readonly path: string
-  /** One sentence for the reference. */
-  readonly summary: string
-  answer(context: ApiContext): PlainAnswer | Promise<PlainAnswer>
-}
+import type { PlainRoute } from './plain-route.js'
 
 export const plainRoutes: readonly PlainRoute[] = [...healthRoutes, metricsRoute, openApiRoute(() => plainRoutes)]
 

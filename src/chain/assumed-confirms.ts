@@ -1,10 +1,10 @@
-import { checkConfirm } from '../consensus/confirm.js'
-import type { SignatureCheck } from '../primitives/signature.js'
+import { checkConfirm } from '../consensus/check-confirm.js'
 import type { Verifier } from '../crypto/verifier.js'
 import { parseConfirm } from '../primitives/confirm.js'
 import type { Header } from '../primitives/header.js'
+import type { SignatureCheck } from '../primitives/signature.js'
 import type { Spec } from '../primitives/spec.js'
-import { eachInSlices } from '../slices.js'
+import { eachInSlices } from '../runtime/cooperative.js'
 import type { Database, Overlay } from '../storage/database.js'
 import { keys, values } from '../storage/schema.js'
 

@@ -1,10 +1,10 @@
 import { crc32 } from 'node:zlib'
-import { RuleError, UserError } from '../errors.js'
+import { RuleError, UserError } from '../errors/rule-error.js'
 import { asBuffer, concat, displayHash, equalBytes } from '../primitives/bytes.js'
 import { Writer } from '../primitives/codec.js'
 import { keys } from '../storage/schema.js'
-import { readBlockBytes } from './bodies.js'
 import type { Chain } from './chain.js'
+import { readBlockBytes } from './read-body.js'
 
 /** Files of blocks (format 15): a head, a record for each block from height 1 on, and an end that counts them. */
 

@@ -1,12 +1,12 @@
-import { RuleError } from '../errors.js'
+import { RuleError } from '../errors/rule-error.js'
 import type { Block } from '../primitives/block.js'
 import { Overlay } from '../storage/database.js'
 import { type BlockStatus, keys } from '../storage/schema.js'
-import type { Headers, KnownHeader } from './headers.js'
-import { chainWorkOf, type NewBlock, putRecord, putStatus } from './records.js'
+import { chainWorkOf, type NewBlock, putRecord, putStatus } from './block-records.js'
+import type { Checking } from './block-run.js'
+import type { Headers, KnownHeader } from './header-index.js'
 import { type Abandoned, Reorganisation, type ReorganisationOptions, type Reorganised } from './reorganise.js'
-import type { Checking } from './run.js'
-import { sideBlockLimit, SideBlocks } from './side.js'
+import { sideBlockLimit, SideBlocks } from './side-blocks.js'
 
 /** Blocks that a reorganisation may take back. */
 export const reorganisationDepth = 288

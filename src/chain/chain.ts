@@ -4,8 +4,7 @@ import type { StateView } from '../consensus/ledger.js'
 import { blockSanitySteps, type SanityContext } from '../consensus/sanity.js'
 import { SignatureCache } from '../crypto/signature-cache.js'
 import type { Verifier } from '../crypto/verifier.js'
-import type { Clock, Log } from '../env.js'
-import { InvariantError, RuleError } from '../errors.js'
+import { InvariantError, RuleError } from '../errors/rule-error.js'
 import { Block, blockHashOf } from '../primitives/block.js'
 import { equalBytes } from '../primitives/bytes.js'
 import { genesisBlock, registerAssetTransaction } from '../primitives/genesis.js'
@@ -13,31 +12,39 @@ import type { Hash } from '../primitives/hash.js'
 import type { Header } from '../primitives/header.js'
 import type { Spec } from '../primitives/spec.js'
 import { Transaction } from '../primitives/transaction.js'
+import { runInSlices } from '../runtime/cooperative.js'
+import type { Clock, Log } from '../runtime/env.js'
+import { JobQueue } from '../runtime/job-queue.js'
 import { damaged, type Database, Overlay, StorageError } from '../storage/database.js'
 import type { JournalKind } from '../storage/journal.js'
 import { KnownDocuments } from '../storage/known-documents.js'
 import { keys, values } from '../storage/schema.js'
-import { StoredState } from '../storage/state.js'
+import { StoredState } from '../storage/stored-state.js'
 import { AssumedConfirms } from './assumed-confirms.js'
-import { Headers, type KnownHeader } from './headers.js'
+import { chainWorkOf, genesisInto, type NewBlock, putRecord } from './block-records.js'
+import {
+  BlockRunError,
+  checkConfirmOf,
+  checkPlace,
+  type Checking,
+  connectRun,
+  type IncomingBlock,
+} from './block-run.js'
 import { Branches, BranchError } from './branches.js'
-import type { BlockEvent, ChainChange, ChainFollower, ChainWriter, HeldBlock, Restoration } from './change.js'
-import { connectInto } from './connect.js'
-import { bodyOf } from './bodies.js'
-import { disconnectInto, rewindBlocks, rewindBytes } from './disconnect.js'
-import { JobQueue } from './queue.js'
-import { PreparedBlocks } from './prepared.js'
-import { BlockRunError, checkConfirmOf, checkPlace, type Checking, connectRun, type IncomingBlock } from './run.js'
+import type { BlockEvent, ChainChange, ChainFollower, ChainWriter, HeldBlock, Restoration } from './chain-change.js'
+import { connectInto } from './connect-block.js'
+import { disconnectInto, rewindBlocks, rewindBytes } from './disconnect-block.js'
+import { Headers, type KnownHeader } from './header-index.js'
+import { PreparedBlocks } from './prepared-blocks.js'
+import { bodyOf } from './read-body.js'
 import { putTip, Reorganisation, type Reorganised } from './reorganise.js'
-import { chainWorkOf, genesisInto, type NewBlock, putRecord } from './records.js'
-import { runInSlices } from '../slices.js'
 
 /** Blocks waiting for the writer. */
 const queueLimit = 256
 /** Signatures of confirms that are remembered; about 13 MB where all of a batch of headers are ahead of their bodies. */
 const confirmSignatureEntries = 131_072
 
-export type { BlockEvent, ChainChange, ChainFollower, ChainWriter } from './change.js'
+export type { BlockEvent, ChainChange, ChainFollower, ChainWriter } from './chain-change.js'
 
 export interface ChainOptions {
   readonly spec: Spec

@@ -3,8 +3,8 @@ import { mapKey } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import type { Overlay } from '../storage/database.js'
 import { keys, leftBranchNumber, rangeOf, table, values } from '../storage/schema.js'
-import { bodyOf } from './bodies.js'
 import type { Chain } from './chain.js'
+import { bodyOf } from './read-body.js'
 
 /** A branch that the chain left: its transactions may wait for a block again. */
 export interface LeftBranch {

@@ -1,12 +1,14 @@
 import { medianTime } from '../consensus/context.js'
-import { LruMap } from '../crypto/lru.js'
 import type { ProgramHash } from '../primitives/address.js'
 import type { Block } from '../primitives/block.js'
 import { toHex } from '../primitives/bytes.js'
 import { type Confirm, parseConfirm } from '../primitives/confirm.js'
 import type { Hash } from '../primitives/hash.js'
 import type { HeaderFields } from '../primitives/header.js'
-import { type Outpoint, Transaction } from '../primitives/transaction.js'
+import { Transaction } from '../primitives/transaction.js'
+import type { Outpoint } from '../primitives/transaction-fields.js'
+import { LruMap } from '../runtime/lru-map.js'
+import type { Database } from '../storage/database.js'
 import {
   type Balance,
   keys,
@@ -17,10 +19,9 @@ import {
   transactionRange,
   values,
 } from '../storage/schema.js'
-import type { Database } from '../storage/database.js'
-import { readBlock, readSideBody } from './bodies.js'
 import type { Chain } from './chain.js'
-import type { KnownHeader } from './headers.js'
+import type { KnownHeader } from './header-index.js'
+import { readBlock, readSideBody } from './read-body.js'
 
 /** Bytes of a transaction above which it counts as large. */
 export const largeTransaction = 64 * 1024

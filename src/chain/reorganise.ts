@@ -1,15 +1,15 @@
-import { InvariantError, RuleError } from '../errors.js'
+import { InvariantError, RuleError } from '../errors/rule-error.js'
 import type { Block } from '../primitives/block.js'
 import { equalBytes } from '../primitives/bytes.js'
 import type { Spec } from '../primitives/spec.js'
 import { Overlay } from '../storage/database.js'
 import { keys, type TipRow, values } from '../storage/schema.js'
-import { readSideBody } from './bodies.js'
-import { connectInto } from './connect.js'
-import { disconnectInto } from './disconnect.js'
-import { Headers, type KnownHeader } from './headers.js'
-import { putStatus } from './records.js'
-import type { Checking } from './run.js'
+import { putStatus } from './block-records.js'
+import type { Checking } from './block-run.js'
+import { connectInto } from './connect-block.js'
+import { disconnectInto } from './disconnect-block.js'
+import { Headers, type KnownHeader } from './header-index.js'
+import { readSideBody } from './read-body.js'
 
 /** Bytes of blocks after which a batch of a reorganisation takes no further one; a block that is larger has one to itself. */
 const reorganisationBytes = 4 * 1024 * 1024

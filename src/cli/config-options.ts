@@ -1,13 +1,13 @@
 import { type Command, InvalidArgumentError, Option as Flag } from 'commander'
+import { flagOf, optionsOf } from '../config/all-options.js'
 import type { Config } from '../config/config.js'
 import { readConfig } from '../config/config.js'
 import { configJson, configText } from '../config/print.js'
-import { flagOf, optionsOf } from '../config/rows.js'
 import { fromText, isValid } from '../config/values.js'
-import type { NodeCommand, Option } from '../option.js'
+import type { NodeCommand, Option } from '../runtime/option.js'
 import { readTextFile } from '../wallet/files.js'
-import type { CliContext } from './context.js'
-import { type OutputOptions, withOutput } from './options.js'
+import type { CliContext } from './cli-context.js'
+import { type OutputOptions, withOutput } from './command-options.js'
 
 /** What a command that runs a node takes beside the options of the modules. */
 interface ConfigFlags extends OutputOptions {

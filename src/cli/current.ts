@@ -1,9 +1,9 @@
 import type { NodeClient } from '../client/node-client.js'
 import { readOperationJson } from '../did/operation.js'
-import { RuleError, UserError } from '../errors.js'
-import type { DidOperation } from '../primitives/operation.js'
+import { RuleError, UserError } from '../errors/rule-error.js'
+import type { DidOperation } from '../primitives/did-operation.js'
 import { txType } from '../primitives/payload.js'
-import { type CurrentIdentity, didOfOperation, documentOf } from '../wallet/identity.js'
+import { type CurrentIdentity, didOfOperation, documentOf } from '../wallet/did-identity.js'
 
 /** The last operation of a DID, with what a resolver says about it. */
 export interface Current {

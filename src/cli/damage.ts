@@ -1,6 +1,6 @@
-import { UserError } from '../errors.js'
+import { UserError } from '../errors/rule-error.js'
 import { reindexHint, StorageError } from '../storage/database.js'
-import { shellWord } from './output.js'
+import { shellWord } from './print-output.js'
 
 /**
  * Runs something that opens the chain in a data directory; a damage that it finds is reported with the very command that

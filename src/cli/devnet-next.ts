@@ -1,10 +1,10 @@
 import { blockWait } from '../client/node-client.js'
 import type { MiningMode } from '../devnet/devnet.js'
-import type { Node } from '../node.js'
+import type { Node } from '../node/start-node.js'
 import { parseAddress, type ProgramHash } from '../primitives/address.js'
 import { parseAmount } from '../primitives/amount.js'
 import type { Account } from '../wallet/accounts.js'
-import { sameOptions, shellWord } from './output.js'
+import { sameOptions, shellWord } from './print-output.js'
 
 const payment = '12.5'
 

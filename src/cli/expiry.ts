@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { NodeClient } from '../client/node-client.js'
 import { addYears, formatDate, parseDate } from '../did/date.js'
-import type { Clock } from '../env.js'
-import { UserError } from '../errors.js'
+import { UserError } from '../errors/rule-error.js'
+import type { Clock } from '../runtime/env.js'
 
 export interface ExpiryOptions {
   /** `YYYY-MM-DDTHH:MM:SSZ`. */

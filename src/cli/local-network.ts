@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { join } from 'node:path'
-import { UserError } from '../errors.js'
+import { UserError } from '../errors/rule-error.js'
+import { portOffsets } from '../node/serve-node.js'
 import { toHex } from '../primitives/bytes.js'
-import { portOffsets } from '../serving.js'
 import { devnetValidatorKey } from '../wallet/devnet-accounts.js'
 import { makeDirectory, readTextFile } from '../wallet/files.js'
-import type { NodeStart } from './serve.js'
+import type { NodeStart } from './run-node.js'
 import { readValidatorKey, writeValidatorKey } from './validator-key.js'
 
 /** From the ports of one node to those of the next. */

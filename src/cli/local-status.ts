@@ -1,7 +1,7 @@
-import { isObject } from '../client/answers.js'
+import { isObject } from '../client/read-answers.js'
 import { callRpc } from '../client/rpc.js'
-import { UserError } from '../errors.js'
-import type { CliContext } from './context.js'
+import { UserError } from '../errors/rule-error.js'
+import type { CliContext } from './cli-context.js'
 import type { LocalNode } from './local-network.js'
 
 /** Milliseconds between two looks at the nodes, and that a node may take to answer. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { processContext } from './context.js'
-import { runCommand } from './program.js'
+import { processContext } from './cli-context.js'
+import { runCommand } from './cli-program.js'
 
 // A reader that stops early, such as head, is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

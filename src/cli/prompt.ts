@@ -1,4 +1,4 @@
-import { UserError } from '../errors.js'
+import { UserError } from '../errors/rule-error.js'
 
 const ctrlC = '\u0003'
 const ctrlD = '\u0004'

@@ -3,11 +3,11 @@ import { formatAmount } from '../primitives/amount.js'
 import { toHex } from '../primitives/bytes.js'
 import { parseCode } from '../primitives/program.js'
 import type { Transaction } from '../primitives/transaction.js'
-import { payerOf } from '../wallet/build.js'
+import { payerOf } from '../wallet/build-transaction.js'
 import { isComplete, type ProgramSignatures, transactionSignatures } from '../wallet/multisig-signatures.js'
-import { isSigned, signatureCount } from '../wallet/sign.js'
+import { isSigned, signatureCount } from '../wallet/sign-transaction.js'
 import { feeOf, type TransactionFile } from '../wallet/transaction-file.js'
-import { shellWord } from './output.js'
+import { shellWord } from './print-output.js'
 
 /**
  * What a transaction pays to whom, for people. The amounts of inputs are what its file says. Nothing that whoever wrote the file

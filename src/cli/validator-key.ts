@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs'
 import { generatePrivateKey, isPrivateKey, publicKeyOf } from '../crypto/keys.js'
-import type { Random } from '../env.js'
-import { UserError } from '../errors.js'
+import { UserError } from '../errors/rule-error.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
+import type { Random } from '../runtime/env.js'
 import type { KeyPair } from '../wallet/accounts.js'
 import { readTextFile, writeFileAtomically } from '../wallet/files.js'
 

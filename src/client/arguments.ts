@@ -1,4 +1,4 @@
-import { UserError } from '../errors.js'
+import { UserError } from '../errors/rule-error.js'
 
 /** Milliseconds that a timer can count. */
 export const longestTimer = 2 ** 31 - 1

@@ -1,8 +1,8 @@
 import type { DocumentQuery, QueryResult, ResolveResult } from '../did/resolution.js'
-import { type Code, RuleError } from '../errors.js'
+import { type Code, RuleError } from '../errors/rule-error.js'
 import { longestTimer, requireWhole } from './arguments.js'
-import { asQueryResult, asResolveResult } from './answers.js'
 import { baseUrl, NodeRefusal } from './http.js'
+import { asQueryResult, asResolveResult } from './read-answers.js'
 import { callRpc } from './rpc.js'
 
 export interface HttpResolverOptions {

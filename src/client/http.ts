@@ -1,4 +1,4 @@
-import { UserError } from '../errors.js'
+import { UserError } from '../errors/rule-error.js'
 
 /** An answer of a node that says no. */
 export class NodeRefusal extends UserError {

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import { UserError } from '../errors.js'
+import type { QueryResult, ResolveResult } from '../did/resolution.js'
+import { UserError } from '../errors/rule-error.js'
 import { parseAmount } from '../primitives/amount.js'
 import { displayHash, parseDisplayHash } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
@@ -7,6 +8,7 @@ import { txType } from '../primitives/payload.js'
 import { outpointKey } from '../primitives/transaction.js'
 import type { Coin } from '../wallet/coins.js'
 import { parseCoins } from '../wallet/coins-file.js'
+import { baseUrl, exchange, NodeRefusal } from './http.js'
 import {
   asBlock,
   asInteger,
@@ -19,9 +21,7 @@ import {
   type NodeBlock,
   type NodeTransaction,
   unexpected,
-} from './answers.js'
-import type { QueryResult, ResolveResult } from '../did/resolution.js'
-import { baseUrl, exchange, NodeRefusal } from './http.js'
+} from './read-answers.js'
 import { callRpc } from './rpc.js'
 
 /** Where a node answers when nothing else is said: the REST port of a devnet on this machine. */

@@ -1,5 +1,5 @@
-import { asInteger, asText, isObject, unexpected } from './answers.js'
 import { exchange, type HttpOptions, NodeRefusal } from './http.js'
+import { asInteger, asText, isObject, unexpected } from './read-answers.js'
 
 /** The result of a JSON-RPC method at `url`. Rejects with a {@link NodeRefusal} when the node says no. */
 export async function callRpc(

@@ -1,7 +1,7 @@
-import { UserError } from '../errors.js'
-import type { NodeCommand, Option } from '../option.js'
+import { UserError } from '../errors/rule-error.js'
+import type { NodeCommand, Option } from '../runtime/option.js'
+import { allOptions, flagOf, optionsOf, otherVariables, variableOf } from './all-options.js'
 import { type FileMember, readConfigText, shortened } from './file.js'
-import { allOptions, flagOf, optionsOf, otherVariables, variableOf } from './rows.js'
 import { fromText, isValid, nearest } from './values.js'
 
 /** Where a value comes from; the later ones of this list win. */

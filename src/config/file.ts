@@ -1,5 +1,5 @@
-import { UserError } from '../errors.js'
-import { json5Name, json5Tokens, parseJson5 } from '../json5.js'
+import { UserError } from '../errors/rule-error.js'
+import { json5Name, json5Tokens, parseJson5 } from '../runtime/json5.js'
 
 /** A member of a configuration file. */
 export interface FileMember {

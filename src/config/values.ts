@@ -1,5 +1,5 @@
 import { Value } from '@sinclair/typebox/value'
-import type { Option } from '../option.js'
+import type { Option } from '../runtime/option.js'
 
 /** Whether an option may have a value. */
 export function isValid(option: Option, value: unknown): boolean {

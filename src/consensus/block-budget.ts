@@ -1,5 +1,5 @@
 import type { ReadDocument } from '../did/state.js'
-import { RuleError } from '../errors.js'
+import { RuleError } from '../errors/rule-error.js'
 import { fixedLimits, type Spec } from '../primitives/spec.js'
 import { addWork, noWork, requireWork, type SignatureWork } from './signature-work.js'
 

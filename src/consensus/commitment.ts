@@ -1,8 +1,9 @@
-import { RuleError } from '../errors.js'
+import { RuleError } from '../errors/rule-error.js'
 import { asBuffer, concat, equalBytes, fromUtf8 } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import { type Spec, validatorsHash } from '../primitives/spec.js'
-import { type Attribute, attributeUsage, type Transaction } from '../primitives/transaction.js'
+import { attributeUsage, type Transaction } from '../primitives/transaction.js'
+import type { Attribute } from '../primitives/transaction-fields.js'
 
 /**
  * What a coinbase commits to beyond its outputs: one attribute of usage 0x81 whose data is `LDG1`, then entries of a

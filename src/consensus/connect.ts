@@ -1,7 +1,7 @@
 import { documentText } from '../did/canonical.js'
 import { defaultDidLimits, type DidRules, type ParsedOperation, parseOperationSteps } from '../did/operation.js'
 import { type AppliedOperation, type DidState, operationSteps, type ReadDocument } from '../did/state.js'
-import { RuleError } from '../errors.js'
+import { RuleError } from '../errors/rule-error.js'
 import type { ProgramHash } from '../primitives/address.js'
 import type { Block } from '../primitives/block.js'
 import { displayHash, mapKey } from '../primitives/bytes.js'

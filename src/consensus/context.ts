@@ -1,4 +1,4 @@
-import { RuleError } from '../errors.js'
+import { RuleError } from '../errors/rule-error.js'
 import { bitsOf, easiestBits, powLimit, targetOf } from '../primitives/compact.js'
 import type { HeaderFields } from '../primitives/header.js'
 import type { Spec } from '../primitives/spec.js'

@@ -1,6 +1,7 @@
 import type { DidState } from '../did/state.js'
 import type { ProgramHash } from '../primitives/address.js'
-import { type Outpoint, outpointKey } from '../primitives/transaction.js'
+import { outpointKey } from '../primitives/transaction.js'
+import type { Outpoint } from '../primitives/transaction-fields.js'
 
 /** An unspent output. */
 export interface Coin {

@@ -1,4 +1,5 @@
-import { RuleError } from '../errors.js'
+import { RuleError } from '../errors/rule-error.js'
+import { prefix } from '../primitives/address.js'
 import { type Block, witnessLeaf } from '../primitives/block.js'
 import { displayHash, equalBytes, mapKey } from '../primitives/bytes.js'
 import { MerkleTree } from '../primitives/merkle.js'
@@ -6,7 +7,6 @@ import { txType } from '../primitives/payload.js'
 import { parseParameter } from '../primitives/program.js'
 import { fixedLimits, type Spec } from '../primitives/spec.js'
 import { finish, type Steps } from '../primitives/steps.js'
-import { prefix } from '../primitives/address.js'
 import {
   attributeUsage,
   coinbaseInput,

@@ -1,4 +1,4 @@
-import { RuleError } from '../errors.js'
+import { RuleError } from '../errors/rule-error.js'
 import { txType } from '../primitives/payload.js'
 import { fixedLimits, type Spec } from '../primitives/spec.js'
 import type { Transaction } from '../primitives/transaction.js'

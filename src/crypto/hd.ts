@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto'
 import { p256 } from '@noble/curves/nist.js'
 import { entropyToMnemonic, mnemonicToSeedSync, validateMnemonic } from '@scure/bip39'
 import { wordlist } from '@scure/bip39/wordlists/english.js'
-import type { Random } from '../env.js'
 import { concat, fromUtf8, hex, toHex } from '../primitives/bytes.js'
+import type { Random } from '../runtime/env.js'
 import { isPrivateKey, publicKeyOf } from './keys.js'
 
 const order = p256.Point.Fn.ORDER

@@ -1,5 +1,5 @@
 import { p256 } from '@noble/curves/nist.js'
-import type { Random } from '../env.js'
+import type { Random } from '../runtime/env.js'
 
 /**
  * The 64-byte signature r‖s of SHA-256 of `message` by a 32-byte private key. Deterministic (RFC 6979): the same input

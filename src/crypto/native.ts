@@ -1,7 +1,7 @@
 import { createPublicKey, ECDH, verify, type VerifyKeyObjectInput } from 'node:crypto'
 import { mapKey } from '../primitives/bytes.js'
+import { LruMap } from '../runtime/lru-map.js'
 import type { Backend } from './backend.js'
-import { LruMap } from './lru.js'
 
 /**
  * Parsed keys kept in this thread, the least recently used goes first. Importing a key costs about twice a verification.

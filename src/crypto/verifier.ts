@@ -1,4 +1,4 @@
-import { RuleError } from '../errors.js'
+import { RuleError } from '../errors/rule-error.js'
 import type { SignatureCheck } from '../primitives/signature.js'
 
 /** Runs signature checks in bulk without holding the event loop. */

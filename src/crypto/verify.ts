@@ -1,4 +1,4 @@
-import { InvariantError } from '../errors.js'
+import { InvariantError } from '../errors/rule-error.js'
 import { fromUtf8, hex } from '../primitives/bytes.js'
 import type { SignatureCheck } from '../primitives/signature.js'
 import type { Backend } from './backend.js'

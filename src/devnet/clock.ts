@@ -1,7 +1,7 @@
-import type { ChainChange, ChainFollower, Restoration } from '../chain/change.js'
-import type { Clock } from '../env.js'
-import { RuleError } from '../errors.js'
+import type { ChainChange, ChainFollower, Restoration } from '../chain/chain-change.js'
+import { RuleError } from '../errors/rule-error.js'
 import { Reader, Writer } from '../primitives/codec.js'
+import type { Clock } from '../runtime/env.js'
 import type { Database, Overlay } from '../storage/database.js'
 import { keys } from '../storage/schema.js'
 

@@ -1,20 +1,20 @@
 import type { Chain } from '../chain/chain.js'
 import { ChainReader } from '../chain/reader.js'
-import type { Log, Random, Timers } from '../env.js'
-import { RuleError, UserError } from '../errors.js'
+import { RuleError, UserError } from '../errors/rule-error.js'
 import type { Mempool } from '../mempool/mempool.js'
-import type { OwnValidator } from '../mining/mining.js'
-import { Producer } from '../mining/producer.js'
 import { parseAddress, prefix, type ProgramHash, programHash, singleKeyCode } from '../primitives/address.js'
-import { equalBytes } from '../primitives/bytes.js'
 import type { Block } from '../primitives/block.js'
+import { equalBytes } from '../primitives/bytes.js'
 import { confirmBytes } from '../primitives/confirm.js'
 import type { Header } from '../primitives/header.js'
 import { paramsAt } from '../primitives/spec.js'
+import type { OwnValidator } from '../production/mining.js'
+import { Producer } from '../production/producer.js'
+import type { Log, Random, Timers } from '../runtime/env.js'
 import { Overlay } from '../storage/database.js'
 import { rangeOf, table } from '../storage/schema.js'
-import { confirmAlone } from '../voting/sign.js'
-import { buildTransfer, type Recipient } from '../wallet/build.js'
+import { confirmAlone } from '../voting/sign-message.js'
+import { buildTransfer, type Recipient } from '../wallet/build-transaction.js'
 import type { Coin } from '../wallet/coins.js'
 import {
   devnetAccount,
@@ -23,7 +23,7 @@ import {
   devnetValidatorKey,
   faucetKey,
 } from '../wallet/devnet-accounts.js'
-import { signTransaction } from '../wallet/sign.js'
+import { signTransaction } from '../wallet/sign-transaction.js'
 import type { VirtualClock } from './clock.js'
 import { Snapshots } from './snapshots.js'
 

@@ -1,4 +1,4 @@
-import { RuleError } from '../errors.js'
+import { RuleError } from '../errors/rule-error.js'
 import type { Waiting } from '../mempool/reevaluation.js'
 import type { Hash } from '../primitives/hash.js'
 import type { ClockState } from './clock.js'

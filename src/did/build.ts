@@ -1,7 +1,7 @@
 import bs58 from 'bs58'
 import { didFromPublicKey } from '../primitives/address.js'
 import { fromUtf8 } from '../primitives/bytes.js'
-import type { DidOperation } from '../primitives/operation.js'
+import type { DidOperation } from '../primitives/did-operation.js'
 import { canonicalJson, type JsonObject, type JsonValue } from '../primitives/strict-json.js'
 import { encodeBase64url } from './base64url.js'
 import { documentText } from './canonical.js'

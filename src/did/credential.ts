@@ -1,4 +1,4 @@
-import { RuleError } from '../errors.js'
+import { RuleError } from '../errors/rule-error.js'
 import type { JsonObject, JsonValue } from '../primitives/strict-json.js'
 import { credentialSigningText, credentialText } from './canonical.js'
 import { absoluteId, didPart, type IdRules } from './identifier.js'

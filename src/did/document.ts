@@ -1,4 +1,4 @@
-import { RuleError } from '../errors.js'
+import { RuleError } from '../errors/rule-error.js'
 import { utf8 } from '../primitives/bytes.js'
 import { finish, mapSteps, type Steps } from '../primitives/steps.js'
 import { type JsonLimits, type JsonObject, type JsonValue, parseStrictJson } from '../primitives/strict-json.js'

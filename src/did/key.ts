@@ -1,5 +1,5 @@
 import bs58 from 'bs58'
-import { RuleError } from '../errors.js'
+import { RuleError } from '../errors/rule-error.js'
 import { didProgramHash, parseAddress } from '../primitives/address.js'
 import { equalBytes, mapKey } from '../primitives/bytes.js'
 import type { JsonValue } from '../primitives/strict-json.js'

@@ -1,4 +1,4 @@
-import { InvariantError, RuleError } from '../errors.js'
+import { InvariantError, RuleError } from '../errors/rule-error.js'
 import { mapKey, ownText, utf8 } from '../primitives/bytes.js'
 import { sha256 } from '../primitives/hash.js'
 import { finish } from '../primitives/steps.js'

@@ -1,4 +1,4 @@
-import { RuleError } from '../errors.js'
+import { RuleError } from '../errors/rule-error.js'
 import type { JsonObject, JsonValue } from '../primitives/strict-json.js'
 import { decodeSignature } from './base64url.js'
 import { parseDate } from './date.js'

@@ -1,6 +1,6 @@
-import { RuleError } from '../errors.js'
+import { RuleError } from '../errors/rule-error.js'
 import { fromUtf8 } from '../primitives/bytes.js'
-import type { DidOperation } from '../primitives/operation.js'
+import type { DidOperation } from '../primitives/did-operation.js'
 import { finish, type Steps } from '../primitives/steps.js'
 import { type JsonObject, type JsonValue, parseStrictJson } from '../primitives/strict-json.js'
 import { decodeBase64url, decodedLength, decodeSignature } from './base64url.js'

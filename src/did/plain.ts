@@ -1,4 +1,4 @@
-import { RuleError } from '../errors.js'
+import { RuleError } from '../errors/rule-error.js'
 import { type JsonObject, type JsonValue, parseStrictJson } from '../primitives/strict-json.js'
 import { documentJsonLimits } from './document.js'
 

@@ -1,4 +1,4 @@
-import type { DidOperationJson } from '../primitives/operation.js'
+import type { DidOperationJson } from '../primitives/did-operation.js'
 
 /** The answer of a resolver, which a node gives and a client reads. */
 

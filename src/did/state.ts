@@ -1,4 +1,4 @@
-import { InvariantError, RuleError } from '../errors.js'
+import { InvariantError, RuleError } from '../errors/rule-error.js'
 import { fromUtf8 } from '../primitives/bytes.js'
 import type { SignatureCheck } from '../primitives/signature.js'
 import { finish, type Steps } from '../primitives/steps.js'

@@ -1,11 +1,11 @@
 import { longestTimer, requireWhole } from '../client/arguments.js'
-import { RuleError, UserError } from '../errors.js'
-import type { Node } from '../node.js'
+import { RuleError, UserError } from '../errors/rule-error.js'
+import type { Node } from '../node/start-node.js'
 import { displayHash, fromHex, parseDisplayHash } from '../primitives/bytes.js'
 import { confirmBytes } from '../primitives/confirm.js'
 import type { Hash } from '../primitives/hash.js'
 import { Transaction } from '../primitives/transaction.js'
-import type { MinedTransaction, NodeChain, NodeMempool } from './node.js'
+import type { MinedTransaction, NodeChain, NodeMempool } from './node-types.js'
 import { addressBytes } from './wallet-node.js'
 
 /** Milliseconds that {@link NodeChain.waitFor} waits unless told otherwise. */

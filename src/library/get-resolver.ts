@@ -5,8 +5,8 @@ import type {
   DIDResolver,
   ParsedDID,
 } from 'did-resolver'
-import { isKeyIdentifier, w3cDocument } from '../did/w3c.js'
 import type { ResolvedTransaction, ResolveResult } from '../did/resolution.js'
+import { isKeyIdentifier, w3cDocument } from '../did/w3c.js'
 
 /** Whoever answers questions about DIDs: a node in this process, or an HttpResolver. */
 export interface DidSource {

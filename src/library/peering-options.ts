@@ -1,14 +1,15 @@
 import { isIP } from 'node:net'
 import { requireKnown, requireObject, requireWhole } from '../client/arguments.js'
 import { isPrivateKey } from '../crypto/keys.js'
-import { UserError } from '../errors.js'
-import { isPeerAddress } from '../network/address-text.js'
-import { maxListedPeers, networkOptions, parseAssumed } from '../network/options.js'
-import type { NodeOptions, NodePeering, NodeValidator } from '../node.js'
+import { UserError } from '../errors/rule-error.js'
+import { isPeerAddress } from '../network/address/address-text.js'
+import { parseAssumed } from '../network/assumed-block.js'
+import { maxListedPeers, networkOptions } from '../network/network-options.js'
+import { defaultPortBase, portOffsets } from '../node/serve-node.js'
+import type { NodeOptions, NodePeering, NodeValidator } from '../node/start-node.js'
 import { fromHex } from '../primitives/bytes.js'
 import type { Spec } from '../primitives/spec.js'
-import { defaultPortBase, portOffsets } from '../serving.js'
-import type { CreateNodeOptions } from './node.js'
+import type { CreateNodeOptions } from './node-types.js'
 
 /** How a node meets others, and what it votes with. A {@link UserError} names the option that is wrong or has no use. */
 export function peeringOptions(options: CreateNodeOptions, spec: Spec): Pick<NodeOptions, 'peering' | 'validator'> {

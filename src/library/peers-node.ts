@@ -1,11 +1,11 @@
 import { longestTimer, requireWhole } from '../client/arguments.js'
-import { RuleError, UserError } from '../errors.js'
+import { RuleError, UserError } from '../errors/rule-error.js'
+import { serves } from '../network/fetch/peer-progress.js'
 import { LinkError } from '../network/link.js'
 import { neighborOf } from '../network/peers/neighbor.js'
-import { serves } from '../network/sync/peer-states.js'
-import type { Node } from '../node.js'
+import type { Node } from '../node/start-node.js'
 import { toHex } from '../primitives/bytes.js'
-import type { NodePeers, NodeVoting } from './node.js'
+import type { NodePeers, NodeVoting } from './node-types.js'
 import { requireAddress } from './peering-options.js'
 
 /** Milliseconds in which something has to move, unless told otherwise, while {@link untilSynced} waits. */

@@ -1,17 +1,23 @@
 import { addYears, formatDate } from '../did/date.js'
 import { documentOfPayload } from '../did/known-document.js'
 import { readOperationJson } from '../did/operation.js'
-import type { Random } from '../env.js'
-import { RuleError, UserError } from '../errors.js'
-import type { Node } from '../node.js'
+import { RuleError, UserError } from '../errors/rule-error.js'
+import type { Node } from '../node/start-node.js'
 import { parseAddress, type ProgramHash, singleKeyCode } from '../primitives/address.js'
 import { parseAmount } from '../primitives/amount.js'
-import type { DidOperation, DidOperationJson } from '../primitives/operation.js'
+import type { DidOperation, DidOperationJson } from '../primitives/did-operation.js'
 import { txType } from '../primitives/payload.js'
 import { didMethod } from '../primitives/spec.js'
-import { didKey, storedDocument } from '../storage/state.js'
+import type { Random } from '../runtime/env.js'
+import { didKey, storedDocument } from '../storage/stored-state.js'
 import type { SigningAccount } from '../wallet/accounts.js'
-import { buildDidTransaction, buildTransfer, payerOf, type Payment, type UnsignedTransaction } from '../wallet/build.js'
+import {
+  buildDidTransaction,
+  buildTransfer,
+  payerOf,
+  type Payment,
+  type UnsignedTransaction,
+} from '../wallet/build-transaction.js'
 import { devnetAccount, devnetAccountCount } from '../wallet/devnet-accounts.js'
 import {
   createIdentity,
@@ -20,11 +26,11 @@ import {
   didOfOperation,
   parseDid,
   updateIdentity,
-} from '../wallet/identity.js'
-import { signTransaction } from '../wallet/sign.js'
+} from '../wallet/did-identity.js'
+import { signTransaction } from '../wallet/sign-transaction.js'
 import { chainTerms, rulesAfter } from '../wallet/terms.js'
-import { payerCoins } from './coins.js'
-import type { Amount, DidPayment, NodeWallet } from './node.js'
+import type { Amount, DidPayment, NodeWallet } from './node-types.js'
+import { payerCoins } from './payer-coins.js'
 
 /** Years until a new document expires. */
 const defaultYears = 5

@@ -1,6 +1,6 @@
 import type { Chain } from '../chain/chain.js'
 import type { Coin } from '../consensus/ledger.js'
-import type { Outpoint } from '../primitives/transaction.js'
+import type { Outpoint } from '../primitives/transaction-fields.js'
 
 /** Coins of the chain that one transaction spends: it is evaluated more than once, and each is read once for a tip. */
 export class ChainCoins {

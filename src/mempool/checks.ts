@@ -1,6 +1,6 @@
 import type { SignatureCache } from '../crypto/signature-cache.js'
 import { failureOf, type Verifier } from '../crypto/verifier.js'
-import type { RuleError } from '../errors.js'
+import type { RuleError } from '../errors/rule-error.js'
 import type { SignatureCheck } from '../primitives/signature.js'
 
 /** Checks that are verified in one call: one that fails leaves the rest of its portion to be verified one by one. */

@@ -3,8 +3,9 @@ import type { DidState } from '../did/state.js'
 import { mapKey, toHex } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import { txType } from '../primitives/payload.js'
+import { outpointKey, type Transaction } from '../primitives/transaction.js'
+import type { Outpoint } from '../primitives/transaction-fields.js'
 import { Heap } from './heap.js'
-import { type Outpoint, outpointKey, type Transaction } from '../primitives/transaction.js'
 
 /** A transaction in the pool. */
 export interface PoolEntry {

@@ -1,7 +1,7 @@
-import type { Clock } from '../env.js'
 import { mapKey } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import type { Transaction } from '../primitives/transaction.js'
+import type { Clock } from '../runtime/env.js'
 
 export const orphanLimits = {
   /** Transactions that wait. */

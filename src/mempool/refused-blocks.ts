@@ -1,8 +1,8 @@
 import type { Chain } from '../chain/chain.js'
-import type { Log } from '../env.js'
-import type { RuleError } from '../errors.js'
+import type { RuleError } from '../errors/rule-error.js'
 import { parseDisplayHash } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
+import type { Log } from '../runtime/env.js'
 import type { PoolEntry } from './graph.js'
 
 /** Transactions that broke a block of this node and are not taken again; the oldest goes first. */

@@ -1,4 +1,4 @@
-import { RuleError } from '../errors.js'
+import { RuleError } from '../errors/rule-error.js'
 import { mapKey } from '../primitives/bytes.js'
 import { type SideChainPow, txType } from '../primitives/payload.js'
 import type { Transaction } from '../primitives/transaction.js'

@@ -1,8 +1,8 @@
 import { mapKey } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
+import type { Transaction } from '../primitives/transaction.js'
 import { type CommitInfo, type Database, Overlay } from '../storage/database.js'
 import { keys, rangeOf, table, values } from '../storage/schema.js'
-import type { Transaction } from '../primitives/transaction.js'
 
 /** A pooled transaction as it is kept across restarts. */
 export interface StoredTransaction {

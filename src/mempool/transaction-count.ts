@@ -1,5 +1,5 @@
 import type { Chain } from '../chain/chain.js'
-import { eachInSlices } from '../slices.js'
+import { eachInSlices } from '../runtime/cooperative.js'
 import { keys } from '../storage/schema.js'
 import type { Mempool } from './mempool.js'
 

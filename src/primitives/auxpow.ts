@@ -1,4 +1,4 @@
-import { RuleError } from '../errors.js'
+import { RuleError } from '../errors/rule-error.js'
 import { concat, hex } from './bytes.js'
 import { decodeAll, type Reader, Writer } from './codec.js'
 import { type Hash, sha256d, zeroHash } from './hash.js'

@@ -1,4 +1,4 @@
-import { RuleError } from '../errors.js'
+import { RuleError } from '../errors/rule-error.js'
 import { type AuxPow, auxPowBytes, readAuxPow } from './auxpow.js'
 import { displayHash, fromHex, toHex } from './bytes.js'
 import { CodecError, decodeAllSteps, type Reader, Writer } from './codec.js'

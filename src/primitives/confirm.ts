@@ -1,4 +1,4 @@
-import { RuleError } from '../errors.js'
+import { RuleError } from '../errors/rule-error.js'
 import { displayHash, toHex } from './bytes.js'
 import { decodeAll, type Reader, Writer } from './codec.js'
 import { type Hash, sha256d } from './hash.js'

@@ -1,7 +1,7 @@
 import { formatAmount } from './amount.js'
 import { asBuffer, displayHash, reversed, toHex } from './bytes.js'
 import { CodecError, type Reader, type Writer } from './codec.js'
-import { type DidOperation, operationJson } from './operation.js'
+import { type DidOperation, operationJson } from './did-operation.js'
 import { finish, type Steps } from './steps.js'
 
 /** Transaction types that this chain decodes (format 3.1). Which of them it accepts is a rule of consensus. */

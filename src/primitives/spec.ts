@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { RuleError, UserError } from '../errors.js'
+import { RuleError, UserError } from '../errors/rule-error.js'
 import { parseAddress, prefix, type ProgramHash } from './address.js'
 import { maxBlockTransactions } from './block.js'
 import { concat, fromUtf8, hex } from './bytes.js'

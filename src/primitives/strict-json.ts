@@ -1,4 +1,4 @@
-import { type Code, RuleError } from '../errors.js'
+import { type Code, RuleError } from '../errors/rule-error.js'
 
 /** A JSON value whose objects are Maps, so that no name can reach a prototype. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject

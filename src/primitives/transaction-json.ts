@@ -4,7 +4,7 @@ import { displayHash, toHex } from './bytes.js'
 import type { Output } from './output.js'
 import { payloadJson } from './payload.js'
 import type { Program } from './program.js'
-import type { Input, TransactionFields } from './transaction.js'
+import type { Input, TransactionFields } from './transaction-fields.js'
 
 /** Where a transaction stands on the active chain. */
 export interface TransactionPlace {

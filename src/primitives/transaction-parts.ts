@@ -1,4 +1,4 @@
-import { RuleError } from '../errors.js'
+import { RuleError } from '../errors/rule-error.js'
 import { CodecError, decodeAll, type Reader } from './codec.js'
 import { type Payload, payloadOrSteps, txType } from './payload.js'
 import { finish, type Steps } from './steps.js'

@@ -1,4 +1,4 @@
-import { RuleError } from '../errors.js'
+import { RuleError } from '../errors/rule-error.js'
 import { compareBytes, displayHash, fromHex, mapKey, ownCopy, toHex } from './bytes.js'
 import type { Reader } from './codec.js'
 import { CodecError, decodeAllSteps, Writer } from './codec.js'
@@ -7,23 +7,9 @@ import { type Output, outputSteps, readPlainOutput, writeOutput } from './output
 import { type Payload, txType, writePayload } from './payload.js'
 import { parseCode, type Program, type ProgramScript } from './program.js'
 import { finish, type Steps } from './steps.js'
+import type { Attribute, Input, Outpoint, TransactionFields } from './transaction-fields.js'
 import { transactionJson, type TransactionJson } from './transaction-json.js'
 import { headOrSteps } from './transaction-parts.js'
-
-/** An output of an earlier transaction: its txid in internal order and its index. */
-export interface Outpoint {
-  readonly txid: Hash
-  readonly index: number
-}
-
-export interface Input extends Outpoint {
-  readonly sequence: number
-}
-
-export interface Attribute {
-  readonly usage: number
-  readonly data: Uint8Array
-}
 
 /** Attribute usages that exist (format 2.7). */
 export const attributeUsage = {
@@ -43,18 +29,6 @@ export const lockSequence = 0xfffffffe
 
 /** The input of every coinbase. */
 export const coinbaseInput: Input = { txid: zeroHash, index: 0xffff, sequence: finalSequence }
-
-export interface TransactionFields {
-  /** 0, or 9, which is written as a byte before the type. */
-  readonly version: number
-  readonly payloadVersion: number
-  readonly payload: Payload
-  readonly attributes: readonly Attribute[]
-  readonly inputs: readonly Input[]
-  readonly outputs: readonly Output[]
-  readonly lockTime: number
-  readonly programs: readonly Program[]
-}
 
 const attributeCap = 16 * 1024 * 1024
 const codeCap = 10_000

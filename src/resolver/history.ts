@@ -1,5 +1,5 @@
 import type { ResolvedTransaction } from '../did/resolution.js'
-import { RuleError } from '../errors.js'
+import { RuleError } from '../errors/rule-error.js'
 
 /** Transactions read at once. Only a miner can make them larger than what the pool takes. */
 const transactionsAtOnce = 8

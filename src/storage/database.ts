@@ -3,10 +3,10 @@ import { existsSync, readdirSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import type { AbstractLevel } from 'abstract-level'
 import { Level } from 'level'
-import { InvariantError } from '../errors.js'
-import { eachInSlices } from '../slices.js'
+import { InvariantError } from '../errors/rule-error.js'
 import { mapKey } from '../primitives/bytes.js'
 import { sha256, zeroHash } from '../primitives/hash.js'
+import { eachInSlices } from '../runtime/cooperative.js'
 import { accessFailure, damaged, openFailure } from './failure.js'
 import {
   type JournalKind,

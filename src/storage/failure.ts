@@ -1,4 +1,4 @@
-import { UserError } from '../errors.js'
+import { UserError } from '../errors/rule-error.js'
 
 /** What can be wrong with the files of a node: the one place that tells the system's refusals from damage. */
 

@@ -1,6 +1,6 @@
+import { decodedLength } from '../did/base64url.js'
 import { credentialsOfPayload, keysOfPayload, type KnownDocument, type StoredKeys } from '../did/known-document.js'
 import type { DidState } from '../did/state.js'
-import { decodedLength } from '../did/base64url.js'
 import { didMethod } from '../primitives/spec.js'
 
 /** Bytes of what is remembered of documents: more than all that the operations of one block may make a node read. */

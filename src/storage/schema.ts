@@ -4,7 +4,7 @@ import { asBuffer, fromUtf8, utf8 } from '../primitives/bytes.js'
 import { Reader, Writer } from '../primitives/codec.js'
 import type { Hash } from '../primitives/hash.js'
 import { finish, type Steps } from '../primitives/steps.js'
-import type { Outpoint } from '../primitives/transaction.js'
+import type { Outpoint } from '../primitives/transaction-fields.js'
 
 /**
  * Every row of the database: how its key is built and what its value holds. Nothing else in the program builds a key.

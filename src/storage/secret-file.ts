@@ -1,8 +1,8 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { Random } from '../env.js'
-import { UserError } from '../errors.js'
+import { UserError } from '../errors/rule-error.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
+import type { Random } from '../runtime/env.js'
 import { onOwnFile } from './failure.js'
 
 const secretSize = 32

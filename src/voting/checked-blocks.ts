@@ -1,7 +1,7 @@
 import { mapKey } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import type { Header } from '../primitives/header.js'
-import type { BlockVerdict } from './machine-events.js'
+import type { BlockVerdict } from './tendermint/machine-events.js'
 
 /** Verdicts on blocks that are remembered; the block named longest ago goes first. */
 const maxVerdicts = 64

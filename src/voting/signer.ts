@@ -1,9 +1,10 @@
 import { publicKeyOf } from '../crypto/keys.js'
-import type { Log } from '../env.js'
 import type { Hash } from '../primitives/hash.js'
-import type { LockState, RestoredState } from './machine-events.js'
-import { type SignedMessage, stepOf, type UnsignedMessage, viewOf } from './message.js'
-import type { SignStore } from './sign-file.js'
+import type { Log } from '../runtime/env.js'
+import { signMessage } from './sign-message.js'
+import type { SignStore } from './sign-state-file.js'
+import type { LockState, RestoredState } from './tendermint/machine-events.js'
+import { type SignedMessage, stepOf, type UnsignedMessage, viewOf } from './tendermint/message.js'
 import {
   encodeSignState,
   freshSignState,
@@ -13,8 +14,7 @@ import {
   type SignState,
   SignStateError,
   withSigned,
-} from './sign-state.js'
-import { signMessage } from './sign.js'
+} from './tendermint/sign-state.js'
 
 /** When a key whose sign state is lost votes again: after the height that is open now, or at once. */
 export type SignReset = 'next' | 'now'

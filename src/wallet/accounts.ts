@@ -1,6 +1,6 @@
 import { keyFromSeed, keyPath, seedOf } from '../crypto/hd.js'
 import { publicKeyOf } from '../crypto/keys.js'
-import { UserError } from '../errors.js'
+import { UserError } from '../errors/rule-error.js'
 import { addressFromPublicKey, didFromPublicKey } from '../primitives/address.js'
 import { didMethod } from '../primitives/spec.js'
 

@@ -1,4 +1,4 @@
-import { UserError } from '../errors.js'
+import { UserError } from '../errors/rule-error.js'
 import { parseAmount } from '../primitives/amount.js'
 import { displayHash, parseDisplayHash } from '../primitives/bytes.js'
 import { type Hash } from '../primitives/hash.js'

@@ -1,7 +1,7 @@
-import { UserError } from '../errors.js'
+import { UserError } from '../errors/rule-error.js'
 import { formatAmount } from '../primitives/amount.js'
 import { compareBytes, displayHash } from '../primitives/bytes.js'
-import type { Outpoint } from '../primitives/transaction.js'
+import type { Outpoint } from '../primitives/transaction-fields.js'
 
 /** An unspent output of the paying address. What is not known about it is absent. */
 export interface Coin extends Outpoint {

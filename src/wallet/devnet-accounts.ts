@@ -1,5 +1,5 @@
 import { seedOf } from '../crypto/hd.js'
-import { InvariantError } from '../errors.js'
+import { InvariantError } from '../errors/rule-error.js'
 import { accountSource, derivedPair, type KeyPair, type SigningAccount } from './accounts.js'
 
 /** The mnemonic of every devnet. Everybody knows it: never use its keys for anything of value. */

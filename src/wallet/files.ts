@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { UserError } from '../errors.js'
+import { UserError } from '../errors/rule-error.js'
 
 /** Largest file of a user that is read at all. */
 export const maxFileSize = 32 * 1024 * 1024

@@ -1,6 +1,6 @@
 import { createDecipheriv } from 'node:crypto'
 import { isPrivateKey, publicKeyOf } from '../crypto/keys.js'
-import { UserError } from '../errors.js'
+import { UserError } from '../errors/rule-error.js'
 import { addressFromPublicKey } from '../primitives/address.js'
 import { equalBytes, fromHex, fromUtf8 } from '../primitives/bytes.js'
 import { sha256, sha256d } from '../primitives/hash.js'

@@ -1,9 +1,9 @@
 import { createCipheriv, createDecipheriv, scryptSync } from 'node:crypto'
 import { isMnemonic } from '../crypto/hd.js'
 import { isPrivateKey } from '../crypto/keys.js'
-import type { Random } from '../env.js'
-import { UserError } from '../errors.js'
+import { UserError } from '../errors/rule-error.js'
 import { concat, equalBytes, fromHex, fromUtf8, hex, toHex } from '../primitives/bytes.js'
+import type { Random } from '../runtime/env.js'
 import { type Account, accountOf, accountSource, type WalletSecret } from './accounts.js'
 import { parseJson, readTextFile, writeFileAtomically } from './files.js'
 

@@ -1,5 +1,5 @@
 import { verify } from '../crypto/verify.js'
-import { UserError } from '../errors.js'
+import { UserError } from '../errors/rule-error.js'
 import { addressOf } from '../primitives/address.js'
 import { compareBytes, equalBytes, toHex } from '../primitives/bytes.js'
 import {

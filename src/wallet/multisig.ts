@@ -1,9 +1,9 @@
 import { isPublicKey } from '../crypto/keys.js'
-import { UserError } from '../errors.js'
+import { UserError } from '../errors/rule-error.js'
 import { addressOf } from '../primitives/address.js'
 import { compareBytes, equalBytes, toHex } from '../primitives/bytes.js'
 import { maxMultisigKeys, multisigCode } from '../primitives/program.js'
-import { payerOf } from './build.js'
+import { payerOf } from './build-transaction.js'
 
 /** An address that several keys own together. */
 export interface MultisigAccount {

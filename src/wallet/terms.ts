@@ -1,7 +1,7 @@
 import { registerAssetTransaction } from '../primitives/genesis.js'
 import type { Hash } from '../primitives/hash.js'
 import { type Params, paramsAt, type Spec } from '../primitives/spec.js'
-import type { Payment } from './build.js'
+import type { Payment } from './build-transaction.js'
 
 /** The id of the native asset of a chain, internal order. */
 export function assetIdOf(spec: Spec): Hash {

@@ -1,11 +1,11 @@
-import { RuleError, UserError } from '../errors.js'
+import { RuleError, UserError } from '../errors/rule-error.js'
 import { addressOf, parseAddress } from '../primitives/address.js'
 import { formatAmount, parseAmount } from '../primitives/amount.js'
 import { displayHash } from '../primitives/bytes.js'
 import { Transaction } from '../primitives/transaction.js'
-import { payerOf, type UnsignedTransaction } from './build.js'
+import { payerOf, type UnsignedTransaction } from './build-transaction.js'
 import { parseJson, readTextFile, writeFileAtomically } from './files.js'
-import { isSigned } from './sign.js'
+import { isSigned } from './sign-transaction.js'
 
 /** What one input spends. The transaction itself does not tell amounts, so whoever signs offline reads them here. */
 export interface SpentOutput {

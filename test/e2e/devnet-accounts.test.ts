@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { devnetAccount, devnetMnemonic } from '../../src/wallet/devnet-accounts.js'
 import { toHex } from '../../src/primitives/bytes.js'
+import { devnetAccount, devnetMnemonic } from '../../src/wallet/devnet-accounts.js'
 import { code, repositoryFile, section, tableRows } from '../support/markdown.js'
 import { Directories, NodeProcess, run, runJson } from '../support/process.js'
 

@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import type { NodeStatus } from '../../src/cli/local-status.js'
-import { portOffsets } from '../../src/serving.js'
+import { portOffsets } from '../../src/node/serve-node.js'
 import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
-import { CommandProcess, Directories, run, runJson, type StartLine } from '../support/process.js'
 import { Deadline } from '../support/patience.js'
+import { CommandProcess, Directories, run, runJson, type StartLine } from '../support/process.js'
 
 interface NetworkLine {
   readonly name: string

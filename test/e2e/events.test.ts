@@ -9,9 +9,9 @@ import { startChild } from '../support/children.js'
 import { ChainView } from '../support/events.js'
 import { Dice, Payer } from '../support/load.js'
 import { repositoryFile } from '../support/markdown.js'
+import { Deadline } from '../support/patience.js'
 import { Directories, NodeProcess, runJson } from '../support/process.js'
 import { WsClient } from '../support/ws.js'
-import { Deadline } from '../support/patience.js'
 
 const directories = new Directories()
 afterAll(() => directories.remove())

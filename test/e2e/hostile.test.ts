@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import WebSocket from 'ws'
 import { ask } from '../support/api.js'
 import { dribble, leave, nasty, randomJson } from '../support/hostile.js'
-import { NodeProcess } from '../support/process.js'
 import { busyness, stopwatch } from '../support/patience.js'
+import { NodeProcess } from '../support/process.js'
 import { rounds } from '../support/thorough.js'
 
 /** Milliseconds that any answer may take, on a machine that does other things too. */

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { callRpc } from '../../src/client/rpc.js'
 import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
 import { until } from '../support/network.js'
-import { Directories, NodeProcess, runJson } from '../support/process.js'
 import { testPatience } from '../support/patience.js'
+import { Directories, NodeProcess, runJson } from '../support/process.js'
 
 /** A network with a spec and keys of its own, run as docs/network.md says. */
 

@@ -222,7 +222,7 @@ describe('the packed package', () => {
       "for (const name of ['', '/resolver', '/wallet']) console.log(Object.keys(await import('didledger' + name)).length > 5)"
     const { out } = await run(project, process.execPath, '--input-type=module', '-e', list)
     expect(out).toBe('true\ntrue\ntrue\n')
-    const inside = "await import('didledger/dist/node.js').catch((error) => console.log(error.code))"
+    const inside = "await import('didledger/dist/node/start-node.js').catch((error) => console.log(error.code))"
     const refused = await run(project, process.execPath, '--input-type=module', '-e', inside)
     expect(refused.out).toBe('ERR_PACKAGE_PATH_NOT_EXPORTED\n')
   })

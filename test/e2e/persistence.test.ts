@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { afterAll, describe, expect, it } from 'vitest'
 import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
 import { Dice, Payer } from '../support/load.js'
-import { type ChainInfo, Directories, NodeProcess, runJson } from '../support/process.js'
 import { testPatience } from '../support/patience.js'
+import { type ChainInfo, Directories, NodeProcess, runJson } from '../support/process.js'
 
 const directories = new Directories()
 afterAll(() => directories.remove())

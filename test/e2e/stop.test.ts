@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net'
 import { afterAll, describe, expect, it } from 'vitest'
 import { Dice, Load } from '../support/load.js'
-import { type ChainInfo, Directories, NodeProcess, run, runJson } from '../support/process.js'
 import { stopwatch } from '../support/patience.js'
+import { type ChainInfo, Directories, NodeProcess, run, runJson } from '../support/process.js'
 
 const directories = new Directories()
 afterAll(() => directories.remove())

@@ -1,6 +1,6 @@
-import { RuleError } from '../../src/errors.js'
+import { RuleError } from '../../src/errors/rule-error.js'
 import { auxPowBytes } from '../../src/primitives/auxpow.js'
-import { Candidates } from '../../src/voting/candidates.js'
+import { Candidates } from '../../src/production/candidates.js'
 import { craftBlock } from '../support/blocks.js'
 import { TestChain } from '../support/chain.js'
 import type { RuleRow } from './row.js'

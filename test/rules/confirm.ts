@@ -1,6 +1,6 @@
-import type { Code } from '../../src/errors.js'
-import { type Confirm, confirmBytes } from '../../src/primitives/confirm.js'
+import type { Code } from '../../src/errors/rule-error.js'
 import type { Block } from '../../src/primitives/block.js'
+import { type Confirm, confirmBytes } from '../../src/primitives/confirm.js'
 import { craftBlock, craftConfirm, type ConfirmPlan } from '../support/blocks.js'
 import { TestChain, withoutValidators } from '../support/chain.js'
 import type { SpecOverrides } from '../support/spec.js'

@@ -1,4 +1,4 @@
-import { RuleError } from '../../src/errors.js'
+import { RuleError } from '../../src/errors/rule-error.js'
 import { policy } from '../../src/mempool/policy.js'
 import { coinbaseOf, craft, craftBlock, genesisCoin, outputOf } from '../support/blocks.js'
 import { oneValidator } from '../support/chain.js'

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { codes, type CodeEntry, RuleError } from '../../src/errors.js'
+import { codes, type CodeEntry, RuleError } from '../../src/errors/rule-error.js'
 import type { RuleRow } from './row.js'
 import { contradictionOf, otherStates, outcomeOf } from './states.js'
 

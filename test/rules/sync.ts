@@ -1,5 +1,5 @@
-import { checkLinks } from '../../src/network/sync/check.js'
-import { blocksExchange } from '../../src/network/wire/blocks.js'
+import { checkLinks } from '../../src/network/sync/check-headers.js'
+import { blocksExchange } from '../../src/network/wire/blocks-message.js'
 import { withoutValidators } from '../support/chain.js'
 import { longChain, SyncNode, TestPeer, unitAt } from '../support/sync.js'
 import type { RuleRow } from './row.js'

@@ -1,17 +1,11 @@
 import { checkTransactionSanity } from '../../src/consensus/sanity.js'
 import { sign } from '../../src/crypto/keys.js'
-import type { Code } from '../../src/errors.js'
+import type { Code } from '../../src/errors/rule-error.js'
 import type { PoolLimits } from '../../src/mempool/policy.js'
 import { Writer } from '../../src/primitives/codec.js'
 import { standardProgram } from '../../src/primitives/program.js'
-import {
-  attributeUsage,
-  coinbaseInput,
-  type Input,
-  lockSequence,
-  type Transaction,
-  type TransactionFields,
-} from '../../src/primitives/transaction.js'
+import { attributeUsage, coinbaseInput, lockSequence, type Transaction } from '../../src/primitives/transaction.js'
+import type { TransactionFields, Input } from '../../src/primitives/transaction-fields.js'
 import { craft, type CraftedOutput, genesisCoin, outputOf } from '../support/blocks.js'
 import { oneValidator, TestChain, withoutValidators } from '../support/chain.js'
 import { type SpecOverrides, testKey, testPublicKey } from '../support/spec.js'

@@ -1,9 +1,10 @@
 import { holds } from '../../src/crypto/verify.js'
-import { type Code, RuleError } from '../../src/errors.js'
+import { type Code, RuleError } from '../../src/errors/rule-error.js'
 import { genesisBlock } from '../../src/primitives/genesis.js'
-import { Header, type HeaderFields } from '../../src/primitives/header.js'
 import { zeroHash } from '../../src/primitives/hash.js'
+import { Header, type HeaderFields } from '../../src/primitives/header.js'
 import { parseSpec } from '../../src/primitives/spec.js'
+import { signMessage } from '../../src/voting/sign-message.js'
 import {
   encodeMessage,
   messageChecks,
@@ -11,8 +12,7 @@ import {
   type PrevoteMessage,
   type ProposalMessage,
   type VotingMessage,
-} from '../../src/voting/message.js'
-import { signMessage } from '../../src/voting/sign.js'
+} from '../../src/voting/tendermint/message.js'
 import { testKey, testPublicKey, testSpec } from '../support/spec.js'
 import type { RuleRow } from './row.js'
 import type { OtherState } from './states.js'

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { plainScenario } from './plain.js'
+import { rounds } from '../support/thorough.js'
 import type { Fault, Write } from './disk.js'
 import type { SimulatedNode } from './node.js'
-import { rounds } from '../support/thorough.js'
+import { plainScenario } from './plain.js'
 import { runNamed } from './run.js'
 import { quiet } from './scenario.js'
 

@@ -1,5 +1,5 @@
 import type { Chain } from '../../src/chain/chain.js'
-import { stateDigest } from '../../src/chain/replay.js'
+import { stateDigest } from '../../src/chain/replay-chain.js'
 import { displayHash, mapKey, toHex } from '../../src/primitives/bytes.js'
 import { keys } from '../../src/storage/schema.js'
 import {
@@ -10,7 +10,7 @@ import {
   stepOf,
   viewOf,
   type VotingMessage,
-} from '../../src/voting/message.js'
+} from '../../src/voting/tendermint/message.js'
 import type { Disk } from './disk.js'
 
 /** A promise that was broken. */

@@ -1,5 +1,5 @@
-import { fairWeather } from './transport.js'
 import type { Scenario, Storm } from './scenario.js'
+import { fairWeather } from './transport.js'
 
 /** Four honest validators with right clocks. */
 export function plainScenario(seed: number, storms: readonly Storm[]): Scenario {

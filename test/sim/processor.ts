@@ -1,6 +1,6 @@
-import { RuleError } from '../../src/errors.js'
 import type { Chain } from '../../src/chain/chain.js'
 import type { Verifier } from '../../src/crypto/verifier.js'
+import { RuleError } from '../../src/errors/rule-error.js'
 import { Block, blockHashOf } from '../../src/primitives/block.js'
 import { mapKey } from '../../src/primitives/bytes.js'
 import type { Agenda } from './clock.js'

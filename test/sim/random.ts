@@ -1,4 +1,4 @@
-import type { Random } from '../../src/env.js'
+import type { Random } from '../../src/runtime/env.js'
 import { Dice } from '../support/dice.js'
 
 /** Draws of a simulation: all that is left to chance comes from one seed, through these. */

@@ -1,8 +1,8 @@
 import type { GroundPlan } from './ground.js'
-import { fairWeather } from './transport.js'
 import type { Costs } from './processor.js'
 import { Chance } from './random.js'
 import type { Habits } from './traitor.js'
+import { fairWeather } from './transport.js'
 
 /** What a seed makes of a simulation: who takes part, and what goes wrong. */
 

@@ -1,6 +1,6 @@
-import { fairWeather } from './transport.js'
 import { Chance } from './random.js'
 import type { Scenario } from './scenario.js'
+import { fairWeather } from './transport.js'
 
 /** Validators with too little of a processor for the blocks that their pools would fill. */
 

@@ -1,15 +1,16 @@
-import { confirmBytes, proposalHash } from '../../src/primitives/confirm.js'
+import type { Link, LinkOwner, Protocol, Topic, Transport, Verdict } from '../../src/network/link.js'
+import { blocksExchange } from '../../src/network/wire/blocks-message.js'
+import { blockSubject, headersExchange, type HeaderUnit } from '../../src/network/wire/headers-message.js'
+import { proposalSubject, votesExchange, voteSubject } from '../../src/network/wire/votes-message.js'
+import { auxPowBytes, soloAuxPow } from '../../src/primitives/auxpow.js'
 import { Block } from '../../src/primitives/block.js'
 import { equalBytes, mapKey } from '../../src/primitives/bytes.js'
+import { confirmBytes, proposalHash } from '../../src/primitives/confirm.js'
 import type { Hash } from '../../src/primitives/hash.js'
 import { Header } from '../../src/primitives/header.js'
-import { auxPowBytes, soloAuxPow } from '../../src/primitives/auxpow.js'
 import { paramsAt, quorum, type Spec } from '../../src/primitives/spec.js'
-import { solve } from '../../src/mining/solve.js'
-import type { Link, LinkOwner, Protocol, Topic, Transport, Verdict } from '../../src/network/link.js'
-import { blocksExchange } from '../../src/network/wire/blocks.js'
-import { blockSubject, headersExchange, type HeaderUnit } from '../../src/network/wire/headers.js'
-import { proposalSubject, votesExchange, voteSubject } from '../../src/network/wire/votes.js'
+import { solve } from '../../src/production/solve.js'
+import { signMessage } from '../../src/voting/sign-message.js'
 import {
   blockOf,
   encodeMessage,
@@ -19,8 +20,7 @@ import {
   type UnsignedMessage,
   viewOf,
   type VotingMessage,
-} from '../../src/voting/message.js'
-import { signMessage } from '../../src/voting/sign.js'
+} from '../../src/voting/tendermint/message.js'
 import type { Chance } from './random.js'
 import type { SimulatedLink, SimulatedTransport } from './transport.js'
 

@@ -1,5 +1,3 @@
-import { toHex } from '../../src/primitives/bytes.js'
-import { sha256 } from '../../src/primitives/hash.js'
 import {
   type Link,
   LinkError,
@@ -8,6 +6,8 @@ import {
   type Topic,
   type Transport,
 } from '../../src/network/link.js'
+import { toHex } from '../../src/primitives/bytes.js'
+import { sha256 } from '../../src/primitives/hash.js'
 import type { Agenda } from './clock.js'
 import type { Chance } from './random.js'
 

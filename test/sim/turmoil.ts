@@ -1,9 +1,9 @@
+import { proposalSubject, votesExchange, voteSubject } from '../../src/network/wire/votes-message.js'
 import type { Agenda } from './clock.js'
 import type { SimulatedNode } from './node.js'
 import type { Chance } from './random.js'
 import { everySide, type Partition, type Scenario, type Storm } from './scenario.js'
 import { fairWeather, type Weather, type Wires } from './transport.js'
-import { proposalSubject, votesExchange, voteSubject } from '../../src/network/wire/votes.js'
 
 const voting = new Set([proposalSubject.topic.name, voteSubject.topic.name, votesExchange.protocol.name])
 

@@ -1,4 +1,4 @@
-import { RuleError } from '../../src/errors.js'
+import { RuleError } from '../../src/errors/rule-error.js'
 import { keys } from '../../src/storage/schema.js'
 import type { Agenda } from './clock.js'
 import type { Prepared } from './ground.js'

@@ -1,14 +1,15 @@
 import fc from 'fast-check'
 import type { AuxPow } from '../../src/primitives/auxpow.js'
-import type { ParentHeader } from '../../src/primitives/header.js'
 import { Block } from '../../src/primitives/block.js'
 import { Writer } from '../../src/primitives/codec.js'
 import type { Confirm, Proposal, Vote } from '../../src/primitives/confirm.js'
+import type { DidOperation } from '../../src/primitives/did-operation.js'
+import type { ParentHeader } from '../../src/primitives/header.js'
 import { Header } from '../../src/primitives/header.js'
-import type { DidOperation } from '../../src/primitives/operation.js'
 import type { Output, OutputExtra } from '../../src/primitives/output.js'
 import type { Payload } from '../../src/primitives/payload.js'
-import { attributeUsage, Transaction, type TransactionFields } from '../../src/primitives/transaction.js'
+import { attributeUsage, Transaction } from '../../src/primitives/transaction.js'
+import type { TransactionFields } from '../../src/primitives/transaction-fields.js'
 import { rounds } from './thorough.js'
 
 /** What every property test runs with; a failure prints its seed. */

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { Chain } from '../../src/chain/chain.js'
-import type { KnownHeader } from '../../src/chain/headers.js'
+import type { KnownHeader } from '../../src/chain/header-index.js'
 import { commitmentAttribute } from '../../src/consensus/commitment.js'
 import { earliestTime, requiredBits } from '../../src/consensus/context.js'
 import { subsidyAt } from '../../src/consensus/subsidy.js'
 import { sign } from '../../src/crypto/keys.js'
-import { type AuxPow, parentHash, soloAuxPow } from '../../src/primitives/auxpow.js'
 import { parseAddress, type ProgramHash } from '../../src/primitives/address.js'
+import { type AuxPow, parentHash, soloAuxPow } from '../../src/primitives/auxpow.js'
 import { Block, transactionRoot, witnessRoot } from '../../src/primitives/block.js'
 import { fromUtf8, littleEndianInteger } from '../../src/primitives/bytes.js'
 import { targetOf } from '../../src/primitives/compact.js'
@@ -15,14 +15,8 @@ import { registerAssetTransaction } from '../../src/primitives/genesis.js'
 import { Header, type HeaderFields } from '../../src/primitives/header.js'
 import { type Program, sortPrograms, standardProgram } from '../../src/primitives/program.js'
 import { paramsAt, type Spec } from '../../src/primitives/spec.js'
-import {
-  attributeUsage,
-  coinbaseInput,
-  finalSequence,
-  type Input,
-  Transaction,
-  type TransactionFields,
-} from '../../src/primitives/transaction.js'
+import { attributeUsage, coinbaseInput, finalSequence, Transaction } from '../../src/primitives/transaction.js'
+import type { Input, TransactionFields } from '../../src/primitives/transaction-fields.js'
 import { testAddress, testKey, testPublicKey } from './spec.js'
 
 /** Blocks and transactions made by hand, so that a test can break any one rule. */

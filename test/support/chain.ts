@@ -5,23 +5,28 @@ import { ChainReader } from '../../src/chain/reader.js'
 import { createInlineVerifier } from '../../src/crypto/inline.js'
 import { SignatureCache } from '../../src/crypto/signature-cache.js'
 import type { Verifier } from '../../src/crypto/verifier.js'
-import { didKey } from '../../src/storage/state.js'
-import type { Log } from '../../src/env.js'
 import { Mempool } from '../../src/mempool/mempool.js'
 import type { PoolLimits } from '../../src/mempool/policy.js'
-import { solve } from '../../src/mining/solve.js'
-import { buildTemplate } from '../../src/mining/template.js'
 import { parseAddress, type ProgramHash, singleKeyCode } from '../../src/primitives/address.js'
 import type { Block } from '../../src/primitives/block.js'
 import { confirmBytes } from '../../src/primitives/confirm.js'
-import type { DidOperation } from '../../src/primitives/operation.js'
+import type { DidOperation } from '../../src/primitives/did-operation.js'
 import { parseSpec, type Spec } from '../../src/primitives/spec.js'
 import type { Transaction } from '../../src/primitives/transaction.js'
+import { solve } from '../../src/production/solve.js'
+import { buildTemplate } from '../../src/production/template.js'
+import type { Log } from '../../src/runtime/env.js'
 import { Database } from '../../src/storage/database.js'
-import { confirmAlone } from '../../src/voting/sign.js'
-import { buildDidTransaction, buildTransfer, type Payment, type UnsignedTransaction } from '../../src/wallet/build.js'
+import { didKey } from '../../src/storage/stored-state.js'
+import { confirmAlone } from '../../src/voting/sign-message.js'
+import {
+  buildDidTransaction,
+  buildTransfer,
+  type Payment,
+  type UnsignedTransaction,
+} from '../../src/wallet/build-transaction.js'
 import type { Coin } from '../../src/wallet/coins.js'
-import { signTransaction } from '../../src/wallet/sign.js'
+import { signTransaction } from '../../src/wallet/sign-transaction.js'
 import { type SpecOverrides, testAddress, testKey, testPublicKey, testSpec } from './spec.js'
 
 /** A log that keeps its errors. */

@@ -1,5 +1,5 @@
-import type { BlockChanged, DidChanged, EventData } from '../../src/events/event.js'
-import type { Beginning } from '../../src/events/feed.js'
+import type { Beginning } from '../../src/events/event-cursor.js'
+import type { BlockChanged, DidChanged, EventData } from '../../src/events/ledger-event.js'
 import { hex, reversed } from '../../src/primitives/bytes.js'
 
 /** A block as events tell of it. */

@@ -7,14 +7,15 @@ import {
   type Topic,
   type Verdict,
 } from '../../src/network/link.js'
-import { serveChain } from '../../src/network/answers.js'
-import type { Peer } from '../../src/network/peers/peer.js'
-import { type NodeTransport, openTransport, type TransportOptions } from '../../src/network/transport.js'
-import { protocols, topics } from '../../src/network/wire/all.js'
+import { openTransport } from '../../src/network/open-transport.js'
+import type { Peer } from '../../src/network/peers/peer-record.js'
+import { serveChain } from '../../src/network/serve-chain.js'
+import type { TransportOptions, NodeTransport } from '../../src/network/transport/transport-options.js'
+import { protocols, topics } from '../../src/network/wire/all-messages.js'
 import type { Exchange, Subject } from '../../src/network/wire/exchange.js'
-import { type Status, statusExchange } from '../../src/network/wire/status.js'
+import { type Status, statusExchange } from '../../src/network/wire/status-message.js'
 import { toHex } from '../../src/primitives/bytes.js'
-import { systemEnv } from '../../src/system.js'
+import { systemEnv } from '../../src/runtime/process-env.js'
 import type { TestChain } from './chain.js'
 import { statusOf } from './sync.js'
 

@@ -1,4 +1,4 @@
-import type { Timers } from '../../src/env.js'
+import { parseEndpoint } from '../../src/network/address/ip-address.js'
 import {
   type Link,
   LinkError,
@@ -7,9 +7,9 @@ import {
   type Topic,
   type Transport,
 } from '../../src/network/link.js'
-import { parseEndpoint } from '../../src/network/peers/address.js'
 import { toHex } from '../../src/primitives/bytes.js'
 import { sha256 } from '../../src/primitives/hash.js'
+import type { Timers } from '../../src/runtime/env.js'
 
 /** Milliseconds that anything takes from one end of a connection to the other. */
 const oneWay = 1

@@ -1,4 +1,4 @@
-import '../../src/network/polyfill.js'
+import '../../src/network/transport/patches/with-resolvers.js'
 import { noise } from '@chainsafe/libp2p-noise'
 import { yamux } from '@chainsafe/libp2p-yamux'
 import { generateKeyPair } from '@libp2p/crypto/keys'

@@ -1,4 +1,4 @@
-import { type Code, RuleError } from '../../src/errors.js'
+import { type Code, RuleError } from '../../src/errors/rule-error.js'
 
 /** The code of the rule that `run` breaks; undefined when it breaks none. Anything but a RuleError is thrown on. */
 export function codeOf(run: () => unknown): Code | undefined {

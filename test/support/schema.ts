@@ -2,7 +2,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { expect } from 'vitest'
 import { failureSchemas, successSchema } from '../../src/api/openapi.js'
-import { restPrefix, restRoutes } from '../../src/api/rest/routes.js'
+import { restPrefix, restRoutes } from '../../src/api/rest/rest-routes.js'
 
 const compiled = new Map<TSchema, ReturnType<typeof TypeCompiler.Compile>>()
 

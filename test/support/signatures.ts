@@ -1,7 +1,7 @@
 import { createECDH, createPrivateKey, sign as nativeSign, type KeyObject } from 'node:crypto'
-import type { SignatureCheck } from '../../src/primitives/signature.js'
 import type { Verifier } from '../../src/crypto/verifier.js'
 import { concat } from '../../src/primitives/bytes.js'
+import type { SignatureCheck } from '../../src/primitives/signature.js'
 
 /** A key pair that signs through OpenSSL: 20 times faster than the deterministic signer, for tests that need thousands. */
 export interface QuickSigner {

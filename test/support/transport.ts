@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Link, LinkOwner, Protocol, Topic, Verdict } from '../../src/network/link.js'
-import { type NodeTransport, openTransport, type TransportOptions } from '../../src/network/transport.js'
-import { systemEnv } from '../../src/system.js'
+import { openTransport } from '../../src/network/open-transport.js'
+import type { NodeTransport, TransportOptions } from '../../src/network/transport/transport-options.js'
+import { systemEnv } from '../../src/runtime/process-env.js'
 import { eventually } from './patience.js'
 
 /** Real transports on this machine, with an owner that writes down what it is told. */

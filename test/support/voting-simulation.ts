@@ -3,8 +3,8 @@ import { type Confirm, proposalHash } from '../../src/primitives/confirm.js'
 import type { Hash } from '../../src/primitives/hash.js'
 import type { Header } from '../../src/primitives/header.js'
 import { quorum } from '../../src/primitives/spec.js'
-import { Machine } from '../../src/voting/machine.js'
-import { type Effect, type MachineEvent, timeoutOf } from '../../src/voting/machine-events.js'
+import { Machine } from '../../src/voting/tendermint/machine.js'
+import { type Effect, type MachineEvent, timeoutOf } from '../../src/voting/tendermint/machine-events.js'
 import {
   blockOf,
   encodeMessage,
@@ -14,7 +14,7 @@ import {
   signerOf,
   type UnsignedMessage,
   viewOf,
-} from '../../src/voting/message.js'
+} from '../../src/voting/tendermint/message.js'
 import {
   encodeSignState,
   freshSignState,
@@ -22,8 +22,8 @@ import {
   restoredAt,
   signRuling,
   withSigned,
-} from '../../src/voting/sign-state.js'
-import { encodeSummary, parseSummary } from '../../src/voting/summary.js'
+} from '../../src/voting/tendermint/sign-state.js'
+import { encodeSummary, parseSummary } from '../../src/voting/tendermint/summary.js'
 import { Chance } from '../sim/random.js'
 import { fakeHeader, fakeSignature, Voters } from './voting.js'
 

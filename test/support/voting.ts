@@ -6,7 +6,7 @@ import type {
   PrecommitMessage,
   PrevoteMessage,
   ProposalMessage,
-} from '../../src/voting/message.js'
+} from '../../src/voting/tendermint/message.js'
 
 /** Voting messages with keys and signatures that are only as long as real ones, for what never verifies them. */
 

@@ -1,9 +1,9 @@
+import type { DidOperation } from '../../../src/primitives/did-operation.js'
 import { multisigCode, parameterOf, programHashOf } from '../../../src/primitives/program.js'
-import type { DidOperation } from '../../../src/primitives/operation.js'
+import { Transaction } from '../../../src/primitives/transaction.js'
 import { craft, fieldsOf, outputOf, personHash } from '../../../test/support/blocks.js'
 import { type Holder, holder } from '../../../test/support/did.js'
 import { quickSigner } from '../../../test/support/signatures.js'
-import { Transaction } from '../../../src/primitives/transaction.js'
 import { type Attack, purses, type Scene } from './scene.js'
 
 /** Transactions that are dear to check: with valid ones that are paid for, and wrong ones that cost their senders nothing. */

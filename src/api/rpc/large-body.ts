@@ -1,6 +1,6 @@
-import { RuleError } from '../../errors.js'
+import { RuleError } from '../../errors/rule-error.js'
 import { asBuffer } from '../../primitives/bytes.js'
-import type { ApiLimits } from '../limits.js'
+import type { ApiLimits } from '../api-limits.js'
 
 /** What stands before every value of JSON but the first: a comma, or what opens an array or an object. */
 const marks = [',', '[', '{'].map((mark) => mark.charCodeAt(0))

@@ -1,4 +1,4 @@
-import type { ApiLimits } from '../limits.js'
+import type { ApiLimits } from '../api-limits.js'
 
 /** Addresses counted in one window; with so many, further ones have to wait for the next. */
 const mostAddresses = 10_000

@@ -1,5 +1,5 @@
-import type { LedgerEvent } from '../../events/event.js'
-import type { EventFeed } from '../../events/feed.js'
+import type { EventFeed } from '../../events/event-cursor.js'
+import type { LedgerEvent } from '../../events/ledger-event.js'
 import type { Semaphore } from './semaphore.js'
 
 /** The connection as its subscriptions see it. */

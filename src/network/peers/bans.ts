@@ -1,9 +1,9 @@
+import { codes } from '../../errors/rule-error.js'
 import { fromHex, fromUtf8, toHex } from '../../primitives/bytes.js'
 import type { Database, Overlay } from '../../storage/database.js'
 import { type BanRow, keys, rangeOf, table, values } from '../../storage/schema.js'
-import { codes } from '../../errors.js'
-import { plainHost, reachOf, siteOf } from './address.js'
-import type { PeerRows } from './rows.js'
+import { plainHost, reachOf, siteOf } from '../address/ip-address.js'
+import type { PeerRows } from './peer-rows.js'
 
 /** Bans that are kept; of more the one goes that would end first. */
 const mostBans = 1000

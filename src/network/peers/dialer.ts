@@ -1,12 +1,12 @@
-import type { Env } from '../../env.js'
-import { RuleError } from '../../errors.js'
+import { RuleError } from '../../errors/rule-error.js'
+import type { Env } from '../../runtime/env.js'
+import { groupOf, plainHost } from '../address/ip-address.js'
 import { type Link, LinkError, type Transport } from '../link.js'
-import { groupOf, plainHost } from './address.js'
+import type { AddressBook, Place } from './address-book.js'
 import type { Bans } from './bans.js'
-import type { AddressBook, Place } from './book.js'
-import type { Connections } from './connections.js'
-import type { ConnectedPeer } from './peer.js'
-import { drawn, randomBelow } from './random.js'
+import type { Connections } from './peer-connections.js'
+import type { ConnectedPeer } from './peer-record.js'
+import { drawn, randomBelow } from './random-choice.js'
 
 /** Connections that the node opens to one group of addresses. */
 const outboundPerGroup = 2

@@ -1,7 +1,7 @@
-import { peerName } from '../identity.js'
-import { endpointText, plainHost } from './address.js'
-import { listensAt } from './addresses.js'
-import type { Peer } from './peer.js'
+import { endpointText, plainHost } from '../address/ip-address.js'
+import { peerName } from '../address/peer-identity.js'
+import { listensAt } from './address-exchange.js'
+import type { Peer } from './peer-record.js'
 
 /** A peer as the interfaces show it. */
 export interface Neighbor {

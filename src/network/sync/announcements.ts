@@ -1,15 +1,15 @@
 import { checkClock, checkHeaderContext } from '../../consensus/context.js'
-import { codes, RuleError } from '../../errors.js'
+import { codes, RuleError } from '../../errors/rule-error.js'
 import { equalBytes, mapKey } from '../../primitives/bytes.js'
 import { workOf } from '../../primitives/compact.js'
 import type { Hash } from '../../primitives/hash.js'
 import type { Header } from '../../primitives/header.js'
-import type { HeaderUnit } from '../wire/headers.js'
-import { checkProof, type HeaderChecking } from './check.js'
-import { breachOf, type SyncOptions, type SyncPeer } from './parts.js'
-import type { PeerStates } from './peer-states.js'
-import { fetchTip } from './tip-body.js'
-import { Stopped, type Waits } from './waits.js'
+import { fetchTip } from '../fetch/fetch-tip-block.js'
+import type { PeerStates } from '../fetch/peer-progress.js'
+import { breachOf, type SyncOptions, type SyncPeer } from '../fetch/sync-peer.js'
+import { Stopped, type Waits } from '../fetch/timeouts.js'
+import type { HeaderUnit } from '../wire/headers-message.js'
+import { checkProof, type HeaderChecking } from './check-headers.js'
 
 /** New tips that are looked at, at once. */
 const announcementsAtOnce = 64

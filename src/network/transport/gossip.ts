@@ -1,7 +1,7 @@
-import type { Log } from '../../env.js'
+import type { Log } from '../../runtime/env.js'
 import type { LinkOwner, Topic, Verdict } from '../link.js'
-import type { Libp2pNode, PeerId, Stream } from './libp2p.js'
-import type { Libp2pLink } from './link.js'
+import type { Libp2pLink } from './libp2p-link.js'
+import type { Libp2pNode, PeerId, Stream } from './libp2p-node.js'
 
 interface Heard {
   readonly propagationSource: PeerId

@@ -1,6 +1,6 @@
-import { siteOf } from '../peers/address.js'
-import { boundFirstBytes } from './first-bytes.js'
-import type { TransportLimits } from './limits.js'
+import { siteOf } from '../address/ip-address.js'
+import { boundFirstBytes } from './patches/first-bytes.js'
+import type { TransportLimits } from './transport-limits.js'
 
 interface Incoming {
   abort(error: Error): void

@@ -1,7 +1,7 @@
 import { createServer, isIP } from 'node:net'
 import type { AddressInfo } from 'node:net'
-import { UserError } from '../../errors.js'
-import { multiaddrText } from './address.js'
+import { UserError } from '../../errors/rule-error.js'
+import { multiaddrText } from './dial-target.js'
 
 /** Attempts to find a port that is free on all hosts. */
 const portAttempts = 20

@@ -1,6 +1,6 @@
-import type { Clock } from '../../env.js'
-import { siteOf } from '../peers/address.js'
-import type { TransportLimits } from './limits.js'
+import type { Clock } from '../../runtime/env.js'
+import { siteOf } from '../address/ip-address.js'
+import type { TransportLimits } from './transport-limits.js'
 
 /** A link of which nothing is known yet counts as one that took so many bytes in so many milliseconds. */
 const creditTime = 1_000

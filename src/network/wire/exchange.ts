@@ -1,4 +1,4 @@
-import { RuleError } from '../../errors.js'
+import { RuleError } from '../../errors/rule-error.js'
 import { decodeAll, type Reader, Writer } from '../../primitives/codec.js'
 import type { Protocol, Topic } from '../link.js'
 

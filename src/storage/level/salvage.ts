@@ -1,7 +1,6 @@
 import { copyFile, link, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as giveWay } from 'node:timers/promises'
-import { checkTable, mendTable } from './table-file.js'
 import {
   type FileDamage,
   levelFiles,
@@ -12,6 +11,7 @@ import {
   wordsOf,
 } from './level-files.js'
 import { readLog, writeLog } from './log-records.js'
+import { checkTable, mendTable } from './table-file.js'
 
 /** What became of the files of a database. */
 export interface Salvage {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { AnswerCache } from '../../../src/api/answer-cache.js'
-import { pathOf } from '../../../src/api/path.js'
+import { pathOf } from '../../../src/api/request-path.js'
 import { TestChain } from '../../support/chain.js'
 import { heldBytes } from '../../support/garbage.js'
 

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ApiServer } from '../../../src/api/http-server.js'
 import { failureSchemas } from '../../../src/api/openapi.js'
-import { restPrefix, type RestRoute, restRoutes } from '../../../src/api/rest/routes.js'
 import type { ParameterKind } from '../../../src/api/parameters.js'
-import type { ApiServer } from '../../../src/api/server.js'
+import { restPrefix, type RestRoute, restRoutes } from '../../../src/api/rest/rest-routes.js'
 import { displayHash } from '../../../src/primitives/bytes.js'
-import { stateTables } from '../../../src/storage/schema.js'
 import { digestOf } from '../../../src/storage/database.js'
+import { stateTables } from '../../../src/storage/schema.js'
 import { type Answer, ask, askJson, contextOf, serve } from '../../support/api.js'
-import { expectSchema } from '../../support/schema.js'
 import { TestChain } from '../../support/chain.js'
+import { expectSchema } from '../../support/schema.js'
 import { testAddress } from '../../support/spec.js'
 
 const zeros = '0'.repeat(64)

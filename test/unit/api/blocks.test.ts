@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { blockHex } from '../../../src/api/answers/blocks.js'
 import type { Sink } from '../../../src/api/parts.js'
+import { blockHex } from '../../../src/api/results/block-results.js'
 import type { Block } from '../../../src/primitives/block.js'
 import { memoryStore, TestChain } from '../../support/chain.js'
 

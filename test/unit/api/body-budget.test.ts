@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { apiLimits } from '../../../src/api/api-limits.js'
 import { BodyBudget, type CountedBody } from '../../../src/api/body-budget.js'
-import { apiLimits } from '../../../src/api/limits.js'
 
 const limits = { ...apiLimits, allBodies: 1000, smallBodies: 300, smallBody: 100, bodyGrace: 0, bodyRate: 0 }
 const busy = expect.objectContaining({ code: 'busy' })

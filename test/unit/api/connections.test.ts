@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { boundUnread } from '../../../src/api/connections.js'
-import type { ApiServer } from '../../../src/api/server.js'
+import { boundUnread } from '../../../src/api/http-connections.js'
+import type { ApiServer } from '../../../src/api/http-server.js'
 import { contextOf, serve } from '../../support/api.js'
 import { TestChain } from '../../support/chain.js'
 

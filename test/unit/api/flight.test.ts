@@ -3,8 +3,8 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { AnswerGate, type Holder, SharedBytes } from '../../../src/api/answer-gate.js'
+import { type ApiLimits, apiLimits } from '../../../src/api/api-limits.js'
 import { type AnswerClient, type FlightReader, Flights } from '../../../src/api/flight.js'
-import { type ApiLimits, apiLimits } from '../../../src/api/limits.js'
 import { PartsAnswer, type Sink } from '../../../src/api/parts.js'
 
 const limits: ApiLimits = {

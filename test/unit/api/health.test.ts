@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { NodeHealth } from '../../../src/api/context.js'
-import type { ApiServer } from '../../../src/api/server.js'
-import { RuleError } from '../../../src/errors.js'
+import type { ApiServer } from '../../../src/api/http-server.js'
+import type { NodeHealth } from '../../../src/api/node-views.js'
+import { RuleError } from '../../../src/errors/rule-error.js'
 import { ask, contextOf, serve } from '../../support/api.js'
 import { TestChain } from '../../support/chain.js'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { ApiServer } from '../../../src/api/http-server.js'
 import { plainRoutes } from '../../../src/api/plain-routes.js'
-import { restPrefix, restRoutes } from '../../../src/api/rest/routes.js'
-import type { ApiServer } from '../../../src/api/server.js'
+import { restPrefix, restRoutes } from '../../../src/api/rest/rest-routes.js'
 import { ask, contextOf, serve } from '../../support/api.js'
 import { TestChain } from '../../support/chain.js'
 

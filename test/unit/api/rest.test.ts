@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { NodeInfo } from '../../../src/api/context.js'
-import type { ApiServer } from '../../../src/api/server.js'
+import type { ApiServer } from '../../../src/api/http-server.js'
+import type { NodeInfo } from '../../../src/api/node-views.js'
 import { Block } from '../../../src/primitives/block.js'
 import { displayHash, toHex } from '../../../src/primitives/bytes.js'
 import type { Transaction } from '../../../src/primitives/transaction.js'

@@ -1,7 +1,7 @@
 import { OptionalKind, type TSchema } from '@sinclair/typebox'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { documentedMethods } from '../../../scripts/docs/json-rpc-page.js'
-import type { DevnetControl } from '../../../src/api/context.js'
+import type { DevnetControl } from '../../../src/api/node-views.js'
 import { displayHash } from '../../../src/primitives/bytes.js'
 import { digestOf } from '../../../src/storage/database.js'
 import { stateTables } from '../../../src/storage/schema.js'

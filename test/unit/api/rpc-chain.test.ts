@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ApiServer } from '../../../src/api/http-server.js'
 import { Block } from '../../../src/primitives/block.js'
-import { parseConfirm } from '../../../src/primitives/confirm.js'
 import { displayHash, hex, toHex } from '../../../src/primitives/bytes.js'
+import { parseConfirm } from '../../../src/primitives/confirm.js'
 import { ask, contextOf, serve } from '../../support/api.js'
 import { oneValidator, TestChain } from '../../support/chain.js'
 import { RpcClient } from '../../support/rpc.js'
 import { testAddress, testPublicKey } from '../../support/spec.js'
-import type { ApiServer } from '../../../src/api/server.js'
 
 const zeros = '0'.repeat(64)
 

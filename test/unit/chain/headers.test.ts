@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Headers } from '../../../src/chain/headers.js'
+import { Headers } from '../../../src/chain/header-index.js'
 import { craftBlock } from '../../support/blocks.js'
 import { TestChain } from '../../support/chain.js'
 

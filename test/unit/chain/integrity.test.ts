@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkRecentBlocks } from '../../../src/chain/integrity.js'
+import { checkRecentBlocks } from '../../../src/chain/check-recent-blocks.js'
 import { Overlay, StorageError } from '../../../src/storage/database.js'
 import { keys, values } from '../../../src/storage/schema.js'
 import { oneValidator, TestChain } from '../../support/chain.js'

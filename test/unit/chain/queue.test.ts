@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { JobQueue } from '../../../src/chain/queue.js'
+import { JobQueue } from '../../../src/runtime/job-queue.js'
 
 describe('the queue of the writer', () => {
   it('runs one job after another, whatever becomes of them', async () => {

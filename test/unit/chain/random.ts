@@ -1,7 +1,7 @@
-import { RuleError } from '../../../src/errors.js'
-import { testAddress } from '../../support/spec.js'
-import { type Holder, holder } from '../../support/did.js'
+import { RuleError } from '../../../src/errors/rule-error.js'
 import type { TestChain } from '../../support/chain.js'
+import { type Holder, holder } from '../../support/did.js'
+import { testAddress } from '../../support/spec.js'
 
 /** A small generator of numbers that follow from a seed. */
 export function dice(seed: number): (sides: number) => number {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { KnownHeader } from '../../../src/chain/headers.js'
-import { copyUnmined, replay, stateDigest, verifyChain } from '../../../src/chain/replay.js'
+import type { KnownHeader } from '../../../src/chain/header-index.js'
+import { copyUnmined, replay, stateDigest, verifyChain } from '../../../src/chain/replay-chain.js'
 import { toHex } from '../../../src/primitives/bytes.js'
 import { Overlay } from '../../../src/storage/database.js'
 import { keys, rangeOf, table, values } from '../../../src/storage/schema.js'

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { nextCommands } from '../../../src/cli/devnet-next.js'
-import { devnetAccount } from '../../../src/wallet/devnet-accounts.js'
 import { parseAddress } from '../../../src/primitives/address.js'
 import { equalBytes } from '../../../src/primitives/bytes.js'
+import { devnetAccount } from '../../../src/wallet/devnet-accounts.js'
 
 type Parts = Parameters<typeof nextCommands>[0]
 type Status = 0 | 1 | 2 | 3

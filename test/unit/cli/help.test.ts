@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
-import type { CliContext } from '../../../src/cli/context.js'
-import { createProgram, runCommand } from '../../../src/cli/program.js'
-import { shellWord } from '../../../src/cli/output.js'
+import type { CliContext } from '../../../src/cli/cli-context.js'
+import { createProgram, runCommand } from '../../../src/cli/cli-program.js'
+import { shellWord } from '../../../src/cli/print-output.js'
 import { seededRandom } from '../wallet/support.js'
 
 let printed = ''

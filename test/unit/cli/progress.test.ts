@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { SyncProgress } from '../../../src/network/sync/progress.js'
-import { progressLine, showProgress } from '../../../src/cli/progress.js'
+import { progressLine, showProgress } from '../../../src/cli/show-progress.js'
+import type { SyncProgress } from '../../../src/network/sync/sync-progress.js'
 
 const idle: SyncProgress = { stage: 'idle', catchingUp: false, height: 900, target: 900, rate: 0 }
 const blocks: SyncProgress = {

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { afterAll, describe, expect, it } from 'vitest'
-import { loadSpec } from '../../../src/cli/spec.js'
-import { assetIdOf, rulesAfter } from '../../../src/wallet/terms.js'
-import { UserError } from '../../../src/errors.js'
+import { loadSpec } from '../../../src/cli/load-spec.js'
+import { UserError } from '../../../src/errors/rule-error.js'
 import { displayHash } from '../../../src/primitives/bytes.js'
+import { assetIdOf, rulesAfter } from '../../../src/wallet/terms.js'
 import { specText, Workbench } from './support.js'
 
 describe('the chain spec of a command', () => {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { HttpResolver } from '../../../src/client/http-resolver.js'
-import { codes, RuleError, UserError } from '../../../src/errors.js'
+import { codes, RuleError, UserError } from '../../../src/errors/rule-error.js'
 import { contextOf, serve } from '../../support/api.js'
 import { TestChain } from '../../support/chain.js'
 import { holder } from '../../support/did.js'

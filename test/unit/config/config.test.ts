@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { apiOptions } from '../../../src/api/options.js'
-import { nodeOptions } from '../../../src/config/options.js'
-import { allOptions, flagOf, otherVariables, variableOf } from '../../../src/config/rows.js'
+import { apiOptions } from '../../../src/api/api-options.js'
+import { passwordVariable } from '../../../src/cli/signing-account.js'
+import { allOptions, flagOf, otherVariables, variableOf } from '../../../src/config/all-options.js'
 import { fromText } from '../../../src/config/values.js'
-import { passwordVariable } from '../../../src/cli/signer.js'
-import { mempoolOptions } from '../../../src/mempool/options.js'
+import { mempoolOptions } from '../../../src/mempool/mempool-options.js'
+import { nodeOptions } from '../../../src/node/node-options.js'
 import { commandOf, configOf, refusalOf, samples } from './support.js'
 
 const nested = (key: string, value: unknown) => {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { configurationPage } from '../../../scripts/docs/configuration-page.js'
-import { configOf } from './support.js'
-import { allOptions, flagOf, otherVariables, variableOf } from '../../../src/config/rows.js'
+import { allOptions, flagOf, otherVariables, variableOf } from '../../../src/config/all-options.js'
 import { code, fencedBlocks, repositoryFile, tableRows } from '../../support/markdown.js'
+import { configOf } from './support.js'
 
 const page = repositoryFile('docs/configuration.md')
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { optionsOf, variableOf } from '../../../src/config/all-options.js'
 import { type Config } from '../../../src/config/config.js'
 import { configJson, configText } from '../../../src/config/print.js'
-import { optionsOf, variableOf } from '../../../src/config/rows.js'
-import type { NodeCommand, Option } from '../../../src/option.js'
 import { fromText } from '../../../src/config/values.js'
+import type { NodeCommand, Option } from '../../../src/runtime/option.js'
 import { configOf, samples } from './support.js'
 
 const values = (config: Config) => config.settings.map(({ option, value }) => [option.key, value])

@@ -1,5 +1,5 @@
 import { type Config, type ConfigSources, readConfig } from '../../../src/config/config.js'
-import type { NodeCommand, Option } from '../../../src/option.js'
+import type { NodeCommand, Option } from '../../../src/runtime/option.js'
 
 /** What each option can be set to and what not, as texts of the command line or the environment. */
 export const samples: Readonly<Record<string, { readonly accepted: string; readonly refused: string }>> = {

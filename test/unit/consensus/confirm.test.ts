@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { checkConfirm, sponsorAt } from '../../../src/consensus/confirm.js'
+import { checkConfirm, sponsorAt } from '../../../src/consensus/check-confirm.js'
 import { holds } from '../../../src/crypto/verify.js'
 import { soloAuxPow } from '../../../src/primitives/auxpow.js'
 import { Block } from '../../../src/primitives/block.js'

@@ -2,19 +2,15 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { BlockBudget } from '../../../src/consensus/block-budget.js'
 import { BlockConnector, checkTransaction, isFinal, minimumFee } from '../../../src/consensus/connect.js'
-import { noWork } from '../../../src/consensus/signature-work.js'
 import { type Coin, StateOverlay, type StateView } from '../../../src/consensus/ledger.js'
+import { noWork } from '../../../src/consensus/signature-work.js'
 import { sign } from '../../../src/crypto/keys.js'
 import { holds } from '../../../src/crypto/verify.js'
 import { prefix, programHash } from '../../../src/primitives/address.js'
 import { multisigCode, parameterOf, sortPrograms, standardProgram } from '../../../src/primitives/program.js'
 import { paramsAt, parseSpec } from '../../../src/primitives/spec.js'
-import {
-  attributeUsage,
-  outpointKey,
-  Transaction,
-  type TransactionFields,
-} from '../../../src/primitives/transaction.js'
+import { attributeUsage, outpointKey, Transaction } from '../../../src/primitives/transaction.js'
+import type { TransactionFields } from '../../../src/primitives/transaction-fields.js'
 import { craft, craftBlock, type CraftedInput, fieldsOf, outputOf, personHash } from '../../support/blocks.js'
 import { TestChain } from '../../support/chain.js'
 import { codeOf } from '../../support/refusal.js'

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Coin, StateOverlay, type StateView } from '../../../src/consensus/ledger.js'
-import { type Outpoint, outpointKey } from '../../../src/primitives/transaction.js'
+import { outpointKey } from '../../../src/primitives/transaction.js'
+import type { Outpoint } from '../../../src/primitives/transaction-fields.js'
 import { runs } from '../../support/arbitraries.js'
 
 const outpoint = (number: number): Outpoint => ({ txid: new Uint8Array(32).fill(number), index: number })

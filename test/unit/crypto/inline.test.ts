@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createInlineVerifier } from '../../../src/crypto/inline.js'
 import { runChecks } from '../../../src/crypto/verifier.js'
 import * as verifyModule from '../../../src/crypto/verify.js'
-import { RuleError } from '../../../src/errors.js'
+import { RuleError } from '../../../src/errors/rule-error.js'
 import type { SignatureCheck } from '../../../src/primitives/signature.js'
 import { checkOf, quickSigner, signatureLoad } from '../../support/signatures.js'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { LruMap } from '../../../src/crypto/lru.js'
+import { LruMap } from '../../../src/runtime/lru-map.js'
 
 describe('LruMap', () => {
   it('holds no more than its capacity and drops what was used longest ago', () => {

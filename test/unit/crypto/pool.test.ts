@@ -5,15 +5,15 @@ import { promisify } from 'node:util'
 import fc from 'fast-check'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { createInlineVerifier } from '../../../src/crypto/inline.js'
-import { createVerifierPool, type PoolOptions } from '../../../src/crypto/pool.js'
 import type { Verifier } from '../../../src/crypto/verifier.js'
+import { createVerifierPool, type PoolOptions } from '../../../src/crypto/verifier-pool.js'
 import { selectBackend } from '../../../src/crypto/verify.js'
 import type { SignatureCheck } from '../../../src/primitives/signature.js'
 import { compileModules } from '../../support/compiled.js'
-import { checkOf, quickSigner, signatureLoad } from '../../support/signatures.js'
 import { testPatience } from '../../support/patience.js'
+import { checkOf, quickSigner, signatureLoad } from '../../support/signatures.js'
 
-const compiled = compileModules(['crypto/worker.ts', 'crypto/pool.ts'])
+const compiled = compileModules(['crypto/worker.ts', 'crypto/verifier-pool.ts'])
 const worker = compiled.url('crypto/worker.js')
 const opened: Verifier[] = []
 
@@ -145,7 +145,7 @@ describe('verifier pool', () => {
 
   it('keeps no process alive after close', async () => {
     const script = `
-      const { createVerifierPool } = await import(${JSON.stringify(compiled.url('crypto/pool.js').href)})
+      const { createVerifierPool } = await import(${JSON.stringify(compiled.url('crypto/verifier-pool.js').href)})
       const pool = createVerifierPool({ workers: 2 })
       const bad = { message: new Uint8Array(1), keys: [new Uint8Array(33).fill(2)], signatures: [new Uint8Array(64)] }
       console.log(await pool.verifyAll(Array.from({ length: 100 }, () => bad)))

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { startNode } from '../../../src/node.js'
 import type { MiningMode } from '../../../src/devnet/devnet.js'
+import { startNode } from '../../../src/node/start-node.js'
 import { parseAddress, type ProgramHash } from '../../../src/primitives/address.js'
 import { parseSpec } from '../../../src/primitives/spec.js'
+import { systemEnv } from '../../../src/runtime/process-env.js'
 import { devnetAccount } from '../../../src/wallet/devnet-accounts.js'
 import { quietLog } from '../../support/chain.js'
-import { systemEnv } from '../../../src/system.js'
 
 const spec = parseSpec(readFileSync(new URL('../../../genesis/devnet.json', import.meta.url), 'utf8'))
 /** Unix seconds of 2100-01-01. */

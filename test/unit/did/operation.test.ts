@@ -4,7 +4,7 @@ import { buildCreate, buildDocument, planNew, planOf, payloadText } from '../../
 import { documentText } from '../../../src/did/canonical.js'
 import { defaultDidLimits, parseOperation, readOperationJson, signedText } from '../../../src/did/operation.js'
 import { fromUtf8, utf8 } from '../../../src/primitives/bytes.js'
-import { type DidOperation, operationJson } from '../../../src/primitives/operation.js'
+import { type DidOperation, operationJson } from '../../../src/primitives/did-operation.js'
 import { didRules, expires, created, holder, signer, specification, txid } from '../../support/did.js'
 import { codeOf } from '../../support/refusal.js'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { codes, RuleError } from '../../../src/errors.js'
+import { codes, RuleError } from '../../../src/errors/rule-error.js'
 import { didRules } from '../../rules/did.js'
 
 describe('the rules of the DID layer', () => {

@@ -7,9 +7,9 @@ import { credentialsOfPayload, documentOfPayload, keysOfPayload } from '../../..
 import type { DidDocument } from '../../../src/did/model.js'
 import { parseOperation } from '../../../src/did/operation.js'
 import { applyOperation, type DidState } from '../../../src/did/state.js'
-import { InvariantError, RuleError } from '../../../src/errors.js'
+import { InvariantError, RuleError } from '../../../src/errors/rule-error.js'
 import { fromUtf8, toHex } from '../../../src/primitives/bytes.js'
-import type { DidOperation } from '../../../src/primitives/operation.js'
+import type { DidOperation } from '../../../src/primitives/did-operation.js'
 import {
   authenticationKey,
   authorizationKey,

@@ -16,7 +16,8 @@ import {
   type ProgramScript,
 } from '../../../src/primitives/program.js'
 import { paramsAt, parseSpec } from '../../../src/primitives/spec.js'
-import { type Input, Transaction } from '../../../src/primitives/transaction.js'
+import { Transaction } from '../../../src/primitives/transaction.js'
+import type { Input } from '../../../src/primitives/transaction-fields.js'
 import { testKey, testSpec } from '../../support/spec.js'
 
 const page = readFileSync(new URL('../../../docs/format.md', import.meta.url), 'utf8')

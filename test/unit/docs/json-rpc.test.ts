@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { documentedMethods } from '../../../scripts/docs/json-rpc-page.js'
 import { runSamples, samples } from '../../../scripts/docs/json-rpc-samples.js'
-import { codes } from '../../../src/errors.js'
+import { codes } from '../../../src/errors/rule-error.js'
 import { repositoryFile, tableRows } from '../../support/markdown.js'
 import { expectSchema } from '../../support/schema.js'
 

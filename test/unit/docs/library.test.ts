@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import * as resolver from '../../../src/library/resolver.js'
-import * as wallet from '../../../src/library/wallet.js'
+import * as resolver from '../../../src/library/resolver-entry.js'
+import * as wallet from '../../../src/library/wallet-entry.js'
 import { code, repositoryFile, tableRows } from '../../support/markdown.js'
 
 const page = repositoryFile('docs/library.md')

@@ -1,61 +1,61 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { apiLimits } from '../../../src/api/limits.js'
+import { apiLimits } from '../../../src/api/api-limits.js'
 import { documentJsonLimits } from '../../../src/did/document.js'
 import { defaultDidLimits } from '../../../src/did/operation.js'
 import { orphanLimits } from '../../../src/mempool/orphans.js'
 import { policy } from '../../../src/mempool/policy.js'
-import { transportLimits } from '../../../src/network/transport/limits.js'
+import { transportLimits } from '../../../src/network/transport/transport-limits.js'
 import { fixedLimits } from '../../../src/primitives/spec.js'
-import { queryLimits } from '../../../src/resolver/query.js'
+import { queryLimits } from '../../../src/resolver/document-search.js'
 import { code, repositoryFile, tableRows } from '../../support/markdown.js'
 
 /** Numbers of the code that bound nothing: what formats, protocols and the layout of memory fix. */
 const noLimits = new Set([
-  'api/connections.ts idleRanks',
+  'api/http-connections.ts idleRanks',
   'api/metrics.ts delayResolution',
-  'api/rpc/addresses.ts usualFee',
+  'api/rpc/address-methods.ts usualFee',
   'chain/assumed-confirms.ts state.verified',
   'chain/assumed-confirms.ts state.wrong',
   'chain/block-file.ts lengthsSize',
   'consensus/signature-work.ts noWork',
   'storage/secret-file.ts secretSize',
   'chain/block-file.ts checksumSize',
-  'serving.ts defaultPortBase',
+  'node/serve-node.ts defaultPortBase',
   'cli/genesis-spec.ts newSupply',
-  'cli/progress.ts barWidth',
+  'cli/show-progress.ts barWidth',
   'client/arguments.ts longestTimer',
   'client/node-client.ts methodNotFound',
   'client/node-client.ts unknownTransaction',
   'consensus/commitment.ts entrySize',
   'crypto/batch.ts wordsPerCheck',
   'crypto/hd.ts hardened',
-  'crypto/pool.ts smallest',
+  'crypto/verifier-pool.ts smallest',
   'crypto/verifier.ts portion',
-  'events/log.ts numbersPerSecond',
-  'events/log.ts numbersPerRun',
-  'events/log.ts latestSecond',
-  'api/ws/connection.ts closeCode',
-  'api/ws/connection.ts maxReason',
+  'events/event-log.ts numbersPerSecond',
+  'events/event-log.ts numbersPerRun',
+  'events/event-log.ts latestSecond',
+  'api/ws/ws-connection.ts closeCode',
+  'api/ws/ws-connection.ts maxReason',
   'did/base64url.ts signatureLength',
   'did/state.ts operationCost',
-  'errors.ts state.penalty',
+  'errors/rule-error.ts state.penalty',
   'did/w3c.ts didPrefix',
   'library/wallet-node.ts defaultYears',
-  'network/frames.ts prefixSize',
-  'network/transport/mux-guard.ts headerSize',
-  'network/transport/mux-guard.ts dataFrame',
-  'network/transport/mux-guard.ts pingFrame',
-  'network/transport/mux-guard.ts openFlag',
+  'network/transport/frames.ts prefixSize',
+  'network/transport/patches/mux-guard.ts headerSize',
+  'network/transport/patches/mux-guard.ts dataFrame',
+  'network/transport/patches/mux-guard.ts pingFrame',
+  'network/transport/patches/mux-guard.ts openFlag',
   'primitives/address.ts trailer',
   'primitives/transaction.ts coinbaseInput',
   'consensus/commitment.ts commitmentTag',
-  'network/wire/status.ts networkVersion',
-  'network/wire/status.ts services',
-  'network/wire/transactions.ts nameBytes',
-  'serving.ts portOffsets',
+  'network/wire/status-message.ts networkVersion',
+  'network/wire/status-message.ts services',
+  'network/wire/transactions-message.ts nameBytes',
+  'node/serve-node.ts portOffsets',
   'wallet/keystore.ts scryptCost',
-  'network/sync/assumed.ts hashesOfChunk',
+  'network/sync/assumed-chain.ts hashesOfChunk',
   'primitives/amount.ts unit',
   'primitives/block.ts headerTrailer',
   'primitives/block.ts leastTransaction',
@@ -86,9 +86,9 @@ const noLimits = new Set([
   'storage/schema.ts coinSize',
   'storage/schema.ts orderedRow',
   'storage/schema.ts schemaVersion',
-  'voting/message.ts signerSize',
-  'voting/message.ts signatureSize',
-  'voting/sign-state.ts checksumSize',
+  'voting/tendermint/message.ts signerSize',
+  'voting/tendermint/message.ts signatureSize',
+  'voting/tendermint/sign-state.ts checksumSize',
   'wallet/devnet-accounts.ts devnetAccountCount',
   'wallet/devnet-accounts.ts devnetAccountFunds',
   'wallet/keystore-dat.ts coordinate',
@@ -133,14 +133,14 @@ const rows = tableRows(repositoryFile('docs/limits.md')).map(([, value = '', , c
 }))
 const ofCode = rows.filter(({ file }) => file !== '')
 const tables: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  'api/limits.ts apiLimits': apiLimits,
+  'api/api-limits.ts apiLimits': apiLimits,
   'mempool/orphans.ts orphanLimits': orphanLimits,
   'mempool/policy.ts policy': policy,
-  'network/transport/limits.ts transportLimits': transportLimits,
+  'network/transport/transport-limits.ts transportLimits': transportLimits,
   'primitives/spec.ts fixedLimits': fixedLimits,
   'did/operation.ts defaultDidLimits': { ...defaultDidLimits },
   'did/document.ts documentJsonLimits': { ...documentJsonLimits },
-  'resolver/query.ts queryLimits': queryLimits,
+  'resolver/document-search.ts queryLimits': queryLimits,
 }
 const members = Object.entries(tables).flatMap(([table, limits]) =>
   Object.entries(limits).flatMap(([name, value]) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { protocols, topics } from '../../../src/network/wire/all.js'
-import { statusExchange } from '../../../src/network/wire/status.js'
+import { protocols, topics } from '../../../src/network/wire/all-messages.js'
+import { statusExchange } from '../../../src/network/wire/status-message.js'
 import { hex } from '../../../src/primitives/bytes.js'
 import { code, fencedBlocks, repositoryFile, tableRows } from '../../support/markdown.js'
 

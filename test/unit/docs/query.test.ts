@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { RuleError } from '../../../src/errors.js'
-import { queryLimits } from '../../../src/resolver/query.js'
-import { compileCondition } from '../../../src/search/compile.js'
-import { conditionLimits } from '../../../src/search/condition.js'
-import { operators } from '../../../src/search/operators.js'
-import type { Members } from '../../../src/search/path.js'
+import { compileCondition } from '../../../src/did-query/compile.js'
+import { conditionLimits } from '../../../src/did-query/condition.js'
+import type { Members } from '../../../src/did-query/member-path.js'
+import { operators } from '../../../src/did-query/operators.js'
+import { RuleError } from '../../../src/errors/rule-error.js'
+import { queryLimits } from '../../../src/resolver/document-search.js'
 import { code, fencedBlocks, repositoryFile, section, tableRows } from '../../support/markdown.js'
 
 const page = repositoryFile('docs/query.md')

@@ -34,7 +34,7 @@ function loadedBy(entry: string): { files: Map<string, string>; packages: Set<st
 
 describe('the entries of the package', () => {
   it('didledger/resolver needs nothing that a web page lacks', () => {
-    const { files, packages } = loadedBy('library/resolver.ts')
+    const { files, packages } = loadedBy('library/resolver-entry.ts')
     expect([...packages].sort()).toEqual(['@noble/hashes/legacy.js', '@noble/hashes/sha2.js', 'bs58'])
     for (const [name, text] of files) {
       const node = /\b(?:Buffer|process|require|setImmediate|__dirname)\b/.exec(text.replace(/'[^']*'|`[^`]*`/g, "''"))
@@ -44,15 +44,15 @@ describe('the entries of the package', () => {
 
   it('didledger loads no HTTP server until one is asked for', () => {
     const { files, packages } = loadedBy('index.ts')
-    expect([...files.keys()]).toContain('node.ts')
+    expect([...files.keys()]).toContain('node/start-node.ts')
     expect([...files.keys()].filter((name) => /^api\/(?!origin)/.test(name))).toEqual([])
     expect([...packages].filter((name) => /fastify|^ws$|prom-client/.test(name))).toEqual([])
   })
 
   it('didledger/wallet runs no node', () => {
-    const { files, packages } = loadedBy('library/wallet.ts')
+    const { files, packages } = loadedBy('library/wallet-entry.ts')
     const folders = new Set([...files.keys()].map((name) => name.split('/')[0]))
-    expect([...folders].sort()).toEqual(['crypto', 'did', 'errors.ts', 'library', 'primitives', 'wallet'])
+    expect([...folders].sort()).toEqual(['crypto', 'did', 'errors', 'library', 'primitives', 'runtime', 'wallet'])
     expect([...packages].filter((name) => /level|fastify|pino/.test(name))).toEqual([])
   })
 })

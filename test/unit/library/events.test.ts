@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { expect, it } from 'vitest'
-import type { EventLog } from '../../../src/events/log.js'
-import { nodeEvents } from '../../../src/library/events.js'
+import type { EventLog } from '../../../src/events/event-log.js'
+import { nodeEvents } from '../../../src/library/node-events.js'
 import { quietLog } from '../../support/chain.js'
 
 it('tells every listener that the node cannot go on, and logs what one throws', async () => {

@@ -1,9 +1,9 @@
 import { Resolver } from 'did-resolver'
 import { describe, expect, it } from 'vitest'
 import type { ResolvedTransaction, ResolveResult } from '../../../src/did/resolution.js'
-import { RuleError } from '../../../src/errors.js'
+import { RuleError } from '../../../src/errors/rule-error.js'
 import { type DidSource, getResolver } from '../../../src/library/get-resolver.js'
-import { type DidOperation, operationJson } from '../../../src/primitives/operation.js'
+import { type DidOperation, operationJson } from '../../../src/primitives/did-operation.js'
 import { expires, holder, txid } from '../../support/did.js'
 
 const ada = holder()

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Resolver } from 'did-resolver'
 import { afterEach, describe, expect, it } from 'vitest'
+import { callRpc } from '../../../src/client/rpc.js'
 import {
   createNode,
   type CreateNodeOptions,
@@ -12,12 +13,11 @@ import {
   RuleError,
   type SyncProgress,
 } from '../../../src/index.js'
-import { callRpc } from '../../../src/client/rpc.js'
-import { accountSource } from '../../../src/library/wallet.js'
-import { withoutValidators } from '../../support/chain.js'
-import { testKey, testPublicKey, testSpec } from '../../support/spec.js'
+import { accountSource } from '../../../src/library/wallet-entry.js'
 import { toHex } from '../../../src/primitives/bytes.js'
+import { withoutValidators } from '../../support/chain.js'
 import { testPatience } from '../../support/patience.js'
+import { testKey, testPublicKey, testSpec } from '../../support/spec.js'
 
 const account = accountSource({ kind: 'keys', privateKeys: [testKey(10)] })(0)
 const timing = { minInterval: 100, maxDrift: 5000, propose: 1000, delta: 500 }

@@ -2,8 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decodeBase64url, encodeBase64url } from '../../../src/did/base64url.js'
 import { buildCreate, buildDeactivate, buildUpdate, payloadText } from '../../../src/did/build.js'
-import { canonicalDocument, verifyCredential, verifyDocument, verifyOperation } from '../../../src/library/verify.js'
-import { operationJson } from '../../../src/primitives/operation.js'
+import {
+  canonicalDocument,
+  verifyCredential,
+  verifyDocument,
+  verifyOperation,
+} from '../../../src/library/verify-documents.js'
+import { operationJson } from '../../../src/primitives/did-operation.js'
 import { authenticationKey, authorizationKey, holder, signer, specification, txid } from '../../support/did.js'
 import { codeOf } from '../../support/refusal.js'
 import { quickSigner } from '../../support/signatures.js'

@@ -2,9 +2,9 @@ import { publicKeyFromRaw } from '@libp2p/crypto/keys'
 import { peerIdFromPublicKey } from '@libp2p/peer-id'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { describe, expect, it } from 'vitest'
-import { isPeerAddress } from '../../../src/network/address-text.js'
-import { keyOfPeerName, peerName } from '../../../src/network/identity.js'
-import { parseAssumed } from '../../../src/network/options.js'
+import { isPeerAddress } from '../../../src/network/address/address-text.js'
+import { keyOfPeerName, peerName } from '../../../src/network/address/peer-identity.js'
+import { parseAssumed } from '../../../src/network/assumed-block.js'
 import { toHex } from '../../../src/primitives/bytes.js'
 
 const publicKey = ed25519.getPublicKey(new Uint8Array(32).fill(9))

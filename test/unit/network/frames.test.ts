@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { Timers } from '../../../src/env.js'
-import { Frames, type FrameStream } from '../../../src/network/frames.js'
 import { LinkError } from '../../../src/network/link.js'
+import { Frames, type FrameStream } from '../../../src/network/transport/frames.js'
+import type { Timers } from '../../../src/runtime/env.js'
 
 /** A stream whose other side is the test. */
 class FakeStream extends EventTarget implements FrameStream {

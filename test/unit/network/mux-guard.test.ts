@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { transportLimits } from '../../../src/network/transport/limits.js'
-import { MuxGuard } from '../../../src/network/transport/mux-guard.js'
+import { MuxGuard } from '../../../src/network/transport/patches/mux-guard.js'
+import { transportLimits } from '../../../src/network/transport/transport-limits.js'
 
 const clock = { time: 1000, now: () => clock.time }
 const limits = { ...transportLimits, window: 100, controlFrames: 3, controlTime: 1000 }

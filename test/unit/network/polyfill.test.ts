@@ -16,7 +16,7 @@ afterEach(() => {
 describe('the polyfill', () => {
   it('adds Promise.withResolvers where it is missing', async () => {
     constructor.withResolvers = undefined
-    await import('../../../src/network/polyfill.js')
+    await import('../../../src/network/transport/patches/with-resolvers.js')
     const withResolvers = constructor.withResolvers as (this: PromiseConstructor) => Resolvers
     const one = withResolvers.call(Promise)
     one.resolve(5)
@@ -29,7 +29,7 @@ describe('the polyfill', () => {
   it('leaves one that is there', async () => {
     const there = (): Resolvers => ({ promise: Promise.resolve(1), resolve: () => {}, reject: () => {} })
     constructor.withResolvers = there
-    await import('../../../src/network/polyfill.js')
+    await import('../../../src/network/transport/patches/with-resolvers.js')
     expect(constructor.withResolvers).toBe(there)
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { dialFailure } from '../../../src/network/transport/failures.js'
+import { dialFailure } from '../../../src/network/transport/libp2p-failures.js'
 
 const place = '192.0.2.7:20338'
 const closed = `${place} closed the connection: it may have banned this node, or what listens there is no node`

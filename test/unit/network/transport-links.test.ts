@@ -3,11 +3,11 @@ import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { afterEach, describe, expect, it } from 'vitest'
-import { UserError } from '../../../src/errors.js'
+import { UserError } from '../../../src/errors/rule-error.js'
 import { LinkError } from '../../../src/network/link.js'
-import type { Libp2pLink } from '../../../src/network/transport/link.js'
-import { closeNodes, echo, startNode, type TestNode, until } from '../../support/transport.js'
+import type { Libp2pLink } from '../../../src/network/transport/libp2p-link.js'
 import { stopwatch } from '../../support/patience.js'
+import { closeNodes, echo, startNode, type TestNode, until } from '../../support/transport.js'
 
 const servers: Server[] = []
 

@@ -5,14 +5,14 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { startChild } from '../../support/children.js'
 import { compileModules } from '../../support/compiled.js'
-import { closeNodes, startNode, until } from '../../support/transport.js'
 import { stopwatch } from '../../support/patience.js'
+import { closeNodes, startNode, until } from '../../support/transport.js'
 
 const compiled = compileModules([
-  'network/transport.ts',
-  'network/transport/node.ts',
-  'network/polyfill.ts',
-  'system.ts',
+  'network/open-transport.ts',
+  'network/transport/libp2p-transport.ts',
+  'network/transport/patches/with-resolvers.ts',
+  'runtime/process-env.ts',
 ])
 
 afterEach(closeNodes)
@@ -21,8 +21,8 @@ afterAll(() => compiled.remove())
 /** A process of its own that runs this with `open()` for a started transport. */
 function run(script: string): ChildProcess {
   const program = `
-    const { openTransport } = await import(${JSON.stringify(compiled.url('network/transport.js').href)})
-    const { systemEnv } = await import(${JSON.stringify(compiled.url('system.js').href)})
+    const { openTransport } = await import(${JSON.stringify(compiled.url('network/open-transport.js').href)})
+    const { systemEnv } = await import(${JSON.stringify(compiled.url('runtime/process-env.js').href)})
     const echo = { name: 'echo', version: 1, ofChain: true, request: 100, answer: 100, timeout: 5000 }
     const news = { name: 'news', version: 1, size: 100 }
     const log = { debug() {}, info() {}, warn() {}, error() {} }

@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events'
 import { afterEach, describe, expect, it } from 'vitest'
 import { LinkError, type Protocol } from '../../../src/network/link.js'
-import { closeNodes, echo, startNode, until } from '../../support/transport.js'
 import { stopwatch } from '../../support/patience.js'
+import { closeNodes, echo, startNode, until } from '../../support/transport.js'
 
 afterEach(closeNodes)
 

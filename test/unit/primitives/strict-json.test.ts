@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { RuleError } from '../../../src/errors.js'
+import { RuleError } from '../../../src/errors/rule-error.js'
 import { canonicalJson, type JsonValue, parseStrictJson } from '../../../src/primitives/strict-json.js'
 import { runs } from '../../support/arbitraries.js'
 import { codeOf } from '../../support/refusal.js'

@@ -4,13 +4,8 @@ import { concat, equalBytes, fromUtf8, hex, reversed, toHex } from '../../../src
 import { Writer } from '../../../src/primitives/codec.js'
 import { sha256d, zeroHash } from '../../../src/primitives/hash.js'
 import { payloadJson } from '../../../src/primitives/payload.js'
-import {
-  coinbaseInput,
-  isCoinbaseOutpoint,
-  outpointKey,
-  Transaction,
-  type TransactionFields,
-} from '../../../src/primitives/transaction.js'
+import { coinbaseInput, isCoinbaseOutpoint, outpointKey, Transaction } from '../../../src/primitives/transaction.js'
+import type { TransactionFields } from '../../../src/primitives/transaction-fields.js'
 import { transactionJson } from '../../../src/primitives/transaction-json.js'
 import { mutated, mutation, runs, transaction, transactionFields } from '../../support/arbitraries.js'
 import { codeOf } from '../../support/refusal.js'

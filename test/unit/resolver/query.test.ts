@@ -2,9 +2,15 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import type { DocumentQuery } from '../../../src/did/resolution.js'
-import { type Code, RuleError } from '../../../src/errors.js'
+import { type Code, RuleError } from '../../../src/errors/rule-error.js'
 import { fromUtf8 } from '../../../src/primitives/bytes.js'
-import { DocumentSearch, type FoundDocuments, foundJson, queryLimits, readQuery } from '../../../src/resolver/query.js'
+import {
+  DocumentSearch,
+  type FoundDocuments,
+  foundJson,
+  queryLimits,
+  readQuery,
+} from '../../../src/resolver/document-search.js'
 import { Resolver, type SyncStatus } from '../../../src/resolver/resolver.js'
 import { Database, Overlay, StorageError } from '../../../src/storage/database.js'
 import { keys } from '../../../src/storage/schema.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkJournal } from '../../../src/storage/check.js'
+import { checkJournal } from '../../../src/storage/check-journal.js'
 import { Database, logReach, Overlay } from '../../../src/storage/database.js'
 import { keys, schemaVersion, values } from '../../../src/storage/schema.js'
 import { memoryStore } from '../../support/chain.js'

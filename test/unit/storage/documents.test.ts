@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type ConnectedBlock, connectedOperation, type ConnectedTransaction } from '../../../src/consensus/connect.js'
-import { noWork } from '../../../src/consensus/signature-work.js'
 import { StateOverlay } from '../../../src/consensus/ledger.js'
+import { noWork } from '../../../src/consensus/signature-work.js'
 import { buildCreate, buildDeactivate, buildDocument, buildUpdate, payloadText } from '../../../src/did/build.js'
 import type { DidDocument } from '../../../src/did/model.js'
 import { parseOperation } from '../../../src/did/operation.js'
@@ -13,7 +13,7 @@ import { coinbaseInput, Transaction } from '../../../src/primitives/transaction.
 import { Database, Overlay } from '../../../src/storage/database.js'
 import { KnownDocuments } from '../../../src/storage/known-documents.js'
 import { keys, rangeOf, table } from '../../../src/storage/schema.js'
-import { putConnected, putDisconnected, StoredState } from '../../../src/storage/state.js'
+import { putConnected, putDisconnected, StoredState } from '../../../src/storage/stored-state.js'
 import { memoryStore } from '../../support/chain.js'
 import { didRules, holder, specification } from '../../support/did.js'
 

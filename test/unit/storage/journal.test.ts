@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { checkJournal } from '../../../src/storage/check.js'
+import { checkJournal } from '../../../src/storage/check-journal.js'
 import { Database, Overlay, StorageError } from '../../../src/storage/database.js'
 import { type JournalKind, journalDigest, journalRow, journalRowSize } from '../../../src/storage/journal.js'
 import { keys } from '../../../src/storage/schema.js'

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { UserError } from '../../../src/errors.js'
+import { UserError } from '../../../src/errors/rule-error.js'
 import { toHex } from '../../../src/primitives/bytes.js'
 import { loadSecret } from '../../../src/storage/secret-file.js'
 

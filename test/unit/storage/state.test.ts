@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Overlay } from '../../../src/storage/database.js'
 import { keys, rangeOf, table } from '../../../src/storage/schema.js'
-import { didKey, putDisconnected, StoredState, storedDocument } from '../../../src/storage/state.js'
+import { didKey, putDisconnected, StoredState, storedDocument } from '../../../src/storage/stored-state.js'
 import { craft, craftBlock, genesisCoin, outputOf, personHash } from '../../support/blocks.js'
 import { TestChain } from '../../support/chain.js'
 import { holder } from '../../support/did.js'

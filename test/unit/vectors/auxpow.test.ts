@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { checkAuxPow } from '../../../src/consensus/auxpow.js'
+import { checkAuxPow } from '../../../src/consensus/check-auxpow.js'
 import { type AuxPow, auxPowBytes, parentHash, readAuxPow } from '../../../src/primitives/auxpow.js'
-import { parentHeaderBytes } from '../../../src/primitives/header.js'
 import { displayHash, hex, toHex } from '../../../src/primitives/bytes.js'
 import { decodeAll } from '../../../src/primitives/codec.js'
 import { sha256d, zeroHash } from '../../../src/primitives/hash.js'
+import { parentHeaderBytes } from '../../../src/primitives/header.js'
 import { codeOf } from '../../support/refusal.js'
 import { openVectors } from '../../support/vectors.js'
 

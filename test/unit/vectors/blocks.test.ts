@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkAuxPow } from '../../../src/consensus/auxpow.js'
+import { checkAuxPow } from '../../../src/consensus/check-auxpow.js'
 import { addressOf, parseAddress, prefix, programHash, trailer } from '../../../src/primitives/address.js'
 import { formatAmount } from '../../../src/primitives/amount.js'
 import { auxPowBytes, parentHash, soloAuxPow } from '../../../src/primitives/auxpow.js'
@@ -12,8 +12,8 @@ import {
   parseDisplayHash,
   toHex,
 } from '../../../src/primitives/bytes.js'
-import { difficultyText, targetOf, validTarget } from '../../../src/primitives/compact.js'
 import { Reader } from '../../../src/primitives/codec.js'
+import { difficultyText, targetOf, validTarget } from '../../../src/primitives/compact.js'
 import { registerAssetTransaction } from '../../../src/primitives/genesis.js'
 import { zeroHash } from '../../../src/primitives/hash.js'
 import { Header } from '../../../src/primitives/header.js'

@@ -7,7 +7,12 @@ import { parseCredential } from '../../../src/did/credential.js'
 import { parseDocument } from '../../../src/did/document.js'
 import { defaultDidLimits, parseOperation, readOperationJson, signedText } from '../../../src/did/operation.js'
 import { fromPlain } from '../../../src/did/plain.js'
-import { canonicalDocument, verifyCredential, verifyDocument, verifyOperation } from '../../../src/library/verify.js'
+import {
+  canonicalDocument,
+  verifyCredential,
+  verifyDocument,
+  verifyOperation,
+} from '../../../src/library/verify-documents.js'
 import { fromUtf8, toHex } from '../../../src/primitives/bytes.js'
 import { sha256 } from '../../../src/primitives/hash.js'
 import { codeOf } from '../../support/refusal.js'

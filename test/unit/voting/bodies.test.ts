@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Header } from '../../../src/primitives/header.js'
-import { checkJournal } from '../../../src/storage/check.js'
-import { Bodies } from '../../../src/voting/bodies.js'
+import { checkJournal } from '../../../src/storage/check-journal.js'
+import { Bodies } from '../../../src/voting/proposed-bodies.js'
 import { craftBlock } from '../../support/blocks.js'
 import { TestChain } from '../../support/chain.js'
 

@@ -5,7 +5,7 @@ import { fromUtf8, utf8 } from '../../../src/primitives/bytes.js'
 import { Writer } from '../../../src/primitives/codec.js'
 import { proposalUnsigned, voteUnsigned } from '../../../src/primitives/confirm.js'
 import { canonicalJson } from '../../../src/primitives/strict-json.js'
-import { maxView, preimage } from '../../../src/voting/message.js'
+import { maxView, preimage } from '../../../src/voting/tendermint/message.js'
 import { bytes, hash, header, transaction, u32 } from '../../support/arbitraries.js'
 
 /**

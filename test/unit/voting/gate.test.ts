@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { createInlineVerifier } from '../../../src/crypto/inline.js'
 import { SignatureCache } from '../../../src/crypto/signature-cache.js'
-import { parseSpec } from '../../../src/primitives/spec.js'
 import { sha256 } from '../../../src/primitives/hash.js'
-import { Gate } from '../../../src/voting/gate.js'
-import type { SignedMessage } from '../../../src/voting/message.js'
-import { signMessage } from '../../../src/voting/sign.js'
+import { parseSpec } from '../../../src/primitives/spec.js'
+import { Gate } from '../../../src/voting/height/vote-filter.js'
+import { signMessage } from '../../../src/voting/sign-message.js'
+import type { SignedMessage } from '../../../src/voting/tendermint/message.js'
 import { testKey, testPublicKey, testSpec } from '../../support/spec.js'
 
 const genesis = sha256('genesis')

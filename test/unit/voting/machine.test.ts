@@ -1,13 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import { checkConfirm } from '../../../src/consensus/confirm.js'
+import { checkConfirm } from '../../../src/consensus/check-confirm.js'
 import { mapKey, toHex } from '../../../src/primitives/bytes.js'
 import type { Header } from '../../../src/primitives/header.js'
 import { parseSpec, type Spec } from '../../../src/primitives/spec.js'
-import { Machine } from '../../../src/voting/machine.js'
-import { type Effect, type MachineEvent, type RestoredState, timeoutOf } from '../../../src/voting/machine-events.js'
-import { blockOf, type SignedMessage, type UnsignedMessage, viewOf } from '../../../src/voting/message.js'
-import { fakeHeader, fakeSignature, Voters } from '../../support/voting.js'
+import { Machine } from '../../../src/voting/tendermint/machine.js'
+import {
+  type Effect,
+  type MachineEvent,
+  type RestoredState,
+  timeoutOf,
+} from '../../../src/voting/tendermint/machine-events.js'
+import { blockOf, type SignedMessage, type UnsignedMessage, viewOf } from '../../../src/voting/tendermint/message.js'
 import { testSpec } from '../../support/spec.js'
+import { fakeHeader, fakeSignature, Voters } from '../../support/voting.js'
 
 // Four validators: a quorum is three, and two signers make one follow. The sponsor of view v is validator v.
 const height = 8

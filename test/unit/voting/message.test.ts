@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { proposalSubject, voteSubject } from '../../../src/network/wire/votes-message.js'
 import { compareBytes, toHex } from '../../../src/primitives/bytes.js'
 import { sha256d, zeroHash } from '../../../src/primitives/hash.js'
+import { quorum } from '../../../src/primitives/spec.js'
 import {
   confirmOf,
   encodeMessage,
@@ -11,10 +13,8 @@ import {
   type PrevoteMessage,
   sameValue,
   type VotingMessage,
-} from '../../../src/voting/message.js'
-import { proposalSubject, voteSubject } from '../../../src/network/wire/votes.js'
-import { quorum } from '../../../src/primitives/spec.js'
-import { maxMessageSize } from '../../../src/voting/sign-state.js'
+} from '../../../src/voting/tendermint/message.js'
+import { maxMessageSize } from '../../../src/voting/tendermint/sign-state.js'
 import { bytes, hash, header, mutated, mutation, proposal as anyProposal, u32 } from '../../support/arbitraries.js'
 import { shape } from '../../support/shape.js'
 import { fakeHeader, Voters } from '../../support/voting.js'

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { Mining } from '../../../src/mining/mining.js'
 import { auxPowBytes } from '../../../src/primitives/auxpow.js'
 import type { Block } from '../../../src/primitives/block.js'
 import { Header } from '../../../src/primitives/header.js'
-import { systemEnv } from '../../../src/system.js'
+import { Mining } from '../../../src/production/mining.js'
+import { systemEnv } from '../../../src/runtime/process-env.js'
 import { craftBlock, personHash, solved } from '../../support/blocks.js'
 import { TestNet, type TestNode } from './net.js'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { Lag } from '../../../src/voting/lag.js'
-import { Pace, type PaceOptions } from '../../../src/voting/pace.js'
+import { Pace, type PaceOptions } from '../../../src/voting/block-interval.js'
+import { Lag } from '../../../src/voting/catch-up-guard.js'
 
 /** Time that passes when it is told to. */
 class Time {

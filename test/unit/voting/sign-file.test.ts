@@ -2,7 +2,7 @@ import { type FileHandle, mkdtemp, open, readdir, readFile, rm, stat, writeFile 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { SignFile } from '../../../src/voting/sign-file.js'
+import { SignFile } from '../../../src/voting/sign-state-file.js'
 
 let directory: string
 beforeEach(async () => {

@@ -1,12 +1,12 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { startNode } from '../../../src/node.js'
+import { startNode } from '../../../src/node/start-node.js'
 import { parseSpec } from '../../../src/primitives/spec.js'
-import { systemEnv } from '../../../src/system.js'
+import { systemEnv } from '../../../src/runtime/process-env.js'
 import { devnetValidatorKey } from '../../../src/wallet/devnet-accounts.js'
-import { until } from '../../support/network.js'
 import { quietLog } from '../../support/chain.js'
+import { until } from '../../support/network.js'
 import { specText, Workbench } from '../cli/support.js'
 
 let bench: Workbench

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { concat, toHex } from '../../../src/primitives/bytes.js'
 import { sha256 } from '../../../src/primitives/hash.js'
-import type { ProvenBlock } from '../../../src/voting/machine-events.js'
-import { encodeMessage, type SignedMessage, type Step, steps, viewOf } from '../../../src/voting/message.js'
+import type { ProvenBlock } from '../../../src/voting/tendermint/machine-events.js'
+import { encodeMessage, type SignedMessage, type Step, steps, viewOf } from '../../../src/voting/tendermint/message.js'
 import {
   encodeSignState,
   freshSignState,
@@ -13,7 +13,7 @@ import {
   type SignState,
   SignStateError,
   withSigned,
-} from '../../../src/voting/sign-state.js'
+} from '../../../src/voting/tendermint/sign-state.js'
 import { mutated, mutation } from '../../support/arbitraries.js'
 import { shape } from '../../support/shape.js'
 import { fakeHeader, Voters } from '../../support/voting.js'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { deriveKey } from '../../../src/crypto/hd.js'
-import { UserError } from '../../../src/errors.js'
+import { UserError } from '../../../src/errors/rule-error.js'
 import { hex, toHex } from '../../../src/primitives/bytes.js'
 import { accountSource } from '../../../src/wallet/accounts.js'
 import { devnetAccount, devnetMnemonic, devnetValidatorKey, faucetKey } from '../../../src/wallet/devnet-accounts.js'

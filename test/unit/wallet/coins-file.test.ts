@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { UserError } from '../../../src/errors.js'
+import { UserError } from '../../../src/errors/rule-error.js'
 import { hex, reversed } from '../../../src/primitives/bytes.js'
 import { parseCoins } from '../../../src/wallet/coins-file.js'
 

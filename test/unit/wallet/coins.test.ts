@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { UserError } from '../../../src/errors.js'
+import { UserError } from '../../../src/errors/rule-error.js'
 import { sha256 } from '../../../src/primitives/hash.js'
 import { outpointKey } from '../../../src/primitives/transaction.js'
 import { type Coin, selectCoins, unusable } from '../../../src/wallet/coins.js'

@@ -1,13 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { publicKeyOf, sign } from '../../../src/crypto/keys.js'
-import { UserError } from '../../../src/errors.js'
+import { UserError } from '../../../src/errors/rule-error.js'
 import { parseAddress, singleKeyCode } from '../../../src/primitives/address.js'
 import { concat, equalBytes, hex, parseDisplayHash, toHex } from '../../../src/primitives/bytes.js'
 import { sha256 } from '../../../src/primitives/hash.js'
 import { parameterOf, type Program } from '../../../src/primitives/program.js'
-import { type Input, Transaction } from '../../../src/primitives/transaction.js'
-import { buildTransfer, type Payment, payerOf } from '../../../src/wallet/build.js'
+import { Transaction } from '../../../src/primitives/transaction.js'
+import type { Input } from '../../../src/primitives/transaction-fields.js'
+import { buildTransfer, type Payment, payerOf } from '../../../src/wallet/build-transaction.js'
 import { devnetAccount } from '../../../src/wallet/devnet-accounts.js'
 import { multisigAccount } from '../../../src/wallet/multisig.js'
 import {
@@ -17,7 +18,7 @@ import {
   type ProgramSignatures,
   transactionSignatures,
 } from '../../../src/wallet/multisig-signatures.js'
-import { isSigned, signTransaction, unsignedAddresses } from '../../../src/wallet/sign.js'
+import { isSigned, signTransaction, unsignedAddresses } from '../../../src/wallet/sign-transaction.js'
 import { openVectors } from '../../support/vectors.js'
 import { seededRandom } from './support.js'
 

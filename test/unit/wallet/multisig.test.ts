@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isPublicKey, publicKeyOf } from '../../../src/crypto/keys.js'
-import { UserError } from '../../../src/errors.js'
+import { UserError } from '../../../src/errors/rule-error.js'
 import { parseAddress, prefix } from '../../../src/primitives/address.js'
 import { concat, hex, toHex } from '../../../src/primitives/bytes.js'
 import { parseCode, programHashOf, type ProgramScript } from '../../../src/primitives/program.js'

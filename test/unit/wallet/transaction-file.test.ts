@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { UserError } from '../../../src/errors.js'
+import { UserError } from '../../../src/errors/rule-error.js'
 import { parseAddress, singleKeyCode } from '../../../src/primitives/address.js'
 import { sha256 } from '../../../src/primitives/hash.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
-import { buildTransfer } from '../../../src/wallet/build.js'
+import { buildTransfer } from '../../../src/wallet/build-transaction.js'
 import { devnetAccount } from '../../../src/wallet/devnet-accounts.js'
-import { signTransaction } from '../../../src/wallet/sign.js'
+import { signTransaction } from '../../../src/wallet/sign-transaction.js'
 import {
   feeOf,
   fileOf,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { addressesExchange, type PeerAddress } from '../../../../src/network/wire/addresses.js'
+import { addressesExchange, type PeerAddress } from '../../../../src/network/wire/addresses-message.js'
 import { keyOf, PeersWorld, type TestNode } from '../../../support/peers-world.js'
 
 let world: PeersWorld

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { peerNumber } from '../../../../src/network/identity.js'
-import { statusExchange } from '../../../../src/network/wire/status.js'
+import { peerNumber } from '../../../../src/network/address/peer-identity.js'
+import { statusExchange } from '../../../../src/network/wire/status-message.js'
 import { PeersWorld, type TestNode } from '../../../support/peers-world.js'
 
 let world: PeersWorld

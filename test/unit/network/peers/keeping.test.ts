@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { retryDelay } from '../../../../src/network/peers/book.js'
-import { Peers, type PeersOptions } from '../../../../src/network/peers/peers.js'
+import { retryDelay } from '../../../../src/network/peers/address-book.js'
+import { Peers, type PeersOptions } from '../../../../src/network/peers/peer-manager.js'
 import { quietLog } from '../../../support/chain.js'
 import { keyOf, PeersWorld, type TestNode } from '../../../support/peers-world.js'
 

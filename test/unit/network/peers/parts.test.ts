@@ -8,14 +8,15 @@ import {
   plainHost,
   siteOf,
   reachOf,
-} from '../../../../src/network/peers/address.js'
-import { AddressBook, type BookOptions } from '../../../../src/network/peers/book.js'
+} from '../../../../src/network/address/ip-address.js'
+import { AddressBook, type BookOptions } from '../../../../src/network/peers/address-book.js'
+import { staleAfter } from '../../../../src/network/peers/address-exchange.js'
 import { Bans } from '../../../../src/network/peers/bans.js'
-import { TokenBucket } from '../../../../src/token-bucket.js'
-import { Points } from '../../../../src/network/peers/points.js'
-import { drawn, randomBelow } from '../../../../src/network/peers/random.js'
-import { PeerRows } from '../../../../src/network/peers/rows.js'
+import { Points } from '../../../../src/network/peers/misbehaviour-scores.js'
+import { PeerRows } from '../../../../src/network/peers/peer-rows.js'
+import { drawn, randomBelow } from '../../../../src/network/peers/random-choice.js'
 import { zeroHash } from '../../../../src/primitives/hash.js'
+import { TokenBucket } from '../../../../src/runtime/token-bucket.js'
 import { Database } from '../../../../src/storage/database.js'
 import { keys, rangeOf, table, values } from '../../../../src/storage/schema.js'
 import { runs } from '../../../support/arbitraries.js'
@@ -166,6 +167,7 @@ describe('what is known of peers', () => {
       now: () => now,
       random: { bytes: (length) => new Uint8Array(length).fill(1) },
       publicKey: keyOf(0),
+      staleAfter,
     }
     return { database, rows, options, wait: (ms: number) => (now += ms), now: () => now }
   }

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { RuleError } from '../../../../src/errors.js'
-import { peerName } from '../../../../src/network/identity.js'
-import type { Peer } from '../../../../src/network/peers/peer.js'
+import { RuleError } from '../../../../src/errors/rule-error.js'
+import { peerName } from '../../../../src/network/address/peer-identity.js'
+import type { Peer } from '../../../../src/network/peers/peer-record.js'
+import { addressesExchange } from '../../../../src/network/wire/addresses-message.js'
 import { fromUtf8, toHex } from '../../../../src/primitives/bytes.js'
-import { addressesExchange } from '../../../../src/network/wire/addresses.js'
 import { chat, echo, keyOf, PeersWorld, type TestNode, type TestNodeOptions } from '../../../support/peers-world.js'
 
 const day = 24 * 60 * 60 * 1000

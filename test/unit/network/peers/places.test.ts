@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { siteOf } from '../../../../src/network/peers/address.js'
+import { siteOf } from '../../../../src/network/address/ip-address.js'
+import { givingWay, hostBound, leaving, type Occupant } from '../../../../src/network/peers/inbound-places.js'
 import { type Delivery, deliveries } from '../../../../src/network/peers/merits.js'
-import { givingWay, hostBound, leaving, type Occupant } from '../../../../src/network/peers/places.js'
 import { PeersWorld, type TestNode } from '../../../support/peers-world.js'
 
 type Mutable = { -readonly [name in keyof Occupant]: Occupant[name] } & { delivered: Record<Delivery, number> }

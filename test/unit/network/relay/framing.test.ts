@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Code, codes } from '../../../../src/errors.js'
+import { buildDeactivate } from '../../../../src/did/build.js'
+import { type Code, codes } from '../../../../src/errors/rule-error.js'
+import type { DidOperation } from '../../../../src/primitives/did-operation.js'
 import type { Transaction } from '../../../../src/primitives/transaction.js'
-import type { DidOperation } from '../../../../src/primitives/operation.js'
 import { craft, type CraftedInput, genesisCoin, outputOf } from '../../../support/blocks.js'
 import { withoutValidators } from '../../../support/chain.js'
 import { authenticationKey, holder, signer, specification } from '../../../support/did.js'
 import { quickSigner } from '../../../support/signatures.js'
-import { buildDeactivate } from '../../../../src/did/build.js'
 import { RelayNode, until } from './node.js'
 
 /** What third parties can do to have one honest node charge another. */

@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { announcedByPeer } from '../../../../src/network/relay/fetcher.js'
-import { poolExchange } from '../../../../src/network/wire/pool.js'
+import { announcedByPeer } from '../../../../src/network/fetch/transaction-fetcher.js'
+import { poolExchange } from '../../../../src/network/wire/pool-message.js'
 import {
   announcedAtOnce,
   type TransactionName,
   transactionsAtOnce,
   transactionsExchange,
   transactionSubject,
-} from '../../../../src/network/wire/transactions.js'
+} from '../../../../src/network/wire/transactions-message.js'
 import { mapKey } from '../../../../src/primitives/bytes.js'
 import { type Hash, sha256 } from '../../../../src/primitives/hash.js'
 import type { Transaction } from '../../../../src/primitives/transaction.js'

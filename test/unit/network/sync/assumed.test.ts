@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { confirmByHeight } from '../../../../src/api/answers/blocks.js'
-import { BlockRelay } from '../../../../src/network/relay/blocks.js'
-import { headersExchange } from '../../../../src/network/wire/headers.js'
-import { confirmVotes } from '../../../../src/voting/decided.js'
+import { confirmByHeight } from '../../../../src/api/results/block-results.js'
+import { BlockRelay } from '../../../../src/network/relay/blocks-relay.js'
+import { headersExchange } from '../../../../src/network/wire/headers-message.js'
+import { confirmVotes } from '../../../../src/voting/confirm-votes.js'
 import { oneValidator, TestChain } from '../../../support/chain.js'
 import { longChain, SyncNode, TestPeer } from '../../../support/sync.js'
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { headersExchange } from '../../../../src/network/wire/headers.js'
+import { headersExchange } from '../../../../src/network/wire/headers-message.js'
 import { ask, contextOf, serve } from '../../../support/api.js'
 import { oneValidator, type TestChain, withoutValidators } from '../../../support/chain.js'
 import { longChain, SyncNode, TestPeer } from '../../../support/sync.js'

@@ -1,16 +1,16 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { stateDigest } from '../../../../src/chain/replay.js'
-import { checkConfirm } from '../../../../src/consensus/confirm.js'
+import { stateDigest } from '../../../../src/chain/replay-chain.js'
+import { checkConfirm } from '../../../../src/consensus/check-confirm.js'
 import { createInlineVerifier } from '../../../../src/crypto/inline.js'
 import type { Verifier } from '../../../../src/crypto/verifier.js'
-import { pendingBytes, pendingHeaders } from '../../../../src/network/sync/headers.js'
-import { blocksExchange } from '../../../../src/network/wire/blocks.js'
+import { pendingBytes, pendingHeaders } from '../../../../src/network/sync/header-download.js'
+import { blocksExchange } from '../../../../src/network/wire/blocks-message.js'
 import {
   headersAnswer,
   headersExchange,
   type HeaderUnit,
   headerUnitSize,
-} from '../../../../src/network/wire/headers.js'
+} from '../../../../src/network/wire/headers-message.js'
 import { auxPowBytes } from '../../../../src/primitives/auxpow.js'
 import { toHex } from '../../../../src/primitives/bytes.js'
 import { workOf } from '../../../../src/primitives/compact.js'

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { LinkError } from '../../../../src/network/link.js'
-import { blocksExchange } from '../../../../src/network/wire/blocks.js'
-import { headersExchange, type HeaderUnit } from '../../../../src/network/wire/headers.js'
+import { blocksExchange } from '../../../../src/network/wire/blocks-message.js'
+import { headersExchange, type HeaderUnit } from '../../../../src/network/wire/headers-message.js'
 import { oneValidator, type TestChain, withoutValidators } from '../../../support/chain.js'
 import { longChain, SyncNode, TestPeer, unitAt } from '../../../support/sync.js'
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { addressesExchange } from '../../../../src/network/wire/addresses.js'
-import { protocols, topics } from '../../../../src/network/wire/all.js'
-import { blocksAtOnce, blocksExchange, blocksFill } from '../../../../src/network/wire/blocks.js'
+import { addressesExchange } from '../../../../src/network/wire/addresses-message.js'
+import { protocols, topics } from '../../../../src/network/wire/all-messages.js'
+import { blocksAtOnce, blocksExchange, blocksFill } from '../../../../src/network/wire/blocks-message.js'
 import type { Codec } from '../../../../src/network/wire/exchange.js'
 import {
   blockSubject,
@@ -11,25 +11,25 @@ import {
   type HeaderUnit,
   headerUnitCodec,
   headerUnitSize,
-} from '../../../../src/network/wire/headers.js'
-import { poolExchange, poolNames } from '../../../../src/network/wire/pool.js'
-import { type Refusal, statusExchange } from '../../../../src/network/wire/status.js'
+} from '../../../../src/network/wire/headers-message.js'
+import { poolExchange, poolNames } from '../../../../src/network/wire/pool-message.js'
+import { type Refusal, statusExchange } from '../../../../src/network/wire/status-message.js'
 import {
   announcedAtOnce,
   transactionsAtOnce,
   transactionsExchange,
   transactionSubject,
-} from '../../../../src/network/wire/transactions.js'
+} from '../../../../src/network/wire/transactions-message.js'
 import {
   candidateSubject,
   missingVoteBytes,
   proposalSubject,
   voteSubject,
   votesExchange,
-} from '../../../../src/network/wire/votes.js'
-import { confirmBytes } from '../../../../src/primitives/confirm.js'
+} from '../../../../src/network/wire/votes-message.js'
 import { concat, hex } from '../../../../src/primitives/bytes.js'
 import { Writer } from '../../../../src/primitives/codec.js'
+import { confirmBytes } from '../../../../src/primitives/confirm.js'
 import { zeroHash } from '../../../../src/primitives/hash.js'
 import { Header } from '../../../../src/primitives/header.js'
 import { fixedLimits } from '../../../../src/primitives/spec.js'

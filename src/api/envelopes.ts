@@ -1,0 +1,59 @@
+import { type Code, codes, restDescriptions, type RuleError } from '../errors/rule-error.js'
+
+/** The forms that answers have on the wire. A result is JSON text already. */
+
+export const jsonType = 'application/json; charset=utf-8'
+
+/** Envelopes of answers over HTTP: REST, its confirm endpoints, and JSON-RPC. */
+export type Envelope = 'standard' | 'confirm' | 'rpc'
+
+/** What stands around the result of a REST endpoint that succeeds. */
+export function frameOf(envelope: 'standard' | 'confirm'): [string, string] {
+  return envelope === 'standard'
+    ? [`{"Desc":"${restDescriptions[0]}","Error":0,"Result":`, '}']
+    : ['{"error":null,"id":null,"jsonrpc":"2.0","result":', '}']
+}
+
+/** A failure before or instead of an answer. A request that could not be read has no id, so JSON-RPC answers `null`. */
+export function failure(envelope: Envelope, error: RuleError): string {
+  const { rest } = codes[error.code]
+  const description = restDescriptions[rest] ?? ''
+  if (envelope === 'standard') return JSON.stringify({ Desc: description, Error: rest, Result: error.message })
+  if (envelope === 'confirm') {
+    const told = { code: rest, message: description, data: error.message }
+    return JSON.stringify({ error: told, id: null, jsonrpc: '2.0', result: null })
+  }
+  return rpcFailure('null', error, rpcCodeWithoutMethod(error))
+}
+
+/** Where no method was read yet, there is none that could be unknown: such a request is invalid. */
+function rpcCodeWithoutMethod(error: RuleError): number {
+  const { rpc } = codes[error.code]
+  return rpc === -32601 ? -32600 : rpc
+}
+
+const rpcMessages: Readonly<Record<number, string>> = {
+  [-32700]: 'Parse error',
+  [-32600]: 'Invalid Request',
+  [-32601]: 'Method not found',
+  [-32602]: 'Invalid params',
+  [-32603]: 'Internal error',
+  [-32001]: 'Resolver internal error.',
+}
+
+/** The interface has a message of its own for these, beside that of their code. */
+const rpcMessageOf: Readonly<Partial<Record<Code, string>>> = { 'query-invalid': 'Query parameters invalid.' }
+
+/** What stands around a result of JSON-RPC; `id` is JSON text. */
+export function rpcFrame(id: string): [string, string] {
+  return [`{"id":${id},"jsonrpc":"2.0","result":`, '}']
+}
+
+/** A JSON-RPC answer with an error; what was refused as a transaction begins with its REST code. */
+export function rpcFailure(id: string, error: RuleError, code: number = codes[error.code].rpc): string {
+  const { rest } = codes[error.code]
+  const message = rpcMessageOf[error.code] ?? rpcMessages[code] ?? 'Server error'
+  // Blocks have no number there: 45002 stands for whatever REST never says.
+  const data = code === -32000 && rest !== 45002 ? `${rest} ${restDescriptions[rest]}: ${error.message}` : error.message
+  return `{"id":${id},"jsonrpc":"2.0","error":${JSON.stringify({ code, message, data })}}`
+}

@@ -1,0 +1,49 @@
+import { codes, RuleError, UserError } from '../errors/rule-error.js'
+import type { Log } from '../runtime/env.js'
+
+/** Seconds after which a client that was refused as `busy` should ask again. */
+export const retryAfter = 2
+
+/**
+ * The RuleError that tells a client about whatever was thrown. What is nobody's fault but ours is logged with its stack and
+ * becomes `internal`, which says nothing about it.
+ */
+export function ruleErrorOf(error: unknown, log: Log): RuleError {
+  if (error instanceof RuleError) return error
+  const { code, message, stack } = error instanceof Error ? (error as NodeJS.ErrnoException) : unknownError(error)
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new RuleError('request-too-large')
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new RuleError('request-media-type')
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new RuleError('request-form', 'the body does not have the length that Content-Length says')
+    case 'FST_ERR_BAD_URL':
+      return new RuleError('request-parameter', 'the path is not valid percent-encoding of UTF-8')
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new RuleError('request-parameter', 'a segment of the path is too long')
+    // The client, or a time-out that has answered already, closed the connection before the body was there.
+    case 'ECONNRESET':
+      return new RuleError('request-timeout')
+    default:
+      // What a user can do something about needs no place in the code.
+      log.error({ error: message, ...(error instanceof UserError ? {} : { stack }) }, 'a request failed')
+      return new RuleError('internal')
+  }
+}
+
+function unknownError(error: unknown): { code: undefined; message: string; stack: undefined } {
+  return { code: undefined, message: String(error), stack: undefined }
+}
+
+/** The failure behind an error of Node's HTTP parser. */
+export function parserFailure(code: string | undefined): RuleError {
+  if (code === 'HPE_HEADER_OVERFLOW') return new RuleError('request-headers')
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new RuleError('request-timeout')
+  return new RuleError('request-form', `the bytes are no HTTP request${code === undefined ? '' : ` (${code})`}`)
+}
+
+/** HTTP status of a failure; JSON-RPC has its own word for everything that a method was asked. */
+export function statusOf(error: RuleError): number {
+  return codes[error.code].http
+}

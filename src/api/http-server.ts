@@ -1,0 +1,187 @@
+import { createServer } from 'node:http'
+import cors from '@fastify/cors'
+import rateLimit from '@fastify/rate-limit'
+import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { RuleError } from '../errors/rule-error.js'
+import { Access, accessDefaults } from './access.js'
+import { shareOf } from './address-share.js'
+import { AnswerGate } from './answer-gate.js'
+import type { ApiContext } from './api-context.js'
+import { type ApiLimits, apiLimits } from './api-limits.js'
+import { BodyBudget } from './body-budget.js'
+import { countAnswers } from './count-answers.js'
+import { type Envelope, failure, jsonType } from './envelopes.js'
+import { Flights } from './flight.js'
+import { parserFailure, retryAfter, ruleErrorOf, statusOf } from './http-failures.js'
+import { Listeners } from './listeners.js'
+import { isLoopback, loopbackHosts } from './origin.js'
+import { plainRoutes, registerPlainRoutes } from './plain-routes.js'
+import { pathOf } from './request-path.js'
+import { registerRest } from './rest/rest-plugin.js'
+import { restPrefix, restRoutes } from './rest/rest-routes.js'
+import { registerRpc, rpcPaths } from './rpc/rpc-plugin.js'
+
+export interface ApiServerOptions {
+  /** `rest` serves REST and JSON-RPC on one port, `rpc` JSON-RPC alone. */
+  readonly serves: 'rest' | 'rpc'
+  readonly hosts?: readonly string[]
+  /** 0 takes a free one. */
+  readonly port: number
+}
+
+/** One port of the node's HTTP interfaces. */
+export class ApiServer {
+  readonly #app: FastifyInstance
+  readonly #context: ApiContext
+  #listeners: Listeners
+  #restarting: Promise<void> | undefined
+  #closed = false
+
+  private constructor(app: FastifyInstance, context: ApiContext, listeners: Listeners) {
+    this.#app = app
+    this.#context = context
+    this.#listeners = listeners
+  }
+
+  /** Builds the app and listens. A port that is taken is a UserError. */
+  static async open(context: ApiContext, options: ApiServerOptions): Promise<ApiServer> {
+    const limits: ApiLimits = { ...apiLimits, ...context.limits }
+    const hosts = options.hosts ?? loopbackHosts
+    const onlyRpc = options.serves === 'rpc'
+    const access = new Access({ ...accessDefaults, ...context.access }, context.adminToken, hosts)
+    const opened: { server?: ApiServer } = {}
+    const app = await buildApp(context, limits, onlyRpc, {
+      access,
+      limitRate: !hosts.every(isLoopback) || !limits.rateSparesLoopback || access.proxied,
+      restart: () => void opened.server?.restart(),
+    })
+    const listeners = await Listeners.open({
+      hosts,
+      port: options.port,
+      limits,
+      handler: app.routing,
+      exempt: (address) => access.isProxy(address),
+      parserAnswer: (code, url) => {
+        const error = parserFailure(code)
+        return { status: statusOf(error), body: failure(envelopeOf(url ?? '', onlyRpc), error) }
+      },
+    })
+    opened.server = new ApiServer(app, context, listeners)
+    return opened.server
+  }
+
+  get port(): number {
+    return this.#listeners.port
+  }
+
+  /** Addresses as bound, `host:port`. */
+  get addresses(): string[] {
+    return this.#listeners.addresses
+  }
+
+  /** Closes the listeners and opens them again on the same port; requests under way are still answered. */
+  restart(): Promise<void> {
+    this.#restarting ??= this.#restart().finally(() => (this.#restarting = undefined))
+    return this.#restarting
+  }
+
+  /** Stops listening; resolves when nothing is under way any more, within the limit that closing has. */
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#restarting
+    await this.#listeners.close()
+    await this.#app.close()
+  }
+
+  async #restart(): Promise<void> {
+    if (this.#closed) return
+    const { port } = this
+    try {
+      this.#listeners = await this.#listeners.reopen()
+      this.#context.log.info({ port }, 'the HTTP listener was restarted')
+    } catch (error) {
+      this.#context.log.error({ port, error: String(error) }, 'the HTTP listener could not be opened again')
+    }
+  }
+}
+
+interface AppOptions {
+  readonly access: Access
+  readonly limitRate: boolean
+  restart(): void
+}
+
+async function buildApp(
+  context: ApiContext,
+  limits: ApiLimits,
+  onlyRpc: boolean,
+  { access, limitRate, restart }: AppOptions,
+): Promise<FastifyInstance> {
+  const fail = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+    const rule = ruleErrorOf(error, context.log)
+    void reply.code(statusOf(rule)).header('content-type', jsonType)
+    if (rule.code === 'busy') void reply.header('retry-after', retryAfter)
+    return reply.send(failure(envelopeOf(request.url, onlyRpc), rule))
+  }
+  const app = fastify({
+    bodyLimit: limits.restBody,
+    routerOptions: { maxParamLength: limits.headers },
+    frameworkErrors: fail,
+    // The app only handles requests: the listeners are ours, several for one app, and they come and go.
+    serverFactory: (handler) => createServer(handler),
+  })
+  countAnswers(app, context.metrics)
+  app.decorateRequest('counted', null)
+  app.setErrorHandler((error: FastifyError, request, reply) => fail(error, request, reply))
+  await app.register(cors, { origin: '*', methods: ['GET', 'HEAD', 'POST'], strictPreflight: false, maxAge: 86_400 })
+  if (limitRate) await registerRateLimit(app, limits, access)
+  // A body that nobody asked for, at a path that does not exist, is not read.
+  app.removeAllContentTypeParsers()
+  const budget = context.bodies ?? new BodyBudget(limits)
+  const flights = context.flights ?? new Flights(new AnswerGate(limits))
+  app.setNotFoundHandler((request, reply) => {
+    const methods = methodsOf(request.url, onlyRpc)
+    if (methods.length === 0) throw new RuleError('request-path', `nothing is at ${pathOf(request.url).slice(0, 200)}`)
+    void reply.header('allow', methods.join(', '))
+    throw new RuleError('request-method', `${request.method}: this path takes ${methods.join(' and ')}`)
+  })
+  if (!onlyRpc) registerPlainRoutes(app, context)
+  await app.register(async (scope) => registerRpc(scope, { context, limits, budget, flights, access }))
+  if (!onlyRpc)
+    await app.register(async (scope) => registerRest(scope, { context, limits, budget, flights, access, restart }))
+  await app.ready()
+  return app
+}
+
+async function registerRateLimit(app: FastifyInstance, limits: ApiLimits, access: Access): Promise<void> {
+  await app.register(rateLimit, {
+    max: limits.rateRequests,
+    timeWindow: limits.rateWindow,
+    allowList: ({ raw }) => limits.rateSparesLoopback && access.isLocal(raw.socket.remoteAddress),
+    keyGenerator: ({ raw }) => shareOf(access.clientAddress(raw)),
+    errorResponseBuilder: (_, { max, after }) =>
+      new RuleError('request-rate', `more than ${max} requests; try again in ${after}`),
+  })
+}
+
+const restPatterns = restRoutes.map(({ path, methods, envelope }) => ({
+  methods,
+  envelope,
+  pattern: new RegExp(`^${restPrefix}${path.replace(/:\w+/g, '[^/]+')}$`),
+}))
+
+/** What a path takes; empty for one that does not exist. */
+function methodsOf(url: string, onlyRpc: boolean): string[] {
+  const path = pathOf(url)
+  if (rpcPaths.includes(path)) return ['POST']
+  if (onlyRpc) return []
+  if (plainRoutes.some((route) => route.path === path)) return ['GET']
+  return restPatterns.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => [...methods])
+}
+
+/** The form that answers at a path have. */
+function envelopeOf(url: string, onlyRpc: boolean): Envelope {
+  const path = pathOf(url)
+  if (onlyRpc || rpcPaths.includes(path)) return 'rpc'
+  return restPatterns.find(({ pattern }) => pattern.test(path))?.envelope ?? 'standard'
+}

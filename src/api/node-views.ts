@@ -1,0 +1,65 @@
+import type { Neighbor } from '../network/peers/neighbor.js'
+import type { Peers } from '../network/peers/peer-manager.js'
+import type { SyncProgress } from '../network/sync/sync-progress.js'
+import type { SyncStatus } from '../resolver/resolver.js'
+import type { Voting } from '../voting/voting.js'
+
+/** The peers of a node. */
+export interface NetworkView extends Pick<Peers, 'neighbors' | 'disconnect' | 'listBans' | 'unban'> {
+  /** That is listened on; 0 where none is. */
+  readonly port: number
+  /** Transactions that peers handed out since the start. */
+  readonly receivedCount: number
+  progress(): SyncProgress
+  /** Connects to `host:port` or a multiaddr and keeps the address; rejects with a LinkError or a RuleError that says why not. */
+  connect(address: string): Promise<unknown>
+  /** Bans a public key in hex or an IP address for so long, and closes the connections to it. */
+  ban(subject: string, milliseconds: number, reason: string): Promise<unknown>
+}
+
+/** The voting of a chain with validators. */
+export type VotingView = Pick<Voting, 'status' | 'received' | 'evidence'>
+
+/** What the node says about itself at this moment. */
+export interface NodeInfo {
+  /** Version of the program. */
+  readonly compile: string
+  /** The first 53 bits of sha256 of the public peer key. */
+  readonly id: number
+  /** Version of the network protocol. */
+  readonly version: number
+  readonly services: number
+  readonly relay: boolean
+  /** Transactions on the chain or accepted, and those received, since the start. */
+  readonly transactionCount: number
+  readonly receivedCount: number
+  /** Ports as bound, 0 where nothing listens. */
+  readonly ports: { readonly p2p: number; readonly rpc: number; readonly rest: number; readonly ws: number }
+  readonly neighbors: readonly Neighbor[]
+}
+
+/** How the node is, for those who watch over it. */
+export interface NodeHealth {
+  /** Whether it cannot go on: a write failed, or an invariant is broken. */
+  readonly failed: boolean
+  readonly stage: 'starting' | 'serving' | 'stopping'
+  readonly sync: SyncStatus
+  /** What nobody but a person can mend, such as two confirmed blocks at one height. */
+  readonly alarm?: string
+}
+
+/** What only a devnet lets its clients do. Refusals are RuleErrors. */
+export interface DevnetControl {
+  /** Makes blocks; resolves with their hashes in display hex. */
+  mine(blocks: number): Promise<string[]>
+  /** Moves the clock; resolves with its new time in Unix seconds. */
+  increaseTime(seconds: number): Promise<number>
+  /** Unix seconds of the next block. */
+  setNextBlockTime(time: number): Promise<void>
+  /** Pays coins, in units of 10^-8; resolves with the txid. */
+  faucet(address: string, amount: bigint): Promise<string>
+  /** Remembers chain, pool and clock; resolves with the number of the snapshot. */
+  snapshot(): Promise<number>
+  /** Takes chain, pool and clock back to a snapshot. */
+  revert(id: number): Promise<void>
+}

@@ -1,0 +1,107 @@
+import { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { RuleError } from '../../errors/rule-error.js'
+import type { Access } from '../access.js'
+import { AnswerCache } from '../answer-cache.js'
+import type { ApiContext } from '../api-context.js'
+import type { ApiLimits } from '../api-limits.js'
+import { type BodyBudget, countBodies, readBodies } from '../body-budget.js'
+import { frameOf, jsonType } from '../envelopes.js'
+import type { Flights } from '../flight.js'
+import { clientOf } from '../http-client.js'
+import { isJson } from '../origin.js'
+import type { PartsAnswer } from '../parts.js'
+import { pathOf } from '../request-path.js'
+import { beginningOf, bodyOf, framed } from '../stream.js'
+import { restPrefix, type RestRequest, type RestRoute, restRoutes } from './rest-routes.js'
+
+export interface RestOptions {
+  readonly context: ApiContext
+  readonly limits: ApiLimits
+  readonly budget: BodyBudget
+  readonly flights: Flights
+  readonly access: Access
+  /** Closes the listeners and opens them again; called when the answer to `restart` is out. */
+  restart(): void
+}
+
+/** Puts the routes of the table into a scope of the app. */
+export function registerRest(app: FastifyInstance, options: RestOptions): void {
+  const { context, limits, budget } = options
+  const cache = new AnswerCache(context.reader, limits.answerCache)
+  app.addContentTypeParser('*', readBodies(limits.restBody))
+  for (const route of restRoutes) {
+    app.route({
+      method: [...route.methods],
+      url: restPrefix + route.path,
+      ...(route.methods.includes('POST') ? { preParsing: countBodies(budget) } : {}),
+      handler: (request, reply) => answer(route, request, reply, cache, options),
+    })
+  }
+}
+
+async function answer(
+  route: RestRoute,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  cache: AnswerCache,
+  options: RestOptions,
+): Promise<FastifyReply> {
+  const { context, access, restart } = options
+  reply.header('content-type', jsonType)
+  const path = pathOf(request.url)
+  const cached = cache.get(path)
+  if (cached !== undefined) return reply.send(cached)
+  if (route.control) refuseStrangers(request, access)
+  if (route.body !== undefined && !isJson(request.headers)) throw new RuleError('request-media-type')
+  const asked: RestRequest = {
+    context,
+    segments: request.params as Record<string, string>,
+    body: request.body as Uint8Array | undefined,
+  }
+  const { tip } = context.reader.chain
+  const lasts = route.lasts(asked)
+  const keep = (body: Buffer) => (lasts ? cache.set(path, body, tip) : undefined)
+  const result = await route.run(asked)
+  const [before, after] = frameOf(route.envelope)
+  if (typeof result !== 'string') return inParts(result, [before, after], { request, reply, keep }, options)
+  const body = Buffer.from(before + result + after)
+  keep(body)
+  if (route.path === 'restart') {
+    reply.header('connection', 'close')
+    reply.raw.once('finish', () => restart())
+  }
+  return reply.send(body)
+}
+
+interface Exchange {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  keep(body: Buffer): void
+}
+
+/** Sends an answer that is no point read: at once if it is short, else as it is made. */
+async function inParts(
+  result: PartsAnswer,
+  [before, after]: readonly [string, string],
+  { request, reply, keep }: Exchange,
+  { flights, limits, access }: RestOptions,
+): Promise<FastifyReply> {
+  const reader = flights.join(result, clientOf(access, request, reply))
+  const { whole } = await reader.ready()
+  const stream = framed(before, reader, after)
+  if (whole) {
+    const body = Buffer.concat((await beginningOf(stream, Infinity)).parts)
+    keep(body)
+    return reply.send(body)
+  }
+  if (request.method !== 'HEAD') return reply.send(bodyOf([], stream, limits.answerPart))
+  reader.close()
+  return reply.send(Readable.from([]))
+}
+
+function refuseStrangers({ raw }: FastifyRequest, access: Access): void {
+  const { method, headers, socket } = raw
+  const refusal = access.strangerRefusal({ method, headers, address: socket.remoteAddress })
+  if (refusal !== undefined) throw new RuleError('request-forbidden', refusal)
+}

@@ -1,0 +1,235 @@
+import { type TSchema, Type } from '@sinclair/typebox'
+import type { ApiContext } from '../api-context.js'
+import { type ParameterKind, type ParameterValues, readParameter } from '../parameters.js'
+import type { PartsAnswer } from '../parts.js'
+import {
+  blockByHash,
+  blockByHeight,
+  blockHash,
+  blockTransactions,
+  confirmByHash,
+  confirmByHeight,
+} from '../results/block-results.js'
+import { assetBalance, assetUnspent, balance, nativeAsset, unspentGroups } from '../results/coin-results.js'
+import { nodeState } from '../results/node-result.js'
+import { transaction, transactionPool } from '../results/transaction-results.js'
+import * as blocks from '../schemas/block-schemas.js'
+import * as coins from '../schemas/coin-schemas.js'
+import { amount, uint32 } from '../schemas/common-schemas.js'
+import * as node from '../schemas/node-schemas.js'
+import { count } from '../schemas/number-schemas.js'
+import { asset, transactionObject, txid } from '../schemas/transaction-schemas.js'
+import { sendTransaction, sendTransactionBody } from './send-transaction.js'
+
+/** What a handler gets. */
+export interface RestRequest {
+  readonly context: ApiContext
+  /** Segments of the path by name, not read yet. */
+  readonly segments: Readonly<Record<string, string | undefined>>
+  readonly body: Uint8Array | undefined
+}
+
+export type RestResult = string | PartsAnswer
+
+/** One path of the interface with what stands behind it. */
+export interface RestRoute {
+  readonly methods: readonly ('GET' | 'POST')[]
+  /** Below `/api/v1/`, parameters as `:name`. */
+  readonly path: string
+  readonly parameters: Readonly<Record<string, ParameterKind>>
+  /** One sentence for the reference. */
+  readonly summary: string
+  /** What the result is on success. */
+  readonly result: TSchema
+  /** The JSON that has to be sent; absent: nothing has to. */
+  readonly body?: TSchema
+  /** Objects it may not find, by their REST numbers. */
+  readonly unknown: readonly (44001 | 44003 | 44004)[]
+  /** Whether it may disappear. */
+  readonly deprecated: boolean
+  /** The confirm endpoints wrap their answers in another envelope. */
+  readonly envelope: 'standard' | 'confirm'
+  /** Whether only this machine or a holder of the token may ask, and no page of another site. */
+  readonly control: boolean
+  /** The JSON text of the answer's result, or what writes it. */
+  run(request: RestRequest): RestResult | Promise<RestResult>
+  /** Whether the answer that {@link run} would begin now follows from the chain alone, and so holds until the tip changes. */
+  lasts(request: RestRequest): boolean
+}
+
+export const restPrefix = '/api/v1/'
+
+type Kinds = Readonly<Record<string, ParameterKind>>
+type Values<P extends Kinds> = { [Name in keyof P]: ParameterValues[P[Name]] }
+type Run<P extends Kinds> = (
+  context: ApiContext,
+  values: Values<P>,
+  request: RestRequest,
+) => RestResult | Promise<RestResult>
+
+type Description = Pick<RestRoute, 'summary' | 'result'> &
+  Partial<Pick<RestRoute, 'methods' | 'envelope' | 'control' | 'body' | 'unknown' | 'deprecated' | 'lasts'>>
+
+function route<P extends Kinds>(path: string, parameters: P, description: Description, run: Run<P>): RestRoute {
+  return {
+    methods: ['GET'],
+    envelope: 'standard',
+    control: false,
+    unknown: [],
+    deprecated: false,
+    lasts: () => false,
+    ...description,
+    path,
+    parameters,
+    run: (request) => {
+      const read = Object.entries(parameters).map(([name, kind]) => [
+        name,
+        readParameter(kind, name, request.segments[name] ?? ''),
+      ])
+      return run(request.context, Object.fromEntries(read) as Values<P>, request)
+    },
+  }
+}
+
+/** Answers that follow from the chain alone. */
+const ofChain = { lasts: () => true }
+const confirm = { ...ofChain, envelope: 'confirm', result: blocks.confirmObject, unknown: [44003, 44004] } as const
+const byHeight = { height: 'height' } as const
+const byHash = { hash: 'hash' } as const
+const byAddress = { addr: 'address' } as const
+const byAsset = { addr: 'address', assetid: 'assetId' } as const
+
+/** Every path of the REST interface. Paths match exactly: case, number of segments, no slash at the end. */
+export const restRoutes: readonly RestRoute[] = [
+  route(
+    'node/connectioncount',
+    {},
+    { summary: 'number of connected nodes', result: count('past the handshake') },
+    ({ nodeInfo }) => String(nodeInfo().neighbors.length),
+  ),
+  route(
+    'node/state',
+    {},
+    { summary: 'version, height, ports and peers of the node', result: node.nodeState },
+    nodeState,
+  ),
+  route(
+    'block/height',
+    {},
+    { ...ofChain, summary: 'height of the tip', result: uint32('0 is the genesis block') },
+    ({ reader }) => String(reader.height),
+  ),
+  route(
+    'transactionpool',
+    {},
+    { summary: 'transactions that wait for a block', result: Type.Array(transactionObject) },
+    transactionPool,
+  ),
+  route(
+    'restart',
+    {},
+    {
+      methods: ['GET', 'POST'],
+      control: true,
+      summary: 'closes the HTTP listener and opens it again; from this machine or with the admin token',
+      result: Type.Literal(''),
+    },
+    () => '""',
+  ),
+  route(
+    'block/hash/:height',
+    byHeight,
+    { ...ofChain, summary: 'hash of the block there', result: blocks.blockHash, unknown: [44003] },
+    ({ reader }, { height }) => blockHash(reader, height),
+  ),
+  route(
+    'block/details/height/:height',
+    byHeight,
+    { ...ofChain, summary: 'the block with its transactions', result: blocks.blockWithTransactions, unknown: [44003] },
+    ({ reader }, { height }) => blockByHeight(reader, height),
+  ),
+  route(
+    'block/details/hash/:hash',
+    byHash,
+    {
+      ...ofChain,
+      summary: 'the block with the ids of its transactions',
+      result: blocks.blockWithIds,
+      unknown: [44003],
+    },
+    ({ reader }, { hash }) => blockByHash(reader, hash),
+  ),
+  route(
+    'confirm/details/height/:height',
+    byHeight,
+    { ...confirm, summary: 'who proposed the block and who voted' },
+    ({ reader }, { height }) => confirmByHeight(reader, height),
+  ),
+  route('confirm/details/hash/:hash', byHash, { ...confirm, summary: 'the same by hash' }, ({ reader }, { hash }) =>
+    confirmByHash(reader, hash),
+  ),
+  route(
+    'block/transactions/height/:height',
+    byHeight,
+    { ...ofChain, summary: 'the ids of its transactions', result: blocks.blockTransactionIds, unknown: [44003] },
+    ({ reader }, { height }) => blockTransactions(reader, height),
+  ),
+  route(
+    'transaction/:hash',
+    byHash,
+    {
+      summary: 'a transaction, mined or waiting',
+      result: transactionObject,
+      unknown: [44001],
+      lasts: ({ context, segments }) =>
+        context.mempool.get(readParameter('hash', 'hash', segments['hash'] ?? '')) === undefined,
+    },
+    (context, { hash }) => transaction(context, hash),
+  ),
+  route(
+    'asset/balances/:addr',
+    byAddress,
+    { ...ofChain, summary: 'sum of the unspent outputs of an address', result: amount() },
+    ({ reader }, { addr }) => JSON.stringify(balance(reader, addr)),
+  ),
+  route(
+    'asset/utxos/:addr',
+    byAddress,
+    { ...ofChain, summary: 'its unspent outputs, in one group per asset', result: coins.unspentGroups },
+    ({ reader }, { addr }) => unspentGroups(reader, addr),
+  ),
+  route(
+    'asset/:hash',
+    { hash: 'any' },
+    { summary: 'the native asset, whatever the hash', result: asset, deprecated: true },
+    ({ reader }) => nativeAsset(reader),
+  ),
+  route(
+    'asset/balance/:addr/:assetid',
+    byAsset,
+    { ...ofChain, summary: 'balance in one asset', result: amount(), deprecated: true },
+    ({ reader }, { addr, assetid }) => assetBalance(reader, addr, assetid),
+  ),
+  route(
+    'asset/utxo/:addr/:assetid',
+    byAsset,
+    {
+      ...ofChain,
+      summary: 'unspent outputs in one asset, as a plain list',
+      result: coins.unspentOutputs,
+      deprecated: true,
+    },
+    ({ reader }, { addr, assetid }) => assetUnspent(reader, addr, assetid),
+  ),
+  route(
+    'transaction',
+    {},
+    {
+      methods: ['POST'],
+      summary: 'takes a signed transaction and answers its id',
+      body: sendTransactionBody,
+      result: txid,
+    },
+    (context, _, { body }) => sendTransaction(context, body),
+  ),
+]

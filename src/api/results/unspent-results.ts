@@ -1,0 +1,135 @@
+import type { ChainReader } from '../../chain/reader.js'
+import { addressOf, type ProgramHash } from '../../primitives/address.js'
+import { formatAmount } from '../../primitives/amount.js'
+import { displayHash, mapKey } from '../../primitives/bytes.js'
+import type { Hash } from '../../primitives/hash.js'
+import { keys, values } from '../../storage/schema.js'
+import { type Coin, unusable } from '../../wallet/coins.js'
+import type { ApiContext } from '../api-context.js'
+import { type Sink, writeArray } from '../parts.js'
+
+/** Unspent outputs of the active chain with what decides when they can be spent. */
+
+export interface UnspentCoin extends Required<Coin> {
+  readonly owner: ProgramHash
+  /** Type of its transaction. */
+  readonly txType: number
+}
+
+/** What the row of an address says. */
+interface Row {
+  readonly owner: ProgramHash
+  readonly txid: Hash
+  readonly index: number
+  readonly height: number
+  readonly value: bigint
+}
+
+/** Outputs of addresses, address by address, oldest first; of more than `most` those that are worth most. Outputs of nothing are left out. */
+export async function unspentCoins(
+  reader: ChainReader,
+  owners: readonly ProgramHash[],
+  most: number,
+  sink: Sink,
+): Promise<UnspentCoin[]> {
+  const rows = await largestRows(reader, owners, most, sink)
+  // The rows of a block can be there a moment before the tip moves to it.
+  const tip = rows.reduce((height, row) => Math.max(height, row.height), reader.height)
+  const typeOf = typeReader(reader)
+  const coins: UnspentCoin[] = []
+  for (const { owner, txid, index, height, value } of rows) {
+    if (sink.due) await sink.drain()
+    const row = reader.chain.database.get(keys.coin({ txid, index }))
+    const txType = typeOf(txid)
+    // One that was spent meanwhile, or went with its block.
+    if (row === undefined || txType === undefined) continue
+    const { coinbase, outputLock } = values.coin.decode(row)
+    const confirmations = tip - height + 1
+    coins.push({ owner, txid, index, value, coinbase, outputLock, confirmations, txType })
+  }
+  return coins
+}
+
+async function largestRows(
+  reader: ChainReader,
+  owners: readonly ProgramHash[],
+  most: number,
+  sink: Sink,
+): Promise<Row[]> {
+  let rows: (Row & { readonly order: number })[] = []
+  let order = 0
+  const cut = () => {
+    if (rows.length > most) rows = rows.sort(mostFirst).slice(0, most)
+  }
+  for (const owner of owners) {
+    for await (const { height, outpoint, value } of reader.eachCoin(owner)) {
+      if (sink.due) await sink.drain()
+      if (value > 0n) rows.push({ owner, ...outpoint, height, value, order: order++ })
+      if (rows.length >= 2 * most) cut()
+    }
+  }
+  cut()
+  return rows.sort((a, b) => a.order - b.order)
+}
+
+function mostFirst(a: { readonly value: bigint }, b: { readonly value: bigint }): number {
+  if (a.value === b.value) return 0
+  return a.value < b.value ? 1 : -1
+}
+
+/** Reads the type of a transaction from its first bytes, once for each. */
+function typeReader({ chain: { database } }: ChainReader): (txid: Hash) => number | undefined {
+  const types = new Map<string, number>()
+  return (txid) => {
+    const known = types.get(mapKey(txid))
+    if (known !== undefined) return known
+    const location = database.get(keys.location(txid))
+    const place = location === undefined ? undefined : values.location.decode(location)
+    const bytes = place === undefined ? undefined : database.get(keys.transaction(place.height, place.index))
+    if (bytes === undefined) return undefined
+    const type = (bytes[0] === 9 ? bytes[1] : bytes[0]) as number
+    types.set(mapKey(txid), type)
+    return type
+  }
+}
+
+/**
+ * The fewest coins of an address, largest first, that add up to `needed`: mature, not locked, and not spent by what is in
+ * the pool. `sum` is what they add up to, less than needed where that is all there is.
+ */
+export async function spendableCoins(
+  { reader, mempool }: ApiContext,
+  owner: ProgramHash,
+  needed: bigint,
+  most: number,
+  sink: Sink,
+): Promise<{ coins: UnspentCoin[]; sum: bigint }> {
+  const { height, chain } = reader
+  const { maturity } = chain.spec
+  const usable = (await unspentCoins(reader, [owner], most, sink))
+    .filter((coin) => unusable(coin, { height, maturity }) === undefined && mempool.spender(coin) === undefined)
+    .sort(mostFirst)
+  const coins: UnspentCoin[] = []
+  let sum = 0n
+  for (const coin of usable) {
+    if (sum >= needed) break
+    coins.push(coin)
+    sum += coin.value
+  }
+  return { coins, sum }
+}
+
+/** Writes the list that JSON-RPC answers. */
+export function writeCoins(sink: Sink, reader: ChainReader, coins: readonly UnspentCoin[]): Promise<void> {
+  const assetid = displayHash(reader.chain.sanity.assetId)
+  return writeArray(sink, coins, ({ owner, txid, index, value, outputLock, confirmations, txType }) => ({
+    txtype: txType,
+    txid: displayHash(txid),
+    assetid,
+    vout: index,
+    address: addressOf(owner),
+    amount: formatAmount(value),
+    outputlock: outputLock,
+    confirmations,
+  }))
+}

@@ -1,0 +1,113 @@
+import { Type } from '@sinclair/typebox'
+import { RuleError } from '../../errors/rule-error.js'
+import { formatAmount } from '../../primitives/amount.js'
+import { toHex } from '../../primitives/bytes.js'
+import { paramsAt } from '../../primitives/spec.js'
+import type { ApiContext } from '../api-context.js'
+import { apiLimits } from '../api-limits.js'
+import { readAmount, readParameter } from '../parameters.js'
+import { chainKey, PartsAnswer } from '../parts.js'
+import { balance } from '../results/coin-results.js'
+import { spendableCoins, unspentCoins, writeCoins } from '../results/unspent-results.js'
+import * as schemas from '../schemas/coin-schemas.js'
+import { addressParam, amount, amountParam, oneOf } from '../schemas/common-schemas.js'
+import { count } from '../schemas/number-schemas.js'
+import { method, type RpcMethod } from './method.js'
+
+const utxotype = Type.Optional(
+  oneOf(['mixed', 'normal', 'vote'], 'which outputs, mixed by default; this chain has no others than normal ones'),
+)
+
+/** Coins of addresses, and what a transaction costs. */
+export const addressMethods: readonly RpcMethod[] = [
+  method({
+    name: 'getreceivedbyaddress',
+    summary: 'Sum of the unspent outputs of an address on the chain, immature and locked ones included.',
+    params: Type.Object({ address: addressParam }),
+    result: amount(),
+    run: ({ reader }, { address }) => balance(reader, readParameter('address', 'address', address)),
+  }),
+  method({
+    name: 'listunspent',
+    summary:
+      `Unspent outputs of addresses on the chain, oldest first, with what decides when they can be spent; ` +
+      `of more than ${apiLimits.listedCoins} those worth most.`,
+    params: Type.Object({
+      addresses: Type.Array(addressParam, {
+        minItems: 1,
+        maxItems: apiLimits.listedAddresses,
+        description: `at most ${apiLimits.listedAddresses} addresses`,
+      }),
+      utxotype,
+    }),
+    result: schemas.listedCoins,
+    run: (context, { addresses, utxotype: type }) => {
+      const owners = [...new Set(addresses)].map((text) => readParameter('address', 'addresses', text))
+      if (type === 'vote') return []
+      const { reader } = context
+      const most = mostCoins(context)
+      return new PartsAnswer({
+        key: chainKey(reader, 'listunspent', most, ...owners.map(toHex)),
+        repeatable: false,
+        search: most * coinMemory,
+        write: async (sink) => writeCoins(sink, reader, await unspentCoins(reader, owners, most, sink)),
+      })
+    },
+  }),
+  method({
+    name: 'getutxosbyamount',
+    summary: 'As few unspent outputs of an address as add up to an amount and can be spent in the next block.',
+    params: Type.Object({ address: addressParam, amount: amountParam, utxotype }),
+    result: schemas.listedCoins,
+    run: (context, { address, amount: text, utxotype: type }) => {
+      const { reader, mempool } = context
+      const needed = readAmount('amount', text, reader.chain.spec.maxMoney)
+      const owner = readParameter('address', 'address', address)
+      if (type === 'vote') throw tooLittle(0n, needed)
+      const most = mostCoins(context)
+      return new PartsAnswer({
+        key: chainKey(reader, 'spendable', mempool.additions, mempool.size, most, toHex(owner), String(needed)),
+        repeatable: false,
+        search: most * coinMemory,
+        write: async (sink) => {
+          const { coins, sum } = await spendableCoins(context, owner, needed, most, sink)
+          if (sum < needed) throw tooLittle(sum, needed)
+          await writeCoins(sink, reader, coins)
+        },
+      })
+    },
+  }),
+  method({
+    name: 'estimatesmartfee',
+    summary: 'A fee in units of 10^-8 for 1000 bytes that a transaction of any size can go by.',
+    params: Type.Object({
+      confirmations: Type.Integer({
+        minimum: 0,
+        maximum: 25,
+        description: 'within how many blocks it should be mined',
+      }),
+    }),
+    result: count('units of 10^-8'),
+    run: ({ reader }, { confirmations }) => {
+      const { fees } = paramsAt(reader.chain.spec, reader.height + 1)
+      // The smallest transaction has 200 bytes, and its fee of the chain counts no more than all of them.
+      const least = 5n * fees.minimum + 1000n * fees.perByte
+      const usual = least > usualFee ? least : usualFee
+      return Number(confirmations === 0 ? 2n * usual : usual)
+    },
+  }),
+]
+
+function tooLittle(sum: bigint, needed: bigint): RuleError {
+  return new RuleError('request-parameter', `amount: ${formatAmount(sum)} can be spent, not ${formatAmount(needed)}`)
+}
+
+/** Bytes of memory for each coin of a list while it is gathered and shown. */
+const coinMemory = 1024
+
+function mostCoins({ limits }: ApiContext): number {
+  return { ...apiLimits, ...limits }.listedCoins
+}
+
+/** What the family's nodes answer, in units of 10^-8. */
+const usualFee = 10_000n

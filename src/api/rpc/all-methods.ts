@@ -1,0 +1,38 @@
+import type { ApiContext } from '../api-context.js'
+import { addressMethods } from './address-methods.js'
+import { adminMethods } from './admin-methods.js'
+import { chainMethods } from './chain-methods.js'
+import { devnetMethods } from './devnet-methods.js'
+import { discoverMethod } from './discover-method.js'
+import { ethereumMethods } from './ethereum-methods.js'
+import { eventMethods } from './event-methods.js'
+import type { RpcMethod } from './method.js'
+import { miningMethods } from './mining-methods.js'
+import { nodeMethods } from './node-methods.js'
+import { peerMethods } from './peer-methods.js'
+import { queryDocuments } from './query-method.js'
+import { didResolveDid, resolveDid } from './resolve-method.js'
+import { transactionMethods } from './transaction-methods.js'
+import { validatorMethods } from './validator-methods.js'
+
+/** Every method that a node with this context answers to. */
+export function rpcMethods({ devnet, reader }: ApiContext): readonly RpcMethod[] {
+  const methods: readonly RpcMethod[] = [
+    resolveDid,
+    queryDocuments,
+    didResolveDid,
+    ...chainMethods,
+    ...validatorMethods,
+    ...transactionMethods,
+    ...addressMethods,
+    ...nodeMethods,
+    ...peerMethods,
+    ...ethereumMethods,
+    ...miningMethods,
+    ...eventMethods,
+    ...adminMethods,
+    discoverMethod(() => methods),
+    ...(devnet === undefined ? [] : devnetMethods(devnet, reader.chain.spec.maxMoney)),
+  ]
+  return methods
+}

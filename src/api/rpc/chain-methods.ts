@@ -1,0 +1,89 @@
+import { Type } from '@sinclair/typebox'
+import { readParameter } from '../parameters.js'
+import {
+  blockByHash,
+  blockByHeight,
+  blockHash,
+  blockHex,
+  confirmByHash,
+  confirmByHeight,
+  confirmHexByHash,
+  confirmHexByHeight,
+  wholeBlockByHash,
+} from '../results/block-results.js'
+import * as blocks from '../schemas/block-schemas.js'
+import { bytes, hashParam, heightParam, uint32, verbosityParam } from '../schemas/common-schemas.js'
+import { JsonText, method, type RpcMethod } from './method.js'
+
+const none = Type.Object({})
+const blockhash = hashParam('hash of a block, on the active chain or off it')
+const blockVerbosity = verbosityParam(2, '0 the bytes in hex, 1 the ids of its transactions, 2 whole transactions')
+const confirmVerbosity = verbosityParam(1, '0 the bytes in hex, 1 an object')
+const confirmResult = Type.Union([blocks.confirmObject, bytes('with verbosity 0')])
+
+/** Blocks and who confirmed them. */
+export const chainMethods: readonly RpcMethod[] = [
+  method({
+    name: 'getblockcount',
+    summary: 'Number of blocks of the active chain: the height of the tip and one for the genesis block.',
+    params: none,
+    result: Type.Integer({ minimum: 1 }),
+    run: ({ reader }) => reader.height + 1,
+  }),
+  method({
+    name: 'getcurrentheight',
+    summary: 'Height of the tip.',
+    params: none,
+    result: uint32('0 is the genesis block'),
+    run: ({ reader }) => reader.height,
+  }),
+  method({
+    name: 'getbestblockhash',
+    summary: 'Hash of the tip.',
+    params: none,
+    result: blocks.blockHash,
+    run: ({ reader }) => reader.chain.tip.header.id,
+  }),
+  method({
+    name: 'getblockhash',
+    summary: 'Hash of the active block at a height.',
+    params: Type.Object({ height: heightParam }),
+    result: blocks.blockHash,
+    run: ({ reader }, { height }) => new JsonText(blockHash(reader, height)),
+  }),
+  method({
+    name: 'getblock',
+    summary: 'A block by its hash.',
+    params: Type.Object({ blockhash, verbosity: blockVerbosity }),
+    result: Type.Union([blocks.blockWithIds, blocks.blockWithTransactions, bytes('with verbosity 0')]),
+    run: ({ reader }, { blockhash: text, verbosity }) => {
+      const answer = [blockHex, blockByHash, wholeBlockByHash][verbosity ?? 1] as typeof blockByHash
+      return answer(reader, readParameter('hash', 'blockhash', text))
+    },
+  }),
+  method({
+    name: 'getblockbyheight',
+    summary: 'The active block at a height, with whole transactions.',
+    params: Type.Object({ height: heightParam }),
+    result: blocks.blockWithTransactions,
+    run: ({ reader }, { height }) => blockByHeight(reader, height),
+  }),
+  method({
+    name: 'getconfirmbyheight',
+    summary: 'Who proposed the active block at a height and who voted for it.',
+    params: Type.Object({ height: heightParam, verbosity: confirmVerbosity }),
+    result: confirmResult,
+    run: async ({ reader }, { height, verbosity }) =>
+      new JsonText(await (verbosity === 0 ? confirmHexByHeight : confirmByHeight)(reader, height)),
+  }),
+  method({
+    name: 'getconfirmbyhash',
+    summary: 'Who proposed a block, known by its hash, and who voted for it.',
+    params: Type.Object({ blockhash, verbosity: confirmVerbosity }),
+    result: confirmResult,
+    run: async ({ reader }, { blockhash: text, verbosity }) => {
+      const answer = verbosity === 0 ? confirmHexByHash : confirmByHash
+      return new JsonText(await answer(reader, readParameter('hash', 'blockhash', text)))
+    },
+  }),
+]

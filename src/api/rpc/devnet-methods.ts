@@ -1,0 +1,78 @@
+import { type Static, type TObject, Type } from '@sinclair/typebox'
+import { RuleError } from '../../errors/rule-error.js'
+import { parseAddress } from '../../primitives/address.js'
+import type { DevnetControl } from '../node-views.js'
+import { readAmount } from '../parameters.js'
+import { amountParam } from '../schemas/common-schemas.js'
+import { count } from '../schemas/number-schemas.js'
+import { method, type MethodRow, type RpcMethod } from './method.js'
+
+/** What only a devnet answers to. */
+export function devnetMethods(devnet: DevnetControl, maxMoney: bigint): readonly RpcMethod[] {
+  return [
+    control({
+      name: 'dev_mine',
+      summary: 'Makes blocks one after another.',
+      params: Type.Object({
+        blocks: Type.Optional(count('how many, from 1 to 10000', { default: 1 })),
+      }),
+      result: Type.Array(Type.String({ description: 'block hash' })),
+      run: ({ blocks = 1 }) => devnet.mine(blocks),
+    }),
+    control({
+      name: 'dev_increaseTime',
+      summary: 'Moves the clock forward.',
+      params: Type.Object({ seconds: count('by how many seconds') }),
+      result: Type.Integer({ description: 'the time of the clock in Unix seconds' }),
+      run: ({ seconds }) => devnet.increaseTime(seconds),
+    }),
+    control({
+      name: 'dev_setNextBlockTime',
+      summary: 'Sets the time of the next block, and the clock with it.',
+      params: Type.Object({ time: count('Unix seconds, later than the tip') }),
+      result: Type.Integer({ description: 'the same time' }),
+      run: async ({ time }) => {
+        await devnet.setNextBlockTime(time)
+        return time
+      },
+    }),
+    control({
+      name: 'dev_faucet',
+      summary: 'Pays coins out of the faucet.',
+      params: Type.Object({
+        address: Type.String({ description: 'whom to pay' }),
+        amount: amountParam,
+      }),
+      result: Type.String({ description: 'txid' }),
+      run: ({ address, amount }) => {
+        if (parseAddress(address) === undefined) {
+          throw new RuleError('request-parameter', 'address: an address is 34 characters of base58 with a checksum')
+        }
+        return devnet.faucet(address, readAmount('amount', amount, maxMoney))
+      },
+    }),
+    control({
+      name: 'dev_snapshot',
+      summary: 'Remembers the chain, what waits for a block, and the clock.',
+      params: Type.Object({}),
+      result: Type.Integer({ minimum: 1, description: 'the number of the snapshot' }),
+      run: () => devnet.snapshot(),
+    }),
+    control({
+      name: 'dev_revert',
+      summary: 'Takes the chain, what waits for a block, and the clock back to a snapshot, as often as you like.',
+      params: Type.Object({ id: count('the number of the snapshot', { minimum: 1 }) }),
+      result: Type.Literal(true, { description: 'it is done' }),
+      run: async ({ id }) => {
+        await devnet.revert(id)
+        return true
+      },
+    }),
+  ]
+}
+
+function control<P extends TObject>(
+  row: Omit<MethodRow<P>, 'access' | 'run'> & { readonly run: (params: Static<P>) => unknown },
+): RpcMethod {
+  return method<P>({ ...row, access: 'control', run: (_, params) => row.run(params) })
+}

@@ -1,0 +1,55 @@
+import { Type } from '@sinclair/typebox'
+import { defaultDidLimits } from '../../did/operation.js'
+import { queryLimits, refuseAmbiguous, refuseLongCondition } from '../../resolver/document-search.js'
+import { chainKey, PartsAnswer, writeText } from '../parts.js'
+import { queryResult } from '../schemas/did-schemas.js'
+import { method, type RpcMethod } from './method.js'
+
+/** Bytes of memory for each byte of documents found: their texts and the answer. */
+const textShare = 2
+/** Bytes of the largest document. */
+const longestDocument = defaultDidLimits.payloadBytes
+
+function count(description: string, unlessGiven: number) {
+  const bounds = { minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
+  return Type.Optional(Type.Integer({ ...bounds, description, default: unlessGiven }))
+}
+
+const byCondition = method({
+  name: 'query',
+  summary: 'Searches the latest documents of all DIDs that are not deactivated, by exactly one of three conditions.',
+  params: Type.Object({
+    service: Type.Optional(Type.String({ minLength: 1, description: 'the type of a service' })),
+    credential: Type.Optional(Type.String({ minLength: 1, description: 'the type of a credential' })),
+    query: Type.Optional(Type.String({ description: 'a find condition as JSON or JSON5 text' })),
+    skip: count('matching documents to leave out first', 0),
+    limit: count(
+      `documents to return, 0 to count only; ${queryLimits.documents} at most`,
+      queryLimits.documentsUnasked,
+    ),
+  }),
+  result: queryResult,
+  listed: false,
+  run: ({ resolver, reader }, params) => {
+    const { service, credential, query, skip, limit = queryLimits.documentsUnasked } = params
+    refuseLongCondition(params)
+    const bytes = Math.min(limit, queryLimits.documents) * longestDocument
+    return new PartsAnswer({
+      // Of what was checked alone: members that are ignored may be nested too deep for a text.
+      key: chainKey(reader, 'query', JSON.stringify([service, credential, query, skip, limit])),
+      repeatable: false,
+      search: Math.min(bytes, queryLimits.answerBytes) * textShare,
+      write: async (sink) => writeText(sink, await resolver.queryJson(params, { signal: sink.signal })),
+    })
+  },
+})
+
+/** `query {service | credential | query, skip?, limit?}` → a page of the documents that match. */
+export const queryDocuments: RpcMethod = {
+  ...byCondition,
+  run: (context, params, caller) => {
+    // How many conditions there are is said first, whatever they are.
+    if (typeof params === 'object' && params !== null && !Array.isArray(params)) refuseAmbiguous(params)
+    return byCondition.run(context, params, caller)
+  },
+}

@@ -1,0 +1,237 @@
+import { codes, RuleError } from '../../errors/rule-error.js'
+import { utf8 } from '../../primitives/bytes.js'
+import type { Log } from '../../runtime/env.js'
+import type { Tally } from '../answer-metrics.js'
+import type { ApiContext } from '../api-context.js'
+import { type ApiLimits, apiLimits } from '../api-limits.js'
+import { rpcFailure, rpcFrame } from '../envelopes.js'
+import type { Flights } from '../flight.js'
+import { ruleErrorOf } from '../http-failures.js'
+import { PartsAnswer } from '../parts.js'
+import { type AnswerStream, framed } from '../stream.js'
+import { numericIds } from './ids.js'
+import { refuseManyValues } from './large-body.js'
+import { JsonText, type RpcCaller, type RpcMethod } from './method.js'
+
+/** The text of an answer, or a stream of it. */
+export type RpcAnswer = string | AnswerStream
+
+/** `id` is JSON text; undefined: nobody waits for an answer. */
+interface Call {
+  readonly id: string | undefined
+  readonly method: string
+  readonly params: unknown
+}
+
+const wholeNumber = /^-?\d+(?:[eE]\+?\d+)?$/
+
+/** JSON-RPC 2.0 over any carrier of bytes. Answers in full what can be known before HTTP is involved. */
+export class RpcCore {
+  readonly #context: ApiContext
+  readonly #log: Log
+  readonly #methods: ReadonlyMap<string, RpcMethod>
+  readonly #limits: ApiLimits
+  readonly #carrier: 'http' | 'websocket'
+  readonly #flights: Flights
+  readonly #tallies = new Map<string | undefined, Tally>()
+
+  constructor(
+    context: ApiContext,
+    methods: readonly RpcMethod[],
+    flights: Flights,
+    carrier: 'http' | 'websocket' = 'http',
+  ) {
+    this.#context = context
+    this.#flights = flights
+    this.#carrier = carrier
+    this.#log = context.log
+    this.#methods = new Map(methods.map((method) => [method.name, method]))
+    this.#limits = { ...apiLimits, ...context.limits }
+  }
+
+  /**
+   * The answer to a body, or undefined where none is due; an empty stream is none either. Never rejects, but a stream may, when
+   * something goes wrong after its beginning.
+   */
+  async handle(body: Uint8Array | undefined, caller: RpcCaller): Promise<RpcAnswer | undefined> {
+    const began = performance.now()
+    let requests: unknown
+    let ids: readonly (string | undefined)[]
+    try {
+      if (body !== undefined) refuseManyValues(body, this.#limits)
+      const text = textOf(body)
+      requests = parseBody(text)
+      if (Array.isArray(requests)) this.#checkBatch(requests)
+      ids = hasNumericId(requests) ? numericIds(text) : []
+    } catch (error) {
+      return this.#refuse(error, began)
+    }
+    return Array.isArray(requests) ? this.#batch(requests, ids, caller) : this.#answer(requests, ids[0], caller)
+  }
+
+  /** One after another: a batch is one client's turn. Later ones are not carried out before the client reads. */
+  async *#batch(requests: readonly unknown[], ids: readonly (string | undefined)[], caller: RpcCaller): AnswerStream {
+    let separator = '['
+    let size = 0
+    for (const [i, request] of requests.entries()) {
+      const answer = await this.#answer(request, ids[i], caller, size > this.#limits.batchAnswers)
+      if (answer === undefined) continue
+      yield separator
+      separator = ','
+      for await (const part of typeof answer === 'string' ? [answer] : answer) {
+        size += part.length
+        yield part
+      }
+    }
+    if (separator === ',') yield ']'
+  }
+
+  #checkBatch({ length }: readonly unknown[]): void {
+    if (length === 0) throw new RuleError('request-form', 'the batch is empty')
+    const { batch } = this.#limits
+    if (length > batch) {
+      throw new RuleError('request-form', `${length} requests in one batch, at most ${batch} are allowed`)
+    }
+  }
+
+  /** `full`: the answers before were so large that this one is only refused. */
+  async #answer(
+    request: unknown,
+    numericId: string | undefined,
+    caller: RpcCaller,
+    full = false,
+  ): Promise<RpcAnswer | undefined> {
+    const began = performance.now()
+    let call: Call
+    try {
+      call = readCall(request, numericId)
+    } catch (error) {
+      return this.#refuse(error, began)
+    }
+    const { id } = call
+    try {
+      if (full) throw new RuleError('busy', 'the answers of this batch are large enough; ask in another one')
+      const result = await this.#run(call, caller)
+      if (result instanceof PartsAnswer) return await this.#inParts(result, call, caller, began)
+      this.#count(call.method, 'ok', began)
+      if (id === undefined) return undefined
+      const [before, after] = rpcFrame(id)
+      return before + (result instanceof JsonText ? result.text : JSON.stringify(result)) + after
+    } catch (error) {
+      const failure = ruleErrorOf(error, this.#log)
+      this.#count(call.method, codes[failure.code].rpc, began)
+      if (failure.code === 'busy') caller.refusedBusy?.()
+      return id === undefined ? undefined : rpcFailure(id, failure)
+    }
+  }
+
+  /** Resolves when the beginning of the answer is there: until then it can still be refused. */
+  async #inParts(
+    result: PartsAnswer,
+    { id, method }: Call,
+    { client }: RpcCaller,
+    began: number,
+  ): Promise<AnswerStream | undefined> {
+    // A notification of something that changes nothing.
+    if (id === undefined) return undefined
+    const reader = this.#flights.join(result, client)
+    await reader.ready()
+    this.#count(method, 'ok', began)
+    const [before, after] = rpcFrame(id)
+    return framed(before, reader, after)
+  }
+
+  /** The answer to what is no request. */
+  #refuse(error: unknown, began: number): string {
+    const failure = ruleErrorOf(error, this.#log)
+    this.#count(undefined, codes[failure.code].rpc, began)
+    return rpcFailure('null', failure)
+  }
+
+  /** Under the name of a method only if it exists: what clients make up must not become labels. */
+  #count(name: string | undefined, status: string | number, began: number): void {
+    const known = name !== undefined && this.#methods.has(name) ? name : undefined
+    let tally = this.#tallies.get(known)
+    if (tally === undefined) {
+      tally = this.#context.metrics.calls(this.#carrier, known)
+      this.#tallies.set(known, tally)
+    }
+    tally.add(status, (performance.now() - began) / 1000)
+  }
+
+  #run({ method: name, params }: Call, caller: RpcCaller): unknown {
+    const method = this.#methods.get(name)
+    if (method === undefined) {
+      throw new RuleError('request-action', `there is no method ${JSON.stringify(name.slice(0, 80))}`)
+    }
+    const refusal = refusalOf(method, caller)
+    if (refusal !== undefined) throw new RuleError('request-forbidden', `${name}: ${refusal}`)
+    return method.run(this.#context, params, caller)
+  }
+}
+
+function refusalOf({ access }: RpcMethod, { controlRefusal, adminRefusal }: RpcCaller): string | undefined {
+  if (access === 'public') return undefined
+  return controlRefusal ?? (access === 'admin' ? adminRefusal : undefined)
+}
+
+/** The text of a body; `request-json` where there is none. */
+function textOf(body: Uint8Array | undefined): string {
+  const text = body === undefined ? undefined : utf8(body)
+  if (text === undefined || text === '') throw new RuleError('request-json', 'the body is empty or not UTF-8')
+  return text
+}
+
+function parseBody(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new RuleError('request-json', `the body is not JSON: ${(error as Error).message}`)
+  }
+}
+
+/** Whether any request has an id that the text has to be asked for. */
+function hasNumericId(body: unknown): boolean {
+  return Array.isArray(body) ? body.some(isNumbered) : isNumbered(body)
+}
+
+function isNumbered(request: unknown): boolean {
+  return isObject(request) && typeof own(request, 'id') === 'number'
+}
+
+/** Checks the members of a request object; `request-form` for anything that is none. */
+function readCall(request: unknown, numericId: string | undefined): Call {
+  if (!isObject(request)) throw new RuleError('request-form', 'a request is an object')
+  const version = own(request, 'jsonrpc')
+  if (version !== undefined && version !== '2.0') {
+    throw new RuleError('request-form', 'jsonrpc: only "2.0" is spoken; the member may also be missing')
+  }
+  const method = own(request, 'method')
+  if (typeof method !== 'string') throw new RuleError('request-form', 'method: missing or not a string')
+  const params = own(request, 'params')
+  if (params !== undefined && typeof params !== 'object') {
+    throw new RuleError('request-form', 'params: neither an object nor an array')
+  }
+  const id = own(request, 'id')
+  if (id === undefined) return { id: version === undefined ? 'null' : undefined, method, params }
+  return { id: idText(id, numericId), method, params }
+}
+
+/** The JSON text that echoes an id. */
+function idText(id: unknown, numericId: string | undefined): string {
+  if (id === null || typeof id === 'string') return JSON.stringify(id)
+  if (typeof id === 'number' && numericId !== undefined && wholeNumber.test(numericId)) return numericId
+  throw new RuleError('request-form', 'id: neither a string, nor an integer, nor null')
+}
+
+/**
+ * A member of a parsed object, undefined only where it is missing: JSON has no other. What the object inherits is none,
+ * and a `__proto__` of its own is data like any other.
+ */
+function own(object: Readonly<Record<string, unknown>>, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

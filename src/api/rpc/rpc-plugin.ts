@@ -1,0 +1,87 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Access, AccessRequest } from '../access.js'
+import type { ApiContext } from '../api-context.js'
+import type { ApiLimits } from '../api-limits.js'
+import { type BodyBudget, countBodies, readBodies } from '../body-budget.js'
+import { jsonType } from '../envelopes.js'
+import type { AnswerClient, Flights } from '../flight.js'
+import { clientOf } from '../http-client.js'
+import { retryAfter } from '../http-failures.js'
+import { isJson } from '../origin.js'
+import { beginningOf, bodyOf } from '../stream.js'
+import { rpcMethods } from './all-methods.js'
+import type { RpcCaller } from './method.js'
+import { RpcCore } from './rpc-core.js'
+
+/** Where JSON-RPC answers, on its own port and on that of REST. */
+export const rpcPaths = ['/', '/rpc']
+
+export interface RpcOptions {
+  readonly context: ApiContext
+  readonly limits: ApiLimits
+  readonly budget: BodyBudget
+  readonly flights: Flights
+  readonly access: Access
+}
+
+/** Puts JSON-RPC into a scope of the app. */
+export function registerRpc(app: FastifyInstance, { context, limits, budget, flights, access }: RpcOptions): void {
+  const core = new RpcCore(context, rpcMethods(context), flights)
+  // Whatever a body calls itself: a content type is only asked for by methods that change the node.
+  app.addContentTypeParser('*', readBodies(limits.rpcBody))
+  for (const url of rpcPaths) {
+    app.post(url, { preParsing: countBodies(budget) }, async (request, reply): Promise<FastifyReply> => {
+      const answer = await core.handle(request.body as Uint8Array | undefined, new HttpCaller(request, reply, access))
+      if (typeof answer === 'string') return reply.header('content-type', jsonType).send(answer)
+      if (answer === undefined) return reply.code(204).send()
+      const { parts, whole } = await beginningOf(answer, limits.answerPart)
+      if (whole && parts.length === 0) return reply.code(204).send()
+      const body = whole ? Buffer.concat(parts) : bodyOf(parts, answer, limits.answerPart)
+      return reply.header('content-type', jsonType).send(body)
+    })
+  }
+}
+
+/**
+ * Who sends a request. Browsers are told that every page may ask, for the sake of reading; what a page may not do is refused
+ * here. Few methods ask, so nothing is worked out before.
+ */
+class HttpCaller implements RpcCaller {
+  readonly #request: FastifyRequest
+  readonly #reply: FastifyReply
+  readonly #access: Access
+  #client: AnswerClient | undefined
+
+  constructor(request: FastifyRequest, reply: FastifyReply, access: Access) {
+    this.#request = request
+    this.#reply = reply
+    this.#access = access
+  }
+
+  get client(): AnswerClient {
+    return (this.#client ??= clientOf(this.#access, this.#request, this.#reply))
+  }
+
+  get controlRefusal(): string | undefined {
+    const refusal = this.#access.controlRefusal(this.#asked)
+    return refusal ?? (isJson(this.#asked.headers) ? undefined : 'the content type has to be application/json')
+  }
+
+  get adminRefusal(): string | undefined {
+    return this.#access.adminRefusal(this.#asked)
+  }
+
+  get strangerRefusal(): string | undefined {
+    return this.#access.strangerRefusal(this.#asked)
+  }
+
+  /** The status stays 200, as of every answer of a method. Of a batch, what is refused after its beginning comes too late. */
+  refusedBusy(): void {
+    if (!this.#reply.raw.headersSent) this.#reply.header('retry-after', retryAfter)
+  }
+
+  get #asked(): AccessRequest {
+    const { method, headers, socket } = this.#request.raw
+    return { method, headers, address: socket.remoteAddress }
+  }
+}

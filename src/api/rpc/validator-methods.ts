@@ -1,0 +1,84 @@
+import { Type } from '@sinclair/typebox'
+import { sponsorAt } from '../../consensus/check-confirm.js'
+import { toHex } from '../../primitives/bytes.js'
+import { paramsAt, type Params, type Spec } from '../../primitives/spec.js'
+import type { ApiContext } from '../api-context.js'
+import { bytes, closed, heightParam, oneOf, publicKey, uint32 } from '../schemas/common-schemas.js'
+import { arbitersInfo } from '../schemas/node-schemas.js'
+import { method, type RpcMethod } from './method.js'
+
+/** Pairs of messages that one answer holds: each message may be as long as a proposal. */
+const mostEvidence = 100
+
+/** Who confirms blocks, and who did so wrongly. */
+export const validatorMethods: readonly RpcMethod[] = [
+  method({
+    name: 'getarbitersinfo',
+    summary:
+      'The validators of the next block, whose turn it is, how the vote goes, and the validators that follow them.',
+    params: Type.Object({}),
+    result: arbitersInfo,
+    run: arbiters,
+  }),
+  method({
+    name: 'getevidence',
+    summary:
+      'Pairs of messages of which a validator may sign one at most, and of confirms of one height; the lowest first, at most 100.',
+    params: Type.Object({
+      height: Type.Optional({ ...heightParam, description: 'of this height alone' }),
+    }),
+    result: Type.Array(
+      closed({
+        height: uint32('of the block that was voted on'),
+        view: uint32('in which both were signed; 0 of confirms'),
+        kind: oneOf(['proposal', 'prevote', 'precommit', 'confirm'], 'what there are two of'),
+        signer: publicKey('of the validator; of confirms the sponsor of the one that this node follows'),
+        first: bytes('a message; of confirms the 84 bytes of a header and its confirm; in hex'),
+        second: bytes('another one, in hex'),
+      }),
+    ),
+    run: ({ voting }, { height }) =>
+      (voting?.evidence(height) ?? []).slice(0, mostEvidence).map(({ signer, first, second, ...rest }) => ({
+        ...rest,
+        signer: toHex(signer),
+        first: toHex(first),
+        second: toHex(second),
+      })),
+  }),
+]
+
+function arbiters({ reader, voting, devnet }: ApiContext): Record<string, unknown> {
+  const { spec } = reader.chain
+  const vote = voting?.status()
+  const height = vote?.height ?? reader.height + 1
+  const view = vote?.view ?? 0
+  const inForce = paramsAt(spec, height)
+  const next = spec.sections.find((section) => section.height > height && !sameValidators(section.params, inForce))
+  return {
+    height,
+    arbiters: inForce.validators.map(toHex),
+    candidates: [],
+    nextarbiters: (next?.params ?? inForce).validators.map(toHex),
+    nextcandidates: [],
+    ondutyarbiter: spec.hasValidators ? toHex(vote?.sponsor ?? sponsorAt(spec, height, view)) : '',
+    currentturnstartheight: turnStart(spec, height),
+    nextturnstartheight: next?.height ?? null,
+    view,
+    step: vote?.step ?? null,
+    // The node of a devnet holds the one key that there is.
+    signing: vote?.signing ?? (devnet === undefined ? 'no-key' : 'yes'),
+    alarm: vote?.alarm ?? null,
+  }
+}
+
+/** The height from which the validators of `height` have been the same. */
+function turnStart(spec: Spec, height: number): number {
+  const sections = spec.sections.filter((section) => section.height <= height)
+  const inForce = paramsAt(spec, height)
+  const before = sections.findLastIndex(({ params }) => !sameValidators(params, inForce))
+  return sections[before + 1]?.height ?? 0
+}
+
+function sameValidators(a: Params, b: Params): boolean {
+  return a.validators.map(toHex).join() === b.validators.map(toHex).join()
+}

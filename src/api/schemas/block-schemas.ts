@@ -1,0 +1,50 @@
+import { type TSchema, Type } from '@sinclair/typebox'
+import { bytes, closed, hash, publicKey, uint32 } from './common-schemas.js'
+import { count } from './number-schemas.js'
+import { transactionObject, txid } from './transaction-schemas.js'
+
+/** Blocks and their confirms. */
+
+export const blockHash = hash('hash of a block')
+
+function block(tx: TSchema) {
+  return closed({
+    hash: hash('of the header'),
+    confirmations: count('1 at the tip, 0 off the active chain'),
+    strippedsize: count('bytes'),
+    size: count('the same'),
+    weight: count('four times the size'),
+    height: uint32('distance from the genesis block'),
+    version: uint32('of the header'),
+    versionhex: Type.String({ pattern: '^[0-9a-f]{8}$', description: 'the same in hex' }),
+    merkleroot: hash('over the transaction ids'),
+    tx,
+    time: uint32('Unix seconds'),
+    mediantime: uint32('median of its time and those of up to ten blocks before it'),
+    nonce: uint32('of the header'),
+    bits: uint32('target of the work, compact'),
+    difficulty: Type.String({ pattern: '^[0-9]+$', description: 'how much harder than the easiest target' }),
+    chainwork: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'work of the chain up to here, big-endian' }),
+    previousblockhash: hash('zeros at the genesis block'),
+    nextblockhash: hash('zeros at the tip and off the active chain'),
+    auxpow: bytes('the work, as merge-mined'),
+  })
+}
+
+/** With whole transactions. */
+export const blockWithTransactions = block(Type.Array(transactionObject))
+/** With the ids of its transactions. */
+export const blockWithIds = block(Type.Array(txid))
+
+export const blockTransactionIds = closed({
+  Hash: blockHash,
+  Height: uint32('of the block'),
+  Transactions: Type.Array(txid),
+})
+
+export const confirmObject = closed({
+  blockhash: blockHash,
+  sponsor: publicKey('validator that proposed the block'),
+  viewoffset: uint32('turns that were passed before'),
+  votes: Type.Array(closed({ signer: publicKey('validator'), accept: Type.Boolean() })),
+})

@@ -1,0 +1,107 @@
+import { Type } from '@sinclair/typebox'
+import { amount, bytes, closed, hash, uint32 } from './common-schemas.js'
+import { count } from './number-schemas.js'
+
+/** Transactions as REST and JSON-RPC show them. */
+
+const text = (description: string) => Type.String({ description })
+
+const input = closed({
+  txid: hash('id of the transaction whose output is spent; zeros in a coinbase'),
+  vout: Type.Integer({ minimum: 0, maximum: 0xffff, description: 'which of its outputs' }),
+  sequence: uint32('4294967295 as a rule, 4294967294 to spend a locked output'),
+})
+
+const output = closed({
+  value: amount(),
+  n: Type.Integer({ minimum: 0, maximum: 0xffff, description: 'position' }),
+  address: text('whom it pays'),
+  assetid: hash('the native asset'),
+  outputlock: uint32('height from which it can be spent; 0 is no lock'),
+})
+
+/** An operation as stored; the resolver fills in and shortens. */
+const storedOperation = closed({
+  header: closed({
+    specification: text('version of the DID specification'),
+    operation: text('create, update or deactivate'),
+    previousTxid: Type.Optional(text('txid of the operation before; of an update alone')),
+  }),
+  payload: text('the document in base64url; of a deactivate the DID'),
+  proof: closed({
+    type: Type.Optional(text('absent where it was left empty')),
+    verificationMethod: text('the key that signed'),
+    signature: text('64 bytes in base64url'),
+  }),
+})
+
+/** The native asset. */
+export const asset = closed({
+  Name: Type.String(),
+  Description: Type.String(),
+  Precision: count('decimals of an amount'),
+  AssetType: count('0 token, 1 share'),
+  RecordType: count('0 unspent outputs'),
+})
+
+const payload = Type.Union(
+  [
+    closed({ CoinbaseData: Type.String() }, 'type 0, coinbase'),
+    closed({ Asset: asset, Amount: amount(), Controller: bytes() }, 'type 1, registration of the asset'),
+    closed({}, 'type 2, transfer'),
+    closed({ Type: Type.String(), Content: bytes() }, 'type 3, record'),
+    closed(
+      {
+        BlockHeight: uint32('height of the side chain'),
+        SideBlockHash: hash('internal order'),
+        SideGenesisHash: hash('internal order'),
+        SignedData: bytes('signature of a validator'),
+      },
+      'type 5, proof of work of a side chain',
+    ),
+    closed({ Proof: bytes(), MainChainTransaction: bytes() }, 'type 6 version 0, recharge'),
+    closed({ mainchaintxhash: hash() }, 'type 6 version 1, recharge'),
+    closed(
+      {
+        BlockHeight: uint32('height of the side chain'),
+        GenesisBlockAddress: Type.String(),
+        SideChainTransactionHashes: Type.Array(hash('internal order')),
+      },
+      'type 7 version 0, withdrawal',
+    ),
+    closed({ Signers: Type.Array(Type.Integer({ minimum: 0, maximum: 255 })) }, 'type 7 version 2, withdrawal'),
+    closed(
+      {
+        CrossChainAddresses: Type.Array(Type.String()),
+        OutputIndexes: Type.Array(uint32('position of an output')),
+        CrossChainAmounts: Type.Array(Type.Integer({ description: 'units of 10^-8' })),
+      },
+      'type 8, transfer to a side chain',
+    ),
+    storedOperation,
+  ],
+  { description: 'what the type adds; the operation object as stored with type 10' },
+)
+
+/** A transaction of the chain, of the pool, or only decoded. */
+export const transactionObject = closed({
+  txid: hash('id, display order'),
+  hash: hash('the same'),
+  size: count('bytes'),
+  vsize: count('the same'),
+  version: Type.Integer({ minimum: 0, maximum: 9, description: '0 or 9' }),
+  locktime: uint32('height above which it can be mined; of a coinbase its height'),
+  vin: Type.Array(input),
+  vout: Type.Array(output),
+  blockhash: Type.String({ pattern: '^([0-9a-f]{64})?$', description: 'empty where it is in no block' }),
+  confirmations: count('1 in the newest block, 0 in none'),
+  time: uint32('Unix seconds of its block, or 0'),
+  blocktime: uint32('the same'),
+  type: Type.Integer({ minimum: 0, maximum: 255 }),
+  payloadversion: Type.Integer({ minimum: 0, maximum: 255 }),
+  payload,
+  attributes: Type.Array(closed({ usage: Type.Integer({ minimum: 0, maximum: 255 }), data: bytes() })),
+  programs: Type.Array(closed({ code: bytes(), parameter: bytes() }), { description: 'empty in a coinbase' }),
+})
+
+export const txid = hash('id of a transaction')

@@ -1,0 +1,312 @@
+import type { Duplex } from 'node:stream'
+import { WebSocket, type RawData } from 'ws'
+import { RuleError } from '../../errors/rule-error.js'
+import { type Beginning, EventFeed } from '../../events/event-cursor.js'
+import type { EventLog } from '../../events/event-log.js'
+import type { LedgerEvent, Topic } from '../../events/ledger-event.js'
+import { displayHash } from '../../primitives/bytes.js'
+import type { Log } from '../../runtime/env.js'
+import type { ApiLimits } from '../api-limits.js'
+import { rpcFailure } from '../envelopes.js'
+import { idleRanks } from '../http-connections.js'
+import { ruleErrorOf } from '../http-failures.js'
+import type { RpcCaller, Subscriber, SubscriptionStart } from '../rpc/method.js'
+import type { RpcCore } from '../rpc/rpc-core.js'
+import { type AnswerStream, beginningOf } from '../stream.js'
+import type { RequestRate } from './rate.js'
+import type { Semaphore } from './semaphore.js'
+import { type Outlet, Subscription } from './subscription.js'
+
+/** Codes with which a connection is closed. */
+export const closeCode = { goingAway: 1001, unsupported: 1003, tryLater: 1013 } as const
+
+/** What all connections of a server share. */
+export interface Shared {
+  readonly core: RpcCore
+  readonly events: EventLog
+  readonly limits: ApiLimits
+  readonly log: Log
+  /** Bounds how many blocks are told again at once. */
+  readonly replays: Semaphore
+  /** Subscriptions that are to hear of new events. */
+  readonly subscriptions: Set<Subscription>
+  readonly rate: RequestRate
+  /** Bytes that messages and answers take up. */
+  readonly held: { bytes: number }
+  /** The message that tells an event. */
+  notification(event: LedgerEvent, subscription: number): Buffer
+}
+
+/** Who is at the other end. */
+export interface Peer {
+  /** Under which its requests and places are counted. */
+  readonly share: string
+  /** Whether it is of this machine. */
+  readonly local: boolean
+  readonly access: Omit<RpcCaller, 'subscriber' | 'client'>
+}
+
+/** One WebSocket: requests answered one after another, and events. */
+export class Connection implements Subscriber, Outlet {
+  readonly #ws: WebSocket
+  readonly #socket: Duplex
+  readonly #shared: Shared
+  readonly #share: string
+  readonly #local: boolean
+  readonly #caller: RpcCaller
+  readonly #messages: Buffer[] = []
+  readonly #subscriptions = new Map<number, Subscription>()
+  readonly #new: Subscription[] = []
+  #lastSubscription = 0
+  #answering = false
+  #lastMessage = performance.now()
+  /** Whether anything came from the other side since the last ping. */
+  #alive = true
+  /** Bytes since the last whole message. */
+  #unfinished = 0
+  /** Bytes of messages that are not answered, and of answers that are not sent. */
+  #waiting = 0
+  /** What of these is counted among all. */
+  #counted = 0
+  #waitForRoom: Promise<void> | undefined
+  /** Settles when the answer is out whose first parts were sent: no other message may come between. */
+  #parts: Promise<void> | undefined
+  readonly #gone = new AbortController()
+
+  constructor(ws: WebSocket, socket: Duplex, peer: Peer, shared: Shared) {
+    this.#ws = ws
+    this.#socket = socket
+    this.#shared = shared
+    this.#share = peer.share
+    this.#local = peer.local
+    const client = { share: peer.share, signal: this.#gone.signal }
+    this.#caller = { ...peer.access, client, subscriber: this }
+    ws.on('message', (data, isBinary) => this.#receive(data, isBinary))
+    ws.on('pong', () => (this.#alive = true))
+    ws.on('ping', () => (this.#alive = true))
+    ws.on('error', (error) => shared.log.debug({ error: error.message }, 'a WebSocket was closed for what it sent'))
+    ws.on('close', () => this.#closed())
+    socket.on('data', (chunk: Buffer) => this.#count(chunk.length))
+  }
+
+  get open(): boolean {
+    return this.#ws.readyState === WebSocket.OPEN
+  }
+
+  /** How little it would be missed: whether it is told of events, and since when it asks for nothing. */
+  get idle(): { readonly rank: number; readonly since: number } {
+    const { told, untold } = idleRanks
+    return { rank: this.#subscriptions.size > 0 || this.#answering ? told : untold, since: this.#lastMessage }
+  }
+
+  get full(): boolean {
+    return this.#parts !== undefined || this.#congested
+  }
+
+  async room(): Promise<void> {
+    while (this.open && this.full) await (this.#parts ?? this.#drained())
+  }
+
+  tell(event: LedgerEvent, subscription: number): void {
+    this.#ws.send(this.#shared.notification(event, subscription), { binary: false })
+  }
+
+  fail(error: unknown): void {
+    const { log } = this.#shared
+    if (error instanceof RuleError) {
+      this.close(closeCode.tryLater, `${error.code}: ${error.message}`)
+      return
+    }
+    log.error({ error: String(error) }, 'events cannot be told')
+    this.close(closeCode.tryLater, 'the node cannot tell more events; its log says why')
+  }
+
+  subscribe(topics: readonly Topic[], beginning: Beginning): SubscriptionStart {
+    const { events, limits, replays } = this.#shared
+    if (this.#subscriptions.size >= limits.wsSubscriptions) {
+      throw new RuleError('subscription-limit', `${limits.wsSubscriptions} subscriptions; end one of them first`)
+    }
+    const feed = new EventFeed(events, topics, beginning)
+    const subscription = new Subscription(++this.#lastSubscription, feed, this, replays)
+    this.#subscriptions.set(subscription.id, subscription)
+    this.#new.push(subscription)
+    const { height, hash } = events.tip
+    return { subscription: subscription.id, number: events.last, height, hash: displayHash(hash) }
+  }
+
+  unsubscribe(id: number): boolean {
+    const subscription = this.#subscriptions.get(id)
+    if (subscription === undefined) return false
+    this.#subscriptions.delete(id)
+    this.#end(subscription)
+    return true
+  }
+
+  /** Sends a ping; a connection that gave no sign of life since the last one is cut off. */
+  ping(): void {
+    // Who has to wait until its requests are answered is not heard meanwhile.
+    const unheard = this.#ws.isPaused && !this.full
+    if (!this.#alive && !unheard) {
+      this.#ws.terminate()
+      return
+    }
+    this.#alive = false
+    if (this.open) this.#ws.ping()
+  }
+
+  /** Says why and closes; what is longer than the protocol allows is cut. */
+  close(code: number, reason: string): void {
+    if (!this.open) return
+    this.#ws.close(code, Buffer.from(reason).subarray(0, maxReason))
+    this.#messages.length = 0
+  }
+
+  terminate(): void {
+    this.#ws.terminate()
+  }
+
+  #receive(data: RawData, isBinary: boolean): void {
+    this.#lastMessage = performance.now()
+    this.#alive = true
+    this.#unfinished = 0
+    if (!this.open) return
+    if (isBinary) {
+      this.close(closeCode.unsupported, 'messages are text')
+      return
+    }
+    const message = data as Buffer
+    this.#waiting += message.length
+    this.#messages.push(message)
+    if (this.#messages.length >= this.#shared.limits.wsWaiting) this.#ws.pause()
+    if (!this.#answering) void this.#answerAll()
+  }
+
+  async #answerAll(): Promise<void> {
+    this.#answering = true
+    for (let message = this.#messages.shift(); message !== undefined && this.open; message = this.#messages.shift()) {
+      await this.#answer(message)
+      for (const subscription of this.#new.splice(0)) {
+        // One that was ended in the same batch, or a connection that is gone, needs no beginning.
+        if (!this.open || !this.#subscriptions.has(subscription.id)) continue
+        this.#shared.subscriptions.add(subscription)
+        subscription.begin()
+      }
+      if (this.#ws.isPaused && this.#messages.length < this.#shared.limits.wsWaiting) this.#ws.resume()
+      await this.room()
+    }
+    this.#answering = false
+  }
+
+  async #answer(message: Buffer): Promise<void> {
+    const refusal = this.#refusal()
+    const answer =
+      refusal === undefined ? await this.#shared.core.handle(message, this.#caller) : rpcFailure('null', refusal)
+    const sending = typeof answer === 'string' ? this.#send(Buffer.from(answer)) : answer && this.#stream(answer)
+    this.#hold(-message.length)
+    await sending
+  }
+
+  #send(bytes: Buffer, fin = true): void {
+    if (!this.open) return
+    this.#hold(bytes.length)
+    this.#ws.send(bytes, { binary: false, fin }, () => this.#hold(-bytes.length))
+  }
+
+  /** Sends a long answer in fragments, as fast as the other side takes them. */
+  async #stream(answer: AnswerStream): Promise<void> {
+    const { answerPart } = this.#shared.limits
+    try {
+      const { parts, whole } = await beginningOf(answer, answerPart)
+      if (whole) {
+        if (parts.length > 0) this.#send(Buffer.concat(parts))
+        return
+      }
+      this.#parts = this.#sendParts(parts, answer).finally(() => (this.#parts = undefined))
+      await this.#parts
+    } catch (error) {
+      if (!this.open) return
+      const { message } = ruleErrorOf(error, this.#shared.log)
+      this.close(closeCode.tryLater, `an answer could not be finished: ${message}`)
+    } finally {
+      await answer.return().catch(() => {})
+    }
+  }
+
+  async #sendParts(first: readonly Buffer[], rest: AnswerStream): Promise<void> {
+    for (const part of first) this.#send(part, false)
+    for await (const part of rest) {
+      while (this.open && this.#congested) await this.#drained()
+      if (!this.open) return
+      this.#send(Buffer.from(part as string), false)
+    }
+    this.#send(Buffer.alloc(0))
+  }
+
+  get #congested(): boolean {
+    return this.#ws.bufferedAmount >= this.#shared.limits.wsSendQueue && this.#socket.writableNeedDrain
+  }
+
+  #drained(): Promise<void> {
+    this.#waitForRoom ??= new Promise((resolve) => {
+      const done = () => {
+        this.#socket.off('drain', done).off('close', done)
+        this.#waitForRoom = undefined
+        resolve()
+      }
+      this.#socket.on('drain', done).on('close', done)
+    })
+    return this.#waitForRoom
+  }
+
+  /** Why a message is not even read. */
+  #refusal(): RuleError | undefined {
+    const { held, limits, rate } = this.#shared
+    if (!rate.take(this.#share, this.#local, performance.now())) {
+      return new RuleError('request-rate', `more than ${limits.rateRequests} requests in ${limits.rateWindow} ms`)
+    }
+    return held.bytes > limits.wsHeld ? new RuleError('busy', 'too many large messages at once; try again') : undefined
+  }
+
+  #hold(bytes: number): void {
+    this.#waiting += bytes
+    this.#recount()
+  }
+
+  /** Bytes came in. Whole messages of them are counted already, so this counts a little too much until the next one. */
+  #count(bytes: number): void {
+    const { held, limits } = this.#shared
+    this.#unfinished += bytes
+    this.#recount()
+    if (this.#unfinished <= limits.wsUncounted || held.bytes <= limits.wsHeld) return
+    this.close(closeCode.tryLater, 'too many large messages at once; try again')
+    // Without waiting for the other side's leave: what it sent so far is to go at once.
+    this.#socket.end(() => this.#socket.destroy())
+  }
+
+  #recount(): void {
+    const { held, limits } = this.#shared
+    const count = this.#closedDown ? 0 : this.#waiting + Math.max(0, this.#unfinished - limits.wsUncounted)
+    held.bytes += count - this.#counted
+    this.#counted = count
+  }
+
+  get #closedDown(): boolean {
+    return this.#ws.readyState === WebSocket.CLOSED
+  }
+
+  #end(subscription: Subscription): void {
+    subscription.end()
+    this.#shared.subscriptions.delete(subscription)
+  }
+
+  #closed(): void {
+    this.#gone.abort(new RuleError('request-timeout', 'the connection is closed'))
+    for (const subscription of this.#subscriptions.values()) this.#end(subscription)
+    this.#subscriptions.clear()
+    this.#messages.length = 0
+    this.#recount()
+  }
+}
+
+/** Bytes of a reason in a close frame. */
+const maxReason = 123

@@ -1,0 +1,36 @@
+import { transactionRoot } from '../primitives/block.js'
+import { equalBytes } from '../primitives/bytes.js'
+import type { JournalSpan } from '../storage/check-journal.js'
+import { damaged } from '../storage/database.js'
+import { keys } from '../storage/schema.js'
+import type { Chain } from './chain.js'
+import { readBlock } from './read-body.js'
+
+/**
+ * Looks at every block that the batches since the last clean point may have touched: header links, bodies, undo records
+ * and confirms. Throws a StorageError for what is missing or does not belong.
+ */
+export async function checkRecentBlocks(chain: Chain, { fromHeight }: JournalSpan): Promise<void> {
+  const top = chain.tip.header.height
+  for (let height = Math.min(fromHeight ?? 0, top); height <= top; height++) {
+    const known = chain.headers.active(height)
+    if (known === undefined) throw damaged(`the block at height ${height} is gone`)
+    const { header } = known
+    const parent = height === 0 ? undefined : chain.headers.activeHash(height - 1)
+    const linked = parent === undefined ? height === 0 : equalBytes(header.previous, parent)
+    const named = chain.headers.activeHash(height)
+    if (named === undefined || !equalBytes(header.hash, named)) {
+      throw damaged(`the header at height ${height} is not the one its hash names`)
+    }
+    if (!linked || header.height !== height) throw damaged(`the header at height ${height} does not follow its parent`)
+    const block = await readBlock(chain.database, known)
+    if (!equalBytes(transactionRoot(block.transactions), header.merkleRoot)) {
+      throw damaged(`the transactions at height ${height} are not those of the header`)
+    }
+    if (chain.database.get(keys.undo(height)) === undefined) throw damaged(`no undo record for height ${height}`)
+    if (height > 0 && chain.spec.hasValidators && chain.database.get(keys.confirm(header.hash)) === undefined) {
+      throw damaged(`no confirm for height ${height}`)
+    }
+  }
+  if (chain.headers.activeHash(top + 1) !== undefined) throw damaged('the chain goes on above the tip')
+}

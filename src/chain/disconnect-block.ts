@@ -1,0 +1,33 @@
+import type { Block } from '../primitives/block.js'
+import type { Overlay } from '../storage/database.js'
+import { keys } from '../storage/schema.js'
+import { putDisconnected } from '../storage/stored-state.js'
+import { heldBlock, type HeldBlock } from './chain-change.js'
+import type { KnownHeader } from './header-index.js'
+import { type RangeReader, readBlock } from './read-body.js'
+
+/** Blocks that one batch of a rewind takes back. */
+export const rewindBlocks = 1000
+/** Bytes of blocks after which a batch of a rewind takes no further one. */
+export const rewindBytes = 16 * 1024 * 1024
+
+/**
+ * Stages that active blocks, newest first, are not part of the chain any more. What is to be kept of each, `leave` says.
+ * The events are in the order of the blocks.
+ */
+export async function disconnectInto(
+  overlay: Overlay,
+  rows: RangeReader,
+  blocks: readonly KnownHeader[],
+  leave: (known: KnownHeader, body: Block) => void,
+): Promise<HeldBlock[]> {
+  const events: HeldBlock[] = []
+  for (const known of blocks) {
+    const body = await readBlock(rows, known)
+    await putDisconnected(overlay, body)
+    overlay.del(keys.active(known.header.height))
+    leave(known, body)
+    events.push(heldBlock(body))
+  }
+  return events
+}

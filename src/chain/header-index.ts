@@ -1,0 +1,108 @@
+import type { Ancestry } from '../consensus/context.js'
+import { equalBytes, mapKey } from '../primitives/bytes.js'
+import { Reader } from '../primitives/codec.js'
+import type { Hash } from '../primitives/hash.js'
+import { Header } from '../primitives/header.js'
+import { damaged } from '../storage/failure.js'
+import { type HeaderRecord, keys, values } from '../storage/schema.js'
+import type { RowReader } from '../storage/stored-state.js'
+
+/** Headers held in memory; about 700 bytes each. */
+const cacheEntries = 4096
+
+/** A header with what the node knows of its block. */
+export interface KnownHeader extends Omit<HeaderRecord, 'header'> {
+  readonly header: Header
+}
+
+/** Headers by hash and, on the active chain, by height, through a bounded cache. */
+export class Headers {
+  readonly #rows: RowReader
+  readonly #cache = new Map<string, KnownHeader>()
+
+  constructor(rows: RowReader) {
+    this.#rows = rows
+  }
+
+  get(hash: Hash): KnownHeader | undefined {
+    const id = mapKey(hash)
+    const cached = this.#cache.get(id)
+    if (cached !== undefined) return cached
+    const row = this.#rows.get(keys.header(hash))
+    if (row === undefined) return undefined
+    const record = values.header.decode(row)
+    const known = { ...record, header: Header.read(new Reader(record.header)) }
+    this.#cache.set(id, known)
+    if (this.#cache.size > cacheEntries) this.#cache.delete(this.#cache.keys().next().value as string)
+    return known
+  }
+
+  /** Forgets headers whose records changed. */
+  forget(hashes: readonly Hash[]): void {
+    for (const hash of hashes) this.#cache.delete(mapKey(hash))
+  }
+
+  /** Forgets all of them. */
+  clear(): void {
+    this.#cache.clear()
+  }
+
+  /** The hash of the active block at a height; undefined above the tip. */
+  activeHash(height: number): Hash | undefined {
+    return this.#rows.get(keys.active(height))
+  }
+
+  active(height: number): KnownHeader | undefined {
+    const hash = this.activeHash(height)
+    return hash === undefined ? undefined : this.get(hash)
+  }
+
+  /**
+   * The active block in whose place a header stands: another one on the same parent. Undefined where there is none, as for a
+   * header of another chain, or of a branch that has left this one further below.
+   */
+  rivalOf({ height, hash, previous }: Header): KnownHeader | undefined {
+    const own = height === 0 ? undefined : this.active(height)
+    const rival = own !== undefined && equalBytes(own.header.previous, previous) && !equalBytes(own.header.hash, hash)
+    return rival ? own : undefined
+  }
+
+  /** A header that must be there. */
+  known(hash: Hash): KnownHeader {
+    const known = this.get(hash)
+    if (known === undefined) throw damaged('a header that must be known is gone')
+    return known
+  }
+
+  /** The active block of a height that must have one. */
+  activeAt(height: number): KnownHeader {
+    const known = this.active(height)
+    if (known === undefined) throw damaged(`the active chain has no block at height ${height}`)
+    return known
+  }
+
+  /** The ancestors of a block on top of `parent`, whichever branch that is on. */
+  ancestry(parent: KnownHeader): Ancestry {
+    return { parent: parent.header, at: (height) => this.#ancestor(parent, height).header }
+  }
+
+  #ancestor(from: KnownHeader, height: number): KnownHeader {
+    let known = from
+    while (known.header.height > height) {
+      const next = known.status === 'active' ? this.active(height) : this.get(known.header.previous)
+      if (next === undefined) throw damaged(`an ancestor of ${from.header.id} at height ${height} is gone`)
+      known = next
+    }
+    return known
+  }
+}
+
+/** The ancestors of a block that follows a run of headers which are not stored, the first of them on top of `base`. */
+export function runAncestry(headers: Headers, base: KnownHeader, run: readonly Header[]): Ancestry {
+  const below = headers.ancestry(base)
+  const first = base.header.height + 1
+  return {
+    parent: run.at(-1) ?? base.header,
+    at: (height) => (height >= first ? (run[height - first] as Header) : below.at(height)),
+  }
+}

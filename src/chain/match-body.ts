@@ -1,0 +1,46 @@
+import { checkProofOfWork } from '../consensus/check-auxpow.js'
+import { bodyMatchSteps, type SanityContext } from '../consensus/sanity.js'
+import { RuleError } from '../errors/rule-error.js'
+import { auxPowBytes } from '../primitives/auxpow.js'
+import { Block } from '../primitives/block.js'
+import { equalBytes } from '../primitives/bytes.js'
+import { type Header, headerSize } from '../primitives/header.js'
+import { runInSlices } from '../runtime/cooperative.js'
+
+/**
+ * Checks that bytes are what the hash of their header stands for: a block with its own transactions, programs and work.
+ * Rejects with the RuleError of what does not match, for which nobody but who sent the bytes is to blame.
+ */
+export async function checkBodyMatch(bytes: Uint8Array, sanity: SanityContext): Promise<void> {
+  const block = await runInSlices(Block.fromBytesSteps(bytes))
+  checkProofOfWork(sanity.spec, block.header, block.auxPow)
+  await runInSlices(bodyMatchSteps(block, sanity))
+}
+
+export async function bodyMatches(bytes: Uint8Array, sanity: SanityContext): Promise<boolean> {
+  try {
+    await checkBodyMatch(bytes, sanity)
+    return true
+  } catch (error) {
+    if (error instanceof RuleError) return false
+    throw error
+  }
+}
+
+/**
+ * The block that the bytes hold. Rejects with the RuleError of what is wrong where they are not those of a header's block,
+ * whose AuxPow has the bytes `auxPow`: nothing of that marks the hash.
+ */
+export async function matchBody(
+  bytes: Uint8Array,
+  unit: { readonly header: Header; readonly auxPow: Uint8Array },
+  sanity: SanityContext,
+): Promise<Block> {
+  if (!equalBytes(bytes.subarray(0, headerSize), unit.header.bytes)) {
+    throw new RuleError('peer-message', 'it is another block than the one asked for')
+  }
+  const block = await runInSlices(Block.fromBytesSteps(bytes))
+  if (!equalBytes(auxPowBytes(block.auxPow), unit.auxPow)) checkProofOfWork(sanity.spec, block.header, block.auxPow)
+  await runInSlices(bodyMatchSteps(block, sanity))
+  return block
+}

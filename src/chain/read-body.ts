@@ -1,0 +1,72 @@
+import { readAuxPow } from '../primitives/auxpow.js'
+import { Block, fullHeaderBytes } from '../primitives/block.js'
+import { concat } from '../primitives/bytes.js'
+import { Reader, Writer } from '../primitives/codec.js'
+import type { Hash } from '../primitives/hash.js'
+import { Transaction } from '../primitives/transaction.js'
+import { runInSlices } from '../runtime/cooperative.js'
+import { damaged, type NewestRows } from '../storage/database.js'
+import { keys, transactionRange } from '../storage/schema.js'
+import type { RowReader } from '../storage/stored-state.js'
+import type { Headers, KnownHeader } from './header-index.js'
+
+/** Anything that ranges of rows can be read from. */
+export type RangeReader = Pick<NewestRows, 'rows'>
+
+/** A block of the active chain, put together from its rows. */
+export async function readBlock(database: RangeReader, known: KnownHeader): Promise<Block> {
+  const transactions: Transaction[] = []
+  for (const bytes of await transactionRows(database, known)) {
+    transactions.push(await runInSlices(Transaction.fromBytesSteps(bytes)))
+  }
+  return new Block(known.header, readAuxPow(new Reader(known.auxPow)), transactions)
+}
+
+/** The bytes of a block of the active chain, put together from its rows; none of its transactions is decoded. */
+export async function readBlockBytes(database: RangeReader, known: KnownHeader): Promise<Uint8Array> {
+  const transactions = await transactionRows(database, known)
+  const head = fullHeaderBytes(known.header, readAuxPow(new Reader(known.auxPow)))
+  return concat(head, new Writer(4).u32(transactions.length).finish(), ...transactions)
+}
+
+async function transactionRows(database: RangeReader, known: KnownHeader): Promise<Uint8Array[]> {
+  const rows = await database.rows(transactionRange(known.header.height))
+  if (rows.length !== known.transactionCount) {
+    throw damaged(`${rows.length} of ${known.transactionCount} transactions of ${known.header.id} are there`)
+  }
+  return rows.map(([, bytes]) => bytes)
+}
+
+/** The bytes of a block off the active chain; undefined where they are not kept. */
+export function sideBodyRow(rows: RowReader, hash: Hash): Uint8Array | undefined {
+  return rows.get(keys.sideBody(hash))
+}
+
+/**
+ * A block on the active chain or off it; undefined where its body is not kept. A reorganisation that moves it meanwhile is
+ * noticed, and it is read again.
+ */
+export async function bodyOf(
+  database: RangeReader & RowReader,
+  headers: Headers,
+  hash: Hash,
+): Promise<Block | undefined> {
+  for (;;) {
+    const known = headers.get(hash)
+    if (known?.status !== 'active' && known?.status !== 'side') return undefined
+    const unmoved = () => headers.get(hash)?.status === known.status
+    try {
+      const block = await (known.status === 'active' ? readBlock(database, known) : readSideBody(database, hash))
+      if (unmoved()) return block
+    } catch (error) {
+      if (unmoved()) throw error
+    }
+  }
+}
+
+/** A block off the active chain. */
+export async function readSideBody(rows: RowReader, hash: Hash): Promise<Block> {
+  const bytes = sideBodyRow(rows, hash)
+  if (bytes === undefined) throw damaged('the body of a block off the active chain is gone')
+  return runInSlices(Block.fromBytesSteps(bytes))
+}

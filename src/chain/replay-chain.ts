@@ -1,0 +1,245 @@
+import { RuleError } from '../errors/rule-error.js'
+import { toHex } from '../primitives/bytes.js'
+import { CodecError, Reader } from '../primitives/codec.js'
+import type { Hash } from '../primitives/hash.js'
+import { Header } from '../primitives/header.js'
+import { type Database, digestOf, Overlay, StorageError } from '../storage/database.js'
+import { journalRow } from '../storage/journal.js'
+import { derivedTables, keys, type LeftBranchRow, rangeOf, stateTables, table, values } from '../storage/schema.js'
+import { reorganisationDepth } from './branches.js'
+import type { Chain } from './chain.js'
+import { readBlockBytes } from './read-body.js'
+import { sideBlockLimit } from './side-blocks.js'
+
+/** Building a chain again from the blocks that a database holds. */
+
+/** Digest of coins and DID state: equal on every node with the same tip. Hex. */
+export async function stateDigest(database: Database): Promise<string> {
+  return toHex(await digestOf(database, stateTables))
+}
+
+export interface ReplayProgress {
+  (height: number): void
+}
+
+/** Why a replay ended before the last block. */
+export interface ReplayGap {
+  readonly height: number
+  readonly reason: string
+}
+
+/**
+ * Feeds the blocks of the active chain in `source` to `target`, all rules checked, until there is none left or one is
+ * missing or broken. The source may be damaged: nothing but its headers, bodies and confirms is read.
+ */
+export async function replay(
+  source: Database,
+  target: Chain,
+  progress: ReplayProgress = () => {},
+): Promise<ReplayGap | undefined> {
+  for (let height = target.tip.header.height + 1; ; height++) {
+    let stored: Awaited<ReturnType<typeof readStored>>
+    try {
+      stored = await readStored(source, height)
+    } catch (error) {
+      if (!isLoss(error)) throw error
+      return { height, reason: error.message }
+    }
+    if (stored === undefined) return undefined
+    try {
+      await target.acceptBlock(stored.block, stored.confirm)
+    } catch (error) {
+      // A failure of the target's disk says nothing about the block.
+      if (!(error instanceof RuleError) && !(error instanceof CodecError)) throw error
+      return { height, reason: error.message }
+    }
+    progress(height)
+  }
+}
+
+/** Whether a failed read means that rows are gone, and not that the system refuses to read at all. */
+function isLoss(error: unknown): error is Error {
+  return (error instanceof StorageError && error.kind !== 'environment') || error instanceof CodecError
+}
+
+/** The highest block that any row of a damaged database speaks of; undefined without any such row. */
+export async function highestKnown(source: Database): Promise<number | undefined> {
+  const heights: number[] = []
+  const note = async (read: () => number | undefined | Promise<number | undefined>) => {
+    try {
+      const height = await read()
+      if (height !== undefined) heights.push(height)
+    } catch (error) {
+      if (!isLoss(error)) throw error
+    }
+  }
+  await note(() => {
+    const row = source.get(keys.meta('tip'))
+    return row === undefined ? undefined : values.tip.decode(row).height
+  })
+  await note(async () => {
+    const [last] = await source.rows(rangeOf(table.active), { reverse: true, limit: 1 })
+    return last?.[0].readUInt32BE(1)
+  })
+  await note(async () => {
+    // A batch of the pool has the height of the tip it was written over, also where the batch of that block is gone.
+    const [last] = await source.rows(rangeOf(table.journal), { reverse: true, limit: 1 })
+    return last && journalRow.decode(last[1]).height
+  })
+  return heights.length === 0 ? undefined : Math.max(...heights)
+}
+
+/**
+ * Whether every row can be read and those that follow from the active chain are as a replay makes them: undefined, or what
+ * is wrong. `scratch` is an empty chain of the same
+ * spec; it holds the replay afterwards.
+ */
+export async function verifyChain(
+  chain: Chain,
+  scratch: Chain,
+  progress?: ReplayProgress,
+): Promise<string | undefined> {
+  // Reading a row checks it; this is for those that nothing below looks at.
+  for await (const row of chain.database.scan({})) void row
+  const gap = await replay(chain.database, scratch, progress)
+  if (gap !== undefined) return `the block at height ${gap.height} does not connect: ${gap.reason}`
+  for (const tableByte of derivedTables) {
+    const [held, made] = await Promise.all([
+      digestOf(chain.database, [tableByte]),
+      digestOf(scratch.database, [tableByte]),
+    ])
+    if (toHex(held) !== toHex(made)) return `the rows of table ${tableByte.toString(16).padStart(2, '0')} are wrong`
+  }
+  if (!sameRecords(chain, scratch)) return 'the header records are wrong'
+  return undefined
+}
+
+/** Whether two chains know the same of every active block, order of arrival aside, and have the same tip. */
+function sameRecords(held: Chain, made: Chain): boolean {
+  const text = (chain: Chain, height: number) => {
+    const known = chain.headers.active(height)
+    return known && [known.header.id, known.status, known.chainWork, known.transactionCount, known.size].join()
+  }
+  for (let height = 0; height <= made.tip.header.height; height++) {
+    if (text(held, height) !== text(made, height)) return false
+  }
+  return held.tip.header.id === made.tip.header.id
+}
+
+/** How many blocks a branch can have that a reorganisation was leaving or following. */
+const branchLimit = reorganisationDepth + sideBlockLimit
+
+/**
+ * Feeds the branches that a reorganisation was leaving or following when it was stopped, and those whose transactions the
+ * pool has not taken back, each as far as its blocks can be read and keep the rules. Resolves with the rows of the latter,
+ * and with how many reads failed.
+ */
+async function replayBranches(source: Database, target: Chain): Promise<{ left: LeftBranchRow[]; lost: number }> {
+  let lost = 0
+  const reading = async <T>(read: () => T | Promise<T>): Promise<T | undefined> => {
+    try {
+      return await read()
+    } catch (error) {
+      if (!isLoss(error)) throw error
+      lost++
+      return undefined
+    }
+  }
+  const way = await reading(() => {
+    const marker = source.get(keys.meta('reorganisation'))
+    return marker === undefined ? undefined : values.reorganisation.decode(marker)
+  })
+  const left: LeftBranchRow[] = []
+  for (const key of (await reading(() => source.keys(rangeOf(table.leftBranch)))) ?? []) {
+    const branch = await reading(() => {
+      const row = source.get(key)
+      return row === undefined ? undefined : values.leftBranch.decode(row)
+    })
+    if (branch !== undefined) left.push(branch)
+  }
+  for (const { hash } of [...(way === undefined ? [] : [way.from, way.to]), ...left.map(({ tip }) => tip)]) {
+    const branch = (await reading(() => branchOf(source, target, hash))) ?? []
+    for (const one of branch) {
+      const body = await reading(() => source.get(keys.sideBody(one)))
+      if (body === undefined || !(await isTaken(target, body))) break
+    }
+  }
+  return { left, lost }
+}
+
+/** The blocks from the first that a chain does not know up to a tip, oldest first. */
+function branchOf(source: Database, target: Chain, tip: Hash): Hash[] {
+  const branch: Hash[] = []
+  for (let hash = tip; target.headers.get(hash) === undefined && branch.length < branchLimit;) {
+    branch.unshift(hash)
+    const row = source.get(keys.header(hash))
+    if (row === undefined) break
+    hash = Header.read(new Reader(values.header.decode(row).header)).previous
+  }
+  return branch
+}
+
+/** Whether a chain takes a block; a failure of its disk is thrown, because it says nothing about the block. */
+async function isTaken(target: Chain, block: Uint8Array): Promise<boolean> {
+  try {
+    await target.acceptBlock(block)
+    return true
+  } catch (error) {
+    if (!(error instanceof RuleError || error instanceof CodecError)) throw error
+    return false
+  }
+}
+
+/**
+ * Copies what no block of the active chain holds: branches that were left a moment ago, pooled transactions, reasons why others
+ * were dropped, a devnet's clock, and how far events were numbered. What cannot be read is left out; resolves with the number of such rows.
+ */
+export async function copyUnmined(source: Database, target: Chain): Promise<number> {
+  const overlay = new Overlay(target.database)
+  const branches = await replayBranches(source, target)
+  let { lost } = branches
+  // Batches count anew here: an old number may be one of the target's own, or one to come.
+  let number = 1
+  for (const branch of branches.left) {
+    while (target.database.get(keys.leftBranch(number)) !== undefined) number++
+    overlay.put(keys.leftBranch(number++), values.leftBranch.encode(branch))
+  }
+  const copy = (key: Buffer) => {
+    try {
+      const value = source.get(key)
+      if (value !== undefined) overlay.put(key, value)
+    } catch (error) {
+      if (!isLoss(error)) throw error
+      lost++
+    }
+  }
+  for (const tableByte of [table.pool, table.dropped]) {
+    try {
+      ;(await source.keys(rangeOf(tableByte))).forEach(copy)
+    } catch (error) {
+      if (!isLoss(error)) throw error
+      lost++
+    }
+  }
+  copy(keys.meta('clock'))
+  copy(keys.meta('events'))
+  const { height, hash } = target.tip.header
+  await overlay.commit({ kind: 'pool', height, hash }, { sync: true })
+  return lost
+}
+
+async function readStored(
+  source: Database,
+  height: number,
+): Promise<{ block: Uint8Array; confirm: Uint8Array | undefined } | undefined> {
+  const hash = source.get(keys.active(height))
+  const row = hash === undefined ? undefined : source.get(keys.header(hash))
+  if (hash === undefined || row === undefined) {
+    const [later] = await source.rows({ gt: keys.active(height), lt: rangeOf(table.active).lt }, { limit: 1 })
+    if (later === undefined && hash === undefined) return undefined
+    throw new StorageError(`the header of height ${height} is gone`)
+  }
+  const record = values.header.decode(row)
+  const header = Header.read(new Reader(record.header))
+  return { block: await readBlockBytes(source, { ...record, header }), confirm: source.get(keys.confirm(hash)) }
+}

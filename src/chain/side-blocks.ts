@@ -1,0 +1,53 @@
+import type { Database } from '../storage/database.js'
+import { rangeOf, table } from '../storage/schema.js'
+import type { Headers, KnownHeader } from './header-index.js'
+
+/** Blocks off the active chain that are kept. */
+export const sideBlockLimit = 1024
+/** Bytes of them. A reorganisation of the greatest depth fits at more than 3 MB a block. */
+const sideByteLimit = 2 ** 31
+
+/** Counts the bodies of blocks off the active chain. */
+export class SideBlocks {
+  readonly #database: Database
+  readonly #headers: Headers
+  #count = 0
+  #bytes = 0
+
+  private constructor(database: Database, headers: Headers) {
+    this.#database = database
+    this.#headers = headers
+  }
+
+  /** Counts those in a database. */
+  static async open(database: Database, headers: Headers): Promise<SideBlocks> {
+    const side = new SideBlocks(database, headers)
+    for (const known of await side.#all()) side.add(known)
+    return side
+  }
+
+  /** Whether there is no room for one more. */
+  get full(): boolean {
+    return this.#count >= sideBlockLimit || this.#bytes >= sideByteLimit
+  }
+
+  add({ size }: { readonly size: number }): void {
+    this.#count++
+    this.#bytes += size
+  }
+
+  remove({ size }: { readonly size: number }): void {
+    this.#count--
+    this.#bytes -= size
+  }
+
+  /** Those below a height. */
+  async below(height: number): Promise<KnownHeader[]> {
+    return (await this.#all()).filter(({ header }) => header.height < height)
+  }
+
+  async #all(): Promise<KnownHeader[]> {
+    const keys = await this.#database.keys(rangeOf(table.sideBody))
+    return keys.flatMap((key) => this.#headers.get(key.subarray(1)) ?? [])
+  }
+}

@@ -1,0 +1,79 @@
+import type { NodeClient } from '../client/node-client.js'
+import type { NodeBlock } from '../client/read-answers.js'
+import { UserError } from '../errors/rule-error.js'
+import { addressOf } from '../primitives/address.js'
+import type { Transaction } from '../primitives/transaction.js'
+import { type Payment, payerOf, type UnsignedTransaction } from '../wallet/build-transaction.js'
+import { signTransaction } from '../wallet/sign-transaction.js'
+import { assetIdOf, chainTerms } from '../wallet/terms.js'
+import type { CliContext } from './cli-context.js'
+import type { ChainOptions, NodeOptions, OutputOptions, SendOptions } from './command-options.js'
+import { loadSpec } from './load-spec.js'
+
+/** What a sending command reports. */
+export interface Sent {
+  readonly txid: string
+  /** Absent with --no-wait. */
+  readonly block?: NodeBlock
+}
+
+/**
+ * A payment by the address of a program code, with the coins that the node lists; the fee is the chain's least unless
+ * `fee` is given.
+ */
+export async function paymentFrom(
+  context: CliContext,
+  client: NodeClient,
+  code: Uint8Array,
+  options: ChainOptions & NodeOptions & { readonly fee?: bigint },
+): Promise<Payment> {
+  const spec = loadSpec(options.genesis)
+  // The height first: should a block come in between, coins of genesis are still known by their confirmations.
+  const height = await client.height()
+  const coins = await client.coins(addressOf(payerOf(code)), assetIdOf(spec))
+  const terms = chainTerms(spec, height)
+  return { ...terms, code, coins, fee: options.fee ?? terms.fee, random: context.random }
+}
+
+/** Signs with one key, which must be all that the transaction needs. */
+export function signAll({ transaction }: UnsignedTransaction, privateKey: Uint8Array): Transaction {
+  const signed = signTransaction(transaction, [privateKey])
+  if (signed.missing.length > 0) throw new UserError(`signatures of ${signed.missing.join(', ')} are missing`)
+  return signed.transaction
+}
+
+/**
+ * Hands a transaction to the node and waits for its block unless told not to. A wait of more than two seconds is announced; not with
+ * --json, where standard error holds nothing but the JSON of a failure.
+ */
+export async function broadcast(
+  context: CliContext,
+  client: NodeClient,
+  transaction: Transaction,
+  { wait, json }: Pick<SendOptions, 'wait'> & OutputOptions,
+): Promise<Sent> {
+  const txid = await client.sendRawTransaction(transaction.toHex())
+  if (!wait) return { txid }
+  const notice = setTimeout(() => {
+    if (!json) context.err(`accepted ${txid}, waiting for a block\n`)
+  }, 2000)
+  try {
+    return { txid, block: await client.waitForBlock(txid) }
+  } finally {
+    clearTimeout(notice)
+  }
+}
+
+/** The JSON of {@link Sent}. */
+export function sentJson({ txid, block }: Sent): Record<string, unknown> {
+  return { txid, ...(block === undefined ? {} : { blockhash: block.hash, height: block.height }) }
+}
+
+/** The rows of {@link Sent} for people. */
+export function sentRows({ txid, block }: Sent): [string, string][] {
+  const place = block === undefined ? 'not mined yet' : `${block.height}  ${block.hash}`
+  return [
+    ['txid', txid],
+    ['block', place],
+  ]
+}

@@ -1,0 +1,241 @@
+import { createReadStream, existsSync } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
+import { Option, type Command } from 'commander'
+import { exportBlocks, importBlocks } from '../chain/block-file.js'
+import { Chain } from '../chain/chain.js'
+import { copyUnmined, highestKnown, replay, stateDigest, verifyChain } from '../chain/replay-chain.js'
+import { SignatureCache } from '../crypto/signature-cache.js'
+import type { Verifier } from '../crypto/verifier.js'
+import { UserError } from '../errors/rule-error.js'
+import { Mempool } from '../mempool/mempool.js'
+import { openLedger, withVerifier } from '../node/start-node.js'
+import { genesisBlock } from '../primitives/genesis.js'
+import type { Spec } from '../primitives/spec.js'
+import type { Env } from '../runtime/env.js'
+import { processLog, systemEnv } from '../runtime/process-env.js'
+import { Database, StorageError } from '../storage/database.js'
+import { DataDirectory } from '../storage/directory.js'
+import { onOwnFile } from '../storage/failure.js'
+import type { FileDamage } from '../storage/level/level-files.js'
+import { withLock } from '../storage/level/lock.js'
+import { salvage } from '../storage/level/salvage.js'
+import type { CliContext } from './cli-context.js'
+import { type OutputOptions, withChain, withOutput } from './command-options.js'
+import { namingTheRepair, reindexCommand } from './damage.js'
+import { loadSpec } from './load-spec.js'
+import { examples, report, table } from './print-output.js'
+
+interface ChainOptions extends OutputOptions {
+  readonly genesis: string
+  readonly dataDir: string
+}
+
+interface Tools {
+  readonly spec: Spec
+  readonly directory: DataDirectory
+  readonly verifier: Verifier
+  readonly env: Env
+}
+
+type Ledger = Awaited<ReturnType<typeof openLedger>>
+
+export function registerChain(program: Command, context: CliContext): void {
+  const chain = program.command('chain').description('look after the chain in a data directory that no node is using')
+  const command = (usage: string, description: string, example = usage) =>
+    withOutput(withChain(chain.command(usage)))
+      .description(description)
+      .addOption(new Option('--data-dir <directory>', 'the data directory').makeOptionMandatory())
+      .addHelpText('after', examples(`chain ${example} --data-dir ./devnet`))
+
+  command('info', 'height, tip and state digest').action((options: ChainOptions) =>
+    withTools(options, DataDirectory.existing, (tools) => info(context, tools, options)),
+  )
+  command('verify', 'replay every block and compare every row').action((options: ChainOptions) =>
+    withTools(options, DataDirectory.existing, (tools) => verify(context, tools, options)),
+  )
+  command('reindex', 'build everything again from the blocks that can still be read').action((options: ChainOptions) =>
+    withTools(options, DataDirectory.existing, (tools) => reindex(context, tools, options)),
+  )
+  command('export <file>', 'write the blocks of the active chain to a file', 'export blocks.bin').action(
+    (file: string, options: ChainOptions) =>
+      withTools(options, DataDirectory.existing, (tools) => exportTo(context, tools, options, file)),
+  )
+  command('import <file>', 'take the blocks of a file, as if a peer had sent them', 'import blocks.bin').action(
+    (file: string, options: ChainOptions) =>
+      withTools(options, DataDirectory.open, (tools) => importFrom(context, tools, options, file)),
+  )
+}
+
+async function info(context: CliContext, tools: Tools, options: ChainOptions): Promise<void> {
+  await withLedger(tools, async ({ chain }) => {
+    const { header } = chain.tip
+    const state = await stateDigest(chain.database)
+    const shown = { name: tools.spec.name, height: header.height, tip: header.id, state }
+    report(context, options, shown, table(Object.entries(shown).map(([name, value]) => [name, String(value)])))
+  })
+}
+
+async function verify(context: CliContext, tools: Tools, options: ChainOptions): Promise<void> {
+  await withLedger(tools, async ({ chain }) => {
+    const scratch = `${tools.directory.database}.verify`
+    await rm(scratch, { recursive: true, force: true })
+    const { wrong, state } = await withChainAt(tools, scratch, async (copy) => ({
+      wrong: await verifyChain(chain, copy),
+      state: await stateDigest(copy.database),
+    })).finally(() => rm(scratch, { recursive: true, force: true }))
+    if (wrong !== undefined) {
+      throw new UserError(`${wrong}; run: ${reindexCommand(options.genesis, options.dataDir)}`)
+    }
+    const { height, id: tip } = chain.tip.header
+    report(context, options, { height, tip, state, ok: true }, [`all blocks up to height ${height} are right`])
+  })
+}
+
+async function reindex(context: CliContext, tools: Tools, options: ChainOptions): Promise<void> {
+  const { directory, spec } = tools
+  // Nothing of another chain could be replayed, and its database would go aside for an empty one.
+  await directory.claim(spec.name, genesisBlock(spec).header.hash, false)
+  await withLock(directory.database, async () => {
+    const rebuilt = await rebuild(tools).finally(() => rm(directory.salvaged, { recursive: true, force: true }))
+    const old = await directory.replace(freeSuffix(directory, Math.floor(context.clock.now() / 1000)))
+    await directory.noteUnfinishedRuns(0)
+    const { damages, gap, missing, lost, height, tip } = rebuilt
+    const value = { height, tip, damages, gap: gap ?? null, missing: missing ?? null, lost, old }
+    report(context, options, value, [
+      ...damages.map(({ file, what }) => `${file} ${what}`),
+      `rebuilt up to height ${height}; the old database is in ${old}`,
+      ...(gap === undefined ? [] : [`height ${gap.height} could not be read: ${gap.reason}`]),
+      ...(missing === undefined ? [] : [missingText(height, missing)]),
+      ...(lost === 0 ? [] : [`${lost} rows of pooled transactions, their notes or left branches could not be read`]),
+    ])
+  })
+}
+
+function missingText(height: number, missing: number): string {
+  const blocks = missing === height + 1 ? `the block at height ${missing} is` : `blocks ${height + 1} to ${missing} are`
+  return `${blocks} lost here: peers bring them back once the node runs, or didledger chain import from an export`
+}
+
+/** The name that a database gets when it goes aside at a time in Unix seconds, or at the next that no older one has. */
+function freeSuffix(directory: DataDirectory, seconds: number): string {
+  const suffix = `old-${seconds}`
+  return existsSync(`${directory.database}.${suffix}`) ? freeSuffix(directory, seconds + 1) : suffix
+}
+
+async function rebuild(tools: Tools) {
+  const { directory } = tools
+  await rm(directory.rebuilt, { recursive: true, force: true })
+  const { source, damages } = await openSalvaged(directory)
+  try {
+    return await withChainAt(tools, directory.rebuilt, async (target) => {
+      const gap = await replay(source, target)
+      const highest = Math.max((await highestKnown(source)) ?? 0, gap?.height ?? 0)
+      const lost = await copyUnmined(source, target)
+      // Where a reorganisation was stopped half done, its branches lead higher than the active rows.
+      const { height, id: tip } = target.tip.header
+      return { damages, gap, missing: highest > height ? highest : undefined, lost, height, tip }
+    })
+  } catch (error) {
+    await rm(directory.rebuilt, { recursive: true, force: true })
+    throw error
+  } finally {
+    await source.close()
+  }
+}
+
+async function exportTo(context: CliContext, tools: Tools, options: ChainOptions, file: string): Promise<void> {
+  await withLedger(tools, async ({ chain }) => {
+    // The name appears when the file is whole.
+    const unfinished = `${file}.part`
+    await onFile(file, async () => {
+      const output = await open(unfinished, 'w')
+      try {
+        for await (const piece of exportBlocks(chain)) await output.write(piece)
+        await output.sync()
+      } finally {
+        await output.close()
+      }
+      await rename(unfinished, file)
+    })
+    const { height, id: tip } = chain.tip.header
+    report(context, options, { height, tip, file }, [`wrote ${height} blocks to ${file}`])
+  })
+}
+
+async function importFrom(context: CliContext, tools: Tools, options: ChainOptions, file: string): Promise<void> {
+  await withLedger(tools, async ({ chain, signatures }) => {
+    // The pool takes what a reorganisation sets free, and lets go of what the new blocks hold.
+    const { verifier, env } = tools
+    const mempool = await Mempool.open({ chain, verifier, signatures, clock: env.clock, log: env.log })
+    const { read, added } = await onFile(file, () => importBlocks(chain, createReadStream(file))).finally(() =>
+      mempool.close(),
+    )
+    const { height, id: tip } = chain.tip.header
+    report(context, options, { read, added, height, tip }, [
+      `${read} blocks read, ${added} of them new; the chain is at height ${height}`,
+    ])
+  })
+}
+
+async function withTools(
+  options: ChainOptions,
+  openDirectory: (path: string) => Promise<DataDirectory>,
+  run: (tools: Tools) => Promise<void>,
+): Promise<void> {
+  const env = systemEnv(processLog('silent'))
+  const spec = loadSpec(options.genesis)
+  await namingTheRepair(options, async () => {
+    const directory = await openDirectory(options.dataDir)
+    await withVerifier(env, (verifier) => run({ spec, directory, verifier, env }))
+  })
+}
+
+async function withLedger(
+  { spec, directory, verifier, env }: Tools,
+  run: (ledger: Ledger) => Promise<void>,
+): Promise<void> {
+  const ledger = await openLedger(spec, directory, verifier, env)
+  try {
+    await run(ledger)
+    await ledger.chain.close()
+  } finally {
+    await ledger.database.close()
+  }
+}
+
+/** Runs with a chain of its own in a new database. */
+async function withChainAt<T>(
+  { spec, verifier, env }: Tools,
+  location: string,
+  run: (chain: Chain) => Promise<T>,
+): Promise<T> {
+  const database = await Database.open(location)
+  try {
+    const signatures = new SignatureCache()
+    const chain = await Chain.open({ spec, database, verifier, signatures, clock: env.clock, log: env.log })
+    const result = await run(chain)
+    await chain.close()
+    return result
+  } finally {
+    await database.close()
+  }
+}
+
+/** A copy of all that can be read in the database, opened. */
+async function openSalvaged(directory: DataDirectory): Promise<{ source: Database; damages: readonly FileDamage[] }> {
+  const doing = `what can be read of ${directory.database} cannot be gathered in ${directory.salvaged}`
+  const { damages, repair } = await onOwnFile(doing, () => salvage(directory.database, directory.salvaged))
+  if (repair) await Database.repair(directory.salvaged)
+  return { source: await Database.openDamaged(directory.salvaged), damages }
+}
+
+/** Runs with a file of the user; what is wrong with it is a {@link UserError} that begins with its name. */
+async function onFile<T>(file: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (error) {
+    if (error instanceof StorageError) throw error
+    const known = error instanceof UserError || (error as NodeJS.ErrnoException).syscall !== undefined
+    throw known ? new UserError(`${file}: ${(error as Error).message}`) : error
+  }
+}

@@ -1,0 +1,31 @@
+import { randomBytes } from 'node:crypto'
+import type { Clock, Random } from '../runtime/env.js'
+import { promptHidden } from './prompt.js'
+
+/** The outside world as the commands see it; a test passes its own. */
+export interface CliContext {
+  readonly clock: Clock
+  readonly random: Random
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Writes to standard output. */
+  out(text: string): void
+  /** Writes to standard error. */
+  err(text: string): void
+  /** Width of the terminal that standard output or standard error goes to; undefined where it is none. */
+  readonly columns?: (stream: 'out' | 'err') => number | undefined
+  /** Asks on the terminal without echo; undefined when there is no terminal. */
+  readonly prompt: ((question: string) => Promise<string>) | undefined
+}
+
+/** The context of a real process. */
+export function processContext(): CliContext {
+  return {
+    clock: Date,
+    random: { bytes: (length) => randomBytes(length) },
+    env: process.env,
+    out: (text) => void process.stdout.write(text),
+    err: (text) => void process.stderr.write(text),
+    columns: (stream) => (stream === 'out' ? process.stdout : process.stderr).columns,
+    prompt: process.stdin.isTTY ? promptHidden : undefined,
+  }
+}

@@ -1,0 +1,65 @@
+import { Command, CommanderError } from 'commander'
+import { NodeRefusal } from '../client/http.js'
+import { RuleError, UserError } from '../errors/rule-error.js'
+import { packageVersion } from '../runtime/package-version.js'
+import { refusalOf } from '../storage/failure.js'
+import { registerChain } from './chain-command.js'
+import type { CliContext } from './cli-context.js'
+import { registerDevnet } from './devnet-command.js'
+import { registerDid } from './did-command.js'
+import { registerGenesis } from './genesis-command.js'
+import { registerStart } from './start-command.js'
+import { registerWallet } from './wallet-command.js'
+
+/** Every command, as a tree that has not read its arguments yet. */
+export function createProgram(context: CliContext): Command {
+  const program = new Command('didledger')
+    .description('a lightweight identity chain: node, wallet, DIDs')
+    .version(packageVersion())
+    .configureOutput({ writeOut: (text) => context.out(text), writeErr: (text) => context.err(text) })
+    .exitOverride()
+    .showHelpAfterError('(--help shows how the command is used)')
+  registerDevnet(program, context)
+  registerStart(program, context)
+  registerWallet(program, context)
+  registerDid(program, context)
+  registerChain(program, context)
+  registerGenesis(program, context)
+  return program
+}
+
+/** Runs one command line (without node and script) and returns its exit code: 0 done, 1 failed, 2 wrongly called. */
+export async function runCommand(args: readonly string[], context: CliContext): Promise<0 | 1 | 2> {
+  try {
+    await createProgram(context).parseAsync(args, { from: 'user' })
+    return 0
+  } catch (error) {
+    // commander has printed its own message; help and version end this way too.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    return explain(error, args.includes('--json'), context)
+  }
+}
+
+/** The one place where a failure becomes text: no stack trace unless DEBUG asks for it. */
+function explain(error: unknown, json: boolean, context: CliContext): 1 | 2 {
+  const refusal = error instanceof UserError ? undefined : refusalOf(error)
+  const cause = error instanceof Error ? error.message : String(error)
+  const message = refusal === undefined ? cause : `${refusal.what} (${cause}); ${refusal.advice}`
+  const known = error instanceof UserError || error instanceof RuleError || refusal !== undefined
+  const text =
+    error instanceof RuleError
+      ? `${message} (${error.code})`
+      : known
+        ? message
+        : `something went wrong that should not have: ${message}\nDEBUG=didledger shows where; please report it.`
+  context.err(json ? `${JSON.stringify({ error: { ...detailsOf(error), message } }, null, 2)}\n` : `error: ${text}\n`)
+  if (context.env['DEBUG']?.includes('didledger') && error instanceof Error) context.err(`${error.stack ?? ''}\n`)
+  return error instanceof UserError ? error.exitCode : 1
+}
+
+/** What a program may want to know of a failure beside its text. */
+function detailsOf(error: unknown): Record<string, unknown> {
+  if (error instanceof RuleError) return { code: error.code }
+  if (!(error instanceof NodeRefusal)) return {}
+  return { code: error.code, description: error.description, reason: error.reason }
+}

@@ -1,0 +1,135 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { defaultRestUrl } from '../client/node-client.js'
+import { acceptedPrefixes } from '../consensus/sanity.js'
+import { UserError } from '../errors/rule-error.js'
+import { parseAddress, type ProgramHash } from '../primitives/address.js'
+import { formatAmount, parseAmount } from '../primitives/amount.js'
+import type { Spec } from '../primitives/spec.js'
+import { parseDid } from '../wallet/did-identity.js'
+
+export const defaultWalletFile = 'wallet.json'
+
+/** Options of every command. */
+export interface OutputOptions {
+  readonly json?: boolean
+}
+
+/** Options of commands that use the keys or addresses of a wallet. */
+export interface WalletOptions extends OutputOptions {
+  readonly wallet?: string
+  readonly devnetAccount?: number
+  readonly account?: number
+  readonly passwordFile?: string
+}
+
+/** Options of commands that need to know a chain's rules. */
+export interface ChainOptions {
+  readonly genesis: string
+}
+
+/** Options of commands that ask a node. */
+export interface NodeOptions {
+  readonly rest: string
+}
+
+/** Options of commands that send a transaction. */
+export interface SendOptions extends NodeOptions, ChainOptions {
+  readonly wait: boolean
+}
+
+export function withOutput(command: Command): Command {
+  return command.option('--json', 'print JSON instead of text')
+}
+
+export function withWallet(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--wallet <file>', `keystore file (default: ${defaultWalletFile})`).conflicts('devnetAccount'),
+    )
+    .addOption(
+      new Option('--devnet-account <n>', 'use the well-known account n of a devnet instead of a keystore').argParser(
+        integerOption,
+      ),
+    )
+    .addOption(
+      new Option('--account <n>', 'which account of the keystore (default: 0)')
+        .argParser(integerOption)
+        .conflicts('devnetAccount'),
+    )
+    .addOption(passwordFileOption())
+}
+
+/** The password never stands in an argument: other users of the machine see those. */
+export function passwordFileOption(): Option {
+  return new Option('--password-file <file>', 'file with the password (else DIDLEDGER_PASSWORD, else a prompt)')
+}
+
+export function withChain(command: Command): Command {
+  return command.option('--genesis <name|file>', 'chain spec: devnet, localnet, pow or a file', 'devnet')
+}
+
+export function withNode(command: Command): Command {
+  return command.option('--rest <url>', 'REST address of a node', defaultRestUrl)
+}
+
+export function withSending(command: Command): Command {
+  return withChain(withNode(command)).option('--no-wait', 'return as soon as the node has the transaction')
+}
+
+/** An account number. */
+export function integerOption(text: string): number {
+  if (!/^(0|[1-9][0-9]{0,9})$/.test(text) || Number(text) >= 2 ** 31) {
+    throw new InvalidArgumentError('Not a whole number from 0 on.')
+  }
+  return Number(text)
+}
+
+/** A block height. */
+export function heightOption(text: string): number {
+  if (!/^(0|[1-9][0-9]{0,9})$/.test(text) || Number(text) > 0xffffffff) {
+    throw new InvalidArgumentError('Not a block height.')
+  }
+  return Number(text)
+}
+
+/** An amount of coins in units of 10^-8. */
+export function amountOption(text: string): bigint {
+  const amount = parseAmount(text)
+  if (amount !== undefined) return amount
+  if (text.startsWith('-')) throw new InvalidArgumentError('An amount cannot be negative.')
+  if (/^[0-9]+\.[0-9]{9,}$/.test(text)) throw new InvalidArgumentError('An amount has at most 8 decimals.')
+  if (/^[0-9]{13,}(\.[0-9]{1,8})?$/.test(text)) throw new InvalidArgumentError('More coins than there can be.')
+  throw new InvalidArgumentError('Not an amount of coins such as 1 or 0.25.')
+}
+
+/** Collects the values of an option that may be given several times. */
+export function collect<T>(parse: (text: string) => T): (text: string, previous: T[] | undefined) => T[] {
+  return (text, previous = []) => [...previous, parse(text)]
+}
+
+/** An address that outputs may pay. */
+export function recipientOption(text: string): { address: string; programHash: ProgramHash } {
+  const programHash = parseAddress(text)
+  if (programHash === undefined) throw new InvalidArgumentError('Not an address (34 characters with a right checksum).')
+  if (!acceptedPrefixes.includes(programHash[0])) {
+    throw new InvalidArgumentError('This chain has no addresses of that kind; they begin with E, 8 or i.')
+  }
+  return { address: text, programHash }
+}
+
+/** A DID in full, from its text or its identifier alone. */
+export function didArgument(text: string): string {
+  const parsed = parseDid(text)
+  if (parsed === undefined) {
+    throw new InvalidArgumentError('Not a DID of this chain (did:ledger:i… with a right checksum).')
+  }
+  return parsed.did
+}
+
+/** A wrong call when an option asks for more coins than a chain can have. */
+export function requireWithinSupply(option: string, amount: bigint, spec: Spec): void {
+  if (amount > spec.maxMoney) {
+    const supply = formatAmount(spec.maxMoney)
+    throw new UserError(`${option} ${formatAmount(amount)} is more than the supply of ${spec.name}, ${supply}`, 2)
+  }
+}

@@ -1,0 +1,320 @@
+import { type Command, Option } from 'commander'
+import bs58 from 'bs58'
+import { NodeRefusal } from '../client/http.js'
+import { NodeClient } from '../client/node-client.js'
+import { formatDate } from '../did/date.js'
+import { documentJsonLimits } from '../did/document.js'
+import { readOperationJson } from '../did/operation.js'
+import { RuleError, UserError } from '../errors/rule-error.js'
+import { singleKeyCode } from '../primitives/address.js'
+import { fromHex } from '../primitives/bytes.js'
+import { type DidOperation, operationJson } from '../primitives/did-operation.js'
+import { parseStrictJson } from '../primitives/strict-json.js'
+import type { SigningAccount } from '../wallet/accounts.js'
+import { buildDidTransaction } from '../wallet/build-transaction.js'
+import {
+  createIdentity,
+  deactivateIdentity,
+  didOfOperation,
+  parseDid,
+  rebaseUpdate,
+  type RecoveryKey,
+  updateIdentity,
+} from '../wallet/did-identity.js'
+import { readTextFile, writeFileAtomically } from '../wallet/files.js'
+import { rulesAfter } from '../wallet/terms.js'
+import { broadcast, paymentFrom, type Sent, sentJson, sentRows, signAll } from './broadcast.js'
+import type { CliContext } from './cli-context.js'
+import {
+  amountOption,
+  collect,
+  didArgument,
+  requireWithinSupply,
+  type SendOptions,
+  type WalletOptions,
+  withOutput,
+  withSending,
+  withWallet,
+} from './command-options.js'
+import { type Current, currentIdentity, pendingCreate } from './current.js'
+import { registerDidQuery } from './did-query-command.js'
+import { registerDidReaders } from './did-read-command.js'
+import { changedExpiry, chainNow, type ExpiryOptions, isPast, newExpiry, withExpiry } from './expiry.js'
+import { loadSpec } from './load-spec.js'
+import { examples, report, sameOptions, shellWord, table } from './print-output.js'
+import { publicAccount, signingAccount } from './signing-account.js'
+
+interface OperationOptions extends WalletOptions, SendOptions {
+  readonly fee?: bigint
+  readonly output?: string
+}
+
+interface CreateOptions extends OperationOptions, ExpiryOptions {
+  readonly service?: ServiceEntry[]
+  readonly recovery?: string[]
+}
+
+interface UpdateOptions extends OperationOptions, ExpiryOptions {
+  readonly addService?: ServiceEntry[]
+  readonly removeService?: string[]
+  readonly addCredential?: string[]
+  readonly removeCredential?: string[]
+  readonly rebase?: string
+}
+
+interface ServiceEntry {
+  readonly id: string
+  readonly type: string
+  readonly serviceEndpoint: string
+}
+
+/** `didledger did …` */
+export function registerDid(program: Command, context: CliContext): void {
+  const did = program.command('did').description('decentralized identifiers: create, change, publish, resolve')
+  withExpiry(withOperation(did.command('create')), 'default: 5')
+    .description('register the DID of an account')
+    .option('--service <id,type,endpoint>', 'a service; may be given several times', collect(serviceOption))
+    .option('--recovery <did key...>', 'a DID and its public key (base58 or hex) that may deactivate the new DID')
+    .addHelpText(
+      'after',
+      examples(
+        'did create --devnet-account 0',
+        'did create --service home,LinkedDomains,https://example.org --years 2',
+      ),
+    )
+    .action((options: CreateOptions) => create(context, options))
+  withExpiry(withOperation(did.command('update')), 'default: the expiry stays')
+    .description('change the document of the DID of an account')
+    .option('--add-service <id,type,endpoint>', 'a service to add; may be given several times', collect(serviceOption))
+    .option('--remove-service <id>', 'a service to remove; may be given several times', collect(fragmentOption))
+    .option('--add-credential <file>', 'a signed credential to add; may be given several times', collect(String))
+    .option('--remove-credential <id>', 'a credential to remove; may be given several times', collect(fragmentOption))
+    .addOption(
+      new Option('--rebase <file>', 'sign a prepared update again so that it follows the last operation').conflicts([
+        'addService',
+        'removeService',
+        'addCredential',
+        'removeCredential',
+        'expires',
+        'years',
+      ]),
+    )
+    .addHelpText('after', examples('did update --devnet-account 0 --years 3', 'did update --rebase update.json'))
+    .action((options: UpdateOptions) => update(context, options))
+  withOperation(did.command('deactivate'))
+    .description('end a DID for good')
+    .option('--for <did>', 'another DID whose document lists a key of this account', didArgument)
+    .addHelpText('after', examples('did deactivate --devnet-account 0'))
+    .action((options: OperationOptions & { for?: string }) => deactivate(context, options))
+  withPayment(did.command('publish <file>'))
+    .description('put an operation {header, payload, proof} made by any tool on the chain, unchanged')
+    .addHelpText('after', examples('did publish operation.json --devnet-account 0'))
+    .action((file: string, options: OperationOptions) => publishFile(context, file, options))
+  registerDidReaders(did, context)
+  registerDidQuery(did, context)
+}
+
+function withPayment(command: Command): Command {
+  return withSending(withWallet(withOutput(command))).option(
+    '--fee <coins>',
+    'fee (default: the least that the chain takes)',
+    amountOption,
+  )
+}
+
+function withOperation(command: Command): Command {
+  return withPayment(command).option('-o, --output <file>', 'write the signed operation to a file and send nothing')
+}
+
+function serviceOption(text: string): ServiceEntry {
+  const match = /^([^,]+),([^,]+),(.+)$/.exec(text)
+  if (match === null) throw new UserError(`not a service of the form id,type,endpoint: ${text}`, 2)
+  return { id: `#${fragmentOption(match[1] as string)}`, type: match[2] as string, serviceEndpoint: match[3] as string }
+}
+
+/** A name below a DID, with or without `#`. */
+function fragmentOption(text: string): string {
+  return text.startsWith('#') ? text.slice(1) : text
+}
+
+async function create(context: CliContext, options: CreateOptions): Promise<void> {
+  const client = new NodeClient(options)
+  const given = options.recovery === undefined ? undefined : recoveryOption(options.recovery)
+  // Written to a file, the operation needs no node: the clock of this machine has to do.
+  const now = await chainNow(context.clock, options.output === undefined ? client : undefined)
+  const expires = newExpiry(options, now)
+  const account = await signingAccount(context, options)
+  const recovery = given ?? (account.recovery && { publicKey: account.recovery.publicKey })
+  const operation = createIdentity(
+    { account, specification: specificationOf(options), created: formatDate(now) },
+    { services: options.service ?? [], expires, ...(recovery === undefined ? {} : { recovery }) },
+  )
+  await finish(context, client, account, operation, options, {
+    said: `Created ${account.did}, ${isPast(expires, now) ? 'already expired since' : 'valid until'} ${expires}.`,
+    next: `did resolve ${account.did}`,
+  })
+}
+
+function recoveryOption(values: readonly string[]): RecoveryKey {
+  const [did = '', key = ''] = values
+  if (values.length !== 2) throw new UserError('--recovery takes two values: a DID and a public key', 2)
+  const controller = parseDid(did)?.did
+  if (controller === undefined) throw new UserError(`--recovery: ${did} is not a DID of this chain`, 2)
+  const publicKey = (key.length === 66 ? fromHex(key) : undefined) ?? bs58.decodeUnsafe(key)
+  if (publicKey?.length !== 33) throw new UserError(`--recovery: ${key} is not a public key of 33 bytes`, 2)
+  return { controller, publicKey }
+}
+
+async function update(context: CliContext, options: UpdateOptions): Promise<void> {
+  const client = new NodeClient(options)
+  const { did } = publicAccount(options)
+  const current = await currentIdentity(client, did)
+  const build =
+    options.rebase === undefined
+      ? await updater(context, client, current, options)
+      : rebaser(current, readOperation(options.rebase))
+  const account = await signingAccount(context, options)
+  const operation = build(account)
+  await finish(context, client, account, operation, options, { said: `Updated ${did}.`, next: `did history ${did}` })
+}
+
+type Builder = (account: SigningAccount) => DidOperation
+
+function rebaser({ identity }: Current, prepared: DidOperation): Builder {
+  return (account) => rebaseUpdate(account, identity, prepared)
+}
+
+/** Everything about an update that can go wrong before the password is asked. */
+async function updater(
+  context: CliContext,
+  client: NodeClient,
+  { identity, expired }: Current,
+  options: UpdateOptions,
+): Promise<Builder> {
+  // What the node calls expired shows that its clock is past that date, even if no block has said so yet.
+  const now = Math.max(await chainNow(context.clock, client), expired ? identity.document.expiresAt : 0)
+  const expires = changedExpiry(options, now)
+  const { addService, removeService, addCredential, removeCredential } = options
+  const asked = [addService, removeService, addCredential, removeCredential, expires]
+  if (asked.every((change) => change === undefined)) {
+    throw new UserError('what shall change? Give --add-service, --add-credential, --years … (see --help)', 2)
+  }
+  const changes = {
+    addServices: addService ?? [],
+    removeServices: removeService ?? [],
+    addCredentials: (addCredential ?? []).map(readCredential),
+    removeCredentials: removeCredential ?? [],
+    ...(expires === undefined ? {} : { expires }),
+  }
+  const specification = specificationOf(options)
+  return (account) => updateIdentity({ account, specification, created: formatDate(now) }, identity, changes)
+}
+
+async function deactivate(context: CliContext, options: OperationOptions & { for?: string }): Promise<void> {
+  const client = new NodeClient(options)
+  const did = options.for ?? publicAccount(options).did
+  const { identity } = await currentIdentity(client, did)
+  const account = await signingAccount(context, options)
+  const operation = deactivateIdentity({ account, specification: specificationOf(options) }, identity.document)
+  await finish(context, client, account, operation, options, {
+    said: `Deactivated ${did}, signed by ${operation.verificationMethod}.`,
+    next: `did resolve ${did}`,
+  })
+}
+
+async function publishFile(context: CliContext, file: string, options: OperationOptions): Promise<void> {
+  const operation = readOperation(file)
+  const account = await signingAccount(context, options)
+  const did = didOfOperation(operation)
+  await finish(context, new NodeClient(options), account, operation, options, {
+    said: `Published the ${operation.operation} of ${did ?? 'an unreadable payload'}.`,
+    next: did === undefined ? undefined : `did resolve ${did}`,
+  })
+}
+
+/** The operation in a file; a {@link RuleError} that names the file where there is none. */
+function readOperation(file: string): DidOperation {
+  const text = readTextFile(file, 'operation file')
+  try {
+    return readOperationJson(text)
+  } catch (error) {
+    if (error instanceof RuleError) throw new RuleError(error.code, `${file} holds no operation: ${error.message}`)
+    throw error
+  }
+}
+
+/** The text of a credential file, once it is known to be JSON as documents take it. */
+function readCredential(file: string): string {
+  const text = readTextFile(file, 'credential')
+  try {
+    parseStrictJson(text, documentJsonLimits)
+  } catch (error) {
+    if (error instanceof RuleError) throw new UserError(`the credential ${file}: ${error.message}`)
+    throw error
+  }
+  return text
+}
+
+/** The specification string to write: the first that the chain accepts. */
+function specificationOf(options: OperationOptions): string {
+  const [specification] = rulesAfter(loadSpec(options.genesis), undefined).specifications.did
+  if (specification === undefined) throw new UserError('the chain spec accepts no DID specification')
+  return specification
+}
+
+/** Writes the operation to a file, or pays for a transaction that carries it and sends that. */
+async function finish(
+  context: CliContext,
+  client: NodeClient,
+  payer: SigningAccount,
+  operation: DidOperation,
+  options: OperationOptions,
+  texts: { said: string; next: string | undefined },
+): Promise<void> {
+  const did = didOfOperation(operation)
+  if (options.output !== undefined) {
+    const json = operationJson(operation)
+    writeFileAtomically(options.output, `${JSON.stringify(json, null, 2)}\n`, { mode: 0o644 })
+    report(context, options, { did, file: options.output, operation: json }, [
+      `Wrote the signed ${operation.operation} of ${did} to ${options.output}; nothing was sent.`,
+      `Next: npx didledger did publish ${shellWord(options.output)}${sameOptions(options)}`,
+    ])
+    return
+  }
+  const sent = await publish(context, client, payer, operation, options)
+  const rest = sameOptions({ rest: options.rest })
+  report(context, options, { did, ...sentJson(sent) }, [
+    sent.block === undefined ? `${texts.said} The operation waits for its block.` : texts.said,
+    ...table(sentRows(sent)),
+    ...(texts.next === undefined ? [] : ['', `Next: npx didledger ${texts.next}${rest}`]),
+  ])
+}
+
+async function publish(
+  context: CliContext,
+  client: NodeClient,
+  payer: SigningAccount,
+  operation: DidOperation,
+  options: OperationOptions,
+): Promise<Sent> {
+  if (options.fee !== undefined) requireWithinSupply('--fee', options.fee, loadSpec(options.genesis))
+  const payment = await paymentFrom(context, client, singleKeyCode(payer.publicKey), options)
+  const did = didOfOperation(operation)
+  const built = buildDidTransaction(payment, operation, did === undefined ? undefined : parseDid(did)?.programHash)
+  try {
+    return await broadcast(context, client, signAll(built, payer.privateKey), options)
+  } catch (error) {
+    throw await namingThePending(client, operation, error)
+  }
+}
+
+/** Says of a create that is refused because of another one that this waits in the pool; any other failure stays as it is. */
+async function namingThePending(client: NodeClient, operation: DidOperation, error: unknown): Promise<unknown> {
+  const did = didOfOperation(operation) ?? ''
+  // The code alone stands for anything that can be wrong with an operation.
+  if (!(error instanceof NodeRefusal) || !error.reason.startsWith(`${did} exists already`)) return error
+  const pending = await pendingCreate(client, did)
+  if (pending === undefined) return error
+  const reason = `the create of ${did} is pending: transaction ${pending} waits for its block`
+  return new NodeRefusal('the node refused the transaction', error.code, error.description, reason)
+}

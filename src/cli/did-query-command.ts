@@ -1,0 +1,68 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { NodeClient } from '../client/node-client.js'
+import type { QueryResult } from '../did/resolution.js'
+import { UserError } from '../errors/rule-error.js'
+import type { CliContext } from './cli-context.js'
+import { type NodeOptions, type OutputOptions, withNode, withOutput } from './command-options.js'
+import { examples, report } from './print-output.js'
+
+interface QueryOptions extends NodeOptions, OutputOptions {
+  readonly service?: string
+  readonly credential?: string
+  readonly condition?: string
+  readonly skip?: number
+  readonly limit?: number
+}
+
+/** `didledger did query` */
+export function registerDidQuery(did: Command, context: CliContext): void {
+  withNode(withOutput(did.command('query')))
+    .description('search the latest documents of all DIDs that are not deactivated')
+    .addOption(
+      new Option('--service <type>', 'documents with a service of this type').conflicts(['credential', 'condition']),
+    )
+    .addOption(new Option('--credential <type>', 'documents with a credential of this type').conflicts('condition'))
+    .option('--condition <text>', 'documents that meet a find condition (JSON or JSON5)')
+    .option('--skip <n>', 'leave out the first n of them', countOption)
+    .option('--limit <n>', 'show at most n of them; 0 only counts', countOption)
+    .addHelpText(
+      'after',
+      examples(
+        'did query --credential ProfileCredential',
+        `did query --condition '{credential: {subject: {email: {$exists: true}}}}' --limit 5`,
+      ),
+    )
+    .action((options: QueryOptions) => query(context, options))
+}
+
+async function query(context: CliContext, options: QueryOptions): Promise<void> {
+  const { service, credential, condition, skip, limit } = options
+  if (service === undefined && credential === undefined && condition === undefined) {
+    throw new UserError('say what to look for with --service, --credential or --condition', 2)
+  }
+  const result = await new NodeClient(options).query({
+    ...(service === undefined ? {} : { service }),
+    ...(credential === undefined ? {} : { credential }),
+    ...(condition === undefined ? {} : { query: condition }),
+    ...(skip === undefined ? {} : { skip }),
+    ...(limit === undefined ? {} : { limit }),
+  })
+  report(context, options, result, [
+    summary(result),
+    ...result.document.flatMap((document) => ['', JSON.stringify(document, null, 2)]),
+  ])
+}
+
+/** How many there are, which of them follow, and how to see more. */
+function summary({ total, start, count }: QueryResult): string {
+  const matching = `${total} ${total === 1 ? 'document matches' : 'documents match'}`
+  if (count === 0) return `${matching}.`
+  const end = start + count
+  const shown = `${matching}; ${count === 1 ? `number ${end}` : `numbers ${start + 1} to ${end}`}:`
+  return end < total ? `${shown} (--skip ${end} goes on)` : shown
+}
+
+function countOption(text: string): number {
+  if (/^(0|[1-9][0-9]*)$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text)
+  throw new InvalidArgumentError('Not a whole number from 0 on.')
+}

@@ -1,0 +1,77 @@
+import type { SyncProgress } from '../network/sync/sync-progress.js'
+import type { Log, Timers } from '../runtime/env.js'
+import type { CliContext } from './cli-context.js'
+
+/** Milliseconds between two looks at how far a node is: for the bar of a terminal, and for lines of a log. */
+const barInterval = 500
+const logInterval = 10_000
+const barWidth = 24
+
+/**
+ * Shows how far a node is for as long as its sync has something to do: a bar that stays in its line of the terminal, or a line of the log every
+ * ten seconds. The returned function ends that.
+ */
+export function showProgress(
+  context: Pick<CliContext, 'columns' | 'err'>,
+  { log, timers }: { readonly log: Log; readonly timers: Timers },
+  progress: () => SyncProgress,
+): () => void {
+  let shown = false
+  const clear = () => {
+    if (shown) context.err('\r\x1b[K')
+    shown = false
+  }
+  const tick = () => {
+    const now = progress()
+    const columns = context.columns?.('err')
+    if (isBehind(now)) {
+      if (columns === undefined) log.warn(fieldsOf(now), 'the node is catching up')
+      else context.err(`\r${progressLine(now).slice(0, columns - 1)}\x1b[K`)
+      shown = columns !== undefined
+    } else {
+      clear()
+    }
+    cancel = timers.after(columns === undefined ? logInterval : barInterval, tick)
+  }
+  let cancel = timers.after(context.columns?.('err') === undefined ? logInterval : barInterval, tick)
+  return () => {
+    cancel()
+    clear()
+  }
+}
+
+/** Whether there is something to show: not for the one new block that every node fetches now and then. */
+function isBehind({ catchingUp, stage, height, target }: SyncProgress): boolean {
+  return catchingUp || stage === 'waiting' || (stage !== 'idle' && target > height + 1)
+}
+
+function fieldsOf({ stage, height, target, rate, secondsLeft, reason }: SyncProgress): Record<string, unknown> {
+  return {
+    stage,
+    height,
+    target,
+    blocksPerSecond: Math.round(rate * 10) / 10,
+    ...(secondsLeft === undefined ? {} : { secondsLeft: Math.ceil(secondsLeft) }),
+    ...(reason === undefined ? {} : { reason }),
+  }
+}
+
+/** `blocks [####----] 120 of 900, 34.5 blocks/s, 23 s left`. */
+export function progressLine({ stage, height, target, rate, secondsLeft, reason }: SyncProgress): string {
+  const done = target === 0 ? 0 : Math.min(1, height / target)
+  const full = Math.floor(done * barWidth)
+  const parts = [
+    `${height} of ${target}`,
+    ...(rate > 0 ? [`${rate.toFixed(1)} blocks/s`] : []),
+    ...(secondsLeft === undefined ? [] : [`${durationText(secondsLeft)} left`]),
+    ...(reason === undefined ? [] : [reason]),
+  ]
+  return `${stage.padEnd(7)} [${'#'.repeat(full)}${'-'.repeat(barWidth - full)}] ${parts.join(', ')}`
+}
+
+function durationText(seconds: number): string {
+  const whole = Math.ceil(seconds)
+  if (whole < 120) return `${whole} s`
+  if (whole < 7200) return `${Math.round(whole / 60)} min`
+  return `${Math.round(whole / 3600)} h`
+}

@@ -1,0 +1,72 @@
+import { type Command, Option } from 'commander'
+import { UserError } from '../errors/rule-error.js'
+import { isShippedSpec } from '../library/shipped.js'
+import { nodeOptions } from '../node/node-options.js'
+import type { NodeValidator } from '../node/start-node.js'
+import { parseAddress } from '../primitives/address.js'
+import { miningOptions } from '../production/mining-options.js'
+import { storageOptions } from '../storage/storage-options.js'
+import type { CliContext } from './cli-context.js'
+import { waysToSet, withConfig } from './config-options.js'
+import { namingTheRepair } from './damage.js'
+import { loadSpec } from './load-spec.js'
+import { peeringOf, validatorOf } from './network-flags.js'
+import { examples } from './print-output.js'
+import { type RunOptions, runNode, startOf } from './run-node.js'
+
+/** What is for one start alone, and no configuration. */
+interface StartFlags extends RunOptions {
+  readonly resetSignState?: NonNullable<NodeValidator['resetSignState']>
+}
+
+export function registerStart(program: Command, context: CliContext): void {
+  withConfig<StartFlags>(program.command('start'), 'start', context, (config, flags) => {
+    const genesis = config.get(nodeOptions.genesis)
+    if (genesis === undefined) throw new UserError(`which chain? Give ${waysToSet(nodeOptions.genesis)}`, 2)
+    const spec = loadSpec(genesis)
+    const payTo = parseAddress(config.get(miningOptions.payTo) ?? '')
+    const peering = peeringOf(config, spec)
+    const validator = validatorOf(config, spec, flags.resetSignState)
+    const chosen = {
+      spec,
+      ...(payTo === undefined ? {} : { mineTo: payTo }),
+      ...(peering === undefined ? {} : { peering }),
+      ...(validator === undefined ? {} : { validator }),
+    }
+    return namingTheRepair({ genesis, dataDir: config.get(storageOptions.dataDir) }, () =>
+      runNode(context, config, flags, chosen, (node, servers) => {
+        const { start, lines } = startOf(node, servers)
+        const temporary = config.get(storageOptions.dataDir) === undefined
+        const all = [
+          ...lines,
+          ...(temporary ? ['          (temporary: it goes when the node stops; --data-dir keeps it)'] : []),
+          ...(isShippedSpec(genesis) ? ['', ...trialWarning] : []),
+        ]
+        return { value: start, lines: all }
+      }),
+    )
+  })
+    .description('run a node of a chain')
+    .addOption(
+      new Option(
+        '--reset-sign-state [when]',
+        'vote although nobody knows any more what the key has signed: from the next block on, or "now" where the chain waits for this key',
+      )
+        .choices(['next', 'now'])
+        .preset('next'),
+    )
+    .option('--stop-on-eof', 'stop when standard input ends, as it does when the program that started this one dies')
+    .addHelpText(
+      'after',
+      examples(
+        'start --genesis corp.json --data-dir ./data --validator-key validator-1.key --peer 192.0.2.7:20338',
+        'start --genesis pow --data-dir ./pow',
+        'start --config node.json5 --print-config',
+      ),
+    )
+}
+
+const trialWarning = [
+  'A chain for trying things out: everybody knows its keys, and what is signed for it may hold on other chains too.',
+  'Never use a key here that is worth anything.',
+]

@@ -1,0 +1,269 @@
+import type { Command } from 'commander'
+import { NodeClient } from '../client/node-client.js'
+import { UserError } from '../errors/rule-error.js'
+import { addressOf, type ProgramHash, singleKeyCode } from '../primitives/address.js'
+import { formatAmount } from '../primitives/amount.js'
+import type { Account } from '../wallet/accounts.js'
+import { buildTransfer, type Payment, type Recipient } from '../wallet/build-transaction.js'
+import { parseCoins } from '../wallet/coins-file.js'
+import { readJsonFile } from '../wallet/files.js'
+import { isSigned, signTransaction, unsignedAddresses } from '../wallet/sign-transaction.js'
+import { chainTerms } from '../wallet/terms.js'
+import {
+  feeOf,
+  fileOf,
+  readTransactionFile,
+  type TransactionFile,
+  transactionFileJson,
+  writeTransactionFile,
+} from '../wallet/transaction-file.js'
+import { broadcast, paymentFrom, sentJson, sentRows, signAll } from './broadcast.js'
+import type { CliContext } from './cli-context.js'
+import {
+  amountOption,
+  type ChainOptions,
+  collect,
+  heightOption,
+  type NodeOptions,
+  type OutputOptions,
+  recipientOption,
+  requireWithinSupply,
+  type SendOptions,
+  type WalletOptions,
+  withChain,
+  withNode,
+  withOutput,
+  withSending,
+  withWallet,
+} from './command-options.js'
+import { loadSpec } from './load-spec.js'
+import { examples, report, sameOptions, shellWord, table } from './print-output.js'
+import { listAccounts, publicAccount, signingAccount, signingAccounts } from './signing-account.js'
+import {
+  missingText,
+  nextStep,
+  signaturesJson,
+  signatureRows,
+  signedPath,
+  transactionRows,
+} from './transaction-report.js'
+
+/** Options of commands that build a transfer. */
+export interface TransferOptions extends WalletOptions, ChainOptions, NodeOptions {
+  readonly to?: { address: string; programHash: ProgramHash }[]
+  readonly amount?: bigint[]
+  readonly fee?: bigint
+  readonly outputLock?: number
+  readonly lockTime?: number
+}
+
+/** Options of commands that write a transfer to a file. */
+export interface BuildOptions extends TransferOptions {
+  readonly coins?: string
+  readonly height?: number
+  readonly output: string
+}
+
+/** `didledger wallet build | sign | show | send` */
+export function registerTransfers(wallet: Command, context: CliContext): void {
+  withBuilding(withTransfer(withNode(withChain(withWallet(withOutput(wallet.command('build')))))))
+    .description('build a transfer and write it to a file, unsigned')
+    .option('--from <address>', 'paying address of the wallet (default: that of the account)', recipientOption)
+    .addHelpText(
+      'after',
+      examples(
+        'wallet build --to ENDyipsk2GW4bBAmpRoNBV3GKV55Nxw2RD --amount 2.5 -o payment.json',
+        'wallet build --coins utxos.json --to ENDyipsk2GW4bBAmpRoNBV3GKV55Nxw2RD --amount 2.5',
+      ),
+    )
+    .action((options: BuildOptions & { from?: { address: string } }) =>
+      buildFile(context, singleKeyCode(payingAccount(options).publicKey), options),
+    )
+  withWallet(withOutput(wallet.command('sign <file>')))
+    .description('sign a transaction file with the keys of a wallet, or with that of --account; needs no node')
+    .option('-o, --output <file>', 'file to write (default: the name of the file with .signed.json)')
+    .addHelpText(
+      'after',
+      `\nOf a multisig address each owner signs in turn, or each a copy; "wallet multisig combine" puts copies together.\n${examples(
+        'wallet sign payment.json',
+        'wallet sign payment.signed-1.json --wallet bob.json -o payment.signed-2.json',
+      )}`,
+    )
+    .action((file: string, options: WalletOptions & { output?: string }) => signFile(context, file, options))
+  withOutput(wallet.command('show <file>'))
+    .description('show what a transaction file does')
+    .addHelpText('after', examples('wallet show payment.json'))
+    .action((file: string, options: OutputOptions) => show(context, file, options))
+  withTransfer(withSending(withWallet(withOutput(wallet.command('send [file]')))))
+    .description('send a signed file, or build, sign and send a transfer in one step')
+    .addHelpText(
+      'after',
+      examples(
+        'wallet send payment.signed.json',
+        'wallet send --to ENDyipsk2GW4bBAmpRoNBV3GKV55Nxw2RD --amount 2.5 --devnet-account 0',
+      ),
+    )
+    .action((file: string | undefined, options: TransferOptions & SendOptions) => send(context, file, options))
+}
+
+/** The options that tell who is paid how much. */
+export function withTransfer(command: Command): Command {
+  return command
+    .option('--to <address>', 'receiving address; may be given several times', collect(recipientOption))
+    .option('--amount <coins>', 'amount for the --to of the same position', collect(amountOption))
+    .option('--fee <coins>', 'fee (default: the least that the chain takes)', amountOption)
+    .option('--output-lock <height>', 'the recipients cannot spend before this height', heightOption)
+    .option('--lock-time <height>', 'the transaction cannot be mined up to this height', heightOption)
+}
+
+/** The options of a command that writes a transaction to a file. */
+export function withBuilding(command: Command): Command {
+  return command
+    .option('--coins <file>', 'unspent outputs as JSON from asset/utxos or listunspent, instead of asking a node')
+    .option('--height <n>', 'height of the chain, known offline: tells which locked coins can be spent', heightOption)
+    .option('-o, --output <file>', 'file to write', 'transaction.json')
+}
+
+/** Builds a transfer from the address of a program code and writes it to a file. */
+export async function buildFile(context: CliContext, code: Uint8Array, options: BuildOptions): Promise<void> {
+  const recipients = recipientsOf(options)
+  const payment = options.coins === undefined ? await onlinePayment(context, code, options) : offlinePayment()
+  const built = buildTransfer(withLockTime(payment, options), recipients)
+  const file = fileOf(built)
+  writeTransactionFile(options.output, file)
+  const json = { file: options.output, ...transactionFileJson(file), signatures: signaturesJson(file.transaction) }
+  report(context, options, json, [
+    `Wrote ${options.output}, not signed yet.`,
+    ...table([...transactionRows(file), ...signatureRows(file.transaction)]),
+    '',
+    `Next: npx didledger wallet sign ${shellWord(options.output)}${sameOptions({ ...options, rest: undefined })}`,
+  ])
+
+  function offlinePayment(): Payment {
+    const terms = chainTerms(loadSpec(options.genesis), options.height)
+    const coins = parseCoins(readJsonFile(options.coins as string, 'coins file'), terms.assetId)
+    return { ...terms, code, coins, fee: options.fee ?? terms.fee, random: context.random }
+  }
+}
+
+function onlinePayment(context: CliContext, code: Uint8Array, options: TransferOptions): Promise<Payment> {
+  return paymentFrom(context, new NodeClient(options), code, options)
+}
+
+function withLockTime(payment: Payment, { lockTime }: TransferOptions): Payment {
+  return lockTime === undefined ? payment : { ...payment, lockTime }
+}
+
+function payingAccount(options: BuildOptions & { from?: { address: string } }): Account {
+  if (options.from === undefined) return publicAccount(options)
+  const { address } = options.from
+  const account = listAccounts(options).find((candidate) => candidate.address === address)
+  if (account === undefined) throw new UserError(`--from ${address} is not an address of this wallet`)
+  return account
+}
+
+function recipientsOf(options: TransferOptions): Recipient[] {
+  const { to = [], amount = [], outputLock } = options
+  if (to.length === 0) throw new UserError('--to ADDRESS and --amount COINS say where how much goes', 2)
+  if (to.length !== amount.length) {
+    throw new UserError(`${to.length} times --to, but ${amount.length} times --amount: each --to needs one`, 2)
+  }
+  const spec = loadSpec(options.genesis)
+  if (options.fee !== undefined) requireWithinSupply('--fee', options.fee, spec)
+  return to.map(({ programHash }, i) => {
+    const value = amount[i] as bigint
+    requireWithinSupply('--amount', value, spec)
+    if (value === 0n) throw new UserError('--amount 0: an amount must be above zero', 2)
+    return { programHash, value, ...(outputLock === undefined ? {} : { outputLock }) }
+  })
+}
+
+async function signFile(
+  context: CliContext,
+  path: string,
+  options: WalletOptions & { output?: string },
+): Promise<void> {
+  const unsigned = readTransactionFile(path)
+  const accounts = (await signingAccounts(context, options)).filter(
+    ({ index }) => options.account === undefined || index === options.account,
+  )
+  const signed = signTransaction(
+    unsigned.transaction,
+    accounts.map(({ privateKey }) => privateKey),
+  )
+  const file = { ...unsigned, transaction: signed.transaction }
+  const output = options.output ?? signedPath(path, signed.transaction)
+  writeTransactionFile(output, file)
+  const json = { ...transactionFileJson(file), missing: signed.missing, signatures: signaturesJson(file.transaction) }
+  report(context, options, { file: output, ...json }, [
+    `Signed for ${signed.signed.join(', ')}; wrote ${output}.`,
+    ...table([...transactionRows(file), ...signatureRows(file.transaction)]),
+    '',
+    nextStep(output, file.transaction),
+  ])
+}
+
+function show(context: CliContext, path: string, options: OutputOptions): void {
+  const file = readTransactionFile(path)
+  const { transaction } = file
+  const missing = unsignedAddresses(transaction)
+  const { hex, ...head } = transactionFileJson(file)
+  const json = { ...head, missing, signatures: signaturesJson(transaction), transaction: transaction.toJSON(), hex }
+  report(context, options, json, [
+    `Transaction ${transaction.txid}`,
+    ...table([...transactionRows(file), ...signatureRows(transaction)]),
+    isSigned(transaction) ? 'Signed.' : `Still to be signed by ${missingText(transaction)}.`,
+  ])
+}
+
+async function send(
+  context: CliContext,
+  path: string | undefined,
+  options: TransferOptions & SendOptions,
+): Promise<void> {
+  if (path !== undefined && options.to !== undefined) {
+    throw new UserError('give a signed file, or --to and --amount, not both', 2)
+  }
+  if (path === undefined && options.to === undefined) {
+    throw new UserError('what shall be sent? Give a signed file, or --to ADDRESS --amount COINS', 2)
+  }
+  const file = path === undefined ? await signedTransfer(context, options) : signedFile(path)
+  const sent = await broadcast(context, new NodeClient(options), file.transaction, options)
+  const fee = feeOf(file)
+  const [, ...rows] = transactionRows(file)
+  // Whoever sends a signed file need not have the wallet that signed it.
+  const whose = path === undefined ? sameOptions(options) : ` ${payerOf(file)}${sameOptions({ rest: options.rest })}`
+  report(context, options, { ...sentJson(sent), ...(fee === undefined ? {} : { fee: formatAmount(fee) }) }, [
+    sent.block === undefined ? 'Sent.' : 'Sent and mined.',
+    ...table([...sentRows(sent), ...rows]),
+    '',
+    sent.block === undefined
+      ? `Next: npx didledger wallet balance${whose}   (once it is mined)`
+      : `Next: npx didledger wallet balance${whose}`,
+  ])
+}
+
+/** An address whose balance a transaction changes: one that pays, or the first that is paid where the file tells no payer. */
+function payerOf({ transaction, spent }: TransactionFile): string {
+  const payers = (spent ?? []).map(({ address }) => address)
+  const recipients = transaction.outputs.map(({ programHash }) => addressOf(programHash))
+  return [...payers, ...recipients][0] as string
+}
+
+async function signedTransfer(context: CliContext, options: TransferOptions & SendOptions): Promise<TransactionFile> {
+  const recipients = recipientsOf(options)
+  const payment = await onlinePayment(context, singleKeyCode(publicAccount(options).publicKey), options)
+  const built = buildTransfer(withLockTime(payment, options), recipients)
+  const { privateKey } = await signingAccount(context, options)
+  return { ...fileOf(built), transaction: signAll(built, privateKey) }
+}
+
+function signedFile(path: string): TransactionFile {
+  const file = readTransactionFile(path)
+  if (!isSigned(file.transaction)) {
+    throw new UserError(
+      `${path} is not signed yet by ${missingText(file.transaction)}; run: npx didledger wallet sign ${shellWord(path)}`,
+    )
+  }
+  return file
+}

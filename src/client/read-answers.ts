@@ -1,0 +1,130 @@
+import type { QueryResult, ResolveResult } from '../did/resolution.js'
+import { UserError } from '../errors/rule-error.js'
+import type { DidOperationJson } from '../primitives/did-operation.js'
+
+/** The parts of a transaction object that the commands read. */
+export interface NodeTransaction {
+  readonly txid: string
+  readonly vin: readonly { readonly txid: string; readonly vout: number }[]
+  readonly vout: readonly {
+    readonly value: string
+    readonly n: number
+    readonly address: string
+    readonly assetid: string
+    readonly outputlock: number
+  }[]
+  readonly blockhash: string
+  readonly confirmations: number
+  readonly type: number
+  readonly payload: unknown
+}
+
+/** The parts of a block that the commands read. */
+export interface NodeBlock {
+  readonly hash: string
+  readonly height: number
+  /** Unix seconds. */
+  readonly time: number
+}
+
+/** A part of an answer has another form than the interface gives it. */
+export function unexpected(where: string): UserError {
+  return new UserError(`the node answered something unexpected: ${where}`)
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function asInteger(value: unknown, where: string): number {
+  if (Number.isSafeInteger(value)) return value as number
+  throw unexpected(`${where} is not an integer`)
+}
+
+export function asText(value: unknown, where: string): string {
+  if (typeof value === 'string') return value
+  throw unexpected(`${where} is not a string`)
+}
+
+export function asList(value: unknown, where: string): unknown[] {
+  if (Array.isArray(value)) return value
+  throw unexpected(`${where} is not an array`)
+}
+
+export function asTransaction(value: unknown, where: string): NodeTransaction {
+  if (!isObject(value)) throw unexpected(`${where} is not an object`)
+  const { vin, vout } = value
+  return {
+    txid: asText(value['txid'], `${where}.txid`),
+    vin: asList(vin, `${where}.vin`).map((input, i) => {
+      const at = `${where}.vin[${i}]`
+      if (!isObject(input)) throw unexpected(at)
+      return { txid: asText(input['txid'], at), vout: asInteger(input['vout'], at) }
+    }),
+    vout: asList(vout, `${where}.vout`).map((output, i) => {
+      const at = `${where}.vout[${i}]`
+      if (!isObject(output)) throw unexpected(at)
+      return {
+        value: asText(output['value'], at),
+        n: asInteger(output['n'], at),
+        address: asText(output['address'], at),
+        assetid: asText(output['assetid'], at),
+        outputlock: asInteger(output['outputlock'], at),
+      }
+    }),
+    blockhash: asText(value['blockhash'], `${where}.blockhash`),
+    confirmations: asInteger(value['confirmations'], `${where}.confirmations`),
+    type: asInteger(value['type'], `${where}.type`),
+    payload: value['payload'],
+  }
+}
+
+export function asBlock(value: unknown, where: string): NodeBlock {
+  if (!isObject(value)) throw unexpected(`${where} is not an object`)
+  return {
+    hash: asText(value['hash'], `${where}.hash`),
+    height: asInteger(value['height'], `${where}.height`),
+    time: asInteger(value['time'], `${where}.time`),
+  }
+}
+
+export function asResolveResult(value: unknown): ResolveResult {
+  if (!isObject(value)) throw unexpected('the resolve result is not an object')
+  const did = asText(value['did'], 'did')
+  const status = value['status']
+  if (status !== 0 && status !== 1 && status !== 2 && status !== 3) throw unexpected('status is not 0, 1, 2 or 3')
+  if (status === 3) return { did, status }
+  const transaction = asList(value['transaction'], 'transaction').map((entry, i) => {
+    const at = `transaction[${i}]`
+    if (!isObject(entry)) throw unexpected(at)
+    const timestamp = asText(entry['timestamp'], `${at}.timestamp`)
+    if (Number.isNaN(Date.parse(timestamp))) throw unexpected(`${at}.timestamp is no date`)
+    return {
+      txid: asText(entry['txid'], `${at}.txid`),
+      timestamp,
+      operation: asOperation(entry['operation'], `${at}.operation`),
+    }
+  })
+  if (transaction.length === 0) throw unexpected('transaction is empty')
+  return { did, status, transaction }
+}
+
+export function asQueryResult(value: unknown): QueryResult {
+  if (!isObject(value)) throw unexpected('the search result is not an object')
+  return {
+    total: asInteger(value['total'], 'total'),
+    start: asInteger(value['start'], 'start'),
+    count: asInteger(value['count'], 'count'),
+    document: asList(value['document'], 'document').map((entry, i) => {
+      if (isObject(entry)) return entry
+      throw unexpected(`document[${i}] is not an object`)
+    }),
+  }
+}
+
+function asOperation(value: unknown, where: string): DidOperationJson {
+  if (!isObject(value) || !isObject(value['header']) || !isObject(value['proof'])) throw unexpected(where)
+  asText(value['payload'], `${where}.payload`)
+  asText(value['header']['operation'], `${where}.header.operation`)
+  return value as unknown as DidOperationJson
+}

@@ -1,0 +1,64 @@
+import { RuleError } from '../errors/rule-error.js'
+import { type AuxPow, auxPowBytes, mergedMiningMagic, parentHash } from '../primitives/auxpow.js'
+import { asBuffer, equalBytes, littleEndianInteger, reversed, toHex } from '../primitives/bytes.js'
+import { targetOf } from '../primitives/compact.js'
+import { type Hash, sha256d, zeroHash } from '../primitives/hash.js'
+import type { Header } from '../primitives/header.js'
+import { foldBranch } from '../primitives/merkle.js'
+import { fixedLimits, type Spec } from '../primitives/spec.js'
+
+const maxCoinbaseBranch = 32
+const maxAuxBranch = 16
+
+/**
+ * The family's check that a parent block was mined for `blockHash` on the chain with this id (format 5.6). Throws
+ * `auxpow-parent`, `auxpow-commitment` or `auxpow-index`.
+ */
+export function checkAuxPow(auxPow: AuxPow, blockHash: Hash, chainId: number): void {
+  if (auxPow.coinbaseBranch.length > maxCoinbaseBranch || auxPow.auxBranch.length > maxAuxBranch) {
+    throw new RuleError('auxpow-index', `branches are at most ${maxCoinbaseBranch} and ${maxAuxBranch} nodes long`)
+  }
+  const parentRoot = foldBranch(sha256d(auxPow.coinbase.bytes), auxPow.coinbaseBranch, auxPow.coinbaseIndex)
+  if (!equalBytes(parentRoot, auxPow.parent.merkleRoot)) {
+    throw new RuleError('auxpow-parent', 'the parent coinbase does not lead to the merkle root of the parent header')
+  }
+  const auxRoot = reversed(foldBranch(reversed(blockHash), auxPow.auxBranch, auxPow.auxIndex))
+  const script = asBuffer(auxPow.coinbase.scripts[0] ?? new Uint8Array(0))
+  const at = script.indexOf(mergedMiningMagic)
+  if (at < 0 || script.indexOf(mergedMiningMagic, at + 1) >= 0) {
+    throw new RuleError('auxpow-commitment', 'the parent coinbase script does not hold the magic exactly once')
+  }
+  const commitment = script.subarray(at + 4)
+  if (commitment.length < 40 || !equalBytes(commitment.subarray(0, 32), auxRoot)) {
+    throw new RuleError('auxpow-commitment', `the parent coinbase does not commit to ${toHex(auxRoot)}`)
+  }
+  const size = 2 ** auxPow.auxBranch.length
+  const nonce = commitment.readUInt32LE(36)
+  if (commitment.readUInt32LE(32) !== size || auxPow.auxIndex !== expectedIndex(nonce, chainId, size)) {
+    throw new RuleError('auxpow-index', 'the aux branch is not at the place its nonce and chain id ask for')
+  }
+}
+
+/** Where a chain with this id belongs in an aux tree of `size` leaves. */
+function expectedIndex(nonce: number, chainId: number, size: number): number {
+  const scramble = (value: number) => (Math.imul(value, 1103515245) + 12345) >>> 0
+  return scramble((scramble(nonce) + chainId) >>> 0) % size
+}
+
+/**
+ * Everything a header's AuxPow must satisfy here: the family's check, our bounds on what it would leave free, and the
+ * work. A failure never says anything about the block itself: its hash does not cover the AuxPow.
+ */
+export function checkProofOfWork(spec: Spec, header: Header, auxPow: AuxPow): void {
+  const size = auxPowBytes(auxPow).length
+  if (size > fixedLimits.auxPowSize)
+    throw new RuleError('auxpow-size', `${size} bytes, at most ${fixedLimits.auxPowSize}`)
+  // Any other index would let one parent block prove several of ours.
+  if (auxPow.coinbaseIndex !== 0) throw new RuleError('auxpow-index', 'the parent coinbase index is not 0')
+  if (!equalBytes(auxPow.parentHash, zeroHash))
+    throw new RuleError('auxpow-index', 'the unused parent hash is not zero')
+  checkAuxPow(auxPow, header.hash, spec.auxpowChainId)
+  if (littleEndianInteger(parentHash(auxPow)) > targetOf(header.bits)) {
+    throw new RuleError('auxpow-work', 'the parent block hash is above the target of the header')
+  }
+}

@@ -1,0 +1,43 @@
+import { RuleError } from '../errors/rule-error.js'
+import { equalBytes, mapKey, toHex } from '../primitives/bytes.js'
+import { type Confirm, proposalHash, proposalUnsigned, voteUnsigned } from '../primitives/confirm.js'
+import type { Header } from '../primitives/header.js'
+import type { SignatureCheck } from '../primitives/signature.js'
+import { paramsAt, quorum, type Spec } from '../primitives/spec.js'
+
+/** The validator whose turn it is at a height and view. */
+export function sponsorAt(spec: Spec, height: number, view: number): Uint8Array {
+  const { validators } = paramsAt(spec, height)
+  return validators[(height + view) % validators.length] as Uint8Array
+}
+
+/**
+ * Whether a confirm is one for this header: the sponsor of its height and view, q to N votes for that proposal, each by
+ * another validator in force. Throws `confirm-*`; the signatures that must verify are returned.
+ */
+export function checkConfirm(spec: Spec, header: Header, confirm: Confirm): SignatureCheck[] {
+  const { proposal, votes } = confirm
+  if (!equalBytes(proposal.blockHash, header.hash)) throw new RuleError('confirm-block')
+  if (!equalBytes(proposal.sponsor, sponsorAt(spec, header.height, proposal.viewOffset))) {
+    throw new RuleError('confirm-sponsor', `${toHex(proposal.sponsor)} is not on duty in view ${proposal.viewOffset}`)
+  }
+  const { validators } = paramsAt(spec, header.height)
+  const needed = quorum(validators.length)
+  if (votes.length < needed) throw new RuleError('confirm-quorum', `${votes.length} votes, ${needed} needed`)
+  const allowed = new Set(validators.map(mapKey))
+  const hash = proposalHash(proposal)
+  for (const vote of votes) {
+    if (!allowed.delete(mapKey(vote.signer))) throw new RuleError('confirm-signer', `vote of ${toHex(vote.signer)}`)
+    if (!vote.accept || !equalBytes(vote.proposalHash, hash)) {
+      throw new RuleError('confirm-vote', `the vote of ${toHex(vote.signer)} is not for this proposal`)
+    }
+  }
+  return [
+    check(proposalUnsigned(proposal), proposal.sponsor, proposal.signature, 'proposal'),
+    ...votes.map((vote) => check(voteUnsigned(vote), vote.signer, vote.signature, `vote of ${toHex(vote.signer)}`)),
+  ]
+}
+
+function check(message: Uint8Array, key: Uint8Array, signature: Uint8Array, subject: string): SignatureCheck {
+  return { message, keys: [key], signatures: [signature], code: 'confirm-signature', subject }
+}

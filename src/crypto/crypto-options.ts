@@ -1,0 +1,13 @@
+import { option, wholeNumber } from '../runtime/option.js'
+import { maxWorkers } from './verifier-pool.js'
+
+export const cryptoOptions = {
+  threads: option({
+    key: 'crypto.threads',
+    flag: '--verifier-threads <n>',
+    ...wholeNumber(1, maxWorkers, 'a number of threads'),
+    description: 'threads that verify signatures of blocks; as many as the machine has processors when absent',
+    unit: 'threads',
+    tuning: true,
+  }),
+}

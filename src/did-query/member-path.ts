@@ -1,0 +1,101 @@
+import { quoted, refusal } from './query-error.js'
+import { spend } from './work-budget.js'
+
+/** An object of a parsed document. */
+export type Members = Readonly<Record<string, unknown>>
+
+/** Whether a value of parsed JSON fits; undefined stands for one that is not there. */
+export type Test = (value: unknown) => boolean
+
+/** What a path starts from, which decides the other names that members go by there. */
+export type Scope = 'document' | 'credential' | 'other'
+
+/** Names of one path. A document has 16 levels, and between two of them may stand an index. */
+const pathSegments = 32
+
+const refusedNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
+const indexForm = /^(?:0|[1-9][0-9]{0,8})$/
+
+/** The names that the interface uses for members of a document. */
+const aliases: Readonly<Record<Scope, readonly [name: string, member: string] | undefined>> = {
+  document: ['credential', 'verifiableCredential'],
+  credential: ['subject', 'credentialSubject'],
+  other: undefined,
+}
+
+interface Segment {
+  readonly name: string
+  /** The member that is meant when there is none of that name. */
+  readonly otherwise: string | undefined
+  /** The name as the index of an array. */
+  readonly index: number | undefined
+}
+
+/** A dotted key: the way from an object to the values that a condition is about. */
+export class Path {
+  readonly #segments: readonly Segment[]
+  /** Of the values at the end. */
+  readonly scope: Scope
+
+  private constructor(segments: readonly Segment[], scope: Scope) {
+    this.#segments = segments
+    this.scope = scope
+  }
+
+  /** The way from a value to itself. */
+  static readonly here = new Path([], 'other')
+
+  /** Reads a key; `where` is its place in the condition. Throws `query-invalid` for names that no document can have. */
+  static of(key: string, from: Scope, where: string): Path {
+    const names = key.split('.')
+    if (names.length > pathSegments) throw refusal(where, `a path has at most ${pathSegments} names`)
+    let scope = from
+    const segments = names.map((name): Segment => {
+      if (name === '') throw refusal(where, `the path ${quoted(key)} has an empty name`)
+      if (refusedNames.has(name)) throw refusal(where, `${name} cannot stand in a path`)
+      const alias = aliases[scope]
+      const otherwise = alias?.[0] === name ? alias[1] : undefined
+      const index = indexForm.test(name) ? Number(name) : undefined
+      scope = after(scope, otherwise ?? name, index)
+      return { name, otherwise, index }
+    })
+    return new Path(segments, scope)
+  }
+
+  /**
+   * Whether any value at the end of the path fits, as MongoDB walks it: an array on the way is entered by index and,
+   * one level deep, by the objects in it. Where there is no such member or index, undefined is tested.
+   */
+  some(from: unknown, test: Test): boolean {
+    return walk(from, this.#segments, 0, test)
+  }
+}
+
+function after(scope: Scope, name: string, index: number | undefined): Scope {
+  if (scope === 'document') return name === 'verifiableCredential' ? 'credential' : 'other'
+  return scope === 'credential' && index !== undefined ? 'credential' : 'other'
+}
+
+function walk(value: unknown, segments: readonly Segment[], at: number, test: Test): boolean {
+  const segment = segments[at]
+  if (segment === undefined) return test(value)
+  if (!Array.isArray(value)) return walk(memberOf(value, segment), segments, at + 1, test)
+  spend(value.length)
+  const { index, name } = segment
+  if (index === undefined) return value.some((element) => isObject(element) && walk(element, segments, at, test))
+  const named = value.filter((element) => isObject(element) && Object.hasOwn(element, name))
+  if (index >= value.length && named.length === 0) return walk(undefined, segments, at + 1, test)
+  if (index < value.length && walk(value[index], segments, at + 1, test)) return true
+  return named.some((element) => walk(element, segments, at, test))
+}
+
+function memberOf(value: unknown, { name, otherwise }: Segment): unknown {
+  if (!isObject(value)) return undefined
+  if (Object.hasOwn(value, name)) return value[name]
+  return otherwise !== undefined && Object.hasOwn(value, otherwise) ? value[otherwise] : undefined
+}
+
+/** Whether a value of parsed JSON is an object, not an array. */
+export function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

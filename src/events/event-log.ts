@@ -1,0 +1,140 @@
+import { EventEmitter } from 'node:events'
+import type { Chain, ChainChange, ChainFollower } from '../chain/chain.js'
+import type { Mempool } from '../mempool/mempool.js'
+import type { Block } from '../primitives/block.js'
+import { Reader, Writer } from '../primitives/codec.js'
+import type { Hash } from '../primitives/hash.js'
+import type { Clock } from '../runtime/env.js'
+import { type Database, Overlay } from '../storage/database.js'
+import { keys } from '../storage/schema.js'
+import { acceptedEvent, type Action, type EventData, eventsOf, LedgerEvent } from './ledger-event.js'
+
+/** Events that are kept for those who come back, about 400 bytes each. */
+export const keptEvents = 32_768
+
+/** A run begins with this number for each second since 1970, so that the numbers of another database are others. */
+const numbersPerSecond = 2 ** 20
+/** And at least so far beyond the run before, so that no clock that was set back repeats one. */
+const numbersPerRun = 2 ** 32
+/** Beyond it a clock is not believed: numbers stay below 2^53. */
+const latestSecond = 2 ** 32
+
+/** A block by which something stands. */
+export interface Place {
+  /** -1 below genesis. */
+  readonly height: number
+  readonly hash: Hash
+}
+
+export interface EventLogOptions {
+  readonly chain: Chain
+  readonly mempool: Pick<Mempool, 'events'>
+  readonly clock: Clock
+  /** What differs from {@link keptEvents}. */
+  readonly kept?: number
+}
+
+interface LogEvents {
+  /** There are new events. */
+  appended: []
+}
+
+/** Numbers what happens to chain and pool, and keeps the last of it. */
+export class EventLog implements ChainFollower {
+  readonly events = new EventEmitter<LogEvents>()
+  readonly chain: Chain
+  /** The number before the first event of this run. */
+  readonly start: number
+  readonly #kept: number
+  readonly #ring: LedgerEvent[] = []
+  #last: number
+  #tip: Place
+  #reorganisations = 0
+
+  private constructor({ chain, kept = keptEvents }: EventLogOptions, start: number) {
+    this.chain = chain
+    this.start = start
+    this.#kept = kept
+    this.#last = start
+    this.#tip = chain.tip.header
+    // Many may wait for the next event.
+    this.events.setMaxListeners(0)
+  }
+
+  /** Begins to follow chain and pool, with numbers that no run on this database had. */
+  static async open(options: EventLogOptions): Promise<EventLog> {
+    const { chain, mempool, clock } = options
+    return chain.exclusive(async () => {
+      const log = new EventLog(options, await takeNumbers(chain, clock))
+      chain.addFollower(log)
+      mempool.events.on('accepted', (entry) => log.#append([acceptedEvent(entry)]))
+      return log
+    })
+  }
+
+  get database(): Database {
+    return this.chain.database
+  }
+
+  /** The number of the newest event. */
+  get last(): number {
+    return this.#last
+  }
+
+  /** The number of the oldest event that is kept; above {@link last} when there is none. */
+  get oldest(): number {
+    return Math.max(this.start, this.#last - this.#kept) + 1
+  }
+
+  /** The block to which the events told so far lead; a moment behind the chain's. */
+  get tip(): Place {
+    return this.#tip
+  }
+
+  /** How often blocks were taken back in this run: equal twice, no block left the chain and came back in between. */
+  get reorganisations(): number {
+    return this.#reorganisations
+  }
+
+  /** A kept event by its number. */
+  at(number: number): LedgerEvent {
+    return this.#ring[(number - this.start) % this.#kept] as LedgerEvent
+  }
+
+  stage(): void {}
+
+  async follow({ disconnected, connected }: ChainChange): Promise<void> {
+    if (disconnected.length > 0) this.#reorganisations++
+    for (const event of disconnected) {
+      const { height, previous } = event.header
+      await this.#tell(await event.read(), 'revert', { height: height - 1, hash: previous })
+    }
+    for (const event of connected) await this.#tell(await event.read(), 'apply', event.header)
+  }
+
+  async #tell(block: Block, action: Action, { height, hash }: Place): Promise<void> {
+    const events = await eventsOf(block, action)
+    this.#tip = { height, hash }
+    this.#append(events)
+  }
+
+  #append(events: readonly EventData[]): void {
+    for (const data of events) {
+      this.#last++
+      this.#ring[(this.#last - this.start) % this.#kept] = new LedgerEvent(this.#last, data)
+    }
+    this.events.emit('appended')
+  }
+}
+
+/** The number before those of a run, which is written down first. */
+async function takeNumbers(chain: Chain, clock: Clock): Promise<number> {
+  const row = chain.database.get(keys.meta('events'))
+  const before = row === undefined ? 0 : Number(new Reader(row).u64()) + numbersPerRun
+  const start = Math.max(before, Math.min(Math.floor(clock.now() / 1000), latestSecond) * numbersPerSecond)
+  const overlay = new Overlay(chain.database)
+  overlay.put(keys.meta('events'), new Writer(8).u64(BigInt(start)).finish())
+  const { height, hash } = chain.tip.header
+  await overlay.commit({ kind: 'header', height, hash }, { sync: true })
+  return start
+}

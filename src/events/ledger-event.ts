@@ -1,0 +1,114 @@
+import { decodeBase64url } from '../did/base64url.js'
+import { InvariantError } from '../errors/rule-error.js'
+import type { PoolEntry } from '../mempool/graph.js'
+import { formatAmount } from '../primitives/amount.js'
+import type { Block } from '../primitives/block.js'
+import { displayHash, utf8 } from '../primitives/bytes.js'
+import type { DidOperation } from '../primitives/did-operation.js'
+import { txType } from '../primitives/payload.js'
+import { eachInSlices } from '../runtime/cooperative.js'
+
+/** What can be told: blocks of the active chain, transactions taken into the pool, operations of DIDs on the chain. */
+export const topics = ['block', 'transaction', 'did'] as const
+export type Topic = (typeof topics)[number]
+
+/** `apply`: it is so from now on; `revert`: it was told before and is so no longer. */
+export type Action = 'apply' | 'revert'
+
+/** A block became the tip, or ceased to be it. Hashes in display hex. */
+export interface BlockChanged {
+  readonly topic: 'block'
+  readonly action: Action
+  readonly height: number
+  readonly hash: string
+  readonly previousblockhash: string
+  /** Unix seconds. */
+  readonly time: number
+  /** How many, the coinbase included. */
+  readonly transactions: number
+}
+
+/** An operation of a DID came onto the chain, or left it. */
+export interface DidChanged {
+  readonly topic: 'did'
+  readonly action: Action
+  readonly did: string
+  readonly operation: string
+  readonly txid: string
+  readonly height: number
+  readonly blockhash: string
+}
+
+/** The pool took a transaction. */
+export interface TransactionAccepted {
+  readonly topic: 'transaction'
+  readonly action: 'apply'
+  readonly txid: string
+  readonly type: number
+  /** Bytes. */
+  readonly size: number
+  /** Coins with eight decimals. */
+  readonly fee: string
+}
+
+export type EventData = BlockChanged | DidChanged | TransactionAccepted
+
+/** An event as it is told. */
+export class LedgerEvent {
+  /** Rises by one from event to event; null for one that is told again from the blocks. */
+  readonly number: number | null
+  readonly data: EventData
+  #text: string | undefined
+
+  constructor(number: number | null, data: EventData) {
+    this.number = number
+    this.data = data
+  }
+
+  /** Its JSON object, made once however many are told. */
+  get text(): string {
+    this.#text ??= JSON.stringify({ number: this.number, ...this.data })
+    return this.#text
+  }
+}
+
+/**
+ * What a block changes, in the order in which it is told: its DID operations in block order, or backwards when it is
+ * taken back, then the block itself. So whoever has the event of a block has everything that belongs to it.
+ */
+export async function eventsOf(block: Block, action: Action): Promise<EventData[]> {
+  const { header, hash: blockhash, transactions } = block
+  const { height, time } = header
+  const events: EventData[] = []
+  await eachInSlices(transactions, ({ payload, txid }) => {
+    if (payload.type !== txType.did) return
+    const { operation } = payload
+    const did = didOf(operation)
+    events.push({ topic: 'did', action, did, operation: operation.operation, txid, height, blockhash })
+  })
+  if (action === 'revert') events.reverse()
+  const previousblockhash = displayHash(header.previous)
+  events.push({
+    topic: 'block',
+    action,
+    height,
+    hash: blockhash,
+    previousblockhash,
+    time,
+    transactions: transactions.length,
+  })
+  return events
+}
+
+export function acceptedEvent({ transaction, fee }: PoolEntry): TransactionAccepted {
+  const { txid, bytes, payload } = transaction
+  return { topic: 'transaction', action: 'apply', txid, type: payload.type, size: bytes.length, fee: formatAmount(fee) }
+}
+
+/** The DID of an operation that the chain accepted: every JSON parser reads its document the same way. */
+function didOf({ operation, payload }: DidOperation): string {
+  if (operation === 'deactivate') return payload
+  const { id } = JSON.parse(utf8(decodeBase64url(payload) ?? new Uint8Array(0)) ?? '{}') as { id?: unknown }
+  if (typeof id !== 'string') throw new InvariantError('a document on the chain has no id')
+  return id
+}

@@ -1,0 +1,59 @@
+import { UserError } from '../errors/rule-error.js'
+import type { LedgerEvent } from '../events/ledger-event.js'
+import { neighborOf } from '../network/peers/neighbor.js'
+import type { Node } from '../node/start-node.js'
+import type { Log } from '../runtime/env.js'
+import type { NodeEventMap, NodeEvents } from './node-types.js'
+
+type Listeners = { readonly [Name in keyof NodeEventMap]: Set<(event: NodeEventMap[Name]) => void> }
+
+/** The events of a node for the program around it. A listener that throws disturbs neither the node nor other listeners. */
+export function nodeEvents(
+  { events: log, failure, network }: Pick<Node, 'events' | 'failure' | 'network'>,
+  logger: Log,
+): NodeEvents {
+  const listeners: Listeners = {
+    block: new Set(),
+    transaction: new Set(),
+    did: new Set(),
+    peer: new Set(),
+    sync: new Set(),
+    error: new Set(),
+  }
+  const call = <Name extends keyof NodeEventMap>(name: Name, event: NodeEventMap[Name]) => {
+    const failed = (error: unknown) =>
+      logger.error({ event: name, error: String(error) }, 'a listener of the node failed')
+    for (const listener of [...listeners[name]]) {
+      try {
+        const returned: unknown = listener(event)
+        // A rejection that nobody handles would end the process.
+        if (returned instanceof Promise) returned.catch(failed)
+      } catch (error) {
+        failed(error)
+      }
+    }
+  }
+  const tell = ({ number, data }: LedgerEvent) => {
+    if (data.topic === 'block') call('block', { number, ...data })
+    else if (data.topic === 'did') call('did', { number, ...data })
+    else call('transaction', { number, ...data })
+  }
+  let told = log.last
+  log.events.on('appended', () => {
+    while (told < log.last) tell(log.at(++told))
+  })
+  const { peers, sync } = network?.network ?? {}
+  for (const action of ['joined', 'left'] as const) {
+    peers?.events.on(action, (peer) => call('peer', { action, ...neighborOf(peer) }))
+  }
+  sync?.events.on('progress', (progress) => call('sync', progress))
+  failure.catch((error: unknown) => call('error', error instanceof Error ? error : new Error(String(error))))
+  return {
+    on: (name, listener) => {
+      if (!Object.hasOwn(listeners, name)) throw new UserError(`events: there is no event ${String(name)}`)
+      if (typeof listener !== 'function') throw new UserError(`events: the listener of ${name} is no function`)
+      listeners[name].add(listener)
+      return () => void listeners[name].delete(listener)
+    },
+  }
+}

@@ -1,0 +1,15 @@
+/**
+ * The entry `didledger/resolver`: DIDs of a node elsewhere, for programs and web pages that run none. Nothing here needs
+ * more than `fetch`.
+ */
+export { type Code, codes, RuleError, UserError } from '../errors/rule-error.js'
+export type { DocumentQuery, QueryResult, ResolvedTransaction, ResolveResult } from '../did/resolution.js'
+export {
+  isKeyIdentifier,
+  type W3cDocument,
+  w3cDocument,
+  type W3cService,
+  type W3cVerificationMethod,
+} from '../did/w3c.js'
+export { HttpResolver, type HttpResolverOptions } from '../client/http-resolver.js'
+export { type DidSource, getResolver } from './get-resolver.js'

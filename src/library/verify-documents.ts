@@ -1,0 +1,196 @@
+import { verify } from '../crypto/verify.js'
+import { decodeBase64url, decodeSignature } from '../did/base64url.js'
+import { documentText } from '../did/canonical.js'
+import { parseCredential } from '../did/credential.js'
+import { documentJsonLimits, type DocumentRules, parseDocument } from '../did/document.js'
+import { absoluteId, didPart } from '../did/identifier.js'
+import { type DidDocument, type DidKey, signatureType } from '../did/model.js'
+import { previousTxidOf, readOperationJson, signedText } from '../did/operation.js'
+import { fromPlain } from '../did/plain.js'
+import { RuleError } from '../errors/rule-error.js'
+import { fromUtf8, utf8 } from '../primitives/bytes.js'
+import type { DidOperation } from '../primitives/did-operation.js'
+import { type JsonValue, parseStrictJson } from '../primitives/strict-json.js'
+
+/** JSON text, or the plain object that JSON.parse makes of it. */
+export type JsonInput = string | object
+
+/** Whether something verifies; if not, why. */
+export interface Verdict {
+  readonly valid: boolean
+  readonly reason?: string
+}
+
+export interface MethodOptions {
+  /** The DID method name, for example `ledger`. */
+  readonly method: string
+}
+
+export interface ControlledOptions extends MethodOptions {
+  /** Documents of the controllers that the document or the issuer's document names. They are taken as true. */
+  readonly controllers?: readonly JsonInput[]
+}
+
+/**
+ * The text that the proof of a document signs: the document in normalised form and Unicode NFC, without its proof.
+ * Throws a {@link RuleError} that says what is wrong with anything that is no DID document.
+ */
+export function canonicalDocument(document: JsonInput, options: MethodOptions): string {
+  return readDocument(document, options).signingText
+}
+
+/**
+ * Verifies the proof of a document: one by its default key, or, for a chosen name, as many distinct ones as `multisig`
+ * asks by default keys of its controllers. The proofs of the credentials inside are for {@link verifyCredential}.
+ * Expiry is not looked at. Never throws.
+ */
+export function verifyDocument(document: JsonInput, options: ControlledOptions): Verdict {
+  return verdict(() => {
+    const read = readDocument(document, options)
+    const controllers = readAll(options)
+    const [first, ...others] = read.proofs
+    if (first === undefined) throw new Failure('the document carries no proof')
+    if (read.defaultKey !== undefined && others.length > 0) throw new Failure('the document carries several proofs')
+    for (const proof of read.proofs) {
+      const key = read.defaultKey ?? controllerKey(read, proof.creator, controllers)
+      if (key.id !== proof.creator)
+        throw new Failure(`the proof is by ${proof.creator}, not by the default key ${key.id}`)
+      requireSignature(key, read.signingText, proof.signature, `the proof by ${proof.creator}`)
+    }
+    const signers = new Set(read.proofs.map((proof) => proof.creator)).size
+    const needed = Number(read.multisig?.split(':')[0] ?? 1)
+    if (signers < needed) throw new Failure(`proofs by ${signers} controllers, but ${needed} are needed`)
+  })
+}
+
+/** The default key of the controller that made a proof. */
+function controllerKey(document: DidDocument, creator: string, controllers: readonly DidDocument[]): DidKey {
+  const controller = controllerOf(document, didPart(creator), controllers)
+  if (controller.defaultKey === undefined) throw new Failure(`${controller.id} has no default key`)
+  return controller.defaultKey
+}
+
+function controllerOf(document: DidDocument, did: string, controllers: readonly DidDocument[]): DidDocument {
+  if (!document.controllers.includes(did)) throw new Failure(`${did} is not a controller of ${document.id}`)
+  const controller = controllers.find((candidate) => candidate.id === did)
+  if (controller === undefined) throw new Failure(`the document of the controller ${did} was not given`)
+  return controller
+}
+
+/**
+ * Verifies the proof of a credential under an authentication key of its issuer, or of a controller of the issuer. The
+ * issuer's document is taken as true; dates are not looked at. Never throws.
+ */
+export function verifyCredential(
+  credential: JsonInput,
+  issuerDocument: JsonInput,
+  options: ControlledOptions,
+): Verdict {
+  return verdict(() => {
+    const read = parseCredential(fromPlain(credential), '', { method: options.method, chain: false }, undefined)
+    const issuer = readDocument(issuerDocument, options)
+    if (read.issuer !== issuer.id) throw new Failure(`the issuer is ${read.issuer}, but the document is ${issuer.id}`)
+    const { verificationMethod, signature } = read.proof
+    const did = didPart(verificationMethod)
+    const holder = did === issuer.id ? issuer : controllerOf(issuer, did, readAll(options))
+    const key = holder.authentication.get(verificationMethod)
+    if (key === undefined) throw new Failure(`${verificationMethod} is no authentication key of ${holder.id}`)
+    requireSignature(key, read.signingText, signature, 'the proof of the credential')
+  })
+}
+
+/**
+ * Verifies the proof of an operation `{header, payload, proof}` and the right of its key to sign: for a create by the
+ * document in the payload, for update and deactivate by `document`, the one before. A create's `document` may be left
+ * out. Not looked at: the document's own proof, the state of the DID, specification strings. `legacy` reads samples of
+ * 2019: previousTxid unsigned, identifiers with trailer 0xAC, signatures in padded base64. Never throws.
+ */
+export function verifyOperation(
+  operation: JsonInput,
+  document: JsonInput | undefined,
+  options: MethodOptions & { readonly legacy?: boolean },
+): Verdict {
+  return verdict(() => {
+    const rules = documentRules(options)
+    const read = readOperationJson(typeof operation === 'string' ? operation : (JSON.stringify(operation) ?? ''))
+    previousTxidOf(read)
+    const by = entitlingDocument(read, document, rules)
+    const id = absoluteId(read.verificationMethod, by.id, rules)
+    const key =
+      by.authentication.get(id ?? '') ?? (read.operation === 'deactivate' ? by.authorization.get(id ?? '') : undefined)
+    if (key === undefined) throw new Failure(`${read.verificationMethod} may not sign this operation for ${by.id}`)
+    if (read.proofType !== '' && read.proofType !== signatureType) throw new RuleError('did-proof-type')
+    const signature = decodeSignature(options.legacy ? withoutPadding(read.signature) : read.signature)
+    if (signature === undefined) throw new RuleError('did-signature-form')
+    requireSignature(key, signedText(read, options), signature, 'the proof of the operation')
+  })
+}
+
+/** The document whose keys may sign the operation, after the payload was found to be about the same DID. */
+function entitlingDocument(
+  operation: DidOperation,
+  document: JsonInput | undefined,
+  rules: DocumentRules,
+): DidDocument {
+  const given = document === undefined ? undefined : parseDocument(fromPlain(document), rules)
+  if (operation.operation === 'create') {
+    const created = parseDocument(fromPlain(payloadJson(operation)), rules)
+    if (given !== undefined && documentText(given) !== documentText(created)) {
+      throw new Failure('the document given is not the one in the payload')
+    }
+    return created
+  }
+  if (operation.operation !== 'update' && operation.operation !== 'deactivate') {
+    throw new Failure(`${operation.operation} is not an operation on a DID document`)
+  }
+  if (given === undefined) throw new Failure('the document before the operation is needed')
+  const did = operation.operation === 'update' ? payloadDid(operation) : operation.payload
+  if (did !== given.id) throw new Failure(`the operation is not about ${given.id}`)
+  return given
+}
+
+function payloadJson({ payload }: DidOperation): string {
+  const bytes = decodeBase64url(payload)
+  if (bytes === undefined) throw new RuleError('did-payload-encoding')
+  const text = utf8(bytes)
+  if (text === undefined) throw new RuleError('json-utf8')
+  return text
+}
+
+/** The id inside an update's payload; whether the rest is a document is not asked here. */
+function payloadDid(operation: DidOperation): JsonValue | undefined {
+  const value = parseStrictJson(payloadJson(operation), documentJsonLimits)
+  return value instanceof Map ? value.get('id') : undefined
+}
+
+function withoutPadding(base64: string): string {
+  return base64.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
+}
+
+function documentRules({ method, legacy }: MethodOptions & { readonly legacy?: boolean }): DocumentRules {
+  return { method, chain: false, ...(legacy ? { legacy } : {}) }
+}
+
+function readDocument(document: JsonInput, options: MethodOptions): DidDocument {
+  return parseDocument(fromPlain(document), documentRules({ method: options.method }))
+}
+
+function readAll(options: ControlledOptions): DidDocument[] {
+  return (options.controllers ?? []).map((controller) => readDocument(controller, options))
+}
+
+function requireSignature(key: DidKey, text: string, signature: Uint8Array, what: string): void {
+  if (!verify(key.publicKey, fromUtf8(text), signature)) throw new Failure(`${what} does not verify under ${key.id}`)
+}
+
+/** Something does not verify, though all of it could be read. */
+class Failure extends Error {}
+
+function verdict(check: () => void): Verdict {
+  try {
+    check()
+    return { valid: true }
+  } catch (error) {
+    return { valid: false, reason: error instanceof Error ? error.message : String(error) }
+  }
+}

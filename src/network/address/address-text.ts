@@ -1,0 +1,32 @@
+import { isIP } from 'node:net'
+import { parseEndpoint } from './ip-address.js'
+import { keyOfPeerName } from './peer-identity.js'
+
+/** Addresses of nodes as people write them. */
+
+const hostName =
+  /^(?=.{1,253}$)(?![0-9.]+$)[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/
+
+/** Whether a text names a place to connect to: `host:port`, an IPv6 host in brackets, or a multiaddr over TCP. */
+export function isPeerAddress(text: string): boolean {
+  if (text.startsWith('/')) return isMultiaddr(text)
+  const host = parseEndpoint(text)?.host
+  return host !== undefined && (isIP(host) !== 0 || hostName.test(host))
+}
+
+/** `/ip4/192.0.2.7/tcp/20338`, with or without `/p2p/` and an id; `ip6`, `dns`, `dns4` and `dns6` likewise. */
+function isMultiaddr(text: string): boolean {
+  const [, kind = '', host = '', tcp, port = '', p2p, name = '', ...more] = text.split('/')
+  const isHost =
+    kind === 'ip4' ? isIP(host) === 4 : kind === 'ip6' ? isIP(host) === 6 : isDns(kind) && hostName.test(host)
+  const isNamed = p2p === undefined || (p2p === 'p2p' && keyOfPeerName(name) !== undefined)
+  return isHost && tcp === 'tcp' && isPort(port) && isNamed && more.length === 0
+}
+
+function isDns(kind: string): boolean {
+  return kind === 'dns' || kind === 'dns4' || kind === 'dns6'
+}
+
+function isPort(text: string): boolean {
+  return /^[1-9][0-9]{0,4}$/.test(text) && Number(text) <= 0xffff
+}

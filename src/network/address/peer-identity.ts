@@ -1,0 +1,46 @@
+import { ed25519 } from '@noble/curves/ed25519.js'
+import type { Random } from '../../runtime/env.js'
+import bs58 from 'bs58'
+import { concat, equalBytes, hex, toHex } from '../../primitives/bytes.js'
+import { sha256 } from '../../primitives/hash.js'
+import { loadSecret } from '../../storage/secret-file.js'
+
+/** Who a node is to its peers. */
+export interface Identity {
+  /** 32-byte Ed25519 secret. */
+  readonly secretKey: Uint8Array
+  /** 32-byte Ed25519 public key. */
+  readonly publicKey: Uint8Array
+  /** First 53 bits of sha256 of the public key: an integer that JSON carries exactly. */
+  readonly id: number
+}
+
+/** The identity in a key file, which is made at the first start. */
+export async function loadIdentity(file: string, random: Random): Promise<Identity> {
+  return identityOf(await loadSecret(file, 'peer key', random))
+}
+
+function identityOf(secretKey: Uint8Array): Identity {
+  const publicKey = ed25519.getPublicKey(secretKey)
+  return { secretKey, publicKey, id: peerNumber(publicKey) }
+}
+
+/** What stands before an Ed25519 key in the name of a node: a hash function that changes nothing, lengths, the kind of key. */
+const namePrefix = hex('002408011220')
+
+/** The name of a node, which its multiaddrs end in, from its 32-byte public key. */
+export function peerName(publicKey: Uint8Array): string {
+  return bs58.encode(concat(namePrefix, publicKey))
+}
+
+/** The 32-byte public key of a node from its name; undefined for any other text. */
+export function keyOfPeerName(name: string): Uint8Array | undefined {
+  const bytes = name.length <= 64 ? bs58.decodeUnsafe(name) : undefined
+  if (bytes?.length !== 38 || !equalBytes(bytes.subarray(0, 6), namePrefix)) return undefined
+  return bytes.subarray(6)
+}
+
+/** The number by which a peer's public key is shown. */
+export function peerNumber(publicKey: Uint8Array): number {
+  return Number(BigInt(`0x${toHex(sha256(publicKey).subarray(0, 7))}`) >> 3n)
+}

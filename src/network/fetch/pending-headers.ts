@@ -1,0 +1,181 @@
+import { reorganisationDepth } from '../../chain/branches.js'
+import type { Headers, KnownHeader } from '../../chain/header-index.js'
+import type { Ancestry } from '../../consensus/context.js'
+import { InvariantError } from '../../errors/rule-error.js'
+import type { Block } from '../../primitives/block.js'
+import { equalBytes } from '../../primitives/bytes.js'
+import { workOf } from '../../primitives/compact.js'
+import type { Hash } from '../../primitives/hash.js'
+import type { Header } from '../../primitives/header.js'
+import { headerUnitSize, type HeaderUnit, locatorHashes } from '../wire/headers-message.js'
+import type { SyncPeer } from './sync-peer.js'
+
+/** Headers of a locator that stand at every height; from there on the distance doubles. */
+const denseLocator = 10
+/** The longest distance as far down as another branch may leave this one: an answer that begins there reaches beyond its end. */
+const longestStep = 256
+
+/** A header that is verified with all that proves it, and whose block is not connected yet. */
+export interface PendingBlock {
+  readonly unit: HeaderUnit
+  /** Work of the chain up to and including it. */
+  readonly chainWork: bigint
+  /** Who told of it. */
+  readonly source: SyncPeer
+  /** Whether its signatures are believed. */
+  readonly assumed: boolean
+  /** The bytes of its block, once they are here, and who handed them out. */
+  body: Uint8Array | undefined
+  giver: SyncPeer | undefined
+  /** The block, once its body is found to be the one that the header names. */
+  matched: Block | undefined
+  /** Requests for the body that are under way and not overdue. */
+  asked: number
+  /** How often a peer was asked for the body in vain, by its number. */
+  misses: Map<number, number> | undefined
+  /** Whether who told of it said that it does not have it. */
+  withheld: boolean
+}
+
+/** Headers that follow one on the other on top of a block that the chain has. */
+export class Branch {
+  #base: KnownHeader
+  #blocks: PendingBlock[]
+  #bytes = 0
+
+  constructor(base: KnownHeader, blocks: readonly PendingBlock[] = []) {
+    this.#base = base
+    this.#blocks = [...blocks]
+    for (const { unit } of blocks) this.#bytes += headerUnitSize(unit)
+  }
+
+  /** The block of the chain that the first one follows. */
+  get base(): KnownHeader {
+    return this.#base
+  }
+
+  /** Lowest first. */
+  get blocks(): readonly PendingBlock[] {
+    return this.#blocks
+  }
+
+  /** Bytes of the headers and of what proves them. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  get end(): Header {
+    return this.#blocks.at(-1)?.unit.header ?? this.#base.header
+  }
+
+  get height(): number {
+    return this.end.height
+  }
+
+  /** Work of the chain that ends here. */
+  get work(): bigint {
+    return this.#blocks.at(-1)?.chainWork ?? this.#base.chainWork
+  }
+
+  /** The pending block at a height; undefined where there is none. */
+  at(height: number): PendingBlock | undefined {
+    return this.#blocks[height - this.#base.header.height - 1]
+  }
+
+  /** Whether a header is one of those pending. */
+  has({ height, hash }: Header): boolean {
+    const pending = this.at(height)
+    return pending !== undefined && equalBytes(pending.unit.header.hash, hash)
+  }
+
+  /** Adds the header that follows the end. */
+  push(unit: HeaderUnit, source: SyncPeer, assumed: boolean): void {
+    if (!equalBytes(unit.header.previous, this.end.hash))
+      throw new InvariantError('a header does not follow the branch')
+    const chainWork = this.work + workOf(unit.header.bits)
+    this.#blocks.push({
+      unit,
+      chainWork,
+      source,
+      assumed,
+      body: undefined,
+      giver: undefined,
+      matched: undefined,
+      asked: 0,
+      misses: undefined,
+      withheld: false,
+    })
+    this.#bytes += headerUnitSize(unit)
+  }
+
+  /** Moves the base up over the blocks that the chain has by now. */
+  advance(headers: Headers): void {
+    let connected = 0
+    let base = headers.get(this.#base.header.hash) ?? this.#base
+    for (const { unit } of this.#blocks) {
+      const known = headers.get(unit.header.hash)
+      if (known?.status !== 'active' && known?.status !== 'side') break
+      base = known
+      connected++
+    }
+    this.#base = base
+    for (const { unit } of this.#blocks.splice(0, connected)) this.#bytes -= headerUnitSize(unit)
+  }
+
+  /** Drops what stands at a height and above. */
+  cut(height: number): void {
+    const keep = Math.max(0, height - this.#base.header.height - 1)
+    for (const { unit } of this.#blocks.splice(keep)) this.#bytes -= headerUnitSize(unit)
+  }
+
+  /** The part up to a height as a branch of its own; the blocks are shared. */
+  upTo(height: number): Branch {
+    return new Branch(this.#base, this.#blocks.slice(0, height - this.#base.header.height))
+  }
+
+  /** The ancestors of what follows the end and then `more`, which follow the end one on the other. */
+  ancestry(headers: Headers, more: readonly Header[]): Ancestry {
+    const below = headers.ancestry(this.#base)
+    const end = this.height
+    return {
+      parent: more.at(-1) ?? this.end,
+      at: (height) => {
+        if (height > end) return more[height - end - 1] as Header
+        return this.at(height)?.unit.header ?? below.at(height)
+      },
+    }
+  }
+
+  /** Hashes from the end down to genesis: every one at first, then at doubling distances, bounded where branches may leave. */
+  locator(headers: Headers): Hash[] {
+    const hashes: Hash[] = []
+    const deepest = this.#base.header.height - reorganisationDepth
+    let distance = 1
+    let known = this.#base
+    for (let height = this.height; hashes.length < locatorHashes; height = Math.max(0, height - distance)) {
+      const pending = this.at(height)
+      if (pending === undefined) known = below(headers, known, height)
+      hashes.push(pending?.unit.header.hash ?? known.header.hash)
+      if (height === 0) break
+      if (hashes.length >= denseLocator)
+        distance = height > deepest ? Math.min(longestStep, 2 * distance) : 2 * distance
+    }
+    return hashes
+  }
+}
+
+/** The ancestor of a block at a height. */
+function below(headers: Headers, from: KnownHeader, height: number): KnownHeader {
+  let known: KnownHeader | undefined = from
+  while (known !== undefined && known.header.height > height) {
+    known = known.status === 'active' ? headers.active(height) : headers.get(known.header.previous)
+  }
+  if (known === undefined) throw new InvariantError('an ancestor of a known block is missing')
+  return known
+}
+
+/** Notes that a peer was asked for a block in vain. */
+export function miss(peer: SyncPeer, block: PendingBlock): void {
+  block.misses ??= new Map()
+  block.misses.set(peer.id, (block.misses.get(peer.id) ?? 0) + 1)
+}

@@ -1,0 +1,419 @@
+import type { EventEmitter } from 'node:events'
+import { type Code, codes, RuleError } from '../../errors/rule-error.js'
+import { compareBytes, equalBytes, toHex } from '../../primitives/bytes.js'
+import type { Env } from '../../runtime/env.js'
+import { endpointText, plainHost, siteOf } from '../address/ip-address.js'
+import { type Link, LinkError, type LinkOwner } from '../link.js'
+import { type Refusal, type Status, type StatusAnswer, statusExchange } from '../wire/status-message.js'
+import { Apart } from './apart.js'
+import type { Bans } from './bans.js'
+import { checkStatus, type Common } from './check-status.js'
+import { givingWay, hostBound, leaving, type Occupant } from './inbound-places.js'
+import { type Delivery, Merits } from './merits.js'
+import { banPoints, type Points } from './misbehaviour-scores.js'
+import { ConnectedPeer, type Peer, type PeerJudge } from './peer-record.js'
+
+/** Connections beyond the peers that the other side may have opened: enough to tell each why it is not wanted. */
+const inboundSlack = 8
+/** Of so many places one must be free for a host of which a key was banned. */
+const scarceShare = 4
+/** Milliseconds for the handshake, and until a connection is closed whose other side was told that it is not wanted. */
+const handshakeTimeout = 10_000
+const refusalGrace = 1_000
+/** Points for one late answer; at {@link banPoints} the connection ends, without a ban. */
+const lateAnswer = 10
+/** Milliseconds of a ban for broken rules. */
+export const banDuration = 24 * 60 * 60 * 1000
+/** Refusals that are remembered. */
+const refusalsKept = 32
+/** Milliseconds in which a refusal that repeats itself is no news. */
+const quietFor = 60_000
+/** New addresses that are taken from one connection. */
+const addressesTaken = 256
+
+export interface PeersEvents {
+  /** Past the handshake. */
+  joined: [Peer]
+  left: [Peer]
+  /** It told another tip than before. */
+  status: [Peer]
+}
+
+/** A connection that came to nothing, and why. */
+export interface RefusedPeer {
+  /** Unix milliseconds. */
+  readonly time: number
+  /** The other side: `host:port` where this node dialled, else the host. */
+  readonly address: string
+  /** Who refused. */
+  readonly by: 'us' | 'them'
+  readonly code: Code
+  readonly reason: string
+}
+
+export interface ConnectionsOptions extends Pick<Env, 'clock' | 'timers' | 'log'> {
+  /** The own 32-byte peer key. */
+  readonly publicKey: Uint8Array
+  readonly common: Common
+  /** Peers that may connect, and of these those of one host. */
+  readonly inbound: number
+  readonly perHost: number
+  readonly bans: Bans
+  readonly points: Points
+  readonly events: EventEmitter<PeersEvents>
+  ownStatus(): Status
+  /** At how many places of a host the node was told to look for others: there is always room for so many from there. */
+  expected(host: string): number
+  /** Whether the owner named the node of a connection. */
+  named(link: Link): boolean
+  /** Whether the owner named it by its key, and not by its host alone. */
+  namedByKey(link: Link): boolean
+}
+
+/** A connection before or in its handshake. */
+interface Arrival {
+  /** In milliseconds of the clock. */
+  readonly since: number
+  cancel: () => void
+  /** Resolves when it is a peer or gone. */
+  readonly settled: Promise<void>
+  settle(): void
+}
+
+/** All connections: who may have one, the handshake, and what broken rules come to. */
+export class Connections implements PeerJudge {
+  readonly refusals: RefusedPeer[] = []
+  readonly #options: ConnectionsOptions
+  readonly #arrivals = new Map<Link, Arrival>()
+  readonly #peers = new Map<Link, ConnectedPeer>()
+  /** Those whose other side was told that it is not wanted. */
+  readonly #leaving = new WeakSet<Link>()
+  readonly #merits: Merits
+  readonly #apart: Apart
+
+  constructor(options: ConnectionsOptions) {
+    this.#options = options
+    this.#merits = new Merits(() => this.now())
+    this.#apart = new Apart(() => this.now())
+  }
+
+  now(): number {
+    return this.#options.clock.now()
+  }
+
+  /** Those past the handshake. */
+  all(): readonly ConnectedPeer[] {
+    return [...this.#peers.values()].filter(({ closed }) => !closed)
+  }
+
+  peerOf(link: Link): ConnectedPeer | undefined {
+    return this.#peers.get(link)
+  }
+
+  ofKey(publicKey: Uint8Array): ConnectedPeer | undefined {
+    return this.all().find(({ link }) => equalBytes(link.publicKey, publicKey))
+  }
+
+  /** See {@link LinkOwner.admits}. */
+  admits({ host, inbound, publicKey }: Parameters<LinkOwner['admits']>[0]): boolean {
+    const { bans, publicKey: own } = this.#options
+    if (publicKey !== undefined && equalBytes(publicKey, own)) return false
+    if (bans.find(publicKey, host) !== undefined) return false
+    return !inbound || this.#roomFor(host)
+  }
+
+  connected(link: Link): void {
+    const { bans, timers } = this.#options
+    const banned = bans.find(undefined, link.host) !== undefined
+    const welcome = !banned && (!link.inbound || this.#roomFor(link.host))
+    const arrival = newArrival(this.now())
+    this.#arrivals.set(link, arrival)
+    arrival.cancel = timers.after(handshakeTimeout, () => link.close())
+    if (!welcome) link.close()
+  }
+
+  disconnected(link: Link): void {
+    this.#settle(link)
+    const peer = this.#peers.get(link)
+    if (peer === undefined) return
+    this.#peers.delete(link)
+    const { log, events } = this.#options
+    log.info({ peer: peer.name, reason: peer.closeReason ?? 'closed by the other side' }, 'a peer is gone')
+    events.emit('left', peer)
+  }
+
+  /** The peer behind a connection, as soon as the handshake is over; undefined for none. */
+  async arrived(link: Link): Promise<ConnectedPeer | undefined> {
+    // Who dialled may be asked before the answer to its own question is here.
+    if (!link.inbound) await this.#arrivals.get(link)?.settled
+    return this.#peers.get(link)
+  }
+
+  /** The handshake of the side that dialled. Rejects with a RuleError that says who refused, or a LinkError. */
+  async open(link: Link): Promise<ConnectedPeer> {
+    try {
+      const answer = await this.#ask(link)
+      const peer = this.#admit(link, answer.status, answer.refusal)
+      if (peer.closed) throw new LinkError('closed', `${link.peer} closed the connection`)
+      return peer
+    } catch (error) {
+      link.close()
+      throw error
+    }
+  }
+
+  /** What is answered to a status, before the handshake and after it. */
+  answerStatus(link: Link, status: Status): StatusAnswer {
+    if (this.#leaving.has(link)) throw new LinkError('refused', 'it was told that it is not wanted')
+    const own = this.#options.ownStatus()
+    try {
+      const peer = this.#peers.get(link)
+      if (peer === undefined) this.#admit(link, status, undefined).toldTip = own.tipHash
+      else this.#learn(peer, status, own)
+      return { status: own, refusal: undefined }
+    } catch (error) {
+      if (!(error instanceof RuleError)) throw error
+      this.#closeSoon(link)
+      return { status: own, refusal: error.code as Refusal }
+    }
+  }
+
+  /** Asks a peer for its status, and so tells it the own one. */
+  async refresh(peer: ConnectedPeer): Promise<void> {
+    const own = this.#options.ownStatus()
+    peer.askedAt = this.now()
+    peer.toldTip = own.tipHash
+    peer.refreshing = true
+    try {
+      const { status, refusal } = await peer.ask(statusExchange, own)
+      this.#learn(peer, status, own)
+      if (refusal !== undefined) throw this.#refused(peer.link, refusal)
+    } catch (error) {
+      // Nobody there, or too late: the silence is counted elsewhere.
+      if (error instanceof RuleError) peer.close(error.message)
+      else if (!(error instanceof LinkError)) throw error
+    } finally {
+      peer.refreshing = false
+    }
+  }
+
+  judge(peer: ConnectedPeer, code: Code, detail = codes[code].meaning): void {
+    const penalty = code === 'peer-slow' ? lateAnswer : codes[code].penalty
+    if (penalty === 0 || peer.closed) return
+    const { log, points } = this.#options
+    log.debug({ peer: peer.name, code, detail, penalty }, 'a peer broke a rule')
+    if (code === 'peer-slow') {
+      peer.slowness += penalty
+      if (peer.slowness >= banPoints) peer.close('it answers too late')
+    } else if (points.add(peer.link.publicKey, penalty) >= banPoints) {
+      points.forget(peer.link.publicKey)
+      this.#punish(peer, `${code}: ${detail}`)
+    }
+  }
+
+  delivered({ link }: ConnectedPeer, delivery: Delivery): void {
+    this.#merits.note(link.publicKey, delivery)
+  }
+
+  /** Whether a key is kept apart for a while. */
+  isApart(publicKey: Uint8Array): boolean {
+    return this.#apart.has(publicKey)
+  }
+
+  /** Bans the key of a peer that broke too many rules; one that the owner named, or that is useful, is kept apart instead. */
+  #punish(peer: ConnectedPeer, reason: string): void {
+    const { bans, log, named } = this.#options
+    const { link } = peer
+    const fields = { peer: link.peer, host: link.host, reason }
+    if (named(link) || this.#merits.lately(link.publicKey)) {
+      log.warn(fields, 'a peer breaks rules; it is disconnected for a while, and not banned because it is useful')
+      this.#apart.part(link.publicKey)
+      peer.close(reason)
+      return
+    }
+    log.warn(fields, 'a peer is banned')
+    const until = this.now() + banDuration
+    void bans.add('key', toHex(link.publicKey), until, reason)
+    bans.suspect(link.host, until)
+    this.closeBanned()
+  }
+
+  /** Closes the connections of those who are banned. */
+  closeBanned(): void {
+    const { bans } = this.#options
+    for (const peer of this.all()) {
+      const ban = bans.find(peer.link.publicKey, peer.link.host)
+      if (ban !== undefined) peer.close(`banned: ${ban.reason}`)
+    }
+  }
+
+  closing(peer: ConnectedPeer, reason: string): void {
+    this.#options.log.debug({ peer: peer.name, reason }, 'closing the connection to a peer')
+  }
+
+  /** Closes everything. */
+  close(): void {
+    for (const peer of this.all()) peer.close('this node stops')
+    for (const link of [...this.#arrivals.keys()]) {
+      link.close()
+      this.#settle(link)
+    }
+  }
+
+  async #ask(link: Link): Promise<StatusAnswer> {
+    const { protocol, question, answer } = statusExchange
+    return answer.decode(await link.request(protocol, question.encode(this.#options.ownStatus())))
+  }
+
+  /** Makes a peer of a connection whose other side told its status, or throws why not. */
+  #admit(link: Link, status: Status, refusal: Refusal | undefined): ConnectedPeer {
+    const known = this.#peers.get(link)
+    if (known !== undefined) return known
+    try {
+      this.#check(link, status)
+    } catch (error) {
+      if (error instanceof RuleError) this.#remember(link, 'us', error.code, error.message)
+      throw error
+    }
+    if (refusal !== undefined) throw this.#refused(link, refusal)
+    const { log, events } = this.#options
+    this.ofKey(link.publicKey)?.close('there is a newer connection to it')
+    const peer = new ConnectedPeer(link, status, this, addressesTaken)
+    this.#peers.set(link, peer)
+    this.#settle(link)
+    const { agent, tipHeight } = status
+    log.info({ peer: peer.name, inbound: link.inbound, agent, height: tipHeight }, 'a peer is connected')
+    events.emit('joined', peer)
+    return peer
+  }
+
+  #check(link: Link, status: Status): void {
+    const { publicKey, common, bans, inbound } = this.#options
+    checkStatus(common, status)
+    if (equalBytes(link.publicKey, publicKey))
+      throw new RuleError('peer-self', 'the address is that of this node itself')
+    const ban = bans.find(link.publicKey, link.host)
+    if (ban !== undefined) throw new RuleError('peer-banned', `banned until ${isoTime(ban.until)}: ${ban.reason}`)
+    if (this.isApart(link.publicKey))
+      throw new RuleError('peer-banned', 'it broke rules, and is kept apart for a while')
+    const other = this.ofKey(link.publicKey)
+    if (other !== undefined && other.link.inbound !== link.inbound && !this.#preferred(link)) {
+      throw new RuleError('peer-self', 'there is a connection to it already')
+    }
+    if (!link.inbound) return
+    const peers = this.all().filter((peer) => peer.link.inbound && peer !== other)
+    const taken = peers.map((peer) => peer.link)
+    if (this.#isExpected(link.host, taken)) return
+    const isScarce = taken.length >= inbound - Math.floor(inbound / scarceShare)
+    // Others of a host that the owner named have no claim to more places than it named there.
+    const named = this.#options.namedByKey(link)
+    if (isScarce && bans.suspects(link.host) && !named) {
+      throw new RuleError('peer-crowded', 'places are scarce, and a key of its host was banned')
+    }
+    if (taken.length < inbound) return
+    const newcomer = { ...this.#occupant(link, this.now(), undefined), named }
+    const { peer } = leaving(
+      peers.map((one) => this.#occupant(one.link, one.since, one)),
+      newcomer,
+      inbound,
+    )
+    if (peer === undefined) throw new RuleError('peer-crowded', `it takes ${inbound} connections at most`)
+    peer.close('another node takes its place')
+  }
+
+  #occupant(link: Link, since: number, peer: ConnectedPeer | undefined): Occupant & { peer: typeof peer } {
+    const when = (delivery: Delivery) => this.#merits.latest(link.publicKey, delivery)
+    const delivered = { block: when('block'), vote: when('vote'), transaction: when('transaction') }
+    return { host: link.host, since, named: this.#options.named(link), delivered, peer }
+  }
+
+  /** Of two connections that both sides opened at the same time, the one whose opener has the smaller key stays. */
+  #preferred(link: Link): boolean {
+    return compareBytes(link.publicKey, this.#options.publicKey) < 0 === link.inbound
+  }
+
+  #learn(peer: ConnectedPeer, status: Status, own: Status): void {
+    try {
+      checkStatus(this.#options.common, status)
+    } catch (error) {
+      if (error instanceof RuleError) this.#remember(peer.link, 'us', error.code, error.message)
+      throw error
+    }
+    const moved = !equalBytes(status.tipHash, peer.status.tipHash)
+    peer.learn(status)
+    peer.toldTip = own.tipHash
+    if (moved) this.#options.events.emit('status', peer)
+  }
+
+  #refused(link: Link, code: Refusal): RuleError {
+    const reason = `the other side refused: ${codes[code].meaning}`
+    this.#remember(link, 'them', code, reason)
+    return new RuleError(code, reason)
+  }
+
+  #remember(link: Link, by: RefusedPeer['by'], code: Code, reason: string): void {
+    // The port of one that came in is another each time.
+    const address = link.inbound ? plainHost(link.host) : endpointText(link)
+    const time = this.now()
+    const again = this.refusals.some(
+      (one) => one.address === address && one.code === code && time - one.time < quietFor,
+    )
+    const fields = { peer: link.peer, address, by, code, reason }
+    // Who was a peer until now goes because of a change that whoever runs the node should know of.
+    const level = this.#peers.has(link) ? 'warn' : 'info'
+    this.#options.log[again ? 'debug' : level](fields, 'no connection to a peer')
+    this.refusals.push({ time, address, by, code, reason })
+    if (this.refusals.length > refusalsKept) this.refusals.shift()
+  }
+
+  /** Closes a connection when the other side had time to read why. */
+  #closeSoon(link: Link): void {
+    this.#leaving.add(link)
+    const cancel = this.#options.timers.after(refusalGrace, () => link.close())
+    const arrival = this.#arrivals.get(link)
+    if (arrival === undefined) return
+    arrival.cancel()
+    arrival.cancel = cancel
+  }
+
+  #settle(link: Link): void {
+    const arrival = this.#arrivals.get(link)
+    if (arrival === undefined) return
+    this.#arrivals.delete(link)
+    arrival.cancel()
+    arrival.settle()
+  }
+
+  /** Whether one more connection of a host may come in; where there are too many, one in its handshake may give way. */
+  #roomFor(host: string): boolean {
+    const { inbound, perHost } = this.#options
+    const isOpen = (link: Link) => link.inbound && !link.closed
+    const links = [...this.#arrivals.keys(), ...this.#peers.keys()].filter(isOpen)
+    if (this.#isExpected(host, links)) return true
+    const ofSite = links.filter((link) => siteOf(link.host) === siteOf(host))
+    if (ofSite.length >= hostBound(host, inbound, perHost)) return false
+    if (links.length < inbound + inboundSlack) return true
+    const waiting = [...this.#arrivals]
+      .filter(([link]) => isOpen(link) && !this.#leaving.has(link))
+      .map(([link, { since }]) => ({ link, host: link.host, since }))
+    const slow = givingWay(waiting, host, this.now())
+    slow?.link.close()
+    return slow !== undefined
+  }
+
+  /** Whether a host, with one more connection, has no more than those that the owner named there. */
+  #isExpected(host: string, taken: readonly Link[]): boolean {
+    const ofHost = taken.filter((link) => plainHost(link.host) === plainHost(host))
+    return ofHost.length < this.#options.expected(host)
+  }
+}
+
+function newArrival(since: number): Arrival {
+  let settle = () => {}
+  const settled = new Promise<void>((resolve) => (settle = resolve))
+  return { since, cancel: () => {}, settled, settle }
+}
+
+function isoTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace(/\.\d+Z$/, 'Z')
+}

@@ -1,0 +1,418 @@
+import { EventEmitter } from 'node:events'
+import type { Chain } from '../../chain/chain.js'
+import { codes, RuleError } from '../../errors/rule-error.js'
+import { equalBytes, toHex } from '../../primitives/bytes.js'
+import type { Env } from '../../runtime/env.js'
+import { packageVersion } from '../../runtime/package-version.js'
+import { parseEndpoint, plainHost, reachOf, siteOf } from '../address/ip-address.js'
+import {
+  type Link,
+  LinkError,
+  type LinkOwner,
+  type Protocol,
+  type Topic,
+  type Transport,
+  type Verdict,
+} from '../link.js'
+import { addressesExchange, type PeerAddress } from '../wire/addresses-message.js'
+import type { Exchange, Subject } from '../wire/exchange.js'
+import { networkVersion, services, type Status, statusExchange } from '../wire/status-message.js'
+import { AddressBook } from './address-book.js'
+import { addressesFor, listensAt, staleAfter, takeAddresses } from './address-exchange.js'
+import { type Ban, Bans, isBannableHost } from './bans.js'
+import { Dialer } from './dialer.js'
+import { inboundPerHost } from './inbound-places.js'
+import { Points } from './misbehaviour-scores.js'
+import { type Neighbor, neighborOf } from './neighbor.js'
+import { banDuration, Connections, type PeersEvents, type RefusedPeer } from './peer-connections.js'
+import type { ConnectedPeer, Peer } from './peer-record.js'
+import { PeerRows } from './peer-rows.js'
+
+/** Milliseconds between two looks at all connections; no peer is told of new tips more often. */
+const heartbeat = 1_000
+/** Milliseconds until statuses are exchanged again where nothing happens, and until a silent peer is given up. */
+const statusInterval = 10_000
+const silenceLimit = 60_000
+/** Milliseconds between two questions for addresses, and between two writes of the address book. */
+const addressesInterval = 600_000
+/** Milliseconds in which a peer is told the same addresses, however often it asks: to choose them takes long. */
+const addressesKept = 10_000
+const flushInterval = 60_000
+
+export type { Ban } from './bans.js'
+export type { PeersEvents, RefusedPeer } from './peer-connections.js'
+export type { Neighbor } from './neighbor.js'
+
+export interface PeersSettings {
+  /** Addresses to connect to and to come back to. */
+  readonly peers: readonly string[]
+  /** Connections that the node opens and keeps beside those. */
+  readonly outbound: number
+  /** Connections that it takes, and of these those of one host. */
+  readonly inbound: number
+  readonly inboundPerHost?: number
+}
+
+export interface PeersOptions extends Env {
+  readonly transport: Transport
+  /** The own 32-byte peer key. */
+  readonly publicKey: Uint8Array
+  readonly chain: Pick<Chain, 'spec' | 'genesis' | 'tip' | 'events' | 'database'>
+  readonly settings: PeersSettings
+}
+
+type Answerer = (peer: ConnectedPeer, body: Uint8Array) => Promise<Uint8Array>
+type Listener = (peer: ConnectedPeer, message: Uint8Array) => Promise<Verdict>
+
+/** The nodes that this one is connected with. Owns the transport: starts it, closes it, answers and hears for it. */
+export class Peers implements LinkOwner {
+  readonly events = new EventEmitter<PeersEvents>()
+  readonly #options: PeersOptions
+  readonly #agent = `didledger/${packageVersion()}`
+  readonly #answerers = new Map<string, Answerer>()
+  readonly #listeners = new Map<string, Listener>()
+  readonly #points: Points
+  readonly #rows: PeerRows
+  #bans!: Bans
+  #book!: AddressBook
+  #connections!: Connections
+  #dialer!: Dialer
+  /** Whether what is stored was read: before that there is nobody to speak of. */
+  #opened = false
+  #cancel = () => {}
+  #askedAddresses = -Infinity
+  #flushed = -Infinity
+
+  constructor(options: PeersOptions) {
+    this.#options = options
+    this.#points = new Points(() => this.#now())
+    this.#rows = new PeerRows(options.chain, options.log)
+    this.serve(addressesExchange, (peer) => Promise.resolve(this.#tellAddresses(peer)))
+  }
+
+  /** Reads what is known of peers, begins to listen and to connect. What is served and heard must be known before. */
+  async start(): Promise<void> {
+    const { chain, clock, timers, random, log, publicKey, transport, settings } = this.#options
+    const now = () => this.#now()
+    this.#bans = await Bans.open(chain.database, this.#rows, now)
+    this.#book = await AddressBook.open(chain.database, { rows: this.#rows, now, random, publicKey, staleAfter })
+    this.#connections = new Connections({
+      clock,
+      timers,
+      log,
+      publicKey,
+      common: { spec: chain.spec, genesis: chain.genesis.header.hash },
+      inbound: settings.inbound,
+      perHost: settings.inboundPerHost ?? inboundPerHost,
+      bans: this.#bans,
+      points: this.#points,
+      events: this.events,
+      ownStatus: () => this.#ownStatus(),
+      expected: (host) => this.#book.wantedAt(host),
+      named: (link) => this.#book.names(link.publicKey, link.host),
+      namedByKey: (link) => this.#book.namesKey(link.publicKey),
+    })
+    this.#dialer = new Dialer({
+      clock,
+      random,
+      log,
+      transport,
+      book: this.#book,
+      bans: this.#bans,
+      connections: this.#connections,
+      outbound: settings.outbound,
+    })
+    this.#opened = true
+    for (const address of settings.peers) this.#book.want(address)
+    this.events.on('joined', (peer) => this.#joined(peer as ConnectedPeer))
+    this.events.on('left', (peer) => this.#dialer.left(peer as ConnectedPeer))
+    await transport.start(this)
+    chain.events.on('change', this.#tipMoved)
+    this.#beat()
+  }
+
+  /** Closes all connections and the transport, and writes down what is known; does nothing where it was not started. */
+  async stop(): Promise<void> {
+    const { chain, transport } = this.#options
+    if ((this.#dialer as Dialer | undefined) === undefined) return
+    this.#cancel()
+    chain.events.off('change', this.#tipMoved)
+    if (this.#opened) {
+      this.#dialer.stop()
+      this.#connections.close()
+    }
+    await transport.close()
+    if (this.#opened) await this.#book.flush()
+    await this.#rows.idle()
+  }
+
+  /** Those past the handshake. */
+  all(): readonly Peer[] {
+    return this.#opened ? this.#connections.all() : []
+  }
+
+  /**
+   * Answers a kind of question. A RuleError of the handler, or of reading the question, costs the peer what its code costs;
+   * any other failure is logged and costs nothing. In both cases there is no answer.
+   */
+  serve<Q, A>(exchange: Exchange<Q, A>, handler: (peer: Peer, question: Q) => Promise<A>): void {
+    this.#answerers.set(idOf(exchange.protocol), async (peer, body) =>
+      exchange.answer.encode(await handler(peer, exchange.question.decode(body))),
+    )
+  }
+
+  /** Hears a kind of gossip. A RuleError costs the peer that told it what its code costs, and what costs something is not told on. */
+  listen<M>(subject: Subject<M>, handler: (peer: Peer, message: M) => Promise<Verdict>): void {
+    this.#listeners.set(idOf(subject.topic), (peer, message) => handler(peer, subject.message.decode(message)))
+  }
+
+  /** Tells all neighbours. */
+  broadcast<M>({ topic, message }: Subject<M>, value: M): void {
+    this.#options.transport.broadcast(topic, message.encode(value))
+  }
+
+  neighbors(): readonly Neighbor[] {
+    return this.#opened ? this.#connections.all().map(neighborOf) : []
+  }
+
+  /** Connections that came to nothing lately, the latest last. */
+  get lastRefusals(): readonly RefusedPeer[] {
+    return this.#connections.refusals
+  }
+
+  /**
+   * Connects to an address, and comes back to it until {@link disconnect}. Rejects with a RuleError or LinkError that says why
+   * not, and then keeps the address only where it was to be kept before.
+   */
+  async connect(address: string): Promise<Peer> {
+    const kept = this.#book.wants(address)
+    const place = this.#book.want(address)
+    try {
+      return await this.#dialer.dial(place)
+    } catch (error) {
+      if (!kept) this.#dialer.drop(place)
+      throw error
+    }
+  }
+
+  /** Closes the connection to a peer and does not open one for ten minutes; false where there is none. */
+  disconnect(id: number): boolean {
+    const peer = this.#connections.all().find((one) => one.id === id)
+    if (peer === undefined) return false
+    const place = this.#dialer.placeOf(peer)
+    peer.close('asked for')
+    if (place === undefined) return true
+    place.wanted = false
+    this.#book.rest(place)
+    return true
+  }
+
+  /**
+   * Keeps somebody out for so many milliseconds: a public key in 64 hex digits, a host, or the id of a connected peer, which
+   * stands for its key and its host. Refuses hosts of this machine and of private networks, and the node's own key. Resolves with the bans that hold for it.
+   */
+  async ban(subject: string, milliseconds = banDuration, reason = 'asked for'): Promise<readonly Ban[]> {
+    const until = this.#now() + milliseconds
+    const peer = this.#connections.all().find(({ id }) => String(id) === subject)
+    const key = peer === undefined ? subject.toLowerCase() : toHex(peer.link.publicKey)
+    const host = plainHost(peer?.link.host ?? subject)
+    if (key === toHex(this.#options.publicKey)) throw new RuleError('request-parameter', 'that is this node itself')
+    if (peer !== undefined || isKey(subject)) await this.#bans.add('key', key, until, reason)
+    else if (!isBannableHost(host)) throw new RuleError('request-parameter', notBannable(subject, host))
+    if (!isKey(subject) && isBannableHost(host)) await this.#bans.add('host', host, until, reason)
+    this.#connections.closeBanned()
+    return this.listBans().filter((ban) => ban.subject === key || ban.subject === siteOf(host))
+  }
+
+  /** Takes the ban of a key or a host back; false where there is none. */
+  unban(subject: string): Promise<boolean> {
+    return this.#bans.remove(subject)
+  }
+
+  /** Bans that last, the one that ends first at the front. */
+  listBans(): readonly Ban[] {
+    return this.#bans.list()
+  }
+
+  // What the transport tells and asks.
+
+  admits(side: Parameters<LinkOwner['admits']>[0]): boolean {
+    return this.#connections.admits(side)
+  }
+
+  connected(link: Link): void {
+    this.#connections.connected(link)
+  }
+
+  disconnected(link: Link): void {
+    this.#connections.disconnected(link)
+  }
+
+  discovered(address: string): void {
+    const endpoint = parseEndpoint(address)
+    if (endpoint !== undefined) this.#book.hear(endpoint, { local: true })
+  }
+
+  async answer(link: Link, protocol: Protocol, body: Uint8Array): Promise<Uint8Array> {
+    if (protocol.name === statusExchange.protocol.name) return this.#answerStatus(link, body)
+    const peer = await this.#connections.arrived(link)
+    const answerer = this.#answerers.get(idOf(protocol))
+    if (peer === undefined || answerer === undefined || !peer.admits('request', body.length)) {
+      throw new LinkError('refused', `no answer to ${protocol.name}`)
+    }
+    try {
+      return await answerer(peer, body)
+    } catch (error) {
+      this.#charge(peer, protocol.name, error)
+      throw error
+    }
+  }
+
+  hears(link: Link, bytes: number): boolean {
+    return this.#connections.peerOf(link)?.admits('gossip', bytes) ?? false
+  }
+
+  floods(link: Link): void {
+    this.#connections
+      .peerOf(link)
+      ?.penalise('peer-flood', 'more frames of gossip, or entries in them, than a peer may send')
+  }
+
+  async heard(link: Link, topic: Topic, message: Uint8Array): Promise<Verdict> {
+    const peer = this.#connections.peerOf(link)
+    const listener = this.#listeners.get(idOf(topic))
+    if (peer === undefined || listener === undefined) return 'ignore'
+    try {
+      return await listener(peer, message)
+    } catch (error) {
+      return this.#charge(peer, topic.name, error) > 0 ? 'reject' : 'ignore'
+    }
+  }
+
+  #answerStatus(link: Link, body: Uint8Array): Uint8Array {
+    const { question, answer } = statusExchange
+    const peer = this.#connections.peerOf(link)
+    if (peer?.admits('request', body.length) === false) throw new LinkError('refused', 'too many questions')
+    let status: Status
+    try {
+      status = question.decode(body)
+    } catch (error) {
+      if (peer === undefined) link.close()
+      else this.#charge(peer, statusExchange.protocol.name, error)
+      throw error
+    }
+    return answer.encode(this.#connections.answerStatus(link, status))
+  }
+
+  /** Makes a peer pay for what went wrong with its message; returns how many points. */
+  #charge(peer: ConnectedPeer, name: string, error: unknown): number {
+    if (error instanceof RuleError) {
+      peer.penalise(error.code, `${name}: ${error.message}`)
+      return codes[error.code].penalty
+    }
+    if (!(error instanceof LinkError)) {
+      const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+      this.#options.log.error({ peer: peer.name, name, error: text }, 'a message from a peer could not be handled')
+    }
+    return 0
+  }
+
+  #now(): number {
+    return this.#options.clock.now()
+  }
+
+  #ownStatus(): Status {
+    const { chain, transport } = this.#options
+    const { header, chainWork } = chain.tip
+    return {
+      version: networkVersion,
+      genesis: chain.genesis.header.hash,
+      upgrades: chain.spec.upgradesDigest(header.height),
+      tipHeight: header.height,
+      tipHash: header.hash,
+      chainWork,
+      services: services.wholeChain,
+      relay: true,
+      listenPort: transport.port,
+      agent: this.#agent,
+    }
+  }
+
+  readonly #tipMoved = (): void => this.#refresh()
+
+  /** Exchanges statuses with those who have not heard of the tip, or of anything for a while. */
+  #refresh(): void {
+    const now = this.#now()
+    const { hash } = this.#options.chain.tip.header
+    for (const peer of this.#connections.all()) {
+      const rest = Math.abs(now - peer.askedAt)
+      const knows = peer.toldTip !== undefined && equalBytes(peer.toldTip, hash)
+      if (peer.refreshing || rest < (knows ? statusInterval : heartbeat)) continue
+      void this.#connections.refresh(peer)
+    }
+  }
+
+  #beat = (): void => {
+    const now = this.#now()
+    this.#bans.expire()
+    for (const peer of this.#connections.all()) {
+      // Beats are counted, not the clock: a node that was stopped itself finds that no time has passed.
+      peer.silence += heartbeat
+      if (peer.silence > silenceLimit) peer.close('nothing came from it for a minute')
+    }
+    this.#refresh()
+    this.#dialer.fill()
+    if (Math.abs(now - this.#askedAddresses) >= addressesInterval) {
+      this.#askedAddresses = now
+      for (const peer of this.#connections.all()) if (!peer.link.inbound) void this.#askAddresses(peer)
+    }
+    if (Math.abs(now - this.#flushed) >= flushInterval) {
+      this.#flushed = now
+      void this.#book.flush()
+    }
+    this.#cancel = this.#options.timers.after(heartbeat, this.#beat)
+  }
+
+  #joined(peer: ConnectedPeer): void {
+    const endpoint = listensAt(peer)
+    if (!peer.link.inbound) void this.#askAddresses(peer)
+    else if (endpoint !== undefined && reachOf(endpoint.host) !== undefined) {
+      this.#book.hear(endpoint, { publicKey: peer.link.publicKey })
+    }
+  }
+
+  async #askAddresses(peer: ConnectedPeer): Promise<void> {
+    try {
+      takeAddresses(peer, await peer.ask(addressesExchange, undefined), this.#book, this.#now())
+    } catch (error) {
+      if (!(error instanceof LinkError || error instanceof RuleError)) throw error
+    }
+  }
+
+  #tellAddresses(peer: Peer): readonly PeerAddress[] {
+    const asker = peer as ConnectedPeer
+    const now = this.#now()
+    if (asker.told === undefined || Math.abs(now - asker.told.at) >= addressesKept) {
+      const addresses = addressesFor(asker, this.#connections.all(), this.#book, now, this.#options.random)
+      asker.told = { at: now, addresses }
+    }
+    return asker.told.addresses
+  }
+}
+
+function idOf({ name, version }: Protocol | Topic): string {
+  return `${name}/${version}`
+}
+
+function isKey(text: string): boolean {
+  return /^[0-9a-fA-F]{64}$/.test(text)
+}
+
+function notBannable(subject: string, host: string): string {
+  const reach = reachOf(host)
+  if (reach !== undefined && reach !== 'world') {
+    const near = reach === 'machine' ? 'this machine' : 'private networks'
+    return `addresses of ${near} are never banned; the name of a node there can be`
+  }
+  return `${subject.slice(0, 80)} is neither the ID of a connected node nor an IP address that a node can have`
+}

@@ -1,0 +1,60 @@
+import type { Chain, ChainChange } from '../../chain/chain.js'
+import { keys } from '../../storage/schema.js'
+import { LinkError, type Verdict } from '../link.js'
+import type { Peer } from '../peers/peer-record.js'
+import { blockSubject, type HeaderUnit } from '../wire/headers-message.js'
+import type { RelayPeers, RelaySync } from './relay-views.js'
+
+export interface BlockRelayOptions {
+  readonly chain: Pick<Chain, 'assumedConfirms' | 'database' | 'events' | 'headers' | 'tip'>
+  readonly peers: Pick<RelayPeers, 'listen' | 'broadcast'>
+  readonly sync: Pick<RelaySync, 'announced' | 'progress'>
+}
+
+/** Tells of each new tip, and hands to the sync what others tell. */
+export class BlockRelay {
+  readonly #options: BlockRelayOptions
+
+  constructor(options: BlockRelayOptions) {
+    this.#options = options
+  }
+
+  start(): void {
+    const { chain, peers } = this.#options
+    chain.events.on('change', this.#tipMoved)
+    peers.listen(blockSubject, (peer, unit) => this.#announced(peer, unit))
+  }
+
+  stop(): void {
+    this.#options.chain.events.off('change', this.#tipMoved)
+  }
+
+  /** While many blocks come at once nobody needs to hear of each: whoever told of them has them. */
+  readonly #tipMoved = ({ connected }: ChainChange): void => {
+    const { chain, peers, sync } = this.#options
+    if (connected.length === 0 || sync.progress().catchingUp) return
+    const { header, auxPow, size } = chain.tip
+    // Who needs it asks for headers.
+    if (!chain.assumedConfirms.holds(header.height)) return
+    const confirm = chain.database.get(keys.confirm(header.hash)) ?? new Uint8Array(0)
+    peers.broadcast(blockSubject, { header, auxPow, confirm, size })
+  }
+
+  /**
+   * Told on when it is connected because of this message. Where it is connected already this node told of it, with the confirm
+   * that it keeps: so a block goes over each connection about once, however many confirms of it there are, or sizes that
+   * somebody makes up.
+   */
+  async #announced(peer: Peer, unit: HeaderUnit): Promise<Verdict> {
+    const { chain, sync } = this.#options
+    if (chain.headers.get(unit.header.hash)?.status === 'active') return 'ignore'
+    try {
+      if (!(await sync.announced(peer, unit))) return 'ignore'
+      peer.delivered('block')
+      return 'accept'
+    } catch (error) {
+      if (error instanceof LinkError) return 'ignore'
+      throw error
+    }
+  }
+}

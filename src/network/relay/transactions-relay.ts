@@ -1,0 +1,302 @@
+import type { Chain } from '../../chain/chain.js'
+import { type Code, RuleError } from '../../errors/rule-error.js'
+import type { PoolEntry } from '../../mempool/graph.js'
+import type { Mempool } from '../../mempool/mempool.js'
+import { type Orphan, Orphans } from '../../mempool/orphans.js'
+import { asBuffer, mapKey, parseDisplayHash } from '../../primitives/bytes.js'
+import { type Hash, sha256d } from '../../primitives/hash.js'
+import { txType } from '../../primitives/payload.js'
+import { Transaction } from '../../primitives/transaction.js'
+import { runInSlices } from '../../runtime/cooperative.js'
+import type { Env } from '../../runtime/env.js'
+import { LruMap } from '../../runtime/lru-map.js'
+import { keys } from '../../storage/schema.js'
+import { Fetcher, type Wanted } from '../fetch/transaction-fetcher.js'
+import type { Verdict } from '../link.js'
+import type { Peer } from '../peers/peer-record.js'
+import { poolExchange } from '../wire/pool-message.js'
+import { announcedAtOnce, type TransactionName, transactionSubject } from '../wire/transactions-message.js'
+import type { RelayPeers, RelaySync } from './relay-views.js'
+
+/** Milliseconds between two announcements, in which accepted transactions gather for the next. */
+const announceInterval = 20
+/** Refused transactions that are remembered until the next block, by digest. */
+const refusedEntries = 20_000
+/** Transactions of an answer that are verified at a time. */
+const acceptedAtOnce = 32
+/** Milliseconds between two looks into the pools of peers, one peer each time: announcements may get lost. */
+const poolInterval = 60_000
+/** Pools that are looked into at a time. */
+const poolsAtOnce = 2
+/** Milliseconds that the names of one pool may take to be noted, until another one has its turn. */
+const poolBudget = 10_000
+
+/** What a block, or another transaction, may still make valid. */
+const mayBecomeValid: ReadonlySet<Code> = new Set<Code>([
+  'tx-input-unknown',
+  'tx-immature',
+  'tx-not-final',
+  'did-unknown',
+  'did-previous-txid',
+  'did-signer',
+  'credential-issuer-unknown',
+])
+
+export interface TransactionRelayOptions extends Env {
+  readonly chain: Chain
+  readonly mempool: Mempool
+  readonly peers: RelayPeers
+  readonly sync: Pick<RelaySync, 'events' | 'progress'>
+}
+
+/**
+ * Brings the transactions of every pool into every other one. What the pool accepts is announced to all peers; what they
+ * announce and the pool lacks is fetched from them. Nothing is fetched while the chain catches up.
+ */
+export class TransactionRelay {
+  readonly #options: TransactionRelayOptions
+  readonly #fetcher: Fetcher
+  readonly #orphans: Orphans
+  #refused = new LruMap<true>(refusedEntries)
+  #announcing: TransactionName[] = []
+  /** Set for a while after an announcement. */
+  #cancelAnnouncement: (() => void) | undefined
+  /** Whose pools are to be looked into. */
+  readonly #poolsDue = new Set<Peer>()
+  /** Whose pools are being looked into. */
+  readonly #poolsAsked = new Set<Peer>()
+  #cancelPools: (() => void) | undefined
+  #caughtUp: boolean
+  #stopped = false
+  #received = 0
+  /** Settles when the orphans that could be tried again were. */
+  #retried: Promise<void> = Promise.resolve()
+
+  constructor(options: TransactionRelayOptions) {
+    this.#options = options
+    this.#orphans = new Orphans(options.clock)
+    this.#caughtUp = !options.sync.progress().catchingUp
+    this.#fetcher = new Fetcher({
+      timers: options.timers,
+      log: options.log,
+      paused: () => this.#paused(),
+      needless: (wanted) => this.#needless(wanted),
+      unmined: (wanted) => this.#unmined(wanted),
+      take: (peer, transactions) => this.#take(peer, transactions),
+    })
+  }
+
+  /** Transactions that peers handed out. */
+  get receivedCount(): number {
+    return this.#received
+  }
+
+  start(): void {
+    const { chain, mempool, peers, sync } = this.#options
+    mempool.events.on('accepted', this.#accepted)
+    chain.events.on('change', this.#tipMoved)
+    sync.events.on('progress', this.#progressed)
+    peers.events.on('joined', this.#joined)
+    peers.events.on('left', this.#left)
+    peers.listen(transactionSubject, async (peer, { names }) => this.#announced(peer, names))
+    for (const peer of peers.all()) this.#joined(peer)
+    this.#schedulePools()
+  }
+
+  async stop(): Promise<void> {
+    const { chain, mempool, peers, sync } = this.#options
+    this.#stopped = true
+    mempool.events.off('accepted', this.#accepted)
+    chain.events.off('change', this.#tipMoved)
+    sync.events.off('progress', this.#progressed)
+    peers.events.off('joined', this.#joined)
+    peers.events.off('left', this.#left)
+    this.#cancelAnnouncement?.()
+    this.#cancelPools?.()
+    await Promise.all([this.#fetcher.idle(), this.#retried])
+  }
+
+  readonly #accepted = ({ transaction }: PoolEntry): void => {
+    this.#announcing.push({ txid: transaction.hash, digest: transaction.digest })
+    if (this.#cancelAnnouncement === undefined) this.#announce()
+    this.#tryAgain(this.#orphans.takeChildren(transaction.hash))
+  }
+
+  readonly #tipMoved = (): void => {
+    this.#refused = new LruMap<true>(refusedEntries)
+    if (!this.#paused()) this.#tryAgain(this.#orphans.takeAll())
+  }
+
+  readonly #progressed = (): void => {
+    const caughtUp = !this.#options.sync.progress().catchingUp
+    if (caughtUp && !this.#caughtUp) for (const peer of this.#options.peers.all()) this.#poolsDue.add(peer)
+    this.#caughtUp = caughtUp
+    this.#askPools()
+  }
+
+  readonly #joined = (peer: Peer): void => {
+    this.#poolsDue.add(peer)
+    this.#askPools()
+  }
+
+  readonly #left = (peer: Peer): void => {
+    this.#poolsDue.delete(peer)
+    this.#fetcher.drop(peer)
+    this.#orphans.forget(peer.id)
+  }
+
+  #announce(): void {
+    this.#cancelAnnouncement = undefined
+    const names = this.#announcing
+    if (names.length === 0) return
+    this.#announcing = []
+    this.#cancelAnnouncement = this.#options.timers.after(announceInterval, () => this.#announce())
+    for (let start = 0; start < names.length; start += announcedAtOnce) {
+      const salt = asBuffer(this.#options.random.bytes(4)).readUInt32LE()
+      this.#options.peers.broadcast(transactionSubject, { salt, names: names.slice(start, start + announcedAtOnce) })
+    }
+  }
+
+  /** Never told on as it is: whoever takes a transaction announces it, and then has it to hand out. */
+  #announced(peer: Peer, names: readonly TransactionName[]): Verdict {
+    if (this.#paused() || !this.#fetcher.want(peer, names)) this.#poolsDue.add(peer)
+    return 'ignore'
+  }
+
+  #paused(): boolean {
+    return this.#stopped || this.#options.sync.progress().catchingUp
+  }
+
+  #needless({ txid, digest }: Wanted): boolean {
+    if (this.#options.mempool.get(txid) !== undefined) return true
+    return digest !== undefined && (this.#refused.get(mapKey(digest)) !== undefined || this.#orphans.has(digest))
+  }
+
+  async #unmined(wanted: readonly Wanted[]): Promise<readonly Wanted[]> {
+    const rows = await this.#options.chain.database.getMany(wanted.map(({ txid }) => keys.location(txid)))
+    return wanted.filter((_, i) => rows[i] === undefined)
+  }
+
+  async #take(peer: Peer, transactions: readonly Uint8Array[]): Promise<void> {
+    this.#received += transactions.length
+    const early: Uint8Array[] = []
+    for (let start = 0; start < transactions.length && !this.#stopped; start += acceptedAtOnce) {
+      const some = transactions.slice(start, start + acceptedAtOnce)
+      const errors = await Promise.all(some.map((bytes) => this.#submit(bytes)))
+      for (const [i, bytes] of some.entries()) {
+        const error = errors[i]
+        // What it builds on may have been verified at the same time.
+        if (error === undefined) peer.delivered('transaction')
+        else if (mayBecomeValid.has(error.code)) early.push(bytes)
+        else this.#refuse(bytes, peer.id, error)
+      }
+    }
+    for (const bytes of early) {
+      if (this.#stopped) return
+      const error = await this.#submit(bytes)
+      if (error !== undefined) await this.#keepOrRefuse(bytes, peer.id, error)
+    }
+  }
+
+  /** Hands a transaction to the pool; why it is refused, or undefined. */
+  async #submit(bytes: Uint8Array): Promise<RuleError | undefined> {
+    try {
+      await this.#options.mempool.accept(bytes, { local: false })
+      return undefined
+    } catch (error) {
+      if (error instanceof RuleError) return error
+      throw error
+    }
+  }
+
+  /** `arrival`: of one that waited already; what it waits for was asked for then. */
+  async #keepOrRefuse(bytes: Uint8Array, sender: number, error: RuleError, arrival?: number): Promise<void> {
+    if (!mayBecomeValid.has(error.code)) return this.#refuse(bytes, sender, error)
+    const transaction = await runInSlices(Transaction.keptSteps(bytes))
+    const parents = await this.#missingParents(transaction)
+    // Where its parents are all there, the output it spends will never be.
+    const hopeless = error.code === 'tx-input-unknown' && parents.length === 0
+    if (hopeless || !this.#orphans.add(transaction, sender, parents, arrival)) return this.#refuse(bytes, sender, error)
+    const peer = this.#peer(sender)
+    if (arrival === undefined && peer !== undefined) {
+      this.#fetcher.want(
+        peer,
+        parents.map((txid) => ({ txid, digest: undefined })),
+      )
+    }
+  }
+
+  #refuse(bytes: Uint8Array, sender: number, { code, message }: RuleError): void {
+    this.#refused.set(mapKey(sha256d(bytes)), true)
+    this.#peer(sender)?.penalise(code, message)
+  }
+
+  #peer(id: number): Peer | undefined {
+    return this.#options.peers.all().find((peer) => peer.id === id)
+  }
+
+  /** What a transaction builds on and neither the pool nor the chain has. */
+  async #missingParents({ inputs, payload }: Transaction): Promise<Hash[]> {
+    const { chain, mempool } = this.#options
+    const previous = payload.type === txType.did ? parseDisplayHash(payload.operation.previousTxid ?? '') : undefined
+    const named = [...inputs.map(({ txid }) => txid), ...(previous === undefined ? [] : [previous])]
+    const unpooled = [...new Map(named.map((txid) => [mapKey(txid), txid])).values()].filter(
+      (txid) => mempool.get(txid) === undefined,
+    )
+    const rows = await chain.database.getMany(unpooled.map((txid) => keys.location(txid)))
+    return unpooled.filter((_, i) => rows[i] === undefined)
+  }
+
+  /** Tries orphans one after another, those of earlier calls first. */
+  #tryAgain(orphans: readonly Orphan[]): void {
+    if (orphans.length === 0) return
+    this.#retried = this.#retried
+      .then(async () => {
+        for (const { transaction, sender, arrival } of orphans) {
+          if (this.#stopped) return
+          const error = await this.#submit(transaction.bytes)
+          if (error !== undefined) await this.#keepOrRefuse(transaction.bytes, sender, error, arrival)
+        }
+      })
+      .catch((error: unknown) => {
+        this.#options.log.error({ error: String(error) }, 'transactions that waited could not be tried again')
+      })
+  }
+
+  #schedulePools(): void {
+    let next = 0
+    const look = () => {
+      const peers = this.#options.peers.all()
+      const peer = peers[next++ % Math.max(1, peers.length)]
+      if (peer !== undefined) this.#joined(peer)
+      this.#cancelPools = this.#options.timers.after(poolInterval, look)
+    }
+    this.#cancelPools = this.#options.timers.after(poolInterval, look)
+  }
+
+  /** Looks into the pools that are due, few at a time: such a list is long. */
+  #askPools(): void {
+    for (const peer of this.#poolsDue) {
+      if (this.#poolsAsked.size >= poolsAtOnce || this.#paused()) return
+      if (this.#poolsAsked.has(peer)) continue
+      this.#poolsDue.delete(peer)
+      if (peer.closed) continue
+      this.#poolsAsked.add(peer)
+      void this.#askPool(peer).finally(() => {
+        this.#poolsAsked.delete(peer)
+        this.#askPools()
+      })
+    }
+  }
+
+  /** One that has more than there is time for comes again behind all that wait. */
+  async #askPool(peer: Peer): Promise<void> {
+    try {
+      const names = await peer.ask(poolExchange, undefined)
+      const complete = await this.#fetcher.wantAll(peer, names, poolBudget)
+      if (!complete && !peer.closed) this.#poolsDue.add(peer)
+    } catch (error) {
+      this.#options.log.debug({ peer: peer.name, error: String(error) }, 'a peer did not tell what is in its pool')
+    }
+  }
+}

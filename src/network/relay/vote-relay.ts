@@ -1,0 +1,194 @@
+import type { Chain } from '../../chain/chain.js'
+import { codes, RuleError } from '../../errors/rule-error.js'
+import { mapKey } from '../../primitives/bytes.js'
+import type { Hash } from '../../primitives/hash.js'
+import type { Log, Timers } from '../../runtime/env.js'
+import { blockOf, parseMessage } from '../../voting/tendermint/message.js'
+import type { VotingPort } from '../../voting/vote-network.js'
+import type { Voting } from '../../voting/voting.js'
+import { fetchBlock } from '../fetch/fetch-block.js'
+import { LinkError, type Verdict } from '../link.js'
+import type { Peers } from '../peers/peer-manager.js'
+import type { Peer } from '../peers/peer-record.js'
+import { services } from '../wire/status-message.js'
+import { proposalSubject, votesExchange, voteSubject } from '../wire/votes-message.js'
+
+/** Milliseconds between two questions to a peer for what it has of the open height. */
+const healingInterval = 1_000
+/** Milliseconds after which another peer is asked for a body as well, and after which none is waited for. */
+const fetchPatience = 1_000
+const fetchLimit = 8_000
+/** Peers that are asked for one body at a time. */
+const fetchesAtOnce = 3
+/** Blocks of which is remembered who spoke of them; the oldest goes first. */
+const maxSources = 64
+
+export interface VotingLinkOptions {
+  readonly chain: Pick<Chain, 'sanity'>
+  readonly peers: Pick<Peers, 'all' | 'events' | 'serve' | 'listen' | 'broadcast'>
+  readonly timers: Timers
+  readonly log: Log
+}
+
+/**
+ * Voting over peers: messages are gossiped, what was missed is asked of every peer each second, and bodies are fetched from
+ * those who spoke of them first.
+ */
+export class VotingLink implements VotingPort {
+  readonly #options: VotingLinkOptions
+  readonly #sources = new Map<string, Set<Peer>>()
+  readonly #healing = new Set<Peer>()
+  /** Bodies that a peer is being asked for. */
+  readonly #asked = new Map<Peer, Set<string>>()
+  #voting: Voting | undefined
+  #cancel = () => {}
+  readonly #reported = () => this.#report()
+  readonly #joined = (peer: Peer) => {
+    this.#report()
+    void this.#heal(peer)
+  }
+
+  constructor(options: VotingLinkOptions) {
+    this.#options = options
+  }
+
+  /** Hears and answers for a voting that has this as its port; to be called before peers are connected. */
+  start(voting: Voting): void {
+    const { peers } = this.#options
+    this.#voting = voting
+    peers.listen(proposalSubject, (peer, message) => this.#hear(peer, message))
+    peers.listen(voteSubject, (peer, message) => this.#hear(peer, message))
+    peers.serve(votesExchange, (_, summary) => voting.missing(summary))
+    peers.events.on('joined', this.#joined)
+    peers.events.on('left', this.#reported)
+    peers.events.on('status', this.#reported)
+    this.#beat()
+  }
+
+  stop(): void {
+    const { peers } = this.#options
+    this.#cancel()
+    peers.events.off('joined', this.#joined)
+    peers.events.off('left', this.#reported)
+    peers.events.off('status', this.#reported)
+    this.#voting = undefined
+  }
+
+  broadcast(kind: 'proposal' | 'vote', message: Uint8Array): void {
+    this.#options.peers.broadcast(kind === 'proposal' ? proposalSubject : voteSubject, message)
+  }
+
+  /** Asks one peer after another, and some at once where they are slow; what is not the block costs a peer points. */
+  fetch(hash: Hash): Promise<Uint8Array | undefined> {
+    const { peers, timers } = this.#options
+    const sources = this.#sources.get(mapKey(hash)) ?? new Set()
+    const all = peers.all().filter((peer) => !this.#asks(peer, hash))
+    // Whoever keeps one body back does not keep the next one back as well: the busy ones are asked last.
+    const load = (peer: Peer) => this.#asked.get(peer)?.size ?? 0
+    const rank = (peer: Peer) => 2 * load(peer) + (sources.has(peer) ? 0 : 1)
+    const order = all.sort((a, b) => rank(a) - rank(b))
+    return new Promise((resolve) => {
+      const cancels = new Set<() => void>()
+      let open = 0
+      let settled = false
+      const settle = (bytes: Uint8Array | undefined) => {
+        settled = true
+        cancels.forEach((cancel) => cancel())
+        resolve(bytes)
+      }
+      const askNext = () => {
+        if (settled || open >= fetchesAtOnce) return
+        const peer = order.shift()
+        if (peer === undefined) {
+          if (open === 0) settle(undefined)
+          return
+        }
+        open++
+        cancels.add(timers.after(fetchPatience, askNext))
+        void this.#ask(peer, hash).then((bytes) => {
+          open--
+          if (bytes === undefined) askNext()
+          else settle(bytes)
+        })
+      }
+      cancels.add(timers.after(fetchLimit, () => settle(undefined)))
+      askNext()
+    })
+  }
+
+  async #hear(peer: Peer, bytes: Uint8Array): Promise<Verdict> {
+    if (!((await this.#voting?.receive(bytes)) ?? false)) return 'ignore'
+    peer.delivered('vote')
+    this.#remember(peer, bytes)
+    return 'accept'
+  }
+
+  #remember(peer: Peer, bytes: Uint8Array): void {
+    const hash = blockOf(parseMessage(bytes))
+    if (hash !== undefined) this.spoke(peer, hash)
+  }
+
+  /** Notes that a peer spoke of a block: it is asked for the body before others are. */
+  spoke(peer: Peer, hash: Hash): void {
+    const id = mapKey(hash)
+    const sources = this.#sources.get(id) ?? new Set()
+    this.#sources.set(id, sources.add(peer))
+    if (this.#sources.size > maxSources) this.#sources.delete(this.#sources.keys().next().value as string)
+  }
+
+  #beat(): void {
+    this.#cancel = this.#options.timers.after(healingInterval, () => {
+      this.#beat()
+      for (const peer of this.#options.peers.all()) void this.#heal(peer)
+    })
+  }
+
+  /** Asks a peer for what this node lacks of the open height; one question at a time. */
+  async #heal(peer: Peer): Promise<void> {
+    const voting = this.#voting
+    if (voting === undefined || this.#healing.has(peer)) return
+    this.#healing.add(peer)
+    try {
+      for (const message of await peer.ask(votesExchange, voting.summary())) {
+        if (!(await voting.receive(message))) continue
+        peer.delivered('vote')
+        this.#remember(peer, message)
+      }
+    } catch (error) {
+      if (error instanceof RuleError && codes[error.code].penalty > 0 && error.code !== 'peer-message') {
+        peer.penalise(error.code, error.message)
+      } else if (!(error instanceof RuleError || error instanceof LinkError)) {
+        this.#options.log.error({ peer: peer.name, error: String(error) }, 'votes of a peer could not be taken')
+      }
+    } finally {
+      this.#healing.delete(peer)
+    }
+  }
+
+  #report(): void {
+    // Whoever hands out no blocks is never asked to prove its height, so that its word is worth nothing.
+    const heights = this.#options.peers
+      .all()
+      .map(({ status }) => ((status.services & services.wholeChain) === 0 ? 0 : status.tipHeight))
+    this.#voting?.behind(heights.length === 0 ? undefined : Math.max(...heights))
+  }
+
+  async #ask(peer: Peer, hash: Hash): Promise<Uint8Array | undefined> {
+    const { chain, log } = this.#options
+    const asked = this.#asked.get(peer) ?? new Set()
+    this.#asked.set(peer, asked.add(mapKey(hash)))
+    try {
+      return await fetchBlock(peer, hash, chain.sanity)
+    } catch (error) {
+      log.error({ peer: peer.name, error: String(error) }, 'no body was fetched')
+      return undefined
+    } finally {
+      asked.delete(mapKey(hash))
+      if (asked.size === 0) this.#asked.delete(peer)
+    }
+  }
+
+  #asks(peer: Peer, hash: Hash): boolean {
+    return this.#asked.get(peer)?.has(mapKey(hash)) === true
+  }
+}

@@ -1,0 +1,166 @@
+import type { Chain } from '../chain/chain.js'
+import { readBlockBytes, sideBodyRow } from '../chain/read-body.js'
+import type { Mempool } from '../mempool/mempool.js'
+import { equalBytes } from '../primitives/bytes.js'
+import { Reader } from '../primitives/codec.js'
+import type { Hash } from '../primitives/hash.js'
+import { Header } from '../primitives/header.js'
+import { inSlices } from '../runtime/cooperative.js'
+import { JobQueue } from '../runtime/job-queue.js'
+import { StorageError } from '../storage/database.js'
+import { keys, values } from '../storage/schema.js'
+import { LinkError } from './link.js'
+import type { Peers } from './peers/peer-manager.js'
+import { blocksExchange, blocksFill } from './wire/blocks-message.js'
+import {
+  headersAnswer,
+  headersAtOnce,
+  headersExchange,
+  type HeadersQuestion,
+  type HeaderUnit,
+  headerUnitSize,
+} from './wire/headers-message.js'
+import { poolExchange, poolNames } from './wire/pool-message.js'
+import { type TransactionName, transactionsExchange, transactionsFill } from './wire/transactions-message.js'
+
+/** Answers that wait to be made. One of each kind is made at a time, however many peers ask. */
+const answersWaiting = 128
+/** Header records read at a time. */
+const headersPage = 250
+/** Transactions of the chain read at a time: one may be as large as a block. */
+const minedPage = 8
+
+export interface ChainAnswers {
+  readonly chain: Chain
+  readonly mempool: Mempool
+  /** Where there are validators: the bytes of a block that is voted on. */
+  readonly voting?: { candidate(hash: Hash): Uint8Array | undefined } | undefined
+  /** Where blocks come from miners: the bytes of one that another node told of, from there. */
+  readonly candidates?: { body(hash: Hash): Promise<Uint8Array | undefined> } | undefined
+}
+
+/** Answers what peers ask about the chain and the pool. A peer whose answer cannot be made in time gets none. */
+export function serveChain(peers: Pick<Peers, 'serve'>, answers: ChainAnswers): void {
+  const small = new JobQueue(answersWaiting)
+  const large = new JobQueue(answersWaiting)
+  peers.serve(headersExchange, (_, question) => small.run(() => headersAfter(answers, question)))
+  peers.serve(poolExchange, () => small.run(() => poolOf(answers.mempool)))
+  peers.serve(blocksExchange, async (_, hashes) => {
+    const blocks = await large.run(() => blocksOf(answers, hashes))
+    const [asked] = hashes
+    if (asked === undefined || hashes.length > 1 || blocks[0]?.length !== 0) return blocks
+    // Nobody else has to wait meanwhile.
+    const body = await answers.candidates?.body(asked)
+    return body === undefined ? blocks : [body]
+  })
+  peers.serve(transactionsExchange, (_, txids) => large.run(() => transactionsOf(answers, txids)))
+}
+
+/** Headers that follow the highest block of the locator that is on the active chain, with their confirms. */
+async function headersAfter({ chain }: ChainAnswers, { locator, count }: HeadersQuestion): Promise<HeaderUnit[]> {
+  const { database } = chain
+  const found = locator.flatMap((hash) => chain.headers.get(hash) ?? []).filter(({ status }) => status === 'active')
+  const start = found.reduce((best, { header }) => (header.height > best.height ? header : best), chain.genesis.header)
+  const units: HeaderUnit[] = []
+  const most = Math.min(count, headersAtOnce)
+  let room = headersAnswer - 5
+  while (units.length < most) {
+    const from = start.height + 1 + units.length
+    const page = Math.min(headersPage, most - units.length)
+    const hashes = await database.rows({ gte: keys.active(from), lt: keys.active(from + page) })
+    const records = await database.getMany(hashes.map(([, hash]) => keys.header(hash)))
+    const confirms = await database.getMany(hashes.map(([, hash]) => keys.confirm(hash)))
+    const stored = records.map((row, i): HeaderUnit | undefined => {
+      if (row === undefined) return undefined
+      const { header: bytes, auxPow, size } = values.header.decode(row)
+      return { header: Header.read(new Reader(bytes)), auxPow, confirm: confirms[i] ?? new Uint8Array(0), size }
+    })
+    const proved = await chain.assumedConfirms.verify(stored.filter((unit) => unit !== undefined))
+    for (const [i, unit] of stored.entries()) {
+      if (unit === undefined) return units
+      if (i === proved) {
+        // Without any it would have nothing above, and pay for what it says of its height.
+        if (units.length === 0) throw new LinkError('refused', `the confirm of ${unit.header.id} does not hold`)
+        return units
+      }
+      const { header } = unit
+      room -= headerUnitSize(unit)
+      // They do not follow each other where the chain moved meanwhile.
+      if (room < 0 || !equalBytes(header.previous, (units.at(-1)?.header ?? start).hash)) return units
+      units.push(unit)
+    }
+    if (hashes.length < page) break
+  }
+  return units
+}
+
+async function blocksOf(answers: ChainAnswers, hashes: readonly Hash[]): Promise<Uint8Array[]> {
+  const blocks: Uint8Array[] = []
+  let size = 0
+  for (const hash of hashes) {
+    const block = (await blockOf(answers, hash)) ?? new Uint8Array(0)
+    blocks.push(block)
+    size += block.length
+    if (size >= blocksFill) break
+  }
+  return blocks
+}
+
+/** The bytes of a block that connects, is kept aside, or is voted on. */
+async function blockOf({ chain, voting }: ChainAnswers, hash: Hash): Promise<Uint8Array | undefined> {
+  const { database, headers } = chain
+  const known = headers.get(hash)
+  if (known?.status === 'active') {
+    const isActive = () => {
+      const active = headers.activeHash(known.header.height)
+      return active !== undefined && equalBytes(active, hash)
+    }
+    try {
+      const bytes = await readBlockBytes(database, known)
+      if (isActive()) return bytes
+    } catch (error) {
+      // Unless the block left the active chain meanwhile, its rows must be there.
+      if (!(error instanceof StorageError) || isActive()) throw error
+    }
+  }
+  return sideBodyRow(database, hash) ?? voting?.candidate(hash)
+}
+
+async function transactionsOf(answers: ChainAnswers, txids: readonly Hash[]): Promise<Uint8Array[]> {
+  const transactions: Uint8Array[] = []
+  let size = 0
+  for (let start = 0; start < txids.length && size < transactionsFill; start += minedPage) {
+    for (const bytes of await somePoolOrMined(answers, txids.slice(start, start + minedPage))) {
+      if (size >= transactionsFill) break
+      transactions.push(bytes)
+      size += bytes.length
+    }
+  }
+  return transactions
+}
+
+/** Also what was mined since it was announced. Empty bytes stand for what is neither in the pool nor on the chain. */
+async function somePoolOrMined({ chain, mempool }: ChainAnswers, txids: readonly Hash[]): Promise<Uint8Array[]> {
+  const { database } = chain
+  const pooled = txids.map((txid) => mempool.get(txid)?.transaction.bytes)
+  const unpooled = txids.filter((_, i) => pooled[i] === undefined)
+  const locations = await database.getMany(unpooled.map((txid) => keys.location(txid)))
+  const places = locations.map((row) => (row === undefined ? undefined : values.location.decode(row)))
+  const located = places.filter((place) => place !== undefined)
+  const rows = (await database.getMany(located.map(({ height, index }) => keys.transaction(height, index)))).values()
+  const mined = places.map((place) => (place === undefined ? undefined : rows.next().value)).values()
+  return pooled.map((bytes) => bytes ?? mined.next().value ?? new Uint8Array(0))
+}
+
+/** Names of the pooled transactions, oldest first, as many as an answer holds. */
+async function poolOf(mempool: Mempool): Promise<TransactionName[]> {
+  const names: TransactionName[] = []
+  const entries = mempool.entries()[Symbol.iterator]()
+  await inSlices(() => {
+    const next = entries.next()
+    if (next.done === true) return false
+    const { hash, digest } = next.value.transaction
+    return names.push({ txid: hash, digest }) < poolNames
+  })
+  return names
+}

@@ -1,0 +1,120 @@
+import { BlockRunError, type IncomingBlock } from '../../chain/block-run.js'
+import type { Chain } from '../../chain/chain.js'
+import { RuleError } from '../../errors/rule-error.js'
+import { equalBytes } from '../../primitives/bytes.js'
+import type { Clock } from '../../runtime/env.js'
+import type { Branch, PendingBlock } from '../fetch/pending-headers.js'
+
+/** Blocks that are connected in one batch, and bytes of them. */
+const batchBlocks = 256
+const batchBytes = 8 * 1024 * 1024
+/** Blocks of the first batch; later ones are as large as the time allows. */
+const firstBatch = 16
+/** Milliseconds that a batch should take at most: what was fetched is safe that soon, and the node can be stopped. */
+const batchTime = 1_000
+
+/** What the writer works for. */
+export interface WriterOwner {
+  readonly branch: Branch
+  /** Blocks were connected, or put aside on the way to more work. */
+  wrote(count: number): void
+  /** The chain refuses a block. */
+  refused(block: PendingBlock, error: RuleError): void
+  /** Something that must not happen did. */
+  failed(error: unknown): void
+}
+
+/** Hands the lowest blocks of the branch to the chain, in order. */
+export class BlockWriter {
+  readonly #chain: Chain
+  readonly #clock: Clock
+  readonly #owner: WriterOwner
+  #most = firstBatch
+  #work: Promise<void> | undefined
+  #stopped = false
+
+  constructor(chain: Chain, clock: Clock, owner: WriterOwner) {
+    this.#chain = chain
+    this.#clock = clock
+    this.#owner = owner
+  }
+
+  get busy(): boolean {
+    return this.#work !== undefined
+  }
+
+  /** Connects what is there, unless that is under way. */
+  wake(): void {
+    if (this.#stopped || this.#work !== undefined || this.#batch().length === 0) return
+    this.#work = this.#run()
+      .then(
+        (again) => () => again && this.wake(),
+        (error: unknown) => () => this.#owner.failed(error),
+      )
+      .then((next) => {
+        this.#work = undefined
+        next()
+      })
+  }
+
+  /** Resolves when what is being connected is. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    await this.#work
+  }
+
+  /** Whether what came at the last moment may be connected as well. */
+  async #run(): Promise<boolean> {
+    for (let batch = this.#batch(); batch.length > 0 && !this.#stopped; batch = this.#batch()) {
+      const started = this.#clock.now()
+      try {
+        const connected = await this.#connect(batch)
+        for (const { giver } of batch.slice(0, connected)) giver?.delivered('block')
+        this.#owner.wrote(connected)
+        this.#learn(batch.length, this.#clock.now() - started)
+        // The chain knows it, but does not have it: it once stood too deep below.
+        if (this.#owner.branch.blocks[0] === batch[0]) throw new RuleError('block-too-deep')
+      } catch (error) {
+        const [index, rule] = error instanceof BlockRunError ? [error.index, error.rule] : [0, error]
+        if (!(rule instanceof RuleError)) throw error
+        this.#owner.refused(batch[index] as PendingBlock, rule)
+        return false
+      }
+    }
+    return true
+  }
+
+  #learn(count: number, milliseconds: number): void {
+    if (milliseconds > batchTime) this.#most = Math.max(1, Math.floor((count * batchTime) / milliseconds))
+    else if (count === this.#most) this.#most = Math.min(batchBlocks, 2 * this.#most)
+  }
+
+  /** The lowest blocks, as many as one batch takes; all of them with their signatures checked, or all without. */
+  #batch(): PendingBlock[] {
+    const batch: PendingBlock[] = []
+    let bytes = 0
+    for (const block of this.#owner.branch.blocks) {
+      bytes += block.body?.length ?? 0
+      const full = batch.length === this.#most || (batch.length > 0 && bytes > batchBytes)
+      if (block.matched === undefined || full || (batch[0] ?? block).assumed !== block.assumed) break
+      batch.push(block)
+    }
+    return batch
+  }
+
+  async #connect(batch: readonly PendingBlock[]): Promise<number> {
+    const first = batch[0] as PendingBlock
+    if (equalBytes(first.unit.header.previous, this.#chain.tip.header.hash)) {
+      return this.#chain.acceptBlocks(batch.map(incoming), { assumed: first.assumed })
+    }
+    // Blocks of a branch wait aside until it has more work than the chain.
+    const { block, confirm } = incoming(first)
+    await this.#chain.acceptBlock(block, confirm)
+    return 1
+  }
+}
+
+function incoming({ unit: { confirm }, body, matched }: PendingBlock): IncomingBlock {
+  const proof = confirm.length > 0 ? { confirm } : {}
+  return { block: body as Uint8Array, ...proof, ...(matched === undefined ? {} : { matched }) }
+}

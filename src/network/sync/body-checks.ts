@@ -1,0 +1,79 @@
+import type { Chain } from '../../chain/chain.js'
+import { matchBody } from '../../chain/match-body.js'
+import { RuleError } from '../../errors/rule-error.js'
+import { type Branch, miss, type PendingBlock } from '../fetch/pending-headers.js'
+import type { SyncPeer } from '../fetch/sync-peer.js'
+
+/** Bytes of blocks that are decoded and wait for the writer: decoded they take several times as much. */
+const matchedBytes = 6 * 1024 * 1024
+
+/** What the matcher works for. */
+export interface MatcherOwner {
+  readonly branch: Branch
+  /** A block can be connected that could not before. */
+  matched(): void
+  /** Blocks have to be fetched again. */
+  unmatched(): void
+  /** Something that must not happen did. */
+  failed(error: unknown): void
+}
+
+/** Looks whether bodies are those that their headers name: the lowest first, and at once unless much waits for the writer. */
+export class BodyMatcher {
+  readonly #chain: Chain
+  readonly #owner: MatcherOwner
+  #running = false
+  #stopped = false
+
+  constructor(chain: Chain, owner: MatcherOwner) {
+    this.#chain = chain
+    this.#owner = owner
+  }
+
+  wake(): void {
+    if (this.#running || this.#stopped) return
+    this.#running = true
+    this.#run().catch((error: unknown) => this.#owner.failed(error))
+  }
+
+  stop(): void {
+    this.#stopped = true
+  }
+
+  async #run(): Promise<void> {
+    for (let block = this.#next(); block !== undefined; block = this.#next()) {
+      const body = block.body as Uint8Array
+      try {
+        const matched = await matchBody(body, block.unit, this.#chain.sanity)
+        if (this.#stopped) return
+        // Two answers may bring the same block.
+        if (block.body === body) block.matched = matched
+        this.#owner.matched()
+      } catch (error) {
+        if (!(error instanceof RuleError)) throw error
+        this.#discard(block, block.giver as SyncPeer, error)
+      }
+    }
+    this.#running = false
+  }
+
+  #next(): PendingBlock | undefined {
+    const { blocks } = this.#owner.branch
+    const next = blocks.find(({ body, matched }) => body !== undefined && matched === undefined)
+    const waiting = blocks.reduce(
+      (sum, { body, matched }) => sum + (matched === undefined ? 0 : (body?.length ?? 0)),
+      0,
+    )
+    return waiting < matchedBytes || next === blocks[0] ? next : undefined
+  }
+
+  /** What else came from such a peer and was not looked at is not worth a look. */
+  #discard(broken: PendingBlock, giver: SyncPeer, error: RuleError): void {
+    miss(giver, broken)
+    for (const block of this.#owner.branch.blocks) {
+      if (block.giver === giver && block.matched === undefined) block.body = undefined
+    }
+    giver.penalise(error.code, `block ${broken.unit.header.id}: ${error.message}`)
+    this.#owner.unmatched()
+  }
+}

@@ -1,0 +1,111 @@
+import type { Chain } from '../../chain/chain.js'
+import { checkProofOfWork } from '../../consensus/check-auxpow.js'
+import { checkConfirm } from '../../consensus/check-confirm.js'
+import { checkClock, checkHeaderContext } from '../../consensus/context.js'
+import { runChecks, type Verifier } from '../../crypto/verifier.js'
+import { RuleError } from '../../errors/rule-error.js'
+import { parseAuxPow } from '../../primitives/auxpow.js'
+import { equalBytes } from '../../primitives/bytes.js'
+import { parseConfirm } from '../../primitives/confirm.js'
+import type { Header } from '../../primitives/header.js'
+import type { SignatureCheck } from '../../primitives/signature.js'
+import { runInSlices } from '../../runtime/cooperative.js'
+import type { Clock } from '../../runtime/env.js'
+import type { Branch } from '../fetch/pending-headers.js'
+import type { SyncPeer } from '../fetch/sync-peer.js'
+import type { HeaderUnit } from '../wire/headers-message.js'
+
+/** Headers whose signatures are verified together. */
+const portion = 200
+
+/** What verifying headers needs beside the headers. */
+export interface HeaderChecking {
+  readonly chain: Chain
+  readonly verifier: Verifier
+  readonly clock: Clock
+  /** Whether the signatures of the block with this header are believed. */
+  assumed(header: Header): boolean
+}
+
+/** Throws `peer-headers` unless the units follow each other. */
+export function checkLinks(units: readonly HeaderUnit[]): void {
+  for (const [i, { header }] of units.entries()) {
+    const before = units[i - 1]?.header
+    if (before !== undefined && !(equalBytes(header.previous, before.hash) && header.height === before.height + 1)) {
+      throw new RuleError('peer-headers', `${header.id} does not follow ${before.id}`)
+    }
+  }
+}
+
+/** What the confirm of a header has to fulfil: nothing on a chain without validators, which must have none. */
+function confirmChecks({ spec }: Chain, { header, confirm }: HeaderUnit): readonly SignatureCheck[] {
+  if (!spec.hasValidators) {
+    if (confirm.length > 0) throw new RuleError('confirm-unexpected')
+    return []
+  }
+  if (confirm.length === 0) throw new RuleError('confirm-missing')
+  return checkConfirm(spec, header, parseConfirm(confirm))
+}
+
+/** Verifies signatures of confirms and remembers those that hold, so that connecting the blocks need not. */
+async function verifySignatures(checks: readonly SignatureCheck[], { chain, verifier }: HeaderChecking): Promise<void> {
+  const unknown = chain.confirmSignatures.unknown(checks)
+  await runChecks(unknown, verifier)
+  chain.confirmSignatures.add(unknown)
+}
+
+/**
+ * What proves a header when its ancestors are not there: its work, and on a chain with validators its confirm. Rejects with
+ * a RuleError.
+ */
+export async function checkProof(unit: HeaderUnit, checking: HeaderChecking): Promise<void> {
+  checkProofOfWork(checking.chain.spec, unit.header, parseAuxPow(unit.auxPow))
+  await verifySignatures(confirmChecks(checking.chain, unit), checking)
+}
+
+/**
+ * Verifies headers that follow the end of a branch and each other, and adds them to it: place, time, bits, work, and on a
+ * chain with validators the confirm. Rejects with the RuleError of the first that breaks a rule; those before it are added,
+ * unless a signature is what is wrong. Adds nothing more when the end of the branch moved meanwhile.
+ */
+export async function extendBranch(
+  branch: Branch,
+  units: readonly HeaderUnit[],
+  source: SyncPeer,
+  checking: HeaderChecking,
+): Promise<void> {
+  const { chain } = checking
+  for (let at = 0; at < units.length; at += portion) {
+    const passed: { unit: HeaderUnit; assumed: boolean }[] = []
+    const headers: Header[] = []
+    const checks: SignatureCheck[] = []
+    let failure: unknown
+    const { hash: end } = branch.end
+    const moved = () => !equalBytes(branch.end.hash, end)
+    const steps = function* () {
+      for (const unit of units.slice(at, at + portion)) {
+        if (moved()) return
+        const { header } = unit
+        checkHeaderContext(chain.spec, header, branch.ancestry(chain.headers, headers))
+        checkClock(chain.spec, header, checking.clock.now())
+        checkProofOfWork(chain.spec, header, parseAuxPow(unit.auxPow))
+        const signatures = confirmChecks(chain, unit)
+        const assumed = checking.assumed(header)
+        if (!assumed) checks.push(...signatures)
+        passed.push({ unit, assumed })
+        headers.push(header)
+        yield
+      }
+    }
+    try {
+      await runInSlices(steps())
+    } catch (error) {
+      if (!(error instanceof RuleError)) throw error
+      failure = error
+    }
+    await verifySignatures(checks, checking)
+    if (moved()) return
+    for (const { unit, assumed } of passed) branch.push(unit, source, assumed)
+    if (failure !== undefined) throw failure
+  }
+}

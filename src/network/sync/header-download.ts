@@ -1,0 +1,410 @@
+import { reorganisationDepth } from '../../chain/branches.js'
+import { RuleError } from '../../errors/rule-error.js'
+import { equalBytes } from '../../primitives/bytes.js'
+import type { Hash } from '../../primitives/hash.js'
+import { type Claim, claimOf, type PeerStates, serves } from '../fetch/peer-progress.js'
+import { Branch } from '../fetch/pending-headers.js'
+import { dismiss, isUnanswered, type SyncOptions, type SyncPeer } from '../fetch/sync-peer.js'
+import { late, Stopped, type Waits } from '../fetch/timeouts.js'
+import {
+  headersAnswer,
+  headersAtOnce,
+  headersExchange,
+  type HeaderUnit,
+  headerUnitSize,
+} from '../wire/headers-message.js'
+import { AssumedChain, assumedHeaders } from './assumed-chain.js'
+import { checkLinks, checkProof, extendBranch, type HeaderChecking } from './check-headers.js'
+
+/** Headers that are verified and wait for their blocks, and the bytes of them with all that proves them. */
+export const pendingHeaders = 4096
+export const pendingBytes = 8 * 1024 * 1024
+/** Headers of another branch that are looked at until it turns out to have more work than the one that is followed. */
+const candidateHeaders = 2016
+/** Answers of one peer that may bring nothing but headers of the branch: so many lie at most between two hashes of a locator. */
+const answersAcross = 4
+/** Milliseconds until another peer is asked for headers; twice as long where a peer has failed before. */
+const headersPatience = 5_000
+/** Milliseconds that a peer is left alone after a first question that led to nothing; twice as long with each more, up to the longest. */
+const restAfterFailure = 5_000
+const longestRest = 60_000
+/** And after a header from the future. */
+const restForTime = 60_000
+
+/** What the download of headers tells, and asks, the rest of the sync. */
+export interface HeaderOwner {
+  /** There are more headers on the branch, or it is another one. */
+  changed(): void
+  /** Whether nobody hands out the block, or it cannot be connected, so that no branch through it is followed. */
+  isUnavailable(hash: Hash): boolean
+  /** The chain of a peer goes through such a block. */
+  offered(peer: SyncPeer, unit: HeaderUnit): void
+  /** Something that must not happen did. */
+  failed(error: unknown): void
+}
+
+/** Finds the best chain that the peers can prove, and holds its headers until their blocks are connected. */
+export class HeaderDownload {
+  readonly #options: SyncOptions
+  readonly #waits: Waits
+  readonly #states: PeerStates
+  readonly #owner: HeaderOwner
+  readonly #checking: HeaderChecking
+  #branch: Branch
+  #assumed: AssumedChain | undefined
+  #asked: SyncPeer | undefined
+  /** Whose headers the branch grew by last, or who has the assumed block. */
+  #giver: SyncPeer | undefined
+  /** Whose headers followed the own ones since peers were looked at; undefined while nobody is asked. */
+  #shown: SyncPeer | undefined
+  #work: Promise<void> | undefined
+  /** Whether something happened since the last look at the peers. */
+  #again = false
+
+  constructor(options: SyncOptions, waits: Waits, states: PeerStates, owner: HeaderOwner) {
+    const { chain, verifier, clock } = options
+    this.#options = options
+    this.#waits = waits
+    this.#states = states
+    this.#owner = owner
+    this.#checking = { chain, verifier, clock, assumed: (header) => this.#assumed?.has(header) === true }
+    this.#branch = new Branch(chain.tip)
+  }
+
+  /** The headers to connect the blocks of. */
+  get branch(): Branch {
+    return this.#branch
+  }
+
+  get checking(): HeaderChecking {
+    return this.#checking
+  }
+
+  /** The peer whose headers are being fetched. */
+  get asked(): SyncPeer | undefined {
+    return this.#asked
+  }
+
+  /** Whether the peer that is asked has more, and has given headers on the way there that follow the own ones. */
+  get arriving(): boolean {
+    return this.#asked !== undefined && this.#asked === this.#shown && this.isAhead(this.#asked)
+  }
+
+  /** Looks whether a peer has something better, unless that is under way. */
+  wake(): void {
+    if (this.#waits.stopped) return
+    this.#again = this.#work !== undefined
+    if (this.#again) return
+    this.#work = this.#run()
+      .catch((error: unknown) => {
+        if (!(error instanceof Stopped)) this.#owner.failed(error)
+      })
+      .finally(() => {
+        this.#work = undefined
+        this.#asked = undefined
+        this.#shown = undefined
+        if (this.#waits.stopped) return
+        this.#owner.changed()
+        if (this.#again) this.wake()
+      })
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    await this.#work
+  }
+
+  /** Follows what the chain did meanwhile. */
+  refresh(): void {
+    const { chain } = this.#options
+    const branch = this.#branch
+    branch.advance(chain.headers)
+    if (this.#assumed !== undefined && chain.tip.header.height >= this.#assumed.height) this.#assumed = undefined
+    const onTip = equalBytes(branch.base.header.hash, chain.tip.header.hash)
+    const better = chain.spec.hasValidators ? onTip : branch.work > chain.tip.chainWork
+    if (better || (onTip && branch.blocks.length === 0)) return
+    const [other] = branch.blocks
+    this.#branch = new Branch(chain.tip)
+    // The node confirmed another block than this verified confirm is for.
+    if (other !== undefined && chain.spec.hasValidators) this.conflict(other.unit)
+  }
+
+  /** Gives up what stands at a height and above. */
+  cut(height: number): void {
+    this.#branch.cut(height)
+    this.refresh()
+  }
+
+  /** Whether a peer says that it has more than the branch. */
+  isAhead(peer: SyncPeer): boolean {
+    const { chain } = this.#options
+    const state = this.#states.of(peer)
+    const told = state.told
+    if (told !== undefined && !this.#knows(told)) return true
+    const claim = claimOf(peer)
+    if (state.isExplored(claim) || this.#knows(claim)) return false
+    return chain.spec.hasValidators ? claim.height > this.#branch.height : peer.status.chainWork > this.#branch.work
+  }
+
+  /** A valid confirm that speaks against the own chain. */
+  conflict({ header, confirm }: HeaderUnit): void {
+    if (this.#options.chain.headers.rivalOf(header) === undefined) return
+    this.#options.log.error(
+      { height: header.height, block: header.id },
+      'another block is confirmed at this height too',
+    )
+    this.#options.onConflict?.(confirm, header)
+  }
+
+  #knows({ height, hash }: Claim): boolean {
+    if (equalBytes(this.#branch.at(height)?.unit.header.hash ?? new Uint8Array(0), hash)) return true
+    return this.#options.chain.headers.get(hash) !== undefined
+  }
+
+  async #run(): Promise<void> {
+    for (let peer = this.#next(); peer !== undefined; peer = this.#next()) {
+      this.#asked = peer
+      try {
+        if (this.#hasToAssume(peer)) await this.#assume(peer)
+        else await this.#follow(peer)
+      } catch (error) {
+        this.#blame(peer, error)
+      }
+      this.refresh()
+      this.#owner.changed()
+    }
+  }
+
+  /**
+   * The peer to ask next: of those that failed least the one that says it has most, and before that whoever may have the
+   * assumed block. What a peer says it has costs nothing to say, so that it does not make up for answers that never came.
+   */
+  #next(): SyncPeer | undefined {
+    if (this.#waits.stopped) return undefined
+    this.#again = false
+    this.refresh()
+    if (this.#branch.blocks.length >= pendingHeaders || this.#branch.bytes >= pendingBytes) return undefined
+    const now = this.#options.clock.now()
+    const states = this.#states
+    const able = this.#options.peers.all().filter((peer) => {
+      const state = states.of(peer)
+      return serves(peer) && !state.asking && state.restUntil <= now && this.isAhead(peer)
+    })
+    const rank = (peer: SyncPeer) =>
+      this.#options.chain.spec.hasValidators ? BigInt(peer.status.tipHeight) : peer.status.chainWork
+    const best = (a: SyncPeer | undefined, b: SyncPeer) => (a === undefined || rank(b) > rank(a) ? b : a)
+    const assuming = leastFailed(able.filter((peer) => this.#hasToAssume(peer)))
+    if (assuming.length > 0) return assuming.reduce(best, undefined)
+    const least = leastFailed(able)
+    // Whoever gave the last headers goes on; the height that others say they have is only their word.
+    return least.find((peer) => peer === this.#giver) ?? least.reduce(best, undefined)
+
+    function leastFailed(peers: readonly SyncPeer[]): readonly SyncPeer[] {
+      const fewest = Math.min(...peers.map((peer) => states.of(peer).failures))
+      return peers.filter((peer) => states.of(peer).failures === fewest)
+    }
+  }
+
+  /** The headers after the newest one of the locator that the peer has; undefined when it did not answer in time. */
+  async #ask(peer: SyncPeer, locator: readonly Hash[]): Promise<readonly HeaderUnit[] | undefined> {
+    const state = this.#states.of(peer)
+    state.asking = true
+    const patience = state.failures === 0 ? headersPatience : 2 * headersPatience
+    const answer = peer.ask(headersExchange, { locator, count: headersAtOnce })
+    void answer.catch(() => {}).finally(() => (state.asking = false))
+    try {
+      const units = await this.#waits.within(answer, patience)
+      if (units !== late) return units
+      peer.penalise('peer-slow', `no headers within ${patience} ms`)
+    } catch (error) {
+      if (!isUnanswered(error)) throw error
+    }
+    this.#fail(peer)
+    return undefined
+  }
+
+  /** Leaves a peer alone for a while, the longer the more often it led to nothing. */
+  #fail(peer: SyncPeer): void {
+    const state = this.#states.of(peer)
+    this.#rest(peer, Math.min(longestRest, restAfterFailure * 2 ** state.failures))
+    state.failures++
+  }
+
+  #rest(peer: SyncPeer, milliseconds: number): void {
+    this.#states.of(peer).restUntil = this.#options.clock.now() + milliseconds
+  }
+
+  /** Asks until the branch has grown, or until it is clear that this peer has nothing better. */
+  async #follow(peer: SyncPeer): Promise<void> {
+    const { chain } = this.#options
+    const state = this.#states.of(peer)
+    const claim = claimOf(peer)
+    const work = peer.status.chainWork
+    let branch = this.#branch
+    let from = branch
+    let more = answersAcross
+    for (;;) {
+      const followed = branch === this.#branch
+      const locator = from.locator(chain.headers)
+      const units = await this.#ask(peer, locator)
+      if (units === undefined) return
+      this.refresh()
+      if (followed && branch !== this.#branch) return
+      checkAnswer(units, locator)
+      const short = isShort(units, claim.height)
+      if (short) this.#fail(peer)
+      const known = units.findIndex(
+        ({ header }) => !branch.has(header) && !isHeld(chain.headers.get(header.hash)?.status),
+      )
+      const fresh = known < 0 ? [] : units.slice(known)
+      // The branch may have lost its end meanwhile.
+      if (followed && (fresh[0]?.header.height ?? 0) > branch.height + 1) return
+      const target = fresh[0] === undefined ? undefined : await this.#targetOf(fresh[0], branch)
+      if (target === undefined) {
+        const last = units.at(-1)?.header
+        // A locator has few hashes far below its end: the peer's chain may leave the branch further up than one answer reaches.
+        if (fresh.length === 0 && !short && last !== undefined && last.height < branch.height && more > 0) {
+          more--
+          const held = chain.headers.get(last.hash)
+          from = held === undefined ? branch.upTo(last.height) : new Branch(held)
+          continue
+        }
+        if (fresh.length > 0) state.explored(claim)
+        else this.#ended(peer, claim, branch, work, units)
+        return
+      }
+      const open = fresh.findIndex(({ header }) => this.#owner.isUnavailable(header.hash))
+      await extendBranch(target, open < 0 ? fresh : fresh.slice(0, open), peer, this.#checking)
+      if (open !== 0) this.#shown = peer
+      if (open >= 0) {
+        state.explored(claim)
+        this.#owner.offered(peer, fresh[open] as HeaderUnit)
+      }
+      if (target.work > this.#branch.work) this.#branch = target
+      if (target === this.#branch) {
+        this.#giver = peer
+        if (!short) state.failures = 0
+        return
+      }
+      if (open >= 0 || target.blocks.length >= candidateHeaders) {
+        state.explored(claim)
+        return
+      }
+      if (short) return
+      branch = target
+      from = target
+    }
+  }
+
+  /** The peer has no more headers than these: it must have proved what it said it has. */
+  #ended(peer: SyncPeer, claim: Claim, branch: Branch, work: bigint, units: readonly HeaderUnit[]): void {
+    const { chain } = this.#options
+    const { hasValidators } = chain.spec
+    const first = units[0]?.header.height ?? 0
+    // A branch that leaves the chain so far below is not followed; a locator has few hashes there.
+    const deep = !hasValidators && units.length > 0 && chain.tip.header.height - first > reorganisationDepth
+    const proved = this.#knows(claim) || (hasValidators ? branch.height >= claim.height : branch.work >= work)
+    this.#states.of(peer).explored(claim)
+    if (proved || deep) return
+    dismiss(peer, 'peer-withheld', `it says that it has height ${claim.height}, but its headers do not lead there`)
+  }
+
+  /** The branch that a new header extends; undefined for one that cannot be followed. */
+  async #targetOf(unit: HeaderUnit, branch: Branch): Promise<Branch | undefined> {
+    const { chain } = this.#options
+    const { header } = unit
+    if (chain.headers.get(header.hash)?.status === 'invalid') throw new RuleError('block-invalid', header.id)
+    if (equalBytes(header.previous, this.#branch.end.hash)) return this.#branch
+    if (chain.spec.hasValidators) {
+      await checkProof(unit, this.#checking)
+      this.conflict(unit)
+      return undefined
+    }
+    if (equalBytes(header.previous, branch.end.hash)) return branch
+    const height = header.height - 1
+    const below = branch.at(height)
+    if (below !== undefined && equalBytes(below.unit.header.hash, header.previous)) return branch.upTo(height)
+    const parent = chain.headers.get(header.previous)
+    if (parent?.status === 'invalid') throw new RuleError('block-parent-invalid', `${header.id} stands on it`)
+    const reachable = chain.tip.header.height - height <= reorganisationDepth
+    return isHeld(parent?.status) && parent !== undefined && reachable ? new Branch(parent) : undefined
+  }
+
+  #hasToAssume(peer: SyncPeer): boolean {
+    const { assumeValid, chain } = this.#options
+    if (assumeValid === undefined || this.#assumed !== undefined) return false
+    const missing = assumeValid.height - chain.tip.header.height
+    if (missing <= 0 || missing > assumedHeaders) return false
+    return claimOf(peer).height >= assumeValid.height && !this.#states.of(peer).withoutAssumed
+  }
+
+  /** Fetches the headers up to the assumed block for their hashes alone, and starts the branch anew when they lead to it. */
+  async #assume(peer: SyncPeer): Promise<void> {
+    const { assumeValid, chain, log } = this.#options
+    if (assumeValid === undefined) return
+    const start = new Branch(chain.tip).locator(chain.headers)
+    let hashes: AssumedChain | undefined
+    while (hashes === undefined || !(hashes.complete || hashes.wrong)) {
+      const locator = hashes === undefined ? start : [hashes.last, ...start]
+      const units = await this.#ask(peer, locator)
+      if (units === undefined) return
+      checkAnswer(units, locator)
+      const [first] = units
+      if (first === undefined) {
+        dismiss(peer, 'peer-withheld', `its headers end before height ${assumeValid.height}`)
+        return
+      }
+      // The peer left the branch that it told of, or holds everything up.
+      const left = hashes !== undefined && !equalBytes(first.header.previous, hashes.last)
+      if (left || isShort(units, assumeValid.height)) {
+        this.#fail(peer)
+        return
+      }
+      const below = chain.headers.get(first.header.previous)
+      hashes ??= new AssumedChain(assumeValid, below?.header ?? chain.tip.header)
+      hashes.add(units)
+      this.#shown = peer
+    }
+    if (hashes.complete) {
+      log.info({ height: assumeValid.height }, 'the block assumed to be valid is on the chain of the peers')
+      this.#assumed = hashes
+      this.#branch = new Branch(chain.tip)
+      this.#giver = peer
+      this.#states.of(peer).failures = 0
+    } else {
+      log.warn(
+        { peer: peer.name, height: assumeValid.height },
+        'the chain of a peer has another block at the height of the assumed one',
+      )
+      this.#states.of(peer).withoutAssumed = true
+    }
+  }
+
+  #blame(peer: SyncPeer, error: unknown): void {
+    if (!(error instanceof RuleError)) throw error
+    if (error.code === 'block-time-future') this.#rest(peer, restForTime)
+    else dismiss(peer, error.code, `its headers are refused: ${error.message}`)
+  }
+}
+
+/** Throws `peer-headers` unless the headers follow the locator and each other. */
+function checkAnswer(units: readonly HeaderUnit[], locator: readonly Hash[]): void {
+  const [first] = units
+  if (first === undefined) return
+  if (!locator.some((hash) => equalBytes(hash, first.header.previous))) {
+    throw new RuleError('peer-headers', `${first.header.id} follows no header that was named`)
+  }
+  checkLinks(units)
+}
+
+/** Whether an answer ends for no reason: before the height it should lead to, and with room for more. */
+function isShort(units: readonly HeaderUnit[], height: number): boolean {
+  const last = units.at(-1)
+  if (last === undefined || units.length >= headersAtOnce || last.header.height >= height) return false
+  return units.reduce((sum, unit) => sum + headerUnitSize(unit), 0) < headersAnswer / 2
+}
+
+/** Whether the chain has the block of a header. */
+function isHeld(status: string | undefined): boolean {
+  return status === 'active' || status === 'side'
+}

@@ -1,0 +1,49 @@
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { isPeerAddress } from '../address/address-text.js'
+import { LinkError } from '../link.js'
+
+/** A place to connect to. */
+export interface Target {
+  /** IP address. */
+  readonly host: string
+  readonly port: number
+}
+
+/** What an address says: a host, which may be a name, a port, and the name of the node if it is written there. */
+interface Address extends Target {
+  readonly peer: string | undefined
+}
+
+/** Reads `host:port` or a multiaddr; throws a LinkError for anything else. */
+export function parseAddress(text: string): Address {
+  if (!isPeerAddress(text)) throw new LinkError('unreachable', `${text} is no address of a node`)
+  if (text.startsWith('/')) {
+    const [, , host = '', , port, , peer] = text.split('/')
+    return { host, port: Number(port), peer }
+  }
+  const [, bracketed, plain = '', port] = /^(?:\[(.*)\]|(.*)):(\d+)$/.exec(text) ?? []
+  return { host: bracketed ?? plain, port: Number(port), peer: undefined }
+}
+
+/** The IP addresses of a host, at most `most`; rejects with a LinkError where it has none. */
+export async function targetsOf({ host, port }: Target, most: number): Promise<readonly Target[]> {
+  if (isIP(host) !== 0) return [{ host, port }]
+  try {
+    const found = await lookup(host, { all: true })
+    return found.slice(0, most).map(({ address }) => ({ host: address, port }))
+  } catch {
+    throw new LinkError('unreachable', `the host ${host} is not known`)
+  }
+}
+
+/** `/ip4/192.0.2.7/tcp/20338`. */
+export function multiaddrText({ host, port }: Target): string {
+  return `/ip${isIP(host)}/${host}/tcp/${port}`
+}
+
+/** Where a multiaddr leads to, as far as it says so. */
+export function targetOf(components: readonly { readonly name: string; readonly value?: string }[]): Target {
+  const host = components.find(({ name }) => name === 'ip4' || name === 'ip6')?.value ?? ''
+  return { host, port: Number(components.find(({ name }) => name === 'tcp')?.value ?? 0) }
+}

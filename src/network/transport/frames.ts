@@ -1,0 +1,290 @@
+import { concat } from '../../primitives/bytes.js'
+import type { Timers } from '../../runtime/env.js'
+import { LinkError } from '../link.js'
+
+/** What frames need of a stream: a stream of libp2p is one. */
+export interface FrameStream {
+  /** Bytes that wait to be sent. */
+  readonly writeBufferLength: number
+  /** Queues bytes; throws where nothing can be sent any more. */
+  send(bytes: Uint8Array): boolean
+  /** Ends it for both sides at once. */
+  abort(error: Error): void
+  close(): Promise<void>
+  addEventListener(type: string, listener: (event: Event) => void): void
+  removeEventListener(type: string, listener: (event: Event) => void): void
+}
+
+export interface FrameLimits {
+  /** Milliseconds for any frame to arrive or to be sent whole; the time for its bytes at `frameRate` comes on top. */
+  readonly frameTime: number
+  /** Bytes a second that the other side has to send or to take. */
+  readonly frameRate: number
+  /** Bytes handed to the stream at a time. */
+  readonly frameSlice: number
+}
+
+interface Message {
+  readonly data: Uint8Array | Iterable<Uint8Array>
+}
+
+interface Waiting<T> {
+  resolve(value: T): void
+  reject(error: LinkError): void
+}
+
+const prefixSize = 4
+
+/** Bytes of memory that are taken at least for what arrives. */
+const gatherSize = 4096
+
+/**
+ * A stream as frames: 4 bytes of length, little-endian, and so many bytes. A length above the limit ends the stream
+ * before anything is taken for it, and so does whatever the other side sends beyond one frame that nobody reads yet.
+ * One read and one write at a time.
+ */
+export class Frames {
+  readonly #stream: FrameStream
+  readonly #timers: Timers
+  readonly #limits: FrameLimits
+  readonly #longest: number
+  #chunks: Uint8Array[] = []
+  /** Memory behind the last chunk that is not filled yet. */
+  #free = new Uint8Array(0)
+  #held = 0
+  /** Length of the frame that is arriving, once its prefix is there. */
+  #length: number | undefined
+  #cancelTimer: (() => void) | undefined
+  #reading: Waiting<Uint8Array | undefined> | undefined
+  #writing: Waiting<void> | undefined
+  /** The other side sends no more. */
+  #ended = false
+  #failure: LinkError | undefined
+
+  /** `longest`: bytes of the longest frame that the other side may send. */
+  constructor(stream: FrameStream, longest: number, timers: Timers, limits: FrameLimits) {
+    this.#stream = stream
+    this.#timers = timers
+    this.#limits = limits
+    this.#longest = longest
+    for (const [type, listener] of this.#listeners) stream.addEventListener(type, listener)
+  }
+
+  /** Whether nothing more can be sent or read. */
+  get failed(): boolean {
+    return this.#failure !== undefined
+  }
+
+  /** Bytes that came and that nobody read. */
+  get held(): number {
+    return this.#held
+  }
+
+  /**
+   * The next frame; undefined where the other side ends instead. `patience`: milliseconds until its first byte must be
+   * there; the stream is aborted after it. Rejects with a LinkError.
+   */
+  read(patience?: number): Promise<Uint8Array | undefined> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure !== undefined) return reject(this.#failure)
+      this.#reading = { resolve, reject }
+      if (this.#held === 0 && patience !== undefined) this.#limitTime(patience, 'nothing came for a while')
+      this.#advance()
+    })
+  }
+
+  /**
+   * Resolves when the stream took all of it; `took` is told of each part. Rejects with a LinkError where the other side does
+   * not take it in time.
+   */
+  async write(body: Uint8Array, took: (bytes: number) => void = () => {}): Promise<void> {
+    const { frameSlice } = this.#limits
+    const prefix = new Uint8Array(prefixSize)
+    new DataView(prefix.buffer).setUint32(0, body.length, true)
+    const first = concat(prefix, body.subarray(0, frameSlice - prefixSize))
+    const cancel = this.#timers.after(this.#timeOf(body.length), () =>
+      this.abort(new LinkError('timeout', 'the other side does not take what is sent')),
+    )
+    try {
+      await this.#send(first)
+      took(first.length)
+      for (let at = frameSlice - prefixSize; at < body.length; at += frameSlice) {
+        await this.#send(body.subarray(at, at + frameSlice))
+        took(Math.min(frameSlice, body.length - at))
+      }
+    } finally {
+      cancel()
+    }
+  }
+
+  /** Ends the stream at once; reads and writes under way reject with `error`. */
+  abort(error: LinkError): void {
+    this.#fail(error)
+    this.#stream.abort(error)
+  }
+
+  /** Ends the stream after what was written, if the other side ended it; else at once. */
+  close(): void {
+    if (this.#failure !== undefined) return
+    const ended = this.#ended
+    const error = new LinkError('closed', 'the stream is closed')
+    this.#fail(error)
+    if (ended) this.#stream.close().catch(() => this.#stream.abort(error))
+    else this.#stream.abort(error)
+  }
+
+  readonly #onMessage = (event: Event): void => {
+    const { data } = event as Event & Message
+    for (const piece of data instanceof Uint8Array ? [data] : data) this.#gather(piece)
+    this.#advance()
+  }
+
+  readonly #onEnd = (): void => {
+    this.#ended = true
+    // The bytes that came along with the end are told after it.
+    queueMicrotask(() => this.#advance())
+  }
+
+  readonly #onClose = (): void => {
+    if (this.#ended && this.#held === 0) this.#settleRead(undefined)
+    this.#fail(new LinkError('refused', 'the other side ended the stream'))
+  }
+
+  readonly #onIdle = (): void => {
+    const writing = this.#writing
+    this.#writing = undefined
+    writing?.resolve()
+  }
+
+  readonly #listeners: readonly (readonly [string, (event: Event) => void])[] = [
+    ['message', this.#onMessage],
+    ['remoteCloseWrite', this.#onEnd],
+    ['close', this.#onClose],
+    ['idle', this.#onIdle],
+  ]
+
+  /**
+   * Copies what arrived: a piece keeps all that came along with it in memory, and many small ones would take many times
+   * their bytes.
+   */
+  #gather(piece: Uint8Array): void {
+    this.#held += piece.length
+    const last = this.#chunks.at(-1)
+    const fits = last === undefined ? 0 : Math.min(piece.length, this.#free.length)
+    if (last !== undefined && fits > 0) {
+      this.#free.set(piece.subarray(0, fits))
+      this.#free = this.#free.subarray(fits)
+      this.#chunks[this.#chunks.length - 1] = new Uint8Array(last.buffer, last.byteOffset, last.length + fits)
+    }
+    if (fits === piece.length) return
+    const rest = piece.subarray(fits)
+    const memory = new Uint8Array(Math.max(gatherSize, rest.length))
+    memory.set(rest)
+    this.#chunks.push(memory.subarray(0, rest.length))
+    this.#free = memory.subarray(rest.length)
+  }
+
+  /** Looks at what arrived: begins, ends or refuses a frame. */
+  #advance(): void {
+    if (this.#length === undefined && this.#held >= prefixSize) {
+      this.#length = this.#prefix()
+      if (this.#length > this.#longest) {
+        return this.abort(
+          new LinkError('too-long', `a message of ${this.#length} bytes where ${this.#longest} are allowed`),
+        )
+      }
+      this.#limitTime(this.#timeOf(this.#length), 'a message did not arrive whole in time')
+    } else if (this.#length === undefined && this.#held > 0) {
+      this.#limitTime(this.#limits.frameTime, 'a message did not arrive whole in time')
+    }
+    const whole = this.#length !== undefined && this.#held >= prefixSize + this.#length
+    if (whole) this.#stopTimer()
+    if (this.#held > prefixSize + (this.#length ?? this.#longest) + prefixSize + this.#longest) {
+      return this.abort(new LinkError('too-long', 'more messages came than were asked for'))
+    }
+    if (this.#reading === undefined) return
+    if (whole) this.#settleRead(this.#takeFrame(this.#length as number))
+    else if (this.#ended && this.#held > 0) this.abort(new LinkError('closed', 'the stream ended within a message'))
+    else if (this.#ended) this.#settleRead(undefined)
+  }
+
+  #prefix(): number {
+    if ((this.#chunks[0] as Uint8Array).length < prefixSize) {
+      this.#chunks = [concat(...this.#chunks)]
+      this.#free = new Uint8Array(0)
+    }
+    const { buffer, byteOffset } = this.#chunks[0] as Uint8Array
+    return new DataView(buffer, byteOffset).getUint32(0, true)
+  }
+
+  #takeFrame(length: number): Uint8Array {
+    const frame = new Uint8Array(length)
+    let skip = prefixSize
+    let filled = 0
+    let used = 0
+    for (const chunk of this.#chunks) {
+      const from = Math.min(skip, chunk.length)
+      skip -= from
+      const part = chunk.subarray(from, from + length - filled)
+      frame.set(part, filled)
+      filled += part.length
+      if (from + part.length < chunk.length) {
+        this.#chunks[used] = chunk.subarray(from + part.length)
+        break
+      }
+      used++
+    }
+    this.#chunks.splice(0, used)
+    this.#held -= prefixSize + length
+    this.#length = undefined
+    return frame
+  }
+
+  #settleRead(frame: Uint8Array | undefined): void {
+    const reading = this.#reading
+    this.#reading = undefined
+    this.#stopTimer()
+    reading?.resolve(frame)
+  }
+
+  #send(bytes: Uint8Array): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure !== undefined) return reject(this.#failure)
+      try {
+        this.#stream.send(bytes)
+      } catch (error) {
+        return reject(new LinkError('closed', (error as Error).message))
+      }
+      if (this.#stream.writeBufferLength === 0) return resolve()
+      this.#writing = { resolve, reject }
+    })
+  }
+
+  #fail(error: LinkError): void {
+    if (this.#failure !== undefined) return
+    this.#failure = error
+    this.#stopTimer()
+    for (const [type, listener] of this.#listeners) this.#stream.removeEventListener(type, listener)
+    this.#chunks = []
+    this.#free = new Uint8Array(0)
+    this.#held = 0
+    const waiting = [this.#reading, this.#writing]
+    this.#reading = undefined
+    this.#writing = undefined
+    for (const one of waiting) one?.reject(error)
+  }
+
+  #limitTime(milliseconds: number, why: string): void {
+    this.#stopTimer()
+    this.#cancelTimer = this.#timers.after(milliseconds, () => this.abort(new LinkError('timeout', why)))
+  }
+
+  #stopTimer(): void {
+    this.#cancelTimer?.()
+    this.#cancelTimer = undefined
+  }
+
+  #timeOf(length: number): number {
+    return this.#limits.frameTime + Math.ceil((length / this.#limits.frameRate) * 1000)
+  }
+}

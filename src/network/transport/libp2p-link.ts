@@ -1,0 +1,108 @@
+import type { Clock, Timers } from '../../runtime/env.js'
+import { TokenBucket } from '../../runtime/token-bucket.js'
+import { type Link, LinkError, type Protocol } from '../link.js'
+import { targetOf } from './dial-target.js'
+import type { FrameStream } from './frames.js'
+import type { Connection } from './libp2p-node.js'
+import { type RequestLine, Requests } from './request-client.js'
+import type { TransportLimits } from './transport-limits.js'
+
+export interface LinkSetting {
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly limits: TransportLimits
+  idOf(protocol: Protocol): string
+}
+
+/** A connection of libp2p as a link. */
+export class Libp2pLink implements Link, RequestLine {
+  readonly connection: Connection
+  readonly publicKey: Uint8Array
+  readonly peer: string
+  readonly inbound: boolean
+  readonly host: string
+  readonly port: number
+  readonly timers: Timers
+  readonly limits: TransportLimits
+  readonly #clock: Clock
+  readonly #gossipItems: TokenBucket
+  /** Messages of gossip from it that wait for a verdict, and their bytes. */
+  readonly gossip = { messages: 0, bytes: 0 }
+  readonly #idOf: (protocol: Protocol) => string
+  readonly #requests = new Map<Protocol, Requests>()
+  #closed = false
+
+  constructor(connection: Connection, publicKey: Uint8Array, { clock, timers, limits, idOf }: LinkSetting) {
+    this.connection = connection
+    this.publicKey = publicKey
+    this.peer = connection.remotePeer.toString()
+    this.inbound = connection.direction === 'inbound'
+    const { host, port } = targetOf(connection.remoteAddr.getComponents())
+    this.host = host
+    this.port = port
+    this.timers = timers
+    this.limits = limits
+    this.#clock = clock
+    this.#gossipItems = new TokenBucket(limits.gossipItemRate, limits.gossipItemBurst, clock.now())
+    this.#idOf = idOf
+  }
+
+  get closed(): boolean {
+    return this.#closed || this.connection.status !== 'open'
+  }
+
+  /** Whether a frame of gossip with so many entries is within what a neighbour may send. */
+  takes(items: number): boolean {
+    return this.#gossipItems.take(items, this.#clock.now())
+  }
+
+  request(protocol: Protocol, body: Uint8Array): Promise<Uint8Array> {
+    if (this.closed) return Promise.reject(new LinkError('closed', `the connection to ${this.host} is closed`))
+    let requests = this.#requests.get(protocol)
+    if (requests === undefined) {
+      requests = new Requests(this, protocol)
+      this.#requests.set(protocol, requests)
+    }
+    return requests.ask(body)
+  }
+
+  async open(protocol: Protocol): Promise<FrameStream> {
+    try {
+      // A protocol has one stream here at a time; one that was just ended may still be counted.
+      return await this.connection.newStream([this.#idOf(protocol)], {
+        maxOutboundStreams: this.limits.protocolStreams,
+      })
+    } catch (error) {
+      const { name, message } = error as Error
+      if (this.closed) throw new LinkError('closed', `the connection to ${this.host} is closed`)
+      if (name === 'UnsupportedProtocolError') {
+        throw new LinkError('unsupported', `${this.host} does not speak ${this.#idOf(protocol)}`)
+      }
+      if (name === 'TimeoutError' || name === 'AbortError') {
+        throw new LinkError('timeout', `${this.host} does not open a stream of ${protocol.name}`)
+      }
+      throw new LinkError('refused', `${this.host} refuses a stream of ${protocol.name}: ${message}`)
+    }
+  }
+
+  close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#endRequests()
+    const { connection } = this
+    connection.close({ signal: AbortSignal.timeout(this.limits.closeTime) }).catch((error: unknown) => {
+      connection.abort(error as Error)
+    })
+  }
+
+  /** Told that the connection ended, by whomever. */
+  ended(): void {
+    this.#closed = true
+    this.#endRequests()
+  }
+
+  #endRequests(): void {
+    const error = new LinkError('closed', `the connection to ${this.host} is closed`)
+    for (const requests of this.#requests.values()) requests.close(error)
+  }
+}

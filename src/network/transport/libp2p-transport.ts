@@ -1,0 +1,336 @@
+import { ed25519 } from '@noble/curves/ed25519.js'
+import { compareBytes, displayHash } from '../../primitives/bytes.js'
+import { type Link, LinkError, type LinkOwner, type Protocol, type Topic } from '../link.js'
+import { multiaddrText, parseAddress, type Target, targetOf, targetsOf } from './dial-target.js'
+import { Gossip } from './gossip.js'
+import { Handshakes } from './handshakes.js'
+import { bannedHere, dialFailure, ownAddress } from './libp2p-failures.js'
+import { Libp2pLink } from './libp2p-link.js'
+import { type Connection, createNode, keyOfPeer, type Libp2pNode, multiaddr, type PeerId } from './libp2p-node.js'
+import { listenPlaces, portInUse } from './listen.js'
+import { Answers } from './request-server.js'
+import { type TransportLimits, transportLimits } from './transport-limits.js'
+import type { NodeTransport, TransportOptions } from './transport-options.js'
+
+/** Everything that exists while the transport runs. */
+interface Running {
+  readonly node: Libp2pNode
+  readonly owner: LinkOwner
+  readonly gossip: Gossip
+}
+
+export class Libp2pTransport implements NodeTransport {
+  readonly #options: TransportOptions
+  readonly #limits: TransportLimits
+  readonly #publicKey: Uint8Array
+  readonly #prefix: string
+  readonly #handshakes: Handshakes
+  /** By the id of the connection. */
+  readonly #links = new Map<string, Libp2pLink>()
+  /** The one link to each peer, by its name. */
+  readonly #byPeer = new Map<string, Libp2pLink>()
+  /** By address as it was given. */
+  readonly #dials = new Map<string, Promise<Link>>()
+  /** Whose key was proved by a connection that this side opens, by the multiaddr. */
+  readonly #met = new Map<string, string>()
+  /** Peers that a connection is being opened to and that proved their key. */
+  readonly #opening = new Set<string>()
+  /** Peers whose rows in the peer store can go. */
+  readonly #departed = new Map<string, PeerId>()
+  #running: Running | undefined
+  #cancelRounds: (() => void) | undefined
+  #closed = false
+  #port = 0
+  #peer = ''
+  #addresses: readonly string[] = []
+
+  private constructor(options: TransportOptions) {
+    this.#options = options
+    this.#limits = { ...transportLimits, ...options.limits }
+    this.#publicKey = ed25519.getPublicKey(options.secretKey)
+    this.#prefix = displayHash(options.genesis).slice(0, 8)
+    this.#handshakes = new Handshakes(this.#limits)
+  }
+
+  static open(options: TransportOptions): Libp2pTransport {
+    return new Libp2pTransport(options)
+  }
+
+  get port(): number {
+    return this.#port
+  }
+
+  get peer(): string {
+    return this.#peer
+  }
+
+  get addresses(): readonly string[] {
+    return this.#addresses
+  }
+
+  async start(owner: LinkOwner): Promise<void> {
+    const { hosts, port, secretKey, topics, env, mdns } = this.#options
+    const listen = port === undefined ? { port: 0, places: [] } : await listenPlaces(hosts, port)
+    const topicsById = new Map(topics.map((topic) => [this.#topicId(topic), topic]))
+    const node = await createNode({
+      secretKey,
+      listen: listen.places,
+      topics: [...topicsById.keys()],
+      limits: this.#limits,
+      clock: env.clock,
+      gater: this.#gater(owner),
+      discovery:
+        mdns === true
+          ? { tag: `_didledger-${this.#prefix}._udp.local`, found: (address) => owner.discovered(address) }
+          : undefined,
+    })
+    const gossip = new Gossip(node.services.gossip, {
+      owner,
+      topics: topicsById,
+      log: env.log,
+      linkOf: (peer) => this.#byPeer.get(peer),
+    })
+    this.#peer = node.peerId.toString()
+    this.#running = { node, owner, gossip }
+    node.addEventListener('connection:open', ({ detail }) => this.#opened(detail))
+    node.addEventListener('connection:close', ({ detail }) => this.#ended(detail))
+    await this.#answer(node, new Answers(owner, env.log, this.#limits, env.clock))
+    try {
+      await node.start()
+    } catch (error) {
+      this.#running = undefined
+      // Somebody took the port since it was found free.
+      throw String(error).includes('EADDRINUSE') ? portInUse(hosts, listen.port) : error
+    }
+    gossip.subscribe()
+    this.#port = listen.port
+    this.#addresses = node.getMultiaddrs().map((address) => address.toString())
+    this.#nextRound()
+  }
+
+  dial(address: string): Promise<Link> {
+    const underWay = this.#dials.get(address)
+    if (underWay !== undefined) return underWay
+    const dial = this.#dial(address).finally(() => this.#dials.delete(address))
+    this.#dials.set(address, dial)
+    return dial
+  }
+
+  broadcast(topic: Topic, message: Uint8Array): void {
+    if (message.length > topic.size) throw new RangeError(`a message of ${message.length} bytes on ${topic.name}`)
+    this.#running?.gossip.publish(this.#topicId(topic), message)
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    this.#cancelRounds?.()
+    this.#handshakes.close()
+    for (const link of this.#byPeer.values()) link.close()
+    await this.#stop()
+    for (const link of [...this.#byPeer.values()]) this.#left(link)
+  }
+
+  /** Stops libp2p, and does not wait for it longer than it deserves. */
+  #stop(): Promise<void> {
+    const { timers, log } = this.#options.env
+    return new Promise((resolve) => {
+      const cancel = timers.after(this.#limits.stopTime, resolve)
+      Promise.resolve(this.#running?.node.stop())
+        .catch((error: unknown) => log.debug({ error: (error as Error).message }, 'libp2p did not stop in order'))
+        .finally(() => {
+          cancel()
+          resolve()
+        })
+    })
+  }
+
+  #topicId({ name, version }: Topic): string {
+    return `/didledger/${this.#prefix}/${name}/${version}`
+  }
+
+  #protocolId({ name, version, ofChain }: Protocol): string {
+    return ofChain ? `/didledger/${this.#prefix}/${name}/${version}` : `/didledger/${name}/${version}`
+  }
+
+  async #answer(node: Libp2pNode, answers: Answers): Promise<void> {
+    const most = this.#limits.protocolStreams
+    for (const protocol of this.#options.protocols) {
+      await node.handle(
+        this.#protocolId(protocol),
+        async (stream, connection) => {
+          const link = this.#links.get(connection.id)
+          if (link === undefined || link.closed) stream.abort(new Error('the connection is not wanted'))
+          else await answers.serve(link, protocol, stream)
+        },
+        { maxInboundStreams: most, maxOutboundStreams: most },
+      )
+    }
+  }
+
+  #gater(owner: LinkOwner): Parameters<typeof createNode>[0]['gater'] {
+    const admits = (peer: PeerId, host: string, inbound: boolean): boolean => {
+      const publicKey = keyOfPeer(peer)
+      return publicKey !== undefined && !this.#closed && owner.admits({ host, inbound, publicKey })
+    }
+    return {
+      denyInboundConnection: (connection) => {
+        const { host } = targetOf(connection.remoteAddr.getComponents())
+        if (this.#closed || !owner.admits({ host, inbound: true })) return true
+        this.#handshakes.begin(host, connection)
+        return false
+      },
+      denyInboundEncryptedConnection: (peer, connection) =>
+        !admits(peer, targetOf(connection.remoteAddr.getComponents()).host, true),
+      denyInboundUpgradedConnection: (_peer, connection) => {
+        this.#handshakes.end(connection)
+        return false
+      },
+      denyOutboundEncryptedConnection: (peer, connection) => {
+        const name = peer.toString()
+        const { host, port } = targetOf(connection.remoteAddr.getComponents())
+        this.#met.set(multiaddrText({ host, port }), name)
+        if (this.#linkTo(name) !== undefined || this.#opening.has(name) || !admits(peer, host, false)) return true
+        this.#opening.add(name)
+        connection.addEventListener('close', () => this.#opening.delete(name))
+        return false
+      },
+    }
+  }
+
+  #linkTo(peer: string): Libp2pLink | undefined {
+    const link = this.#byPeer.get(peer)
+    return link === undefined || link.closed ? undefined : link
+  }
+
+  async #dial(address: string): Promise<Link> {
+    const { port, host, peer } = parseAddress(address)
+    const running = this.#running
+    if (running === undefined || this.#closed) throw new LinkError('closed', 'the network is closed')
+    if (peer === this.#peer) throw ownAddress(address)
+    const existing = peer === undefined ? undefined : this.#linkTo(peer)
+    if (existing !== undefined) return existing
+    const targets = await targetsOf({ host, port }, this.#limits.dialAddresses)
+    const publicKey = peer === undefined ? undefined : keyOfPeer(peer)
+    if (peer !== undefined && publicKey === undefined) throw new LinkError('unreachable', `${peer} names no node`)
+    const wanted = targets.filter((target) =>
+      running.owner.admits({ host: target.host, inbound: false, ...(publicKey === undefined ? {} : { publicKey }) }),
+    )
+    if (wanted.length === 0) throw bannedHere(address)
+    const places = wanted.map(multiaddrText)
+    try {
+      const named = places.map((place) => multiaddr(peer === undefined ? place : `${place}/p2p/${peer}`))
+      const connection = await running.node.dial(named, { force: true })
+      const link = this.#links.get(connection.id) ?? (await this.#settled(places))
+      if (link === undefined || link.closed) throw new LinkError('refused', `${address} closed the connection`)
+      return link
+    } catch (error) {
+      if (this.#closed) throw new LinkError('closed', 'the network is closed')
+      if (wanted.some((target) => this.#shuns(target, running.owner))) throw bannedHere(address)
+      const link = await this.#settled(places)
+      if (link !== undefined) return link
+      throw error instanceof LinkError ? error : dialFailure(address, error as Error)
+    } finally {
+      for (const place of places) this.#met.delete(place)
+    }
+  }
+
+  /** Whether the node that was met at a place is kept out by the owner, who had to see its key for that. */
+  #shuns({ host, port }: Target, owner: LinkOwner): boolean {
+    const name = this.#met.get(multiaddrText({ host, port }))
+    const publicKey = name === undefined ? undefined : keyOfPeer(name)
+    return publicKey !== undefined && !owner.admits({ host, inbound: false, publicKey })
+  }
+
+  /** The link to the node that was met at one of these places, where there is or comes one over another connection. */
+  async #settled(places: readonly string[]): Promise<Libp2pLink | undefined> {
+    const name = places.map((place) => this.#met.get(place)).find((met) => met !== undefined)
+    if (name === undefined) return undefined
+    const { timers } = this.#options.env
+    const step = this.#limits.settleTime / 20
+    for (let waited = 0; waited < this.#limits.settleTime && this.#linkTo(name) === undefined; waited += step) {
+      await new Promise<void>((resolve) => timers.after(step, resolve))
+    }
+    return this.#linkTo(name)
+  }
+
+  #opened(connection: Connection): void {
+    const publicKey = keyOfPeer(connection.remotePeer)
+    if (publicKey === undefined || this.#closed || this.#running === undefined) {
+      connection.abort(new Error('not wanted'))
+      return
+    }
+    const name = connection.remotePeer.toString()
+    if (connection.direction === 'outbound') this.#opening.delete(name)
+    const other = this.#linkTo(name)
+    if (other !== undefined && this.#staysBefore(other, connection)) {
+      connection.abort(new Error('there is another connection'))
+      return
+    }
+    if (other !== undefined) {
+      this.#left(other)
+      other.connection.abort(new Error('there is another connection'))
+    }
+    const link = new Libp2pLink(connection, publicKey, {
+      clock: this.#options.env.clock,
+      timers: this.#options.env.timers,
+      limits: this.#limits,
+      idOf: (protocol) => this.#protocolId(protocol),
+    })
+    this.#links.set(connection.id, link)
+    this.#byPeer.set(name, link)
+    this.#departed.delete(name)
+    this.#introduce(link)
+    this.#running.owner.connected(link)
+  }
+
+  /**
+   * Whether a link stays although there is a newer connection to the same node. The newer one is the one that the other
+   * side believes in, unless both were opened at the same time by either side: then the one stays that the side with the
+   * lower key opened, so that both choose alike.
+   */
+  #staysBefore(link: Libp2pLink, connection: Connection): boolean {
+    const apart = connection.timeline.open - link.connection.timeline.open
+    const inbound = connection.direction === 'inbound'
+    if (apart > this.#limits.simultaneous || inbound === link.inbound) return false
+    const ownIsLower = compareBytes(this.#publicKey, link.publicKey) < 0
+    return link.inbound !== ownIsLower
+  }
+
+  #ended(connection: Connection): void {
+    this.#departed.set(connection.remotePeer.toString(), connection.remotePeer)
+    const link = this.#links.get(connection.id)
+    if (link !== undefined) this.#left(link)
+  }
+
+  #left(link: Libp2pLink): void {
+    if (!this.#links.delete(link.connection.id)) return
+    if (this.#byPeer.get(link.peer) === link) this.#byPeer.delete(link.peer)
+    link.ended()
+    this.#running?.owner.disconnected(link)
+  }
+
+  /** Learns what the other side speaks, which is how gossip comes to know it. */
+  #introduce(link: Libp2pLink): void {
+    this.#running?.node.services.identify.identify(link.connection).catch((error: unknown) => {
+      this.#options.env.log.debug({ peer: link.peer, error: (error as Error).message }, 'not identified')
+    })
+  }
+
+  /** Now and then: brings back gossip to those that it lost, forgets those who left. */
+  #nextRound(): void {
+    const { timers, log } = this.#options.env
+    this.#cancelRounds = timers.after(this.#limits.roundInterval, () => {
+      const running = this.#running
+      if (running === undefined || this.#closed) return
+      running.gossip.sweep()
+      for (const link of this.#byPeer.values()) if (!running.gossip.reaches(link.peer)) this.#introduce(link)
+      for (const [name, peer] of this.#departed) {
+        if (this.#byPeer.has(name)) continue
+        running.node.peerStore.delete(peer).catch((error: unknown) => log.debug({ error }, 'peer not forgotten'))
+      }
+      this.#departed.clear()
+      this.#nextRound()
+    })
+  }
+}

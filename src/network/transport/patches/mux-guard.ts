@@ -1,0 +1,79 @@
+import type { Clock } from '../../../runtime/env.js'
+import { TokenBucket } from '../../../runtime/token-bucket.js'
+import type { TransportLimits } from '../transport-limits.js'
+
+const headerSize = 12
+const dataFrame = 0
+const pingFrame = 2
+const openFlag = 1
+
+/**
+ * Follows the frames of Yamux as they arrive. The multiplexer keeps a frame until it is whole, however long it says it
+ * is, answers every ping and every opened stream, and wakes whoever reads for each byte that comes alone; here all get a bound.
+ */
+export class MuxGuard {
+  readonly #limits: TransportLimits
+  readonly #clock: Clock
+  readonly #header = new Uint8Array(headerSize)
+  #filled = 0
+  /** Bytes of the frame's data that are still to come. */
+  #rest = 0
+  #counted = 0
+  #since: number
+  readonly #small: TokenBucket
+
+  constructor(limits: TransportLimits, clock: Clock) {
+    this.#limits = limits
+    this.#clock = clock
+    this.#since = clock.now()
+    const { smallFrameRate, smallFrameBurst, smallFrameStart } = limits
+    this.#small = new TokenBucket(smallFrameRate, smallFrameBurst, this.#since)
+    // Otherwise each new connection would bring another burst.
+    this.#small.take(smallFrameBurst - smallFrameStart, this.#since)
+  }
+
+  /** Takes the next bytes of the connection; says what is wrong with them, if anything is. */
+  refusal(bytes: Uint8Array): string | undefined {
+    let at = 0
+    while (at < bytes.length) {
+      if (this.#rest > 0) {
+        const skipped = Math.min(this.#rest, bytes.length - at)
+        this.#rest -= skipped
+        at += skipped
+        continue
+      }
+      const part = bytes.subarray(at, at + headerSize - this.#filled)
+      this.#header.set(part, this.#filled)
+      this.#filled += part.length
+      at += part.length
+      if (this.#filled < headerSize) break
+      this.#filled = 0
+      const refusal = this.#frame()
+      if (refusal !== undefined) return refusal
+    }
+    return undefined
+  }
+
+  #frame(): string | undefined {
+    const view = new DataView(this.#header.buffer)
+    const type = view.getUint8(1)
+    const opens = (view.getUint16(2) & openFlag) !== 0
+    if (type === dataFrame) {
+      this.#rest = view.getUint32(8)
+      if (this.#rest > this.#limits.window) return `a frame of ${this.#rest} bytes`
+      const isSmall = this.#rest < this.#limits.smallFrame
+      if (isSmall && !this.#small.take(1, this.#clock.now())) return 'too many small frames'
+    }
+    return opens || type === pingFrame ? this.#count() : undefined
+  }
+
+  #count(): string | undefined {
+    const now = this.#clock.now()
+    if (now - this.#since >= this.#limits.controlTime) {
+      this.#since = now
+      this.#counted = 0
+    }
+    this.#counted++
+    return this.#counted > this.#limits.controlFrames ? 'too many streams and pings' : undefined
+  }
+}

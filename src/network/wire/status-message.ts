@@ -1,0 +1,130 @@
+import { type Code } from '../../errors/rule-error.js'
+import { littleEndianInteger, reversed } from '../../primitives/bytes.js'
+import { fromHex } from '../../primitives/bytes.js'
+import { CodecError, type Reader, type Writer } from '../../primitives/codec.js'
+import type { Hash } from '../../primitives/hash.js'
+import { codec, type Exchange } from './exchange.js'
+
+/** The version of the messages on these pages. Nodes of different versions part. */
+export const networkVersion = 1
+
+/** Bits of {@link Status.services}. */
+export const services = { wholeChain: 1 } as const
+
+/** Bytes of a status, and of the answer with it. */
+const statusBytes = 256
+/** How long a node waits for the other's status, in milliseconds. */
+const statusTimeout = 5_000
+/** Bytes of the text by which a program names itself. */
+const agentBytes = 64
+
+/** What a node says about itself. */
+export interface Status {
+  readonly version: number
+  /** Hash of its genesis block. */
+  readonly genesis: Hash
+  /** Digest of the upgrades of its chain spec at or below its tip, 32 bytes. */
+  readonly upgrades: Uint8Array
+  readonly tipHeight: number
+  readonly tipHash: Hash
+  /** Work of the chain up to its tip. */
+  readonly chainWork: bigint
+  /** See {@link services}. */
+  readonly services: number
+  /** Whether it passes transactions on. */
+  readonly relay: boolean
+  /** Where it listens; 0 where it does not. */
+  readonly listenPort: number
+  /** Program and version: printable ASCII. */
+  readonly agent: string
+}
+
+/** Why a node does not want the connection that it is asked on. Numbers are the order here, from 1, and never change. */
+const refusals = [
+  'peer-version',
+  'peer-genesis',
+  'peer-upgrades',
+  'peer-self',
+  'peer-banned',
+  'peer-crowded',
+] as const satisfies readonly Code[]
+export type Refusal = (typeof refusals)[number]
+
+/** The answer to a status: the own one, and the reason why the other side will be left alone, if there is one. */
+export interface StatusAnswer {
+  readonly status: Status
+  readonly refusal: Refusal | undefined
+}
+
+/**
+ * The first exchange on a connection, asked by the side that opened it, and asked again by both sides whenever there is
+ * something new. Its id does not name the chain, so that nodes of different ones can tell each other why they part.
+ */
+export const statusExchange: Exchange<Status, StatusAnswer> = {
+  protocol: {
+    name: 'status',
+    version: 1,
+    ofChain: false,
+    request: statusBytes,
+    answer: statusBytes,
+    timeout: statusTimeout,
+  },
+  question: codec(writeStatus, readStatus),
+  answer: codec(
+    (writer, { status, refusal }) =>
+      writeStatus(writer, status).u8(refusal === undefined ? 0 : refusals.indexOf(refusal) + 1),
+    (reader) => ({ status: readStatus(reader), refusal: readRefusal(reader) }),
+  ),
+}
+
+function writeStatus(writer: Writer, status: Status): Writer {
+  return writer
+    .u32(status.version)
+    .bytes(status.genesis)
+    .bytes(status.upgrades)
+    .u32(status.tipHeight)
+    .bytes(status.tipHash)
+    .bytes(workBytes(status.chainWork))
+    .u32(status.services)
+    .u8(status.relay ? 1 : 0)
+    .u16(status.listenPort)
+    .varstring(status.agent)
+}
+
+function readStatus(reader: Reader): Status {
+  return {
+    version: reader.u32(),
+    genesis: reader.hash(),
+    upgrades: reader.take(32),
+    tipHeight: reader.u32(),
+    tipHash: reader.hash(),
+    chainWork: littleEndianInteger(reader.take(32)),
+    services: reader.u32(),
+    relay: readFlag(reader),
+    listenPort: reader.u16(),
+    agent: readAgent(reader),
+  }
+}
+
+function readFlag(reader: Reader): boolean {
+  const flag = reader.u8()
+  if (flag > 1) throw new CodecError('a flag is neither 0 nor 1')
+  return flag === 1
+}
+
+function readAgent(reader: Reader): string {
+  const agent = reader.varstring(agentBytes)
+  if (!/^[\x20-\x7e]*$/.test(agent)) throw new CodecError('the name of the program is not printable ASCII')
+  return agent
+}
+
+function readRefusal(reader: Reader): Refusal | undefined {
+  const number = reader.u8()
+  if (number > refusals.length) throw new CodecError(`there is no refusal ${number}`)
+  return refusals[number - 1]
+}
+
+/** 32 bytes, little-endian. */
+function workBytes(work: bigint): Uint8Array {
+  return reversed(fromHex(work.toString(16).padStart(64, '0')) as Uint8Array)
+}

@@ -1,0 +1,89 @@
+import type { Chain } from '../chain/chain.js'
+import type { SignatureCache } from '../crypto/signature-cache.js'
+import type { Verifier } from '../crypto/verifier.js'
+import { Mempool } from '../mempool/mempool.js'
+import type { PoolLimits } from '../mempool/policy.js'
+import type { Assumed } from '../network/assumed-block.js'
+import type { Transport } from '../network/link.js'
+import { Network } from '../network/network.js'
+import type { PeersSettings } from '../network/peers/peer-manager.js'
+import type { ProgramHash } from '../primitives/address.js'
+import type { Env } from '../runtime/env.js'
+import type { SignStore } from '../voting/sign-state-file.js'
+import type { SignReset } from '../voting/signer.js'
+import type { VotingPort } from '../voting/vote-network.js'
+import { Voting } from '../voting/voting.js'
+
+/** How a node takes part in a network. */
+export interface CorePeering {
+  readonly transport: Transport
+  /** The own 32-byte peer key. */
+  readonly publicKey: Uint8Array
+  readonly settings: PeersSettings
+  readonly assumeValid?: Assumed | undefined
+}
+
+/** A key that votes. */
+export interface CoreValidator {
+  /** 32-byte private key. */
+  readonly key: Uint8Array
+  readonly signStore: SignStore
+  readonly resetSignState?: SignReset | undefined
+}
+
+export interface CoreOptions {
+  readonly chain: Chain
+  readonly verifier: Verifier
+  readonly signatures: SignatureCache
+  readonly env: Env
+  readonly poolLimits?: Partial<PoolLimits> | undefined
+  /** Absent: the node knows nobody. */
+  readonly peering?: CorePeering | undefined
+  readonly validator?: CoreValidator | undefined
+  /** Whom the blocks of the validator pay; its own address when absent. */
+  readonly payTo?: ProgramHash | undefined
+}
+
+/**
+ * What makes a node one of a network: its pool, its part in the voting and its peers around a chain. Everything of the
+ * outside world is passed in, so that a simulator can own it.
+ */
+export interface Core {
+  readonly mempool: Mempool
+  /** On a chain with validators that is no devnet. */
+  readonly voting: Voting | undefined
+  readonly network: Network | undefined
+  /** Begins to vote and to talk to others; a UserError where it cannot listen. */
+  start(): Promise<void>
+  /** Ends all of it, the chain excepted. */
+  close(): Promise<void>
+}
+
+/** What voting asks of a network where there is none. */
+const nobody: VotingPort = { broadcast: () => {}, fetch: () => Promise.resolve(undefined) }
+
+/** Takes up what is stored; nothing is said before it is started. */
+export async function openCore(options: CoreOptions): Promise<Core> {
+  const { chain, verifier, signatures, env, poolLimits = {}, peering, validator, payTo } = options
+  const mempool = await Mempool.open({ ...env, chain, verifier, signatures, limits: poolLimits })
+  const parts = { ...env, chain, mempool, verifier }
+  const network = peering === undefined ? undefined : new Network({ ...parts, ...peering })
+  const voting =
+    chain.spec.hasValidators && !chain.spec.devnet
+      ? await Voting.open({ ...parts, ...validator, payTo, port: network?.votes ?? nobody })
+      : undefined
+  return {
+    mempool,
+    voting,
+    network,
+    start: async () => {
+      voting?.start()
+      await network?.start(voting)
+    },
+    close: async () => {
+      await network?.stop()
+      await voting?.stop()
+      await mempool.close()
+    },
+  }
+}

@@ -1,0 +1,140 @@
+import type { AccessOptions } from '../api/access.js'
+import type { ApiContext } from '../api/api-context.js'
+import type { ApiLimits } from '../api/api-limits.js'
+import type { NodeHealth, NetworkView } from '../api/node-views.js'
+import { countTransactions } from '../mempool/transaction-count.js'
+import { services } from '../network/wire/status-message.js'
+import type { Log } from '../runtime/env.js'
+import { packageVersion } from '../runtime/package-version.js'
+import type { Node, NodeNetwork } from './start-node.js'
+
+/** Ports above a port base: REST is the base and 4, and so on. */
+export const portOffsets = { rest: 4, ws: 5, rpc: 6, p2p: 8 } as const
+export const defaultPortBase = 20330
+
+export interface ServingOptions {
+  /** Every port is this and its offset; 0 takes free ones. */
+  readonly portBase: number
+  /** Addresses to listen on. */
+  readonly hosts: readonly string[]
+  readonly log: Log
+  /** What differs from the limits of the interfaces. */
+  readonly limits?: Partial<ApiLimits>
+  /** Names and proxies by which clients reach the node. */
+  readonly access?: Partial<AccessOptions>
+}
+
+/** The open interfaces of a node. */
+export interface Servers {
+  readonly ports: { readonly rest: number; readonly ws: number; readonly rpc: number; readonly p2p: number }
+  /** A host by which this machine reaches the interfaces, as it stands in a URL. */
+  readonly host: string
+  close(): Promise<void>
+}
+
+/** Opens the interfaces of a node. A port that is taken is a UserError, and none is left open. */
+export async function serve(
+  node: Node,
+  { portBase, hosts, log, limits = {}, access = {} }: ServingOptions,
+): Promise<Servers> {
+  const port = (offset: number) => (portBase === 0 ? 0 : portBase + offset)
+  const counter = countTransactions(node)
+  const network = node.network === undefined ? undefined : viewOf(node.network, node.sync)
+  const ports = { p2p: network?.port ?? 0, ws: 0, rest: 0, rpc: 0 }
+  const { reader, mempool, events, resolver, devnet, mining, identity, adminToken, sync, chain, directory, voting } =
+    node
+  let stage: NodeHealth['stage'] = 'starting'
+  let failed = false
+  node.failure.catch(() => (failed = true))
+  // Loading the HTTP server takes longer than all the rest; only who serves waits for it.
+  const [{ AnswerGate }, { BodyBudget }, { Flights }, { apiLimits }, { ApiServer }, { NodeMetrics }, { WsServer }] =
+    await Promise.all([
+      import('../api/answer-gate.js'),
+      import('../api/body-budget.js'),
+      import('../api/flight.js'),
+      import('../api/api-limits.js'),
+      import('../api/http-server.js'),
+      import('../api/metrics.js'),
+      import('../api/ws/ws-server.js'),
+    ])
+  const version = packageVersion()
+  const others = { ...(network === undefined ? {} : { network }), ...(voting === undefined ? {} : { voting }) }
+  const databaseBytes = () => directory.databaseBytes()
+  const metrics = new NodeMetrics({ chain, mempool, resolver, version, databaseBytes, ...others })
+  const context: ApiContext = {
+    reader,
+    mempool,
+    resolver,
+    mining,
+    adminToken,
+    log,
+    limits,
+    access,
+    flights: new Flights(new AnswerGate({ ...apiLimits, ...limits })),
+    bodies: new BodyBudget({ ...apiLimits, ...limits }),
+    ...(devnet === undefined ? {} : { devnet }),
+    ...others,
+    nodeInfo: () => ({
+      compile: version,
+      id: identity.id,
+      version: 1,
+      services: network === undefined ? 0 : services.wholeChain,
+      relay: true,
+      transactionCount: counter.total,
+      receivedCount: network?.receivedCount ?? 0,
+      ports,
+      neighbors: network?.neighbors() ?? [],
+    }),
+    metrics,
+    health: () => {
+      const alarm = voting?.status().alarm
+      return { failed, stage, sync: sync(), ...(alarm === undefined ? {} : { alarm }) }
+    },
+  }
+  const servers: { close(): Promise<void> }[] = []
+  const close = async () => {
+    stage = 'stopping'
+    metrics.close()
+    await Promise.all(servers.map((server) => server.close()))
+  }
+  const opened = async <T extends { port: number; close(): Promise<void> }>(opening: Promise<T>): Promise<number> => {
+    const server = await opening
+    servers.push(server)
+    return server.port
+  }
+  try {
+    ports.rest = await opened(ApiServer.open(context, { serves: 'rest', hosts, port: port(portOffsets.rest) }))
+    ports.ws = await opened(WsServer.open(context, { events, hosts, port: port(portOffsets.ws) }))
+    ports.rpc = await opened(ApiServer.open(context, { serves: 'rpc', hosts, port: port(portOffsets.rpc) }))
+  } catch (error) {
+    await close()
+    throw error
+  }
+  stage = 'serving'
+  return { ports, host: urlHost(hosts), close }
+}
+
+/** How a URL names the first of the addresses that are listened on; all at once are reached by loopback. */
+function urlHost([host = '127.0.0.1']: readonly string[]): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  if (host === '::') return '[::1]'
+  return host.includes(':') ? `[${host}]` : host
+}
+
+/** What the interfaces see of the peers of a node. */
+function viewOf({ network, transport }: NodeNetwork, sync: Node['sync']): NetworkView {
+  const { peers } = network
+  return {
+    port: transport.port,
+    get receivedCount() {
+      return network.receivedCount
+    },
+    neighbors: () => peers.neighbors(),
+    progress: sync,
+    connect: (address) => peers.connect(address),
+    disconnect: (id) => peers.disconnect(id),
+    listBans: () => peers.listBans(),
+    ban: (subject, milliseconds, reason) => peers.ban(subject, milliseconds, reason),
+    unban: (subject) => peers.unban(subject),
+  }
+}

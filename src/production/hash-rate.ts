@@ -1,0 +1,13 @@
+import type { Chain } from '../chain/chain.js'
+import type { KnownHeader } from '../chain/header-index.js'
+
+/** Blocks over which the work of a chain is averaged. */
+const hashRateBlocks = 120
+
+/** Hashes a second that the work of the last blocks amounts to, rounded down; 0 at genesis. */
+export function networkHashRate({ tip, headers }: Chain): bigint {
+  const { height } = tip.header
+  const from = headers.active(Math.max(0, height - hashRateBlocks)) as KnownHeader
+  const seconds = Math.max(1, tip.header.time - from.header.time)
+  return (tip.chainWork - from.chainWork) / BigInt(seconds)
+}

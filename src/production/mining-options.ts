@@ -1,0 +1,16 @@
+import { Type } from '@sinclair/typebox'
+import { acceptedPrefixes } from '../consensus/sanity.js'
+import { parseAddress } from '../primitives/address.js'
+import { option } from '../runtime/option.js'
+
+export const miningOptions = {
+  payTo: option({
+    key: 'mining.payTo',
+    flag: '--mine <address>',
+    schema: Type.String(),
+    description: 'whom the blocks of this node pay; on a chain without validators it mines, too',
+    expects: 'an address of this chain (34 characters that begin with E, 8 or i and have a right checksum)',
+    check: (address) => acceptedPrefixes.includes(parseAddress(address)?.[0]),
+    commands: ['start'],
+  }),
+}

@@ -1,0 +1,156 @@
+import type { Chain } from '../chain/chain.js'
+import { RuleError } from '../errors/rule-error.js'
+import type { Mempool } from '../mempool/mempool.js'
+import type { ProgramHash } from '../primitives/address.js'
+import type { Block } from '../primitives/block.js'
+import type { Hash } from '../primitives/hash.js'
+import type { Clock, Log, Random, Timers } from '../runtime/env.js'
+import { AuxWork } from './aux-work.js'
+import { Miner } from './miner.js'
+import { Producer } from './producer.js'
+
+/** Blocks that one call may ask for. */
+export const maxBlocks = 1000
+
+/** How blocks of a chain with validators come about on a node that has a part in it. */
+export interface OwnValidator {
+  /** Whom its blocks pay when nobody is named. */
+  readonly payTo?: ProgramHash | undefined
+  /** Unix seconds that the next block should carry. */
+  time(): number
+  /**
+   * Hands in a solved block; resolves when it is the tip. A RuleError says why it will not be: `template-stale` or `block-stale`
+   * when another came first.
+   */
+  offer(block: Block): Promise<void>
+  /** Whether it makes blocks without being told to each time. */
+  readonly automatic: boolean
+}
+
+export interface MiningOptions {
+  readonly chain: Chain
+  readonly mempool: Mempool
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly random: Random
+  readonly log: Log
+  /** Whom blocks of our own pay when nobody else is named. */
+  readonly payTo?: ProgramHash
+  /** Only on a chain with validators: without it, this node makes none of its blocks. */
+  readonly validator?: OwnValidator | undefined
+}
+
+/** All that makes blocks on request: work for outside miners, and the node's own. */
+export class Mining {
+  readonly #options: MiningOptions
+  readonly #work: AuxWork
+  #miner: Miner | undefined
+  #producer: Producer | undefined
+  /** Settles when every miner that was stopped has ended. */
+  #ended: Promise<unknown> = Promise.resolve()
+  #stopped = false
+
+  constructor(options: MiningOptions) {
+    this.#options = options
+    this.#work = new AuxWork({ ...options, ...this.#production() })
+  }
+
+  /** Whether the node makes blocks without being told to each time. */
+  get active(): boolean {
+    return this.#miner !== undefined || this.#options.validator?.automatic === true
+  }
+
+  /** The block that an outside miner should work for. `mining-impossible` where its work would be of no use. */
+  async template(payTo: ProgramHash): Promise<Block> {
+    this.#requireProducer()
+    return this.#work.template(payTo)
+  }
+
+  /** Hands in an AuxPow for a template by its hash in internal order; resolves when the block is the tip. */
+  async submit(hash: Hash, auxPow: Uint8Array): Promise<void> {
+    await this.#work.submit(hash, auxPow)
+  }
+
+  /**
+   * Makes blocks one after another and returns them. `request-parameter` for a count out of 1 to {@link maxBlocks},
+   * `mining-impossible` where there is nobody to pay, `busy` while another call does the same.
+   */
+  async mine(count: number, payTo?: ProgramHash): Promise<Block[]> {
+    if (!Number.isInteger(count) || count < 1 || count > maxBlocks) {
+      throw new RuleError('request-parameter', `count: ${count} is not an integer from 1 to ${maxBlocks}`)
+    }
+    const payee = this.#payee(payTo)
+    if (this.#producer !== undefined) throw new RuleError('busy', 'blocks are being made for another call already')
+    const producer = new Producer({ ...this.#options, ...this.#production(), payTo: payee })
+    this.#producer = producer
+    const blocks: Block[] = []
+    try {
+      while (blocks.length < count) {
+        if (this.#stopped) throw new RuleError('busy', 'the node is stopping')
+        const block = await producer.produce()
+        if (block !== undefined) blocks.push(block)
+      }
+    } finally {
+      this.#producer = undefined
+    }
+    return blocks
+  }
+
+  /**
+   * Starts or stops the mining of one block after another. Started again it goes on for the address named now.
+   * `mining-impossible` where there is nobody to pay, or where blocks come in another way.
+   */
+  async toggle(mining: boolean, payTo?: ProgramHash): Promise<void> {
+    const { chain } = this.#options
+    this.#requireProducer()
+    if (chain.spec.hasValidators) {
+      throw new RuleError(
+        'mining-impossible',
+        `the blocks of ${chain.spec.name} come from its validators, who were told at their start when to make them`,
+      )
+    }
+    const before = this.#miner
+    this.#miner = undefined
+    if (mining) this.start(this.#payee(payTo))
+    const ended = before?.stop()
+    this.#ended = Promise.all([this.#ended, ended])
+    await ended
+  }
+
+  /** Begins to make one block after another; a UserError on a chain with validators. */
+  start(payTo: ProgramHash): void {
+    if (this.#stopped) return
+    this.#miner = new Miner({ ...this.#options, payTo })
+    this.#miner.start()
+  }
+
+  /** Ends everything under way. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    await Promise.all([this.#miner?.stop(), this.#producer?.stop(), this.#ended])
+    this.#miner = undefined
+  }
+
+  #requireProducer(): void {
+    const { chain, validator } = this.#options
+    if (chain.spec.hasValidators && validator === undefined) {
+      throw new RuleError(
+        'mining-impossible',
+        `the blocks of ${chain.spec.name} are confirmed by its validators, and this node is none of them`,
+      )
+    }
+  }
+
+  #payee(payTo: ProgramHash | undefined): ProgramHash {
+    this.#requireProducer()
+    const payee = payTo ?? this.#options.payTo ?? this.#options.validator?.payTo
+    if (payee !== undefined) return payee
+    throw new RuleError('mining-impossible', 'name an address in paytoaddress, or start the node with --mine ADDRESS')
+  }
+
+  #production(): Pick<ConstructorParameters<typeof Producer>[0], 'time' | 'offer'> {
+    const { validator, clock } = this.#options
+    if (validator !== undefined) return { time: () => validator.time(), offer: (block) => validator.offer(block) }
+    return { time: () => Math.floor(clock.now() / 1000) }
+  }
+}

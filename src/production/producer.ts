@@ -1,0 +1,86 @@
+import type { Chain } from '../chain/chain.js'
+import { RuleError } from '../errors/rule-error.js'
+import type { Mempool } from '../mempool/mempool.js'
+import type { ProgramHash } from '../primitives/address.js'
+import type { Block } from '../primitives/block.js'
+import type { Random } from '../runtime/env.js'
+import { solve } from './solve.js'
+import { type Selection, templateOf } from './template.js'
+import { untilTaken } from './until-taken.js'
+
+export interface ProducerOptions {
+  readonly chain: Chain
+  readonly mempool: Mempool
+  readonly payTo: ProgramHash
+  readonly random: Random
+  /** Unix seconds that the next block should carry. */
+  time(): number
+  /** On a chain with validators, hands in a solved block; resolves when it is the tip. */
+  offer?(block: Block): Promise<void>
+}
+
+/** Makes blocks and hands them in as bytes, like anybody else's. One at a time. */
+export class Producer {
+  readonly #options: ProducerOptions
+  #last: Promise<unknown> = Promise.resolve()
+  #stopped = false
+  #end!: () => void
+  /** Resolves when the producer stops. */
+  readonly #ended = new Promise<void>((resolve) => (this.#end = resolve))
+
+  constructor(options: ProducerOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Makes the next block, if it is still `wanted` when its turn comes. Undefined when not, or when the block was overtaken
+   * or the producer stopped meanwhile.
+   */
+  produce(wanted: () => boolean = () => true): Promise<Block | undefined> {
+    return this.between(async () => (wanted() ? this.#produce() : undefined))
+  }
+
+  /** Runs a job while no block is being made. */
+  between<T>(job: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(job)
+    this.#last = result.catch(() => {})
+    return result
+  }
+
+  /** Ends the search under way and starts no other. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#end()
+    await this.#last
+  }
+
+  async #produce(): Promise<Block | undefined> {
+    // What the last block made the pool look at again belongs into this one.
+    await Promise.race([this.#options.mempool.settled(), this.#ended])
+    if (this.#stopped) return undefined
+    try {
+      return await untilTaken(this.#options, (select) => this.#attempt(select))
+    } catch (error) {
+      // The tip is another one now; on a devnet the parent may even be forgotten.
+      const overtaken = ['block-stale', 'block-parent-unknown', 'template-stale']
+      if (error instanceof RuleError && overtaken.includes(error.code)) return undefined
+      throw error
+    }
+  }
+
+  async #attempt(select: () => Promise<Selection>): Promise<Block | undefined> {
+    const { chain, payTo, random } = this.#options
+    if (this.#stopped) return undefined
+    const parent = chain.tip
+    const request = { payTo, time: this.#options.time(), nonce: random.bytes(8) }
+    const template = templateOf(chain, await select(), request)
+    const block = await solve(template, () => this.#stopped || chain.tip !== parent)
+    // A template that another block overtook may mix the states of two tips.
+    if (block === undefined || chain.tip !== parent) return undefined
+    if (this.#options.offer === undefined) {
+      return (await chain.acceptBlock(block.bytes)) === 'connected' ? block : undefined
+    }
+    await this.#options.offer(block)
+    return block
+  }
+}

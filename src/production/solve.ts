@@ -1,0 +1,24 @@
+import { parentHash, soloAuxPow } from '../primitives/auxpow.js'
+import { Block } from '../primitives/block.js'
+import { littleEndianInteger } from '../primitives/bytes.js'
+import { targetOf } from '../primitives/compact.js'
+import { inSlices } from '../runtime/cooperative.js'
+
+/**
+ * Searches the parent nonce that gives a block its work, in slices. Undefined when `stop` says so, or when none of the
+ * 2^32 nonces will do.
+ */
+export async function solve(block: Block, stop: () => boolean = () => false): Promise<Block | undefined> {
+  const { header, transactions } = block
+  const target = targetOf(header.bits)
+  const auxPow = soloAuxPow(header.hash, header.time)
+  let nonce = 0
+  let found: Block | undefined
+  await inSlices(() => {
+    const attempt = { ...auxPow, parent: { ...auxPow.parent, nonce } }
+    if (littleEndianInteger(parentHash(attempt)) <= target) found = new Block(header, attempt, transactions)
+    nonce++
+    return found === undefined && nonce < 2 ** 32 && !stop()
+  })
+  return found
+}

@@ -1,0 +1,98 @@
+import type { Chain } from '../chain/chain.js'
+import type { KnownHeader } from '../chain/header-index.js'
+import { commitmentAttribute } from '../consensus/commitment.js'
+import { earliestTime, requiredBits } from '../consensus/context.js'
+import { subsidyAt } from '../consensus/subsidy.js'
+import { RuleError } from '../errors/rule-error.js'
+import type { Mempool } from '../mempool/mempool.js'
+import type { ProgramHash } from '../primitives/address.js'
+import { soloAuxPow } from '../primitives/auxpow.js'
+import { Block } from '../primitives/block.js'
+import { fromUtf8 } from '../primitives/bytes.js'
+import type { Hash } from '../primitives/hash.js'
+import { Header } from '../primitives/header.js'
+import { firstBranchSteps, foldBranch } from '../primitives/merkle.js'
+import { attributeUsage, coinbaseInput, Transaction } from '../primitives/transaction.js'
+import { runInSlices } from '../runtime/cooperative.js'
+import { choose, type Chosen, type Extent } from './selection.js'
+
+/** What the next block takes from the pool: all of a template that does not depend on whom it pays. */
+export interface Selection extends Chosen {
+  /** The tip it was made for. */
+  readonly parent: KnownHeader
+  readonly bits: number
+  /** Unix seconds; a block may not be earlier. */
+  readonly earliest: number
+  /** What leads from the coinbase to the root that the header names. */
+  readonly branch: readonly Hash[]
+}
+
+export interface TemplateRequest {
+  /** Who gets subsidy and fees. */
+  readonly payTo: ProgramHash
+  /** Unix seconds; raised to the earliest time the rules allow. */
+  readonly time: number
+  /** 8 bytes that make the coinbase like no other. */
+  readonly nonce: Uint8Array
+}
+
+/** A block on top of the tip with the best of the pool, complete but for its work: its AuxPow has parent nonce 0. */
+export async function buildTemplate(
+  chain: Chain,
+  pool: Mempool,
+  request: TemplateRequest,
+  extent: Extent = {},
+): Promise<Block> {
+  return templateOf(chain, await selectTransactions(chain, pool, extent), request)
+}
+
+/**
+ * The best of the pool in slices, as much as `extent` has room for: on top of the tip they connect, signatures included. A tip that
+ * moves meanwhile ends it early, with what may mix two states: the caller looks at the tip again.
+ */
+export async function selectTransactions(chain: Chain, pool: Mempool, extent: Extent = {}): Promise<Selection> {
+  const parent = chain.tip
+  const ancestry = chain.headers.ancestry(parent)
+  const rules = { bits: requiredBits(chain.spec, ancestry), earliest: earliestTime(chain.spec, ancestry) }
+  const { transactions, fees, witnessRoot } = await choose(chain, pool, { ...extent, parent })
+  const branch = await runInSlices(firstBranchSteps(transactions.map(({ hash }) => hash)))
+  return { parent, ...rules, transactions, fees, witnessRoot, branch }
+}
+
+/** A block of what was selected with a coinbase for one address, complete but for its work. */
+export function templateOf(chain: Chain, selection: Selection, request: TemplateRequest): Block {
+  const { parent, bits, earliest, transactions, branch } = selection
+  const time = Math.max(request.time, earliest)
+  if (time > 0xffffffff) throw new RuleError('block-time-future', 'block times end in the year 2106')
+  const coinbase = buildCoinbase(chain, selection, request)
+  const header = new Header({
+    version: 0,
+    previous: parent.header.hash,
+    merkleRoot: foldBranch(coinbase.hash, branch, 0),
+    time,
+    bits,
+    nonce: 0,
+    height: parent.header.height + 1,
+  })
+  return new Block(header, soloAuxPow(header.hash, header.time), [coinbase, ...transactions])
+}
+
+function buildCoinbase(
+  chain: Chain,
+  { parent, fees, witnessRoot }: Selection,
+  { payTo, nonce }: TemplateRequest,
+): Transaction {
+  const { spec, assetId } = chain.sanity
+  const height = parent.header.height + 1
+  const attributes = [{ usage: attributeUsage.nonce, data: nonce }, commitmentAttribute(spec, height, witnessRoot)]
+  return new Transaction({
+    version: 0,
+    payloadVersion: 4,
+    payload: { type: 0, data: fromUtf8('didledger') },
+    attributes,
+    inputs: [coinbaseInput],
+    outputs: [{ assetId, value: subsidyAt(spec, height) + fees, outputLock: 0, programHash: payTo }],
+    lockTime: height,
+    programs: [],
+  })
+}

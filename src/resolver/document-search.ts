@@ -1,0 +1,218 @@
+import { compileCondition, type Matcher } from '../did-query/compile.js'
+import { refuseLong } from '../did-query/condition.js'
+import type { Members } from '../did-query/member-path.js'
+import type { DocumentQuery } from '../did/resolution.js'
+import { RuleError } from '../errors/rule-error.js'
+import { Turns } from '../runtime/cooperative.js'
+import { damaged, type Database } from '../storage/database.js'
+import { rangeOf, table } from '../storage/schema.js'
+
+/** What a search may take up, and how much it answers at most. */
+export const queryLimits = {
+  /** Documents of an answer whose request names no limit. */
+  documentsUnasked: 100,
+  /** Documents of any answer. */
+  documents: 1000,
+  /** Bytes of the documents of an answer, the first one always excepted. */
+  answerBytes: 8 * 1024 * 1024,
+  /** Searches that wait for the one under way: as many as a batch of requests, and some. */
+  waiting: 128,
+  /** Milliseconds from the question to the answer. */
+  duration: 60_000,
+  /** Bytes of documents that are read at once. */
+  pageBytes: 128 * 1024,
+}
+
+/** Limits of the searches of a node. */
+export type QueryLimits = Readonly<typeof queryLimits>
+
+/** A search that has been read. */
+export interface ReadQuery {
+  readonly matcher: Matcher
+  readonly skip: number
+  readonly limit: number
+}
+
+/** What a search found: of `total` documents `count` from `start` on, as JSON texts. */
+export interface FoundDocuments {
+  readonly total: number
+  readonly start: number
+  readonly count: number
+  readonly texts: readonly string[]
+}
+
+const conditions = ['service', 'credential', 'query'] as const
+
+/** Throws `query-invalid` unless exactly one condition is given, whatever its value. */
+export function refuseAmbiguous(query: object): void {
+  const given = conditions.filter((name) => (query as DocumentQuery)[name] !== undefined)
+  if (given.length === 1) return
+  const needed = 'exactly one of service, credential and query is needed'
+  throw new RuleError('query-invalid', given.length === 0 ? needed : `${needed}, not ${given.join(' and ')}`)
+}
+
+/** Throws `query-invalid` for a condition that is too long, before it is read or kept. */
+export function refuseLongCondition(query: object): void {
+  for (const name of conditions) {
+    const condition = (query as DocumentQuery)[name]
+    if (typeof condition === 'string') refuseLong(condition)
+  }
+}
+
+/** Checks a search and compiles its condition. `query-invalid` or `request-parameter`, with what is wrong. */
+export function readQuery(query: DocumentQuery): ReadQuery {
+  refuseAmbiguous(query)
+  const { skip = 0, limit = queryLimits.documentsUnasked } = query
+  requireCount('skip', skip)
+  requireCount('limit', limit)
+  return { matcher: compileCondition(conditionOf(query)), skip, limit: Math.min(limit, queryLimits.documents) }
+}
+
+function conditionOf({ service, credential, query }: DocumentQuery): string | object {
+  if (service !== undefined) return { service: { type: typeName('service', service) } }
+  if (credential !== undefined) return { credential: { type: [typeName('credential', credential)] } }
+  if (typeof query === 'string' || (typeof query === 'object' && query !== null)) return query
+  throw new RuleError('request-parameter', 'query: neither text nor an object')
+}
+
+function typeName(name: string, value: unknown): string {
+  if (typeof value === 'string' && value !== '') return value
+  throw new RuleError('request-parameter', `${name}: the name of a type is needed`)
+}
+
+function requireCount(name: string, value: unknown): void {
+  if (Number.isSafeInteger(value) && (value as number) >= 0) return
+  throw new RuleError('request-parameter', `${name}: a whole number from 0 on is needed`)
+}
+
+/** The JSON text of an answer. */
+export function foundJson({ total, start, count, texts }: FoundDocuments): string {
+  return `{"total":${total},"start":${start},"count":${count},"document":[${texts.join(',')}]}`
+}
+
+/** Looks through the documents of all DIDs, one search after another: two at once would only take turns. */
+export class DocumentSearch {
+  readonly #database: Database
+  readonly #limits: QueryLimits
+  #waiting = 0
+  #scanned = 0
+  #last: Promise<unknown> = Promise.resolve()
+  #closed = false
+
+  constructor(database: Database, limits: Partial<QueryLimits> = {}) {
+    this.#database = database
+    this.#limits = { ...queryLimits, ...limits }
+  }
+
+  /**
+   * Every document, in the order in which their DIDs were created, all of one state of the chain. `busy` at once when too
+   * many searches wait, and later when the answer takes too long or the node stops; the signal's reason once it aborts.
+   */
+  find(query: ReadQuery, signal?: AbortSignal): Promise<FoundDocuments> {
+    // One is under way, the others wait.
+    const { waiting, duration } = this.#limits
+    if (this.#waiting > waiting) {
+      return Promise.reject(new RuleError('busy', `${waiting} searches are waiting already; try again`))
+    }
+    this.#waiting++
+    const end = performance.now() + duration
+    const goOn = () => {
+      signal?.throwIfAborted()
+      if (this.#closed) throw new RuleError('busy', 'the node is stopping')
+      if (performance.now() <= end) return
+      throw new RuleError('busy', `the search takes more than ${duration / 1000} seconds; try again later`)
+    }
+    // A search that ended early must not hold its condition while it waits.
+    let asked: ReadQuery | undefined = query
+    const forget = () => (asked = undefined)
+    signal?.addEventListener('abort', forget, { once: true })
+    const found = this.#last.then(() => {
+      signal?.removeEventListener('abort', forget)
+      goOn()
+      if (asked === undefined) throw new Error('a search without a condition')
+      return this.#scan(asked, goOn)
+    })
+    this.#last = found.catch(() => {})
+    return abortable(found, signal).finally(() => this.#waiting--)
+  }
+
+  /** Documents that searches have looked at so far. */
+  get scanned(): number {
+    return this.#scanned
+  }
+
+  /** Ends what is under way or waits. */
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#last
+  }
+
+  /** `goOn` throws when the search has to end before its time. */
+  async #scan({ matcher, skip, limit }: ReadQuery, goOn: () => void): Promise<FoundDocuments> {
+    goOn()
+    const turns = new Turns()
+    const page = new Page(skip, limit)
+    for await (const rows of this.#database.pages(rangeOf(table.didDocument), queryLimits.pageBytes)) {
+      for (const [key, value] of rows) {
+        this.#scanned++
+        if (matcher.everything || matcher.matches(parse(key, value))) page.add(value)
+        if (turns.over) {
+          await turns.next()
+          goOn()
+        }
+      }
+    }
+    return page.found()
+  }
+}
+
+/** The matching documents of one answer, of which the first so many are left out. */
+class Page {
+  readonly #skip: number
+  readonly #limit: number
+  readonly #texts: string[] = []
+  #total = 0
+  #bytes = 0
+  #full: boolean
+
+  constructor(skip: number, limit: number) {
+    this.#skip = skip
+    this.#limit = limit
+    this.#full = limit === 0
+  }
+
+  /** Takes the next document that matches: counts it, and keeps it if it belongs here. */
+  add(value: Buffer): void {
+    if (this.#total++ < this.#skip || this.#full) return
+    const fits = this.#bytes + value.length <= queryLimits.answerBytes || this.#texts.length === 0
+    if (fits) {
+      this.#texts.push(value.toString('utf8'))
+      this.#bytes += value.length
+    }
+    this.#full = !fits || this.#texts.length === this.#limit
+  }
+
+  found(): FoundDocuments {
+    const start = this.#total === 0 ? 0 : this.#skip
+    return { total: this.#total, start, count: this.#texts.length, texts: this.#texts }
+  }
+}
+
+function parse(key: Buffer, value: Buffer): Members {
+  try {
+    return JSON.parse(value.toString('utf8')) as Members
+  } catch {
+    throw damaged(`row ${key.toString('hex')} holds no document`)
+  }
+}
+
+/** The same, or the signal's reason at once when it aborts. */
+function abortable<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
+  if (signal === undefined) return work
+  return new Promise((resolve, reject) => {
+    const aborted = () => reject(signal.reason as Error)
+    signal.addEventListener('abort', aborted, { once: true })
+    if (signal.aborted) aborted()
+    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', aborted))
+  })
+}

@@ -1,0 +1,33 @@
+import { option, wholeNumber } from '../runtime/option.js'
+import { queryLimits } from './document-search.js'
+import { resolverCacheBytes } from './resolver.js'
+
+export const resolverOptions = {
+  cacheSize: option({
+    key: 'resolver.cacheSize',
+    flag: '--resolver-cache <bytes>',
+    ...wholeNumber(0, 2 ** 32, 'a number of bytes'),
+    default: resolverCacheBytes,
+    description: 'answers about DIDs that are kept until the tip changes',
+    unit: 'bytes',
+    tuning: true,
+  }),
+  queriesWaiting: option({
+    key: 'resolver.queriesWaiting',
+    flag: '--queries-waiting <n>',
+    ...wholeNumber(0, 10_000, 'a number of queries'),
+    default: queryLimits.waiting,
+    description: 'queries that wait for the one under way before further ones are refused',
+    unit: 'queries',
+    tuning: true,
+  }),
+  queryDuration: option({
+    key: 'resolver.queryDuration',
+    flag: '--query-duration <ms>',
+    ...wholeNumber(100, 60 * 60 * 1000, 'a number of milliseconds'),
+    default: queryLimits.duration,
+    description: 'how long a query may take, its wait included',
+    unit: 'ms',
+    tuning: true,
+  }),
+}

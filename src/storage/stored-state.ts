@@ -1,0 +1,297 @@
+import type { ConnectedBlock } from '../consensus/connect.js'
+import type { Coin, StateView } from '../consensus/ledger.js'
+import { documentText } from '../did/canonical.js'
+import { documentOfPayload } from '../did/known-document.js'
+import type { DidDocument } from '../did/model.js'
+import type { DidState } from '../did/state.js'
+import { InvariantError } from '../errors/rule-error.js'
+import { parseAddress, type ProgramHash } from '../primitives/address.js'
+import type { Block } from '../primitives/block.js'
+import { displayHash, fromUtf8, mapKey } from '../primitives/bytes.js'
+import type { Hash } from '../primitives/hash.js'
+import { txType } from '../primitives/payload.js'
+import { didMethod } from '../primitives/spec.js'
+import type { Steps } from '../primitives/steps.js'
+import { outpointKey, type Transaction } from '../primitives/transaction.js'
+import type { Outpoint } from '../primitives/transaction-fields.js'
+import { payloadOf } from '../primitives/transaction-parts.js'
+import { eachInSlices, runInSlices } from '../runtime/cooperative.js'
+import { damaged, type Overlay } from './database.js'
+import { DocumentReader, KnownDocuments } from './known-documents.js'
+import {
+  type Balance,
+  type DidHead,
+  type DidOperationRow,
+  type Key,
+  keys,
+  type Location,
+  undoSteps,
+  values,
+} from './schema.js'
+
+/** Between rows and rules: the state view that rules read, and the rows that a block changes. */
+
+const nothing = new Uint8Array(0)
+
+/** Anything that rows can be read from. */
+export interface RowReader {
+  get(key: Buffer): Uint8Array | undefined
+}
+
+/** The program hash behind a full DID text; undefined for one that cannot exist. */
+export function didKey(did: string): ProgramHash | undefined {
+  const lead = `did:${didMethod}:`
+  return did.startsWith(lead) ? parseAddress(did.slice(lead.length)) : undefined
+}
+
+/** The head row of a DID. */
+export function didHead(rows: RowReader, did: ProgramHash): DidHead | undefined {
+  const row = rows.get(keys.didHead(did))
+  return row === undefined ? undefined : values.didHead.decode(row)
+}
+
+/** One operation of a DID, by its sequence number. */
+export function didOperation(rows: RowReader, did: ProgramHash, sequence: number): DidOperationRow {
+  return values.didOperation.decode(present(rows.get(keys.didOperation(did, sequence)), 'an operation of a DID'))
+}
+
+/** The base64url payload of a create or update by where it stands. Nothing else of its transaction is decoded. */
+function documentPayload(rows: RowReader, { height, index }: Location): string {
+  const row = present(rows.get(keys.transaction(height, index)), `transaction ${index} of height ${height}`)
+  const payload = payloadOf(row)
+  if (payload.type !== txType.did) throw new InvariantError('an operation of a DID is in no DID transaction')
+  return payload.operation.payload
+}
+
+/** Where a transaction stands now: a reorganisation may have moved it since its DID was looked up. */
+function placeOf(rows: RowReader, txid: Hash): Location {
+  return values.location.decode(present(rows.get(keys.location(txid)), 'the place of a document'))
+}
+
+/** The latest document of a DID that has one on the chain. */
+export function storedDocument(rows: RowReader, did: ProgramHash): DidDocument {
+  const head = present(didHead(rows, did), 'the head of a DID')
+  return documentOfPayload(documentPayload(rows, didOperation(rows, did, head.documentSequence)), didMethod)
+}
+
+/** The state of a chain as its rows tell it. */
+export class StoredState implements StateView {
+  readonly #rows: RowReader
+  readonly #documents: DocumentReader
+
+  /** `documents` remembers what was read of documents for other readers of the same chain. */
+  constructor(rows: RowReader, documents: KnownDocuments = new KnownDocuments()) {
+    this.#rows = rows
+    this.#documents = new DocumentReader(documents)
+  }
+
+  coin(outpoint: Outpoint): Coin | undefined {
+    const row = this.#rows.get(keys.coin(outpoint))
+    return row === undefined ? undefined : values.coin.decode(row)
+  }
+
+  did(did: string): DidState | undefined {
+    const key = didKey(did)
+    const head = key === undefined ? undefined : didHead(this.#rows, key)
+    if (key === undefined || head === undefined) return undefined
+    const last = didOperation(this.#rows, key, head.operationCount - 1)
+    const documentRow = didOperation(this.#rows, key, head.documentSequence)
+    const { status, operationCount } = head
+    const names = { lastTxid: displayHash(last.txid), documentTxid: displayHash(documentRow.txid) }
+    const read = () => documentPayload(this.#rows, placeOf(this.#rows, documentRow.txid))
+    return this.#documents.state({ status, operationCount, ...names }, read)
+  }
+
+  issuer(did: string): DidState | undefined {
+    return this.did(did)
+  }
+}
+
+/** Rows that are read ahead at once. */
+const rowsAtOnce = 1024
+
+/** Reads the coin rows ahead that connecting a block will ask for. */
+export async function loadCoins(overlay: Overlay, block: Block): Promise<void> {
+  const wanted: Buffer[] = []
+  await eachInSlices(inputsOf(block), (input) => void wanted.push(keys.coin(input)))
+  await loadInSlices(overlay, wanted)
+}
+
+function* inputsOf({ transactions }: Block): Generator<Outpoint, void> {
+  for (const tx of transactions.slice(1)) yield* tx.inputs
+}
+
+async function loadInSlices(overlay: Overlay, wanted: readonly Buffer[]): Promise<void> {
+  for (let start = 0; start < wanted.length; start += rowsAtOnce) {
+    await overlay.load(wanted.slice(start, start + rowsAtOnce))
+  }
+}
+
+/** Puts all rows that connecting a block changes into the overlay. */
+export async function putConnected(overlay: Overlay, block: Block, connected: ConnectedBlock): Promise<void> {
+  const { height } = block.header
+  const { state, transactions } = connected
+  await runInSlices(transactionRowSteps(overlay, block, transactions))
+
+  const balances = new BalanceChanges()
+  await eachInSlices(state.spent, ({ outpoint, coin }) => {
+    overlay.del(keys.coin(outpoint))
+    overlay.del(keys.addressCoin(coin.programHash, coin.height, outpoint))
+    balances.add(coin, -1)
+  })
+  await eachInSlices(state.created, ({ outpoint, coin }) => putCoin(overlay, balances, outpoint, coin))
+  await balances.apply(overlay)
+
+  const dids: ProgramHash[] = []
+  await eachInSlices(transactions.entries(), ([i, { did }]) => {
+    if (did === undefined) return
+    const key = present(didKey(did.id), 'the key of a connected DID')
+    const sequence = did.state.operationCount - 1
+    const tx = block.transactions[i + 1] as Transaction
+    const documentSequence =
+      did.state.documentTxid === tx.txid ? sequence : present(didHead(overlay, key), 'a DID head').documentSequence
+    overlay.put(keys.didOperation(key, sequence), values.didOperation.encode({ height, index: i + 1, txid: tx.hash }))
+    const head = { status: did.state.status, operationCount: did.state.operationCount, documentSequence }
+    overlay.put(keys.didHead(key), values.didHead.encode(head))
+    const row = documentKey(overlay, key)
+    if (did.document === undefined) overlay.del(row)
+    else overlay.put(row, fromUtf8(did.document.text))
+    dids.push(key)
+  })
+  const spent = transactions.map((connectedTx) => connectedTx.spent)
+  overlay.put(keys.undo(height), await runInSlices(undoSteps({ spent, dids })))
+}
+
+/** Puts the rows of transactions: bytes, place, and history of each address they touch. */
+function* transactionRowSteps(overlay: Overlay, block: Block, connected: ConnectedBlock['transactions']): Steps {
+  const { height } = block.header
+  for (const [index, tx] of block.transactions.entries()) {
+    overlay.put(keys.transaction(height, index), tx.bytes)
+    overlay.put(keys.location(tx.hash), values.location.encode({ height, index }))
+    const touched = new Set<string>()
+    for (const list of [tx.outputs, connected[index - 1]?.spent ?? []]) {
+      for (const { programHash } of list) {
+        const id = mapKey(programHash)
+        if (!touched.has(id)) overlay.put(keys.history(programHash, height, index), nothing)
+        touched.add(id)
+        yield
+      }
+    }
+  }
+}
+
+/** Puts all rows that taking back the last block changes into the overlay. */
+export async function putDisconnected(overlay: Overlay, block: Block): Promise<void> {
+  const { height } = block.header
+  const undo = values.undo.decode(present(overlay.get(keys.undo(height)), `the undo record of height ${height}`))
+  const balances = new BalanceChanges()
+  const restored = new Map<string, { outpoint: Outpoint; coin: Coin }>()
+
+  for (let index = block.transactions.length - 1; index >= 0; index--) {
+    const tx = block.transactions[index] as Transaction
+    const spent = undo.spent[index - 1] ?? []
+    overlay.del(keys.transaction(height, index))
+    overlay.del(keys.location(tx.hash))
+    for (const hash of distinct([...tx.outputs, ...spent])) overlay.del(keys.history(hash, height, index))
+    tx.outputs.forEach(({ value, programHash, outputLock }, output) => {
+      const outpoint = { txid: tx.hash, index: output }
+      // An output that a later transaction of the block spent is back only to go at once.
+      const wasRestored = restored.delete(outpointKey(outpoint))
+      if (value === 0n || wasRestored) return
+      overlay.del(keys.coin(outpoint))
+      overlay.del(keys.addressCoin(programHash, height, outpoint))
+      balances.add({ value, programHash, outputLock, height, coinbase: tx.isCoinbase }, -1)
+    })
+    tx.inputs.forEach((input, i) => {
+      const coin = spent[i]
+      if (coin !== undefined) restored.set(outpointKey(input), { outpoint: input, coin })
+    })
+  }
+  for (const { outpoint, coin } of restored.values()) putCoin(overlay, balances, outpoint, coin)
+  await balances.apply(overlay)
+
+  // While the rows of its create are there: a DID that goes altogether leaves none that says where it stood.
+  const documents = new Map(undo.dids.map((did) => [mapKey(did), { did, key: documentKey(overlay, did) }]))
+  for (const did of [...undo.dids].reverse()) popOperation(overlay, did)
+  await eachInSlices(documents.values(), ({ did, key }) => putDocument(overlay, did, key))
+  overlay.del(keys.undo(height))
+}
+
+/** The row of a DID's latest document. */
+function documentKey(rows: RowReader, did: ProgramHash): Key {
+  return keys.didDocument(didOperation(rows, did, 0))
+}
+
+/** Writes the row of a DID's latest document again, from the operation that its head names now. */
+function putDocument(overlay: Overlay, did: ProgramHash, key: Key): void {
+  const head = didHead(overlay, did)
+  if (head === undefined) {
+    overlay.del(key)
+    return
+  }
+  overlay.put(key, fromUtf8(documentText(storedDocument(overlay, did))))
+}
+
+/** Takes back the last operation of a DID: the head becomes what the operation before it had made. */
+function popOperation(overlay: Overlay, did: ProgramHash): void {
+  const head = present(didHead(overlay, did), 'the head of a DID to take back')
+  const sequence = head.operationCount - 1
+  overlay.del(keys.didOperation(did, sequence))
+  if (sequence === 0) {
+    overlay.del(keys.didHead(did))
+    return
+  }
+  // A deactivated DID has no later operations, so whatever stands before the last one holds a document.
+  const documentSequence = sequence - 1
+  const encoded = values.didHead.encode({ status: 'valid', operationCount: sequence, documentSequence })
+  overlay.put(keys.didHead(did), encoded)
+}
+
+function putCoin(overlay: Overlay, balances: BalanceChanges, outpoint: Outpoint, coin: Coin): void {
+  overlay.put(keys.coin(outpoint), values.coin.encode(coin))
+  overlay.put(keys.addressCoin(coin.programHash, coin.height, outpoint), values.addressCoin.encode(coin.value))
+  balances.add(coin, 1)
+}
+
+/** Sums what a block changes of each balance, so that every row is read and written once. */
+class BalanceChanges {
+  readonly #changes = new Map<string, { key: Buffer; sum: bigint; count: number }>()
+
+  add({ programHash, value }: Coin, sign: 1 | -1): void {
+    const id = mapKey(programHash)
+    const change = this.#changes.get(id) ?? { key: keys.balance(programHash), sum: 0n, count: 0 }
+    change.sum += sign === 1 ? value : -value
+    change.count += sign
+    this.#changes.set(id, change)
+  }
+
+  async apply(overlay: Overlay): Promise<void> {
+    const changes = [...this.#changes.values()].filter(({ sum, count }) => sum !== 0n || count !== 0)
+    await loadInSlices(
+      overlay,
+      changes.map(({ key }) => key),
+    )
+    await eachInSlices(changes, ({ key, sum, count }) => {
+      const before = balanceRow(overlay, key)
+      const after = { sum: before.sum + sum, count: before.count + count }
+      if (after.count < 0 || after.sum < 0n) throw new InvariantError('a balance would fall below zero')
+      if (after.count === 0) overlay.del(key)
+      else overlay.put(key, values.balance.encode(after))
+    })
+  }
+}
+
+function balanceRow(rows: RowReader, key: Buffer): Balance {
+  const row = rows.get(key)
+  return row === undefined ? { sum: 0n, count: 0 } : values.balance.decode(row)
+}
+
+function distinct(entries: readonly { readonly programHash: ProgramHash }[]): ProgramHash[] {
+  return [...new Map(entries.map(({ programHash }) => [mapKey(programHash), programHash])).values()]
+}
+
+/** Rows that the database must hold, or it contradicts itself. */
+function present<T>(value: T | undefined, what: string): T {
+  if (value === undefined) throw damaged(`${what} is missing`)
+  return value
+}

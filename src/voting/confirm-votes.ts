@@ -1,0 +1,17 @@
+import type { Chain } from '../chain/chain.js'
+import { parseConfirm } from '../primitives/confirm.js'
+import { keys } from '../storage/schema.js'
+import type { PrecommitMessage } from './tendermint/message.js'
+
+/**
+ * The votes of the confirm of a height that is decided, for who still votes on it; none of genesis, above the tip, and where
+ * nobody verified them yet.
+ */
+export function confirmVotes({ assumedConfirms, headers, database }: Chain, height: number): PrecommitMessage[] {
+  const known = height === 0 || !assumedConfirms.holds(height) ? undefined : headers.active(height)
+  const row = known === undefined ? undefined : database.get(keys.confirm(known.header.hash))
+  if (known === undefined || row === undefined) return []
+  const { header } = known
+  const { proposal, votes } = parseConfirm(row)
+  return votes.map(({ signer, signature }) => ({ kind: 'precommit', height, header, proposal, signer, signature }))
+}

@@ -1,0 +1,60 @@
+import type { Chain } from '../chain/chain.js'
+import { checkConfirm } from '../consensus/check-confirm.js'
+import { runChecks, type Verifier } from '../crypto/verifier.js'
+import { concat, toHex } from '../primitives/bytes.js'
+import { parseConfirm } from '../primitives/confirm.js'
+import type { Header } from '../primitives/header.js'
+import type { Log } from '../runtime/env.js'
+import { keys } from '../storage/schema.js'
+import type { Evidence } from './evidence.js'
+
+export interface AlarmOptions {
+  readonly chain: Chain
+  readonly verifier: Verifier
+  readonly log: Log
+}
+
+/** Two confirmed blocks of one height: the end of what the vote promises. Once raised, also in an earlier life, it stays. */
+export class Alarm {
+  readonly #options: AlarmOptions
+  readonly #evidence: Evidence
+  #text: string | undefined
+
+  constructor(options: AlarmOptions, evidence: Evidence) {
+    this.#options = options
+    this.#evidence = evidence
+    this.#look()
+  }
+
+  /** What is wrong; undefined while nothing is. */
+  get text(): string | undefined {
+    return this.#text
+  }
+
+  /**
+   * Looks at a confirmed block that is not the one this node has on the same parent; a RuleError `confirm-*` when its confirm
+   * is not valid. A block on another parent proves nothing: confirms of another chain with the same validators look the same.
+   */
+  async examine(header: Header, confirm: Uint8Array): Promise<void> {
+    const { chain, verifier } = this.#options
+    const ours = chain.headers.rivalOf(header)
+    if (ours === undefined) return
+    const checks = checkConfirm(chain.spec, header, parseConfirm(confirm))
+    await runChecks(chain.confirmSignatures.unknown(checks), verifier)
+    const own = chain.database.get(keys.confirm(ours.header.hash))
+    if (own === undefined) return
+    const { sponsor: signer } = parseConfirm(own).proposal
+    const proofs = { first: concat(ours.header.bytes, own), second: concat(header.bytes, confirm) }
+    await this.#evidence.add({ height: header.height, view: 0, kind: 'confirm', signer, ...proofs })
+    this.#look()
+  }
+
+  #look(): void {
+    const first = this.#evidence.list().find(({ kind }) => kind === 'confirm')
+    if (this.#text !== undefined || first === undefined) return
+    this.#text =
+      `two confirmed blocks exist at height ${first.height}, so a third of the validators or more signed both; this node ` +
+      'keeps its own, votes no more, and holds both confirms as evidence'
+    this.#options.log.error({ height: first.height, signer: toHex(first.signer) }, this.#text)
+  }
+}

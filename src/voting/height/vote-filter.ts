@@ -1,0 +1,129 @@
+import type { SignatureCache } from '../../crypto/signature-cache.js'
+import { runChecks, type Verifier } from '../../crypto/verifier.js'
+import { mapKey } from '../../primitives/bytes.js'
+import type { Clock } from '../../runtime/env.js'
+import { TokenBucket } from '../../runtime/token-bucket.js'
+import {
+  blockOf,
+  messageChecks,
+  type OpenHeight,
+  type SignedMessage,
+  signerOf,
+  stepOf,
+  viewOf,
+  type VotingMessage,
+} from '../tendermint/message.js'
+
+/** Different values that one validator may give in one step of one view: the second is evidence, a third tells nothing new. */
+const valuesPerStep = 2
+/** Words of one validator that are remembered at one height; those heard first go first. */
+const wordsPerSigner = 256
+/**
+ * Words of one validator that are let in a second, and at once. What is let in is told on: without a bound a validator that
+ * speaks of one view after another would have honest nodes flood each other.
+ */
+const wordRate = 20
+const wordBurst = 64
+
+export interface GateOptions extends OpenHeight {
+  readonly verifier: Verifier
+  readonly clock: Clock
+  /** Remembers what held, so that proofs and confirms made of it cost nothing more. */
+  readonly verified: SignatureCache
+}
+
+/** What a message says, apart from how it is signed. */
+interface Word {
+  readonly signer: string
+  readonly step: string
+  readonly value: string
+}
+
+/**
+ * Lets each word of a validator in once, after its signatures were verified; for one height. Copies, and the same word
+ * under another signature, cost no verification.
+ */
+export class Gate {
+  readonly #options: GateOptions
+  /** By signer, then by step and value. */
+  readonly #heard = new Map<string, Map<string, Word>>()
+  /** What each validator may still say. */
+  readonly #allowances = new Map<string, TokenBucket>()
+  readonly #verifying = new Map<string, Promise<unknown>>()
+
+  constructor(options: GateOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Whether an authentic message says something that was not heard before, by a validator that does not say too much. Rejects
+   * with a RuleError `vote-*` when it is not authentic.
+   */
+  async admit(message: VotingMessage): Promise<boolean> {
+    const word = wordOf(message)
+    if (this.#idle(word)) return false
+    const { verifier, verified, clock } = this.#options
+    const checks = messageChecks(message, this.#options)
+    const allowance = this.#allowanceOf(word.signer)
+    if (!allowance.has(1, clock.now())) return false
+    const id = `${word.signer} ${word.step} ${word.value}`
+    // The one under way may be forged: only when it proves right is this one a copy.
+    for (let running; (running = this.#verifying.get(id)) !== undefined;) {
+      await running
+      if (this.#idle(word)) return false
+    }
+    const run = runChecks(verified.unknown(checks), verifier)
+    const ended = () => this.#verifying.delete(id)
+    this.#verifying.set(id, run.then(ended, ended))
+    await run
+    verified.add(checks)
+    // Two other values of its author may have come while this one was verified.
+    if (this.#idle(word)) return false
+    // Only what is authentic counts: nobody else can use it up.
+    if (!allowance.take(1, clock.now())) return false
+    this.#remember(word)
+    return true
+  }
+
+  /** Takes an own message, which needs no verification, as heard. */
+  know(message: SignedMessage): void {
+    this.#remember(wordOf(message))
+  }
+
+  /** There are as many as validators, and one for what nobody signs. */
+  #allowanceOf(signer: string): TokenBucket {
+    let allowance = this.#allowances.get(signer)
+    if (allowance === undefined) {
+      allowance = new TokenBucket(wordRate, wordBurst, this.#options.clock.now())
+      this.#allowances.set(signer, allowance)
+    }
+    return allowance
+  }
+
+  /** Whether nothing can be learnt from a word: it was heard, or its author has contradicted itself there already. */
+  #idle(word: Word): boolean {
+    const words = this.#heard.get(word.signer)
+    if (words === undefined) return false
+    if (words.has(`${word.step}|${word.value}`)) return true
+    let others = 0
+    for (const { step } of words.values()) if (step === word.step) others++
+    return others >= valuesPerStep
+  }
+
+  #remember(word: Word): void {
+    const words = this.#heard.get(word.signer) ?? new Map<string, Word>()
+    this.#heard.set(word.signer, words)
+    words.set(`${word.step}|${word.value}`, word)
+    if (words.size > wordsPerSigner) words.delete(words.keys().next().value as string)
+  }
+}
+
+function wordOf(message: VotingMessage): Word {
+  const view = viewOf(message)
+  const block = blockOf(message)
+  const value = block === undefined ? '' : mapKey(block)
+  if (message.kind === 'proof') return { signer: '', step: `${view} proof`, value }
+  const step = `${view} ${stepOf(message)}`
+  const validView = message.kind === 'proposal' ? `${message.validView} ` : ''
+  return { signer: mapKey(signerOf(message)), step, value: `${validView}${value}` }
+}

@@ -1,0 +1,89 @@
+import type { ChainChange, ChainFollower } from '../chain/chain-change.js'
+import { mapKey } from '../primitives/bytes.js'
+import { Reader } from '../primitives/codec.js'
+import type { Hash } from '../primitives/hash.js'
+import { Header } from '../primitives/header.js'
+import { type CommitInfo, type Database, Overlay } from '../storage/database.js'
+import { keys, rangeOf, table } from '../storage/schema.js'
+
+/** Bodies that are kept while their height is open: those that the vote may need, and what came last. */
+const maxBodies = 16
+/** Bytes of all of them, however few there are. */
+const maxBodyBytes = 64 * 1024 * 1024
+
+interface KnownBody {
+  readonly hash: Hash
+  readonly height: number
+  readonly size: number
+}
+
+/**
+ * Bodies of blocks that are voted on, as rows: whoever signs for a block has it on disk, and hands it out after a restart
+ * too. The batch that moves the tip past their height deletes them.
+ */
+export class Bodies implements ChainFollower {
+  readonly #database: Database
+  readonly #tip: () => Omit<CommitInfo, 'kind'>
+  /** Oldest first. */
+  readonly #known = new Map<string, KnownBody>()
+  #bytes = 0
+
+  private constructor(database: Database, tip: () => Omit<CommitInfo, 'kind'>) {
+    this.#database = database
+    this.#tip = tip
+  }
+
+  /** Takes up what a run before left. `tip` names the tip at any moment. */
+  static async open(database: Database, tip: () => Omit<CommitInfo, 'kind'>): Promise<Bodies> {
+    const bodies = new Bodies(database, tip)
+    for await (const [key, value] of database.scan(rangeOf(table.candidate))) {
+      const { height } = Header.read(new Reader(value))
+      bodies.#remember({ hash: Uint8Array.from(key.subarray(1)), height, size: value.length })
+    }
+    return bodies
+  }
+
+  has(hash: Hash): boolean {
+    return this.#known.has(mapKey(hash))
+  }
+
+  /** The bytes of a whole block. */
+  get(hash: Hash): Uint8Array | undefined {
+    return this.has(hash) ? this.#database.get(keys.candidate(hash)) : undefined
+  }
+
+  /** Keeps the bytes of a block; resolves when they are on disk. The oldest make room, those of `needed` never. */
+  async put({ hash, height }: Header, bytes: Uint8Array, needed: readonly Hash[] = []): Promise<void> {
+    if (this.has(hash)) return
+    const overlay = new Overlay(this.#database)
+    const keep = new Set(needed.map(mapKey))
+    for (const [id, body] of this.#known) {
+      if (this.#known.size < maxBodies && this.#bytes + bytes.length <= maxBodyBytes) break
+      if (!keep.has(id)) this.#drop(body, overlay)
+    }
+    overlay.put(keys.candidate(hash), bytes)
+    await overlay.commit({ kind: 'voting', ...this.#tip() }, { sync: true })
+    this.#remember({ hash, height, size: bytes.length })
+  }
+
+  stage(overlay: Overlay, { connected }: ChainChange): void {
+    const height = connected.at(-1)?.header.height ?? 0
+    for (const body of [...this.#known.values()]) if (body.height <= height) this.#drop(body, overlay)
+  }
+
+  async follow(): Promise<void> {}
+
+  #remember(body: KnownBody): void {
+    const id = mapKey(body.hash)
+    // Two may have brought the same body at once.
+    if (this.#known.has(id)) return
+    this.#known.set(id, body)
+    this.#bytes += body.size
+  }
+
+  #drop(body: KnownBody, overlay: Overlay): void {
+    overlay.del(keys.candidate(body.hash))
+    this.#known.delete(mapKey(body.hash))
+    this.#bytes -= body.size
+  }
+}

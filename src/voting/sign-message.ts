@@ -1,0 +1,22 @@
+import { publicKeyOf, sign } from '../crypto/keys.js'
+import { type Confirm, proposalHash, proposalUnsigned, voteUnsigned } from '../primitives/confirm.js'
+import type { Hash } from '../primitives/hash.js'
+import { preimage, type SignedMessage, type UnsignedMessage } from './tendermint/message.js'
+
+/** The proposal of a block by a sponsor, and the vote of the same key: all that a chain with one validator needs. */
+export function confirmAlone(blockHash: Hash, viewOffset: number, privateKey: Uint8Array): Confirm {
+  const sponsor = publicKeyOf(privateKey)
+  const unsignedProposal = { sponsor, blockHash, viewOffset }
+  const proposal = { ...unsignedProposal, signature: sign(proposalUnsigned(unsignedProposal), privateKey) }
+  const unsignedVote = { proposalHash: proposalHash(unsignedProposal), signer: sponsor, accept: true }
+  const vote = { ...unsignedVote, signature: sign(voteUnsigned(unsignedVote), privateKey) }
+  return { proposal, votes: [vote] }
+}
+
+/** Signs a voting message; a proposal gets the family's signature as well. The key must be that of its signer. */
+export function signMessage(message: UnsignedMessage, genesis: Hash, privateKey: Uint8Array): SignedMessage {
+  const signature = sign(preimage(message, genesis), privateKey)
+  if (message.kind !== 'proposal') return { ...message, signature }
+  const { proposal } = message
+  return { ...message, signature, proposal: { ...proposal, signature: sign(proposalUnsigned(proposal), privateKey) } }
+}

@@ -1,0 +1,120 @@
+import { RuleError } from '../../errors/rule-error.js'
+import { CodecError, decodeAll, Writer } from '../../primitives/codec.js'
+import { maxView, type SignedMessage, type Step, steps } from './message.js'
+import type { Votes } from './votes.js'
+
+/** What a node has of an open height, so that others can send what it lacks. */
+export interface Summary {
+  readonly height: number
+  readonly view: number
+  readonly step: Step
+  /** The highest view of which it has a block with a quorum of prevotes; -1 for none. */
+  readonly validView: number
+  /** The views of which it keeps messages, ascending. */
+  readonly views: readonly ViewSummary[]
+}
+
+export interface ViewSummary {
+  readonly view: number
+  /** Whether it has the sponsor's proposal. */
+  readonly proposal: boolean
+  /** A bit for every validator, the lowest bit of the first byte first: whose votes it has. */
+  readonly prevotes: Uint8Array
+  readonly precommits: Uint8Array
+}
+
+/** The present view, and one more of each of at most 100 validators. */
+const maxViews = 101
+const maxBitmap = 13
+
+export function encodeSummary(summary: Summary): Uint8Array {
+  const writer = new Writer(512).u32(summary.height).u32(summary.view).u8(steps.indexOf(summary.step))
+  writer.u32(summary.validView >>> 0)
+  return writer
+    .list(summary.views, ({ view, proposal, prevotes, precommits }) =>
+      writer
+        .u32(view)
+        .u8(proposal ? 1 : 0)
+        .varbytes(prevotes)
+        .varbytes(precommits),
+    )
+    .finish()
+}
+
+/** Decodes exactly one summary; `vote-malformed` for anything else. */
+export function parseSummary(bytes: Uint8Array): Summary {
+  return decodeAll(
+    bytes,
+    (reader) => {
+      const height = reader.u32()
+      const view = reader.u32()
+      const step = steps[reader.u8()]
+      const validView = reader.u32() | 0
+      if (view > maxView || validView < -1 || step === undefined) throw new CodecError('no such view or step')
+      let last = -1
+      const views = reader.list(maxViews, 7, () => {
+        const entry = { view: reader.u32(), proposal: reader.u8(), bitmaps: [reader.varbytes(maxBitmap)] }
+        if (entry.view <= last || entry.view > maxView) throw new CodecError('the views do not ascend')
+        if (entry.proposal > 1) throw new CodecError('the byte for the proposal is neither 0 nor 1')
+        last = entry.view
+        const [prevotes] = entry.bitmaps as [Uint8Array]
+        return { view: entry.view, proposal: entry.proposal === 1, prevotes, precommits: reader.varbytes(maxBitmap) }
+      })
+      return { height, view, step, validView, views }
+    },
+    (reason) => new RuleError('vote-malformed', reason),
+  )
+}
+
+/** What is kept, as a summary tells it. */
+export function summarize(votes: Votes, place: Omit<Summary, 'views'>): Summary {
+  const bitmap = (messages: readonly { readonly signer: Uint8Array }[]) => {
+    const bits = new Uint8Array(Math.ceil(votes.validators.length / 8))
+    for (const { signer } of messages) {
+      const at = votes.placeOf(signer) as number
+      bits[at >> 3] = (bits[at >> 3] as number) | (1 << (at & 7))
+    }
+    return bits
+  }
+  const views = votes.views().map((view) => ({
+    view,
+    proposal: votes.proposal(view) !== undefined,
+    prevotes: bitmap(votes.prevotes(view)),
+    precommits: bitmap(votes.precommits(view)),
+  }))
+  return { ...place, views }
+}
+
+/**
+ * The kept messages that a node with that summary lacks and would keep: all of its view and of higher ones, and of lower
+ * ones the precommits for a block, for they confirm in any view.
+ */
+export function missingVotes(votes: Votes, theirs: Summary): SignedMessage[] {
+  const has = (bitmap: Uint8Array | undefined, place: number) =>
+    (((bitmap?.[place >> 3] ?? 0) >> (place & 7)) & 1) === 1
+  const sponsor = (view: number) => (theirs.height + view) % votes.validators.length
+  const heard = (entry: ViewSummary, place: number) =>
+    has(entry.prevotes, place) || has(entry.precommits, place) || (entry.proposal && sponsor(entry.view) === place)
+  // Beside their present view they keep the highest of each validator, and would drop what is below it.
+  const others = theirs.views.filter(({ view }) => view !== theirs.view)
+  const least = votes.validators.map((_, place) =>
+    Math.max(-1, ...others.filter((entry) => heard(entry, place)).map(({ view }) => view)),
+  )
+  return votes.views().flatMap((view) => {
+    const entry = theirs.views.find((one) => one.view === view)
+    const keeps = (key: Uint8Array) => {
+      const place = votes.placeOf(key) as number
+      return view === theirs.view || view >= (least[place] as number) ? place : undefined
+    }
+    const lacks = <T extends { readonly signer: Uint8Array }>(messages: readonly T[], bitmap: Uint8Array | undefined) =>
+      messages.filter(({ signer }) => {
+        const place = keeps(signer)
+        return place !== undefined && !has(bitmap, place)
+      })
+    const precommits = lacks(votes.precommits(view), entry?.precommits)
+    if (view < theirs.view) return precommits.filter(({ kind }) => kind === 'precommit')
+    const proposal = entry?.proposal === true ? undefined : votes.proposal(view)
+    const proposals = proposal === undefined || keeps(proposal.proposal.sponsor) === undefined ? [] : [proposal]
+    return [...proposals, ...lacks(votes.prevotes(view), entry?.prevotes), ...precommits]
+  })
+}

@@ -1,0 +1,161 @@
+import { RuleError, UserError } from '../errors/rule-error.js'
+import type { ProgramHash } from '../primitives/address.js'
+import { formatAmount } from '../primitives/amount.js'
+import { fromUtf8 } from '../primitives/bytes.js'
+import { Writer } from '../primitives/codec.js'
+import type { DidOperation } from '../primitives/did-operation.js'
+import type { Hash } from '../primitives/hash.js'
+import type { Output } from '../primitives/output.js'
+import { type Payload, txType } from '../primitives/payload.js'
+import { parseCode, programHashOf } from '../primitives/program.js'
+import type { Params } from '../primitives/spec.js'
+import { attributeUsage, finalSequence, lockSequence, Transaction } from '../primitives/transaction.js'
+import type { TransactionFields } from '../primitives/transaction-fields.js'
+import type { Random } from '../runtime/env.js'
+import { type ChainContext, type Coin, selectCoins } from './coins.js'
+
+/** What a payer and a chain bring to any transaction. */
+export interface Payment extends ChainContext {
+  /** Program code of the paying address: standard, DID script or multisig. Change goes back to that address. */
+  readonly code: Uint8Array
+  /** Unspent outputs of the paying address. */
+  readonly coins: readonly Coin[]
+  /** In units of 10^-8, or the chain's rates: then the fee is the least that the chain takes. */
+  readonly fee: bigint | Params['fees']
+  /** The native asset's id, internal order. */
+  readonly assetId: Hash
+  /** Bound of every amount and sum. */
+  readonly maxMoney: bigint
+  /** Where the nonce comes from. */
+  readonly random: Random
+  /** The transaction cannot be mined at or below this height; 0 or absent is no such limit. */
+  readonly lockTime?: number
+}
+
+/** Where coins go. */
+export interface Recipient {
+  readonly programHash: ProgramHash
+  /** In units of 10^-8. */
+  readonly value: bigint
+  /** Height below which the recipient cannot spend the output; 0 or absent is no lock. */
+  readonly outputLock?: number
+}
+
+/** A transaction with an empty program parameter, and what it spends. */
+export interface UnsignedTransaction {
+  readonly transaction: Transaction
+  readonly spent: readonly Coin[]
+  readonly fee: bigint
+  readonly change: bigint
+}
+
+/** A transfer in version 9 form, as the family's command-line wallet builds it. */
+export function buildTransfer(payment: Payment, recipients: readonly Recipient[]): UnsignedTransaction {
+  if (recipients.length === 0) throw new UserError('a transfer needs at least one recipient')
+  for (const { value } of recipients) {
+    if (value <= 0n) throw new UserError(`an amount of ${formatAmount(value)}: it must be above zero`)
+  }
+  return build(payment, 9, { type: txType.transfer }, recipients)
+}
+
+/**
+ * A transaction that carries a DID operation, in version 0 form, the only one this type has. Its first output, of value 0,
+ * marks the DID's own address; without `did` it pays 0 to the payer instead, for a transaction needs an output.
+ */
+export function buildDidTransaction(
+  payment: Payment,
+  operation: DidOperation,
+  did: ProgramHash | undefined,
+): UnsignedTransaction {
+  return build(payment, 0, { type: txType.did, operation }, [{ programHash: did ?? payerOf(payment.code), value: 0n }])
+}
+
+function build(
+  payment: Payment,
+  version: 0 | 9,
+  payload: Payload,
+  recipients: readonly Recipient[],
+): UnsignedTransaction {
+  const output = ({ programHash, value, outputLock = 0 }: Recipient): Output => ({
+    assetId: payment.assetId,
+    value,
+    outputLock,
+    programHash,
+    ...(version === 9 ? { extra: { type: 0, payload: new Uint8Array(0) } } : {}),
+  })
+  const amount = recipients.reduce((sum, { value }) => sum + value, 0n)
+  const fixedFee = typeof payment.fee === 'bigint' ? payment.fee : 0n
+  if (amount + fixedFee > payment.maxMoney) {
+    throw new UserError(
+      `${formatAmount(amount + fixedFee)} is more than the supply of ${formatAmount(payment.maxMoney)}`,
+    )
+  }
+  const lockTime = payment.lockTime ?? 0
+  const fields: TransactionFields = {
+    version,
+    payloadVersion: 0,
+    payload,
+    attributes: [{ usage: attributeUsage.nonce, data: fromUtf8(nonceText(payment.random)) }],
+    inputs: [],
+    outputs: recipients.map(output),
+    lockTime: 0,
+    programs: [{ code: payment.code, parameter: new Uint8Array(0) }],
+  }
+  const selection = selectCoins({ ...payment, amount, feeOf: feeFunction(fields, payment.fee) })
+  const change: Recipient = { programHash: payerOf(payment.code), value: selection.change }
+  const transaction = new Transaction({
+    ...fields,
+    inputs: selection.coins.map(({ txid, index, outputLock }) => ({
+      txid,
+      index,
+      // A lockTime binds only where a sequence is not final.
+      sequence: outputLock || lockTime > 0 ? lockSequence : finalSequence,
+    })),
+    outputs: selection.change > 0n ? [...fields.outputs, output(change)] : fields.outputs,
+    lockTime: Math.max(lockTime, ...selection.coins.map(({ outputLock = 0 }) => outputLock)),
+  })
+  requireFit(transaction)
+  return { transaction, spent: selection.coins, fee: selection.fee, change: selection.change }
+}
+
+/** The fee by the number of inputs: minimum + perByte × size of the unsigned part. Only counts change that size. */
+function feeFunction(fields: TransactionFields, fee: Payment['fee']): (inputs: number, withChange: boolean) => bigint {
+  if (typeof fee === 'bigint') return () => fee
+  const outputs = fields.outputs.length
+  const outputSize = fields.version === 9 ? 66 : 65
+  const empty = new Transaction(fields).unsigned.length - countSize(0) - countSize(outputs)
+  return (inputs, withChange) => {
+    const size =
+      empty +
+      countSize(inputs) +
+      inputs * 38 +
+      countSize(withChange ? outputs + 1 : outputs) +
+      (withChange ? outputSize : 0)
+    return fee.minimum + fee.perByte * BigInt(size)
+  }
+}
+
+function countSize(count: number): number {
+  return new Writer(16).varuint(count).finish().length
+}
+
+/** The family's form of a nonce: a random integer below 2^63 in decimal digits. */
+function nonceText(random: Random): string {
+  const bytes = random.bytes(8)
+  return (Buffer.from(bytes).readBigUInt64LE() >> 1n).toString()
+}
+
+/** The program hash that a code unlocks; a {@link UserError} for a code that is no accepted program. */
+export function payerOf(code: Uint8Array): ProgramHash {
+  const script = parseCode(code)
+  if (script === undefined) throw new UserError('the paying program is neither standard, nor DID script, nor multisig')
+  return programHashOf(code, script)
+}
+
+/** Two rules that a wallet can run into by size alone. */
+function requireFit(transaction: Transaction): void {
+  if (transaction.inputs.length > 0xffff || transaction.outputs.length > 0xffff) {
+    throw new RuleError('tx-output-count', 'more than 65535 inputs or outputs; send in several transactions')
+  }
+  if (transaction.unsigned.length === 64) throw new RuleError('tx-ambiguous-size')
+}
