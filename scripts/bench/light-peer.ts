@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Link, LinkOwner, Protocol } from '../../src/network/link.js'
+import type { Link, LinkHandler, Protocol } from '../../src/network/link.js'
 import { openTransport } from '../../src/network/open-transport.js'
 import type { NodeTransport } from '../../src/network/transport/transport-options.js'
 import { addressesExchange } from '../../src/network/wire/addresses-message.js'
@@ -30,7 +30,7 @@ export function lightStatus(spec: Spec): Status {
 }
 
 /** A peer over real sockets that has a key of its own, knows the genesis block and nothing else, and lets itself be told. */
-export class LightPeer implements LinkOwner {
+export class LightPeer implements LinkHandler {
   readonly #transport: NodeTransport
   readonly #status: Status
   /** Messages of gossip that it heard. */
@@ -78,7 +78,7 @@ export class LightPeer implements LinkOwner {
     return this.#transport.close()
   }
 
-  admits(): boolean {
+  allowsConnection(): boolean {
     return true
   }
 
@@ -86,7 +86,7 @@ export class LightPeer implements LinkOwner {
 
   disconnected(): void {}
 
-  discovered(): void {}
+  onAddress(): void {}
 
   /** Answers what a node asks all the time. */
   async answer(_link: Link, { name }: Protocol): Promise<Uint8Array> {
@@ -98,13 +98,13 @@ export class LightPeer implements LinkOwner {
     throw new Error(`it has no ${name}`)
   }
 
-  hears(): boolean {
+  allowsGossip(): boolean {
     return true
   }
 
-  floods(): void {}
+  onFlood(): void {}
 
-  heard(): Promise<'ignore'> {
+  onGossip(): Promise<'ignore'> {
     this.heardCount++
     return Promise.resolve('ignore')
   }

@@ -1,11 +1,11 @@
 import type { Neighbor } from '../network/peers/neighbor.js'
-import type { Peers } from '../network/peers/peer-manager.js'
+import type { PeerManager } from '../network/peers/peer-manager.js'
 import type { SyncProgress } from '../network/sync/sync-progress.js'
 import type { SyncStatus } from '../resolver/resolver.js'
 import type { Voting } from '../voting/voting.js'
 
 /** The peers of a node. */
-export interface NetworkView extends Pick<Peers, 'neighbors' | 'disconnect' | 'listBans' | 'unban'> {
+export interface NetworkView extends Pick<PeerManager, 'neighbors' | 'disconnect' | 'listBans' | 'unban'> {
   /** That is listened on; 0 where none is. */
   readonly port: number
   /** Transactions that peers handed out since the start. */

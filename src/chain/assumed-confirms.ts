@@ -4,14 +4,14 @@ import { parseConfirm } from '../primitives/confirm.js'
 import type { Header } from '../primitives/header.js'
 import type { SignatureCheck } from '../primitives/signature.js'
 import type { Spec } from '../primitives/spec.js'
-import { eachInSlices } from '../runtime/cooperative.js'
+import { forEachCooperatively } from '../runtime/cooperative.js'
 import type { Database, Overlay } from '../storage/database.js'
 import { keys, values } from '../storage/schema.js'
 
 /** What is known of a confirm by its height; 0 for nothing. */
 const state = { verified: 1, wrong: 2 } as const
 
-interface Parts {
+interface AssumedConfirmsDependencies {
   readonly spec: Spec
   readonly database: Database
   readonly verifier: Verifier
@@ -28,11 +28,11 @@ export interface StoredConfirm {
  * handed them out may have made up their signatures: they are verified before anybody else is shown them, each once.
  */
 export class AssumedConfirms {
-  readonly #parts: Parts
+  readonly #parts: AssumedConfirmsDependencies
   /** By height, for as long as the chain is open. */
   #states = new Uint8Array(0)
 
-  constructor(parts: Parts) {
+  constructor(parts: AssumedConfirmsDependencies) {
     this.#parts = parts
   }
 
@@ -56,7 +56,7 @@ export class AssumedConfirms {
     if (open.length === 0) return rest.length
     const checks: SignatureCheck[] = []
     const owners: StoredConfirm[] = []
-    await eachInSlices(open, (stored) => {
+    await forEachCooperatively(open, (stored) => {
       for (const check of checkConfirm(this.#parts.spec, stored.header, parseConfirm(stored.confirm))) {
         checks.push(check)
         owners.push(stored)

@@ -10,14 +10,14 @@ import { equalBytes } from '../primitives/bytes.js'
 import { workOf } from '../primitives/compact.js'
 import { parseConfirm } from '../primitives/confirm.js'
 import type { Header } from '../primitives/header.js'
-import { runInSlices } from '../runtime/cooperative.js'
+import { runCooperatively } from '../runtime/cooperative.js'
 import type { Clock } from '../runtime/env.js'
 import { type Database, Overlay } from '../storage/database.js'
 import { keys } from '../storage/schema.js'
 import { putRecord } from './block-records.js'
 import type { HeldBlock } from './chain-change.js'
 import { type Connecting, connectInto } from './connect-block.js'
-import { type Headers, type KnownHeader, runAncestry } from './header-index.js'
+import { type HeaderIndex, type KnownHeader, runAncestry } from './header-index.js'
 
 /** A block as it came, and on a chain with validators its confirm. */
 export interface IncomingBlock {
@@ -58,7 +58,7 @@ export async function checkPlace(
   checkHeaderContext(sanity.spec, header, ancestry)
   checkClock(sanity.spec, header, clock.now())
   checkProofOfWork(sanity.spec, header, block.auxPow)
-  if (!matched) await runInSlices(bodyMatchSteps(block, sanity))
+  if (!matched) await runCooperatively(bodyMatchSteps(block, sanity))
 }
 
 /** Whether a block has the confirm that its chain asks for. `assumed`: its signatures are believed. */
@@ -91,7 +91,7 @@ export interface ConnectedRun {
 export async function connectRun(
   blocks: readonly IncomingBlock[],
   tip: KnownHeader,
-  checking: Checking & { readonly headers: Headers; readonly overlay: Overlay; readonly arrival: number },
+  checking: Checking & { readonly headers: HeaderIndex; readonly overlay: Overlay; readonly arrival: number },
   { assumed }: { readonly assumed: boolean },
 ): Promise<ConnectedRun> {
   const { overlay, headers, sanity } = checking
@@ -100,14 +100,14 @@ export async function connectRun(
   let { chainWork } = tip
   try {
     for (const { block: bytes, confirm, matched } of blocks) {
-      const block = matched ?? (await runInSlices(Block.fromBytesSteps(bytes)))
+      const block = matched ?? (await runCooperatively(Block.fromBytesSteps(bytes)))
       const ancestry = runAncestry(headers, tip, run)
       if (!equalBytes(block.header.previous, (run.at(-1) ?? tip.header).hash)) {
         throw new RuleError('block-stale', `${block.hash} does not follow the one before it`)
       }
       await checkPlace(block, ancestry, checking, { matched: matched !== undefined })
       await checkConfirmOf(block.header, confirm, checking, { assumed })
-      await runInSlices(blockSanitySteps(block, sanity))
+      await runCooperatively(blockSanitySteps(block, sanity))
       const layer = new Overlay(overlay)
       const event = await connectInto(layer, block, checking, { assumed })
       chainWork += workOf(block.header.bits)

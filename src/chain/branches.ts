@@ -4,7 +4,7 @@ import { Overlay } from '../storage/database.js'
 import { type BlockStatus, keys } from '../storage/schema.js'
 import { chainWorkOf, type NewBlock, putRecord, putStatus } from './block-records.js'
 import type { Checking } from './block-run.js'
-import type { Headers, KnownHeader } from './header-index.js'
+import type { HeaderIndex, KnownHeader } from './header-index.js'
 import { type Abandoned, Reorganisation, type ReorganisationOptions, type Reorganised } from './reorganise.js'
 import { sideBlockLimit, SideBlocks } from './side-blocks.js'
 
@@ -15,7 +15,7 @@ export const reorganisationDepth = 288
 export type ReorganisationParts = Pick<ReorganisationOptions, 'foresee' | 'stage'>
 
 export interface BranchesOptions extends Checking {
-  readonly headers: Headers
+  readonly headers: HeaderIndex
   /** The tip of the active chain. */
   tip(): KnownHeader
   /** Writes what leaves the active chain as it is. */

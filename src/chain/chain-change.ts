@@ -4,7 +4,7 @@ import type { Header } from '../primitives/header.js'
 import type { Overlay } from '../storage/database.js'
 
 /** A block that became part of the active chain, or ceased to be. */
-export interface BlockEvent {
+export interface ChangedBlock {
   readonly header: Header
   /** The block, of a change that is one batch of bounded size. A reorganisation holds none: {@link read} does. */
   readonly block?: Block
@@ -15,7 +15,7 @@ export interface BlockEvent {
 }
 
 /** A block whose change is one batch. */
-export interface HeldBlock extends BlockEvent {
+export interface HeldBlock extends ChangedBlock {
   readonly block: Block
 }
 
@@ -27,12 +27,12 @@ export function heldBlock(block: Block, dids: readonly string[] = []): HeldBlock
 export interface ChainChange {
   /** Whether it may be of any size: then its blocks are not held. */
   readonly reorganised: boolean
-  readonly disconnected: readonly BlockEvent[]
-  readonly connected: readonly BlockEvent[]
+  readonly disconnected: readonly ChangedBlock[]
+  readonly connected: readonly ChangedBlock[]
 }
 
 /** A part that keeps rows of its own in step with the chain. */
-export interface ChainFollower {
+export interface ChainIndexer {
   /** Looks at a block that a reorganisation is about to connect; readers still see the old branch, and may go on seeing it. */
   foresee?(block: Block): Promise<void>
   /** Adds rows to the batch that makes the change, the last one of a reorganisation, which is written in the same turn. */

@@ -12,7 +12,7 @@ import type { Hash } from '../primitives/hash.js'
 import type { Header } from '../primitives/header.js'
 import type { Spec } from '../primitives/spec.js'
 import { Transaction } from '../primitives/transaction.js'
-import { runInSlices } from '../runtime/cooperative.js'
+import { runCooperatively } from '../runtime/cooperative.js'
 import type { Clock, Log } from '../runtime/env.js'
 import { JobQueue } from '../runtime/job-queue.js'
 import { damaged, type Database, Overlay, StorageError } from '../storage/database.js'
@@ -31,10 +31,10 @@ import {
   type IncomingBlock,
 } from './block-run.js'
 import { Branches, BranchError } from './branches.js'
-import type { BlockEvent, ChainChange, ChainFollower, ChainWriter, HeldBlock, Restoration } from './chain-change.js'
+import type { ChangedBlock, ChainChange, ChainIndexer, ChainWriter, HeldBlock, Restoration } from './chain-change.js'
 import { connectInto } from './connect-block.js'
 import { disconnectInto, rewindBlocks, rewindBytes } from './disconnect-block.js'
-import { Headers, type KnownHeader } from './header-index.js'
+import { HeaderIndex, type KnownHeader } from './header-index.js'
 import { PreparedBlocks } from './prepared-blocks.js'
 import { bodyOf } from './read-body.js'
 import { putTip, Reorganisation, type Reorganised } from './reorganise.js'
@@ -44,7 +44,7 @@ const queueLimit = 256
 /** Signatures of confirms that are remembered; about 13 MB where all of a batch of headers are ahead of their bodies. */
 const confirmSignatureEntries = 131_072
 
-export type { BlockEvent, ChainChange, ChainFollower, ChainWriter } from './chain-change.js'
+export type { ChangedBlock, ChainChange, ChainIndexer, ChainWriter } from './chain-change.js'
 
 export interface ChainOptions {
   readonly spec: Spec
@@ -70,7 +70,7 @@ export class Chain {
   readonly spec: Spec
   readonly sanity: SanityContext
   readonly genesis: Block
-  readonly headers: Headers
+  readonly headers: HeaderIndex
   readonly events = new EventEmitter<ChainEvents>()
   readonly database: Database
   /** Signatures of confirms that were verified before their blocks came, one by one or as votes. */
@@ -81,7 +81,7 @@ export class Chain {
   readonly #checking: Checking
   readonly #prepared = new PreparedBlocks()
   readonly #queue = new JobQueue(queueLimit)
-  readonly #followers: ChainFollower[] = []
+  readonly #indexers: ChainIndexer[] = []
   #tip!: KnownHeader
   #branches!: Branches
   /** Why the writer does nothing any more: its rows may be between two tips. */
@@ -93,7 +93,7 @@ export class Chain {
     this.database = options.database
     this.genesis = genesisBlock(options.spec)
     this.sanity = { spec: options.spec, assetId: registerAssetTransaction(options.spec).hash }
-    this.headers = new Headers(options.database)
+    this.headers = new HeaderIndex(options.database)
     this.assumedConfirms = new AssumedConfirms(options)
     const { sanity, confirmSignatures } = this
     this.#checking = { ...options, sanity, confirmSignatures, documents: this.#documents }
@@ -210,8 +210,8 @@ export class Chain {
     return this.#queue.run(() => this.#guard(() => this.#prepare(bytes, wanted)))
   }
 
-  addFollower(follower: ChainFollower): void {
-    this.#followers.push(follower)
+  addIndexer(follower: ChainIndexer): void {
+    this.#indexers.push(follower)
   }
 
   /** Runs a job of another part between blocks: the tip does not move meanwhile, unless the job itself rewinds it. */
@@ -249,10 +249,10 @@ export class Chain {
     const kept = this.#prepared.find(bytes, this.#tip)
     if (kept !== undefined) return kept.event.block
     if (!wanted()) throw new RuleError('busy', 'other blocks came first, and this one is not needed any more')
-    const block = await runInSlices(Block.fromBytesSteps(bytes))
+    const block = await runCooperatively(Block.fromBytesSteps(bytes))
     if (!equalBytes(block.header.previous, this.#tip.header.hash)) throw new RuleError('block-stale')
     await checkPlace(block, this.headers.ancestry(this.#tip), this.#checking)
-    await runInSlices(blockSanitySteps(block, this.sanity))
+    await runCooperatively(blockSanitySteps(block, this.sanity))
     const overlay = new Overlay(this.database)
     const event = await connectInto(overlay, block, this.#checking)
     this.#prepared.add({ bytes, tip: this.#tip, overlay, event })
@@ -260,7 +260,7 @@ export class Chain {
   }
 
   async #accept(bytes: Uint8Array, confirmBytes?: Uint8Array): Promise<Acceptance> {
-    const block = await runInSlices(Block.fromBytesSteps(bytes))
+    const block = await runCooperatively(Block.fromBytesSteps(bytes))
     const { header } = block
     const known = this.headers.get(header.hash)
     if (known?.status === 'invalid') throw new RuleError('block-invalid')
@@ -287,7 +287,7 @@ export class Chain {
     const better = this.spec.hasValidators || chainWorkOf(block, record) > this.#tip.chainWork
     if (!better) await this.#branches.makeRoom()
     try {
-      await runInSlices(blockSanitySteps(block, this.sanity))
+      await runCooperatively(blockSanitySteps(block, this.sanity))
       if (better && this.#isTip(parent)) await this.#extend(block, record, confirmBytes)
       else if (better) await this.#reorganise(block, record)
       else await this.#branches.keepAside(block, record)
@@ -325,11 +325,11 @@ export class Chain {
     this.database.hold()
     let change: ChainChange | undefined
     const foresee = async (next: Block) => {
-      for (const follower of this.#followers) await follower.foresee?.(next)
+      for (const follower of this.#indexers) await follower.foresee?.(next)
     }
     const stage = (overlay: Overlay, reorganised: Reorganised) => {
       change = this.#changeBetween(reorganised)
-      for (const follower of this.#followers) follower.stage(overlay, change)
+      for (const follower of this.#indexers) follower.stage(overlay, change)
     }
     let moved: readonly KnownHeader[]
     try {
@@ -347,11 +347,11 @@ export class Chain {
     this.database.release()
     this.headers.forget(moved.map(({ header }) => header.hash))
     this.#tip = this.headers.known(block.header.hash)
-    await this.#follow(change as ChainChange, this.#followers)
+    await this.#follow(change as ChainChange, this.#indexers)
   }
 
   #changeBetween({ disconnected, connected }: Reorganised): ChainChange {
-    const event = ({ header }: KnownHeader): BlockEvent => ({
+    const event = ({ header }: KnownHeader): ChangedBlock => ({
       header,
       dids: [],
       read: async () => {
@@ -422,7 +422,7 @@ export class Chain {
   async #change(overlay: Overlay, change: ChainChange, { kind, top, restoring = [] }: ChangeInfo): Promise<void> {
     const moved = [...change.disconnected, ...change.connected]
     // A rewind may restore other parts alone: those who follow the chain see nothing then.
-    const followers = moved.length === 0 ? [] : this.#followers
+    const followers = moved.length === 0 ? [] : this.#indexers
     for (const part of [...followers, ...restoring]) part.stage(overlay, change)
     await this.#commit(overlay, top, kind)
     // The tip is read anew, also where it was the tip before: what is kept for a tip goes when the object is another.
@@ -432,7 +432,7 @@ export class Chain {
     if (moved.length > 0) await this.#follow(change, followers)
   }
 
-  async #follow(change: ChainChange, followers: readonly ChainFollower[]): Promise<void> {
+  async #follow(change: ChainChange, followers: readonly ChainIndexer[]): Promise<void> {
     for (const follower of followers) await follower.follow(change)
     this.events.emit('change', change)
   }

@@ -5,7 +5,7 @@ import { RunningChecks, type Verifier } from '../crypto/verifier.js'
 import type { Block } from '../primitives/block.js'
 import type { SignatureCheck } from '../primitives/signature.js'
 import type { Transaction } from '../primitives/transaction.js'
-import { runInSlices } from '../runtime/cooperative.js'
+import { runCooperatively } from '../runtime/cooperative.js'
 import type { Overlay } from '../storage/database.js'
 import type { KnownDocuments } from '../storage/known-documents.js'
 import { keys } from '../storage/schema.js'
@@ -46,6 +46,6 @@ export async function connectOn(
   await loadCoins(overlay, block)
   const connector = new BlockConnector(block, new StoredState(overlay, documents), sanity)
   let next = 1
-  await runInSlices(connector.steps(({ checks }) => verify?.(checks, block.transactions[next++] as Transaction)))
+  await runCooperatively(connector.steps(({ checks }) => verify?.(checks, block.transactions[next++] as Transaction)))
   return connector.finish()
 }

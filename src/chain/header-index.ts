@@ -16,7 +16,7 @@ export interface KnownHeader extends Omit<HeaderRecord, 'header'> {
 }
 
 /** Headers by hash and, on the active chain, by height, through a bounded cache. */
-export class Headers {
+export class HeaderIndex {
   readonly #rows: RowReader
   readonly #cache = new Map<string, KnownHeader>()
 
@@ -98,7 +98,7 @@ export class Headers {
 }
 
 /** The ancestors of a block that follows a run of headers which are not stored, the first of them on top of `base`. */
-export function runAncestry(headers: Headers, base: KnownHeader, run: readonly Header[]): Ancestry {
+export function runAncestry(headers: HeaderIndex, base: KnownHeader, run: readonly Header[]): Ancestry {
   const below = headers.ancestry(base)
   const first = base.header.height + 1
   return {

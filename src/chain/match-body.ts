@@ -5,16 +5,16 @@ import { auxPowBytes } from '../primitives/auxpow.js'
 import { Block } from '../primitives/block.js'
 import { equalBytes } from '../primitives/bytes.js'
 import { type Header, headerSize } from '../primitives/header.js'
-import { runInSlices } from '../runtime/cooperative.js'
+import { runCooperatively } from '../runtime/cooperative.js'
 
 /**
  * Checks that bytes are what the hash of their header stands for: a block with its own transactions, programs and work.
  * Rejects with the RuleError of what does not match, for which nobody but who sent the bytes is to blame.
  */
 export async function checkBodyMatch(bytes: Uint8Array, sanity: SanityContext): Promise<void> {
-  const block = await runInSlices(Block.fromBytesSteps(bytes))
+  const block = await runCooperatively(Block.fromBytesSteps(bytes))
   checkProofOfWork(sanity.spec, block.header, block.auxPow)
-  await runInSlices(bodyMatchSteps(block, sanity))
+  await runCooperatively(bodyMatchSteps(block, sanity))
 }
 
 export async function bodyMatches(bytes: Uint8Array, sanity: SanityContext): Promise<boolean> {
@@ -39,8 +39,8 @@ export async function matchBody(
   if (!equalBytes(bytes.subarray(0, headerSize), unit.header.bytes)) {
     throw new RuleError('peer-message', 'it is another block than the one asked for')
   }
-  const block = await runInSlices(Block.fromBytesSteps(bytes))
+  const block = await runCooperatively(Block.fromBytesSteps(bytes))
   if (!equalBytes(auxPowBytes(block.auxPow), unit.auxPow)) checkProofOfWork(sanity.spec, block.header, block.auxPow)
-  await runInSlices(bodyMatchSteps(block, sanity))
+  await runCooperatively(bodyMatchSteps(block, sanity))
   return block
 }

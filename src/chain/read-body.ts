@@ -4,11 +4,11 @@ import { concat } from '../primitives/bytes.js'
 import { Reader, Writer } from '../primitives/codec.js'
 import type { Hash } from '../primitives/hash.js'
 import { Transaction } from '../primitives/transaction.js'
-import { runInSlices } from '../runtime/cooperative.js'
+import { runCooperatively } from '../runtime/cooperative.js'
 import { damaged, type NewestRows } from '../storage/database.js'
 import { keys, transactionRange } from '../storage/schema.js'
 import type { RowReader } from '../storage/stored-state.js'
-import type { Headers, KnownHeader } from './header-index.js'
+import type { HeaderIndex, KnownHeader } from './header-index.js'
 
 /** Anything that ranges of rows can be read from. */
 export type RangeReader = Pick<NewestRows, 'rows'>
@@ -17,7 +17,7 @@ export type RangeReader = Pick<NewestRows, 'rows'>
 export async function readBlock(database: RangeReader, known: KnownHeader): Promise<Block> {
   const transactions: Transaction[] = []
   for (const bytes of await transactionRows(database, known)) {
-    transactions.push(await runInSlices(Transaction.fromBytesSteps(bytes)))
+    transactions.push(await runCooperatively(Transaction.fromBytesSteps(bytes)))
   }
   return new Block(known.header, readAuxPow(new Reader(known.auxPow)), transactions)
 }
@@ -48,7 +48,7 @@ export function sideBodyRow(rows: RowReader, hash: Hash): Uint8Array | undefined
  */
 export async function bodyOf(
   database: RangeReader & RowReader,
-  headers: Headers,
+  headers: HeaderIndex,
   hash: Hash,
 ): Promise<Block | undefined> {
   for (;;) {
@@ -68,5 +68,5 @@ export async function bodyOf(
 export async function readSideBody(rows: RowReader, hash: Hash): Promise<Block> {
   const bytes = sideBodyRow(rows, hash)
   if (bytes === undefined) throw damaged('the body of a block off the active chain is gone')
-  return runInSlices(Block.fromBytesSteps(bytes))
+  return runCooperatively(Block.fromBytesSteps(bytes))
 }

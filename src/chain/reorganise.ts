@@ -8,7 +8,7 @@ import { putStatus } from './block-records.js'
 import type { Checking } from './block-run.js'
 import { connectInto } from './connect-block.js'
 import { disconnectInto } from './disconnect-block.js'
-import { Headers, type KnownHeader } from './header-index.js'
+import { HeaderIndex, type KnownHeader } from './header-index.js'
 import { readSideBody } from './read-body.js'
 
 /** Bytes of blocks after which a batch of a reorganisation takes no further one; a block that is larger has one to itself. */
@@ -55,7 +55,7 @@ export class Reorganisation {
   #to: TipRow
   #overlay!: Overlay
   /** Headers as the overlay has them. */
-  #headers!: Headers
+  #headers!: HeaderIndex
   /** Bytes of the blocks in the overlay. */
   #bytes = 0
   /** Where the rows stand with what is staged. */
@@ -183,7 +183,7 @@ export class Reorganisation {
   #lay(): void {
     this.#overlay = new Overlay(this.#options.database.newest)
     this.#bytes = 0
-    this.#headers = new Headers({ get: (key) => this.#overlay.get(key) })
+    this.#headers = new HeaderIndex({ get: (key) => this.#overlay.get(key) })
   }
 
   /** The first batch of a direction: it says where the way leads. */

@@ -1,6 +1,6 @@
 import type { Database } from '../storage/database.js'
 import { rangeOf, table } from '../storage/schema.js'
-import type { Headers, KnownHeader } from './header-index.js'
+import type { HeaderIndex, KnownHeader } from './header-index.js'
 
 /** Blocks off the active chain that are kept. */
 export const sideBlockLimit = 1024
@@ -10,17 +10,17 @@ const sideByteLimit = 2 ** 31
 /** Counts the bodies of blocks off the active chain. */
 export class SideBlocks {
   readonly #database: Database
-  readonly #headers: Headers
+  readonly #headers: HeaderIndex
   #count = 0
   #bytes = 0
 
-  private constructor(database: Database, headers: Headers) {
+  private constructor(database: Database, headers: HeaderIndex) {
     this.#database = database
     this.#headers = headers
   }
 
   /** Counts those in a database. */
-  static async open(database: Database, headers: Headers): Promise<SideBlocks> {
+  static async open(database: Database, headers: HeaderIndex): Promise<SideBlocks> {
     const side = new SideBlocks(database, headers)
     for (const known of await side.#all()) side.add(known)
     return side

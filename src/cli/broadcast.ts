@@ -7,7 +7,7 @@ import { type Payment, payerOf, type UnsignedTransaction } from '../wallet/build
 import { signTransaction } from '../wallet/sign-transaction.js'
 import { assetIdOf, chainTerms } from '../wallet/terms.js'
 import type { CliContext } from './cli-context.js'
-import type { ChainOptions, NodeOptions, OutputOptions, SendOptions } from './command-options.js'
+import type { SpecFlags, RestFlags, OutputOptions, SendOptions } from './command-options.js'
 import { loadSpec } from './load-spec.js'
 
 /** What a sending command reports. */
@@ -25,7 +25,7 @@ export async function paymentFrom(
   context: CliContext,
   client: NodeClient,
   code: Uint8Array,
-  options: ChainOptions & NodeOptions & { readonly fee?: bigint },
+  options: SpecFlags & RestFlags & { readonly fee?: bigint },
 ): Promise<Payment> {
   const spec = loadSpec(options.genesis)
   // The height first: should a block come in between, coins of genesis are still known by their confirmations.

@@ -23,7 +23,7 @@ import type { CliContext } from './cli-context.js'
 import { type OutputOptions, withChain, withOutput } from './command-options.js'
 import { namingTheRepair, reindexCommand } from './damage.js'
 import { loadSpec } from './load-spec.js'
-import { examples, report, table } from './print-output.js'
+import { examples, report, formatTable } from './print-output.js'
 
 interface ChainOptions extends OutputOptions {
   readonly genesis: string
@@ -71,7 +71,7 @@ async function info(context: CliContext, tools: Tools, options: ChainOptions): P
     const { header } = chain.tip
     const state = await stateDigest(chain.database)
     const shown = { name: tools.spec.name, height: header.height, tip: header.id, state }
-    report(context, options, shown, table(Object.entries(shown).map(([name, value]) => [name, String(value)])))
+    report(context, options, shown, formatTable(Object.entries(shown).map(([name, value]) => [name, String(value)])))
   })
 }
 

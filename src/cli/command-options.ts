@@ -23,17 +23,17 @@ export interface WalletOptions extends OutputOptions {
 }
 
 /** Options of commands that need to know a chain's rules. */
-export interface ChainOptions {
+export interface SpecFlags {
   readonly genesis: string
 }
 
 /** Options of commands that ask a node. */
-export interface NodeOptions {
+export interface RestFlags {
   readonly rest: string
 }
 
 /** Options of commands that send a transaction. */
-export interface SendOptions extends NodeOptions, ChainOptions {
+export interface SendOptions extends RestFlags, SpecFlags {
   readonly wait: boolean
 }
 

@@ -41,7 +41,7 @@ import { registerDidQuery } from './did-query-command.js'
 import { registerDidReaders } from './did-read-command.js'
 import { changedExpiry, chainNow, type ExpiryOptions, isPast, newExpiry, withExpiry } from './expiry.js'
 import { loadSpec } from './load-spec.js'
-import { examples, report, sameOptions, shellWord, table } from './print-output.js'
+import { examples, report, sameOptions, shellWord, formatTable } from './print-output.js'
 import { publicAccount, signingAccount } from './signing-account.js'
 
 interface OperationOptions extends WalletOptions, SendOptions {
@@ -285,7 +285,7 @@ async function finish(
   const rest = sameOptions({ rest: options.rest })
   report(context, options, { did, ...sentJson(sent) }, [
     sent.block === undefined ? `${texts.said} The operation waits for its block.` : texts.said,
-    ...table(sentRows(sent)),
+    ...formatTable(sentRows(sent)),
     ...(texts.next === undefined ? [] : ['', `Next: npx didledger ${texts.next}${rest}`]),
   ])
 }

@@ -3,10 +3,10 @@ import { NodeClient } from '../client/node-client.js'
 import type { QueryResult } from '../did/resolution.js'
 import { UserError } from '../errors/rule-error.js'
 import type { CliContext } from './cli-context.js'
-import { type NodeOptions, type OutputOptions, withNode, withOutput } from './command-options.js'
+import { type RestFlags, type OutputOptions, withNode, withOutput } from './command-options.js'
 import { examples, report } from './print-output.js'
 
-interface QueryOptions extends NodeOptions, OutputOptions {
+interface QueryOptions extends RestFlags, OutputOptions {
   readonly service?: string
   readonly credential?: string
   readonly condition?: string

@@ -4,8 +4,8 @@ import { decodeBase64url } from '../did/base64url.js'
 import type { ResolvedTransaction, ResolveResult } from '../did/resolution.js'
 import { utf8 } from '../primitives/bytes.js'
 import type { CliContext } from './cli-context.js'
-import { didArgument, type NodeOptions, type OutputOptions, withNode, withOutput } from './command-options.js'
-import { examples, report, sameOptions, table } from './print-output.js'
+import { didArgument, type RestFlags, type OutputOptions, withNode, withOutput } from './command-options.js'
+import { examples, report, sameOptions, formatTable } from './print-output.js'
 
 const statusTexts = ['valid', 'expired', 'deactivated', 'does not exist'] as const
 
@@ -16,18 +16,18 @@ export function registerDidReaders(did: Command, context: CliContext): void {
     .argument('<did>', 'a DID, or its identifier alone', didArgument)
     .option('--all', 'show every operation, newest first')
     .addHelpText('after', examples('did resolve did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc'))
-    .action((of: string, options: NodeOptions & OutputOptions & { all?: boolean }) => resolve(context, of, options))
+    .action((of: string, options: RestFlags & OutputOptions & { all?: boolean }) => resolve(context, of, options))
   withNode(withOutput(did.command('history')))
     .description('list the operations of a DID, newest first')
     .argument('<did>', 'a DID, or its identifier alone', didArgument)
     .addHelpText('after', examples('did history did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc'))
-    .action((of: string, options: NodeOptions & OutputOptions) => history(context, of, options))
+    .action((of: string, options: RestFlags & OutputOptions) => history(context, of, options))
 }
 
 async function resolve(
   context: CliContext,
   did: string,
-  options: NodeOptions & OutputOptions & { all?: boolean },
+  options: RestFlags & OutputOptions & { all?: boolean },
 ): Promise<void> {
   const result = await new NodeClient(options).resolve(did, options.all ?? false)
   const newest = result.transaction?.find(({ operation }) => operation.header.operation !== 'deactivate')
@@ -39,7 +39,7 @@ async function resolve(
   ])
 }
 
-async function history(context: CliContext, did: string, options: NodeOptions & OutputOptions): Promise<void> {
+async function history(context: CliContext, did: string, options: RestFlags & OutputOptions): Promise<void> {
   const result = await new NodeClient(options).resolve(did, true)
   report(context, options, result, [
     stateLine(result),
@@ -54,10 +54,10 @@ function stateLine({ did, status }: ResolveResult): string {
 
 function operationLines({ txid, timestamp, operation }: ResolvedTransaction): string[] {
   const { header, proof } = operation
-  return table([[header.operation.padEnd(10), `${timestamp}  ${txid}  signed by ${proof.verificationMethod}`]])
+  return formatTable([[header.operation.padEnd(10), `${timestamp}  ${txid}  signed by ${proof.verificationMethod}`]])
 }
 
-function nothingThere(options: NodeOptions): string[] {
+function nothingThere(options: RestFlags): string[] {
   return ['', `An account registers its own DID with: npx didledger did create${sameOptions(options)}`]
 }
 

@@ -13,7 +13,7 @@ import type { CliContext } from './cli-context.js'
 import { amountOption, collect, type OutputOptions, recipientOption, withOutput } from './command-options.js'
 import { newSpecJson, newSupply } from './genesis-spec.js'
 import { loadSpec } from './load-spec.js'
-import { examples, report, shellWord, table } from './print-output.js'
+import { examples, report, shellWord, formatTable } from './print-output.js'
 import { newValidatorKey, writeValidatorKey } from './validator-key.js'
 
 interface CreateOptions extends OutputOptions {
@@ -126,7 +126,7 @@ function create(context: CliContext, name: string, options: CreateOptions): void
   const genesis = genesisBlock(spec).hash
   report(context, options, { file, name, genesis, validators, keys: shown }, [
     `Wrote ${file}, the chain ${name}.`,
-    ...table([
+    ...formatTable([
       ['genesis', genesis],
       ['pays', `${formatAmount(amount)}  ${pay}`],
       ...validators.map((key, i) => [`validator ${i + 1}`, key] as const),
@@ -148,7 +148,7 @@ function makeKey(context: CliContext, file: string, options: OutputOptions): voi
   writeValidatorKey(file, privateKey)
   report(context, options, { file, publicKey: toHex(publicKey) }, [
     `Wrote ${file}, which only you may read.`,
-    ...table([['public key', toHex(publicKey)]]),
+    ...formatTable([['public key', toHex(publicKey)]]),
     '',
     `A spec names the public key; the node that votes with it runs with --validator-key ${shellWord(basename(file))}.`,
   ])
@@ -193,7 +193,7 @@ function show(context: CliContext, spec: Spec, options: OutputOptions): void {
   }
   report(context, options, value, [
     `${name}${devnet ? ', a devnet' : ''}`,
-    ...table([
+    ...formatTable([
       ['genesis', genesis],
       ['digest', digest],
       ['asset', asset],
@@ -203,6 +203,6 @@ function show(context: CliContext, spec: Spec, options: OutputOptions): void {
       ['coins', `${total} in ${allocations.length} outputs`],
       ...rules(first),
     ]),
-    ...upgrades.flatMap((section) => ['', `From height ${section.height}`, ...table(rules(section))]),
+    ...upgrades.flatMap((section) => ['', `From height ${section.height}`, ...formatTable(rules(section))]),
   ])
 }

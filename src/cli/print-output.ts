@@ -9,7 +9,7 @@ export function report(context: CliContext, options: OutputOptions, value: unkno
 }
 
 /** "  name    value" lines, the values below each other. */
-export function table(rows: readonly (readonly [string, string])[]): string[] {
+export function formatTable(rows: readonly (readonly [string, string])[]): string[] {
   const width = Math.max(...rows.map(([name]) => name.length))
   return rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`)
 }

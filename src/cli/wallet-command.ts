@@ -13,7 +13,7 @@ import { isKeystoreDat, readKeystoreDat } from '../wallet/keystore-dat.js'
 import type { CliContext } from './cli-context.js'
 import {
   defaultWalletFile,
-  type NodeOptions,
+  type RestFlags,
   type OutputOptions,
   passwordFileOption,
   recipientOption,
@@ -22,7 +22,7 @@ import {
   withOutput,
   withWallet,
 } from './command-options.js'
-import { examples, report, sameOptions, table } from './print-output.js'
+import { examples, report, sameOptions, formatTable } from './print-output.js'
 import { listAccounts, openWalletFile, readPassword } from './signing-account.js'
 import { registerMultisig } from './wallet-multisig-command.js'
 import { registerTransfers } from './wallet-transfer-command.js'
@@ -69,7 +69,7 @@ export function registerWallet(program: Command, context: CliContext): void {
     .description('show what the accounts of a wallet, or one address, hold')
     .argument('[address]', 'an address instead of a wallet', (text) => recipientOption(text).address)
     .addHelpText('after', examples('wallet balance --devnet-account 0'))
-    .action((of: string | undefined, options: WalletOptions & NodeOptions) => balance(context, of, options))
+    .action((of: string | undefined, options: WalletOptions & RestFlags) => balance(context, of, options))
   registerTransfers(wallet, context)
   registerMultisig(wallet, context)
 }
@@ -87,7 +87,7 @@ async function create(context: CliContext, options: CreateOptions): Promise<void
     '',
     `  ${mnemonic}`,
     '',
-    ...table([
+    ...formatTable([
       ['address', account.address],
       ['DID', account.did],
     ]),
@@ -109,7 +109,7 @@ async function importWallet(context: CliContext, file: string | undefined, optio
       `Wrote ${options.wallet}${keys === undefined ? '' : ` with ${keys} private key${keys === 1 ? '' : 's'}`}.`,
       ...skipped.map((skippedAddress) => `Left out ${skippedAddress}, which has no private key there (multisig).`),
       '',
-      ...table([
+      ...formatTable([
         ['address', account.address],
         ['DID', account.did],
       ]),
@@ -190,7 +190,7 @@ async function address(context: CliContext, options: WalletOptions & { new?: boo
     accounts.map(accountJson),
     accounts.flatMap((account) => [
       `Account ${account.index}`,
-      ...table([
+      ...formatTable([
         ['address', account.address],
         ['DID', account.did],
         ['public key', toHex(account.publicKey)],
@@ -209,11 +209,7 @@ async function addAccount(context: CliContext, options: WalletOptions): Promise<
   writeKeystore(path, createKeystore(secret, password, context.random, { count }), { replace: true })
 }
 
-async function balance(
-  context: CliContext,
-  of: string | undefined,
-  options: WalletOptions & NodeOptions,
-): Promise<void> {
+async function balance(context: CliContext, of: string | undefined, options: WalletOptions & RestFlags): Promise<void> {
   const client = new NodeClient(options)
   const all = of === undefined ? listAccounts(options).map((account) => account.address) : [of]
   const addresses = of === undefined && options.account !== undefined ? all.slice(options.account).slice(0, 1) : all

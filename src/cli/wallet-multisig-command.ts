@@ -16,7 +16,7 @@ import {
   withNode,
   withOutput,
 } from './command-options.js'
-import { examples, report, table } from './print-output.js'
+import { examples, report, formatTable } from './print-output.js'
 import { publicAccount } from './signing-account.js'
 import { nextStep, signaturesJson, signatureRows, signedPath, transactionRows } from './transaction-report.js'
 import { type BuildOptions, buildFile, withBuilding, withTransfer } from './wallet-transfer-command.js'
@@ -100,7 +100,7 @@ function address(context: CliContext, options: KeysOptions): void {
   const json = { address: text, required, keys: keys.map(toHex), code: toHex(code), repeated }
   report(context, options, json, [
     text,
-    ...table([
+    ...formatTable([
       ['signatures', `${required} of ${keys.length}`],
       ...keys.map((key): [string, string] => ['key', toHex(key)]),
     ]),
@@ -128,7 +128,7 @@ function combine(context: CliContext, paths: readonly string[], options: OutputO
   const json = { file: output, ...transactionFileJson(file), signatures: signaturesJson(transaction) }
   report(context, options, json, [
     `Combined ${paths.length} files; wrote ${output}.`,
-    ...table([...transactionRows(file), ...signatureRows(transaction)]),
+    ...formatTable([...transactionRows(file), ...signatureRows(transaction)]),
     '',
     nextStep(output, transaction),
   ])

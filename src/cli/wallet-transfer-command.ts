@@ -21,10 +21,10 @@ import { broadcast, paymentFrom, sentJson, sentRows, signAll } from './broadcast
 import type { CliContext } from './cli-context.js'
 import {
   amountOption,
-  type ChainOptions,
+  type SpecFlags,
   collect,
   heightOption,
-  type NodeOptions,
+  type RestFlags,
   type OutputOptions,
   recipientOption,
   requireWithinSupply,
@@ -37,7 +37,7 @@ import {
   withWallet,
 } from './command-options.js'
 import { loadSpec } from './load-spec.js'
-import { examples, report, sameOptions, shellWord, table } from './print-output.js'
+import { examples, report, sameOptions, shellWord, formatTable } from './print-output.js'
 import { listAccounts, publicAccount, signingAccount, signingAccounts } from './signing-account.js'
 import {
   missingText,
@@ -49,7 +49,7 @@ import {
 } from './transaction-report.js'
 
 /** Options of commands that build a transfer. */
-export interface TransferOptions extends WalletOptions, ChainOptions, NodeOptions {
+export interface TransferOptions extends WalletOptions, SpecFlags, RestFlags {
   readonly to?: { address: string; programHash: ProgramHash }[]
   readonly amount?: bigint[]
   readonly fee?: bigint
@@ -134,7 +134,7 @@ export async function buildFile(context: CliContext, code: Uint8Array, options: 
   const json = { file: options.output, ...transactionFileJson(file), signatures: signaturesJson(file.transaction) }
   report(context, options, json, [
     `Wrote ${options.output}, not signed yet.`,
-    ...table([...transactionRows(file), ...signatureRows(file.transaction)]),
+    ...formatTable([...transactionRows(file), ...signatureRows(file.transaction)]),
     '',
     `Next: npx didledger wallet sign ${shellWord(options.output)}${sameOptions({ ...options, rest: undefined })}`,
   ])
@@ -197,7 +197,7 @@ async function signFile(
   const json = { ...transactionFileJson(file), missing: signed.missing, signatures: signaturesJson(file.transaction) }
   report(context, options, { file: output, ...json }, [
     `Signed for ${signed.signed.join(', ')}; wrote ${output}.`,
-    ...table([...transactionRows(file), ...signatureRows(file.transaction)]),
+    ...formatTable([...transactionRows(file), ...signatureRows(file.transaction)]),
     '',
     nextStep(output, file.transaction),
   ])
@@ -211,7 +211,7 @@ function show(context: CliContext, path: string, options: OutputOptions): void {
   const json = { ...head, missing, signatures: signaturesJson(transaction), transaction: transaction.toJSON(), hex }
   report(context, options, json, [
     `Transaction ${transaction.txid}`,
-    ...table([...transactionRows(file), ...signatureRows(transaction)]),
+    ...formatTable([...transactionRows(file), ...signatureRows(transaction)]),
     isSigned(transaction) ? 'Signed.' : `Still to be signed by ${missingText(transaction)}.`,
   ])
 }
@@ -235,7 +235,7 @@ async function send(
   const whose = path === undefined ? sameOptions(options) : ` ${payerOf(file)}${sameOptions({ rest: options.rest })}`
   report(context, options, { ...sentJson(sent), ...(fee === undefined ? {} : { fee: formatAmount(fee) }) }, [
     sent.block === undefined ? 'Sent.' : 'Sent and mined.',
-    ...table([...sentRows(sent), ...rows]),
+    ...formatTable([...sentRows(sent), ...rows]),
     '',
     sent.block === undefined
       ? `Next: npx didledger wallet balance${whose}   (once it is mined)`

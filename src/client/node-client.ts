@@ -6,7 +6,7 @@ import { displayHash, parseDisplayHash } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import { txType } from '../primitives/payload.js'
 import { outpointKey } from '../primitives/transaction.js'
-import type { Coin } from '../wallet/coins.js'
+import type { SpendableCoin } from '../wallet/coins.js'
 import { parseCoins } from '../wallet/coins-file.js'
 import { baseUrl, exchange, NodeRefusal } from './http.js'
 import {
@@ -82,7 +82,7 @@ export class NodeClient {
   }
 
   /** The unspent outputs of an address on the chain, without their locks: the plain REST answer. */
-  async utxos(address: string, assetId: Hash): Promise<Coin[]> {
+  async utxos(address: string, assetId: Hash): Promise<SpendableCoin[]> {
     return parseCoins(await this.#get(`asset/utxos/${address}`), assetId)
   }
 
@@ -90,7 +90,7 @@ export class NodeClient {
    * What an address can spend, as far as the node tells: outputs on the chain with their locks and confirmations, without those that
    * a transaction in the pool spends; and outputs of transactions in the pool, with 0 confirmations.
    */
-  async coins(address: string, assetId: Hash): Promise<Coin[]> {
+  async coins(address: string, assetId: Hash): Promise<SpendableCoin[]> {
     const [listed, pool] = await Promise.all([this.#listUnspent(address, assetId), this.pool()])
     const spent = new Set(
       pool.flatMap(({ vin }) => vin.map(({ txid, vout }) => outpointKey({ txid: txidBytes(txid), index: vout }))),
@@ -183,7 +183,7 @@ export class NodeClient {
   }
 
   /** Coins with what the parent chain's method tells beside their value; a node without it gives the REST list. */
-  async #listUnspent(address: string, assetId: Hash): Promise<Coin[]> {
+  async #listUnspent(address: string, assetId: Hash): Promise<SpendableCoin[]> {
     try {
       return parseCoins(await this.rpc('listunspent', { addresses: [address] }), assetId)
     } catch (error) {
@@ -212,7 +212,7 @@ export class NodeClient {
   }
 }
 
-function pendingCoins({ txid, type, vout }: NodeTransaction, address: string, assetId: string): Coin[] {
+function pendingCoins({ txid, type, vout }: NodeTransaction, address: string, assetId: string): SpendableCoin[] {
   if (type === txType.coinbase) return []
   return vout.flatMap((output) => {
     const value = parseAmount(output.value) ?? 0n

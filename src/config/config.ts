@@ -8,7 +8,7 @@ import { fromText, isValid, nearest } from './values.js'
 export type Origin = 'default' | 'file' | 'environment' | 'flag'
 
 /** An option with its value; undefined where it is not set and has no default. */
-export interface Setting {
+export interface ConfigEntry {
   readonly option: Option
   readonly value: unknown
   readonly origin: Origin
@@ -28,10 +28,10 @@ export interface ConfigSources {
 export class Config {
   readonly command: NodeCommand
   /** In the order of the options. */
-  readonly settings: readonly Setting[]
+  readonly settings: readonly ConfigEntry[]
   readonly #values: ReadonlyMap<string, unknown>
 
-  constructor(command: NodeCommand, settings: readonly Setting[]) {
+  constructor(command: NodeCommand, settings: readonly ConfigEntry[]) {
     this.command = command
     this.settings = settings
     this.#values = new Map(settings.map(({ option, value }) => [option.key, value]))
@@ -55,7 +55,7 @@ export class Config {
  */
 export function readConfig({ command, file, env, flags }: ConfigSources): Config {
   const options = optionsOf(command)
-  const given = new Map<string, Setting>()
+  const given = new Map<string, ConfigEntry>()
   const put = (option: Option, value: unknown, origin: Origin, place: string) => {
     if (!isValid(option, value)) {
       throw new UserError(`${place}: ${option.key} is not ${option.expects}: ${shown(value)}`, 2)
@@ -75,7 +75,7 @@ export function readConfig({ command, file, env, flags }: ConfigSources): Config
     if (value !== undefined) put(option, value, 'flag', flagOf(option))
   }
   const settings = options.map(
-    (option): Setting => given.get(option.key) ?? { option, value: option.default, origin: 'default', place: '' },
+    (option): ConfigEntry => given.get(option.key) ?? { option, value: option.default, origin: 'default', place: '' },
   )
   return new Config(command, settings)
 }

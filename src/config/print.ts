@@ -1,4 +1,4 @@
-import type { Config, Setting } from './config.js'
+import type { Config, ConfigEntry } from './config.js'
 
 /** The configuration as JSON that can be used as a file; what is not set is left out. */
 export function configJson({ settings }: Config): string {
@@ -20,7 +20,7 @@ export function configText(config: Config): string {
   return `// What didledger ${command} would run with.\n{\n${lines.join('\n')}\n}\n`
 }
 
-function memberLine(config: Config, member: Setting): string {
+function memberLine(config: Config, member: ConfigEntry): string {
   const name = nameOf(member)
   const { value, option } = member
   if (value === undefined) return `// ${name} is not set`
@@ -29,7 +29,7 @@ function memberLine(config: Config, member: Setting): string {
   return `${name}: ${JSON.stringify(value)}, // ${from}`
 }
 
-function sectionsOf(settings: readonly Setting[]): { name: string; settings: Setting[] }[] {
+function sectionsOf(settings: readonly ConfigEntry[]): { name: string; settings: ConfigEntry[] }[] {
   const names = new Set(settings.map(({ option }) => option.key.split('.')[0] as string))
   return [...names].map((name) => ({
     name,
@@ -37,6 +37,6 @@ function sectionsOf(settings: readonly Setting[]): { name: string; settings: Set
   }))
 }
 
-function nameOf({ option }: Setting): string {
+function nameOf({ option }: ConfigEntry): string {
   return option.key.slice(option.key.indexOf('.') + 1)
 }

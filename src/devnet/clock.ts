@@ -1,4 +1,4 @@
-import type { ChainChange, ChainFollower, Restoration } from '../chain/chain-change.js'
+import type { ChainChange, ChainIndexer, Restoration } from '../chain/chain-change.js'
 import { RuleError } from '../errors/rule-error.js'
 import { Reader, Writer } from '../primitives/codec.js'
 import type { Clock } from '../runtime/env.js'
@@ -17,7 +17,7 @@ export interface ClockState {
  * The clock of a devnet: the real one plus an offset. Blocks drag it along, so that it never falls behind the tip, and the
  * offset is written with them. Nothing but a rewind of the chain sets it back.
  */
-export class VirtualClock implements Clock, ChainFollower {
+export class VirtualClock implements Clock, ChainIndexer {
   readonly #real: Clock
   #offset = 0
   #nextBlockTime: number | undefined

@@ -13,9 +13,9 @@ import { Producer } from '../production/producer.js'
 import type { Log, Random, Timers } from '../runtime/env.js'
 import { Overlay } from '../storage/database.js'
 import { rangeOf, table } from '../storage/schema.js'
-import { confirmAlone } from '../voting/sign-message.js'
+import { soloConfirm } from '../voting/sign-message.js'
 import { buildTransfer, type Recipient } from '../wallet/build-transaction.js'
-import type { Coin } from '../wallet/coins.js'
+import type { SpendableCoin } from '../wallet/coins.js'
 import {
   devnetAccount,
   devnetAccountCount,
@@ -90,7 +90,7 @@ export class Devnet {
     }
     this.#signed = header
     try {
-      await this.#options.chain.acceptBlock(bytes, confirmBytes(confirmAlone(header.hash, 0, privateKey)))
+      await this.#options.chain.acceptBlock(bytes, confirmBytes(soloConfirm(header.hash, 0, privateKey)))
     } catch (error) {
       // Nobody has seen the signature.
       if (this.#signed === header) this.#signed = before
@@ -240,7 +240,7 @@ export class Devnet {
   }
 
   /** What the faucet can spend: its coins on the chain and the change of its pooled transactions. */
-  async #faucetCoins(): Promise<Coin[]> {
+  async #faucetCoins(): Promise<SpendableCoin[]> {
     const { chain, mempool } = this.#options
     const own = programHashOfKey(faucetKey().publicKey)
     const mined = await new ChainReader(chain).coins(own)
@@ -249,7 +249,7 @@ export class Devnet {
         equalBytes(payee, own) ? [{ txid: transaction.hash, index, value, confirmations: 0 }] : [],
       ),
     )
-    const all: Coin[] = [...mined.map(({ outpoint, value }) => ({ ...outpoint, value })), ...pooled]
+    const all: SpendableCoin[] = [...mined.map(({ outpoint, value }) => ({ ...outpoint, value })), ...pooled]
     return all.filter((coin) => mempool.spender(coin) === undefined)
   }
 

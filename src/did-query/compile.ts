@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../primitives/strict-json.js'
 import { readCondition } from './condition.js'
-import { isObject, type Members, Path, type Scope, type Test } from './member-path.js'
+import { isMembers, type Members, Path, type Scope, type Test } from './member-path.js'
 import { anyOf, type Clause, equalTo, has, operators } from './operators.js'
 import { below, quoted, refusal } from './query-error.js'
 import { beginEffort, spend } from './work-budget.js'
@@ -122,7 +122,7 @@ function compileElemMatch(condition: JsonObject, scope: Scope, where: string): C
     return anyOf((found) => Array.isArray(found) && someOf(found, (element) => clause(element, Path.here)))
   }
   const predicate = compileMembers(condition, scope, where)
-  return anyOf((found) => Array.isArray(found) && someOf(found, (element) => isObject(element) && predicate(element)))
+  return anyOf((found) => Array.isArray(found) && someOf(found, (element) => isMembers(element) && predicate(element)))
 }
 
 /** Every one of the operands is met by some value at the path; none at all by nothing. */
@@ -153,7 +153,7 @@ function holdsOperators(condition: JsonObject, where: string): boolean {
 /** Whether a value is an object that fits, or an array that leads to one. */
 function anyObject(value: unknown, predicate: Predicate): boolean {
   if (Array.isArray(value)) return someOf(value, (element) => anyObject(element, predicate))
-  return isObject(value) && predicate(value)
+  return isMembers(value) && predicate(value)
 }
 
 function someOf(array: readonly unknown[], test: Test): boolean {

@@ -82,20 +82,20 @@ function walk(value: unknown, segments: readonly Segment[], at: number, test: Te
   if (!Array.isArray(value)) return walk(memberOf(value, segment), segments, at + 1, test)
   spend(value.length)
   const { index, name } = segment
-  if (index === undefined) return value.some((element) => isObject(element) && walk(element, segments, at, test))
-  const named = value.filter((element) => isObject(element) && Object.hasOwn(element, name))
+  if (index === undefined) return value.some((element) => isMembers(element) && walk(element, segments, at, test))
+  const named = value.filter((element) => isMembers(element) && Object.hasOwn(element, name))
   if (index >= value.length && named.length === 0) return walk(undefined, segments, at + 1, test)
   if (index < value.length && walk(value[index], segments, at + 1, test)) return true
   return named.some((element) => walk(element, segments, at, test))
 }
 
 function memberOf(value: unknown, { name, otherwise }: Segment): unknown {
-  if (!isObject(value)) return undefined
+  if (!isMembers(value)) return undefined
   if (Object.hasOwn(value, name)) return value[name]
   return otherwise !== undefined && Object.hasOwn(value, otherwise) ? value[otherwise] : undefined
 }
 
 /** Whether a value of parsed JSON is an object, not an array. */
-export function isObject(value: unknown): value is Members {
+export function isMembers(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

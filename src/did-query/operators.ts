@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../primitives/strict-json.js'
-import { isObject, type Path, type Test } from './member-path.js'
+import { isMembers, type Path, type Test } from './member-path.js'
 import { below, refusal } from './query-error.js'
 import { spend } from './work-budget.js'
 
@@ -66,7 +66,7 @@ function deepEqual(expected: JsonValue, value: unknown): boolean {
   }
   if (!(expected instanceof Map)) return expected === value
   return (
-    isObject(value) &&
+    isMembers(value) &&
     Object.keys(value).length === expected.size &&
     [...expected].every(([name, entry]) => Object.hasOwn(value, name) && deepEqual(entry, value[name]))
   )
@@ -96,7 +96,7 @@ const typeTests: ReadonlyMap<string, Test> = new Map([
   ['number', orElement((value) => typeof value === 'number')],
   ['bool', orElement((value) => typeof value === 'boolean')],
   ['null', orElement((value) => value === null)],
-  ['object', orElement(isObject)],
+  ['object', orElement(isMembers)],
   ['array', (value) => Array.isArray(value)],
 ])
 

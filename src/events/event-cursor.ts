@@ -4,12 +4,12 @@ import { RuleError } from '../errors/rule-error.js'
 import { Block } from '../primitives/block.js'
 import { displayHash, equalBytes } from '../primitives/bytes.js'
 import { type Hash, zeroHash } from '../primitives/hash.js'
-import { nextTurn, runInSlices } from '../runtime/cooperative.js'
-import type { EventLog, Place } from './event-log.js'
-import { type Action, eventsOf, LedgerEvent, type Topic } from './ledger-event.js'
+import { nextTurn, runCooperatively } from '../runtime/cooperative.js'
+import type { EventLog, BlockPosition } from './event-log.js'
+import { type Action, eventsOf, LedgerEvent, type EventTopic } from './ledger-event.js'
 
 /** Where somebody begins to listen. */
-export type Beginning =
+export type StartPoint =
   /** With what comes next. */
   | { readonly kind: 'now' }
   /** After the event of this number. */
@@ -24,26 +24,28 @@ export type Beginning =
  * tip of the log, back along a branch that was left and then up the active chain, whatever the chain does meanwhile;
  * where both meet it goes on with the log.
  */
-export class EventFeed {
+export class EventCursor {
   readonly #log: EventLog
-  readonly #topics: ReadonlySet<Topic>
+  readonly #topics: ReadonlySet<EventTopic>
   /** The last block told, until the feed has reached the log. */
-  #place: Place | undefined
+  #position: BlockPosition | undefined
   /** The number of the next event to look at. */
   #next = NaN
 
   /** A beginning that is not there any more, or not yet, is `event-gone` or `unknown-block`. */
-  constructor(log: EventLog, topics: Iterable<Topic>, beginning: Beginning) {
+  constructor(log: EventLog, topics: Iterable<EventTopic>, beginning: StartPoint) {
     this.#log = log
     this.#topics = new Set(topics)
     if (beginning.kind === 'now') this.#next = log.last + 1
     else if (beginning.kind === 'event') this.#next = numberAfter(log, beginning.number)
-    else this.#place = beginning.kind === 'height' ? placeBelow(log, beginning.height) : placeOf(log, beginning.hash)
+    else
+      this.#position =
+        beginning.kind === 'height' ? positionBelow(log, beginning.height) : positionOf(log, beginning.hash)
   }
 
   /** Whether {@link replay} has to be called until it says undefined. */
   get replaying(): boolean {
-    return this.#place !== undefined
+    return this.#position !== undefined
   }
 
   /** Throws `event-gone` when the next event of the log is not kept any more. */
@@ -67,15 +69,17 @@ export class EventFeed {
    * block that should be taken back is not held any more.
    */
   async replay(): Promise<readonly LedgerEvent[] | undefined> {
-    while (this.#place !== undefined) {
-      if (equalBytes(this.#place.hash, this.#log.tip.hash)) {
-        this.#place = undefined
+    while (this.#position !== undefined) {
+      if (equalBytes(this.#position.hash, this.#log.tip.hash)) {
+        this.#position = undefined
         this.#next = this.#log.last + 1
         break
       }
-      const step = this.#isActive(this.#place) ? await this.#forward(this.#place) : await this.#back(this.#place)
+      const step = this.#isActive(this.#position)
+        ? await this.#forward(this.#position)
+        : await this.#back(this.#position)
       if (step === undefined) continue
-      this.#place = step.place
+      this.#position = step.place
       const wanted = await this.#eventsOf(step)
       if (wanted.length > 0) return wanted
     }
@@ -83,7 +87,7 @@ export class EventFeed {
   }
 
   /** Up to the next block of the active chain; undefined when the chain has to be looked at again. */
-  async #forward({ height, hash }: Place): Promise<Step | undefined> {
+  async #forward({ height, hash }: BlockPosition): Promise<Step | undefined> {
     const { chain, database, events, reorganisations } = this.#log
     const next = chain.headers.activeHash(height + 1)
     if (next === undefined) {
@@ -107,10 +111,10 @@ export class EventFeed {
   }
 
   /** Down from a block that has left the active chain. */
-  async #back(place: Place): Promise<Step | undefined> {
+  async #back(place: BlockPosition): Promise<Step | undefined> {
     const bytes = sideBodyRow(this.#log.database, place.hash)
     if (bytes !== undefined) {
-      const block = await runInSlices(Block.fromBytesSteps(bytes))
+      const block = await runCooperatively(Block.fromBytesSteps(bytes))
       return { block, action: 'revert', place: { height: place.height - 1, hash: block.header.previous } }
     }
     await nextTurn()
@@ -119,7 +123,7 @@ export class EventFeed {
     throw new RuleError('event-gone', `${what} left the chain and is gone; go on with fromHeight`)
   }
 
-  #isActive({ height, hash }: Place): boolean {
+  #isActive({ height, hash }: BlockPosition): boolean {
     if (height < 0) return true
     const active = this.#log.chain.headers.activeHash(height)
     return active !== undefined && equalBytes(active, hash)
@@ -135,7 +139,7 @@ interface Step {
   readonly block: Block
   readonly action: Action
   /** Where the feed stands afterwards. */
-  readonly place: Place
+  readonly place: BlockPosition
 }
 
 function numberAfter(log: EventLog, number: number): number {
@@ -144,7 +148,7 @@ function numberAfter(log: EventLog, number: number): number {
   throw new RuleError('event-gone', `event ${number}: ${kept}; go on with afterBlock or fromHeight`)
 }
 
-function placeBelow(log: EventLog, height: number): Place {
+function positionBelow(log: EventLog, height: number): BlockPosition {
   const below = height - 1
   if (below < 0) return { height: below, hash: zeroHash }
   const hash = log.chain.headers.activeHash(below)
@@ -152,7 +156,7 @@ function placeBelow(log: EventLog, height: number): Place {
   throw new RuleError('unknown-block', `no block can follow at height ${height}: the tip is at ${log.tip.height}`)
 }
 
-function placeOf(log: EventLog, hash: Hash): Place {
+function positionOf(log: EventLog, hash: Hash): BlockPosition {
   const known = log.chain.headers.get(hash)
   if (known?.status === 'active' || known?.status === 'side') return { height: known.header.height, hash }
   throw new RuleError('unknown-block', `there is no block ${displayHash(hash)}; go on with fromHeight`)

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import type { Chain, ChainChange, ChainFollower } from '../chain/chain.js'
+import type { Chain, ChainChange, ChainIndexer } from '../chain/chain.js'
 import type { Mempool } from '../mempool/mempool.js'
 import type { Block } from '../primitives/block.js'
 import { Reader, Writer } from '../primitives/codec.js'
@@ -20,7 +20,7 @@ const numbersPerRun = 2 ** 32
 const latestSecond = 2 ** 32
 
 /** A block by which something stands. */
-export interface Place {
+export interface BlockPosition {
   /** -1 below genesis. */
   readonly height: number
   readonly hash: Hash
@@ -40,7 +40,7 @@ interface LogEvents {
 }
 
 /** Numbers what happens to chain and pool, and keeps the last of it. */
-export class EventLog implements ChainFollower {
+export class EventLog implements ChainIndexer {
   readonly events = new EventEmitter<LogEvents>()
   readonly chain: Chain
   /** The number before the first event of this run. */
@@ -48,7 +48,7 @@ export class EventLog implements ChainFollower {
   readonly #kept: number
   readonly #ring: LedgerEvent[] = []
   #last: number
-  #tip: Place
+  #tip: BlockPosition
   #reorganisations = 0
 
   private constructor({ chain, kept = keptEvents }: EventLogOptions, start: number) {
@@ -66,7 +66,7 @@ export class EventLog implements ChainFollower {
     const { chain, mempool, clock } = options
     return chain.exclusive(async () => {
       const log = new EventLog(options, await takeNumbers(chain, clock))
-      chain.addFollower(log)
+      chain.addIndexer(log)
       mempool.events.on('accepted', (entry) => log.#append([acceptedEvent(entry)]))
       return log
     })
@@ -87,7 +87,7 @@ export class EventLog implements ChainFollower {
   }
 
   /** The block to which the events told so far lead; a moment behind the chain's. */
-  get tip(): Place {
+  get tip(): BlockPosition {
     return this.#tip
   }
 
@@ -112,7 +112,7 @@ export class EventLog implements ChainFollower {
     for (const event of connected) await this.#tell(await event.read(), 'apply', event.header)
   }
 
-  async #tell(block: Block, action: Action, { height, hash }: Place): Promise<void> {
+  async #tell(block: Block, action: Action, { height, hash }: BlockPosition): Promise<void> {
     const events = await eventsOf(block, action)
     this.#tip = { height, hash }
     this.#append(events)

@@ -6,11 +6,11 @@ import type { Block } from '../primitives/block.js'
 import { displayHash, utf8 } from '../primitives/bytes.js'
 import type { DidOperation } from '../primitives/did-operation.js'
 import { txType } from '../primitives/payload.js'
-import { eachInSlices } from '../runtime/cooperative.js'
+import { forEachCooperatively } from '../runtime/cooperative.js'
 
 /** What can be told: blocks of the active chain, transactions taken into the pool, operations of DIDs on the chain. */
-export const topics = ['block', 'transaction', 'did'] as const
-export type Topic = (typeof topics)[number]
+export const eventTopics = ['block', 'transaction', 'did'] as const
+export type EventTopic = (typeof eventTopics)[number]
 
 /** `apply`: it is so from now on; `revert`: it was told before and is so no longer. */
 export type Action = 'apply' | 'revert'
@@ -80,7 +80,7 @@ export async function eventsOf(block: Block, action: Action): Promise<EventData[
   const { header, hash: blockhash, transactions } = block
   const { height, time } = header
   const events: EventData[] = []
-  await eachInSlices(transactions, ({ payload, txid }) => {
+  await forEachCooperatively(transactions, ({ payload, txid }) => {
     if (payload.type !== txType.did) return
     const { operation } = payload
     const did = didOf(operation)

@@ -2,10 +2,10 @@ import type { ChainReader } from '../chain/reader.js'
 import type { Mempool } from '../mempool/mempool.js'
 import type { ProgramHash } from '../primitives/address.js'
 import { equalBytes } from '../primitives/bytes.js'
-import type { Coin } from '../wallet/coins.js'
+import type { SpendableCoin } from '../wallet/coins.js'
 
 /** What an address has to choose from: its coins on the chain and in the pool, without those that the pool spends already. */
-export async function payerCoins(reader: ChainReader, mempool: Mempool, payer: ProgramHash): Promise<Coin[]> {
+export async function payerCoins(reader: ChainReader, mempool: Mempool, payer: ProgramHash): Promise<SpendableCoin[]> {
   const { state } = reader.chain
   const mined = (await reader.coins(payer)).flatMap(({ outpoint, height }) => {
     const coin = state.coin(outpoint)

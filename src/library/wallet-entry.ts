@@ -34,7 +34,7 @@ export {
   type Recipient,
   type UnsignedTransaction,
 } from '../wallet/build-transaction.js'
-export type { Coin } from '../wallet/coins.js'
+export type { SpendableCoin as Coin } from '../wallet/coins.js'
 export { parseCoins } from '../wallet/coins-file.js'
 export {
   createIdentity,

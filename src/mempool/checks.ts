@@ -6,16 +6,16 @@ import type { SignatureCheck } from '../primitives/signature.js'
 /** Checks that are verified in one call: one that fails leaves the rest of its portion to be verified one by one. */
 const checksOfPortion = 1024
 
-interface Parts {
+interface PoolChecksDependencies {
   readonly verifier: Verifier
   readonly signatures: SignatureCache
 }
 
 /** Verifies signatures of pooled transactions, each once as long as the cache keeps it. */
 export class PoolChecks {
-  readonly #parts: Parts
+  readonly #parts: PoolChecksDependencies
 
-  constructor(parts: Parts) {
+  constructor(parts: PoolChecksDependencies) {
     this.#parts = parts
   }
 

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import type { BlockEvent, Chain, ChainChange, ChainFollower } from '../chain/chain.js'
+import type { ChangedBlock, Chain, ChainChange, ChainIndexer } from '../chain/chain.js'
 import type { Restoration } from '../chain/chain-change.js'
 import { LeftBranches } from '../chain/left-branches.js'
 import type { ConnectedTransaction } from '../consensus/connect.js'
@@ -14,7 +14,7 @@ import { paramsAt } from '../primitives/spec.js'
 import type { Steps } from '../primitives/steps.js'
 import { Transaction } from '../primitives/transaction.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
-import { eachInSlices, runInSlices } from '../runtime/cooperative.js'
+import { forEachCooperatively, runCooperatively } from '../runtime/cooperative.js'
 import type { Clock, Log } from '../runtime/env.js'
 import type { Overlay } from '../storage/database.js'
 import { keys, values } from '../storage/schema.js'
@@ -42,7 +42,7 @@ interface MempoolEvents {
 }
 
 /** Transactions that wait for a block: each valid on top of the chain and of those it builds on. */
-export class Mempool implements ChainFollower {
+export class Mempool implements ChainIndexer {
   readonly events = new EventEmitter<MempoolEvents>()
   /** Verifies what templates take from the pool. */
   readonly checks: PoolChecks
@@ -84,7 +84,7 @@ export class Mempool implements ChainFollower {
       admit: (transaction, arrival, { added } = {}) => {
         const caughtUp = () => this.#lasting(() => this.#cleaned)
         const newcomer = new Newcomer(transaction, this.#surroundings)
-        return this.#admit(newcomer, arrival, added === undefined ? { caughtUp } : { caughtUp, added })
+        return this.#verifyAndAdd(newcomer, arrival, added === undefined ? { caughtUp } : { caughtUp, added })
       },
       forget: (transaction, reason) => this.#forget(transaction, reason),
       makeRoom: () => this.#makeRoom(),
@@ -99,7 +99,7 @@ export class Mempool implements ChainFollower {
     await pool.#left.look()
     await pool.#readmit(stored.map(({ arrival, bytes }) => ({ arrival, transaction: Transaction.kept(bytes) })))
     await pool.#store.flushed()
-    options.chain.addFollower(pool)
+    options.chain.addIndexer(pool)
     return pool
   }
 
@@ -152,14 +152,14 @@ export class Mempool implements ChainFollower {
    */
   async accept(bytes: Uint8Array, options: { local: boolean }): Promise<Transaction> {
     refuseLarge(bytes, this.#surroundings)
-    const transaction = await runInSlices(Transaction.keptSteps(bytes))
+    const transaction = await runCooperatively(Transaction.keptSteps(bytes))
     if (transaction.isCoinbase) throw new RuleError('pool-coinbase')
     const newcomer = new Newcomer(transaction, this.#surroundings)
     newcomer.refuseKnown()
-    await runInSlices(transactionSanitySteps(transaction, this.#chain.sanity))
+    await runCooperatively(transactionSanitySteps(transaction, this.#chain.sanity))
     const arrival = this.#options.clock.now()
     let written: Promise<void> | undefined
-    const entry = await this.#admit(newcomer, arrival, {
+    const entry = await this.#verifyAndAdd(newcomer, arrival, {
       caughtUp: (did) => this.#apart(transaction, did),
       // At once with the entry: a block that is staged in between would leave the row behind.
       added: () => {
@@ -267,7 +267,7 @@ export class Mempool implements ChainFollower {
     const { reorganised, connected, disconnected } = change
     this.#reevaluation.changed()
     if (!reorganised) {
-      for (const tx of transactionsOf(connected)) await runInSlices(this.#minedSteps(tx))
+      for (const tx of transactionsOf(connected)) await runCooperatively(this.#minedSteps(tx))
       this.#store.mined()
     }
     if (reorganised || disconnected.length > 0 || this.#rulesChanged()) {
@@ -284,7 +284,7 @@ export class Mempool implements ChainFollower {
       this.#reevaluation.startOver([])
       return
     }
-    await eachInSlices(this.#affected(connected), (entry) => {
+    await forEachCooperatively(this.#affected(connected), (entry) => {
       this.#graph.remove(entry)
       this.#reevaluation.add(waitingOf(entry))
     })
@@ -322,7 +322,7 @@ export class Mempool implements ChainFollower {
   }
 
   /** Entries whose DID, or whose credentials' issuers, the blocks changed, and everything that builds on them. */
-  #affected(connected: readonly BlockEvent[]): PoolEntry[] {
+  #affected(connected: readonly ChangedBlock[]): PoolEntry[] {
     const changed = new Set(connected.flatMap(({ dids }) => dids))
     if (changed.size === 0) return []
     const touched = [...this.#graph.entries()].filter(
@@ -341,7 +341,7 @@ export class Mempool implements ChainFollower {
    * Verifies a transaction that passed sanity and adds it. Before each look at chain and pool it waits for `caughtUp`, which
    * is told the DID of its operation once that is read; `added` is called in the same turn that adds.
    */
-  async #admit(
+  async #verifyAndAdd(
     newcomer: Newcomer,
     arrival: number,
     { caughtUp, added }: { caughtUp(did?: string): Promise<void>; added?(): void },
@@ -412,12 +412,12 @@ function waitingOf(entry: PoolEntry): Waiting {
 }
 
 /** Transactions of blocks that are held. */
-function transactionsOf(blocks: readonly BlockEvent[]): Transaction[] {
+function transactionsOf(blocks: readonly ChangedBlock[]): Transaction[] {
   return blocks.flatMap(({ block }) => block?.transactions.slice(1) ?? [])
 }
 
 /** Transactions of disconnected blocks, oldest first, that no connected block brought back. */
-function returned(disconnected: readonly BlockEvent[], connected: readonly BlockEvent[]): Transaction[] {
+function returned(disconnected: readonly ChangedBlock[], connected: readonly ChangedBlock[]): Transaction[] {
   if (disconnected.length === 0) return []
   const mined = new Set(transactionsOf(connected).map(({ hash }) => mapKey(hash)))
   return transactionsOf([...disconnected].reverse()).filter(({ hash }) => !mined.has(mapKey(hash)))

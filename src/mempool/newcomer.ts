@@ -17,7 +17,7 @@ import { RuleError } from '../errors/rule-error.js'
 import { headerSize } from '../primitives/header.js'
 import type { SignatureCheck } from '../primitives/signature.js'
 import type { Transaction } from '../primitives/transaction.js'
-import { runInSlices } from '../runtime/cooperative.js'
+import { runCooperatively } from '../runtime/cooperative.js'
 import { keys } from '../storage/schema.js'
 import { ChainCoins } from './chain-coins.js'
 import type { PoolEntry, PoolGraph } from './graph.js'
@@ -106,11 +106,11 @@ export class Newcomer {
    * them. Returns the DID.
    */
   async readOperation(): Promise<string | undefined> {
-    this.#operation = await runInSlices(readOperationSteps(this.transaction, this.#context))
+    this.#operation = await runCooperatively(readOperationSteps(this.transaction, this.#context))
     if (this.#operation === undefined) return undefined
     const state = new StateOverlay(this.#view())
     try {
-      await runInSlices(transactionSteps(this.transaction, state, this.#documentContext, this.#operation))
+      await runCooperatively(transactionSteps(this.transaction, state, this.#documentContext, this.#operation))
     } catch {
       // The chain may move meanwhile, so nothing of this counts: the evaluation finds what is wrong.
     }
@@ -146,7 +146,7 @@ export class Newcomer {
       const { tip } = chain
       this.refuseKnown()
       try {
-        return (await runInSlices(coinSteps(this.transaction, this.#view(), this.#context))).checks
+        return (await runCooperatively(coinSteps(this.transaction, this.#view(), this.#context))).checks
       } catch (error) {
         // What a block moves from the pool to the chain, or back, may be in neither for a while.
         if (!(error instanceof RuleError) || chain.tip === tip) throw error

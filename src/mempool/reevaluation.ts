@@ -5,7 +5,7 @@ import type { Hash } from '../primitives/hash.js'
 import { txType } from '../primitives/payload.js'
 import { outpointKey, Transaction } from '../primitives/transaction.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
-import { Turns } from '../runtime/cooperative.js'
+import { Yielder } from '../runtime/cooperative.js'
 import type { Log } from '../runtime/env.js'
 import type { PoolEntry } from './graph.js'
 import { policy } from './policy.js'
@@ -181,7 +181,7 @@ export class Reevaluation {
       const block = await left.read(hash)
       if (block === undefined)
         log.warn({ hash: displayHash(hash) }, 'a block that was left is gone with its transactions')
-      const turns = new Turns()
+      const turns = new Yielder()
       for (const transaction of block?.transactions.slice(1) ?? []) {
         if (this.#stopped || this.#generation !== generation) return
         await this.#takeBackOne(transaction)
@@ -231,7 +231,7 @@ export class Reevaluation {
     const changes = this.#changes
     const refused: { readonly transaction: Transaction; readonly error: RuleError }[] = []
     let admitted = false
-    const turns = new Turns()
+    const turns = new Yielder()
     for (const { transaction, arrival } of [...this.#waiting.values()]) {
       if (this.#stopped || this.#generation !== generation) return
       // A block may have brought it meanwhile.

@@ -8,7 +8,7 @@ import type { PoolEntry } from './graph.js'
 /** Transactions that broke a block of this node and are not taken again; the oldest goes first. */
 const blamedKept = 1000
 
-interface Parts {
+interface RefusedBlocksDependencies {
   readonly chain: Chain
   readonly log: Log
 }
@@ -28,12 +28,12 @@ export interface RefusedEntry {
 /** Blocks made of the pool that the own chain refused. None ought to be: each is a defect, and none may repeat. */
 export class RefusedBlocks {
   readonly #pool: Pool
-  readonly #parts: Parts
+  readonly #parts: RefusedBlocksDependencies
   readonly #blamed = new Set<string>()
   #count = 0
   #last: { readonly height: number; readonly reason: string } | undefined
 
-  constructor(pool: Pool, parts: Parts) {
+  constructor(pool: Pool, parts: RefusedBlocksDependencies) {
     this.#pool = pool
     this.#parts = parts
   }

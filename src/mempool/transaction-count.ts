@@ -1,5 +1,5 @@
 import type { Chain } from '../chain/chain.js'
-import { eachInSlices } from '../runtime/cooperative.js'
+import { forEachCooperatively } from '../runtime/cooperative.js'
 import { keys } from '../storage/schema.js'
 import type { Mempool } from './mempool.js'
 
@@ -15,11 +15,11 @@ export function countTransactions({ chain, mempool }: { readonly chain: Chain; r
   /** Of blocks that a reorganisation connects, by block; those of one that came to nothing go with the next change. */
   const foreseen = new Map<string, number>()
   mempool.events.on('accepted', () => counter.total++)
-  chain.addFollower({
+  chain.addIndexer({
     foresee: async ({ header, transactions }) => {
       let fresh = 0
       // Readers still see the branch that is left: what it holds has a place there.
-      await eachInSlices(transactions, ({ hash }) => {
+      await forEachCooperatively(transactions, ({ hash }) => {
         if (mempool.get(hash) === undefined && chain.database.get(keys.location(hash)) === undefined) fresh++
       })
       foreseen.set(header.id, fresh)

@@ -19,7 +19,7 @@ export interface Protocol {
 }
 
 /** A subject that messages are gossiped on. */
-export interface Topic {
+export interface TopicInfo {
   readonly name: string
   readonly version: number
   /** Bytes of the longest message. */
@@ -49,12 +49,12 @@ export interface Link {
 }
 
 /** What became of a gossiped message: told on, dropped, or dropped as wrong. */
-export type Verdict = 'accept' | 'ignore' | 'reject'
+export type GossipResult = 'accept' | 'ignore' | 'reject'
 
 /** What the owner of a transport is told and asked. None of these may throw but `answer`. */
-export interface LinkOwner {
+export interface LinkHandler {
   /** Whether a connection is welcome, before any work is done for it; the key is not known yet where it comes in. */
-  admits(side: { readonly host: string; readonly inbound: boolean; readonly publicKey?: Uint8Array }): boolean
+  allowsConnection(side: { readonly host: string; readonly inbound: boolean; readonly publicKey?: Uint8Array }): boolean
   connected(link: Link): void
   disconnected(link: Link): void
   /** The answer to a request; the other side learns of a rejection no more than that there is none. */
@@ -63,24 +63,24 @@ export interface LinkOwner {
    * Whether a gossiped message of so many bytes is to be looked at. Asked for every copy, before it counts as known: what
    * is not looked at can still be heard from others.
    */
-  hears(link: Link, bytes: number): boolean
+  allowsGossip(link: Link, bytes: number): boolean
   /** A neighbour sends more frames of gossip, or entries in them, than the transport takes: its connection is closed next. */
-  floods(link: Link): void
+  onFlood(link: Link): void
   /** A gossiped message as the neighbour `link` told it, who need not be its author. */
-  heard(link: Link, topic: Topic, message: Uint8Array): Promise<Verdict>
+  onGossip(link: Link, topic: TopicInfo, message: Uint8Array): Promise<GossipResult>
   /** An address where a node may be, found without asking a peer. */
-  discovered(address: string): void
+  onAddress(address: string): void
 }
 
 export interface Transport {
   /** The port that is listened on; 0 where nothing is. */
   readonly port: number
   /** Begins to listen, to answer and to hear. */
-  start(owner: LinkOwner): Promise<void>
+  start(owner: LinkHandler): Promise<void>
   /** Opens a connection to `host:port` or a multiaddr; the owner hears of it before this resolves. Rejects with a LinkError. */
   dial(address: string): Promise<Link>
   /** Tells all neighbours; whoever hears it first tells it on. Does nothing where nobody listens. */
-  broadcast(topic: Topic, message: Uint8Array): void
+  broadcast(topic: TopicInfo, message: Uint8Array): void
   close(): Promise<void>
 }
 

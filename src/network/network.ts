@@ -4,13 +4,13 @@ import type { Mempool } from '../mempool/mempool.js'
 import type { Header } from '../primitives/header.js'
 import type { Env } from '../runtime/env.js'
 import type { Voting } from '../voting/voting.js'
-import type { Assumed } from './assumed-block.js'
+import type { AssumedBlock } from './assumed-block.js'
 import type { Transport } from './link.js'
-import { Peers, type PeersSettings } from './peers/peer-manager.js'
+import { PeerManager, type PeerSettings } from './peers/peer-manager.js'
 import { BlockRelay } from './relay/blocks-relay.js'
 import { CandidateRelay } from './relay/candidates-relay.js'
 import { TransactionRelay } from './relay/transactions-relay.js'
-import { VotingLink } from './relay/vote-relay.js'
+import { VoteRelay } from './relay/vote-relay.js'
 import { serveChain } from './serve-chain.js'
 import { Sync } from './sync/sync.js'
 
@@ -21,16 +21,16 @@ export interface NetworkOptions extends Env {
   readonly chain: Chain
   readonly mempool: Mempool
   readonly verifier: Verifier
-  readonly settings: PeersSettings
-  readonly assumeValid?: Assumed | undefined
+  readonly settings: PeerSettings
+  readonly assumeValid?: AssumedBlock | undefined
 }
 
 /** All that a node has to do with others: its peers, and what it tells, asks and learns. */
 export class Network {
-  readonly peers: Peers
+  readonly peers: PeerManager
   readonly sync: Sync
   /** What the voting says to others, and hears. */
-  readonly votes: VotingLink
+  readonly votes: VoteRelay
   readonly #transactions: TransactionRelay
   readonly #options: NetworkOptions
   #voting: Voting | undefined
@@ -39,8 +39,8 @@ export class Network {
   constructor(options: NetworkOptions) {
     const { assumeValid, ...parts } = options
     this.#options = options
-    this.peers = new Peers(parts)
-    this.votes = new VotingLink({ ...parts, peers: this.peers })
+    this.peers = new PeerManager(parts)
+    this.votes = new VoteRelay({ ...parts, peers: this.peers })
     this.sync = new Sync({
       ...parts,
       peers: this.peers,

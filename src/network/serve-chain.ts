@@ -5,12 +5,12 @@ import { equalBytes } from '../primitives/bytes.js'
 import { Reader } from '../primitives/codec.js'
 import type { Hash } from '../primitives/hash.js'
 import { Header } from '../primitives/header.js'
-import { inSlices } from '../runtime/cooperative.js'
+import { cooperate } from '../runtime/cooperative.js'
 import { JobQueue } from '../runtime/job-queue.js'
 import { StorageError } from '../storage/database.js'
 import { keys, values } from '../storage/schema.js'
 import { LinkError } from './link.js'
-import type { Peers } from './peers/peer-manager.js'
+import type { PeerManager } from './peers/peer-manager.js'
 import { blocksExchange, blocksFill } from './wire/blocks-message.js'
 import {
   headersAnswer,
@@ -40,7 +40,7 @@ export interface ChainAnswers {
 }
 
 /** Answers what peers ask about the chain and the pool. A peer whose answer cannot be made in time gets none. */
-export function serveChain(peers: Pick<Peers, 'serve'>, answers: ChainAnswers): void {
+export function serveChain(peers: Pick<PeerManager, 'serve'>, answers: ChainAnswers): void {
   const small = new JobQueue(answersWaiting)
   const large = new JobQueue(answersWaiting)
   peers.serve(headersExchange, (_, question) => small.run(() => headersAfter(answers, question)))
@@ -156,7 +156,7 @@ async function somePoolOrMined({ chain, mempool }: ChainAnswers, txids: readonly
 async function poolOf(mempool: Mempool): Promise<TransactionName[]> {
   const names: TransactionName[] = []
   const entries = mempool.entries()[Symbol.iterator]()
-  await inSlices(() => {
+  await cooperate(() => {
     const next = entries.next()
     if (next.done === true) return false
     const { hash, digest } = next.value.transaction

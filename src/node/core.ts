@@ -3,15 +3,15 @@ import type { SignatureCache } from '../crypto/signature-cache.js'
 import type { Verifier } from '../crypto/verifier.js'
 import { Mempool } from '../mempool/mempool.js'
 import type { PoolLimits } from '../mempool/policy.js'
-import type { Assumed } from '../network/assumed-block.js'
+import type { AssumedBlock } from '../network/assumed-block.js'
 import type { Transport } from '../network/link.js'
 import { Network } from '../network/network.js'
-import type { PeersSettings } from '../network/peers/peer-manager.js'
+import type { PeerSettings } from '../network/peers/peer-manager.js'
 import type { ProgramHash } from '../primitives/address.js'
 import type { Env } from '../runtime/env.js'
 import type { SignStore } from '../voting/sign-state-file.js'
 import type { SignReset } from '../voting/signer.js'
-import type { VotingPort } from '../voting/vote-network.js'
+import type { VoteNetwork } from '../voting/vote-network.js'
 import { Voting } from '../voting/voting.js'
 
 /** How a node takes part in a network. */
@@ -19,8 +19,8 @@ export interface CorePeering {
   readonly transport: Transport
   /** The own 32-byte peer key. */
   readonly publicKey: Uint8Array
-  readonly settings: PeersSettings
-  readonly assumeValid?: Assumed | undefined
+  readonly settings: PeerSettings
+  readonly assumeValid?: AssumedBlock | undefined
 }
 
 /** A key that votes. */
@@ -60,7 +60,7 @@ export interface Core {
 }
 
 /** What voting asks of a network where there is none. */
-const nobody: VotingPort = { broadcast: () => {}, fetch: () => Promise.resolve(undefined) }
+const nobody: VoteNetwork = { broadcast: () => {}, fetch: () => Promise.resolve(undefined) }
 
 /** Takes up what is stored; nothing is said before it is started. */
 export async function openCore(options: CoreOptions): Promise<Core> {
@@ -70,7 +70,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   const network = peering === undefined ? undefined : new Network({ ...parts, ...peering })
   const voting =
     chain.spec.hasValidators && !chain.spec.devnet
-      ? await Voting.open({ ...parts, ...validator, payTo, port: network?.votes ?? nobody })
+      ? await Voting.open({ ...parts, ...validator, payTo, network: network?.votes ?? nobody })
       : undefined
   return {
     mempool,

@@ -12,10 +12,10 @@ import { EventLog } from '../events/event-log.js'
 import type { Mempool } from '../mempool/mempool.js'
 import type { PoolLimits } from '../mempool/policy.js'
 import { type Identity, loadIdentity } from '../network/address/peer-identity.js'
-import type { Assumed } from '../network/assumed-block.js'
+import type { AssumedBlock } from '../network/assumed-block.js'
 import type { Network } from '../network/network.js'
 import { openTransport } from '../network/open-transport.js'
-import type { PeersSettings } from '../network/peers/peer-manager.js'
+import type { PeerSettings } from '../network/peers/peer-manager.js'
 import type { SyncProgress } from '../network/sync/sync-progress.js'
 import type { NodeTransport } from '../network/transport/transport-options.js'
 import { protocols, topics } from '../network/wire/all-messages.js'
@@ -34,7 +34,7 @@ import { DataDirectory } from '../storage/directory.js'
 import { keys } from '../storage/schema.js'
 import { loadSecret } from '../storage/secret-file.js'
 import { bytesToCheck, checkFiles } from '../storage/start-check.js'
-import { SignFile, type SignStore } from '../voting/sign-state-file.js'
+import { SignStateFile, type SignStore } from '../voting/sign-state-file.js'
 import type { SignReset } from '../voting/signer.js'
 import type { Voting } from '../voting/voting.js'
 import { openCore } from './core.js'
@@ -61,7 +61,7 @@ export interface NodeOptions {
 }
 
 /** How a node finds others, and is found. */
-export interface NodePeering extends PeersSettings {
+export interface NodePeering extends PeerSettings {
   /** IP addresses to listen on; of no use without a port. */
   readonly hosts: readonly string[]
   /** 0 takes a free one; undefined: nobody can connect to this node. */
@@ -69,7 +69,7 @@ export interface NodePeering extends PeersSettings {
   /** Whether to look for nodes in the local network, and to be found there. */
   readonly mdns: boolean
   /** A block whose signatures, and those of all below it, are believed once it is on the chain that peers prove. */
-  readonly assumeValid?: Assumed
+  readonly assumeValid?: AssumedBlock
 }
 
 export interface NodeValidator {
@@ -157,7 +157,7 @@ export async function openLedger(
     const signatures = new SignatureCache()
     const chain = await Chain.open({ spec, database, verifier, signatures, clock, log: env.log })
     await checkRecentBlocks(chain, span)
-    if (virtualClock !== undefined) chain.addFollower(virtualClock)
+    if (virtualClock !== undefined) chain.addIndexer(virtualClock)
     return { chain, database, clock, virtualClock, signatures }
   } catch (error) {
     await database.close()
@@ -249,7 +249,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       devnet.start()
     }
     const payTo = mineTo === undefined ? {} : { payTo: mineTo }
-    const maker = devnet?.validator ?? voting?.maker
+    const maker = devnet?.validator ?? voting?.blockProducer
     const mining = new Mining({ ...env, chain, mempool, ...payTo, ...(maker && { validator: maker }) })
     closers.push(() => mining.stop())
     if (mineTo !== undefined && !spec.hasValidators) mining.start(mineTo)
@@ -288,7 +288,7 @@ function transportOf(spec: Spec, { secretKey }: Identity, peering: NodePeering, 
 /** One file for each key and chain: a directory may see several keys, and a key several chains. */
 function signStoreOf(directory: DataDirectory, spec: Spec, key: Uint8Array): SignStore {
   const owner = sha256(concat(publicKeyOf(key), genesisBlock(spec).header.hash))
-  return new SignFile(directory.signState(toHex(owner.subarray(0, 8))))
+  return new SignStateFile(directory.signState(toHex(owner.subarray(0, 8))))
 }
 
 /** Calls back every so many milliseconds; the returned function ends it. */

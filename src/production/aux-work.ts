@@ -36,7 +36,7 @@ export interface AuxWorkOptions {
 }
 
 /** Templates of one selection by the address they pay, the one asked for last at the end. */
-interface Round {
+interface AuxRound {
   readonly selection: Selection
   /** {@link Mempool.additions} when it was made. */
   readonly additions: number
@@ -49,8 +49,8 @@ interface Round {
 /** Work for outside miners: templates of blocks, and blocks of templates and the AuxPow somebody found for them. */
 export class AuxWork {
   readonly #options: AuxWorkOptions
-  #rounds: Round[] = []
-  #building: Promise<Round> | undefined
+  #rounds: AuxRound[] = []
+  #building: Promise<AuxRound> | undefined
   /** The tip for which a block was refused without a cause to leave out: templates for it take no transaction. */
   #emptyFor: KnownHeader | undefined
 
@@ -129,14 +129,14 @@ export class AuxWork {
     return undefined
   }
 
-  #currentRound(): Promise<Round> | Round {
+  #currentRound(): Promise<AuxRound> | AuxRound {
     const last = this.#rounds.at(-1)
     if (last !== undefined && this.#isCurrent(last)) return last
     this.#building ??= this.#build().finally(() => (this.#building = undefined))
     return this.#building
   }
 
-  #isCurrent({ selection, additions, refusals, madeAt }: Round): boolean {
+  #isCurrent({ selection, additions, refusals, madeAt }: AuxRound): boolean {
     const { chain, mempool, clock } = this.#options
     if (selection.parent !== chain.tip) return false
     // It may hold what a block of another part was refused for.
@@ -146,7 +146,7 @@ export class AuxWork {
     return age < (mempool.additions === additions ? renewAfter : refreshAfter)
   }
 
-  async #build(): Promise<Round> {
+  async #build(): Promise<AuxRound> {
     const { chain, mempool, clock } = this.#options
     const { additions, refusedBlocks } = mempool
     const refusals = refusedBlocks.count

@@ -17,7 +17,7 @@ const leadFactor = 2
 /** Smaller parts of a block than this say nothing about how long a whole one takes. */
 const leastMeasured = 0.02
 
-export interface OwnBlockOptions {
+export interface ProposalSourceOptions {
   readonly chain: Chain
   readonly mempool: Mempool
   readonly clock: Clock
@@ -55,13 +55,13 @@ interface EarlyBlock {
 }
 
 /** What a sponsor proposes: a block that was handed in, else one that a miner announced, or one made of the pool. */
-export class OwnBlock {
-  readonly #options: OwnBlockOptions
+export class ProposalSource {
+  readonly #options: ProposalSourceOptions
   #early: EarlyBlock | undefined
   /** Milliseconds that a whole block takes to be made and checked, by the last one that was made. */
   #took = Infinity
 
-  constructor(options: OwnBlockOptions) {
+  constructor(options: ProposalSourceOptions) {
     this.#options = options
   }
 

@@ -15,7 +15,7 @@ import { MerkleTree } from '../primitives/merkle.js'
 import type { SignatureCheck } from '../primitives/signature.js'
 import type { Steps } from '../primitives/steps.js'
 import type { Transaction } from '../primitives/transaction.js'
-import { Turns } from '../runtime/cooperative.js'
+import { Yielder } from '../runtime/cooperative.js'
 
 /** The transactions of the next block, in its order. */
 export interface Chosen {
@@ -93,7 +93,7 @@ async function walkPool(chain: Chain, pool: Mempool, options: WalkOptions): Prom
   witness.add(zeroHash)
   let size = headerSize + 4 + policy.coinbaseRoom
   let fees = 0n
-  const turns = new Turns()
+  const turns = new Yielder()
   for (const entry of pool.byFeeRate()) {
     if (turns.over) await turns.next()
     if (transactions.length + 2 > share * blockTransactions || chain.tip !== parent || stop?.() === true) break
@@ -139,7 +139,7 @@ async function walkPool(chain: Chain, pool: Mempool, options: WalkOptions): Prom
 
 async function tryTransaction(
   steps: Steps<ConnectableTransaction>,
-  turns: Turns,
+  turns: Yielder,
 ): Promise<ConnectableTransaction | RuleError> {
   try {
     return await turns.run(steps)

@@ -2,7 +2,7 @@ import { parentHash, soloAuxPow } from '../primitives/auxpow.js'
 import { Block } from '../primitives/block.js'
 import { littleEndianInteger } from '../primitives/bytes.js'
 import { targetOf } from '../primitives/compact.js'
-import { inSlices } from '../runtime/cooperative.js'
+import { cooperate } from '../runtime/cooperative.js'
 
 /**
  * Searches the parent nonce that gives a block its work, in slices. Undefined when `stop` says so, or when none of the
@@ -14,7 +14,7 @@ export async function solve(block: Block, stop: () => boolean = () => false): Pr
   const auxPow = soloAuxPow(header.hash, header.time)
   let nonce = 0
   let found: Block | undefined
-  await inSlices(() => {
+  await cooperate(() => {
     const attempt = { ...auxPow, parent: { ...auxPow.parent, nonce } }
     if (littleEndianInteger(parentHash(attempt)) <= target) found = new Block(header, attempt, transactions)
     nonce++

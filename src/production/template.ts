@@ -13,7 +13,7 @@ import type { Hash } from '../primitives/hash.js'
 import { Header } from '../primitives/header.js'
 import { firstBranchSteps, foldBranch } from '../primitives/merkle.js'
 import { attributeUsage, coinbaseInput, Transaction } from '../primitives/transaction.js'
-import { runInSlices } from '../runtime/cooperative.js'
+import { runCooperatively } from '../runtime/cooperative.js'
 import { choose, type Chosen, type Extent } from './selection.js'
 
 /** What the next block takes from the pool: all of a template that does not depend on whom it pays. */
@@ -55,7 +55,7 @@ export async function selectTransactions(chain: Chain, pool: Mempool, extent: Ex
   const ancestry = chain.headers.ancestry(parent)
   const rules = { bits: requiredBits(chain.spec, ancestry), earliest: earliestTime(chain.spec, ancestry) }
   const { transactions, fees, witnessRoot } = await choose(chain, pool, { ...extent, parent })
-  const branch = await runInSlices(firstBranchSteps(transactions.map(({ hash }) => hash)))
+  const branch = await runCooperatively(firstBranchSteps(transactions.map(({ hash }) => hash)))
   return { parent, ...rules, transactions, fees, witnessRoot, branch }
 }
 

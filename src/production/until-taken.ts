@@ -21,7 +21,7 @@ const notOfContent: ReadonlySet<Code> = new Set([
   'busy',
 ])
 
-interface Parts {
+interface UntilTakenDependencies {
   readonly chain: Chain
   readonly mempool: Mempool
 }
@@ -36,7 +36,7 @@ export function isRefusal(error: unknown): error is RuleError {
  * named, or too many were, the block takes no transaction at all. Rejects with what is no refusal, or with that of such a block.
  */
 export async function untilTaken<T>(
-  { chain, mempool }: Parts,
+  { chain, mempool }: UntilTakenDependencies,
   make: (select: () => Promise<Selection>) => Promise<T>,
   extent: Extent = {},
 ): Promise<T> {

@@ -3,7 +3,7 @@ import { refuseLong } from '../did-query/condition.js'
 import type { Members } from '../did-query/member-path.js'
 import type { DocumentQuery } from '../did/resolution.js'
 import { RuleError } from '../errors/rule-error.js'
-import { Turns } from '../runtime/cooperative.js'
+import { Yielder } from '../runtime/cooperative.js'
 import { damaged, type Database } from '../storage/database.js'
 import { rangeOf, table } from '../storage/schema.js'
 
@@ -150,7 +150,7 @@ export class DocumentSearch {
   /** `goOn` throws when the search has to end before its time. */
   async #scan({ matcher, skip, limit }: ReadQuery, goOn: () => void): Promise<FoundDocuments> {
     goOn()
-    const turns = new Turns()
+    const turns = new Yielder()
     const page = new Page(skip, limit)
     for await (const rows of this.#database.pages(rangeOf(table.didDocument), queryLimits.pageBytes)) {
       for (const [key, value] of rows) {

@@ -40,7 +40,7 @@ function turnBegan(): number {
 }
 
 /** A stretch of work that takes turns with all other work. */
-export class Turns {
+export class Yielder {
   constructor() {
     turnBegan()
   }
@@ -66,22 +66,22 @@ export class Turns {
 }
 
 /** Calls `step` until it says false, letting other work in between slices. */
-export async function inSlices(step: () => boolean): Promise<void> {
-  const turns = new Turns()
+export async function cooperate(step: () => boolean): Promise<void> {
+  const turns = new Yielder()
   while (step()) if (turns.over) await turns.next()
 }
 
 /** Runs through steps to their end, letting other work in between slices, and returns what they return. */
-export async function runInSlices<T>(steps: Iterator<unknown, T>): Promise<T> {
+export async function runCooperatively<T>(steps: Iterator<unknown, T>): Promise<T> {
   let last: IteratorResult<unknown, T>
-  await inSlices(() => (last = steps.next()).done !== true)
+  await cooperate(() => (last = steps.next()).done !== true)
   return last!.value as T
 }
 
 /** Does something for every item, letting other work in between slices. */
-export async function eachInSlices<T>(items: Iterable<T>, work: (item: T) => void): Promise<void> {
+export async function forEachCooperatively<T>(items: Iterable<T>, work: (item: T) => void): Promise<void> {
   const rest = items[Symbol.iterator]()
-  await inSlices(() => {
+  await cooperate(() => {
     const next = rest.next()
     if (next.done === true) return false
     work(next.value)

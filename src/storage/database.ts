@@ -6,7 +6,7 @@ import { Level } from 'level'
 import { InvariantError } from '../errors/rule-error.js'
 import { mapKey } from '../primitives/bytes.js'
 import { sha256, zeroHash } from '../primitives/hash.js'
-import { eachInSlices } from '../runtime/cooperative.js'
+import { forEachCooperatively } from '../runtime/cooperative.js'
 import { accessFailure, damaged, openFailure } from './failure.js'
 import {
   type JournalKind,
@@ -364,7 +364,7 @@ export class Database {
       if (value === undefined) batch.del(key, encodings)
       else batch.put(key, seal(key, value), encodings)
     }
-    if (changes.size > smallBatch) await eachInSlices(changes.values(), add)
+    if (changes.size > smallBatch) await forEachCooperatively(changes.values(), add)
     else for (const change of changes.values()) add(change)
     return { batch, bytes, operations: digest.finish() }
   }

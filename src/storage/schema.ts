@@ -299,7 +299,7 @@ export interface UndoRecord {
 }
 
 /** The state of a DID, without its document: that is in the transaction of the last create or update. */
-export interface DidHead {
+export interface DidHeadRow {
   readonly status: 'valid' | 'deactivated'
   /** Operations so far; the next one gets this sequence number. */
   readonly operationCount: number
@@ -400,13 +400,13 @@ export const values = {
     },
   },
   didHead: {
-    encode: ({ status, operationCount, documentSequence }: DidHead) =>
+    encode: ({ status, operationCount, documentSequence }: DidHeadRow) =>
       new Writer(9)
         .u8(status === 'valid' ? 0 : 1)
         .u32(operationCount)
         .u32(documentSequence)
         .finish(),
-    decode: (bytes: Uint8Array): DidHead => {
+    decode: (bytes: Uint8Array): DidHeadRow => {
       const reader = new Reader(bytes)
       return {
         status: reader.u8() === 0 ? 'valid' : 'deactivated',

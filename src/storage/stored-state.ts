@@ -15,12 +15,12 @@ import type { Steps } from '../primitives/steps.js'
 import { outpointKey, type Transaction } from '../primitives/transaction.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
 import { payloadOf } from '../primitives/transaction-parts.js'
-import { eachInSlices, runInSlices } from '../runtime/cooperative.js'
+import { forEachCooperatively, runCooperatively } from '../runtime/cooperative.js'
 import { damaged, type Overlay } from './database.js'
 import { DocumentReader, KnownDocuments } from './known-documents.js'
 import {
   type Balance,
-  type DidHead,
+  type DidHeadRow,
   type DidOperationRow,
   type Key,
   keys,
@@ -45,7 +45,7 @@ export function didKey(did: string): ProgramHash | undefined {
 }
 
 /** The head row of a DID. */
-export function didHead(rows: RowReader, did: ProgramHash): DidHead | undefined {
+export function didHead(rows: RowReader, did: ProgramHash): DidHeadRow | undefined {
   const row = rows.get(keys.didHead(did))
   return row === undefined ? undefined : values.didHead.decode(row)
 }
@@ -113,15 +113,15 @@ const rowsAtOnce = 1024
 /** Reads the coin rows ahead that connecting a block will ask for. */
 export async function loadCoins(overlay: Overlay, block: Block): Promise<void> {
   const wanted: Buffer[] = []
-  await eachInSlices(inputsOf(block), (input) => void wanted.push(keys.coin(input)))
-  await loadInSlices(overlay, wanted)
+  await forEachCooperatively(inputsOf(block), (input) => void wanted.push(keys.coin(input)))
+  await loadCooperatively(overlay, wanted)
 }
 
 function* inputsOf({ transactions }: Block): Generator<Outpoint, void> {
   for (const tx of transactions.slice(1)) yield* tx.inputs
 }
 
-async function loadInSlices(overlay: Overlay, wanted: readonly Buffer[]): Promise<void> {
+async function loadCooperatively(overlay: Overlay, wanted: readonly Buffer[]): Promise<void> {
   for (let start = 0; start < wanted.length; start += rowsAtOnce) {
     await overlay.load(wanted.slice(start, start + rowsAtOnce))
   }
@@ -131,19 +131,19 @@ async function loadInSlices(overlay: Overlay, wanted: readonly Buffer[]): Promis
 export async function putConnected(overlay: Overlay, block: Block, connected: ConnectedBlock): Promise<void> {
   const { height } = block.header
   const { state, transactions } = connected
-  await runInSlices(transactionRowSteps(overlay, block, transactions))
+  await runCooperatively(transactionRowSteps(overlay, block, transactions))
 
   const balances = new BalanceChanges()
-  await eachInSlices(state.spent, ({ outpoint, coin }) => {
+  await forEachCooperatively(state.spent, ({ outpoint, coin }) => {
     overlay.del(keys.coin(outpoint))
     overlay.del(keys.addressCoin(coin.programHash, coin.height, outpoint))
     balances.add(coin, -1)
   })
-  await eachInSlices(state.created, ({ outpoint, coin }) => putCoin(overlay, balances, outpoint, coin))
+  await forEachCooperatively(state.created, ({ outpoint, coin }) => putCoin(overlay, balances, outpoint, coin))
   await balances.apply(overlay)
 
   const dids: ProgramHash[] = []
-  await eachInSlices(transactions.entries(), ([i, { did }]) => {
+  await forEachCooperatively(transactions.entries(), ([i, { did }]) => {
     if (did === undefined) return
     const key = present(didKey(did.id), 'the key of a connected DID')
     const sequence = did.state.operationCount - 1
@@ -159,7 +159,7 @@ export async function putConnected(overlay: Overlay, block: Block, connected: Co
     dids.push(key)
   })
   const spent = transactions.map((connectedTx) => connectedTx.spent)
-  overlay.put(keys.undo(height), await runInSlices(undoSteps({ spent, dids })))
+  overlay.put(keys.undo(height), await runCooperatively(undoSteps({ spent, dids })))
 }
 
 /** Puts the rows of transactions: bytes, place, and history of each address they touch. */
@@ -213,7 +213,7 @@ export async function putDisconnected(overlay: Overlay, block: Block): Promise<v
   // While the rows of its create are there: a DID that goes altogether leaves none that says where it stood.
   const documents = new Map(undo.dids.map((did) => [mapKey(did), { did, key: documentKey(overlay, did) }]))
   for (const did of [...undo.dids].reverse()) popOperation(overlay, did)
-  await eachInSlices(documents.values(), ({ did, key }) => putDocument(overlay, did, key))
+  await forEachCooperatively(documents.values(), ({ did, key }) => putDocument(overlay, did, key))
   overlay.del(keys.undo(height))
 }
 
@@ -267,11 +267,11 @@ class BalanceChanges {
 
   async apply(overlay: Overlay): Promise<void> {
     const changes = [...this.#changes.values()].filter(({ sum, count }) => sum !== 0n || count !== 0)
-    await loadInSlices(
+    await loadCooperatively(
       overlay,
       changes.map(({ key }) => key),
     )
-    await eachInSlices(changes, ({ key, sum, count }) => {
+    await forEachCooperatively(changes, ({ key, sum, count }) => {
       const before = balanceRow(overlay, key)
       const after = { sum: before.sum + sum, count: before.count + count }
       if (after.count < 0 || after.sum < 0n) throw new InvariantError('a balance would fall below zero')

@@ -1,6 +1,6 @@
 import type { Timers } from '../runtime/env.js'
 
-export interface PaceOptions {
+export interface BlockIntervalOptions {
   readonly timers: Timers
   /** Milliseconds from the local commit of a block to view 0 of the next height, at least. */
   readonly minInterval: number
@@ -13,14 +13,14 @@ export interface PaceOptions {
 }
 
 /** When a height begins: not too soon after the one before, and not without a reason until it has been long. */
-export class Pace {
-  readonly #options: PaceOptions
+export class BlockInterval {
+  readonly #options: BlockIntervalOptions
   #cancels: (() => void)[] = []
   #rested = false
   #begun = false
 
   /** Counts from now: the tip has just moved. */
-  constructor(options: PaceOptions) {
+  constructor(options: BlockIntervalOptions) {
     this.#options = options
     const { timers, minInterval, emptyInterval } = options
     this.#cancels.push(

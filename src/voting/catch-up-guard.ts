@@ -7,7 +7,7 @@ const patience = 10_000
  * Whether other nodes have blocks that this one lacks. They only say so: whoever lies stops nobody's vote for longer than
  * {@link patience}, and not a second time. To vote on a height that is decided does no harm, it is of no use.
  */
-export class Lag {
+export class CatchUpGuard {
   readonly #timers: Timers
   readonly #onDoubt: () => void
   #reported: number | undefined
@@ -23,17 +23,17 @@ export class Lag {
   }
 
   /** The highest tip that a peer reports; undefined while there is no peer. */
-  get reported(): number | undefined {
+  get bestPeerHeight(): number | undefined {
     return this.#reported
   }
 
   /** Whether the node should catch up rather than vote. */
-  get behind(): boolean {
+  get isBehind(): boolean {
     return !this.#doubted && this.#lacking
   }
 
   /** What peers report now. */
-  report(height: number | undefined): void {
+  setBestPeerHeight(height: number | undefined): void {
     this.#reported = height
     this.#watch()
   }

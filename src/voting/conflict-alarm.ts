@@ -8,19 +8,19 @@ import type { Log } from '../runtime/env.js'
 import { keys } from '../storage/schema.js'
 import type { Evidence } from './evidence.js'
 
-export interface AlarmOptions {
+export interface ConflictAlarmOptions {
   readonly chain: Chain
   readonly verifier: Verifier
   readonly log: Log
 }
 
 /** Two confirmed blocks of one height: the end of what the vote promises. Once raised, also in an earlier life, it stays. */
-export class Alarm {
-  readonly #options: AlarmOptions
+export class ConflictAlarm {
+  readonly #options: ConflictAlarmOptions
   readonly #evidence: Evidence
   #text: string | undefined
 
-  constructor(options: AlarmOptions, evidence: Evidence) {
+  constructor(options: ConflictAlarmOptions, evidence: Evidence) {
     this.#options = options
     this.#evidence = evidence
     this.#look()

@@ -1,4 +1,4 @@
-import type { ChainChange, ChainFollower } from '../chain/chain-change.js'
+import type { ChainChange, ChainIndexer } from '../chain/chain-change.js'
 import { mapKey } from '../primitives/bytes.js'
 import { Reader } from '../primitives/codec.js'
 import type { Hash } from '../primitives/hash.js'
@@ -21,7 +21,7 @@ interface KnownBody {
  * Bodies of blocks that are voted on, as rows: whoever signs for a block has it on disk, and hands it out after a restart
  * too. The batch that moves the tip past their height deletes them.
  */
-export class Bodies implements ChainFollower {
+export class ProposedBodies implements ChainIndexer {
   readonly #database: Database
   readonly #tip: () => Omit<CommitInfo, 'kind'>
   /** Oldest first. */
@@ -34,8 +34,8 @@ export class Bodies implements ChainFollower {
   }
 
   /** Takes up what a run before left. `tip` names the tip at any moment. */
-  static async open(database: Database, tip: () => Omit<CommitInfo, 'kind'>): Promise<Bodies> {
-    const bodies = new Bodies(database, tip)
+  static async open(database: Database, tip: () => Omit<CommitInfo, 'kind'>): Promise<ProposedBodies> {
+    const bodies = new ProposedBodies(database, tip)
     for await (const [key, value] of database.scan(rangeOf(table.candidate))) {
       const { height } = Header.read(new Reader(value))
       bodies.#remember({ hash: Uint8Array.from(key.subarray(1)), height, size: value.length })

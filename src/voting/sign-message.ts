@@ -4,7 +4,7 @@ import type { Hash } from '../primitives/hash.js'
 import { preimage, type SignedMessage, type UnsignedMessage } from './tendermint/message.js'
 
 /** The proposal of a block by a sponsor, and the vote of the same key: all that a chain with one validator needs. */
-export function confirmAlone(blockHash: Hash, viewOffset: number, privateKey: Uint8Array): Confirm {
+export function soloConfirm(blockHash: Hash, viewOffset: number, privateKey: Uint8Array): Confirm {
   const sponsor = publicKeyOf(privateKey)
   const unsignedProposal = { sponsor, blockHash, viewOffset }
   const proposal = { ...unsignedProposal, signature: sign(proposalUnsigned(unsignedProposal), privateKey) }

@@ -13,7 +13,7 @@ export interface SignStore {
 }
 
 /** A store in one file of an existing directory: readable by its owner alone, and at every moment there whole. */
-export class SignFile implements SignStore {
+export class SignStateFile implements SignStore {
   readonly path: string
 
   constructor(path: string) {

@@ -30,13 +30,13 @@ export interface SignerOptions {
 }
 
 /** What decides whether a lost sign state may be begun anew. */
-export interface Outlook {
+export interface SigningOutlook {
   /** The open height. */
   readonly height: number
   /** The highest tip that a peer reports; undefined while there is no peer. */
-  readonly reported: number | undefined
+  readonly bestPeerHeight: number | undefined
   /** Whether that is above the own tip, and believed. */
-  readonly behind: boolean
+  readonly isBehind: boolean
   /** Whether the tip was confirmed after this node was started. */
   readonly fresh: boolean
   /** Whether no other validator exists. */
@@ -77,7 +77,7 @@ export class Signer {
   }
 
   /** Why nothing is signed at the open height; undefined when it is. */
-  refusal(outlook: Outlook): string | undefined {
+  refusal(outlook: SigningOutlook): string | undefined {
     if (this.#broken !== undefined) return this.#broken
     const signedAt = this.#state?.height ?? 0
     if (signedAt > outlook.height) return `the key has signed at height ${signedAt} already, and signs nothing below`
@@ -85,11 +85,11 @@ export class Signer {
     const { reset } = this.#options
     if (reset === 'now') return undefined
     if (reset === 'next') return this.#refusalAfterReset(outlook)
-    const { height, reported, alone } = outlook
+    const { height, bestPeerHeight, alone } = outlook
     if (this.#lost !== undefined) return `${this.#lost}; ${resetHint}`
-    if (height > 1 || (reported ?? 0) > 0) return `the sign state is missing; ${resetHint}`
+    if (height > 1 || (bestPeerHeight ?? 0) > 0) return `the sign state is missing; ${resetHint}`
     // Whether the chain has begun without this node nobody but another can tell.
-    return reported === undefined && !alone ? 'waits for a peer, since it has signed nothing yet' : undefined
+    return bestPeerHeight === undefined && !alone ? 'waits for a peer, since it has signed nothing yet' : undefined
   }
 
   /** Whether there is no state yet. */
@@ -106,7 +106,7 @@ export class Signer {
    * Writes the state of a key that signed nothing, if it may sign now. A key that began with the chain is told by that from
    * one whose state is lost, also when others confirm the first blocks without it. Not while a message is being signed.
    */
-  async begin(outlook: Outlook): Promise<void> {
+  async begin(outlook: SigningOutlook): Promise<void> {
     if (!this.missing || this.refusal(outlook) !== undefined) return
     const { height } = outlook
     await this.#save(freshSignState(height), { height })
@@ -158,12 +158,12 @@ export class Signer {
     this.#from = undefined
   }
 
-  #refusalAfterReset({ height, reported, behind, fresh }: Outlook): string | undefined {
+  #refusalAfterReset({ height, bestPeerHeight, isBehind, fresh }: SigningOutlook): string | undefined {
     // What may have been signed belongs to the height that was open when the state was lost: at the latest the one that is
     // open when nobody who is believed has more blocks. They may lie, and hand out blocks late; what they cannot do is to
     // have a block of the past confirmed in the present.
-    if (behind) this.overtaken()
-    else if (reported !== undefined) this.#from ??= height + 1
+    if (isBehind) this.overtaken()
+    else if (bestPeerHeight !== undefined) this.#from ??= height + 1
     if (this.#from === undefined) return 'the sign state was reset: waits until it has caught up with a peer'
     if (height < this.#from) return `the sign state was reset: votes from height ${this.#from}`
     return fresh ? undefined : 'the sign state was reset: waits for a block made after the start of this node'

@@ -13,22 +13,22 @@ import type { Header } from '../primitives/header.js'
 import { paramsAt } from '../primitives/spec.js'
 import { Candidates, type CandidateUnit, type FetchBody } from '../production/candidates.js'
 import type { OwnValidator } from '../production/mining.js'
-import { OwnBlock } from '../production/proposal-source.js'
+import { ProposalSource } from '../production/proposal-source.js'
 import type { Clock, Log, Random, Timers } from '../runtime/env.js'
 import { JobQueue } from '../runtime/job-queue.js'
-import { Pace } from './block-interval.js'
-import { Lag } from './catch-up-guard.js'
+import { BlockInterval } from './block-interval.js'
+import { CatchUpGuard } from './catch-up-guard.js'
 import { confirmVotes } from './confirm-votes.js'
-import { Alarm } from './conflict-alarm.js'
+import { ConflictAlarm } from './conflict-alarm.js'
 import { type Contradiction, Evidence } from './evidence.js'
-import { Ballot, type BallotParts } from './height/height-runner.js'
-import { Gate } from './height/vote-filter.js'
-import { Bodies } from './proposed-bodies.js'
+import { HeightRunner, type HeightDependencies } from './height/height-runner.js'
+import { VoteFilter } from './height/vote-filter.js'
+import { ProposedBodies } from './proposed-bodies.js'
 import type { SignStore } from './sign-state-file.js'
-import { type Outlook, Signer, type SignReset } from './signer.js'
+import { type SigningOutlook, Signer, type SignReset } from './signer.js'
 import { encodeMessage, parseMessage, type Step } from './tendermint/message.js'
 import { encodeSummary, parseSummary } from './tendermint/summary.js'
-import type { VotingPort } from './vote-network.js'
+import type { VoteNetwork } from './vote-network.js'
 
 /** Events that wait for the machine. */
 const queueLimit = 4096
@@ -45,7 +45,7 @@ export interface VotingOptions {
   readonly timers: Timers
   readonly random: Random
   readonly log: Log
-  readonly port: VotingPort
+  readonly network: VoteNetwork
   /** 32-byte private key; absent: this node follows the votes of others. */
   readonly key?: Uint8Array | undefined
   /** Where the key keeps what it signed; needed with a key. */
@@ -79,53 +79,53 @@ export class Voting {
   readonly #options: VotingOptions
   readonly #queue = new JobQueue(queueLimit)
   readonly #candidates: Candidates
-  readonly #lag: Lag
-  readonly #bodies: Bodies
+  readonly #guard: CatchUpGuard
+  readonly #bodies: ProposedBodies
   readonly #evidence: Evidence
-  readonly #alarm: Alarm
-  readonly #parts: BallotParts
+  readonly #alarm: ConflictAlarm
+  readonly #parts: HeightDependencies
   readonly #signer: Signer | undefined
   readonly #payTo: ProgramHash | undefined
   readonly #working = new Set<Promise<void>>()
   readonly #onChange = (change: ChainChange) => this.#moved(change)
-  readonly #onAccepted = () => this.#pace?.look()
-  #ballot: Ballot
-  #pace: Pace | undefined
+  readonly #onAccepted = () => this.#interval?.look()
+  #runner: HeightRunner
+  #interval: BlockInterval | undefined
   /** Whether anybody else has begun this height. */
-  #heard = false
+  #bestPeerHeight = false
   /** Milliseconds of the clock: a block of a later time was confirmed after this node was started. */
   readonly #freshAfter: number
   #receiving = 0
   #received = 0
   /** Why this node does not vote, as it was last looked at for the log. */
-  #told: string | undefined
+  #logged: string | undefined
   #stopped = false
 
   private constructor(
     options: VotingOptions,
-    rows: { bodies: Bodies; evidence: Evidence },
+    rows: { bodies: ProposedBodies; evidence: Evidence },
     signer: Signer | undefined,
   ) {
-    const { chain, timers, clock, log, port } = options
+    const { chain, timers, clock, log, network } = options
     this.#options = options
     this.#bodies = rows.bodies
     this.#evidence = rows.evidence
-    this.#alarm = new Alarm(options, rows.evidence)
+    this.#alarm = new ConflictAlarm(options, rows.evidence)
     this.#signer = signer
     this.#candidates = new Candidates(chain, clock)
-    this.#lag = new Lag(timers, chain.tip.header.height, () => this.#resume())
+    this.#guard = new CatchUpGuard(timers, chain.tip.header.height, () => this.#resume())
     // A quorum found its time acceptable when it voted: at most maxDrift ahead of clocks that are off by as much. Nobody has
     // measured that of genesis, which the times of other blocks cannot be below.
     const { genesis, spec } = chain
     this.#freshAfter = Math.max(clock.now() + 2 * spec.timing.maxDrift, genesis.header.time * 1000)
     this.#payTo = options.payTo ?? (signer && programHash(prefix.standard, singleKeyCode(signer.publicKey)))
-    const ownBlock = new OwnBlock({ ...options, candidates: this.#candidates, payTo: this.#payTo })
+    const proposals = new ProposalSource({ ...options, candidates: this.#candidates, payTo: this.#payTo })
     this.#parts = {
-      ...{ chain, timers, clock, log, port, ...rows, ownBlock, signer, queue: this.#queue },
+      ...{ chain, timers, clock, log, network, ...rows, proposals, signer, queue: this.#queue },
       refusal: () => this.#refusal(),
       track: (work) => this.#track(work),
     }
-    this.#ballot = this.#open()
+    this.#runner = this.#open()
   }
 
   /** Takes up rows and sign state; nothing is said or signed before {@link start}. */
@@ -133,7 +133,7 @@ export class Voting {
     const { chain, key, signStore: store, resetSignState: reset, log } = options
     const tip = () => ({ height: chain.tip.header.height, hash: chain.tip.header.hash })
     const rows = {
-      bodies: await Bodies.open(chain.database, tip),
+      bodies: await ProposedBodies.open(chain.database, tip),
       evidence: await Evidence.open(chain.database, tip),
     }
     const genesis = chain.genesis.header.hash
@@ -145,11 +145,11 @@ export class Voting {
   /** Begins to vote on the block after the tip. */
   start(): void {
     const { chain, mempool } = this.#options
-    chain.addFollower(this.#bodies)
+    chain.addIndexer(this.#bodies)
     chain.events.on('change', this.#onChange)
     mempool.events.on('accepted', this.#onAccepted)
     this.#renew()
-    this.#tellRefusal()
+    this.#logSigningState()
   }
 
   /** Ends all timers; resolves when nothing is under way any more. */
@@ -158,16 +158,16 @@ export class Voting {
     this.#stopped = true
     chain.events.off('change', this.#onChange)
     mempool.events.off('accepted', this.#onAccepted)
-    this.#pace?.stop()
-    this.#lag.stop()
-    this.#ballot.close()
+    this.#interval?.stop()
+    this.#guard.stop()
+    this.#runner.close()
     this.#candidates.abandon()
     await this.#queue.idle()
     await Promise.all(this.#working)
   }
 
   /** What mining at this node needs; undefined where its blocks would be of use to nobody. */
-  get maker(): OwnValidator | undefined {
+  get blockProducer(): OwnValidator | undefined {
     const { chain, clock } = this.#options
     if (this.#signer === undefined && chain.spec.producer === 'sponsor') return undefined
     return {
@@ -189,7 +189,7 @@ export class Voting {
    */
   async receive(bytes: Uint8Array): Promise<boolean> {
     const message = parseMessage(bytes)
-    const ballot = this.#ballot
+    const ballot = this.#runner
     if (message.height !== ballot.height) {
       throw new RuleError('vote-height', `a message of height ${message.height} while ${ballot.height} is open`)
     }
@@ -200,16 +200,16 @@ export class Voting {
     this.#await(told.then(ignore, ignore))
     if (!(await told)) return false
     this.#received++
-    if (ballot === this.#ballot) {
-      this.#heard = true
-      this.#pace?.look()
+    if (ballot === this.#runner) {
+      this.#bestPeerHeight = true
+      this.#interval?.look()
     }
     return true
   }
 
   /** What this node has of the open height, for others to say what it lacks. */
   summary(): Uint8Array {
-    return encodeSummary(this.#ballot.machine.summary())
+    return encodeSummary(this.#runner.machine.summary())
   }
 
   /**
@@ -218,7 +218,7 @@ export class Voting {
    */
   async missing(summary: Uint8Array): Promise<Uint8Array[]> {
     const theirs = parseSummary(summary)
-    const { height, machine } = this.#ballot
+    const { height, machine } = this.#runner
     if (theirs.height > height) return []
     const messages =
       theirs.height === height ? machine.missing(theirs) : confirmVotes(this.#options.chain, theirs.height)
@@ -249,7 +249,7 @@ export class Voting {
     const mined = chain.spec.producer === 'miners'
     const refusal = this.#refusal()
     if (!mined && refusal !== undefined) throw new RuleError('mining-impossible', `this node does not vote: ${refusal}`)
-    const ballot = this.#ballot
+    const ballot = this.#runner
     const stale = () =>
       new RuleError('template-stale', `height ${header.height} is not open for ${block.hash} any more`)
     if (!equalBytes(header.previous, ballot.parent.header.hash)) throw stale()
@@ -258,11 +258,11 @@ export class Voting {
       throw error instanceof RuleError && error.code === 'block-stale' ? stale() : error
     })
     await ballot.keep(header, bytes)
-    if (ballot !== this.#ballot || this.#stopped) throw stale()
+    if (ballot !== this.#runner || this.#stopped) throw stale()
     const decided = this.#candidates.offer(block)
     if (mined) this.events.emit('candidate', { header, auxPow: auxPowBytes(auxPow) })
-    this.#pace?.look()
-    ballot.supply()
+    this.#interval?.look()
+    ballot.retryProposal()
     await decided
   }
 
@@ -272,20 +272,20 @@ export class Voting {
    */
   offerCandidate(unit: CandidateUnit, fetch: FetchBody): boolean {
     if (this.#stopped || !this.#candidates.announce(unit, fetch)) return false
-    this.#pace?.look()
-    this.#ballot.supply()
+    this.#interval?.look()
+    this.#runner.retryProposal()
     return true
   }
 
   /** The highest tip that any peer reports, each time that changes; undefined while there is no peer. */
-  behind(height: number | undefined): void {
+  setBestPeerHeight(height: number | undefined): void {
     if (this.#stopped) return
-    this.#lag.report(height)
+    this.#guard.setBestPeerHeight(height)
     this.#resume()
   }
 
   /**
-   * Looks at a confirmed block that this node does not follow, as {@link Alarm.examine} does. After the alarm the node votes no
+   * Looks at a confirmed block that this node does not follow, as {@link ConflictAlarm.examine} does. After the alarm the node votes no
    * more, and {@link status} says so.
    */
   async conflicting(header: Header, confirm: Uint8Array): Promise<void> {
@@ -294,7 +294,7 @@ export class Voting {
 
   status(): VotingStatus {
     const { chain } = this.#options
-    const { height, machine } = this.#ballot
+    const { height, machine } = this.#runner
     const { view, step } = machine
     const { text } = this.#alarm
     const alarm = text === undefined ? {} : { alarm: text }
@@ -310,43 +310,43 @@ export class Voting {
   /** What was in the way of voting may be gone. */
   #resume(): void {
     const signer = this.#signer
-    this.#tellRefusal()
+    this.#logSigningState()
     if (signer?.missing === true) this.#track(this.#queue.run(() => signer.begin(this.#outlook)))
     // A sign state that was reset has to hear of every report.
-    if (this.#refusal() === undefined) this.#ballot.supply()
+    if (this.#refusal() === undefined) this.#runner.retryProposal()
   }
 
   /** Who gave this node a key that does not vote hears why, unless that passes by itself. */
-  #tellRefusal(): void {
+  #logSigningState(): void {
     const reason = this.#refusal()
-    if (reason === this.#told) return
-    this.#told = reason
+    if (reason === this.#logged) return
+    this.#logged = reason
     if (reason !== 'not-validator' && !reason?.startsWith('the sign state is missing')) return
     const key = this.#signer && toHex(this.#signer.publicKey)
-    this.#options.log.warn({ height: this.#ballot.height, key, reason }, 'this node does not vote')
+    this.#options.log.warn({ height: this.#runner.height, key, reason }, 'this node does not vote')
   }
 
-  get #outlook(): Outlook {
-    const { height, parent } = this.#ballot
+  get #outlook(): SigningOutlook {
+    const { height, parent } = this.#runner
     const alone = paramsAt(this.#options.chain.spec, height).validators.length === 1
-    const { reported, behind } = this.#lag
+    const { bestPeerHeight, isBehind } = this.#guard
     const fresh = parent.header.time * 1000 > this.#freshAfter
-    return { height, reported, behind, alone, fresh }
+    return { height, bestPeerHeight, isBehind, alone, fresh }
   }
 
   #refusal(): string | undefined {
     if (this.#signer === undefined) return 'no-key'
-    if (!this.#ballot.votes) return 'not-validator'
+    if (!this.#runner.votes) return 'not-validator'
     if (this.#alarm.text !== undefined) return this.#alarm.text
     const refusal = this.#signer.refusal(this.#outlook)
     if (refusal !== undefined) return refusal
-    return this.#lag.behind ? `catches up: a peer reports height ${this.#lag.reported}` : undefined
+    return this.#guard.isBehind ? `catches up: a peer reports height ${this.#guard.bestPeerHeight}` : undefined
   }
 
   #moved({ connected }: ChainChange): void {
     const run = connected.length > 1
     if (run) this.#signer?.overtaken()
-    this.#lag.moved(this.#options.chain.tip.header.height, run)
+    this.#guard.moved(this.#options.chain.tip.header.height, run)
     this.#renew()
     this.#resume()
   }
@@ -354,29 +354,32 @@ export class Voting {
   /** The height after the tip is open. */
   #renew(): void {
     const { chain, timers, mempool } = this.#options
-    this.#ballot.close()
-    this.#pace?.stop()
+    this.#runner.close()
+    this.#interval?.stop()
     this.#candidates.settle(chain.tip)
-    this.#heard = false
+    this.#bestPeerHeight = false
     const ballot = this.#open()
-    this.#ballot = ballot
+    this.#runner = ballot
     const { minInterval, emptyInterval } = chain.spec.timing
     const mined = chain.spec.producer === 'miners'
-    this.#pace = new Pace({
+    this.#interval = new BlockInterval({
       timers,
       minInterval,
       ...(mined ? {} : { emptyInterval }),
-      reason: () => this.#heard || ballot.resumed || this.#candidates.some || (!mined && mempool.size > 0),
+      reason: () => this.#bestPeerHeight || ballot.resumed || this.#candidates.some || (!mined && mempool.size > 0),
       begin: () => ballot.start(),
     })
     ballot.anticipate(0, minInterval)
   }
 
-  #open(): Ballot {
+  #open(): HeightRunner {
     const { chain, verifier, clock } = this.#options
     const { hash: previous, height } = chain.tip.header
     const open = { spec: chain.spec, genesis: chain.genesis.header.hash, height: height + 1, previous }
-    return new Ballot(this.#parts, new Gate({ ...open, verifier, clock, verified: chain.confirmSignatures }))
+    return new HeightRunner(
+      this.#parts,
+      new VoteFilter({ ...open, verifier, clock, verified: chain.confirmSignatures }),
+    )
   }
 
   /** Work that nobody else waits for. What breaks it that is no rule stops the node. */

@@ -12,14 +12,14 @@ import type { Params } from '../primitives/spec.js'
 import { attributeUsage, finalSequence, lockSequence, Transaction } from '../primitives/transaction.js'
 import type { TransactionFields } from '../primitives/transaction-fields.js'
 import type { Random } from '../runtime/env.js'
-import { type ChainContext, type Coin, selectCoins } from './coins.js'
+import { type ChainContext, type SpendableCoin, selectCoins } from './coins.js'
 
 /** What a payer and a chain bring to any transaction. */
 export interface Payment extends ChainContext {
   /** Program code of the paying address: standard, DID script or multisig. Change goes back to that address. */
   readonly code: Uint8Array
   /** Unspent outputs of the paying address. */
-  readonly coins: readonly Coin[]
+  readonly coins: readonly SpendableCoin[]
   /** In units of 10^-8, or the chain's rates: then the fee is the least that the chain takes. */
   readonly fee: bigint | Params['fees']
   /** The native asset's id, internal order. */
@@ -44,7 +44,7 @@ export interface Recipient {
 /** A transaction with an empty program parameter, and what it spends. */
 export interface UnsignedTransaction {
   readonly transaction: Transaction
-  readonly spent: readonly Coin[]
+  readonly spent: readonly SpendableCoin[]
   readonly fee: bigint
   readonly change: bigint
 }

@@ -3,18 +3,18 @@ import { parseAmount } from '../primitives/amount.js'
 import { displayHash, parseDisplayHash } from '../primitives/bytes.js'
 import { type Hash } from '../primitives/hash.js'
 import { outpointKey } from '../primitives/transaction.js'
-import type { Coin } from './coins.js'
+import type { SpendableCoin } from './coins.js'
 
 /**
  * The coins in JSON that a node printed: the answer of `asset/utxos` or `asset/utxo`, with or without its envelope, or
  * entries of the `listunspent` method, which also tell locks and coinbases. Groups of another asset are left out. A
  * {@link UserError} names the entry that is not understood.
  */
-export function parseCoins(value: unknown, assetId: Hash): Coin[] {
+export function parseCoins(value: unknown, assetId: Hash): SpendableCoin[] {
   const list = unwrap(value)
   if (!Array.isArray(list)) throw wrong('', 'the list of unspent outputs is missing')
   const asset = displayHash(assetId)
-  const coins = (list as unknown[]).flatMap((entry, i): Coin[] => {
+  const coins = (list as unknown[]).flatMap((entry, i): SpendableCoin[] => {
     const at = `[${i}]`
     if (!isObject(entry)) throw wrong(at, 'not an object')
     if ('Utxo' in entry) {
@@ -40,7 +40,7 @@ function unwrap(value: unknown): unknown {
   return 'Result' in value ? value['Result'] : value['result']
 }
 
-function restCoin(entry: unknown, at: string): Coin {
+function restCoin(entry: unknown, at: string): SpendableCoin {
   if (!isObject(entry)) throw wrong(at, 'not an object')
   return {
     txid: txidOf(entry['Txid'], `${at}.Txid`),
@@ -49,7 +49,7 @@ function restCoin(entry: unknown, at: string): Coin {
   }
 }
 
-function listedCoin(entry: Record<string, unknown>, at: string): Coin {
+function listedCoin(entry: Record<string, unknown>, at: string): SpendableCoin {
   return {
     txid: txidOf(entry['txid'], `${at}.txid`),
     index: uint(entry['vout'], 0xffff, `${at}.vout`),

@@ -1,10 +1,10 @@
 import { UserError } from '../errors/rule-error.js'
 import { formatAmount } from '../primitives/amount.js'
-import { compareBytes, displayHash } from '../primitives/bytes.js'
+import { compareBytes } from '../primitives/bytes.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
 
 /** An unspent output of the paying address. What is not known about it is absent. */
-export interface Coin extends Outpoint {
+export interface SpendableCoin extends Outpoint {
   /** In units of 10^-8. */
   readonly value: bigint
   /** Height that the spender's lockTime must reach; 0 or absent is no lock. */
@@ -23,7 +23,7 @@ export interface ChainContext {
 }
 
 /** Why a coin cannot be spent in the next block; undefined when nothing known speaks against it. */
-export function unusable(coin: Coin, { height, maturity }: ChainContext): 'immature' | 'locked' | undefined {
+export function unusable(coin: SpendableCoin, { height, maturity }: ChainContext): 'immature' | 'locked' | undefined {
   if (coin.coinbase && coin.confirmations !== undefined && maturity !== undefined) {
     // Spent in the next block, the coin will be as many blocks deep as it has confirmations now. Outputs of genesis are exempt.
     const genesis = height !== undefined && coin.confirmations > height
@@ -34,9 +34,9 @@ export function unusable(coin: Coin, { height, maturity }: ChainContext): 'immat
   return undefined
 }
 
-export interface Selection {
+export interface CoinSelection {
   /** In the order they are spent. */
-  readonly coins: readonly Coin[]
+  readonly coins: readonly SpendableCoin[]
   readonly fee: bigint
   /** 0 when no change output is made. */
   readonly change: bigint
@@ -44,7 +44,7 @@ export interface Selection {
 
 /** What is asked of {@link selectCoins}. */
 export interface SelectionRequest extends ChainContext {
-  readonly coins: readonly Coin[]
+  readonly coins: readonly SpendableCoin[]
   /** Sum of the outputs to pay. */
   readonly amount: bigint
   /** The fee of a transaction with so many inputs, with or without a change output. */
@@ -59,7 +59,7 @@ export interface SelectionRequest extends ChainContext {
  *
  * A {@link UserError} says how much there is and what is missing.
  */
-export function selectCoins(request: SelectionRequest): Selection {
+export function selectCoins(request: SelectionRequest): CoinSelection {
   const { feeOf } = request
   // A coin that is worth less than its own input costs would only make the rest smaller.
   const inputCost = feeOf(2, false) - feeOf(1, false)
@@ -73,7 +73,7 @@ export function selectCoins(request: SelectionRequest): Selection {
   return selection
 }
 
-function pick(coins: readonly Coin[], { amount, feeOf }: SelectionRequest): Selection | undefined {
+function pick(coins: readonly SpendableCoin[], { amount, feeOf }: SelectionRequest): CoinSelection | undefined {
   let sum = 0n
   for (const [index, last] of coins.entries()) {
     sum += last.value
@@ -88,23 +88,23 @@ function pick(coins: readonly Coin[], { amount, feeOf }: SelectionRequest): Sele
 }
 
 /** Coins stand largest first within the confirmed and the unconfirmed; a smaller one that suffices is better. */
-function better(coin: Coin, best: Coin, needed: bigint): boolean {
+function better(coin: SpendableCoin, best: SpendableCoin, needed: bigint): boolean {
   return coin.value >= needed && coin.value < best.value && (coin.confirmations !== 0 || best.confirmations === 0)
 }
 
-function settle(coins: Coin[], sum: bigint, amount: bigint, feeOf: SelectionRequest['feeOf']): Selection {
+function settle(coins: SpendableCoin[], sum: bigint, amount: bigint, feeOf: SelectionRequest['feeOf']): CoinSelection {
   const change = sum - amount - feeOf(coins.length, true)
   if (change > 0n) return { coins, fee: feeOf(coins.length, true), change }
   return { coins, fee: sum - amount, change: 0n }
 }
 
-function largestFirst(a: Coin, b: Coin): number {
+function largestFirst(a: SpendableCoin, b: SpendableCoin): number {
   if (a.value !== b.value) return a.value > b.value ? -1 : 1
   return compareBytes(a.txid, b.txid) || a.index - b.index
 }
 
-function notEnough(usable: readonly Coin[], request: SelectionRequest): UserError {
-  const total = (coins: readonly Coin[]) => coins.reduce((sum, { value }) => sum + value, 0n)
+function notEnough(usable: readonly SpendableCoin[], request: SelectionRequest): UserError {
+  const total = (coins: readonly SpendableCoin[]) => coins.reduce((sum, { value }) => sum + value, 0n)
   const fee = request.feeOf(Math.max(usable.length, 1), false)
   const withheld = (['immature', 'locked'] as const).map((reason) => {
     const sum = total(request.coins.filter((coin) => unusable(coin, request) === reason))
@@ -114,9 +114,4 @@ function notEnough(usable: readonly Coin[], request: SelectionRequest): UserErro
     `not enough coins: ${request.amount > 0n ? `${formatAmount(request.amount)} and ` : ''}a fee of ${formatAmount(fee)} to pay, ` +
       `${formatAmount(total(usable))} can be spent${withheld.join('')}`,
   )
-}
-
-/** "txid:index", for messages. */
-export function outpointText({ txid, index }: Outpoint): string {
-  return `${displayHash(txid)}:${index}`
 }

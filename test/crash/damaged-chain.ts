@@ -11,7 +11,7 @@ import { parseAddress, type ProgramHash } from '../../src/primitives/address.js'
 import { systemEnv } from '../../src/runtime/process-env.js'
 import { DataDirectory } from '../../src/storage/directory.js'
 import { readLog, writeLog } from '../../src/storage/level/log-records.js'
-import type { Coin } from '../../src/wallet/coins.js'
+import type { SpendableCoin } from '../../src/wallet/coins.js'
 import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
 import { quietLog } from '../support/chain.js'
 import type { Dice } from '../support/load.js'
@@ -98,7 +98,7 @@ async function work(node: Node, dice: Dice): Promise<void> {
 async function send(node: Node, dice: Dice, count: number): Promise<void> {
   const payer = new Payer(dice)
   const { address } = devnetAccount(0)
-  const coins: Coin[] = (await node.reader.coins(parseAddress(address) as ProgramHash))
+  const coins: SpendableCoin[] = (await node.reader.coins(parseAddress(address) as ProgramHash))
     .filter(({ outpoint }) => node.mempool.spender(outpoint) === undefined)
     .map(({ outpoint, value, height }) => ({ ...outpoint, value, confirmations: node.reader.height - height + 1 }))
   let [coin] = coins.sort((a, b) => Number(b.value - a.value))

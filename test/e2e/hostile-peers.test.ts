@@ -4,10 +4,10 @@ import type { Link } from '../../src/network/link.js'
 import { addressesExchange } from '../../src/network/wire/addresses-message.js'
 import { protocols } from '../../src/network/wire/all-messages.js'
 import { blocksExchange } from '../../src/network/wire/blocks-message.js'
-import { blockSubject, headersExchange, type HeaderUnit } from '../../src/network/wire/headers-message.js'
+import { blockTopic, headersExchange, type HeaderUnit } from '../../src/network/wire/headers-message.js'
 import { poolExchange } from '../../src/network/wire/pool-message.js'
 import { statusExchange } from '../../src/network/wire/status-message.js'
-import { transactionsExchange, transactionSubject } from '../../src/network/wire/transactions-message.js'
+import { transactionsExchange, transactionTopic } from '../../src/network/wire/transactions-message.js'
 import { auxPowBytes } from '../../src/primitives/auxpow.js'
 import { Block } from '../../src/primitives/block.js'
 import { mapKey } from '../../src/primitives/bytes.js'
@@ -75,7 +75,7 @@ async function tellBlocks(
     if (link.closed) return
     const block = make()
     told.set(mapKey(block.header.hash), block)
-    peer.tell(blockSubject, unitOf(block))
+    peer.tell(blockTopic, unitOf(block))
     await pause(100)
   }
   throw new Error('it may tell whatever it likes')
@@ -284,7 +284,7 @@ describe('a node and a peer', () => {
         peer.status = statusOf(source)
         await until('the end of the connection', 12, async () => {
           if (link.closed) return true
-          peer.tell(blockSubject, unitOf(block))
+          peer.tell(blockTopic, unitOf(block))
           await peer.ask(link, statusExchange, peer.status).catch(() => {})
           return 'it is open'
         })
@@ -309,7 +309,7 @@ describe('a node and a peer', () => {
       for (let salt = 0; salt < 200 && !link.closed; salt++) {
         const some = Array.from({ length: 100 }, (_, i) => unsigned(i, salt))
         for (const transaction of some) made.set(mapKey(transaction.hash), transaction)
-        peer.tell(transactionSubject, { salt, names: some.map(({ hash: txid, digest }) => ({ txid, digest })) })
+        peer.tell(transactionTopic, { salt, names: some.map(({ hash: txid, digest }) => ({ txid, digest })) })
         await pause(50)
       }
       await expectBan(siege.victim, peer, 'tx-signature')
@@ -325,7 +325,7 @@ describe('a node and a peer', () => {
       const link = await peer.join(siege.victim.address)
       for (let salt = 0; salt < 500 && !link.closed; salt++) {
         const names = Array.from({ length: 512 }, () => ({ txid: randomBytes(32), digest: randomBytes(32) }))
-        peer.tell(transactionSubject, { salt, names })
+        peer.tell(transactionTopic, { salt, names })
         await pause(10)
       }
       // Third parties can make an honest node drop what it announced, so this ends the connection and is no ban.

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Link } from '../../src/network/link.js'
 import { headersExchange, type HeaderUnit } from '../../src/network/wire/headers-message.js'
 import type { Status } from '../../src/network/wire/status-message.js'
-import { votesExchange, voteSubject } from '../../src/network/wire/votes-message.js'
+import { votesExchange, voteTopic } from '../../src/network/wire/votes-message.js'
 import { auxPowBytes } from '../../src/primitives/auxpow.js'
 import { toHex } from '../../src/primitives/bytes.js'
 import { confirmBytes, parseConfirm } from '../../src/primitives/confirm.js'
@@ -179,7 +179,7 @@ describe('a validator and a peer', () => {
         for (let i = 0; i < 100; i++) {
           const bytes = prevote(height, told++)
           bytes.set(randomBytes(32), bytes.length - 32)
-          peer.tellBytes(voteSubject, bytes)
+          peer.tellBytes(voteTopic, bytes)
         }
         await pause(20)
       }
@@ -211,7 +211,7 @@ describe('a validator and a peer', () => {
       for (let granted = 0; Date.now() < began + 10_000 || view - farView <= granted;) {
         const height = (await victim.node.client.height()) + 1
         granted = 64 * (height - first + 1) + (20 * (Date.now() - began)) / 1000
-        for (let i = 0; i < 60; i++) for (const peer of peers) peer.tellBytes(voteSubject, prevote(height, view++))
+        for (let i = 0; i < 60; i++) for (const peer of peers) peer.tellBytes(voteTopic, prevote(height, view++))
         await pause(50)
       }
       const seconds = (Date.now() - began) / 1000

@@ -2,9 +2,9 @@ import { RuleError } from '../../src/errors/rule-error.js'
 import { type Link, LinkError } from '../../src/network/link.js'
 import { Bans } from '../../src/network/peers/bans.js'
 import { checkStatus } from '../../src/network/peers/check-status.js'
-import { Points } from '../../src/network/peers/misbehaviour-scores.js'
-import { Connections } from '../../src/network/peers/peer-connections.js'
-import { ConnectedPeer, type PeerJudge } from '../../src/network/peers/peer-record.js'
+import { MisbehaviourScores } from '../../src/network/peers/misbehaviour-scores.js'
+import { PeerConnections } from '../../src/network/peers/peer-connections.js'
+import { PeerRecord, type PenaltySink } from '../../src/network/peers/peer-record.js'
 import { PeerRows } from '../../src/network/peers/peer-rows.js'
 import { networkVersion, type Status, statusExchange } from '../../src/network/wire/status-message.js'
 import { EventEmitter } from 'node:events'
@@ -49,7 +49,7 @@ function linkTo(number: number, inbound = false): Link {
 }
 
 /** The connections of node 0, which takes one at most, and what node 1 is banned with. */
-async function connections(banned: readonly number[] = []): Promise<Connections> {
+async function connections(banned: readonly number[] = []): Promise<PeerConnections> {
   const database = await Database.over(memoryStore())
   const log = quietLog()
   const tip = { header: { height: 0, hash: zeroHash } }
@@ -57,7 +57,7 @@ async function connections(banned: readonly number[] = []): Promise<Connections>
   const time = new HandTime()
   const bans = await Bans.open(database, rows, () => time.now())
   for (const number of banned) await bans.add('key', toHex(keyOf(number)), time.now() + 1000, 'for the test')
-  return new Connections({
+  return new PeerConnections({
     clock: time,
     timers: time,
     log,
@@ -66,7 +66,7 @@ async function connections(banned: readonly number[] = []): Promise<Connections>
     inbound: 1,
     perHost: 8,
     bans,
-    points: new Points(() => time.now()),
+    scores: new MisbehaviourScores(() => time.now()),
     events: new EventEmitter(),
     ownStatus: () => status,
     expected: () => 0,
@@ -76,16 +76,16 @@ async function connections(banned: readonly number[] = []): Promise<Connections>
 }
 
 /** A peer whose every offence is thrown. */
-function strict(request: Link['request']): ConnectedPeer {
-  const judge: PeerJudge = {
+function strict(request: Link['request']): PeerRecord {
+  const judge: PenaltySink = {
     now: () => 0,
-    judge: (_, code, detail) => {
+    penalise: (_, code, detail) => {
       throw new RuleError(code, detail)
     },
     delivered: () => {},
     closing: () => {},
   }
-  return new ConnectedPeer({ ...linkTo(1), request }, status, judge, 0)
+  return new PeerRecord({ ...linkTo(1), request }, status, judge, 0)
 }
 
 /** Connects one node of a world with another that takes so many connections. */
@@ -106,7 +106,7 @@ async function connect(inbound: number): Promise<void> {
 
 const questions = (count: number) => {
   const peer = strict(async () => new Uint8Array(0))
-  for (let i = 0; i < count; i++) peer.admits('request', 1)
+  for (let i = 0; i < count; i++) peer.allowsMessage('request', 1)
 }
 
 export const peerRules: readonly RuleRow[] = [

@@ -7,7 +7,7 @@ import { paramsAt, parseSpec, type Spec } from '../../src/primitives/spec.js'
 import type { Transaction } from '../../src/primitives/transaction.js'
 import type { KeyPair } from '../../src/wallet/accounts.js'
 import { buildDidTransaction, buildTransfer, type Payment } from '../../src/wallet/build-transaction.js'
-import type { Coin } from '../../src/wallet/coins.js'
+import type { SpendableCoin } from '../../src/wallet/coins.js'
 import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
 import { createIdentity } from '../../src/wallet/did-identity.js'
 import { signTransaction } from '../../src/wallet/sign-transaction.js'
@@ -89,7 +89,7 @@ function makeGround({ validators, upgrade, emptyInterval, crowd }: GroundPlan): 
   const coinbase = genesis.transactions[0] as Transaction
   const assetId = (genesis.transactions[1] as Transaction).hash
   const random = new Chance(1)
-  const payment = (coin: Coin): Payment => ({
+  const payment = (coin: SpendableCoin): Payment => ({
     code: singleKeyCode(testPublicKey(payer)),
     coins: [coin],
     fee: paramsAt(spec, 1).fees,

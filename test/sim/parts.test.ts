@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type LinkError, type LinkOwner, type Protocol, type Topic } from '../../src/network/link.js'
+import { type LinkError, type LinkHandler, type Protocol, type TopicInfo } from '../../src/network/link.js'
 import { fromUtf8, mapKey, utf8 } from '../../src/primitives/bytes.js'
 import { keys } from '../../src/storage/schema.js'
 import { encodeMessage } from '../../src/voting/tendermint/message.js'
@@ -124,7 +124,7 @@ describe('a sign state on a disk', () => {
 })
 
 describe('wires', () => {
-  const topic: Topic = { name: 'talk', version: 1, size: 100 }
+  const topic: TopicInfo = { name: 'talk', version: 1, size: 100 }
   const protocol: Protocol = { name: 'ask', version: 1, ofChain: true, request: 10, answer: 10, timeout: 1_000 }
 
   async function network(count: number, weather: Partial<Weather> = {}) {
@@ -135,15 +135,15 @@ describe('wires', () => {
     const nodes: SimulatedTransport[] = []
     for (let node = 0; node < count; node++) {
       heard.push([])
-      const owner: LinkOwner = {
-        admits: () => true,
+      const owner: LinkHandler = {
+        allowsConnection: () => true,
         connected: () => {},
         disconnected: () => heard[node]?.push('disconnected'),
-        discovered: () => {},
+        onAddress: () => {},
         answer: (_link, _protocol, body) => Promise.resolve(body),
-        hears: () => true,
-        floods: () => {},
-        heard: (_link, _topic, message) => {
+        allowsGossip: () => true,
+        onFlood: () => {},
+        onGossip: (_link, _topic, message) => {
           heard[node]?.push(utf8(message) ?? '')
           return Promise.resolve('accept')
         },

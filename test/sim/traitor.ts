@@ -1,7 +1,7 @@
-import type { Link, LinkOwner, Protocol, Topic, Transport, Verdict } from '../../src/network/link.js'
+import type { Link, LinkHandler, Protocol, TopicInfo, Transport, GossipResult } from '../../src/network/link.js'
 import { blocksExchange } from '../../src/network/wire/blocks-message.js'
-import { blockSubject, headersExchange, type HeaderUnit } from '../../src/network/wire/headers-message.js'
-import { proposalSubject, votesExchange, voteSubject } from '../../src/network/wire/votes-message.js'
+import { blockTopic, headersExchange, type HeaderUnit } from '../../src/network/wire/headers-message.js'
+import { proposalTopic, votesExchange, voteTopic } from '../../src/network/wire/votes-message.js'
 import { auxPowBytes, soloAuxPow } from '../../src/primitives/auxpow.js'
 import { Block } from '../../src/primitives/block.js'
 import { equalBytes, mapKey } from '../../src/primitives/bytes.js'
@@ -63,7 +63,7 @@ export class Traitor implements Transport {
   /** Blocks that it proposed two of at a time: these it hands out. */
   readonly #twins = new Map<string, Uint8Array>()
   readonly #proposals: ProposalMessage[] = []
-  #owner: LinkOwner | undefined
+  #owner: LinkHandler | undefined
 
   constructor(wires: SimulatedTransport, options: TraitorOptions) {
     this.#wires = wires
@@ -75,17 +75,17 @@ export class Traitor implements Transport {
     return this.#wires.port
   }
 
-  start(owner: LinkOwner): Promise<void> {
+  start(owner: LinkHandler): Promise<void> {
     this.#owner = owner
     return this.#wires.start({
-      admits: (side) => owner.admits(side),
+      allowsConnection: (side) => owner.allowsConnection(side),
       connected: (link) => owner.connected(link),
       disconnected: (link) => owner.disconnected(link),
-      discovered: (address) => owner.discovered(address),
+      onAddress: (address) => owner.onAddress(address),
       answer: (link, protocol, body) => this.#answer(owner, link, protocol, body),
-      hears: (link, bytes) => owner.hears(link, bytes),
-      floods: (link) => owner.floods(link),
-      heard: (link, topic, message) => this.#heard(owner, link, topic, message),
+      allowsGossip: (link, bytes) => owner.allowsGossip(link, bytes),
+      onFlood: (link) => owner.onFlood(link),
+      onGossip: (link, topic, message) => this.#heard(owner, link, topic, message),
     })
   }
 
@@ -97,9 +97,9 @@ export class Traitor implements Transport {
     return this.#wires.close()
   }
 
-  broadcast(topic: Topic, message: Uint8Array): void {
+  broadcast(topic: TopicInfo, message: Uint8Array): void {
     const { chance, habits } = this.#options
-    const isVoting = topic.name === voteSubject.topic.name || topic.name === proposalSubject.topic.name
+    const isVoting = topic.name === voteTopic.topic.name || topic.name === proposalTopic.topic.name
     if (!isVoting) return this.#wires.broadcast(topic, message)
     const parsed = parseMessage(message)
     if (parsed.kind === 'proof' || !equalBytes(signerOf(parsed), this.#options.publicKey)) {
@@ -113,7 +113,7 @@ export class Traitor implements Transport {
     this.#tellHalves(topic, [message, encodeMessage(this.#otherVote(parsed))])
   }
 
-  async #answer(owner: LinkOwner, link: Link, protocol: Protocol, body: Uint8Array): Promise<Uint8Array> {
+  async #answer(owner: LinkHandler, link: Link, protocol: Protocol, body: Uint8Array): Promise<Uint8Array> {
     const { chance, habits } = this.#options
     if (protocol.name === blocksExchange.protocol.name) {
       const twins = blocksExchange.question.decode(body).map((hash) => this.#twins.get(mapKey(hash)))
@@ -130,9 +130,9 @@ export class Traitor implements Transport {
     return owner.answer(link, protocol, body)
   }
 
-  async #heard(owner: LinkOwner, link: Link, topic: Topic, message: Uint8Array): Promise<Verdict> {
-    if (topic.name === proposalSubject.topic.name) this.#consider(message)
-    const verdict = await owner.heard(link, topic, message)
+  async #heard(owner: LinkHandler, link: Link, topic: TopicInfo, message: Uint8Array): Promise<GossipResult> {
+    if (topic.name === proposalTopic.topic.name) this.#consider(message)
+    const verdict = await owner.onGossip(link, topic, message)
     return verdict === 'accept' && this.#silent() ? 'ignore' : verdict
   }
 
@@ -149,7 +149,7 @@ export class Traitor implements Transport {
     if (this.#proposals.length > 8) this.#proposals.shift()
     if (chance.happens(habits.eagerness)) this.#voteFor(proposal)
     if (chance.happens(habits.forgery)) {
-      this.#tellSome(blockSubject.topic, blockSubject.message.encode(this.#forged(proposal)))
+      this.#tellSome(blockTopic.topic, blockTopic.message.encode(this.#forged(proposal)))
     }
   }
 
@@ -175,7 +175,7 @@ export class Traitor implements Transport {
       ]
     })
     for (const link of this.#dupes) {
-      for (const vote of votes[shown(link, message)] ?? []) this.#wires.tell(link, voteSubject.topic, vote)
+      for (const vote of votes[shown(link, message)] ?? []) this.#wires.tell(link, voteTopic.topic, vote)
     }
   }
 
@@ -201,7 +201,7 @@ export class Traitor implements Transport {
   async #proposeTwice(first: ProposalMessage): Promise<void> {
     const { chance, habits } = this.#options
     const bytes = await this.#bodyOf(first.header.hash)
-    if (bytes === undefined) return this.#wires.broadcast(proposalSubject.topic, encodeMessage(first))
+    if (bytes === undefined) return this.#wires.broadcast(proposalTopic.topic, encodeMessage(first))
     const block = Block.fromBytes(bytes)
     // Everything but the free nonce stays, so that the other block is as valid as the first.
     const header = new Header({ ...first.header, nonce: first.header.nonce + 1 })
@@ -221,13 +221,13 @@ export class Traitor implements Transport {
     for (const { hash } of [first.header, header]) this.#options.coven.pairs.set(mapKey(hash), [first, second])
     const both = [first, second].map(encodeMessage)
     for (const link of this.#dupes) {
-      this.#wires.tell(link, proposalSubject.topic, both[shown(link, first)] as Uint8Array)
+      this.#wires.tell(link, proposalTopic.topic, both[shown(link, first)] as Uint8Array)
     }
     for (const member of this.#options.coven.members.values()) {
       if (member === this || chance.happens(member.#options.habits.eagerness)) member.#voteFor(second)
     }
     if (chance.happens(habits.forgery)) {
-      this.#tellSome(blockSubject.topic, blockSubject.message.encode(this.#forged(second)))
+      this.#tellSome(blockTopic.topic, blockTopic.message.encode(this.#forged(second)))
     }
   }
 
@@ -276,13 +276,13 @@ export class Traitor implements Transport {
     return encodeMessage(this.#sign(message))
   }
 
-  #tellSome(topic: Topic, message: Uint8Array): void {
+  #tellSome(topic: TopicInfo, message: Uint8Array): void {
     for (const link of this.#wires.links) {
       if (this.#options.chance.happens(0.5)) this.#wires.tell(link, topic, message)
     }
   }
 
-  #tellHalves(topic: Topic, messages: readonly [Uint8Array, Uint8Array]): void {
+  #tellHalves(topic: TopicInfo, messages: readonly [Uint8Array, Uint8Array]): void {
     this.#wires.links.forEach((link: SimulatedLink) => {
       this.#wires.tell(link, topic, messages[this.#options.chance.below(2)] as Uint8Array)
     })

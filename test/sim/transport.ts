@@ -1,9 +1,9 @@
 import {
   type Link,
   LinkError,
-  type LinkOwner,
+  type LinkHandler,
   type Protocol,
-  type Topic,
+  type TopicInfo,
   type Transport,
 } from '../../src/network/link.js'
 import { toHex } from '../../src/primitives/bytes.js'
@@ -46,7 +46,7 @@ export function publicKeyOfNode(node: number): Uint8Array {
 /** Who listens in on all wires. */
 export interface Tap {
   /** A node tells its neighbours something; called before it leaves, and the node may be dead afterwards. */
-  tells(node: number, topic: Topic, message: Uint8Array): void
+  tells(node: number, topic: TopicInfo, message: Uint8Array): void
   /** Something arrived. */
   arrived(from: number, to: number, what: string, bytes: Uint8Array): void
 }
@@ -204,14 +204,14 @@ export class SimulatedTransport implements Transport {
   alive = true
   links: SimulatedLink[] = []
   readonly #seen = new Map<string, number>()
-  #owner: LinkOwner | undefined
+  #owner: LinkHandler | undefined
 
   constructor(wires: Wires, node: number) {
     this.wires = wires
     this.node = node
   }
 
-  start(owner: LinkOwner): Promise<void> {
+  start(owner: LinkHandler): Promise<void> {
     this.#owner = owner
     return Promise.resolve()
   }
@@ -238,7 +238,7 @@ export class SimulatedTransport implements Transport {
     })
   }
 
-  broadcast(topic: Topic, message: Uint8Array): void {
+  broadcast(topic: TopicInfo, message: Uint8Array): void {
     if (!this.alive || message.length > topic.size || this.#known(topic, message)) return
     this.wires.tap.tells(this.node, topic, message)
     if (!this.alive) return
@@ -259,7 +259,7 @@ export class SimulatedTransport implements Transport {
   }
 
   /** Tells one neighbour alone. */
-  tell(link: SimulatedLink, topic: Topic, message: Uint8Array): void {
+  tell(link: SimulatedLink, topic: TopicInfo, message: Uint8Array): void {
     const copy = message.slice()
     const { chance, weather } = this.wires
     const arrive = () => (link.other.closed ? link.reset() : void link.far.#hear(link.other, topic, copy))
@@ -278,15 +278,15 @@ export class SimulatedTransport implements Transport {
     if (this.alive) this.#owner?.disconnected(link)
   }
 
-  async #hear(link: SimulatedLink, topic: Topic, message: Uint8Array): Promise<void> {
-    if (!this.alive || this.#owner?.hears(link, message.length) !== true || this.#known(topic, message)) return
+  async #hear(link: SimulatedLink, topic: TopicInfo, message: Uint8Array): Promise<void> {
+    if (!this.alive || this.#owner?.allowsGossip(link, message.length) !== true || this.#known(topic, message)) return
     this.wires.tap.arrived(link.far.node, this.node, topic.name, message)
-    const verdict = await this.#owner.heard(link, topic, message)
+    const verdict = await this.#owner.onGossip(link, topic, message)
     if (verdict === 'accept' && this.alive) this.#tell(topic, message, link.far)
   }
 
   /** One connection to each neighbour carries gossip, however many there are. */
-  #tell(topic: Topic, message: Uint8Array, except: SimulatedTransport | undefined): void {
+  #tell(topic: TopicInfo, message: Uint8Array, except: SimulatedTransport | undefined): void {
     const told = new Set([except])
     for (const link of this.links) {
       if (told.has(link.far)) continue
@@ -296,7 +296,7 @@ export class SimulatedTransport implements Transport {
   }
 
   /** Whether a message was here before; from now on it was. */
-  #known(topic: Topic, message: Uint8Array): boolean {
+  #known(topic: TopicInfo, message: Uint8Array): boolean {
     const id = topic.name + toHex(sha256(message))
     const { now } = this.wires.agenda
     const until = this.#seen.get(id)
@@ -307,7 +307,7 @@ export class SimulatedTransport implements Transport {
 
   #admits(far: SimulatedTransport, inbound: boolean): boolean {
     const key = inbound ? {} : { publicKey: publicKeyOfNode(far.node) }
-    return this.#owner?.admits({ host: hostOf(far.node), inbound, ...key }) === true
+    return this.#owner?.allowsConnection({ host: hostOf(far.node), inbound, ...key }) === true
   }
 
   #connect(far: SimulatedTransport): SimulatedLink {

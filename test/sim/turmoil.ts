@@ -1,11 +1,11 @@
-import { proposalSubject, votesExchange, voteSubject } from '../../src/network/wire/votes-message.js'
+import { proposalTopic, votesExchange, voteTopic } from '../../src/network/wire/votes-message.js'
 import type { Agenda } from './clock.js'
 import type { SimulatedNode } from './node.js'
 import type { Chance } from './random.js'
 import { everySide, type Partition, type Scenario, type Storm } from './scenario.js'
 import { fairWeather, type Weather, type Wires } from './transport.js'
 
-const voting = new Set([proposalSubject.topic.name, voteSubject.topic.name, votesExchange.protocol.name])
+const voting = new Set([proposalTopic.topic.name, voteTopic.topic.name, votesExchange.protocol.name])
 
 /** What goes wrong in a simulation, at the times that its scenario gives. */
 export class Turmoil {

@@ -1,7 +1,7 @@
 import type { Verifier } from '../../src/crypto/verifier.js'
 import { RuleError } from '../../src/errors/rule-error.js'
-import type { Topic, Transport } from '../../src/network/link.js'
-import { proposalSubject, votesExchange, voteSubject } from '../../src/network/wire/votes-message.js'
+import type { TopicInfo, Transport } from '../../src/network/link.js'
+import { proposalTopic, votesExchange, voteTopic } from '../../src/network/wire/votes-message.js'
 import { mapKey, toHex } from '../../src/primitives/bytes.js'
 import { parseConfirm } from '../../src/primitives/confirm.js'
 import { paramsAt } from '../../src/primitives/spec.js'
@@ -351,15 +351,15 @@ class World implements Surroundings {
 
   #arrived(from: number, to: number, what: string, bytes: Uint8Array): void {
     this.#trace.add(`${what} n${from} > n${to}, ${bytes.length} bytes`)
-    if (what === proposalSubject.topic.name) this.#oracle.said(parseMessage(bytes))
+    if (what === proposalTopic.topic.name) this.#oracle.said(parseMessage(bytes))
     if (what !== `! ${votesExchange.protocol.name}`) return
     for (const message of votesExchange.answer.decode(bytes)) this.#oracle.said(parseMessage(message))
   }
 
   /** An honest validator may contradict itself in no message; in some worlds it crashes at the worst of moments. */
-  #tells(number: number, topic: Topic, bytes: Uint8Array): void {
+  #tells(number: number, topic: TopicInfo, bytes: Uint8Array): void {
     const node = this.#honest.find((one) => one.number === number)
-    const isVoting = topic.name === voteSubject.topic.name || topic.name === proposalSubject.topic.name
+    const isVoting = topic.name === voteTopic.topic.name || topic.name === proposalTopic.topic.name
     if (node?.publicKey === undefined || !isVoting) return
     this.#oracle.told(number, bytes, node.publicKey, node.disk)
     const message = parseMessage(bytes)

@@ -18,14 +18,14 @@ import { buildTemplate } from '../../src/production/template.js'
 import type { Log } from '../../src/runtime/env.js'
 import { Database } from '../../src/storage/database.js'
 import { didKey } from '../../src/storage/stored-state.js'
-import { confirmAlone } from '../../src/voting/sign-message.js'
+import { soloConfirm } from '../../src/voting/sign-message.js'
 import {
   buildDidTransaction,
   buildTransfer,
   type Payment,
   type UnsignedTransaction,
 } from '../../src/wallet/build-transaction.js'
-import type { Coin } from '../../src/wallet/coins.js'
+import type { SpendableCoin } from '../../src/wallet/coins.js'
 import { signTransaction } from '../../src/wallet/sign-transaction.js'
 import { type SpecOverrides, testAddress, testKey, testPublicKey, testSpec } from './spec.js'
 
@@ -135,7 +135,7 @@ export class TestChain {
 
   /** The confirm of the one validator; undefined on a chain without. */
   confirmFor(block: Block): Uint8Array | undefined {
-    return this.spec.hasValidators ? confirmBytes(confirmAlone(block.header.hash, 0, testKey(0))) : undefined
+    return this.spec.hasValidators ? confirmBytes(soloConfirm(block.header.hash, 0, testKey(0))) : undefined
   }
 
   /** A signed transfer of person `from`; it is not sent. */
@@ -165,7 +165,7 @@ export class TestChain {
   async #payment(person: number): Promise<Payment> {
     const code = singleKeyCode(testPublicKey(person))
     const mined = await this.reader.coins(hashOf(testAddress(person)))
-    const coins: Coin[] = mined
+    const coins: SpendableCoin[] = mined
       .filter(({ outpoint }) => this.mempool.spender(outpoint) === undefined)
       .map(({ outpoint, value, height }) => ({ ...outpoint, value, confirmations: this.reader.height - height + 1 }))
     for (const { transaction } of this.mempool.entries()) {

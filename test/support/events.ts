@@ -1,4 +1,4 @@
-import type { Beginning } from '../../src/events/event-cursor.js'
+import type { StartPoint } from '../../src/events/event-cursor.js'
 import type { BlockChanged, DidChanged, EventData } from '../../src/events/ledger-event.js'
 import { hex, reversed } from '../../src/primitives/bytes.js'
 
@@ -48,7 +48,7 @@ export class ChainView {
   }
 
   /** Where to go on after the newest block. */
-  get afterBlock(): Beginning {
+  get afterBlock(): StartPoint {
     return this.tip === undefined
       ? { kind: 'height', height: 0 }
       : { kind: 'block', hash: reversed(hex(this.tip.hash)) }

@@ -1,15 +1,15 @@
 import { EventEmitter } from 'node:events'
 import { RuleError } from '../../src/errors/rule-error.js'
-import { type Link, LinkError, type Verdict } from '../../src/network/link.js'
-import type { Peers, PeersEvents } from '../../src/network/peers/peer-manager.js'
+import { type Link, LinkError, type GossipResult } from '../../src/network/link.js'
+import type { PeerManager, PeersEvents } from '../../src/network/peers/peer-manager.js'
 import type { Peer } from '../../src/network/peers/peer-record.js'
-import type { Exchange, Subject } from '../../src/network/wire/exchange.js'
+import type { Exchange, GossipTopic } from '../../src/network/wire/exchange.js'
 import type { Status } from '../../src/network/wire/status-message.js'
 import { mapKey } from '../../src/primitives/bytes.js'
 import { sha256 } from '../../src/primitives/hash.js'
 
 type Handler = (peer: Peer, bytes: Uint8Array) => Promise<Uint8Array>
-type Listener = (peer: Peer, bytes: Uint8Array) => Promise<Verdict>
+type Listener = (peer: Peer, bytes: Uint8Array) => Promise<GossipResult>
 
 /** What stands on the other side of a connection. */
 interface OtherSide {
@@ -57,7 +57,7 @@ export class FakePeer implements Peer {
 }
 
 /** The peers of a node without a transport. Gossip passes equal bytes on only once, as the real one does. */
-export class FakePeers implements Pick<Peers, 'all' | 'events' | 'serve' | 'listen' | 'broadcast'> {
+export class FakePeers implements Pick<PeerManager, 'all' | 'events' | 'serve' | 'listen' | 'broadcast'> {
   readonly events = new EventEmitter<PeersEvents>()
   readonly name: string
   /** Gossiped messages that went out over any connection, by topic. */
@@ -79,7 +79,7 @@ export class FakePeers implements Pick<Peers, 'all' | 'events' | 'serve' | 'list
     this.#handlers.set(protocol.name, async (peer, bytes) => answer.encode(await handler(peer, question.decode(bytes))))
   }
 
-  listen<M>({ topic, message }: Subject<M>, handler: (peer: Peer, message: M) => Promise<Verdict>): void {
+  listen<M>({ topic, message }: GossipTopic<M>, handler: (peer: Peer, message: M) => Promise<GossipResult>): void {
     this.#listeners.set(topic.name, async (peer, bytes) => {
       try {
         return await handler(peer, message.decode(bytes))
@@ -91,7 +91,7 @@ export class FakePeers implements Pick<Peers, 'all' | 'events' | 'serve' | 'list
     })
   }
 
-  broadcast<M>({ topic, message }: Subject<M>, value: M): void {
+  broadcast<M>({ topic, message }: GossipTopic<M>, value: M): void {
     const bytes = message.encode(value)
     if (bytes.length > topic.size) throw new Error(`${bytes.length} bytes on ${topic.name}`)
     if (this.#sees(topic.name, bytes)) this.#tell(topic.name, bytes)
@@ -136,7 +136,7 @@ export class FakePeers implements Pick<Peers, 'all' | 'events' | 'serve' | 'list
   }
 
   /** A message that a peer tells; what became of it. */
-  async hear<M>(peer: FakePeer, { topic, message }: Subject<M>, value: M): Promise<Verdict> {
+  async hear<M>(peer: FakePeer, { topic, message }: GossipTopic<M>, value: M): Promise<GossipResult> {
     return this.#heard(peer, topic.name, message.encode(value))
   }
 
@@ -151,7 +151,7 @@ export class FakePeers implements Pick<Peers, 'all' | 'events' | 'serve' | 'list
     }
   }
 
-  async #heard(peer: FakePeer, topic: string, message: Uint8Array): Promise<Verdict> {
+  async #heard(peer: FakePeer, topic: string, message: Uint8Array): Promise<GossipResult> {
     if (!this.#sees(topic, message)) return 'ignore'
     const verdict = (await this.#listeners.get(topic)?.(peer, message)) ?? 'ignore'
     if (verdict === 'accept') this.#tell(topic, message, peer)

@@ -2,17 +2,17 @@ import { randomBytes } from 'node:crypto'
 import {
   type Link,
   LinkError,
-  type LinkOwner,
+  type LinkHandler,
   type Protocol,
-  type Topic,
-  type Verdict,
+  type TopicInfo,
+  type GossipResult,
 } from '../../src/network/link.js'
 import { openTransport } from '../../src/network/open-transport.js'
 import type { Peer } from '../../src/network/peers/peer-record.js'
 import { serveChain } from '../../src/network/serve-chain.js'
 import type { TransportOptions, NodeTransport } from '../../src/network/transport/transport-options.js'
 import { protocols, topics } from '../../src/network/wire/all-messages.js'
-import type { Exchange, Subject } from '../../src/network/wire/exchange.js'
+import type { Exchange, GossipTopic } from '../../src/network/wire/exchange.js'
 import { type Status, statusExchange } from '../../src/network/wire/status-message.js'
 import { toHex } from '../../src/primitives/bytes.js'
 import { systemEnv } from '../../src/runtime/process-env.js'
@@ -53,7 +53,7 @@ export interface RawConnection {
 
 const opened = new Set<HostilePeer>()
 
-export class HostilePeer implements LinkOwner {
+export class HostilePeer implements LinkHandler {
   readonly transport: NodeTransport
   /** What it says of itself. */
   status: Status
@@ -61,7 +61,7 @@ export class HostilePeer implements LinkOwner {
   readonly asked = new Map<string, number>()
   readonly links = new Set<Link>()
   /** Told of gossip; what it says is the verdict. */
-  hearing: (topic: Topic, message: Uint8Array, link: Link) => Verdict = () => 'ignore'
+  hearing: (topic: TopicInfo, message: Uint8Array, link: Link) => GossipResult = () => 'ignore'
   readonly #answerers = new Map<string, Answerer>()
 
   private constructor(transport: NodeTransport, status: Status) {
@@ -129,12 +129,12 @@ export class HostilePeer implements LinkOwner {
     this.answering(exchange, (question) => handler(undefined as unknown as Peer, question))
   }
 
-  tell<M>({ topic, message }: Subject<M>, value: M): void {
+  tell<M>({ topic, message }: GossipTopic<M>, value: M): void {
     this.transport.broadcast(topic, message.encode(value))
   }
 
   /** Tells bytes that need not be a message. */
-  tellBytes({ topic }: Subject<unknown>, bytes: Uint8Array): void {
+  tellBytes({ topic }: GossipTopic<unknown>, bytes: Uint8Array): void {
     this.transport.broadcast(topic, bytes)
   }
 
@@ -153,7 +153,7 @@ export class HostilePeer implements LinkOwner {
     await this.transport.close()
   }
 
-  admits(): boolean {
+  allowsConnection(): boolean {
     return true
   }
 
@@ -174,15 +174,15 @@ export class HostilePeer implements LinkOwner {
     return statusExchange.answer.encode({ status: this.status, refusal: undefined })
   }
 
-  hears(): boolean {
+  allowsGossip(): boolean {
     return true
   }
 
-  floods(): void {}
+  onFlood(): void {}
 
-  heard(link: Link, topic: Topic, message: Uint8Array): Promise<Verdict> {
+  onGossip(link: Link, topic: TopicInfo, message: Uint8Array): Promise<GossipResult> {
     return Promise.resolve(this.hearing(topic, message, link))
   }
 
-  discovered(): void {}
+  onAddress(): void {}
 }

@@ -11,7 +11,7 @@ import { paramsAt, type Spec } from '../../src/primitives/spec.js'
 import type { Transaction } from '../../src/primitives/transaction.js'
 import type { SigningAccount } from '../../src/wallet/accounts.js'
 import { buildDidTransaction, buildTransfer, type Payment } from '../../src/wallet/build-transaction.js'
-import type { Coin } from '../../src/wallet/coins.js'
+import type { SpendableCoin } from '../../src/wallet/coins.js'
 import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
 import { createIdentity, documentOf, parseDid, updateIdentity } from '../../src/wallet/did-identity.js'
 import { signTransaction } from '../../src/wallet/sign-transaction.js'
@@ -32,7 +32,13 @@ export class Payer {
   }
 
   /** A signed transfer of account `from`, paid with the given coins or with those the node lists. */
-  async transfer(client: NodeClient, from: number, to: string, value: bigint, coins?: Coin[]): Promise<Transaction> {
+  async transfer(
+    client: NodeClient,
+    from: number,
+    to: string,
+    value: bigint,
+    coins?: SpendableCoin[],
+  ): Promise<Transaction> {
     const account = devnetAccount(from)
     const usable = coins ?? (await client.coins(account.address, this.assetId))
     const unsigned = buildTransfer(this.#payment(account, usable), [{ programHash: hashOf(to), value }])
@@ -48,7 +54,7 @@ export class Payer {
   }
 
   /** A signed transaction that registers the DID of `owner` or, after the operation `previous`, renews it. */
-  identity(from: number, owner: number, coins: Coin[], previous: Previous | undefined): Transaction {
+  identity(from: number, owner: number, coins: SpendableCoin[], previous: Previous | undefined): Transaction {
     const account = devnetAccount(from)
     const subject = devnetAccount(owner)
     const specification = paramsAt(this.spec, 1).specifications.did[0] as string
@@ -69,7 +75,7 @@ export class Payer {
     return signTransaction(unsigned.transaction, [account.privateKey]).transaction
   }
 
-  #payment(account: SigningAccount, coins: readonly Coin[]): Payment {
+  #payment(account: SigningAccount, coins: readonly SpendableCoin[]): Payment {
     return {
       code: singleKeyCode(account.publicKey),
       coins,
@@ -91,7 +97,7 @@ interface Previous {
 /** One coin that is spent again and again, and a DID that it pays for. */
 interface Slot {
   readonly owner: number
-  coin: Coin
+  coin: SpendableCoin
   /** Transactions since the last block. */
   depth: number
   did: Previous | undefined

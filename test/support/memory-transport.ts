@@ -2,9 +2,9 @@ import { parseEndpoint } from '../../src/network/address/ip-address.js'
 import {
   type Link,
   LinkError,
-  type LinkOwner,
+  type LinkHandler,
   type Protocol,
-  type Topic,
+  type TopicInfo,
   type Transport,
 } from '../../src/network/link.js'
 import { toHex } from '../../src/primitives/bytes.js'
@@ -136,7 +136,7 @@ export class MemoryTransport implements Transport {
   readonly dialled: string[] = []
   readonly links = new Set<MemoryLink>()
   readonly #seen = new Set<string>()
-  #owner: LinkOwner | undefined
+  #owner: LinkHandler | undefined
 
   constructor(hub: MemoryHub, publicKey: Uint8Array, host: string, port: number) {
     this.hub = hub
@@ -145,7 +145,7 @@ export class MemoryTransport implements Transport {
     this.port = port
   }
 
-  start(owner: LinkOwner): Promise<void> {
+  start(owner: LinkHandler): Promise<void> {
     this.#owner = owner
     this.hub.listen(this)
     return Promise.resolve()
@@ -162,8 +162,8 @@ export class MemoryTransport implements Transport {
           far !== undefined &&
           this.hub.at(address) === far &&
           this.hub.passes(this, far) &&
-          far.#owner?.admits({ host: this.host, inbound: true }) === true &&
-          this.#owner?.admits({ host: far.host, inbound: false, publicKey: far.publicKey }) === true
+          far.#owner?.allowsConnection({ host: this.host, inbound: true }) === true &&
+          this.#owner?.allowsConnection({ host: far.host, inbound: false, publicKey: far.publicKey }) === true
         if (far === undefined || !welcome) return refuse()
         const near = new MemoryLink(this, far, false)
         const away = new MemoryLink(far, this, true)
@@ -178,7 +178,7 @@ export class MemoryTransport implements Transport {
     })
   }
 
-  broadcast(topic: Topic, message: Uint8Array): void {
+  broadcast(topic: TopicInfo, message: Uint8Array): void {
     this.#tell(topic, message, undefined)
   }
 
@@ -198,22 +198,22 @@ export class MemoryTransport implements Transport {
   }
 
   /** Tells one neighbour alone, known or not. */
-  tell(link: MemoryLink, topic: Topic, message: Uint8Array): void {
+  tell(link: MemoryLink, topic: TopicInfo, message: Uint8Array): void {
     this.hub.carry(this, link.far, () => void link.far.#hear(link.other, topic, message))
   }
 
-  async #hear(link: MemoryLink, topic: Topic, message: Uint8Array): Promise<void> {
-    if (link.closed || this.#owner?.hears(link, message.length) !== true || this.#knows(topic, message)) return
-    if ((await this.#owner?.heard(link, topic, message)) === 'accept') this.#tell(topic, message, link)
+  async #hear(link: MemoryLink, topic: TopicInfo, message: Uint8Array): Promise<void> {
+    if (link.closed || this.#owner?.allowsGossip(link, message.length) !== true || this.#knows(topic, message)) return
+    if ((await this.#owner?.onGossip(link, topic, message)) === 'accept') this.#tell(topic, message, link)
   }
 
-  #tell(topic: Topic, message: Uint8Array, except: MemoryLink | undefined): void {
+  #tell(topic: TopicInfo, message: Uint8Array, except: MemoryLink | undefined): void {
     this.#knows(topic, message)
     for (const link of this.links) if (link !== except) this.tell(link, topic, message)
   }
 
   /** Whether a message was here before; from now on it was. */
-  #knows(topic: Topic, message: Uint8Array): boolean {
+  #knows(topic: TopicInfo, message: Uint8Array): boolean {
     const id = `${topic.name} ${toHex(sha256(message))}`
     const known = this.#seen.has(id)
     this.#seen.add(id)

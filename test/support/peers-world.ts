@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events'
 import type { ChainChange } from '../../src/chain/chain.js'
 import type { KnownHeader } from '../../src/chain/header-index.js'
-import { Peers, type PeersOptions, type PeersSettings } from '../../src/network/peers/peer-manager.js'
-import type { Exchange, Subject } from '../../src/network/wire/exchange.js'
+import { PeerManager, type PeerManagerOptions, type PeerSettings } from '../../src/network/peers/peer-manager.js'
+import type { Exchange, GossipTopic } from '../../src/network/wire/exchange.js'
 import { opaqueCodec } from '../../src/network/wire/exchange.js'
 import { toHex } from '../../src/primitives/bytes.js'
 import { genesisBlock } from '../../src/primitives/genesis.js'
@@ -23,12 +23,12 @@ export const echo: Exchange<Uint8Array, Uint8Array> = {
   answer: opaqueCodec(50),
 }
 /** A subject that all test nodes know. */
-export const chat: Subject<Uint8Array> = {
+export const chat: GossipTopic<Uint8Array> = {
   topic: { name: 'chat', version: 1, size: 1000 },
   message: opaqueCodec(500),
 }
 
-export interface TestNodeOptions extends Partial<PeersSettings> {
+export interface TestNodeOptions extends Partial<PeerSettings> {
   readonly number?: number
   readonly host?: string
   readonly port?: number
@@ -63,7 +63,7 @@ export class PeersWorld {
 /** One node: a chain that only has a tip, a database, a transport, and its peers. */
 export class TestNode {
   readonly world: PeersWorld
-  readonly peers: Peers
+  readonly peers: PeerManager
   readonly transport: MemoryTransport
   readonly publicKey: Uint8Array
   readonly address: string
@@ -99,10 +99,10 @@ export class TestNode {
     const { peers = [], outbound = 8, inbound = 32 } = options
     const noted = (level: LogLevel) => (fields: Record<string, unknown>, message: string) =>
       void this.log.push({ level, message, fields })
-    this.peers = new Peers({
+    this.peers = new PeerManager({
       transport: this.transport,
       publicKey: this.publicKey,
-      chain: Object.assign(this.#chain, { spec, genesis, database }) as unknown as PeersOptions['chain'],
+      chain: Object.assign(this.#chain, { spec, genesis, database }) as unknown as PeerManagerOptions['chain'],
       clock: world.time,
       timers: world.time,
       random: { bytes: (length) => sha256(Uint8Array.of(drawn & 255, (drawn++ >> 8) & 255)).subarray(0, length) },

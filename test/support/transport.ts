@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Link, LinkOwner, Protocol, Topic, Verdict } from '../../src/network/link.js'
+import type { Link, LinkHandler, Protocol, TopicInfo, GossipResult } from '../../src/network/link.js'
 import { openTransport } from '../../src/network/open-transport.js'
 import type { NodeTransport, TransportOptions } from '../../src/network/transport/transport-options.js'
 import { systemEnv } from '../../src/runtime/process-env.js'
@@ -15,23 +15,23 @@ export const echo: Protocol = {
   answer: 2 ** 21,
   timeout: 5_000,
 }
-export const news: Topic = { name: 'news', version: 1, size: 65_536 }
+export const news: TopicInfo = { name: 'news', version: 1, size: 65_536 }
 export const genesis = new Uint8Array(32).fill(7)
 
 const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
-export class TestOwner implements LinkOwner {
+export class TestOwner implements LinkHandler {
   readonly links: Link[] = []
   readonly left: Link[] = []
   readonly heardMessages: string[] = []
   readonly found: string[] = []
   readonly flooded: Link[] = []
-  admitted: LinkOwner['admits'] = () => true
-  answering: LinkOwner['answer'] = (_link, _protocol, body) => Promise.resolve(body)
+  admitted: LinkHandler['allowsConnection'] = () => true
+  answering: LinkHandler['answer'] = (_link, _protocol, body) => Promise.resolve(body)
   listening: () => boolean = () => true
-  judging: (message: string) => Verdict | Promise<Verdict> = () => 'accept'
+  judging: (message: string) => GossipResult | Promise<GossipResult> = () => 'accept'
 
-  admits(side: Parameters<LinkOwner['admits']>[0]): boolean {
+  allowsConnection(side: Parameters<LinkHandler['allowsConnection']>[0]): boolean {
     return this.admitted(side)
   }
 
@@ -48,21 +48,21 @@ export class TestOwner implements LinkOwner {
     return this.answering(link, protocol, body)
   }
 
-  hears(): boolean {
+  allowsGossip(): boolean {
     return this.listening()
   }
 
-  floods(link: Link): void {
+  onFlood(link: Link): void {
     this.flooded.push(link)
   }
 
-  async heard(_link: Link, _topic: Topic, message: Uint8Array): Promise<Verdict> {
+  async onGossip(_link: Link, _topic: TopicInfo, message: Uint8Array): Promise<GossipResult> {
     const text = Buffer.from(message).toString()
     this.heardMessages.push(text)
     return this.judging(text)
   }
 
-  discovered(address: string): void {
+  onAddress(address: string): void {
     this.found.push(address)
   }
 }

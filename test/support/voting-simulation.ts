@@ -3,7 +3,7 @@ import { type Confirm, proposalHash } from '../../src/primitives/confirm.js'
 import type { Hash } from '../../src/primitives/hash.js'
 import type { Header } from '../../src/primitives/header.js'
 import { quorum } from '../../src/primitives/spec.js'
-import { Machine } from '../../src/voting/tendermint/machine.js'
+import { TendermintMachine } from '../../src/voting/tendermint/machine.js'
 import { type Effect, type MachineEvent, timeoutOf } from '../../src/voting/tendermint/machine-events.js'
 import {
   blockOf,
@@ -39,7 +39,7 @@ interface Timer {
 
 /** An honest validator: its machine, and what a crash does not take. */
 class Node {
-  machine: Machine
+  machine: TendermintMachine
   disk: Uint8Array
   timers: Timer[] = []
   /** How likely a message of each kind does not reach it at the moment. */
@@ -61,12 +61,12 @@ class Node {
     return { genesis, publicKey: this.voters.key(this.place) }
   }
 
-  restart(): Machine {
+  restart(): TendermintMachine {
     const restored = restoredAt(parseSignState(this.disk, this.owner), height)
     this.timers = []
     this.wants = []
     this.asked = undefined
-    return (this.machine = new Machine({ height, validators: this.voters.keys, own: this.place, restored }))
+    return (this.machine = new TendermintMachine({ height, validators: this.voters.keys, own: this.place, restored }))
   }
 }
 

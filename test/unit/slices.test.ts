@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { acceptBetweenSlices, inSlices, runInSlices } from '../../src/runtime/cooperative.js'
+import { acceptBetweenSlices, cooperate, runCooperatively } from '../../src/runtime/cooperative.js'
 import { eventually } from '../support/patience.js'
 
 /** Holds the event loop for so long, in milliseconds. */
@@ -28,7 +28,7 @@ describe('divided work', () => {
     await nextTurn()
     const run = async () => {
       let left = 12
-      await inSlices(() => {
+      await cooperate(() => {
         work(1)
         steps.set(turn, (steps.get(turn) ?? 0) + 1)
         return --left > 0
@@ -53,7 +53,7 @@ describe('divided work', () => {
     }
     const watched = watch()
     for (let piece = 0; piece < 10; piece++) {
-      await runInSlices(
+      await runCooperatively(
         (function* () {
           work(3)
           yield
@@ -78,7 +78,7 @@ describe('divided work', () => {
     const { port } = server.address() as AddressInfo
     const sockets = Array.from({ length: 60 }, () => connect(port, '127.0.0.1').on('error', () => {}))
     let slices = 0
-    await inSlices(() => {
+    await cooperate(() => {
       work(4)
       slices++
       return accepted < 60

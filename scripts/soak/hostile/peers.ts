@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { buildDeactivate } from '../../../src/did/build.js'
 import type { Link } from '../../../src/network/link.js'
 import { blocksExchange } from '../../../src/network/wire/blocks-message.js'
-import { transactionsExchange, transactionSubject } from '../../../src/network/wire/transactions-message.js'
+import { transactionsExchange, transactionTopic } from '../../../src/network/wire/transactions-message.js'
 import { mapKey } from '../../../src/primitives/bytes.js'
 import type { Hash } from '../../../src/primitives/hash.js'
 import { sha256d } from '../../../src/primitives/hash.js'
@@ -117,7 +117,7 @@ async function tell(scene: Scene, node: number, from: string, made: readonly Tra
       const names = made.map(({ hash, bytes }) => ({ txid: hash, digest: sha256d(bytes) }))
       for (let round = 0; round < 100 && handedOut.size < made.length; round++) {
         if (link.closed) throw new Error('it is not listened to')
-        peer.tell(transactionSubject, { salt: round, names })
+        peer.tell(transactionTopic, { salt: round, names })
         await setTimeout(100)
       }
       if (handedOut.size < made.length) throw new Error('it is not asked for what it tells of')

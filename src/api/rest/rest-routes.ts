@@ -110,7 +110,7 @@ export const restRoutes: readonly RestRoute[] = [
   route(
     'node/state',
     {},
-    { summary: 'version, height, ports and peers of the node', result: node.nodeState },
+    { summary: 'version, height, ports and peers of the node', result: node.nodeStateSchema },
     nodeState,
   ),
   route(
@@ -139,7 +139,7 @@ export const restRoutes: readonly RestRoute[] = [
   route(
     'block/hash/:height',
     byHeight,
-    { ...ofChain, summary: 'hash of the block there', result: blocks.blockHash, unknown: [44003] },
+    { ...ofChain, summary: 'hash of the block there', result: blocks.blockHashSchema, unknown: [44003] },
     ({ reader }, { height }) => blockHash(reader, height),
   ),
   route(
@@ -195,7 +195,7 @@ export const restRoutes: readonly RestRoute[] = [
   route(
     'asset/utxos/:addr',
     byAddress,
-    { ...ofChain, summary: 'its unspent outputs, in one group per asset', result: coins.unspentGroups },
+    { ...ofChain, summary: 'its unspent outputs, in one group per asset', result: coins.unspentGroupsSchema },
     ({ reader }, { addr }) => unspentGroups(reader, addr),
   ),
   route(

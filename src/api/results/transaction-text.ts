@@ -7,7 +7,7 @@ import {
   transactionJson,
   type TransactionPlace,
 } from '../../primitives/transaction-json.js'
-import { runInSlices } from '../../runtime/cooperative.js'
+import { runCooperatively } from '../../runtime/cooperative.js'
 import { type Sink, writeArray } from '../parts.js'
 
 /** Inputs, outputs and programs of a transaction that is written at once. */
@@ -30,7 +30,7 @@ export async function withDecoded(
 ): Promise<void> {
   const release = isSmall(bytes) ? () => {} : await sink.reserve(bytes.length * decodedShare)
   try {
-    await work(await runInSlices(Transaction.fromBytesSteps(bytes)))
+    await work(await runCooperatively(Transaction.fromBytesSteps(bytes)))
   } finally {
     release()
   }

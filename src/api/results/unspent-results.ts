@@ -4,13 +4,13 @@ import { formatAmount } from '../../primitives/amount.js'
 import { displayHash, mapKey } from '../../primitives/bytes.js'
 import type { Hash } from '../../primitives/hash.js'
 import { keys, values } from '../../storage/schema.js'
-import { type Coin, unusable } from '../../wallet/coins.js'
+import { type SpendableCoin, unusable } from '../../wallet/coins.js'
 import type { ApiContext } from '../api-context.js'
 import { type Sink, writeArray } from '../parts.js'
 
 /** Unspent outputs of the active chain with what decides when they can be spent. */
 
-export interface UnspentCoin extends Required<Coin> {
+export interface UnspentCoin extends Required<SpendableCoin> {
   readonly owner: ProgramHash
   /** Type of its transaction. */
   readonly txType: number

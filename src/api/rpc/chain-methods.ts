@@ -41,14 +41,14 @@ export const chainMethods: readonly RpcMethod[] = [
     name: 'getbestblockhash',
     summary: 'Hash of the tip.',
     params: none,
-    result: blocks.blockHash,
+    result: blocks.blockHashSchema,
     run: ({ reader }) => reader.chain.tip.header.id,
   }),
   method({
     name: 'getblockhash',
     summary: 'Hash of the active block at a height.',
     params: Type.Object({ height: heightParam }),
-    result: blocks.blockHash,
+    result: blocks.blockHashSchema,
     run: ({ reader }, { height }) => new JsonText(blockHash(reader, height)),
   }),
   method({

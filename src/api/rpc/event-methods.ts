@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { RuleError } from '../../errors/rule-error.js'
-import type { Beginning } from '../../events/event-cursor.js'
-import { topics } from '../../events/ledger-event.js'
+import type { StartPoint } from '../../events/event-cursor.js'
+import { eventTopics } from '../../events/ledger-event.js'
 import { readParameter } from '../parameters.js'
 import * as blocks from '../schemas/block-schemas.js'
 import { closed, hashParam, heightParam, oneOf, uint32 } from '../schemas/common-schemas.js'
@@ -17,9 +17,9 @@ export const eventMethods: readonly RpcMethod[] = [
     summary:
       'Over WebSocket alone: tells events of these topics from now on, or from where one of the other parameters says.',
     params: Type.Object({
-      topics: Type.Array(oneOf(topics, 'block, transaction or did'), {
+      topics: Type.Array(oneOf(eventTopics, 'block, transaction or did'), {
         minItems: 1,
-        maxItems: topics.length,
+        maxItems: eventTopics.length,
         uniqueItems: true,
         description: 'what to tell: block, transaction, did',
       }),
@@ -31,7 +31,7 @@ export const eventMethods: readonly RpcMethod[] = [
       subscription,
       number: count('of the last event so far'),
       height: uint32('of the block to which the events so far led'),
-      hash: blocks.blockHash,
+      hash: blocks.blockHashSchema,
     }),
     run: (_, { topics: wanted, ...from }, caller) =>
       subscriberOf('subscribe', caller).subscribe(wanted, beginning(from)),
@@ -56,7 +56,7 @@ interface From {
   readonly fromHeight?: number
 }
 
-function beginning(from: From): Beginning {
+function beginning(from: From): StartPoint {
   const { after, afterBlock, fromHeight } = from
   if ([after, afterBlock, fromHeight].filter((value) => value !== undefined).length > 1) {
     throw new RuleError('request-parameter', 'params: only one of after, afterBlock and fromHeight can be followed')

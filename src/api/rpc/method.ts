@@ -2,8 +2,8 @@ import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { type ValueError, ValueErrorType } from '@sinclair/typebox/errors'
 import { RuleError } from '../../errors/rule-error.js'
-import type { Beginning } from '../../events/event-cursor.js'
-import type { Topic } from '../../events/ledger-event.js'
+import type { StartPoint } from '../../events/event-cursor.js'
+import type { EventTopic } from '../../events/ledger-event.js'
 import type { ApiContext } from '../api-context.js'
 import type { AnswerClient } from '../flight.js'
 import type { PartsAnswer } from '../parts.js'
@@ -33,7 +33,7 @@ export interface RpcCaller {
 /** A caller who can be told of events. */
 export interface Subscriber {
   /** Begins to tell events once the request is answered; refusals are RuleErrors. */
-  subscribe(topics: readonly Topic[], beginning: Beginning): SubscriptionStart
+  subscribe(topics: readonly EventTopic[], beginning: StartPoint): SubscriptionStart
   /** Whether there was such a subscription. */
   unsubscribe(subscription: number): boolean
 }

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { nodeState } from '../results/node-result.js'
-import { nodeState as nodeStateResult } from '../schemas/node-schemas.js'
+import { nodeStateSchema } from '../schemas/node-schemas.js'
 import { count } from '../schemas/number-schemas.js'
 import { JsonText, method, type RpcMethod } from './method.js'
 
@@ -27,7 +27,7 @@ export const nodeMethods: readonly RpcMethod[] = [
     name: 'getnodestate',
     summary: 'Version, height, ports and peers of the node, as REST shows them.',
     params: none,
-    result: nodeStateResult,
+    result: nodeStateSchema,
     run: (context) => new JsonText(nodeState(context)),
   }),
 ]

@@ -5,7 +5,7 @@ import { transactionObject, txid } from './transaction-schemas.js'
 
 /** Blocks and their confirms. */
 
-export const blockHash = hash('hash of a block')
+export const blockHashSchema = hash('hash of a block')
 
 function block(tx: TSchema) {
   return closed({
@@ -37,13 +37,13 @@ export const blockWithTransactions = block(Type.Array(transactionObject))
 export const blockWithIds = block(Type.Array(txid))
 
 export const blockTransactionIds = closed({
-  Hash: blockHash,
+  Hash: blockHashSchema,
   Height: uint32('of the block'),
   Transactions: Type.Array(txid),
 })
 
 export const confirmObject = closed({
-  blockhash: blockHash,
+  blockhash: blockHashSchema,
   sponsor: publicKey('validator that proposed the block'),
   viewoffset: uint32('turns that were passed before'),
   votes: Type.Array(closed({ signer: publicKey('validator'), accept: Type.Boolean() })),

@@ -10,7 +10,7 @@ const index = Type.Integer({ minimum: 0, maximum: 0xffff, description: 'position
 export const unspentOutputs = Type.Array(closed({ Txid: hash('of its transaction'), Index: index, Value: amount() }))
 
 /** In groups by asset. */
-export const unspentGroups = Type.Array(
+export const unspentGroupsSchema = Type.Array(
   closed({ AssetId: hash('display order'), AssetName: Type.String(), Utxo: unspentOutputs }),
 )
 

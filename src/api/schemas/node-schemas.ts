@@ -19,7 +19,7 @@ const neighbor = closed({
   NetAddress: Type.String({ description: 'host:port' }),
 })
 
-export const nodeState = closed({
+export const nodeStateSchema = closed({
   Compile: Type.String({ description: 'version of the program' }),
   ID: count('from the peer key: the first 53 bits of sha256 of the public key'),
   HexID: hexId,

@@ -1,9 +1,9 @@
-import type { EventFeed } from '../../events/event-cursor.js'
+import type { EventCursor } from '../../events/event-cursor.js'
 import type { LedgerEvent } from '../../events/ledger-event.js'
 import type { Semaphore } from './semaphore.js'
 
 /** The connection as its subscriptions see it. */
-export interface Outlet {
+export interface EventSink {
   readonly open: boolean
   /** So much waits to be sent that events have to wait too. */
   readonly full: boolean
@@ -17,13 +17,13 @@ export interface Outlet {
 /** Sends what a feed has to tell, as fast as the other side takes it. */
 export class Subscription {
   readonly id: number
-  readonly #feed: EventFeed
-  readonly #outlet: Outlet
+  readonly #feed: EventCursor
+  readonly #outlet: EventSink
   readonly #replays: Semaphore
   #stage: 'waiting' | 'replaying' | 'live' | 'ended' = 'waiting'
   #waitsForRoom = false
 
-  constructor(id: number, feed: EventFeed, outlet: Outlet, replays: Semaphore) {
+  constructor(id: number, feed: EventCursor, outlet: EventSink, replays: Semaphore) {
     this.id = id
     this.#feed = feed
     this.#outlet = outlet

@@ -1,9 +1,9 @@
 import type { Duplex } from 'node:stream'
 import { WebSocket, type RawData } from 'ws'
 import { RuleError } from '../../errors/rule-error.js'
-import { type Beginning, EventFeed } from '../../events/event-cursor.js'
+import { type StartPoint, EventCursor } from '../../events/event-cursor.js'
 import type { EventLog } from '../../events/event-log.js'
-import type { LedgerEvent, Topic } from '../../events/ledger-event.js'
+import type { LedgerEvent, EventTopic } from '../../events/ledger-event.js'
 import { displayHash } from '../../primitives/bytes.js'
 import type { Log } from '../../runtime/env.js'
 import type { ApiLimits } from '../api-limits.js'
@@ -15,7 +15,7 @@ import type { RpcCore } from '../rpc/rpc-core.js'
 import { type AnswerStream, beginningOf } from '../stream.js'
 import type { RequestRate } from './rate.js'
 import type { Semaphore } from './semaphore.js'
-import { type Outlet, Subscription } from './subscription.js'
+import { type EventSink, Subscription } from './subscription.js'
 
 /** Codes with which a connection is closed. */
 export const closeCode = { goingAway: 1001, unsupported: 1003, tryLater: 1013 } as const
@@ -38,7 +38,7 @@ export interface Shared {
 }
 
 /** Who is at the other end. */
-export interface Peer {
+export interface WsClient {
   /** Under which its requests and places are counted. */
   readonly share: string
   /** Whether it is of this machine. */
@@ -47,7 +47,7 @@ export interface Peer {
 }
 
 /** One WebSocket: requests answered one after another, and events. */
-export class Connection implements Subscriber, Outlet {
+export class WsConnection implements Subscriber, EventSink {
   readonly #ws: WebSocket
   readonly #socket: Duplex
   readonly #shared: Shared
@@ -73,7 +73,7 @@ export class Connection implements Subscriber, Outlet {
   #parts: Promise<void> | undefined
   readonly #gone = new AbortController()
 
-  constructor(ws: WebSocket, socket: Duplex, peer: Peer, shared: Shared) {
+  constructor(ws: WebSocket, socket: Duplex, peer: WsClient, shared: Shared) {
     this.#ws = ws
     this.#socket = socket
     this.#shared = shared
@@ -121,12 +121,12 @@ export class Connection implements Subscriber, Outlet {
     this.close(closeCode.tryLater, 'the node cannot tell more events; its log says why')
   }
 
-  subscribe(topics: readonly Topic[], beginning: Beginning): SubscriptionStart {
+  subscribe(topics: readonly EventTopic[], beginning: StartPoint): SubscriptionStart {
     const { events, limits, replays } = this.#shared
     if (this.#subscriptions.size >= limits.wsSubscriptions) {
       throw new RuleError('subscription-limit', `${limits.wsSubscriptions} subscriptions; end one of them first`)
     }
-    const feed = new EventFeed(events, topics, beginning)
+    const feed = new EventCursor(events, topics, beginning)
     const subscription = new Subscription(++this.#lastSubscription, feed, this, replays)
     this.#subscriptions.set(subscription.id, subscription)
     this.#new.push(subscription)

@@ -4,7 +4,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { RuleError } from '../../errors/rule-error.js'
 import type { EventLog } from '../../events/event-log.js'
 import type { LedgerEvent } from '../../events/ledger-event.js'
-import { eachInSlices, nextTurn } from '../../runtime/cooperative.js'
+import { forEachCooperatively, nextTurn } from '../../runtime/cooperative.js'
 import { Access, accessDefaults } from '../access.js'
 import { shareOf } from '../address-share.js'
 import { AnswerGate } from '../answer-gate.js'
@@ -24,7 +24,7 @@ import { rpcPaths } from '../rpc/rpc-plugin.js'
 import { RequestRate } from './rate.js'
 import { Semaphore } from './semaphore.js'
 import type { Subscription } from './subscription.js'
-import { closeCode, Connection, type Shared } from './ws-connection.js'
+import { closeCode, WsConnection, type Shared } from './ws-connection.js'
 
 export interface WsServerOptions {
   readonly events: EventLog
@@ -41,7 +41,7 @@ export class WsServer {
   readonly #shared: Shared
   readonly #protocol: WebSocketServer
   readonly #metrics: NodeMetrics
-  readonly #connections = new Set<Connection>()
+  readonly #connections = new Set<WsConnection>()
   readonly #subscriptions = new Set<Subscription>()
   readonly #distribute = () => this.#distributeSoon()
   readonly #pings: NodeJS.Timeout
@@ -156,7 +156,12 @@ export class WsServer {
       strangerRefusal: this.#access.strangerRefusal(asked),
     }
     const share = shareOf(this.#access.clientAddress(request))
-    const connection = new Connection(ws, socket, { share, local: this.#access.isLocal(address), access }, this.#shared)
+    const connection = new WsConnection(
+      ws,
+      socket,
+      { share, local: this.#access.isLocal(address), access },
+      this.#shared,
+    )
     upgraded(request.socket, () => connection.idle)
     this.#connections.add(connection)
     this.#metrics.webSocketConnections.inc()
@@ -177,7 +182,7 @@ export class WsServer {
     while (this.#moreToDistribute) {
       await nextTurn()
       this.#moreToDistribute = false
-      await eachInSlices(this.#subscriptions, (subscription) => subscription.pump())
+      await forEachCooperatively(this.#subscriptions, (subscription) => subscription.pump())
       this.#notifications = new Map()
     }
     this.#distributing = false

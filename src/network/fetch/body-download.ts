@@ -1,7 +1,7 @@
 import { fixedLimits } from '../../primitives/spec.js'
 import { blocksAtOnce, blocksExchange } from '../wire/blocks-message.js'
-import { type PeerStates, serves } from './peer-progress.js'
-import { type Branch, miss, type PendingBlock } from './pending-headers.js'
+import { type PeerProgresses, serves } from './peer-progress.js'
+import { type PendingHeaders, miss, type PendingBlock } from './pending-headers.js'
 import { isUnanswered, type SyncOptions, type SyncPeer } from './sync-peer.js'
 
 /** Bytes of blocks that are here and not connected, or under way; what is under way may turn out larger than it was said to be. */
@@ -30,7 +30,7 @@ interface Question {
 
 /** What the download of blocks works for. */
 export interface BodyOwner {
-  readonly branch: Branch
+  readonly branch: PendingHeaders
   /** Blocks are here that were not. */
   arrived(): void
   /** Nobody who may have the block hands it out. */
@@ -42,14 +42,14 @@ export interface BodyOwner {
 /** Fetches the blocks of the branch from several peers at once, lowest first, as far ahead as the memory for them allows. */
 export class BodyDownload {
   readonly #options: SyncOptions
-  readonly #states: PeerStates
+  readonly #states: PeerProgresses
   readonly #owner: BodyOwner
   readonly #questions = new Set<Question>()
   /** How large blocks come out, of what those who sent their headers say. */
   #ratio = 1
   #stopped = false
 
-  constructor(options: SyncOptions, states: PeerStates, owner: BodyOwner) {
+  constructor(options: SyncOptions, states: PeerProgresses, owner: BodyOwner) {
     this.#options = options
     this.#states = states
     this.#owner = owner

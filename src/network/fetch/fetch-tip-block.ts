@@ -3,9 +3,9 @@ import { matchBody } from '../../chain/match-body.js'
 import { RuleError } from '../../errors/rule-error.js'
 import { blocksExchange } from '../wire/blocks-message.js'
 import type { HeaderUnit } from '../wire/headers-message.js'
-import { type PeerStates, serves } from './peer-progress.js'
+import { type PeerProgresses, serves } from './peer-progress.js'
 import { isUnanswered, type SyncOptions, type SyncPeer } from './sync-peer.js'
-import type { Waits } from './timeouts.js'
+import type { Timeouts } from './timeouts.js'
 
 /** Milliseconds that a peer is given at least for the block of a new tip until another one is asked, and peers that are asked. */
 const bodyPatience = 5_000
@@ -20,8 +20,8 @@ export async function fetchTip(
   teller: SyncPeer,
   unit: HeaderUnit,
   { chain, peers }: Pick<SyncOptions, 'chain' | 'peers'>,
-  waits: Waits,
-  states: PeerStates,
+  waits: Timeouts,
+  states: PeerProgresses,
 ): Promise<Uint8Array | 'withheld' | undefined> {
   const { hash, height } = unit.header
   const asked = new Set<SyncPeer>()

@@ -18,18 +18,18 @@ export interface Claim {
 }
 
 /** What the sync remembers of one neighbour. */
-export class PeerState {
+export class PeerProgress {
   /** Whether a question for headers, or for blocks, is under way; one of each at most. */
   asking = false
   fetching = false
   /** Until then it is not asked for headers, in milliseconds of the clock. */
-  restUntil = 0
+  backedOffUntil = 0
   /** Questions for headers since its last useful answer that led to nothing: it is asked after those with fewer. */
   failures = 0
   /** Whether its chain has another block at the height of the assumed one. */
   withoutAssumed = false
   /** A tip that it passed on and need not have itself. */
-  told: Claim | undefined
+  announcedTip: Claim | undefined
   /** The claim that was followed to its end. */
   #explored: string | undefined
   #rate = firstRate
@@ -43,7 +43,7 @@ export class PeerState {
   /** All that it has was looked at: what it passed on, and does not have itself, is not waited for. */
   explored({ hash }: Claim): void {
     this.#explored = mapKey(hash)
-    this.told = undefined
+    this.announcedTip = undefined
   }
 
   /** There may be more behind its claim than there was. */
@@ -75,12 +75,12 @@ export class PeerState {
 }
 
 /** What is remembered of each neighbour, for as long as there is one. */
-export class PeerStates {
-  readonly #states = new WeakMap<SyncPeer, PeerState>()
+export class PeerProgresses {
+  readonly #states = new WeakMap<SyncPeer, PeerProgress>()
 
-  of(peer: SyncPeer): PeerState {
+  of(peer: SyncPeer): PeerProgress {
     let state = this.#states.get(peer)
-    if (state === undefined) this.#states.set(peer, (state = new PeerState()))
+    if (state === undefined) this.#states.set(peer, (state = new PeerProgress()))
     return state
   }
 }

@@ -1,5 +1,5 @@
 import { reorganisationDepth } from '../../chain/branches.js'
-import type { Headers, KnownHeader } from '../../chain/header-index.js'
+import type { HeaderIndex, KnownHeader } from '../../chain/header-index.js'
 import type { Ancestry } from '../../consensus/context.js'
 import { InvariantError } from '../../errors/rule-error.js'
 import type { Block } from '../../primitives/block.js'
@@ -38,7 +38,7 @@ export interface PendingBlock {
 }
 
 /** Headers that follow one on the other on top of a block that the chain has. */
-export class Branch {
+export class PendingHeaders {
   #base: KnownHeader
   #blocks: PendingBlock[]
   #bytes = 0
@@ -109,7 +109,7 @@ export class Branch {
   }
 
   /** Moves the base up over the blocks that the chain has by now. */
-  advance(headers: Headers): void {
+  advance(headers: HeaderIndex): void {
     let connected = 0
     let base = headers.get(this.#base.header.hash) ?? this.#base
     for (const { unit } of this.#blocks) {
@@ -129,12 +129,12 @@ export class Branch {
   }
 
   /** The part up to a height as a branch of its own; the blocks are shared. */
-  upTo(height: number): Branch {
-    return new Branch(this.#base, this.#blocks.slice(0, height - this.#base.header.height))
+  upTo(height: number): PendingHeaders {
+    return new PendingHeaders(this.#base, this.#blocks.slice(0, height - this.#base.header.height))
   }
 
   /** The ancestors of what follows the end and then `more`, which follow the end one on the other. */
-  ancestry(headers: Headers, more: readonly Header[]): Ancestry {
+  ancestry(headers: HeaderIndex, more: readonly Header[]): Ancestry {
     const below = headers.ancestry(this.#base)
     const end = this.height
     return {
@@ -147,7 +147,7 @@ export class Branch {
   }
 
   /** Hashes from the end down to genesis: every one at first, then at doubling distances, bounded where branches may leave. */
-  locator(headers: Headers): Hash[] {
+  locator(headers: HeaderIndex): Hash[] {
     const hashes: Hash[] = []
     const deepest = this.#base.header.height - reorganisationDepth
     let distance = 1
@@ -165,7 +165,7 @@ export class Branch {
 }
 
 /** The ancestor of a block at a height. */
-function below(headers: Headers, from: KnownHeader, height: number): KnownHeader {
+function below(headers: HeaderIndex, from: KnownHeader, height: number): KnownHeader {
   let known: KnownHeader | undefined = from
   while (known !== undefined && known.header.height > height) {
     known = known.status === 'active' ? headers.active(height) : headers.get(known.header.previous)

@@ -4,7 +4,7 @@ import { type Code, codes, RuleError } from '../../errors/rule-error.js'
 import type { Hash } from '../../primitives/hash.js'
 import type { Header } from '../../primitives/header.js'
 import type { Clock, Log, Timers } from '../../runtime/env.js'
-import type { Assumed } from '../assumed-block.js'
+import type { AssumedBlock } from '../assumed-block.js'
 import { LinkError } from '../link.js'
 import type { Peer } from '../peers/peer-record.js'
 
@@ -28,7 +28,7 @@ export interface SyncOptions {
   readonly timers: Timers
   readonly log: Log
   /** A block whose signatures, and those of the blocks below it, are believed once peers prove that it is on the chain. */
-  readonly assumeValid?: Assumed
+  readonly assumeValid?: AssumedBlock
   /** Block bytes that are at hand without asking anybody. */
   readonly bodyAtHand?: (hash: Hash) => Uint8Array | undefined
   /** Told of a valid confirm for another block than the one that is connected at its height. */
@@ -36,7 +36,7 @@ export interface SyncOptions {
 }
 
 /** Parts with a peer that broke a rule: it costs it what the code says, and the connection. */
-export function dismiss(peer: SyncPeer, code: Code, reason: string): void {
+export function penaliseAndDrop(peer: SyncPeer, code: Code, reason: string): void {
   peer.penalise(code, reason)
   peer.close(reason)
 }
@@ -46,7 +46,7 @@ export function dismiss(peer: SyncPeer, code: Code, reason: string): void {
  * transaction they never differ about the block that holds it, so that one found invalid always costs something. What a
  * quorum has confirmed costs nothing: who tells of it lives by other rules, and is no liar.
  */
-export function breachOf(error: RuleError, { hash, id }: Header, { headers, spec }: Chain): RuleError {
+export function peerFault(error: RuleError, { hash, id }: Header, { headers, spec }: Chain): RuleError {
   const free = codes[error.code].penalty === 0
   const text = `${error.code}: ${error.message}`
   if (spec.hasValidators) {

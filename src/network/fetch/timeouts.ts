@@ -1,13 +1,13 @@
 import type { Timers } from '../../runtime/env.js'
 
 /** What a wait resolves with when nothing came in time. */
-export const late = Symbol('late')
+export const timedOut = Symbol('late')
 
 /** The sync is stopped: whatever waited is given up. */
-export class Stopped extends Error {}
+export class SyncStopped extends Error {}
 
 /** Waits that end with the time given to them, and all together when the sync stops. */
-export class Waits {
+export class Timeouts {
   readonly #timers: Timers
   readonly #running = new Set<() => void>()
   #stopped = false
@@ -20,11 +20,11 @@ export class Waits {
     return this.#stopped
   }
 
-  /** What the promise settles with, or {@link late}; rejects with {@link Stopped} when everything ends. */
-  within<T>(promise: Promise<T>, milliseconds: number): Promise<T | typeof late> {
+  /** What the promise settles with, or {@link timedOut}; rejects with {@link SyncStopped} when everything ends. */
+  within<T>(promise: Promise<T>, milliseconds: number): Promise<T | typeof timedOut> {
     return new Promise((resolve, reject) => {
-      const stop = () => end(() => reject(new Stopped()))
-      const cancel = this.#timers.after(milliseconds, () => end(() => resolve(late)))
+      const stop = () => end(() => reject(new SyncStopped()))
+      const cancel = this.#timers.after(milliseconds, () => end(() => resolve(timedOut)))
       const end = (settle: () => void) => {
         cancel()
         this.#running.delete(stop)

@@ -1,7 +1,7 @@
 import { RuleError } from '../../errors/rule-error.js'
 import { equalBytes, mapKey } from '../../primitives/bytes.js'
 import { type Hash, sha256d } from '../../primitives/hash.js'
-import { Turns } from '../../runtime/cooperative.js'
+import { Yielder } from '../../runtime/cooperative.js'
 import type { Log, Timers } from '../../runtime/env.js'
 import { LinkError } from '../link.js'
 import type { Peer } from '../peers/peer-record.js'
@@ -19,7 +19,7 @@ const withheldFree = 16
 const withheldShare = 4
 
 /** A transaction to fetch. */
-export interface Wanted {
+export interface AnnouncedTx {
   readonly txid: Hash
   /** sha256d of its bytes; undefined for one that is only known as what another builds on. */
   readonly digest: Hash | undefined
@@ -31,17 +31,17 @@ export interface FetcherOptions {
   /** Whether nothing is to be fetched now; what was announced is forgotten then. */
   paused(): boolean
   /** Whether there is no use in fetching it, as far as that can be said without looking into the database. */
-  needless(wanted: Wanted): boolean
+  isUseless(wanted: AnnouncedTx): boolean
   /** Those that the chain does not have. */
-  unmined(wanted: readonly Wanted[]): Promise<readonly Wanted[]>
+  unmined(wanted: readonly AnnouncedTx[]): Promise<readonly AnnouncedTx[]>
   /** Takes what a peer handed out; the peer is asked for more when it resolves. */
   take(peer: Peer, transactions: readonly Uint8Array[]): Promise<void>
 }
 
-interface Queue {
+interface PeerQueue {
   readonly peer: Peer
   /** What it announced and was not asked for yet, or in vain. */
-  readonly wanted: Map<string, Wanted>
+  readonly wanted: Map<string, AnnouncedTx>
   busy: boolean
   handedOut: number
   withheld: number
@@ -53,10 +53,10 @@ interface Queue {
  * Fetches transactions from those who announced them. Each is asked of one peer at a time, of the next when that one has not
  * answered for a while or does not hand it out; each peer is asked one question at a time.
  */
-export class Fetcher {
+export class TransactionFetcher {
   readonly #options: FetcherOptions
   /** In the order in which they are served next. */
-  readonly #queues = new Map<Peer, Queue>()
+  readonly #queues = new Map<Peer, PeerQueue>()
   /** What is being asked for, with the question it is part of. */
   readonly #asked = new Map<string, symbol>()
   #fetches = 0
@@ -68,7 +68,7 @@ export class Fetcher {
   }
 
   /** Notes what a peer can hand out; false when that is more than is noted for one peer. */
-  want(peer: Peer, names: readonly Wanted[]): boolean {
+  want(peer: Peer, names: readonly AnnouncedTx[]): boolean {
     const complete = this.#note(peer, names)
     this.#serve()
     return complete
@@ -78,14 +78,15 @@ export class Fetcher {
    * Fetches all of a long list from a peer; resolves when the last of it is noted, or the peer is gone. False where that takes
    * longer than so many milliseconds: the rest is not noted then.
    */
-  async wantAll(peer: Peer, names: readonly Wanted[], budget: number): Promise<boolean> {
-    const turns = new Turns()
+  async wantAll(peer: Peer, names: readonly AnnouncedTx[], budget: number): Promise<boolean> {
+    const turns = new Yielder()
     let spent = false
     const cancel = this.#options.timers.after(budget, () => {
       spent = true
       this.#queues.get(peer)?.changed()
     })
-    const mustWait = (queue: Queue | undefined): queue is Queue => !spent && queue !== undefined && crowded(queue)
+    const mustWait = (queue: PeerQueue | undefined): queue is PeerQueue =>
+      !spent && queue !== undefined && crowded(queue)
     try {
       for (let start = 0; start < names.length && !peer.closed; start += transactionsAtOnce) {
         if (spent) return false
@@ -111,12 +112,12 @@ export class Fetcher {
     await Promise.allSettled(this.#takes)
   }
 
-  #note(peer: Peer, names: readonly Wanted[]): boolean {
+  #note(peer: Peer, names: readonly AnnouncedTx[]): boolean {
     if (peer.closed || this.#options.paused()) return true
     const queue = this.#queues.get(peer) ?? newQueue(peer)
     this.#queues.set(peer, queue)
     for (const wanted of names) {
-      if (this.#options.needless(wanted)) continue
+      if (this.#options.isUseless(wanted)) continue
       if (queue.wanted.size >= announcedByPeer) return false
       queue.wanted.set(keyOf(wanted), wanted)
     }
@@ -152,10 +153,10 @@ export class Fetcher {
   }
 
   /** What to ask a peer for next; forgets what need not be asked any more. */
-  #batchOf(queue: Queue): Wanted[] {
-    const batch: Wanted[] = []
+  #batchOf(queue: PeerQueue): AnnouncedTx[] {
+    const batch: AnnouncedTx[] = []
     for (const [key, wanted] of queue.wanted) {
-      if (this.#options.needless(wanted)) queue.wanted.delete(key)
+      if (this.#options.isUseless(wanted)) queue.wanted.delete(key)
       else if (!this.#asked.has(key)) batch.push(wanted)
       if (batch.length === transactionsAtOnce) break
     }
@@ -163,7 +164,7 @@ export class Fetcher {
     return batch
   }
 
-  async #fetch(queue: Queue, batch: readonly Wanted[]): Promise<void> {
+  async #fetch(queue: PeerQueue, batch: readonly AnnouncedTx[]): Promise<void> {
     const question = Symbol()
     const release = () => {
       for (const wanted of batch) {
@@ -189,7 +190,7 @@ export class Fetcher {
   }
 
   /** Asks for those of a batch that the chain does not have; `late` is called while the answer takes too long. */
-  async #ask(queue: Queue, batch: readonly Wanted[], late: () => void): Promise<void> {
+  async #ask(queue: PeerQueue, batch: readonly AnnouncedTx[], late: () => void): Promise<void> {
     const { peer, wanted } = queue
     const unmined = await this.#options.unmined(batch)
     const asked = new Set(unmined.map(keyOf))
@@ -211,7 +212,7 @@ export class Fetcher {
         ? [{ digest, bytes: Uint8Array.from(bytes) }]
         : []
     })
-    const promised = (list: readonly Pick<Wanted, 'digest'>[]) =>
+    const promised = (list: readonly Pick<AnnouncedTx, 'digest'>[]) =>
       list.filter(({ digest }) => digest !== undefined).length
     this.#account(queue, promised(handedOut), promised(told) - promised(handedOut))
     const bytes = handedOut.map((one) => one.bytes)
@@ -220,7 +221,7 @@ export class Fetcher {
     await taken
   }
 
-  #account(queue: Queue, handedOut: number, withheld: number): void {
+  #account(queue: PeerQueue, handedOut: number, withheld: number): void {
     queue.handedOut += handedOut
     queue.withheld += withheld
     if (withheld > 0 && queue.withheld > withheldFree + queue.handedOut / withheldShare) {
@@ -230,20 +231,20 @@ export class Fetcher {
   }
 }
 
-function newQueue(peer: Peer): Queue {
+function newQueue(peer: Peer): PeerQueue {
   return { peer, wanted: new Map(), busy: false, handedOut: 0, withheld: 0, changed: () => {} }
 }
 
 /** Whether a long list has to wait before more of it is noted. */
-function crowded({ wanted }: Queue): boolean {
+function crowded({ wanted }: PeerQueue): boolean {
   return wanted.size > announcedByPeer / 2
 }
 
-function changeOf(queue: Queue): Promise<void> {
+function changeOf(queue: PeerQueue): Promise<void> {
   return new Promise((resolve) => (queue.changed = resolve))
 }
 
 /** By digest where it is known: a copy with other signatures stands in nobody's way. */
-function keyOf({ txid, digest }: Wanted): string {
+function keyOf({ txid, digest }: AnnouncedTx): string {
   return digest === undefined ? `parent ${mapKey(txid)}` : mapKey(digest)
 }

@@ -2,7 +2,7 @@ import type { Random } from '../../runtime/env.js'
 import { concerns, endpointText, parseEndpoint, plainHost } from '../address/ip-address.js'
 import { addressesAtOnce, type PeerAddress } from '../wire/addresses-message.js'
 import type { AddressBook } from './address-book.js'
-import type { ConnectedPeer, Peer } from './peer-record.js'
+import type { PeerRecord, Peer } from './peer-record.js'
 import { drawn } from './random-choice.js'
 
 /** How long ago the last connection to an address may be that is told or believed, or kept for others, in milliseconds. */
@@ -19,8 +19,8 @@ export function listensAt({ link, status }: Pick<Peer, 'link' | 'status'>): { ho
 
 /** What is told to a peer that asks for addresses: of those connected now and those met before, a random choice. */
 export function addressesFor(
-  asker: ConnectedPeer,
-  peers: readonly ConnectedPeer[],
+  asker: PeerRecord,
+  peers: readonly PeerRecord[],
   book: AddressBook,
   now: number,
   random: Random,
@@ -31,7 +31,7 @@ export function addressesFor(
     const address = endpointText(endpoint)
     found.set(address, { address, publicKey, lastSeen: Math.floor(seen / 1000) })
   }
-  for (const { endpoint, publicKey, seen } of book.places()) {
+  for (const { endpoint, publicKey, seen } of book.addresses()) {
     if (endpoint !== undefined && publicKey !== undefined && seen > now - staleAfter) add(endpoint, publicKey, seen)
   }
   for (const peer of peers) {
@@ -43,7 +43,7 @@ export function addressesFor(
 
 /** Takes addresses that a peer told, as many new ones as it may still tell; returns how many. */
 export function takeAddresses(
-  teller: ConnectedPeer,
+  teller: PeerRecord,
   addresses: readonly PeerAddress[],
   book: AddressBook,
   now: number,
@@ -55,7 +55,7 @@ export function takeAddresses(
     const fresh = lastSeen * 1000 > now - staleAfter && lastSeen * 1000 < now + clockTolerance
     // Only addresses of IP: a name would make this node ask a name server on a stranger's word.
     if (endpoint === undefined || !fresh || !concerns(endpoint.host, plainHost(teller.link.host))) continue
-    if (!book.hear(endpoint, { publicKey })) continue
+    if (!book.learn(endpoint, { publicKey })) continue
     teller.addressesLeft--
     taken++
   }

@@ -2,10 +2,10 @@ import { RuleError } from '../../errors/rule-error.js'
 import type { Env } from '../../runtime/env.js'
 import { groupOf, plainHost } from '../address/ip-address.js'
 import { type Link, LinkError, type Transport } from '../link.js'
-import type { AddressBook, Place } from './address-book.js'
+import type { AddressBook, KnownAddress } from './address-book.js'
 import type { Bans } from './bans.js'
-import type { Connections } from './peer-connections.js'
-import type { ConnectedPeer } from './peer-record.js'
+import type { PeerConnections } from './peer-connections.js'
+import type { PeerRecord } from './peer-record.js'
 import { drawn, randomBelow } from './random-choice.js'
 
 /** Connections that the node opens to one group of addresses. */
@@ -21,7 +21,7 @@ export interface DialerOptions extends Pick<Env, 'clock' | 'random' | 'log'> {
   readonly transport: Transport
   readonly book: AddressBook
   readonly bans: Bans
-  readonly connections: Connections
+  readonly connections: PeerConnections
   /** Connections to open and to keep, those that were asked for by address not counted. */
   readonly outbound: number
 }
@@ -29,11 +29,11 @@ export interface DialerOptions extends Pick<Env, 'clock' | 'random' | 'log'> {
 /** Opens connections: to all places that the node was told of, and to as many others as it wants, of different groups. */
 export class Dialer {
   readonly #options: DialerOptions
-  readonly #dials = new Map<Place, Promise<ConnectedPeer>>()
+  readonly #dials = new Map<KnownAddress, Promise<PeerRecord>>()
   /** What own connections lead to. */
-  readonly #placeOf = new Map<Link, Place>()
+  readonly #addresses = new Map<Link, KnownAddress>()
   /** Why places that the node was told to connect to cannot be reached, as the log has it: a code, or the failure of a link. */
-  readonly #told = new Map<Place, string>()
+  readonly #untold = new Map<KnownAddress, string>()
   #stopped = false
 
   constructor(options: DialerOptions) {
@@ -43,9 +43,9 @@ export class Dialer {
   /** Begins what there is to do. */
   fill(): void {
     const { book, connections, outbound } = this.#options
-    for (const place of book.places()) if (place.wanted && this.#free(place)) this.#begin(place)
-    const others = [...this.#dials.keys()].filter(({ wanted }) => !wanted)
-    const open = connections.all().filter(({ link }) => !link.inbound && this.#placeOf.get(link)?.wanted !== true)
+    for (const place of book.addresses()) if (place.configured && this.#free(place)) this.#begin(place)
+    const others = [...this.#dials.keys()].filter(({ configured }) => !configured)
+    const open = connections.all().filter(({ link }) => !link.inbound && this.#addresses.get(link)?.configured !== true)
     let room = Math.min(outbound - open.length - others.length, dialsAtOnce - others.length)
     if (room <= 0) return
     const groups = new Map<string, number>()
@@ -63,7 +63,7 @@ export class Dialer {
   }
 
   /** Connects to a place now; an attempt under way is joined. Rejects with a RuleError of a refusal, or a LinkError. */
-  dial(place: Place): Promise<ConnectedPeer> {
+  dial(place: KnownAddress): Promise<PeerRecord> {
     const under = this.#dials.get(place)
     if (under !== undefined) return under
     const connected =
@@ -75,24 +75,24 @@ export class Dialer {
   }
 
   /** The place that a peer was dialled at. */
-  placeOf({ link }: ConnectedPeer): Place | undefined {
-    return this.#placeOf.get(link)
+  addressOf({ link }: PeerRecord): KnownAddress | undefined {
+    return this.#addresses.get(link)
   }
 
   /** A peer is gone. */
-  left(peer: ConnectedPeer): void {
-    const place = this.#placeOf.get(peer.link)
+  left(peer: PeerRecord): void {
+    const place = this.#addresses.get(peer.link)
     if (place === undefined) return
-    this.#placeOf.delete(peer.link)
+    this.#addresses.delete(peer.link)
     const { book, clock } = this.#options
-    if (Math.abs(clock.now() - peer.since) >= steadyAfter) book.proved(place)
+    if (Math.abs(clock.now() - peer.since) >= steadyAfter) book.stable(place)
     book.failed(place)
   }
 
   /** Comes back to a place no more for having been told so, and forgets it where nobody was ever met. */
-  drop(place: Place): void {
-    place.wanted = false
-    this.#told.delete(place)
+  drop(place: KnownAddress): void {
+    place.configured = false
+    this.#untold.delete(place)
     if (place.seen === 0) this.#options.book.forget(place)
   }
 
@@ -100,30 +100,30 @@ export class Dialer {
     this.#stopped = true
   }
 
-  #begin(place: Place): void {
+  #begin(place: KnownAddress): void {
     this.dial(place).catch((error: unknown) => {
       if (error instanceof LinkError || error instanceof RuleError) return
       this.#options.log.error({ address: place.address, error: String(error) }, 'an attempt to connect failed')
     })
   }
 
-  async #dial(place: Place): Promise<ConnectedPeer> {
+  async #dial(place: KnownAddress): Promise<PeerRecord> {
     const { transport, connections, book } = this.#options
     let link: Link | undefined
     try {
       link = await transport.dial(place.address)
       if (this.#stopped) throw new LinkError('closed', 'this node stops')
       const peer = connections.peerOf(link) ?? (await connections.open(link))
-      book.met(place, link.publicKey)
-      this.#told.delete(place)
-      if (!link.closed) this.#placeOf.set(link, place)
+      book.connected(place, link.publicKey)
+      this.#untold.delete(place)
+      if (!link.closed) this.#addresses.set(link, place)
       return peer
     } catch (error) {
       link?.close()
       if (link !== undefined && connections.ofKey(link.publicKey) !== undefined) {
-        book.met(place, link.publicKey)
+        book.connected(place, link.publicKey)
       } else if (error instanceof LinkError && error.failure === 'self') {
-        const level = place.wanted ? 'info' : 'debug'
+        const level = place.configured ? 'info' : 'debug'
         this.#options.log[level]({ address: place.address }, 'an address of this node itself is left out')
         this.drop(place)
         book.failed(place)
@@ -136,20 +136,20 @@ export class Dialer {
   }
 
   /** Notes why an attempt failed: once so that it is seen where the node was told to connect, and somebody can do something. */
-  #tell(place: Place, error: unknown): void {
-    const { address, failures, wanted } = place
+  #tell(place: KnownAddress, error: unknown): void {
+    const { address, failures, configured } = place
     const reason = error instanceof Error ? error.message : String(error)
     const lasting = error instanceof RuleError || failures >= attemptsUntold
     const kind = error instanceof RuleError ? error.code : error instanceof LinkError ? error.failure : 'error'
-    const isNews = wanted && !this.#stopped && lasting && this.#told.get(place) !== kind
-    if (isNews) this.#told.set(place, kind)
+    const isNews = configured && !this.#stopped && lasting && this.#untold.get(place) !== kind
+    if (isNews) this.#untold.set(place, kind)
     this.#options.log[isNews ? 'warn' : 'debug']({ address, reason, failures: failures + 1 }, 'could not connect')
   }
 
   /** Places that may be tried, half of the time those first where a node was met before. */
-  #inOrder(): readonly Place[] {
+  #inOrder(): readonly KnownAddress[] {
     const { book, random } = this.#options
-    const places = book.places().filter((place) => !place.wanted && this.#free(place))
+    const places = book.addresses().filter((place) => !place.configured && this.#free(place))
     const met = places.filter(({ seen }) => seen > 0)
     const heard = places.filter(({ seen }) => seen === 0)
     const [first, then] = randomBelow(random, 2) === 0 ? [met, heard] : [heard, met]
@@ -157,7 +157,7 @@ export class Dialer {
   }
 
   /** Whether a place may be tried: it is time, and nobody there is connected or banned. */
-  #free(place: Place): boolean {
+  #free(place: KnownAddress): boolean {
     const { book, bans, connections } = this.#options
     if (!book.due(place) || this.#dials.has(place)) return false
     // A key that was only heard of proves nothing.

@@ -14,7 +14,7 @@ interface Score {
 }
 
 /** What peers did wrong lately, by their key: points that go away with time, but not with the connection. */
-export class Points {
+export class MisbehaviourScores {
   readonly #now: () => number
   readonly #scores = new Map<string, Score>()
 

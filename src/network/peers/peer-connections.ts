@@ -3,15 +3,15 @@ import { type Code, codes, RuleError } from '../../errors/rule-error.js'
 import { compareBytes, equalBytes, toHex } from '../../primitives/bytes.js'
 import type { Env } from '../../runtime/env.js'
 import { endpointText, plainHost, siteOf } from '../address/ip-address.js'
-import { type Link, LinkError, type LinkOwner } from '../link.js'
+import { type Link, LinkError, type LinkHandler } from '../link.js'
 import { type Refusal, type Status, type StatusAnswer, statusExchange } from '../wire/status-message.js'
 import { Apart } from './apart.js'
 import type { Bans } from './bans.js'
 import { checkStatus, type Common } from './check-status.js'
 import { givingWay, hostBound, leaving, type Occupant } from './inbound-places.js'
 import { type Delivery, Merits } from './merits.js'
-import { banPoints, type Points } from './misbehaviour-scores.js'
-import { ConnectedPeer, type Peer, type PeerJudge } from './peer-record.js'
+import { banPoints, type MisbehaviourScores } from './misbehaviour-scores.js'
+import { PeerRecord, type Peer, type PenaltySink } from './peer-record.js'
 
 /** Connections beyond the peers that the other side may have opened: enough to tell each why it is not wanted. */
 const inboundSlack = 8
@@ -51,7 +51,7 @@ export interface RefusedPeer {
   readonly reason: string
 }
 
-export interface ConnectionsOptions extends Pick<Env, 'clock' | 'timers' | 'log'> {
+export interface PeerConnectionsOptions extends Pick<Env, 'clock' | 'timers' | 'log'> {
   /** The own 32-byte peer key. */
   readonly publicKey: Uint8Array
   readonly common: Common
@@ -59,7 +59,7 @@ export interface ConnectionsOptions extends Pick<Env, 'clock' | 'timers' | 'log'
   readonly inbound: number
   readonly perHost: number
   readonly bans: Bans
-  readonly points: Points
+  readonly scores: MisbehaviourScores
   readonly events: EventEmitter<PeersEvents>
   ownStatus(): Status
   /** At how many places of a host the node was told to look for others: there is always room for so many from there. */
@@ -81,17 +81,17 @@ interface Arrival {
 }
 
 /** All connections: who may have one, the handshake, and what broken rules come to. */
-export class Connections implements PeerJudge {
+export class PeerConnections implements PenaltySink {
   readonly refusals: RefusedPeer[] = []
-  readonly #options: ConnectionsOptions
+  readonly #options: PeerConnectionsOptions
   readonly #arrivals = new Map<Link, Arrival>()
-  readonly #peers = new Map<Link, ConnectedPeer>()
+  readonly #peers = new Map<Link, PeerRecord>()
   /** Those whose other side was told that it is not wanted. */
   readonly #leaving = new WeakSet<Link>()
   readonly #merits: Merits
   readonly #apart: Apart
 
-  constructor(options: ConnectionsOptions) {
+  constructor(options: PeerConnectionsOptions) {
     this.#options = options
     this.#merits = new Merits(() => this.now())
     this.#apart = new Apart(() => this.now())
@@ -102,20 +102,20 @@ export class Connections implements PeerJudge {
   }
 
   /** Those past the handshake. */
-  all(): readonly ConnectedPeer[] {
+  all(): readonly PeerRecord[] {
     return [...this.#peers.values()].filter(({ closed }) => !closed)
   }
 
-  peerOf(link: Link): ConnectedPeer | undefined {
+  peerOf(link: Link): PeerRecord | undefined {
     return this.#peers.get(link)
   }
 
-  ofKey(publicKey: Uint8Array): ConnectedPeer | undefined {
+  ofKey(publicKey: Uint8Array): PeerRecord | undefined {
     return this.all().find(({ link }) => equalBytes(link.publicKey, publicKey))
   }
 
-  /** See {@link LinkOwner.admits}. */
-  admits({ host, inbound, publicKey }: Parameters<LinkOwner['admits']>[0]): boolean {
+  /** See {@link LinkHandler.allowsConnection}. */
+  admits({ host, inbound, publicKey }: Parameters<LinkHandler['allowsConnection']>[0]): boolean {
     const { bans, publicKey: own } = this.#options
     if (publicKey !== undefined && equalBytes(publicKey, own)) return false
     if (bans.find(publicKey, host) !== undefined) return false
@@ -143,17 +143,17 @@ export class Connections implements PeerJudge {
   }
 
   /** The peer behind a connection, as soon as the handshake is over; undefined for none. */
-  async arrived(link: Link): Promise<ConnectedPeer | undefined> {
+  async arrived(link: Link): Promise<PeerRecord | undefined> {
     // Who dialled may be asked before the answer to its own question is here.
     if (!link.inbound) await this.#arrivals.get(link)?.settled
     return this.#peers.get(link)
   }
 
   /** The handshake of the side that dialled. Rejects with a RuleError that says who refused, or a LinkError. */
-  async open(link: Link): Promise<ConnectedPeer> {
+  async open(link: Link): Promise<PeerRecord> {
     try {
       const answer = await this.#ask(link)
-      const peer = this.#admit(link, answer.status, answer.refusal)
+      const peer = this.#completeHandshake(link, answer.status, answer.refusal)
       if (peer.closed) throw new LinkError('closed', `${link.peer} closed the connection`)
       return peer
     } catch (error) {
@@ -168,7 +168,7 @@ export class Connections implements PeerJudge {
     const own = this.#options.ownStatus()
     try {
       const peer = this.#peers.get(link)
-      if (peer === undefined) this.#admit(link, status, undefined).toldTip = own.tipHash
+      if (peer === undefined) this.#completeHandshake(link, status, undefined).toldTip = own.tipHash
       else this.#learn(peer, status, own)
       return { status: own, refusal: undefined }
     } catch (error) {
@@ -179,7 +179,7 @@ export class Connections implements PeerJudge {
   }
 
   /** Asks a peer for its status, and so tells it the own one. */
-  async refresh(peer: ConnectedPeer): Promise<void> {
+  async refresh(peer: PeerRecord): Promise<void> {
     const own = this.#options.ownStatus()
     peer.askedAt = this.now()
     peer.toldTip = own.tipHash
@@ -197,21 +197,21 @@ export class Connections implements PeerJudge {
     }
   }
 
-  judge(peer: ConnectedPeer, code: Code, detail = codes[code].meaning): void {
+  penalise(peer: PeerRecord, code: Code, detail = codes[code].meaning): void {
     const penalty = code === 'peer-slow' ? lateAnswer : codes[code].penalty
     if (penalty === 0 || peer.closed) return
-    const { log, points } = this.#options
+    const { log, scores } = this.#options
     log.debug({ peer: peer.name, code, detail, penalty }, 'a peer broke a rule')
     if (code === 'peer-slow') {
       peer.slowness += penalty
       if (peer.slowness >= banPoints) peer.close('it answers too late')
-    } else if (points.add(peer.link.publicKey, penalty) >= banPoints) {
-      points.forget(peer.link.publicKey)
+    } else if (scores.add(peer.link.publicKey, penalty) >= banPoints) {
+      scores.forget(peer.link.publicKey)
       this.#punish(peer, `${code}: ${detail}`)
     }
   }
 
-  delivered({ link }: ConnectedPeer, delivery: Delivery): void {
+  delivered({ link }: PeerRecord, delivery: Delivery): void {
     this.#merits.note(link.publicKey, delivery)
   }
 
@@ -221,7 +221,7 @@ export class Connections implements PeerJudge {
   }
 
   /** Bans the key of a peer that broke too many rules; one that the owner named, or that is useful, is kept apart instead. */
-  #punish(peer: ConnectedPeer, reason: string): void {
+  #punish(peer: PeerRecord, reason: string): void {
     const { bans, log, named } = this.#options
     const { link } = peer
     const fields = { peer: link.peer, host: link.host, reason }
@@ -247,7 +247,7 @@ export class Connections implements PeerJudge {
     }
   }
 
-  closing(peer: ConnectedPeer, reason: string): void {
+  closing(peer: PeerRecord, reason: string): void {
     this.#options.log.debug({ peer: peer.name, reason }, 'closing the connection to a peer')
   }
 
@@ -266,7 +266,7 @@ export class Connections implements PeerJudge {
   }
 
   /** Makes a peer of a connection whose other side told its status, or throws why not. */
-  #admit(link: Link, status: Status, refusal: Refusal | undefined): ConnectedPeer {
+  #completeHandshake(link: Link, status: Status, refusal: Refusal | undefined): PeerRecord {
     const known = this.#peers.get(link)
     if (known !== undefined) return known
     try {
@@ -278,7 +278,7 @@ export class Connections implements PeerJudge {
     if (refusal !== undefined) throw this.#refused(link, refusal)
     const { log, events } = this.#options
     this.ofKey(link.publicKey)?.close('there is a newer connection to it')
-    const peer = new ConnectedPeer(link, status, this, addressesTaken)
+    const peer = new PeerRecord(link, status, this, addressesTaken)
     this.#peers.set(link, peer)
     this.#settle(link)
     const { agent, tipHeight } = status
@@ -321,7 +321,7 @@ export class Connections implements PeerJudge {
     peer.close('another node takes its place')
   }
 
-  #occupant(link: Link, since: number, peer: ConnectedPeer | undefined): Occupant & { peer: typeof peer } {
+  #occupant(link: Link, since: number, peer: PeerRecord | undefined): Occupant & { peer: typeof peer } {
     const when = (delivery: Delivery) => this.#merits.latest(link.publicKey, delivery)
     const delivered = { block: when('block'), vote: when('vote'), transaction: when('transaction') }
     return { host: link.host, since, named: this.#options.named(link), delivered, peer }
@@ -332,7 +332,7 @@ export class Connections implements PeerJudge {
     return compareBytes(link.publicKey, this.#options.publicKey) < 0 === link.inbound
   }
 
-  #learn(peer: ConnectedPeer, status: Status, own: Status): void {
+  #learn(peer: PeerRecord, status: Status, own: Status): void {
     try {
       checkStatus(this.#options.common, status)
     } catch (error) {

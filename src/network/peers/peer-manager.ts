@@ -8,24 +8,24 @@ import { parseEndpoint, plainHost, reachOf, siteOf } from '../address/ip-address
 import {
   type Link,
   LinkError,
-  type LinkOwner,
+  type LinkHandler,
   type Protocol,
-  type Topic,
+  type TopicInfo,
   type Transport,
-  type Verdict,
+  type GossipResult,
 } from '../link.js'
 import { addressesExchange, type PeerAddress } from '../wire/addresses-message.js'
-import type { Exchange, Subject } from '../wire/exchange.js'
+import type { Exchange, GossipTopic } from '../wire/exchange.js'
 import { networkVersion, services, type Status, statusExchange } from '../wire/status-message.js'
 import { AddressBook } from './address-book.js'
 import { addressesFor, listensAt, staleAfter, takeAddresses } from './address-exchange.js'
 import { type Ban, Bans, isBannableHost } from './bans.js'
 import { Dialer } from './dialer.js'
 import { inboundPerHost } from './inbound-places.js'
-import { Points } from './misbehaviour-scores.js'
+import { MisbehaviourScores } from './misbehaviour-scores.js'
 import { type Neighbor, neighborOf } from './neighbor.js'
-import { banDuration, Connections, type PeersEvents, type RefusedPeer } from './peer-connections.js'
-import type { ConnectedPeer, Peer } from './peer-record.js'
+import { banDuration, PeerConnections, type PeersEvents, type RefusedPeer } from './peer-connections.js'
+import type { PeerRecord, Peer } from './peer-record.js'
 import { PeerRows } from './peer-rows.js'
 
 /** Milliseconds between two looks at all connections; no peer is told of new tips more often. */
@@ -43,7 +43,7 @@ export type { Ban } from './bans.js'
 export type { PeersEvents, RefusedPeer } from './peer-connections.js'
 export type { Neighbor } from './neighbor.js'
 
-export interface PeersSettings {
+export interface PeerSettings {
   /** Addresses to connect to and to come back to. */
   readonly peers: readonly string[]
   /** Connections that the node opens and keeps beside those. */
@@ -53,39 +53,39 @@ export interface PeersSettings {
   readonly inboundPerHost?: number
 }
 
-export interface PeersOptions extends Env {
+export interface PeerManagerOptions extends Env {
   readonly transport: Transport
   /** The own 32-byte peer key. */
   readonly publicKey: Uint8Array
   readonly chain: Pick<Chain, 'spec' | 'genesis' | 'tip' | 'events' | 'database'>
-  readonly settings: PeersSettings
+  readonly settings: PeerSettings
 }
 
-type Answerer = (peer: ConnectedPeer, body: Uint8Array) => Promise<Uint8Array>
-type Listener = (peer: ConnectedPeer, message: Uint8Array) => Promise<Verdict>
+type Answerer = (peer: PeerRecord, body: Uint8Array) => Promise<Uint8Array>
+type Listener = (peer: PeerRecord, message: Uint8Array) => Promise<GossipResult>
 
 /** The nodes that this one is connected with. Owns the transport: starts it, closes it, answers and hears for it. */
-export class Peers implements LinkOwner {
+export class PeerManager implements LinkHandler {
   readonly events = new EventEmitter<PeersEvents>()
-  readonly #options: PeersOptions
+  readonly #options: PeerManagerOptions
   readonly #agent = `didledger/${packageVersion()}`
   readonly #answerers = new Map<string, Answerer>()
   readonly #listeners = new Map<string, Listener>()
-  readonly #points: Points
+  readonly #scores: MisbehaviourScores
   readonly #rows: PeerRows
   #bans!: Bans
   #book!: AddressBook
-  #connections!: Connections
+  #connections!: PeerConnections
   #dialer!: Dialer
   /** Whether what is stored was read: before that there is nobody to speak of. */
-  #opened = false
+  #started = false
   #cancel = () => {}
   #askedAddresses = -Infinity
   #flushed = -Infinity
 
-  constructor(options: PeersOptions) {
+  constructor(options: PeerManagerOptions) {
     this.#options = options
-    this.#points = new Points(() => this.#now())
+    this.#scores = new MisbehaviourScores(() => this.#now())
     this.#rows = new PeerRows(options.chain, options.log)
     this.serve(addressesExchange, (peer) => Promise.resolve(this.#tellAddresses(peer)))
   }
@@ -96,7 +96,7 @@ export class Peers implements LinkOwner {
     const now = () => this.#now()
     this.#bans = await Bans.open(chain.database, this.#rows, now)
     this.#book = await AddressBook.open(chain.database, { rows: this.#rows, now, random, publicKey, staleAfter })
-    this.#connections = new Connections({
+    this.#connections = new PeerConnections({
       clock,
       timers,
       log,
@@ -105,10 +105,10 @@ export class Peers implements LinkOwner {
       inbound: settings.inbound,
       perHost: settings.inboundPerHost ?? inboundPerHost,
       bans: this.#bans,
-      points: this.#points,
+      scores: this.#scores,
       events: this.events,
       ownStatus: () => this.#ownStatus(),
-      expected: (host) => this.#book.wantedAt(host),
+      expected: (host) => this.#book.configuredAt(host),
       named: (link) => this.#book.names(link.publicKey, link.host),
       namedByKey: (link) => this.#book.namesKey(link.publicKey),
     })
@@ -122,10 +122,10 @@ export class Peers implements LinkOwner {
       connections: this.#connections,
       outbound: settings.outbound,
     })
-    this.#opened = true
-    for (const address of settings.peers) this.#book.want(address)
-    this.events.on('joined', (peer) => this.#joined(peer as ConnectedPeer))
-    this.events.on('left', (peer) => this.#dialer.left(peer as ConnectedPeer))
+    this.#started = true
+    for (const address of settings.peers) this.#book.configure(address)
+    this.events.on('joined', (peer) => this.#joined(peer as PeerRecord))
+    this.events.on('left', (peer) => this.#dialer.left(peer as PeerRecord))
     await transport.start(this)
     chain.events.on('change', this.#tipMoved)
     this.#beat()
@@ -137,18 +137,18 @@ export class Peers implements LinkOwner {
     if ((this.#dialer as Dialer | undefined) === undefined) return
     this.#cancel()
     chain.events.off('change', this.#tipMoved)
-    if (this.#opened) {
+    if (this.#started) {
       this.#dialer.stop()
       this.#connections.close()
     }
     await transport.close()
-    if (this.#opened) await this.#book.flush()
+    if (this.#started) await this.#book.flush()
     await this.#rows.idle()
   }
 
   /** Those past the handshake. */
   all(): readonly Peer[] {
-    return this.#opened ? this.#connections.all() : []
+    return this.#started ? this.#connections.all() : []
   }
 
   /**
@@ -162,17 +162,17 @@ export class Peers implements LinkOwner {
   }
 
   /** Hears a kind of gossip. A RuleError costs the peer that told it what its code costs, and what costs something is not told on. */
-  listen<M>(subject: Subject<M>, handler: (peer: Peer, message: M) => Promise<Verdict>): void {
+  listen<M>(subject: GossipTopic<M>, handler: (peer: Peer, message: M) => Promise<GossipResult>): void {
     this.#listeners.set(idOf(subject.topic), (peer, message) => handler(peer, subject.message.decode(message)))
   }
 
   /** Tells all neighbours. */
-  broadcast<M>({ topic, message }: Subject<M>, value: M): void {
+  broadcast<M>({ topic, message }: GossipTopic<M>, value: M): void {
     this.#options.transport.broadcast(topic, message.encode(value))
   }
 
   neighbors(): readonly Neighbor[] {
-    return this.#opened ? this.#connections.all().map(neighborOf) : []
+    return this.#started ? this.#connections.all().map(neighborOf) : []
   }
 
   /** Connections that came to nothing lately, the latest last. */
@@ -185,8 +185,8 @@ export class Peers implements LinkOwner {
    * not, and then keeps the address only where it was to be kept before.
    */
   async connect(address: string): Promise<Peer> {
-    const kept = this.#book.wants(address)
-    const place = this.#book.want(address)
+    const kept = this.#book.isConfigured(address)
+    const place = this.#book.configure(address)
     try {
       return await this.#dialer.dial(place)
     } catch (error) {
@@ -199,11 +199,11 @@ export class Peers implements LinkOwner {
   disconnect(id: number): boolean {
     const peer = this.#connections.all().find((one) => one.id === id)
     if (peer === undefined) return false
-    const place = this.#dialer.placeOf(peer)
+    const place = this.#dialer.addressOf(peer)
     peer.close('asked for')
     if (place === undefined) return true
-    place.wanted = false
-    this.#book.rest(place)
+    place.configured = false
+    this.#book.postpone(place)
     return true
   }
 
@@ -236,7 +236,7 @@ export class Peers implements LinkOwner {
 
   // What the transport tells and asks.
 
-  admits(side: Parameters<LinkOwner['admits']>[0]): boolean {
+  allowsConnection(side: Parameters<LinkHandler['allowsConnection']>[0]): boolean {
     return this.#connections.admits(side)
   }
 
@@ -248,64 +248,64 @@ export class Peers implements LinkOwner {
     this.#connections.disconnected(link)
   }
 
-  discovered(address: string): void {
+  onAddress(address: string): void {
     const endpoint = parseEndpoint(address)
-    if (endpoint !== undefined) this.#book.hear(endpoint, { local: true })
+    if (endpoint !== undefined) this.#book.learn(endpoint, { local: true })
   }
 
   async answer(link: Link, protocol: Protocol, body: Uint8Array): Promise<Uint8Array> {
     if (protocol.name === statusExchange.protocol.name) return this.#answerStatus(link, body)
     const peer = await this.#connections.arrived(link)
     const answerer = this.#answerers.get(idOf(protocol))
-    if (peer === undefined || answerer === undefined || !peer.admits('request', body.length)) {
+    if (peer === undefined || answerer === undefined || !peer.allowsMessage('request', body.length)) {
       throw new LinkError('refused', `no answer to ${protocol.name}`)
     }
     try {
       return await answerer(peer, body)
     } catch (error) {
-      this.#charge(peer, protocol.name, error)
+      this.#penalise(peer, protocol.name, error)
       throw error
     }
   }
 
-  hears(link: Link, bytes: number): boolean {
-    return this.#connections.peerOf(link)?.admits('gossip', bytes) ?? false
+  allowsGossip(link: Link, bytes: number): boolean {
+    return this.#connections.peerOf(link)?.allowsMessage('gossip', bytes) ?? false
   }
 
-  floods(link: Link): void {
+  onFlood(link: Link): void {
     this.#connections
       .peerOf(link)
       ?.penalise('peer-flood', 'more frames of gossip, or entries in them, than a peer may send')
   }
 
-  async heard(link: Link, topic: Topic, message: Uint8Array): Promise<Verdict> {
+  async onGossip(link: Link, topic: TopicInfo, message: Uint8Array): Promise<GossipResult> {
     const peer = this.#connections.peerOf(link)
     const listener = this.#listeners.get(idOf(topic))
     if (peer === undefined || listener === undefined) return 'ignore'
     try {
       return await listener(peer, message)
     } catch (error) {
-      return this.#charge(peer, topic.name, error) > 0 ? 'reject' : 'ignore'
+      return this.#penalise(peer, topic.name, error) > 0 ? 'reject' : 'ignore'
     }
   }
 
   #answerStatus(link: Link, body: Uint8Array): Uint8Array {
     const { question, answer } = statusExchange
     const peer = this.#connections.peerOf(link)
-    if (peer?.admits('request', body.length) === false) throw new LinkError('refused', 'too many questions')
+    if (peer?.allowsMessage('request', body.length) === false) throw new LinkError('refused', 'too many questions')
     let status: Status
     try {
       status = question.decode(body)
     } catch (error) {
       if (peer === undefined) link.close()
-      else this.#charge(peer, statusExchange.protocol.name, error)
+      else this.#penalise(peer, statusExchange.protocol.name, error)
       throw error
     }
     return answer.encode(this.#connections.answerStatus(link, status))
   }
 
   /** Makes a peer pay for what went wrong with its message; returns how many points. */
-  #charge(peer: ConnectedPeer, name: string, error: unknown): number {
+  #penalise(peer: PeerRecord, name: string, error: unknown): number {
     if (error instanceof RuleError) {
       peer.penalise(error.code, `${name}: ${error.message}`)
       return codes[error.code].penalty
@@ -373,15 +373,15 @@ export class Peers implements LinkOwner {
     this.#cancel = this.#options.timers.after(heartbeat, this.#beat)
   }
 
-  #joined(peer: ConnectedPeer): void {
+  #joined(peer: PeerRecord): void {
     const endpoint = listensAt(peer)
     if (!peer.link.inbound) void this.#askAddresses(peer)
     else if (endpoint !== undefined && reachOf(endpoint.host) !== undefined) {
-      this.#book.hear(endpoint, { publicKey: peer.link.publicKey })
+      this.#book.learn(endpoint, { publicKey: peer.link.publicKey })
     }
   }
 
-  async #askAddresses(peer: ConnectedPeer): Promise<void> {
+  async #askAddresses(peer: PeerRecord): Promise<void> {
     try {
       takeAddresses(peer, await peer.ask(addressesExchange, undefined), this.#book, this.#now())
     } catch (error) {
@@ -390,17 +390,17 @@ export class Peers implements LinkOwner {
   }
 
   #tellAddresses(peer: Peer): readonly PeerAddress[] {
-    const asker = peer as ConnectedPeer
+    const asker = peer as PeerRecord
     const now = this.#now()
-    if (asker.told === undefined || Math.abs(now - asker.told.at) >= addressesKept) {
+    if (asker.announcedTip === undefined || Math.abs(now - asker.announcedTip.at) >= addressesKept) {
       const addresses = addressesFor(asker, this.#connections.all(), this.#book, now, this.#options.random)
-      asker.told = { at: now, addresses }
+      asker.announcedTip = { at: now, addresses }
     }
-    return asker.told.addresses
+    return asker.announcedTip.addresses
   }
 }
 
-function idOf({ name, version }: Protocol | Topic): string {
+function idOf({ name, version }: Protocol | TopicInfo): string {
   return `${name}/${version}`
 }
 

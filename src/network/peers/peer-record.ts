@@ -42,15 +42,15 @@ const byteBurst = 16 * 1024 * 1024
 const floodPause = 1_000
 
 /** What the owner of a connection decides about it. */
-export interface PeerJudge {
+export interface PenaltySink {
   now(): number
-  judge(peer: ConnectedPeer, code: Code, detail: string | undefined): void
-  delivered(peer: ConnectedPeer, delivery: Delivery): void
-  closing(peer: ConnectedPeer, reason: string): void
+  penalise(peer: PeerRecord, code: Code, detail: string | undefined): void
+  delivered(peer: PeerRecord, delivery: Delivery): void
+  closing(peer: PeerRecord, reason: string): void
 }
 
 /** A peer as its owner sees it. Times are in milliseconds of the clock. */
-export class ConnectedPeer implements Peer {
+export class PeerRecord implements Peer {
   readonly id: number
   readonly link: Link
   readonly since: number
@@ -65,7 +65,7 @@ export class ConnectedPeer implements Peer {
   /** New addresses that it may still tell. */
   addressesLeft: number
   /** The addresses that it was told last. */
-  told: { readonly at: number; readonly addresses: readonly PeerAddress[] } | undefined
+  announcedTip: { readonly at: number; readonly addresses: readonly PeerAddress[] } | undefined
   /** Points for late answers; each one in time takes one back, unless the last of another kind was late. */
   slowness = 0
   /** Names of the protocols whose last answer was late. */
@@ -73,17 +73,17 @@ export class ConnectedPeer implements Peer {
   /** Why it was closed by this side. */
   closeReason: string | undefined
   #status: Status
-  readonly #judge: PeerJudge
+  readonly #sink: PenaltySink
   readonly #requests: TokenBucket
   readonly #gossip: TokenBucket
   readonly #bytes: TokenBucket
   #floodedAt = -Infinity
 
-  constructor(link: Link, status: Status, judge: PeerJudge, addressesLeft: number) {
+  constructor(link: Link, status: Status, judge: PenaltySink, addressesLeft: number) {
     this.id = peerNumber(link.publicKey)
     this.link = link
     this.#status = status
-    this.#judge = judge
+    this.#sink = judge
     this.addressesLeft = addressesLeft
     const now = judge.now()
     this.since = now
@@ -130,29 +130,29 @@ export class ConnectedPeer implements Peer {
   }
 
   penalise(code: Code, detail?: string): void {
-    this.#judge.judge(this, code, detail)
+    this.#sink.penalise(this, code, detail)
   }
 
   delivered(delivery: Delivery): void {
-    this.#judge.delivered(this, delivery)
+    this.#sink.delivered(this, delivery)
   }
 
   close(reason: string): void {
     if (this.link.closed) return
     this.closeReason ??= reason
-    this.#judge.closing(this, reason)
+    this.#sink.closing(this, reason)
     this.link.close()
   }
 
   learn(status: Status): void {
     this.silence = 0
-    this.askedAt = this.#judge.now()
+    this.askedAt = this.#sink.now()
     this.#status = status
   }
 
   /** Whether a question, or a gossiped message, of so many bytes may be looked at; a flood costs the peer. */
-  admits(kind: 'request' | 'gossip', bytes: number): boolean {
-    const now = this.#judge.now()
+  allowsMessage(kind: 'request' | 'gossip', bytes: number): boolean {
+    const now = this.#sink.now()
     const counted = kind === 'request' ? this.#requests : this.#gossip
     this.silence = 0
     if (counted.take(1, now) && this.#bytes.take(bytes, now)) return true

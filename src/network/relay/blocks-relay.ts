@@ -1,8 +1,8 @@
 import type { Chain, ChainChange } from '../../chain/chain.js'
 import { keys } from '../../storage/schema.js'
-import { LinkError, type Verdict } from '../link.js'
+import { LinkError, type GossipResult } from '../link.js'
 import type { Peer } from '../peers/peer-record.js'
-import { blockSubject, type HeaderUnit } from '../wire/headers-message.js'
+import { blockTopic, type HeaderUnit } from '../wire/headers-message.js'
 import type { RelayPeers, RelaySync } from './relay-views.js'
 
 export interface BlockRelayOptions {
@@ -22,7 +22,7 @@ export class BlockRelay {
   start(): void {
     const { chain, peers } = this.#options
     chain.events.on('change', this.#tipMoved)
-    peers.listen(blockSubject, (peer, unit) => this.#announced(peer, unit))
+    peers.listen(blockTopic, (peer, unit) => this.#announced(peer, unit))
   }
 
   stop(): void {
@@ -37,7 +37,7 @@ export class BlockRelay {
     // Who needs it asks for headers.
     if (!chain.assumedConfirms.holds(header.height)) return
     const confirm = chain.database.get(keys.confirm(header.hash)) ?? new Uint8Array(0)
-    peers.broadcast(blockSubject, { header, auxPow, confirm, size })
+    peers.broadcast(blockTopic, { header, auxPow, confirm, size })
   }
 
   /**
@@ -45,7 +45,7 @@ export class BlockRelay {
    * that it keeps: so a block goes over each connection about once, however many confirms of it there are, or sizes that
    * somebody makes up.
    */
-  async #announced(peer: Peer, unit: HeaderUnit): Promise<Verdict> {
+  async #announced(peer: Peer, unit: HeaderUnit): Promise<GossipResult> {
     const { chain, sync } = this.#options
     if (chain.headers.get(unit.header.hash)?.status === 'active') return 'ignore'
     try {

@@ -6,11 +6,11 @@ import type { Clock } from '../../runtime/env.js'
 import { TokenBucket } from '../../runtime/token-bucket.js'
 import type { Voting } from '../../voting/voting.js'
 import { fetchBlock } from '../fetch/fetch-block.js'
-import type { Verdict } from '../link.js'
+import type { GossipResult } from '../link.js'
 import type { Peer } from '../peers/peer-record.js'
-import { type Candidate, candidateSubject } from '../wire/votes-message.js'
+import { type Candidate, candidateTopic } from '../wire/votes-message.js'
 import type { RelayPeers } from './relay-views.js'
-import type { VotingLink } from './vote-relay.js'
+import type { VoteRelay } from './vote-relay.js'
 
 /** Candidates a second that are looked at from one peer, beyond as many for each new height as are held. */
 const candidateRate = 1
@@ -18,13 +18,13 @@ const candidateRate = 1
 export interface CandidateRelayOptions {
   readonly chain: Pick<Chain, 'events' | 'sanity'>
   readonly peers: Pick<RelayPeers, 'listen' | 'broadcast'>
-  readonly votes: Pick<VotingLink, 'spoke' | 'fetch'>
+  readonly votes: Pick<VoteRelay, 'addSource' | 'fetch'>
   readonly voting: Pick<Voting, 'events' | 'offerCandidate'>
   readonly clock: Clock
 }
 
 /** What a peer told of, and its body once somebody asked for it. */
-interface Heard {
+interface AnnouncedCandidate {
   readonly hash: Hash
   readonly peer: Peer
   body: Uint8Array | undefined
@@ -39,7 +39,7 @@ interface Heard {
 export class CandidateRelay {
   readonly #options: CandidateRelayOptions
   /** Those of the open height. */
-  readonly #heard = new Map<string, Heard>()
+  readonly #candidates = new Map<string, AnnouncedCandidate>()
   #buckets = new WeakMap<Peer, TokenBucket>()
 
   constructor(options: CandidateRelayOptions) {
@@ -50,7 +50,7 @@ export class CandidateRelay {
     const { chain, peers, voting } = this.#options
     chain.events.on('change', this.#tipMoved)
     voting.events.on('candidate', this.#own)
-    peers.listen(candidateSubject, async (peer, candidate) => this.#announced(peer, candidate))
+    peers.listen(candidateTopic, async (peer, candidate) => this.#announced(peer, candidate))
   }
 
   stop(): void {
@@ -65,27 +65,27 @@ export class CandidateRelay {
    * where the peer does not hand it out.
    */
   async body(hash: Hash): Promise<Uint8Array | undefined> {
-    const heard = this.#heard.get(mapKey(hash))
+    const heard = this.#candidates.get(mapKey(hash))
     return heard === undefined ? undefined : this.#bodyOf(heard)
   }
 
   readonly #own = (candidate: Candidate): void => {
-    this.#options.peers.broadcast(candidateSubject, candidate)
+    this.#options.peers.broadcast(candidateTopic, candidate)
   }
 
   readonly #tipMoved = (): void => {
-    this.#heard.clear()
+    this.#candidates.clear()
     this.#buckets = new WeakMap()
   }
 
-  #announced(peer: Peer, candidate: Candidate): Verdict {
+  #announced(peer: Peer, candidate: Candidate): GossipResult {
     // Whoever tells on what others found is not to blame for how many there are.
     if (!this.#bucketOf(peer).take(1, this.#options.clock.now())) return 'ignore'
     const { hash } = candidate.header
-    const heard: Heard = { hash, peer, body: undefined, asked: undefined }
+    const heard: AnnouncedCandidate = { hash, peer, body: undefined, asked: undefined }
     if (!this.#options.voting.offerCandidate(candidate, () => this.#find(heard))) return 'ignore'
-    this.#heard.set(mapKey(hash), heard)
-    this.#options.votes.spoke(peer, hash)
+    this.#candidates.set(mapKey(hash), heard)
+    this.#options.votes.addSource(peer, hash)
     return 'accept'
   }
 
@@ -99,13 +99,13 @@ export class CandidateRelay {
   }
 
   /** The body for the sponsor: of others as well, so that whoever is quickest to tell of a candidate cannot keep it back. */
-  async #find(heard: Heard): Promise<Uint8Array | undefined> {
+  async #find(heard: AnnouncedCandidate): Promise<Uint8Array | undefined> {
     heard.body ??= await this.#options.votes.fetch(heard.hash)
     return heard.body
   }
 
   /** The body from whoever told of it; it is fetched once, and again only if that failed. */
-  async #bodyOf(heard: Heard): Promise<Uint8Array | undefined> {
+  async #bodyOf(heard: AnnouncedCandidate): Promise<Uint8Array | undefined> {
     if (heard.body !== undefined) return heard.body
     const { hash, peer } = heard
     heard.asked ??= fetchBlock(peer, hash, this.#options.chain.sanity).finally(() => (heard.asked = undefined))

@@ -1,10 +1,10 @@
 import type { EventEmitter } from 'node:events'
-import type { Peers } from '../peers/peer-manager.js'
+import type { PeerManager } from '../peers/peer-manager.js'
 import type { Peer } from '../peers/peer-record.js'
 import type { HeaderUnit } from '../wire/headers-message.js'
 
 /** The peers, as far as the relay cares. */
-export type RelayPeers = Pick<Peers, 'all' | 'events' | 'listen' | 'broadcast'>
+export type RelayPeers = Pick<PeerManager, 'all' | 'events' | 'listen' | 'broadcast'>
 
 /** The sync, as far as the relay cares. */
 export interface RelaySync {

@@ -7,15 +7,15 @@ import { asBuffer, mapKey, parseDisplayHash } from '../../primitives/bytes.js'
 import { type Hash, sha256d } from '../../primitives/hash.js'
 import { txType } from '../../primitives/payload.js'
 import { Transaction } from '../../primitives/transaction.js'
-import { runInSlices } from '../../runtime/cooperative.js'
+import { runCooperatively } from '../../runtime/cooperative.js'
 import type { Env } from '../../runtime/env.js'
 import { LruMap } from '../../runtime/lru-map.js'
 import { keys } from '../../storage/schema.js'
-import { Fetcher, type Wanted } from '../fetch/transaction-fetcher.js'
-import type { Verdict } from '../link.js'
+import { TransactionFetcher, type AnnouncedTx } from '../fetch/transaction-fetcher.js'
+import type { GossipResult } from '../link.js'
 import type { Peer } from '../peers/peer-record.js'
 import { poolExchange } from '../wire/pool-message.js'
-import { announcedAtOnce, type TransactionName, transactionSubject } from '../wire/transactions-message.js'
+import { announcedAtOnce, type TransactionName, transactionTopic } from '../wire/transactions-message.js'
 import type { RelayPeers, RelaySync } from './relay-views.js'
 
 /** Milliseconds between two announcements, in which accepted transactions gather for the next. */
@@ -55,7 +55,7 @@ export interface TransactionRelayOptions extends Env {
  */
 export class TransactionRelay {
   readonly #options: TransactionRelayOptions
-  readonly #fetcher: Fetcher
+  readonly #fetcher: TransactionFetcher
   readonly #orphans: Orphans
   #refused = new LruMap<true>(refusedEntries)
   #announcing: TransactionName[] = []
@@ -76,11 +76,11 @@ export class TransactionRelay {
     this.#options = options
     this.#orphans = new Orphans(options.clock)
     this.#caughtUp = !options.sync.progress().catchingUp
-    this.#fetcher = new Fetcher({
+    this.#fetcher = new TransactionFetcher({
       timers: options.timers,
       log: options.log,
       paused: () => this.#paused(),
-      needless: (wanted) => this.#needless(wanted),
+      isUseless: (wanted) => this.#isUseless(wanted),
       unmined: (wanted) => this.#unmined(wanted),
       take: (peer, transactions) => this.#take(peer, transactions),
     })
@@ -98,7 +98,7 @@ export class TransactionRelay {
     sync.events.on('progress', this.#progressed)
     peers.events.on('joined', this.#joined)
     peers.events.on('left', this.#left)
-    peers.listen(transactionSubject, async (peer, { names }) => this.#announced(peer, names))
+    peers.listen(transactionTopic, async (peer, { names }) => this.#announced(peer, names))
     for (const peer of peers.all()) this.#joined(peer)
     this.#schedulePools()
   }
@@ -153,12 +153,12 @@ export class TransactionRelay {
     this.#cancelAnnouncement = this.#options.timers.after(announceInterval, () => this.#announce())
     for (let start = 0; start < names.length; start += announcedAtOnce) {
       const salt = asBuffer(this.#options.random.bytes(4)).readUInt32LE()
-      this.#options.peers.broadcast(transactionSubject, { salt, names: names.slice(start, start + announcedAtOnce) })
+      this.#options.peers.broadcast(transactionTopic, { salt, names: names.slice(start, start + announcedAtOnce) })
     }
   }
 
   /** Never told on as it is: whoever takes a transaction announces it, and then has it to hand out. */
-  #announced(peer: Peer, names: readonly TransactionName[]): Verdict {
+  #announced(peer: Peer, names: readonly TransactionName[]): GossipResult {
     if (this.#paused() || !this.#fetcher.want(peer, names)) this.#poolsDue.add(peer)
     return 'ignore'
   }
@@ -167,12 +167,12 @@ export class TransactionRelay {
     return this.#stopped || this.#options.sync.progress().catchingUp
   }
 
-  #needless({ txid, digest }: Wanted): boolean {
+  #isUseless({ txid, digest }: AnnouncedTx): boolean {
     if (this.#options.mempool.get(txid) !== undefined) return true
     return digest !== undefined && (this.#refused.get(mapKey(digest)) !== undefined || this.#orphans.has(digest))
   }
 
-  async #unmined(wanted: readonly Wanted[]): Promise<readonly Wanted[]> {
+  async #unmined(wanted: readonly AnnouncedTx[]): Promise<readonly AnnouncedTx[]> {
     const rows = await this.#options.chain.database.getMany(wanted.map(({ txid }) => keys.location(txid)))
     return wanted.filter((_, i) => rows[i] === undefined)
   }
@@ -212,7 +212,7 @@ export class TransactionRelay {
   /** `arrival`: of one that waited already; what it waits for was asked for then. */
   async #keepOrRefuse(bytes: Uint8Array, sender: number, error: RuleError, arrival?: number): Promise<void> {
     if (!mayBecomeValid.has(error.code)) return this.#refuse(bytes, sender, error)
-    const transaction = await runInSlices(Transaction.keptSteps(bytes))
+    const transaction = await runCooperatively(Transaction.keptSteps(bytes))
     const parents = await this.#missingParents(transaction)
     // Where its parents are all there, the output it spends will never be.
     const hopeless = error.code === 'tx-input-unknown' && parents.length === 0

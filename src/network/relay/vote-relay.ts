@@ -4,17 +4,17 @@ import { mapKey } from '../../primitives/bytes.js'
 import type { Hash } from '../../primitives/hash.js'
 import type { Log, Timers } from '../../runtime/env.js'
 import { blockOf, parseMessage } from '../../voting/tendermint/message.js'
-import type { VotingPort } from '../../voting/vote-network.js'
+import type { VoteNetwork } from '../../voting/vote-network.js'
 import type { Voting } from '../../voting/voting.js'
 import { fetchBlock } from '../fetch/fetch-block.js'
-import { LinkError, type Verdict } from '../link.js'
-import type { Peers } from '../peers/peer-manager.js'
+import { LinkError, type GossipResult } from '../link.js'
+import type { PeerManager } from '../peers/peer-manager.js'
 import type { Peer } from '../peers/peer-record.js'
 import { services } from '../wire/status-message.js'
-import { proposalSubject, votesExchange, voteSubject } from '../wire/votes-message.js'
+import { proposalTopic, votesExchange, voteTopic } from '../wire/votes-message.js'
 
 /** Milliseconds between two questions to a peer for what it has of the open height. */
-const healingInterval = 1_000
+const pullInterval = 1_000
 /** Milliseconds after which another peer is asked for a body as well, and after which none is waited for. */
 const fetchPatience = 1_000
 const fetchLimit = 8_000
@@ -23,9 +23,9 @@ const fetchesAtOnce = 3
 /** Blocks of which is remembered who spoke of them; the oldest goes first. */
 const maxSources = 64
 
-export interface VotingLinkOptions {
+export interface VoteRelayOptions {
   readonly chain: Pick<Chain, 'sanity'>
-  readonly peers: Pick<Peers, 'all' | 'events' | 'serve' | 'listen' | 'broadcast'>
+  readonly peers: Pick<PeerManager, 'all' | 'events' | 'serve' | 'listen' | 'broadcast'>
   readonly timers: Timers
   readonly log: Log
 }
@@ -34,10 +34,10 @@ export interface VotingLinkOptions {
  * Voting over peers: messages are gossiped, what was missed is asked of every peer each second, and bodies are fetched from
  * those who spoke of them first.
  */
-export class VotingLink implements VotingPort {
-  readonly #options: VotingLinkOptions
+export class VoteRelay implements VoteNetwork {
+  readonly #options: VoteRelayOptions
   readonly #sources = new Map<string, Set<Peer>>()
-  readonly #healing = new Set<Peer>()
+  readonly #pulling = new Set<Peer>()
   /** Bodies that a peer is being asked for. */
   readonly #asked = new Map<Peer, Set<string>>()
   #voting: Voting | undefined
@@ -45,10 +45,10 @@ export class VotingLink implements VotingPort {
   readonly #reported = () => this.#report()
   readonly #joined = (peer: Peer) => {
     this.#report()
-    void this.#heal(peer)
+    void this.#pullMissingVotes(peer)
   }
 
-  constructor(options: VotingLinkOptions) {
+  constructor(options: VoteRelayOptions) {
     this.#options = options
   }
 
@@ -56,8 +56,8 @@ export class VotingLink implements VotingPort {
   start(voting: Voting): void {
     const { peers } = this.#options
     this.#voting = voting
-    peers.listen(proposalSubject, (peer, message) => this.#hear(peer, message))
-    peers.listen(voteSubject, (peer, message) => this.#hear(peer, message))
+    peers.listen(proposalTopic, (peer, message) => this.#onMessage(peer, message))
+    peers.listen(voteTopic, (peer, message) => this.#onMessage(peer, message))
     peers.serve(votesExchange, (_, summary) => voting.missing(summary))
     peers.events.on('joined', this.#joined)
     peers.events.on('left', this.#reported)
@@ -75,7 +75,7 @@ export class VotingLink implements VotingPort {
   }
 
   broadcast(kind: 'proposal' | 'vote', message: Uint8Array): void {
-    this.#options.peers.broadcast(kind === 'proposal' ? proposalSubject : voteSubject, message)
+    this.#options.peers.broadcast(kind === 'proposal' ? proposalTopic : voteTopic, message)
   }
 
   /** Asks one peer after another, and some at once where they are slow; what is not the block costs a peer points. */
@@ -116,7 +116,7 @@ export class VotingLink implements VotingPort {
     })
   }
 
-  async #hear(peer: Peer, bytes: Uint8Array): Promise<Verdict> {
+  async #onMessage(peer: Peer, bytes: Uint8Array): Promise<GossipResult> {
     if (!((await this.#voting?.receive(bytes)) ?? false)) return 'ignore'
     peer.delivered('vote')
     this.#remember(peer, bytes)
@@ -125,11 +125,11 @@ export class VotingLink implements VotingPort {
 
   #remember(peer: Peer, bytes: Uint8Array): void {
     const hash = blockOf(parseMessage(bytes))
-    if (hash !== undefined) this.spoke(peer, hash)
+    if (hash !== undefined) this.addSource(peer, hash)
   }
 
   /** Notes that a peer spoke of a block: it is asked for the body before others are. */
-  spoke(peer: Peer, hash: Hash): void {
+  addSource(peer: Peer, hash: Hash): void {
     const id = mapKey(hash)
     const sources = this.#sources.get(id) ?? new Set()
     this.#sources.set(id, sources.add(peer))
@@ -137,17 +137,17 @@ export class VotingLink implements VotingPort {
   }
 
   #beat(): void {
-    this.#cancel = this.#options.timers.after(healingInterval, () => {
+    this.#cancel = this.#options.timers.after(pullInterval, () => {
       this.#beat()
-      for (const peer of this.#options.peers.all()) void this.#heal(peer)
+      for (const peer of this.#options.peers.all()) void this.#pullMissingVotes(peer)
     })
   }
 
   /** Asks a peer for what this node lacks of the open height; one question at a time. */
-  async #heal(peer: Peer): Promise<void> {
+  async #pullMissingVotes(peer: Peer): Promise<void> {
     const voting = this.#voting
-    if (voting === undefined || this.#healing.has(peer)) return
-    this.#healing.add(peer)
+    if (voting === undefined || this.#pulling.has(peer)) return
+    this.#pulling.add(peer)
     try {
       for (const message of await peer.ask(votesExchange, voting.summary())) {
         if (!(await voting.receive(message))) continue
@@ -161,7 +161,7 @@ export class VotingLink implements VotingPort {
         this.#options.log.error({ peer: peer.name, error: String(error) }, 'votes of a peer could not be taken')
       }
     } finally {
-      this.#healing.delete(peer)
+      this.#pulling.delete(peer)
     }
   }
 
@@ -170,7 +170,7 @@ export class VotingLink implements VotingPort {
     const heights = this.#options.peers
       .all()
       .map(({ status }) => ((status.services & services.wholeChain) === 0 ? 0 : status.tipHeight))
-    this.#voting?.behind(heights.length === 0 ? undefined : Math.max(...heights))
+    this.#voting?.setBestPeerHeight(heights.length === 0 ? undefined : Math.max(...heights))
   }
 
   async #ask(peer: Peer, hash: Hash): Promise<Uint8Array | undefined> {

@@ -5,9 +5,9 @@ import { workOf } from '../../primitives/compact.js'
 import type { Hash } from '../../primitives/hash.js'
 import type { Header } from '../../primitives/header.js'
 import { fetchTip } from '../fetch/fetch-tip-block.js'
-import type { PeerStates } from '../fetch/peer-progress.js'
-import { breachOf, type SyncOptions, type SyncPeer } from '../fetch/sync-peer.js'
-import { Stopped, type Waits } from '../fetch/timeouts.js'
+import type { PeerProgresses } from '../fetch/peer-progress.js'
+import { peerFault, type SyncOptions, type SyncPeer } from '../fetch/sync-peer.js'
+import { SyncStopped, type Timeouts } from '../fetch/timeouts.js'
 import type { HeaderUnit } from '../wire/headers-message.js'
 import { checkProof, type HeaderChecking } from './check-headers.js'
 
@@ -29,16 +29,16 @@ export interface AnnouncementOwner {
 /** Takes new tips as they are told: the block on top of the own tip is fetched and connected at once. */
 export class Announcements {
   readonly #options: SyncOptions
-  readonly #waits: Waits
-  readonly #states: PeerStates
+  readonly #waits: Timeouts
+  readonly #states: PeerProgresses
   readonly #checking: HeaderChecking
   readonly #owner: AnnouncementOwner
   readonly #running = new Map<string, Promise<boolean>>()
 
   constructor(
     options: SyncOptions,
-    waits: Waits,
-    states: PeerStates,
+    waits: Timeouts,
+    states: PeerProgresses,
     checking: HeaderChecking,
     owner: AnnouncementOwner,
   ) {
@@ -79,7 +79,7 @@ export class Announcements {
       if (chain.spec.hasValidators) return await this.#confirmedElsewhere(peer, unit)
       return await this.#onBranch(peer, unit)
     } catch (error) {
-      if (error instanceof Stopped) return false
+      if (error instanceof SyncStopped) return false
       throw error
     }
   }
@@ -94,7 +94,7 @@ export class Announcements {
       throw new RuleError('block-stale')
     }
     // Votes name no chain, and another one may have the same validators: only headers that lead here prove anything.
-    this.#states.of(peer).told = { height, hash }
+    this.#states.of(peer).announcedTip = { height, hash }
     this.#owner.wake()
     if (height <= chain.tip.header.height) throw new RuleError('block-stale')
     return false
@@ -106,7 +106,7 @@ export class Announcements {
     const parent = chain.headers.get(header.previous)
     if (parent?.status === 'invalid') throw new RuleError('block-parent-invalid')
     if (parent === undefined || parent.status === 'header') {
-      this.#states.of(peer).told = { height: header.height, hash: header.hash }
+      this.#states.of(peer).announcedTip = { height: header.height, hash: header.hash }
       this.#owner.wake()
       throw new RuleError('block-parent-unknown', `parent of ${header.id}`)
     }
@@ -149,7 +149,7 @@ export class Announcements {
       if (overtaken && chain.headers.get(header.hash) !== undefined) return false
       if (!(error instanceof RuleError)) throw error
       if (chain.spec.hasValidators && codes[error.code].penalty > 0) this.#owner.contradicted(header, peer, error)
-      throw breachOf(error, header, chain)
+      throw peerFault(error, header, chain)
     }
   }
 }

@@ -2,7 +2,7 @@ import { RuleError } from '../../errors/rule-error.js'
 import { equalBytes } from '../../primitives/bytes.js'
 import type { Hash } from '../../primitives/hash.js'
 import type { Header } from '../../primitives/header.js'
-import type { Assumed } from '../assumed-block.js'
+import type { AssumedBlock } from '../assumed-block.js'
 import type { HeaderUnit } from '../wire/headers-message.js'
 import { checkLinks } from './check-headers.js'
 
@@ -16,14 +16,14 @@ const hashesOfChunk = 8192
  * by their hashes, so that the last one vouches for all of them.
  */
 export class AssumedChain {
-  readonly assumed: Assumed
+  readonly assumed: AssumedBlock
   readonly #from: number
   readonly #chunks: Uint8Array[] = []
   #last: Hash
   #count = 0
 
   /** Begins on top of a block at `from`. */
-  constructor(assumed: Assumed, from: Header) {
+  constructor(assumed: AssumedBlock, from: Header) {
     this.assumed = assumed
     this.#from = from.height
     this.#last = from.hash

@@ -3,7 +3,7 @@ import type { Chain } from '../../chain/chain.js'
 import { RuleError } from '../../errors/rule-error.js'
 import { equalBytes } from '../../primitives/bytes.js'
 import type { Clock } from '../../runtime/env.js'
-import type { Branch, PendingBlock } from '../fetch/pending-headers.js'
+import type { PendingHeaders, PendingBlock } from '../fetch/pending-headers.js'
 
 /** Blocks that are connected in one batch, and bytes of them. */
 const batchBlocks = 256
@@ -15,7 +15,7 @@ const batchTime = 1_000
 
 /** What the writer works for. */
 export interface WriterOwner {
-  readonly branch: Branch
+  readonly branch: PendingHeaders
   /** Blocks were connected, or put aside on the way to more work. */
   wrote(count: number): void
   /** The chain refuses a block. */

@@ -1,15 +1,15 @@
 import type { Chain } from '../../chain/chain.js'
 import { matchBody } from '../../chain/match-body.js'
 import { RuleError } from '../../errors/rule-error.js'
-import { type Branch, miss, type PendingBlock } from '../fetch/pending-headers.js'
+import { type PendingHeaders, miss, type PendingBlock } from '../fetch/pending-headers.js'
 import type { SyncPeer } from '../fetch/sync-peer.js'
 
 /** Bytes of blocks that are decoded and wait for the writer: decoded they take several times as much. */
 const matchedBytes = 6 * 1024 * 1024
 
 /** What the matcher works for. */
-export interface MatcherOwner {
-  readonly branch: Branch
+export interface BodyChecksOwner {
+  readonly branch: PendingHeaders
   /** A block can be connected that could not before. */
   matched(): void
   /** Blocks have to be fetched again. */
@@ -19,13 +19,13 @@ export interface MatcherOwner {
 }
 
 /** Looks whether bodies are those that their headers name: the lowest first, and at once unless much waits for the writer. */
-export class BodyMatcher {
+export class BodyChecks {
   readonly #chain: Chain
-  readonly #owner: MatcherOwner
+  readonly #owner: BodyChecksOwner
   #running = false
   #stopped = false
 
-  constructor(chain: Chain, owner: MatcherOwner) {
+  constructor(chain: Chain, owner: BodyChecksOwner) {
     this.#chain = chain
     this.#owner = owner
   }

@@ -9,9 +9,9 @@ import { equalBytes } from '../../primitives/bytes.js'
 import { parseConfirm } from '../../primitives/confirm.js'
 import type { Header } from '../../primitives/header.js'
 import type { SignatureCheck } from '../../primitives/signature.js'
-import { runInSlices } from '../../runtime/cooperative.js'
+import { runCooperatively } from '../../runtime/cooperative.js'
 import type { Clock } from '../../runtime/env.js'
-import type { Branch } from '../fetch/pending-headers.js'
+import type { PendingHeaders } from '../fetch/pending-headers.js'
 import type { SyncPeer } from '../fetch/sync-peer.js'
 import type { HeaderUnit } from '../wire/headers-message.js'
 
@@ -69,7 +69,7 @@ export async function checkProof(unit: HeaderUnit, checking: HeaderChecking): Pr
  * unless a signature is what is wrong. Adds nothing more when the end of the branch moved meanwhile.
  */
 export async function extendBranch(
-  branch: Branch,
+  branch: PendingHeaders,
   units: readonly HeaderUnit[],
   source: SyncPeer,
   checking: HeaderChecking,
@@ -98,7 +98,7 @@ export async function extendBranch(
       }
     }
     try {
-      await runInSlices(steps())
+      await runCooperatively(steps())
     } catch (error) {
       if (!(error instanceof RuleError)) throw error
       failure = error

@@ -2,10 +2,10 @@ import { reorganisationDepth } from '../../chain/branches.js'
 import { RuleError } from '../../errors/rule-error.js'
 import { equalBytes } from '../../primitives/bytes.js'
 import type { Hash } from '../../primitives/hash.js'
-import { type Claim, claimOf, type PeerStates, serves } from '../fetch/peer-progress.js'
-import { Branch } from '../fetch/pending-headers.js'
-import { dismiss, isUnanswered, type SyncOptions, type SyncPeer } from '../fetch/sync-peer.js'
-import { late, Stopped, type Waits } from '../fetch/timeouts.js'
+import { type Claim, claimOf, type PeerProgresses, serves } from '../fetch/peer-progress.js'
+import { PendingHeaders } from '../fetch/pending-headers.js'
+import { penaliseAndDrop, isUnanswered, type SyncOptions, type SyncPeer } from '../fetch/sync-peer.js'
+import { timedOut, SyncStopped, type Timeouts } from '../fetch/timeouts.js'
 import {
   headersAnswer,
   headersAtOnce,
@@ -26,10 +26,10 @@ const answersAcross = 4
 /** Milliseconds until another peer is asked for headers; twice as long where a peer has failed before. */
 const headersPatience = 5_000
 /** Milliseconds that a peer is left alone after a first question that led to nothing; twice as long with each more, up to the longest. */
-const restAfterFailure = 5_000
-const longestRest = 60_000
+const firstBackOff = 5_000
+const longestBackOff = 60_000
 /** And after a header from the future. */
-const restForTime = 60_000
+const backOffForTime = 60_000
 
 /** What the download of headers tells, and asks, the rest of the sync. */
 export interface HeaderOwner {
@@ -46,11 +46,11 @@ export interface HeaderOwner {
 /** Finds the best chain that the peers can prove, and holds its headers until their blocks are connected. */
 export class HeaderDownload {
   readonly #options: SyncOptions
-  readonly #waits: Waits
-  readonly #states: PeerStates
+  readonly #waits: Timeouts
+  readonly #states: PeerProgresses
   readonly #owner: HeaderOwner
   readonly #checking: HeaderChecking
-  #branch: Branch
+  #branch: PendingHeaders
   #assumed: AssumedChain | undefined
   #asked: SyncPeer | undefined
   /** Whose headers the branch grew by last, or who has the assumed block. */
@@ -61,18 +61,18 @@ export class HeaderDownload {
   /** Whether something happened since the last look at the peers. */
   #again = false
 
-  constructor(options: SyncOptions, waits: Waits, states: PeerStates, owner: HeaderOwner) {
+  constructor(options: SyncOptions, waits: Timeouts, states: PeerProgresses, owner: HeaderOwner) {
     const { chain, verifier, clock } = options
     this.#options = options
     this.#waits = waits
     this.#states = states
     this.#owner = owner
     this.#checking = { chain, verifier, clock, assumed: (header) => this.#assumed?.has(header) === true }
-    this.#branch = new Branch(chain.tip)
+    this.#branch = new PendingHeaders(chain.tip)
   }
 
   /** The headers to connect the blocks of. */
-  get branch(): Branch {
+  get branch(): PendingHeaders {
     return this.#branch
   }
 
@@ -97,7 +97,7 @@ export class HeaderDownload {
     if (this.#again) return
     this.#work = this.#run()
       .catch((error: unknown) => {
-        if (!(error instanceof Stopped)) this.#owner.failed(error)
+        if (!(error instanceof SyncStopped)) this.#owner.failed(error)
       })
       .finally(() => {
         this.#work = undefined
@@ -124,7 +124,7 @@ export class HeaderDownload {
     const better = chain.spec.hasValidators ? onTip : branch.work > chain.tip.chainWork
     if (better || (onTip && branch.blocks.length === 0)) return
     const [other] = branch.blocks
-    this.#branch = new Branch(chain.tip)
+    this.#branch = new PendingHeaders(chain.tip)
     // The node confirmed another block than this verified confirm is for.
     if (other !== undefined && chain.spec.hasValidators) this.conflict(other.unit)
   }
@@ -139,7 +139,7 @@ export class HeaderDownload {
   isAhead(peer: SyncPeer): boolean {
     const { chain } = this.#options
     const state = this.#states.of(peer)
-    const told = state.told
+    const told = state.announcedTip
     if (told !== undefined && !this.#knows(told)) return true
     const claim = claimOf(peer)
     if (state.isExplored(claim) || this.#knows(claim)) return false
@@ -188,7 +188,7 @@ export class HeaderDownload {
     const states = this.#states
     const able = this.#options.peers.all().filter((peer) => {
       const state = states.of(peer)
-      return serves(peer) && !state.asking && state.restUntil <= now && this.isAhead(peer)
+      return serves(peer) && !state.asking && state.backedOffUntil <= now && this.isAhead(peer)
     })
     const rank = (peer: SyncPeer) =>
       this.#options.chain.spec.hasValidators ? BigInt(peer.status.tipHeight) : peer.status.chainWork
@@ -214,7 +214,7 @@ export class HeaderDownload {
     void answer.catch(() => {}).finally(() => (state.asking = false))
     try {
       const units = await this.#waits.within(answer, patience)
-      if (units !== late) return units
+      if (units !== timedOut) return units
       peer.penalise('peer-slow', `no headers within ${patience} ms`)
     } catch (error) {
       if (!isUnanswered(error)) throw error
@@ -226,12 +226,12 @@ export class HeaderDownload {
   /** Leaves a peer alone for a while, the longer the more often it led to nothing. */
   #fail(peer: SyncPeer): void {
     const state = this.#states.of(peer)
-    this.#rest(peer, Math.min(longestRest, restAfterFailure * 2 ** state.failures))
+    this.#backOff(peer, Math.min(longestBackOff, firstBackOff * 2 ** state.failures))
     state.failures++
   }
 
-  #rest(peer: SyncPeer, milliseconds: number): void {
-    this.#states.of(peer).restUntil = this.#options.clock.now() + milliseconds
+  #backOff(peer: SyncPeer, milliseconds: number): void {
+    this.#states.of(peer).backedOffUntil = this.#options.clock.now() + milliseconds
   }
 
   /** Asks until the branch has grown, or until it is clear that this peer has nothing better. */
@@ -266,7 +266,7 @@ export class HeaderDownload {
         if (fresh.length === 0 && !short && last !== undefined && last.height < branch.height && more > 0) {
           more--
           const held = chain.headers.get(last.hash)
-          from = held === undefined ? branch.upTo(last.height) : new Branch(held)
+          from = held === undefined ? branch.upTo(last.height) : new PendingHeaders(held)
           continue
         }
         if (fresh.length > 0) state.explored(claim)
@@ -297,7 +297,7 @@ export class HeaderDownload {
   }
 
   /** The peer has no more headers than these: it must have proved what it said it has. */
-  #ended(peer: SyncPeer, claim: Claim, branch: Branch, work: bigint, units: readonly HeaderUnit[]): void {
+  #ended(peer: SyncPeer, claim: Claim, branch: PendingHeaders, work: bigint, units: readonly HeaderUnit[]): void {
     const { chain } = this.#options
     const { hasValidators } = chain.spec
     const first = units[0]?.header.height ?? 0
@@ -306,11 +306,15 @@ export class HeaderDownload {
     const proved = this.#knows(claim) || (hasValidators ? branch.height >= claim.height : branch.work >= work)
     this.#states.of(peer).explored(claim)
     if (proved || deep) return
-    dismiss(peer, 'peer-withheld', `it says that it has height ${claim.height}, but its headers do not lead there`)
+    penaliseAndDrop(
+      peer,
+      'peer-withheld',
+      `it says that it has height ${claim.height}, but its headers do not lead there`,
+    )
   }
 
   /** The branch that a new header extends; undefined for one that cannot be followed. */
-  async #targetOf(unit: HeaderUnit, branch: Branch): Promise<Branch | undefined> {
+  async #targetOf(unit: HeaderUnit, branch: PendingHeaders): Promise<PendingHeaders | undefined> {
     const { chain } = this.#options
     const { header } = unit
     if (chain.headers.get(header.hash)?.status === 'invalid') throw new RuleError('block-invalid', header.id)
@@ -327,7 +331,7 @@ export class HeaderDownload {
     const parent = chain.headers.get(header.previous)
     if (parent?.status === 'invalid') throw new RuleError('block-parent-invalid', `${header.id} stands on it`)
     const reachable = chain.tip.header.height - height <= reorganisationDepth
-    return isHeld(parent?.status) && parent !== undefined && reachable ? new Branch(parent) : undefined
+    return isHeld(parent?.status) && parent !== undefined && reachable ? new PendingHeaders(parent) : undefined
   }
 
   #hasToAssume(peer: SyncPeer): boolean {
@@ -342,7 +346,7 @@ export class HeaderDownload {
   async #assume(peer: SyncPeer): Promise<void> {
     const { assumeValid, chain, log } = this.#options
     if (assumeValid === undefined) return
-    const start = new Branch(chain.tip).locator(chain.headers)
+    const start = new PendingHeaders(chain.tip).locator(chain.headers)
     let hashes: AssumedChain | undefined
     while (hashes === undefined || !(hashes.complete || hashes.wrong)) {
       const locator = hashes === undefined ? start : [hashes.last, ...start]
@@ -351,7 +355,7 @@ export class HeaderDownload {
       checkAnswer(units, locator)
       const [first] = units
       if (first === undefined) {
-        dismiss(peer, 'peer-withheld', `its headers end before height ${assumeValid.height}`)
+        penaliseAndDrop(peer, 'peer-withheld', `its headers end before height ${assumeValid.height}`)
         return
       }
       // The peer left the branch that it told of, or holds everything up.
@@ -368,7 +372,7 @@ export class HeaderDownload {
     if (hashes.complete) {
       log.info({ height: assumeValid.height }, 'the block assumed to be valid is on the chain of the peers')
       this.#assumed = hashes
-      this.#branch = new Branch(chain.tip)
+      this.#branch = new PendingHeaders(chain.tip)
       this.#giver = peer
       this.#states.of(peer).failures = 0
     } else {
@@ -382,8 +386,8 @@ export class HeaderDownload {
 
   #blame(peer: SyncPeer, error: unknown): void {
     if (!(error instanceof RuleError)) throw error
-    if (error.code === 'block-time-future') this.#rest(peer, restForTime)
-    else dismiss(peer, error.code, `its headers are refused: ${error.message}`)
+    if (error.code === 'block-time-future') this.#backOff(peer, backOffForTime)
+    else penaliseAndDrop(peer, error.code, `its headers are refused: ${error.message}`)
   }
 }
 

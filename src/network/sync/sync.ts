@@ -4,15 +4,15 @@ import { mapKey } from '../../primitives/bytes.js'
 import type { Header } from '../../primitives/header.js'
 import { bodyBytes, BodyDownload } from '../fetch/body-download.js'
 import { fetchBody } from '../fetch/fetch-tip-block.js'
-import { PeerStates, serves } from '../fetch/peer-progress.js'
-import type { Branch, PendingBlock } from '../fetch/pending-headers.js'
-import { breachOf, dismiss, type SyncOptions, type SyncPeer } from '../fetch/sync-peer.js'
-import { Stopped, Waits } from '../fetch/timeouts.js'
+import { PeerProgresses, serves } from '../fetch/peer-progress.js'
+import type { PendingHeaders, PendingBlock } from '../fetch/pending-headers.js'
+import { peerFault, penaliseAndDrop, type SyncOptions, type SyncPeer } from '../fetch/sync-peer.js'
+import { SyncStopped, Timeouts } from '../fetch/timeouts.js'
 import { blocksExchange } from '../wire/blocks-message.js'
 import type { HeaderUnit } from '../wire/headers-message.js'
 import { Announcements } from './announcements.js'
 import { BlockWriter } from './block-writer.js'
-import { BodyMatcher } from './body-checks.js'
+import { BodyChecks } from './body-checks.js'
 import { HeaderDownload } from './header-download.js'
 import { Rate, type SyncProgress } from './sync-progress.js'
 
@@ -24,16 +24,16 @@ const tick = 1_000
 /** Looks from one line in the log to the next. */
 const ticksPerLine = 10
 /** Milliseconds that a branch is left alone whose block nobody hands out, or whose block is refused. */
-const leftAlone = 300_000
+const avoidFor = 300_000
 /** Blocks that are remembered for that. */
-const leftAloneBlocks = 256
+const mostAvoided = 256
 /** Milliseconds until all peers are asked again for a confirmed block that nobody handed out. */
 const askAgain = 10_000
 /** Milliseconds that a single new block may take without the node being called behind. */
 const graceForOne = 2_000
 
 /** A block that no branch is followed through. */
-interface LeftAlone {
+interface AvoidedBlock {
   /** In milliseconds of the clock. */
   readonly until: number
   /** Where nobody handed it out: who was asked since whether it can be had after all. */
@@ -44,15 +44,15 @@ interface LeftAlone {
 export class Sync {
   readonly events = new EventEmitter<{ progress: [SyncProgress] }>()
   readonly #options: SyncOptions
-  readonly #waits: Waits
-  readonly #states = new PeerStates()
+  readonly #waits: Timeouts
+  readonly #states = new PeerProgresses()
   readonly #headers: HeaderDownload
   readonly #bodies: BodyDownload
-  readonly #matcher: BodyMatcher
+  readonly #bodyChecks: BodyChecks
   readonly #writer: BlockWriter
   readonly #announcements: Announcements
   readonly #rate = new Rate()
-  readonly #leftAlone = new Map<string, LeftAlone>()
+  readonly #avoided = new Map<string, AvoidedBlock>()
   #provedHeight = 0
   #behindSince: number | undefined
   #askAgainAt: number | undefined
@@ -67,20 +67,20 @@ export class Sync {
 
   constructor(options: SyncOptions) {
     this.#options = options
-    this.#waits = new Waits(options.timers)
+    this.#waits = new Timeouts(options.timers)
     const branch = () => this.#headers.branch
     const owner = {
-      get branch(): Branch {
+      get branch(): PendingHeaders {
         return branch()
       },
       changed: () => this.#changed(),
-      arrived: () => this.#matcher.wake(),
+      arrived: () => this.#bodyChecks.wake(),
       matched: () => this.#writer.wake(),
       unmatched: () => this.#bodies.fill(),
       wrote: () => this.#follow(),
       missing: (block: PendingBlock) => this.#missing(block),
       refused: (block: PendingBlock, error: RuleError) => this.#refused(block, error),
-      isUnavailable: (hash: Uint8Array) => (this.#leftAlone.get(mapKey(hash))?.until ?? 0) > options.clock.now(),
+      isUnavailable: (hash: Uint8Array) => (this.#avoided.get(mapKey(hash))?.until ?? 0) > options.clock.now(),
       offered: (peer: SyncPeer, unit: HeaderUnit) => void this.#offered(peer, unit),
       conflict: (unit: HeaderUnit) => this.#headers.conflict(unit),
       contradicted: (header: Header, peer: SyncPeer, error: RuleError) => this.#contradicted(header, peer, error),
@@ -89,7 +89,7 @@ export class Sync {
     }
     this.#headers = new HeaderDownload(options, this.#waits, this.#states, owner)
     this.#bodies = new BodyDownload(options, this.#states, owner)
-    this.#matcher = new BodyMatcher(options.chain, owner)
+    this.#bodyChecks = new BodyChecks(options.chain, owner)
     this.#writer = new BlockWriter(options.chain, options.clock, owner)
     this.#announcements = new Announcements(options, this.#waits, this.#states, this.#headers.checking, owner)
   }
@@ -111,7 +111,7 @@ export class Sync {
     this.#cancelLook?.()
     this.#waits.stop()
     this.#bodies.stop()
-    this.#matcher.stop()
+    this.#bodyChecks.stop()
     await Promise.all([this.#headers.idle(), this.#writer.stop()])
   }
 
@@ -206,7 +206,7 @@ export class Sync {
     if (this.#waits.stopped) return
     this.#catchingUp()
     this.#bodies.fill()
-    this.#matcher.wake()
+    this.#bodyChecks.wake()
     this.#writer.wake()
     if (this.#cancelTick === undefined && this.#stage().stage !== 'idle') this.#tickLater()
   }
@@ -250,10 +250,10 @@ export class Sync {
       { block: header.id, height: header.height, peer: block.source.name },
       'nobody hands out the block of a header',
     )
-    this.#leaveAlone(header.hash, new WeakSet())
+    this.#avoid(header.hash, new WeakSet())
     // One that does not answer may be too busy, for which it was charged.
     if (block.withheld)
-      dismiss(block.source, 'peer-withheld', `the block ${header.id} of its headers is nowhere to be had`)
+      penaliseAndDrop(block.source, 'peer-withheld', `the block ${header.id} of its headers is nowhere to be had`)
     this.#cut(header.height)
     this.#headers.wake()
   }
@@ -268,11 +268,11 @@ export class Sync {
     else {
       const report = { block: header.id, height: header.height, peer: block.source.name, code: error.code }
       log.warn(report, `a block that a peer proved work for breaks a rule: ${error.message}`)
-      this.#leaveAlone(header.hash)
+      this.#avoid(header.hash)
     }
-    const { code, message } = breachOf(error, header, chain)
+    const { code, message } = peerFault(error, header, chain)
     if (codes[code].penalty > 0)
-      dismiss(block.source, code, `the block ${header.id} of its headers is refused: ${message}`)
+      penaliseAndDrop(block.source, code, `the block ${header.id} of its headers is refused: ${message}`)
     this.#cut(header.height)
     this.#wakeAll()
   }
@@ -292,25 +292,25 @@ export class Sync {
     const report = { block: id, height, peer: peer.name, code }
     this.#options.log.error(report, `a confirmed block breaks a rule of this node: ${message}`)
     this.#provedHeight = Math.max(this.#provedHeight, height)
-    this.#leaveAlone(hash)
+    this.#avoid(hash)
   }
 
-  #leaveAlone(hash: Uint8Array, asked?: WeakSet<SyncPeer>): void {
-    const until = this.#options.clock.now() + leftAlone
-    this.#leftAlone.delete(mapKey(hash))
-    this.#leftAlone.set(mapKey(hash), asked === undefined ? { until } : { until, asked })
-    if (this.#leftAlone.size > leftAloneBlocks) this.#leftAlone.delete(this.#leftAlone.keys().next().value as string)
+  #avoid(hash: Uint8Array, asked?: WeakSet<SyncPeer>): void {
+    const until = this.#options.clock.now() + avoidFor
+    this.#avoided.delete(mapKey(hash))
+    this.#avoided.set(mapKey(hash), asked === undefined ? { until } : { until, asked })
+    if (this.#avoided.size > mostAvoided) this.#avoided.delete(this.#avoided.keys().next().value as string)
     this.#lookLater()
   }
 
   /** Chains with blocks that are left alone are worth another look when that is over. */
   #lookLater(): void {
     const { clock, timers } = this.#options
-    this.#cancelLook ??= timers.after(leftAlone + tick, () => {
+    this.#cancelLook ??= timers.after(avoidFor + tick, () => {
       this.#cancelLook = undefined
       this.#unexplore()
       this.#wakeAll()
-      if ([...this.#leftAlone.values()].some(({ until }) => until > clock.now())) this.#lookLater()
+      if ([...this.#avoided.values()].some(({ until }) => until > clock.now())) this.#lookLater()
     })
   }
 
@@ -320,7 +320,7 @@ export class Sync {
    */
   async #offered(peer: SyncPeer, unit: HeaderUnit): Promise<void> {
     const key = mapKey(unit.header.hash)
-    const { asked } = this.#leftAlone.get(key) ?? {}
+    const { asked } = this.#avoided.get(key) ?? {}
     if (asked === undefined || asked.has(peer)) return
     asked.add(peer)
     try {
@@ -328,10 +328,10 @@ export class Sync {
       const body = await this.#waits.within(fetchBody(peer, unit, this.#options.chain), timeout)
       if (!(body instanceof Uint8Array)) return
     } catch (error) {
-      if (!(error instanceof Stopped)) this.#failed(error)
+      if (!(error instanceof SyncStopped)) this.#failed(error)
       return
     }
-    this.#leftAlone.delete(key)
+    this.#avoided.delete(key)
     this.#states.of(peer).unexplored()
     this.#headers.wake()
   }

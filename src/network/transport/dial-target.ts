@@ -4,19 +4,19 @@ import { isPeerAddress } from '../address/address-text.js'
 import { LinkError } from '../link.js'
 
 /** A place to connect to. */
-export interface Target {
+export interface DialTarget {
   /** IP address. */
   readonly host: string
   readonly port: number
 }
 
 /** What an address says: a host, which may be a name, a port, and the name of the node if it is written there. */
-interface Address extends Target {
+interface Address extends DialTarget {
   readonly peer: string | undefined
 }
 
 /** Reads `host:port` or a multiaddr; throws a LinkError for anything else. */
-export function parseAddress(text: string): Address {
+export function parseDialAddress(text: string): Address {
   if (!isPeerAddress(text)) throw new LinkError('unreachable', `${text} is no address of a node`)
   if (text.startsWith('/')) {
     const [, , host = '', , port, , peer] = text.split('/')
@@ -27,7 +27,7 @@ export function parseAddress(text: string): Address {
 }
 
 /** The IP addresses of a host, at most `most`; rejects with a LinkError where it has none. */
-export async function targetsOf({ host, port }: Target, most: number): Promise<readonly Target[]> {
+export async function dialTargetsOf({ host, port }: DialTarget, most: number): Promise<readonly DialTarget[]> {
   if (isIP(host) !== 0) return [{ host, port }]
   try {
     const found = await lookup(host, { all: true })
@@ -38,12 +38,12 @@ export async function targetsOf({ host, port }: Target, most: number): Promise<r
 }
 
 /** `/ip4/192.0.2.7/tcp/20338`. */
-export function multiaddrText({ host, port }: Target): string {
+export function multiaddrText({ host, port }: DialTarget): string {
   return `/ip${isIP(host)}/${host}/tcp/${port}`
 }
 
 /** Where a multiaddr leads to, as far as it says so. */
-export function targetOf(components: readonly { readonly name: string; readonly value?: string }[]): Target {
+export function dialTargetOf(components: readonly { readonly name: string; readonly value?: string }[]): DialTarget {
   const host = components.find(({ name }) => name === 'ip4' || name === 'ip6')?.value ?? ''
   return { host, port: Number(components.find(({ name }) => name === 'tcp')?.value ?? 0) }
 }

@@ -1,9 +1,9 @@
 import type { Log } from '../../runtime/env.js'
-import type { LinkOwner, Topic, Verdict } from '../link.js'
+import type { LinkHandler, TopicInfo, GossipResult } from '../link.js'
 import type { Libp2pLink } from './libp2p-link.js'
 import type { Libp2pNode, PeerId, Stream } from './libp2p-node.js'
 
-interface Heard {
+interface GossipMessage {
   readonly propagationSource: PeerId
   readonly msgId: string
   readonly msg: { readonly topic: string; readonly data: Uint8Array }
@@ -45,13 +45,13 @@ interface Inside {
   readonly streamsOutbound: Map<string, { readonly rawStream: Pick<Stream, 'status' | 'abort'> }>
   removePeer(peer: PeerId): void
   handleReceivedRpc(from: PeerId, rpc: WireRpc): Promise<void>
-  reportMessageValidationResult(id: string, source: string, verdict: Verdict): void
+  reportMessageValidationResult(id: string, source: string, verdict: GossipResult): void
 }
 
-export interface GossipSetting {
-  readonly owner: LinkOwner
+export interface GossipDependencies {
+  readonly owner: LinkHandler
   /** By the id that the network knows the topic by. */
-  readonly topics: ReadonlyMap<string, Topic>
+  readonly topics: ReadonlyMap<string, TopicInfo>
   readonly log: Log
   linkOf(peer: string): Libp2pLink | undefined
 }
@@ -60,9 +60,9 @@ export interface GossipSetting {
 export class Gossip {
   readonly #service: Libp2pNode['services']['gossip']
   readonly #inside: Inside
-  readonly #setting: GossipSetting
+  readonly #setting: GossipDependencies
 
-  constructor(service: Libp2pNode['services']['gossip'], setting: GossipSetting) {
+  constructor(service: Libp2pNode['services']['gossip'], setting: GossipDependencies) {
     this.#service = service
     this.#inside = service as unknown as Inside
     this.#setting = setting
@@ -70,11 +70,11 @@ export class Gossip {
     // What is dropped here does not count as known yet, so that it can be heard from others.
     this.#inside.handleReceivedRpc = async (from, rpc) => {
       const peer = from.toString()
-      if (!this.#admits(peer, rpc)) return
+      if (!this.#withinBudget(peer, rpc)) return
       rpc.messages = this.#taken(peer, rpc.messages)
       await receive(from, rpc)
     }
-    service.addEventListener('gossipsub:message', ({ detail }) => void this.#judge(detail))
+    service.addEventListener('gossipsub:message', ({ detail }) => void this.#report(detail))
   }
 
   subscribe(): void {
@@ -107,13 +107,13 @@ export class Gossip {
   }
 
   /** Whether to look at a frame at all. One of a neighbour that sends too much ends the link: what it says of itself is lost. */
-  #admits(peer: string, rpc: WireRpc): boolean {
+  #withinBudget(peer: string, rpc: WireRpc): boolean {
     const link = this.#setting.linkOf(peer)
     if (link === undefined) return true
     if (link.closed) return false
     if (link.takes(itemsOf(rpc, link.limits.gossipTopicItems))) return true
     this.#setting.log.info({ peer }, 'gossip without end; connection closed')
-    this.#setting.owner.floods(link)
+    this.#setting.owner.onFlood(link)
     link.close()
     return false
   }
@@ -135,22 +135,22 @@ export class Gossip {
       count++
       bytes += length
       const room = count <= link.limits.gossipPending && bytes <= link.limits.gossipPendingBytes
-      return room && this.#setting.owner.hears(link, length)
+      return room && this.#setting.owner.allowsGossip(link, length)
     })
   }
 
-  async #judge({ propagationSource, msgId, msg }: Heard): Promise<void> {
+  async #report({ propagationSource, msgId, msg }: GossipMessage): Promise<void> {
     const peer = propagationSource.toString()
     const link = this.#setting.linkOf(peer)
     const topic = this.#setting.topics.get(msg.topic)
-    let verdict: Verdict = 'ignore'
+    let verdict: GossipResult = 'ignore'
     if (link !== undefined && topic !== undefined) {
       const { length } = msg.data
       link.gossip.messages++
       link.gossip.bytes += length
       try {
         // A copy: the bytes are a part of all that came along with them.
-        verdict = await this.#setting.owner.heard(link, topic, msg.data.slice())
+        verdict = await this.#setting.owner.onGossip(link, topic, msg.data.slice())
       } catch (error) {
         this.#setting.log.error({ topic: topic.name, error: (error as Error).message }, 'gossip could not be judged')
       }

@@ -1,13 +1,13 @@
 import type { Clock, Timers } from '../../runtime/env.js'
 import { TokenBucket } from '../../runtime/token-bucket.js'
 import { type Link, LinkError, type Protocol } from '../link.js'
-import { targetOf } from './dial-target.js'
+import { dialTargetOf } from './dial-target.js'
 import type { FrameStream } from './frames.js'
 import type { Connection } from './libp2p-node.js'
-import { type RequestLine, Requests } from './request-client.js'
+import { type RequestLine, RequestClient } from './request-client.js'
 import type { TransportLimits } from './transport-limits.js'
 
-export interface LinkSetting {
+export interface LinkDependencies {
   readonly clock: Clock
   readonly timers: Timers
   readonly limits: TransportLimits
@@ -29,15 +29,15 @@ export class Libp2pLink implements Link, RequestLine {
   /** Messages of gossip from it that wait for a verdict, and their bytes. */
   readonly gossip = { messages: 0, bytes: 0 }
   readonly #idOf: (protocol: Protocol) => string
-  readonly #requests = new Map<Protocol, Requests>()
+  readonly #requests = new Map<Protocol, RequestClient>()
   #closed = false
 
-  constructor(connection: Connection, publicKey: Uint8Array, { clock, timers, limits, idOf }: LinkSetting) {
+  constructor(connection: Connection, publicKey: Uint8Array, { clock, timers, limits, idOf }: LinkDependencies) {
     this.connection = connection
     this.publicKey = publicKey
     this.peer = connection.remotePeer.toString()
     this.inbound = connection.direction === 'inbound'
-    const { host, port } = targetOf(connection.remoteAddr.getComponents())
+    const { host, port } = dialTargetOf(connection.remoteAddr.getComponents())
     this.host = host
     this.port = port
     this.timers = timers
@@ -60,7 +60,7 @@ export class Libp2pLink implements Link, RequestLine {
     if (this.closed) return Promise.reject(new LinkError('closed', `the connection to ${this.host} is closed`))
     let requests = this.#requests.get(protocol)
     if (requests === undefined) {
-      requests = new Requests(this, protocol)
+      requests = new RequestClient(this, protocol)
       this.#requests.set(protocol, requests)
     }
     return requests.ask(body)

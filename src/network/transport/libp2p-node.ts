@@ -13,7 +13,7 @@ import { createLibp2p, type Libp2pOptions } from 'libp2p'
 import { concat, fromUtf8 } from '../../primitives/bytes.js'
 import { sha256 } from '../../primitives/hash.js'
 import type { Clock } from '../../runtime/env.js'
-import { targetOf } from './dial-target.js'
+import { dialTargetOf } from './dial-target.js'
 import { boundFirstBytes } from './patches/first-bytes.js'
 import { MuxGuard } from './patches/mux-guard.js'
 import type { TransportLimits } from './transport-limits.js'
@@ -39,7 +39,7 @@ export interface NodeSettings {
   readonly discovery: { readonly tag: string; found(address: string): void } | undefined
 }
 
-export type Libp2pNode = Awaited<ReturnType<typeof createNode>>
+export type Libp2pNode = Awaited<ReturnType<typeof createLibp2pNode>>
 export type Connection = ReturnType<Libp2pNode['getConnections']>[number]
 export type PeerId = Libp2pNode['peerId']
 export type Stream = Awaited<ReturnType<Connection['newStream']>>
@@ -55,7 +55,7 @@ export function keyOfPeer(peer: PeerId | string): Uint8Array | undefined {
 }
 
 /** A node that is not started. It dials nobody by itself, keeps no addresses and comes back to nobody. */
-export async function createNode(settings: NodeSettings) {
+export async function createLibp2pNode(settings: NodeSettings) {
   const { limits } = settings
   return createLibp2p({
     start: false,
@@ -220,7 +220,7 @@ function discovery({ tag, found }: NonNullable<NodeSettings['discovery']>) {
       stop(): Promise<void>
     }
     service.addEventListener('peer', ({ detail: { id, multiaddrs } }) => {
-      const near = multiaddrs.filter((address) => !isLoopback(targetOf(address.getComponents()).host))
+      const near = multiaddrs.filter((address) => !isLoopback(dialTargetOf(address.getComponents()).host))
       for (const address of near.length > 0 ? near : multiaddrs) found(`${address.toString()}/p2p/${id.toString()}`)
     })
     return { start: () => service.start(), stop: () => service.stop() }

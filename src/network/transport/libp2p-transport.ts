@@ -1,21 +1,21 @@
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { compareBytes, displayHash } from '../../primitives/bytes.js'
-import { type Link, LinkError, type LinkOwner, type Protocol, type Topic } from '../link.js'
-import { multiaddrText, parseAddress, type Target, targetOf, targetsOf } from './dial-target.js'
+import { type Link, LinkError, type LinkHandler, type Protocol, type TopicInfo } from '../link.js'
+import { multiaddrText, parseDialAddress, type DialTarget, dialTargetOf, dialTargetsOf } from './dial-target.js'
 import { Gossip } from './gossip.js'
 import { Handshakes } from './handshakes.js'
 import { bannedHere, dialFailure, ownAddress } from './libp2p-failures.js'
 import { Libp2pLink } from './libp2p-link.js'
-import { type Connection, createNode, keyOfPeer, type Libp2pNode, multiaddr, type PeerId } from './libp2p-node.js'
+import { type Connection, createLibp2pNode, keyOfPeer, type Libp2pNode, multiaddr, type PeerId } from './libp2p-node.js'
 import { listenPlaces, portInUse } from './listen.js'
-import { Answers } from './request-server.js'
+import { RequestServer } from './request-server.js'
 import { type TransportLimits, transportLimits } from './transport-limits.js'
 import type { NodeTransport, TransportOptions } from './transport-options.js'
 
 /** Everything that exists while the transport runs. */
 interface Running {
   readonly node: Libp2pNode
-  readonly owner: LinkOwner
+  readonly owner: LinkHandler
   readonly gossip: Gossip
 }
 
@@ -68,11 +68,11 @@ export class Libp2pTransport implements NodeTransport {
     return this.#addresses
   }
 
-  async start(owner: LinkOwner): Promise<void> {
+  async start(owner: LinkHandler): Promise<void> {
     const { hosts, port, secretKey, topics, env, mdns } = this.#options
     const listen = port === undefined ? { port: 0, places: [] } : await listenPlaces(hosts, port)
     const topicsById = new Map(topics.map((topic) => [this.#topicId(topic), topic]))
-    const node = await createNode({
+    const node = await createLibp2pNode({
       secretKey,
       listen: listen.places,
       topics: [...topicsById.keys()],
@@ -81,7 +81,7 @@ export class Libp2pTransport implements NodeTransport {
       gater: this.#gater(owner),
       discovery:
         mdns === true
-          ? { tag: `_didledger-${this.#prefix}._udp.local`, found: (address) => owner.discovered(address) }
+          ? { tag: `_didledger-${this.#prefix}._udp.local`, found: (address) => owner.onAddress(address) }
           : undefined,
     })
     const gossip = new Gossip(node.services.gossip, {
@@ -94,7 +94,7 @@ export class Libp2pTransport implements NodeTransport {
     this.#running = { node, owner, gossip }
     node.addEventListener('connection:open', ({ detail }) => this.#opened(detail))
     node.addEventListener('connection:close', ({ detail }) => this.#ended(detail))
-    await this.#answer(node, new Answers(owner, env.log, this.#limits, env.clock))
+    await this.#answer(node, new RequestServer(owner, env.log, this.#limits, env.clock))
     try {
       await node.start()
     } catch (error) {
@@ -116,7 +116,7 @@ export class Libp2pTransport implements NodeTransport {
     return dial
   }
 
-  broadcast(topic: Topic, message: Uint8Array): void {
+  broadcast(topic: TopicInfo, message: Uint8Array): void {
     if (message.length > topic.size) throw new RangeError(`a message of ${message.length} bytes on ${topic.name}`)
     this.#running?.gossip.publish(this.#topicId(topic), message)
   }
@@ -145,7 +145,7 @@ export class Libp2pTransport implements NodeTransport {
     })
   }
 
-  #topicId({ name, version }: Topic): string {
+  #topicId({ name, version }: TopicInfo): string {
     return `/didledger/${this.#prefix}/${name}/${version}`
   }
 
@@ -153,7 +153,7 @@ export class Libp2pTransport implements NodeTransport {
     return ofChain ? `/didledger/${this.#prefix}/${name}/${version}` : `/didledger/${name}/${version}`
   }
 
-  async #answer(node: Libp2pNode, answers: Answers): Promise<void> {
+  async #answer(node: Libp2pNode, answers: RequestServer): Promise<void> {
     const most = this.#limits.protocolStreams
     for (const protocol of this.#options.protocols) {
       await node.handle(
@@ -168,27 +168,27 @@ export class Libp2pTransport implements NodeTransport {
     }
   }
 
-  #gater(owner: LinkOwner): Parameters<typeof createNode>[0]['gater'] {
+  #gater(owner: LinkHandler): Parameters<typeof createLibp2pNode>[0]['gater'] {
     const admits = (peer: PeerId, host: string, inbound: boolean): boolean => {
       const publicKey = keyOfPeer(peer)
-      return publicKey !== undefined && !this.#closed && owner.admits({ host, inbound, publicKey })
+      return publicKey !== undefined && !this.#closed && owner.allowsConnection({ host, inbound, publicKey })
     }
     return {
       denyInboundConnection: (connection) => {
-        const { host } = targetOf(connection.remoteAddr.getComponents())
-        if (this.#closed || !owner.admits({ host, inbound: true })) return true
+        const { host } = dialTargetOf(connection.remoteAddr.getComponents())
+        if (this.#closed || !owner.allowsConnection({ host, inbound: true })) return true
         this.#handshakes.begin(host, connection)
         return false
       },
       denyInboundEncryptedConnection: (peer, connection) =>
-        !admits(peer, targetOf(connection.remoteAddr.getComponents()).host, true),
+        !admits(peer, dialTargetOf(connection.remoteAddr.getComponents()).host, true),
       denyInboundUpgradedConnection: (_peer, connection) => {
         this.#handshakes.end(connection)
         return false
       },
       denyOutboundEncryptedConnection: (peer, connection) => {
         const name = peer.toString()
-        const { host, port } = targetOf(connection.remoteAddr.getComponents())
+        const { host, port } = dialTargetOf(connection.remoteAddr.getComponents())
         this.#met.set(multiaddrText({ host, port }), name)
         if (this.#linkTo(name) !== undefined || this.#opening.has(name) || !admits(peer, host, false)) return true
         this.#opening.add(name)
@@ -204,17 +204,21 @@ export class Libp2pTransport implements NodeTransport {
   }
 
   async #dial(address: string): Promise<Link> {
-    const { port, host, peer } = parseAddress(address)
+    const { port, host, peer } = parseDialAddress(address)
     const running = this.#running
     if (running === undefined || this.#closed) throw new LinkError('closed', 'the network is closed')
     if (peer === this.#peer) throw ownAddress(address)
     const existing = peer === undefined ? undefined : this.#linkTo(peer)
     if (existing !== undefined) return existing
-    const targets = await targetsOf({ host, port }, this.#limits.dialAddresses)
+    const targets = await dialTargetsOf({ host, port }, this.#limits.dialAddresses)
     const publicKey = peer === undefined ? undefined : keyOfPeer(peer)
     if (peer !== undefined && publicKey === undefined) throw new LinkError('unreachable', `${peer} names no node`)
     const wanted = targets.filter((target) =>
-      running.owner.admits({ host: target.host, inbound: false, ...(publicKey === undefined ? {} : { publicKey }) }),
+      running.owner.allowsConnection({
+        host: target.host,
+        inbound: false,
+        ...(publicKey === undefined ? {} : { publicKey }),
+      }),
     )
     if (wanted.length === 0) throw bannedHere(address)
     const places = wanted.map(multiaddrText)
@@ -236,10 +240,10 @@ export class Libp2pTransport implements NodeTransport {
   }
 
   /** Whether the node that was met at a place is kept out by the owner, who had to see its key for that. */
-  #shuns({ host, port }: Target, owner: LinkOwner): boolean {
+  #shuns({ host, port }: DialTarget, owner: LinkHandler): boolean {
     const name = this.#met.get(multiaddrText({ host, port }))
     const publicKey = name === undefined ? undefined : keyOfPeer(name)
-    return publicKey !== undefined && !owner.admits({ host, inbound: false, publicKey })
+    return publicKey !== undefined && !owner.allowsConnection({ host, inbound: false, publicKey })
   }
 
   /** The link to the node that was met at one of these places, where there is or comes one over another connection. */

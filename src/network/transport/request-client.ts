@@ -19,7 +19,7 @@ interface Job {
 }
 
 /** The requests of one protocol on one link: one after another on a stream that is kept open for a while. */
-export class Requests {
+export class RequestClient {
   readonly #line: RequestLine
   readonly #protocol: Protocol
   readonly #waiting: Job[] = []

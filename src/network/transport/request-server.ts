@@ -1,5 +1,5 @@
 import type { Clock, Log } from '../../runtime/env.js'
-import { LinkError, type LinkOwner, type Protocol } from '../link.js'
+import { LinkError, type LinkHandler, type Protocol } from '../link.js'
 import { Frames } from './frames.js'
 import type { Libp2pLink } from './libp2p-link.js'
 import type { Stream } from './libp2p-node.js'
@@ -7,12 +7,12 @@ import type { TransportLimits } from './transport-limits.js'
 import { Unsent } from './unsent.js'
 
 /** Answers what others ask. What it holds in answers that others are slow to take is bounded: see {@link Unsent}. */
-export class Answers {
-  readonly #owner: LinkOwner
+export class RequestServer {
+  readonly #owner: LinkHandler
   readonly #log: Log
   readonly #unsent: Unsent<Libp2pLink>
 
-  constructor(owner: LinkOwner, log: Log, limits: TransportLimits, clock: Clock) {
+  constructor(owner: LinkHandler, log: Log, limits: TransportLimits, clock: Clock) {
     this.#owner = owner
     this.#log = log
     this.#unsent = new Unsent(limits, clock)

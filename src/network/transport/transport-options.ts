@@ -1,6 +1,6 @@
 import type { Hash } from '../../primitives/hash.js'
 import type { Env } from '../../runtime/env.js'
-import type { Protocol, Topic, Transport } from '../link.js'
+import type { Protocol, TopicInfo, Transport } from '../link.js'
 import type { TransportLimits } from './transport-limits.js'
 
 export interface TransportOptions {
@@ -11,7 +11,7 @@ export interface TransportOptions {
   /** What is answered; others can be asked all the same. */
   readonly protocols: readonly Protocol[]
   /** What is listened to and told on. */
-  readonly topics: readonly Topic[]
+  readonly topics: readonly TopicInfo[]
   /** IP addresses to listen on; those of IPv6 are left out on a machine without it. */
   readonly hosts: readonly string[]
   /** 0: any free one, the same for all hosts; undefined: nobody can connect to this node. */

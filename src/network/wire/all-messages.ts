@@ -1,11 +1,11 @@
-import type { Protocol, Topic } from '../link.js'
+import type { Protocol, TopicInfo } from '../link.js'
 import { addressesExchange } from './addresses-message.js'
 import { blocksExchange } from './blocks-message.js'
-import { blockSubject, headersExchange } from './headers-message.js'
+import { blockTopic, headersExchange } from './headers-message.js'
 import { poolExchange } from './pool-message.js'
 import { statusExchange } from './status-message.js'
-import { transactionsExchange, transactionSubject } from './transactions-message.js'
-import { candidateSubject, proposalSubject, voteSubject, votesExchange } from './votes-message.js'
+import { transactionsExchange, transactionTopic } from './transactions-message.js'
+import { candidateTopic, proposalTopic, voteTopic, votesExchange } from './votes-message.js'
 
 /** Everything that nodes say to each other: what a transport has to know beforehand. */
 export const protocols: readonly Protocol[] = [
@@ -18,10 +18,10 @@ export const protocols: readonly Protocol[] = [
   votesExchange,
 ].map(({ protocol }) => protocol)
 
-export const topics: readonly Topic[] = [
-  transactionSubject,
-  blockSubject,
-  candidateSubject,
-  proposalSubject,
-  voteSubject,
+export const topics: readonly TopicInfo[] = [
+  transactionTopic,
+  blockTopic,
+  candidateTopic,
+  proposalTopic,
+  voteTopic,
 ].map(({ topic }) => topic)

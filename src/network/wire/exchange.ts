@@ -1,6 +1,6 @@
 import { RuleError } from '../../errors/rule-error.js'
 import { decodeAll, type Reader, Writer } from '../../primitives/codec.js'
-import type { Protocol, Topic } from '../link.js'
+import type { Protocol, TopicInfo } from '../link.js'
 
 /** The messages that nodes exchange: what each means as a value, and its bytes. docs/protocol.md draws them. */
 
@@ -19,8 +19,8 @@ export interface Exchange<Q, A> {
 }
 
 /** A kind of gossip. */
-export interface Subject<M> {
-  readonly topic: Topic
+export interface GossipTopic<M> {
+  readonly topic: TopicInfo
   readonly message: Codec<M>
 }
 

@@ -2,7 +2,7 @@ import type { Reader, Writer } from '../../primitives/codec.js'
 import type { Hash } from '../../primitives/hash.js'
 import { Header, headerSize } from '../../primitives/header.js'
 import { fixedLimits } from '../../primitives/spec.js'
-import { codec, type Codec, type Exchange, listCodec, type Subject } from './exchange.js'
+import { codec, type Codec, type Exchange, listCodec, type GossipTopic } from './exchange.js'
 
 /** Hashes of a locator, and headers of an answer. */
 export const locatorHashes = 64
@@ -55,7 +55,7 @@ export const headersExchange: Exchange<HeadersQuestion, readonly HeaderUnit[]> =
 export const headerUnitCodec: Codec<HeaderUnit> = codec(writeHeaderUnit, readHeaderUnit)
 
 /** A new tip, told when it is connected. */
-export const blockSubject: Subject<HeaderUnit> = {
+export const blockTopic: GossipTopic<HeaderUnit> = {
   topic: { name: 'blocks', version: 1, size: headerUnitBytes },
   message: headerUnitCodec,
 }

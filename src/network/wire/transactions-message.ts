@@ -1,6 +1,6 @@
 import type { Reader, Writer } from '../../primitives/codec.js'
 import type { Hash } from '../../primitives/hash.js'
-import { bytesListCodec, codec, type Exchange, listCodec, type Subject } from './exchange.js'
+import { bytesListCodec, codec, type Exchange, listCodec, type GossipTopic } from './exchange.js'
 
 /** Transactions of a question. */
 export const transactionsAtOnce = 256
@@ -48,7 +48,7 @@ export interface Announcement {
   readonly names: readonly TransactionName[]
 }
 
-export const transactionSubject: Subject<Announcement> = {
+export const transactionTopic: GossipTopic<Announcement> = {
   topic: { name: 'transactions', version: 1, size: announcementBytes },
   message: codec(
     (writer, { salt, names }) => writer.u32(salt).list(names, (name) => writeName(writer, name)),

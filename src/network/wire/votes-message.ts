@@ -1,12 +1,12 @@
 import type { Reader, Writer } from '../../primitives/codec.js'
 import { Header } from '../../primitives/header.js'
 import { fixedLimits } from '../../primitives/spec.js'
-import { bytesListCodec, codec, type Exchange, opaqueCodec, type Subject } from './exchange.js'
+import { bytesListCodec, codec, type Exchange, opaqueCodec, type GossipTopic } from './exchange.js'
 
 /** Bytes of a summary of the votes that a node has. */
 const summaryBytes = 64 * 1024
 /** Messages of an answer, and their bytes. */
-export const missingVotes = 4096
+export const maxMissingVotes = 4096
 export const missingVoteBytes = 512 * 1024
 const votesAnswer = missingVoteBytes + 16 * 1024
 const votesTimeout = 5_000
@@ -25,17 +25,17 @@ export const votesExchange: Exchange<Uint8Array, readonly Uint8Array[]> = {
     timeout: votesTimeout,
   },
   question: opaqueCodec(summaryBytes),
-  answer: bytesListCodec(missingVotes, missingVoteBytes),
+  answer: bytesListCodec(maxMissingVotes, missingVoteBytes),
 }
 
 /** Bytes of a proposal with its header and the prevotes that it stands on. */
-export const proposalSubject: Subject<Uint8Array> = {
+export const proposalTopic: GossipTopic<Uint8Array> = {
   topic: { name: 'proposals', version: 1, size: proposalMessage },
   message: opaqueCodec(proposalMessage),
 }
 
 /** Bytes of a prevote or precommit. */
-export const voteSubject: Subject<Uint8Array> = {
+export const voteTopic: GossipTopic<Uint8Array> = {
   topic: { name: 'votes', version: 1, size: voteMessage },
   message: opaqueCodec(voteMessage),
 }
@@ -47,7 +47,7 @@ export interface Candidate {
   readonly auxPow: Uint8Array
 }
 
-export const candidateSubject: Subject<Candidate> = {
+export const candidateTopic: GossipTopic<Candidate> = {
   topic: { name: 'candidates', version: 1, size: candidateBytes },
   message: codec(
     (writer: Writer, { header, auxPow }: Candidate) => writer.bytes(header.bytes).varbytes(auxPow),

@@ -8,9 +8,9 @@ import type { Header } from '../../primitives/header.js'
 import { isTimely } from '../../production/candidates.js'
 import type { Clock, Log } from '../../runtime/env.js'
 import { CheckedBlocks } from '../checked-blocks.js'
-import type { Bodies } from '../proposed-bodies.js'
+import type { ProposedBodies } from '../proposed-bodies.js'
 import type { BlockVerdict } from '../tendermint/machine-events.js'
-import type { VotingPort } from '../vote-network.js'
+import type { VoteNetwork } from '../vote-network.js'
 
 /** Bodies that are looked for at once; the one wanted first is given up for another. */
 const maxSought = 16
@@ -23,8 +23,8 @@ export interface BodySearchOptions {
   readonly chain: Chain
   readonly clock: Clock
   readonly log: Log
-  readonly port: VotingPort
-  readonly bodies: Bodies
+  readonly network: VoteNetwork
+  readonly bodies: ProposedBodies
   readonly height: number
   /** Whether the present view waits for a verdict on a block. */
   wanted(hash: Hash): boolean
@@ -158,12 +158,12 @@ export class BodySearch {
 
   /** From the disk, or from a peer that serves it; undefined when none does, or it is too late. */
   async body(hash: Hash): Promise<Uint8Array | undefined> {
-    const { bodies, port } = this.#options
+    const { bodies, network } = this.#options
     const id = mapKey(hash)
     const atHand = bodies.get(hash) ?? this.#unchecked.get(id)
     // Taken once: one that turns out to be another block's body is fetched anew.
     this.#unchecked.delete(id)
-    const bytes = atHand ?? (await Promise.race([port.fetch(hash), this.end]))
+    const bytes = atHand ?? (await Promise.race([network.fetch(hash), this.end]))
     return bytes === undefined || this.#closed || !equalBytes(blockHashOf(bytes), hash) ? undefined : bytes
   }
 

@@ -9,13 +9,13 @@ import type { Hash } from '../../primitives/hash.js'
 import type { Header } from '../../primitives/header.js'
 import { paramsAt } from '../../primitives/spec.js'
 import { isTimely } from '../../production/candidates.js'
-import type { OwnBlock, Search } from '../../production/proposal-source.js'
+import type { ProposalSource, Search } from '../../production/proposal-source.js'
 import type { Clock, Log, Timers } from '../../runtime/env.js'
 import type { JobQueue } from '../../runtime/job-queue.js'
 import type { Evidence } from '../evidence.js'
-import type { Bodies } from '../proposed-bodies.js'
+import type { ProposedBodies } from '../proposed-bodies.js'
 import type { Signer } from '../signer.js'
-import { Machine } from '../tendermint/machine.js'
+import { TendermintMachine } from '../tendermint/machine.js'
 import {
   type BlockVerdict,
   type Effect,
@@ -31,23 +31,23 @@ import {
   viewOf,
   type VotingMessage,
 } from '../tendermint/message.js'
-import type { VotingPort } from '../vote-network.js'
+import type { VoteNetwork } from '../vote-network.js'
 import { BodySearch, fetchPause } from './body-search.js'
-import type { Gate } from './vote-filter.js'
+import type { VoteFilter } from './vote-filter.js'
 
 /** The part of a view for which a sponsor waits for one candidate of a miner: one in so many. */
 const candidateShare = 4
 
 /** What the vote on one block needs of the node around it. */
-export interface BallotParts {
+export interface HeightDependencies {
   readonly chain: Chain
   readonly clock: Clock
   readonly timers: Timers
   readonly log: Log
-  readonly port: VotingPort
-  readonly bodies: Bodies
+  readonly network: VoteNetwork
+  readonly bodies: ProposedBodies
   readonly evidence: Evidence
-  readonly ownBlock: OwnBlock
+  readonly proposals: ProposalSource
   /** Absent: this node votes nowhere. */
   readonly signer?: Signer | undefined
   /** Why nothing may be signed at the moment. */
@@ -61,14 +61,14 @@ export interface BallotParts {
 type SignEffect = Extract<Effect, { type: 'sign' }>
 
 /** The vote on the block of one height: a machine, and what it asks for done. */
-export class Ballot {
+export class HeightRunner {
   readonly height: number
-  readonly machine: Machine
+  readonly machine: TendermintMachine
   readonly parent: KnownHeader
   /** Whether the key of this node is among the validators of the height. */
   readonly votes: boolean
-  readonly #parts: BallotParts
-  readonly #gate: Gate
+  readonly #parts: HeightDependencies
+  readonly #filter: VoteFilter
   readonly #cancels = new Set<() => void>()
   readonly #search: BodySearch
   readonly #restored: RestoredState | undefined
@@ -84,10 +84,10 @@ export class Ballot {
   #started = false
   #closed = false
 
-  constructor(parts: BallotParts, gate: Gate) {
+  constructor(parts: HeightDependencies, gate: VoteFilter) {
     const { chain, signer } = parts
     this.#parts = parts
-    this.#gate = gate
+    this.#filter = gate
     this.parent = chain.tip
     this.height = this.parent.header.height + 1
     const { validators } = paramsAt(chain.spec, this.height)
@@ -95,14 +95,14 @@ export class Ballot {
     this.votes = own >= 0
     this.#restored = this.votes ? signer?.restored(this.height) : undefined
     const options = { height: this.height, validators, restored: this.#restored }
-    this.machine = new Machine({ ...options, ...(this.votes ? { own } : {}) })
-    this.#restored?.messages.forEach((message) => gate.know(message))
+    this.machine = new TendermintMachine({ ...options, ...(this.votes ? { own } : {}) })
+    this.#restored?.messages.forEach((message) => gate.markSeen(message))
     this.#search = new BodySearch({
       ...parts,
       height: this.height,
       wanted: (hash) => this.machine.wants(hash),
       keep: (header, bytes) => this.keep(header, bytes),
-      found: (header, verdict) => this.#tell(header, verdict),
+      found: (header, verdict) => this.#reportVerdict(header, verdict),
       after: (milliseconds, callback) => this.#after(milliseconds, callback),
     })
   }
@@ -121,16 +121,16 @@ export class Ballot {
 
   /** Whether an authentic message told anything; resolves once it is counted. Rejects with a RuleError. */
   async receive(message: VotingMessage): Promise<boolean> {
-    if (!(await this.#gate.admit(message))) return false
-    this.#lookAtOwn(message)
+    if (!(await this.#filter.accept(message))) return false
+    this.#warnDoubleKey(message)
     await this.#run({ type: 'message', message })
     return true
   }
 
   /** There may be a block to propose now, or what was in the way of signing is gone. */
-  supply(): void {
+  retryProposal(): void {
     if (this.#needed !== undefined) this.#propose(this.#needed)
-    if (this.#unsigned.length > 0) this.#parts.track(this.#parts.queue.run(() => this.#makeUp()))
+    if (this.#unsigned.length > 0) this.#parts.track(this.#parts.queue.run(() => this.#signBacklog()))
   }
 
   /**
@@ -138,15 +138,15 @@ export class Ballot {
    * there: the last moment at which the block can be ready in time.
    */
   anticipate(view: number, within: number): void {
-    const { chain, signer, ownBlock, refusal, track } = this.#parts
+    const { chain, signer, proposals, refusal, track } = this.#parts
     if (!this.votes || signer === undefined) return
     if (!equalBytes(sponsorAt(chain.spec, this.height, view), signer.publicKey)) return
     const stop = () => this.#closed || this.machine.view > view || this.#search.busy
-    this.#after(Math.max(0, within - ownBlock.lead(view)), () => {
+    this.#after(Math.max(0, within - proposals.lead(view)), () => {
       const begun = this.machine.view >= view && (view > 0 || this.#started)
       const bound = this.machine.valid !== undefined || this.#search.proposable !== undefined
       if (begun || bound || stop() || this.machine.step !== 'propose' || refusal() !== undefined) return
-      track(ownBlock.begin({ view, stop }))
+      track(proposals.begin({ view, stop }))
     })
   }
 
@@ -167,7 +167,7 @@ export class Ballot {
   }
 
   /** In the order in which it was due, and before anything newer is signed. */
-  async #makeUp(): Promise<void> {
+  async #signBacklog(): Promise<void> {
     while (this.#parts.refusal() === undefined && !this.#closed) {
       const effect = this.#unsigned.shift()
       if (effect === undefined) return
@@ -197,7 +197,7 @@ export class Ballot {
       case 'sign':
         if (this.#unsigned.length === 0) return this.#sign(effect)
         this.#unsigned.push(effect)
-        await this.#makeUp()
+        await this.#signBacklog()
         return undefined
       case 'timer':
         this.#after(this.#timeout(effect.view), () => this.#post({ ...effect, type: 'timeout' }))
@@ -212,7 +212,7 @@ export class Ballot {
         this.anticipate(effect.view + 1, this.#timeout(effect.view))
         return undefined
       case 'evidence':
-        await this.#testify(effect.first, effect.second)
+        await this.#recordEvidence(effect.first, effect.second)
         return undefined
       case 'confirmed':
         await this.#connect(effect)
@@ -230,13 +230,13 @@ export class Ballot {
     }
     const signed = await signer.sign(message, state)
     if (signed === undefined) return undefined
-    this.#gate.know(signed)
+    this.#filter.markSeen(signed)
     this.#broadcast(signed)
     return { type: 'message', message: signed }
   }
 
   /** What the own key signed and this node does not know of tells that two nodes have it, or that this one forgot. */
-  #lookAtOwn(message: VotingMessage): void {
+  #warnDoubleKey(message: VotingMessage): void {
     const { signer, log } = this.#parts
     if (signer === undefined || signer.past(this.height) || message.kind === 'proof') return
     if (!equalBytes(signerOf(message), signer.publicKey)) return
@@ -248,7 +248,7 @@ export class Ballot {
   }
 
   #broadcast(message: SignedMessage): void {
-    this.#parts.port.broadcast(message.kind === 'proposal' ? 'proposal' : 'vote', encodeMessage(message))
+    this.#parts.network.broadcast(message.kind === 'proposal' ? 'proposal' : 'vote', encodeMessage(message))
   }
 
   #timeout(view: number): number {
@@ -274,8 +274,8 @@ export class Ballot {
     this.#finding = true
     const patience = this.#timeout(view) / candidateShare
     const stop = () => this.#closed || this.#needed === undefined
-    const search = { view, patience, stop, end: this.#search.end, late: () => this.supply() }
-    const found = this.#find(search).then((header) => {
+    const search = { view, patience, stop, end: this.#search.end, late: () => this.retryProposal() }
+    const found = this.#findBody(search).then((header) => {
       // The next view may be this node's as well, and has no other block then.
       const needed = this.#needed
       if (header === undefined || needed === undefined || stop()) return
@@ -294,12 +294,12 @@ export class Ballot {
    * The newest block of this height that this node has checked, else an own one. What others have checked as well gets
    * their votes at once, and no check is thrown away; one that is being checked is ready before a new one could be.
    */
-  async #find(search: Search): Promise<Header | undefined> {
+  async #findBody(search: Search): Promise<Header | undefined> {
     await this.#search.idle()
     const checked = this.#search.proposable
     this.#chosen = checked?.hash
     if (checked !== undefined || search.stop()) return checked
-    const block = await this.#parts.ownBlock.find(search)
+    const block = await this.#parts.proposals.find(search)
     if (block === undefined || this.#closed) return undefined
     // Checked after its view ended -> kept, so that the next view of this node proposes it.
     await this.keep(block.header, block.bytes)
@@ -313,13 +313,13 @@ export class Ballot {
     await this.#parts.bodies.put(header, bytes, [...this.machine.needed, ...chosen])
   }
 
-  #tell(header: Header, verdict: BlockVerdict): void {
+  #reportVerdict(header: Header, verdict: BlockVerdict): void {
     const { chain, clock } = this.#parts
     if (this.#closed) return
     this.#post({ type: 'block', hash: header.hash, verdict, timely: isTimely(header, chain, clock) })
   }
 
-  async #testify(first: SignedMessage, second: SignedMessage): Promise<void> {
+  async #recordEvidence(first: SignedMessage, second: SignedMessage): Promise<void> {
     const { evidence, log } = this.#parts
     const step = stepOf(first)
     const kind = step === 'propose' ? 'proposal' : step

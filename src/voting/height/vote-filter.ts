@@ -17,15 +17,15 @@ import {
 /** Different values that one validator may give in one step of one view: the second is evidence, a third tells nothing new. */
 const valuesPerStep = 2
 /** Words of one validator that are remembered at one height; those heard first go first. */
-const wordsPerSigner = 256
+const valuesPerSigner = 256
 /**
  * Words of one validator that are let in a second, and at once. What is let in is told on: without a bound a validator that
  * speaks of one view after another would have honest nodes flood each other.
  */
-const wordRate = 20
-const wordBurst = 64
+const valueRate = 20
+const valueBurst = 64
 
-export interface GateOptions extends OpenHeight {
+export interface VoteFilterOptions extends OpenHeight {
   readonly verifier: Verifier
   readonly clock: Clock
   /** Remembers what held, so that proofs and confirms made of it cost nothing more. */
@@ -33,7 +33,7 @@ export interface GateOptions extends OpenHeight {
 }
 
 /** What a message says, apart from how it is signed. */
-interface Word {
+interface ValueKey {
   readonly signer: string
   readonly step: string
   readonly value: string
@@ -43,15 +43,15 @@ interface Word {
  * Lets each word of a validator in once, after its signatures were verified; for one height. Copies, and the same word
  * under another signature, cost no verification.
  */
-export class Gate {
-  readonly #options: GateOptions
+export class VoteFilter {
+  readonly #options: VoteFilterOptions
   /** By signer, then by step and value. */
-  readonly #heard = new Map<string, Map<string, Word>>()
+  readonly #seen = new Map<string, Map<string, ValueKey>>()
   /** What each validator may still say. */
   readonly #allowances = new Map<string, TokenBucket>()
   readonly #verifying = new Map<string, Promise<unknown>>()
 
-  constructor(options: GateOptions) {
+  constructor(options: VoteFilterOptions) {
     this.#options = options
   }
 
@@ -59,9 +59,9 @@ export class Gate {
    * Whether an authentic message says something that was not heard before, by a validator that does not say too much. Rejects
    * with a RuleError `vote-*` when it is not authentic.
    */
-  async admit(message: VotingMessage): Promise<boolean> {
-    const word = wordOf(message)
-    if (this.#idle(word)) return false
+  async accept(message: VotingMessage): Promise<boolean> {
+    const word = valueKeyOf(message)
+    if (this.#release(word)) return false
     const { verifier, verified, clock } = this.#options
     const checks = messageChecks(message, this.#options)
     const allowance = this.#allowanceOf(word.signer)
@@ -70,7 +70,7 @@ export class Gate {
     // The one under way may be forged: only when it proves right is this one a copy.
     for (let running; (running = this.#verifying.get(id)) !== undefined;) {
       await running
-      if (this.#idle(word)) return false
+      if (this.#release(word)) return false
     }
     const run = runChecks(verified.unknown(checks), verifier)
     const ended = () => this.#verifying.delete(id)
@@ -78,7 +78,7 @@ export class Gate {
     await run
     verified.add(checks)
     // Two other values of its author may have come while this one was verified.
-    if (this.#idle(word)) return false
+    if (this.#release(word)) return false
     // Only what is authentic counts: nobody else can use it up.
     if (!allowance.take(1, clock.now())) return false
     this.#remember(word)
@@ -86,23 +86,23 @@ export class Gate {
   }
 
   /** Takes an own message, which needs no verification, as heard. */
-  know(message: SignedMessage): void {
-    this.#remember(wordOf(message))
+  markSeen(message: SignedMessage): void {
+    this.#remember(valueKeyOf(message))
   }
 
   /** There are as many as validators, and one for what nobody signs. */
   #allowanceOf(signer: string): TokenBucket {
     let allowance = this.#allowances.get(signer)
     if (allowance === undefined) {
-      allowance = new TokenBucket(wordRate, wordBurst, this.#options.clock.now())
+      allowance = new TokenBucket(valueRate, valueBurst, this.#options.clock.now())
       this.#allowances.set(signer, allowance)
     }
     return allowance
   }
 
   /** Whether nothing can be learnt from a word: it was heard, or its author has contradicted itself there already. */
-  #idle(word: Word): boolean {
-    const words = this.#heard.get(word.signer)
+  #release(word: ValueKey): boolean {
+    const words = this.#seen.get(word.signer)
     if (words === undefined) return false
     if (words.has(`${word.step}|${word.value}`)) return true
     let others = 0
@@ -110,15 +110,15 @@ export class Gate {
     return others >= valuesPerStep
   }
 
-  #remember(word: Word): void {
-    const words = this.#heard.get(word.signer) ?? new Map<string, Word>()
-    this.#heard.set(word.signer, words)
+  #remember(word: ValueKey): void {
+    const words = this.#seen.get(word.signer) ?? new Map<string, ValueKey>()
+    this.#seen.set(word.signer, words)
     words.set(`${word.step}|${word.value}`, word)
-    if (words.size > wordsPerSigner) words.delete(words.keys().next().value as string)
+    if (words.size > valuesPerSigner) words.delete(words.keys().next().value as string)
   }
 }
 
-function wordOf(message: VotingMessage): Word {
+function valueKeyOf(message: VotingMessage): ValueKey {
   const view = viewOf(message)
   const block = blockOf(message)
   const value = block === undefined ? '' : mapKey(block)

@@ -17,7 +17,7 @@ interface Known {
  * The Tendermint algorithm (Buchman, Kwon, Milosevic, arXiv 1807.04938) for one height, where a round is called a view:
  * events in, effects out, nothing else. The numbers in the comments are the lines of its algorithm 1.
  */
-export class Machine {
+export class TendermintMachine {
   readonly height: number
   private readonly validators: readonly Uint8Array[]
   private readonly own: number | undefined
@@ -50,7 +50,7 @@ export class Machine {
     this.validBlock = this.proven = restored?.valid
     this.votes.enter(this.presentView)
     for (const message of restored?.messages ?? []) this.votes.record(message)
-    if (this.votes.proposal(this.presentView) !== undefined && this.onDuty) this.done.add('propose')
+    if (this.votes.proposal(this.presentView) !== undefined && this.isProposer) this.done.add('propose')
   }
 
   /** The present view; before the start the one where it will begin. */
@@ -71,7 +71,7 @@ export class Machine {
   }
 
   /** The 33-byte key of the sponsor of the present view. */
-  get sponsor(): Uint8Array {
+  get proposer(): Uint8Array {
     return this.validators[(this.height + this.view) % this.validators.length] as Uint8Array
   }
 
@@ -115,7 +115,7 @@ export class Machine {
     return [...proof, ...missingVotes(this.votes, theirs)]
   }
 
-  private get onDuty(): boolean {
+  private get isProposer(): boolean {
     return this.own !== undefined && (this.height + this.view) % this.validators.length === this.own
   }
 
@@ -130,7 +130,7 @@ export class Machine {
         this.wanted.delete(mapKey(event.hash))
         return
       case 'template':
-        if (event.view !== this.view || !this.onDuty) return
+        if (event.view !== this.view || !this.isProposer) return
         this.template = event.header
         this.blocks.set(mapKey(event.header.hash), { verdict: 'valid', timely: true })
         return
@@ -207,7 +207,7 @@ export class Machine {
 
   /** Lines 14 to 19: the sponsor proposes its valid block, or else one that it asks for. */
   private propose(): void {
-    if (!this.onDuty || this.step !== 'propose' || this.done.has('propose')) return
+    if (!this.isProposer || this.step !== 'propose' || this.done.has('propose')) return
     const { valid, view, height } = this
     // Another process with this key has proposed here, and what it proposed got its quorum.
     if (valid !== undefined && valid.view >= view) return
@@ -218,7 +218,7 @@ export class Machine {
       return
     }
     this.done.add('propose')
-    const proposal = { sponsor: this.sponsor, blockHash: header.hash, viewOffset: view }
+    const proposal = { sponsor: this.proposer, blockHash: header.hash, viewOffset: view }
     const validView = valid?.view ?? -1
     const prevotes = valid?.prevotes ?? []
     this.sign(() => ({ kind: 'proposal', height, validView, header, proposal, prevotes }))

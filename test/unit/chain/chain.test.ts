@@ -225,7 +225,7 @@ describe('the chain', () => {
   it('tells followers within the batch and listeners after it', async () => {
     const test = await TestChain.open()
     const told: string[] = []
-    test.chain.addFollower({
+    test.chain.addIndexer({
       stage: (_, { connected }) => void told.push(`stage ${test.reader.height} ${connected.length}`),
       follow: ({ disconnected }) => {
         told.push(`follow ${test.reader.height} ${disconnected.length}`)

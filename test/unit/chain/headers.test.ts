@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Headers } from '../../../src/chain/header-index.js'
+import { HeaderIndex } from '../../../src/chain/header-index.js'
 import { craftBlock } from '../../support/blocks.js'
 import { TestChain } from '../../support/chain.js'
 
@@ -49,7 +49,7 @@ describe('the headers', () => {
         return test.database.get(key)
       },
     }
-    const headers = new Headers(rows)
+    const headers = new HeaderIndex(rows)
     const { hash } = test.chain.tip.header
     headers.get(hash)
     headers.get(hash)

@@ -238,7 +238,7 @@ describe('a reorganisation of several batches', () => {
       overlay.put(keys.sideBody(left.header.hash), other.bytes)
       await overlay.commit({ kind: 'reorganisation', ...tip() }, { sync: false })
     }
-    test.chain.addFollower({ foresee, stage: () => {}, follow: async () => {} })
+    test.chain.addIndexer({ foresee, stage: () => {}, follow: async () => {} })
     await expect(test.accept(top)).rejects.toThrow(InvariantError)
     // The next start is to find it on its way.
     expect(tip().height).toBe(0)

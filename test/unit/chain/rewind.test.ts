@@ -76,7 +76,7 @@ describe('taking a chain back', () => {
     const test = await open()
     const changes: ChainChange[] = []
     const staged: number[] = []
-    test.chain.addFollower({
+    test.chain.addIndexer({
       stage: (_, { disconnected }) => void staged.push(disconnected.length),
       follow: async (change) => void changes.push(change),
     })

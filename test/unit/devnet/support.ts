@@ -41,7 +41,7 @@ export async function testDevnet({
   const validators = [toHex(devnetValidatorKey().publicKey)]
   const chain = await TestChain.open({ devnet: true, validators, allocations }, { store })
   const clock = new VirtualClock(chain.clock, chain.database)
-  chain.chain.addFollower(clock)
+  chain.chain.addIndexer(clock)
   const timers = new HandTimers()
   const random = { bytes: (length: number) => randomBytes(length) }
   const { mempool, log, database } = chain

@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SignatureCache } from '../../../src/crypto/signature-cache.js'
 import { RuleError } from '../../../src/errors/rule-error.js'
-import { type Beginning, EventFeed } from '../../../src/events/event-cursor.js'
+import { type StartPoint, EventCursor } from '../../../src/events/event-cursor.js'
 import { EventLog } from '../../../src/events/event-log.js'
-import { topics } from '../../../src/events/ledger-event.js'
+import { eventTopics } from '../../../src/events/ledger-event.js'
 import { formatAmount } from '../../../src/primitives/amount.js'
 import type { Block } from '../../../src/primitives/block.js'
 import { memoryStore, oneValidator, TestChain } from '../../support/chain.js'
@@ -25,7 +25,7 @@ const logOf = (test: TestChain, kept?: number) =>
   })
 
 /** Everything a feed has to tell until it waits for something new. */
-async function drain(feed: EventFeed): Promise<{ number: number | null; text: string }[]> {
+async function drain(feed: EventCursor): Promise<{ number: number | null; text: string }[]> {
   const told: { number: number | null; text: string }[] = []
   while (feed.replaying) told.push(...((await feed.replay()) ?? []).map(({ number, text }) => ({ number, text })))
   for (let event = feed.take(); event !== undefined; event = feed.take()) told.push(event)
@@ -94,7 +94,7 @@ function shown(view: ChainView): { hashes: string[]; operations: string[] } {
 /** A client that comes and goes, and knows nothing but what it was told. */
 class Client {
   readonly view = new ChainView()
-  #feed: EventFeed | undefined
+  #feed: EventCursor | undefined
   readonly refused: string[] = []
 
   constructor(readonly log: EventLog) {}
@@ -102,7 +102,7 @@ class Client {
   /** Takes at least so many events, or all there are. */
   async listen(most: number): Promise<void> {
     try {
-      this.#feed ??= new EventFeed(this.log, ['block', 'did'], this.#beginning())
+      this.#feed ??= new EventCursor(this.log, ['block', 'did'], this.#beginning())
       for (let taken = 0; taken < most;) {
         const one = this.#feed.replaying ? undefined : this.#feed.take()
         if (one === undefined && !this.#feed.replaying) return
@@ -122,7 +122,7 @@ class Client {
     if (forgetful) this.view.interrupted()
   }
 
-  #beginning(): Beginning {
+  #beginning(): StartPoint {
     if (this.view.number !== undefined) return { kind: 'event', number: this.view.number }
     this.view.interrupted()
     return this.view.afterBlock
@@ -140,7 +140,7 @@ async function reorganised(test: TestChain, log?: EventLog): Promise<{ left: Blo
 
 /** Leaves time between the rows of a change and what is said of it, and around every read of a block. */
 function slowDown({ chain, database }: TestChain): void {
-  chain.addFollower({
+  chain.addIndexer({
     stage: () => {},
     follow: async () => {
       for (let turn = 0; turn < 3; turn++) await nextTurn()
@@ -155,11 +155,11 @@ function slowDown({ chain, database }: TestChain): void {
   }
 }
 
-describe('EventFeed', () => {
+describe('EventCursor', () => {
   it('tells of a reorganisation newest first, then oldest first, operations before their block', async () => {
     const test = await open()
     const log = await logOf(test)
-    const feed = new EventFeed(log, topics, { kind: 'now' })
+    const feed = new EventCursor(log, eventTopics, { kind: 'now' })
     const { left, taken } = await reorganised(test, log)
     const told = parsed(await drain(feed))
     const blocks = told.filter(({ topic }) => topic === 'block').map(({ action, hash }) => [action, hash])
@@ -185,7 +185,7 @@ describe('EventFeed', () => {
   it('says of each event what there is to say', async () => {
     const test = await open()
     const log = await logOf(test)
-    const feed = new EventFeed(log, topics, { kind: 'now' })
+    const feed = new EventCursor(log, eventTopics, { kind: 'now' })
     const who = holder()
     const sent = await test.send(await test.carry(who.create(), who.did))
     const { txid } = sent
@@ -220,14 +220,17 @@ describe('EventFeed', () => {
   it('tells only the topics asked for', async () => {
     const test = await open()
     const log = await logOf(test)
-    const feeds = topics.map((topic) => new EventFeed(log, [topic], { kind: 'now' }))
+    const feeds = eventTopics.map((topic) => new EventCursor(log, [topic], { kind: 'now' }))
     await mineOperations(test, 5)
     for (const [i, feed] of feeds.entries()) {
       const told = parsed(await drain(feed))
       expect(told.length).toBeGreaterThan(3)
-      expect(new Set(told.map(({ topic }) => topic))).toEqual(new Set([topics[i]]))
-      const again = new EventFeed(log, [topics[i] as (typeof topics)[number]], { kind: 'height', height: 0 })
-      const replayed = topics[i] === 'block' ? 6 : topics[i] === 'did' ? told.length : 0
+      expect(new Set(told.map(({ topic }) => topic))).toEqual(new Set([eventTopics[i]]))
+      const again = new EventCursor(log, [eventTopics[i] as (typeof eventTopics)[number]], {
+        kind: 'height',
+        height: 0,
+      })
+      const replayed = eventTopics[i] === 'block' ? 6 : eventTopics[i] === 'did' ? told.length : 0
       expect(await drain(again)).toHaveLength(replayed)
     }
     await test.close()
@@ -236,7 +239,7 @@ describe('EventFeed', () => {
   it('goes on after a number as long as the event after it is kept', async () => {
     const test = await open()
     const log = await logOf(test, 3)
-    const after = (number: number) => () => new EventFeed(log, topics, { kind: 'event', number })
+    const after = (number: number) => () => new EventCursor(log, eventTopics, { kind: 'event', number })
     expect(await drain(after(log.start)())).toEqual([])
     await test.mine(5)
     expect([log.start, log.last - log.start, log.oldest - log.start]).toEqual([log.start, 5, 3])
@@ -253,7 +256,7 @@ describe('EventFeed', () => {
   it('gives up when what is next is not kept any more', async () => {
     const test = await open()
     const log = await logOf(test, 3)
-    const feed = new EventFeed(log, ['block'], { kind: 'now' })
+    const feed = new EventCursor(log, ['block'], { kind: 'now' })
     await test.mine(3)
     expect(feed.take()?.number).toBe(log.start + 1)
     await test.mine(2)
@@ -266,7 +269,7 @@ describe('EventFeed', () => {
     const log = await logOf(test)
     const { taken } = await reorganised(test)
     for (const height of [0, 1, 3, 6, 7]) {
-      const feed = new EventFeed(log, ['block'], { kind: 'height', height })
+      const feed = new EventCursor(log, ['block'], { kind: 'height', height })
       const told = await drain(feed)
       const hashes = [test.chain.genesis.hash, ...taken.map(({ hash }) => hash)].slice(height)
       expect(parsed(told).map(({ action, hash, number }) => [action, hash, number])).toEqual(
@@ -276,7 +279,7 @@ describe('EventFeed', () => {
       taken.push(more)
       expect(parsed(await drain(feed)).map(({ hash, number }) => [hash, number])).toEqual([[more.hash, log.last]])
     }
-    const above = () => new EventFeed(log, topics, { kind: 'height', height: test.reader.height + 2 })
+    const above = () => new EventCursor(log, eventTopics, { kind: 'height', height: test.reader.height + 2 })
     expect(codeOf(above)).toBe('unknown-block')
     await test.close()
   })
@@ -286,7 +289,7 @@ describe('EventFeed', () => {
     const log = await logOf(test)
     const { left, taken } = await reorganised(test)
     const after = async (block: Block) => {
-      const told = parsed(await drain(new EventFeed(log, ['block'], { kind: 'block', hash: block.header.hash })))
+      const told = parsed(await drain(new EventCursor(log, ['block'], { kind: 'block', hash: block.header.hash })))
       return told.map(({ action, hash }) => `${String(action)} ${String(hash)}`)
     }
     const [applies, reverts] = [taken, left].map((blocks) => blocks.map(({ hash }) => hash)) as [string[], string[]]
@@ -297,7 +300,7 @@ describe('EventFeed', () => {
       `revert ${reverts[2]}`,
       ...applies.slice(2).map((hash) => `apply ${hash}`),
     ])
-    const unknown = () => new EventFeed(log, topics, { kind: 'block', hash: new Uint8Array(32) })
+    const unknown = () => new EventCursor(log, eventTopics, { kind: 'block', hash: new Uint8Array(32) })
     expect(codeOf(unknown)).toBe('unknown-block')
     await test.close()
   })
@@ -312,7 +315,7 @@ describe('EventFeed', () => {
     for (const block of left.slice(0, 4)) await test.accept(block)
     const { database } = test
     const rows = database.rows.bind(database)
-    const feed = new EventFeed(log, ['block', 'did'], { kind: 'height', height: 3 })
+    const feed = new EventCursor(log, ['block', 'did'], { kind: 'height', height: 3 })
     database.rows = async (...range) => {
       database.rows = rows
       for (const block of taken.slice(2, 5)) await test.accept(block)
@@ -337,7 +340,7 @@ describe('EventFeed', () => {
     const reached = new Promise<void>((resolve) => (committed = resolve))
     const gate = new Promise<void>((resolve) => (release = resolve))
     let closed = false
-    test.chain.addFollower({
+    test.chain.addIndexer({
       stage: () => {},
       follow: async () => {
         if (!closed) return
@@ -348,7 +351,7 @@ describe('EventFeed', () => {
     const log = await logOf(test)
     const [left, taken] = (await branches()) as [Block[], Block[]]
     for (const block of [...left.slice(0, 4), ...taken.slice(2, 4)]) await test.accept(block)
-    const feed = new EventFeed(log, ['block'], { kind: 'height', height: 2 })
+    const feed = new EventCursor(log, ['block'], { kind: 'height', height: 2 })
     closed = true
     const accepting = test.accept(taken[4] as Block)
     await reached
@@ -370,7 +373,7 @@ describe('EventFeed', () => {
     const test = await TestChain.open({ ...oneValidator(), devnet: true })
     const log = await logOf(test)
     const [block] = (await test.mine()) as [Block]
-    const feed = new EventFeed(log, topics, { kind: 'block', hash: block.header.hash })
+    const feed = new EventCursor(log, eventTopics, { kind: 'block', hash: block.header.hash })
     await test.chain.exclusive((writer) => writer.rewind(test.chain.genesis.header.hash, []))
     await expect(feed.replay()).rejects.toMatchObject({ code: 'event-gone' })
     expect(log.tip.height).toBe(0)

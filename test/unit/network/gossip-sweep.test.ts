@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Gossip, type GossipSetting } from '../../../src/network/transport/gossip.js'
+import { Gossip, type GossipDependencies } from '../../../src/network/transport/gossip.js'
 import { quietLog } from '../../support/chain.js'
 
 type Status = 'open' | 'closing' | 'closed' | 'aborted' | 'reset'
@@ -28,7 +28,7 @@ function gossipOver(neighbours: Record<string, { status?: Status; link: boolean 
   }
   const gossip = new Gossip(
     service as unknown as ConstructorParameters<typeof Gossip>[0],
-    setting as unknown as GossipSetting,
+    setting as unknown as GossipDependencies,
   )
   return { gossip, aborted, removed, streams: () => [...streamsOutbound.keys()], peers: () => [...peers.keys()] }
 }

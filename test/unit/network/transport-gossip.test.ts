@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Verdict } from '../../../src/network/link.js'
+import type { GossipResult } from '../../../src/network/link.js'
 import { closeNodes, news, startNode, type TestNode, until } from '../../support/transport.js'
 
 afterEach(closeNodes)
@@ -36,7 +36,7 @@ describe('gossip', () => {
     expect(times).toEqual([0, 1, 1])
   })
 
-  it.each<Verdict>(['ignore', 'reject'])('that the middle says %s to goes no further', async (verdict) => {
+  it.each<GossipResult>(['ignore', 'reject'])('that the middle says %s to goes no further', async (verdict) => {
     const [a, b, c] = await line()
     b.owner.judging = (text) => (text === 'bad' ? verdict : 'accept')
     a.transport.broadcast(news, bytes('bad'))
@@ -49,8 +49,8 @@ describe('gossip', () => {
 
   it('waits for a slow verdict, and others pass by it', async () => {
     const [a, b, c] = await line()
-    let release = (_verdict: Verdict): void => {}
-    const late = new Promise<Verdict>((resolve) => (release = resolve))
+    let release = (_verdict: GossipResult): void => {}
+    const late = new Promise<GossipResult>((resolve) => (release = resolve))
     b.owner.judging = (text) => (text === 'slow' ? late : 'accept')
     a.transport.broadcast(news, bytes('slow'))
     a.transport.broadcast(news, bytes('quick'))

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Verdict } from '../../../src/network/link.js'
+import type { GossipResult } from '../../../src/network/link.js'
 import { transportLimits } from '../../../src/network/transport/transport-limits.js'
 import { stopwatch } from '../../support/patience.js'
 import { rawConnection, type RawPeer, rawPeer } from '../../support/raw-peer.js'
@@ -311,7 +311,7 @@ describe('a node among hostile peers', () => {
     await until(() => gossips(peer))
     let release = (): void => {}
     const gate = new Promise<void>((resolve) => (release = resolve))
-    node.owner.judging = async (text): Promise<Verdict> => {
+    node.owner.judging = async (text): Promise<GossipResult> => {
       if (text.startsWith('flood')) await gate
       return 'accept'
     }

@@ -27,7 +27,7 @@ function run(script: string): ChildProcess {
     const news = { name: 'news', version: 1, size: 100 }
     const log = { debug() {}, info() {}, warn() {}, error() {} }
     const owner = {
-      admits: () => true, connected() {}, disconnected() {}, discovered() {}, heard: async () => 'accept',
+      allowsConnection: () => true, connected() {}, disconnected() {}, onAddress() {}, onGossip: async () => 'accept',
       answer: async (_link, _protocol, body) => (body.length === 0 ? new Promise(() => {}) : body),
     }
     async function open() {

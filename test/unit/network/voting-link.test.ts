@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { RuleError } from '../../../src/errors/rule-error.js'
-import { VotingLink } from '../../../src/network/relay/vote-relay.js'
+import { VoteRelay } from '../../../src/network/relay/vote-relay.js'
 import { blocksExchange } from '../../../src/network/wire/blocks-message.js'
-import { proposalSubject, votesExchange, voteSubject } from '../../../src/network/wire/votes-message.js'
+import { proposalTopic, votesExchange, voteTopic } from '../../../src/network/wire/votes-message.js'
 import { Block } from '../../../src/primitives/block.js'
 import { toHex } from '../../../src/primitives/bytes.js'
 import { signMessage } from '../../../src/voting/sign-message.js'
@@ -42,7 +42,7 @@ async function settled(): Promise<void> {
 let test: TestChain
 let peers: FakePeers
 let timers: HandTimers
-let link: VotingLink
+let link: VoteRelay
 let reports: (number | undefined)[]
 let received: Uint8Array[]
 let refuse: RuleError | undefined
@@ -51,7 +51,7 @@ beforeEach(async () => {
   test = await TestChain.open({})
   peers = new FakePeers('here')
   timers = new HandTimers()
-  link = new VotingLink({ chain: test.chain, peers, timers, log: test.log })
+  link = new VoteRelay({ chain: test.chain, peers, timers, log: test.log })
   reports = []
   received = []
   refuse = undefined
@@ -64,7 +64,7 @@ beforeEach(async () => {
     },
     summary: () => Uint8Array.of(7),
     missing: async (summary: Uint8Array) => [summary],
-    behind: (height: number | undefined) => reports.push(height),
+    setBestPeerHeight: (height: number | undefined) => reports.push(height),
   } as unknown as Voting)
 })
 
@@ -99,17 +99,17 @@ describe('votes over peers', () => {
     link.broadcast('vote', Uint8Array.of(2))
     expect(peers.told).toEqual(['proposals', 'votes'])
     const vote = prevoteFor(craftBlock(test.chain))
-    expect(await peers.hear(peer, voteSubject, vote)).toBe('accept')
+    expect(await peers.hear(peer, voteTopic, vote)).toBe('accept')
     expect(received).toHaveLength(1)
     const other = prevoteFor(craftBlock(test.chain))
     received.push(other)
-    expect(await peers.hear(peer, proposalSubject, other)).toBe('ignore')
+    expect(await peers.hear(peer, proposalTopic, other)).toBe('ignore')
   })
 
   it('cost a peer what is wrong with them', async () => {
     const peer = stranger('a')
     refuse = new RuleError('vote-signature')
-    expect(await peers.hear(peer, voteSubject, Uint8Array.of(1))).toBe('reject')
+    expect(await peers.hear(peer, voteTopic, Uint8Array.of(1))).toBe('reject')
     expect(peer.penalties).toEqual(['vote-signature'])
   })
 })
@@ -178,7 +178,7 @@ describe('a body', () => {
     const block = craftBlock(test.chain)
     const silent = stranger('a', handsOut(block))
     const source = stranger('b', handsOut(block))
-    await peers.hear(source, voteSubject, prevoteFor(block))
+    await peers.hear(source, voteTopic, prevoteFor(block))
     expect(await link.fetch(block.header.hash)).toEqual(Buffer.from(block.bytes))
     expect(source.questions).toContain('blocks')
     expect(silent.questions).not.toContain('blocks')
@@ -242,7 +242,7 @@ describe('a body', () => {
     const staller = stranger('a')
     staller.other.answer = () => new Promise(() => {})
     stranger('b', handsOut(second))
-    for (const block of [first, second]) await peers.hear(staller, voteSubject, prevoteFor(block))
+    for (const block of [first, second]) await peers.hear(staller, voteTopic, prevoteFor(block))
     const lost = link.fetch(first.header.hash)
     expect(await link.fetch(second.header.hash)).toEqual(Buffer.from(second.bytes))
     await timers.fire(8000)

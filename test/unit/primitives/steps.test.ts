@@ -5,7 +5,7 @@ import { toHex, utf8, utf8Steps } from '../../../src/primitives/bytes.js'
 import { prefixHashSteps, sha256d } from '../../../src/primitives/hash.js'
 import { finish } from '../../../src/primitives/steps.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
-import { runInSlices } from '../../../src/runtime/cooperative.js'
+import { runCooperatively } from '../../../src/runtime/cooperative.js'
 import { block, mutated, mutation, transaction } from '../../support/arbitraries.js'
 import { codeOf } from '../../support/refusal.js'
 import { rounds } from '../../support/thorough.js'
@@ -28,7 +28,7 @@ describe('what is done in steps', () => {
       fc.asyncProperty(bytes, async (any) => {
         for (const kind of [Transaction, Block]) {
           const atOnce = await outcome(() => kind.fromBytes(any))
-          expect(await outcome(() => runInSlices<Transaction | Block>(kind.fromBytesSteps(any)))).toBe(atOnce)
+          expect(await outcome(() => runCooperatively<Transaction | Block>(kind.fromBytesSteps(any)))).toBe(atOnce)
         }
         expect(codeOf(() => finish(Transaction.keptSteps(any)))).toBe(codeOf(() => Transaction.fromBytes(any)))
       }),

@@ -9,7 +9,7 @@ import { Transaction } from '../../../src/primitives/transaction.js'
 import { AuxWork } from '../../../src/production/aux-work.js'
 import { Candidates } from '../../../src/production/candidates.js'
 import { Producer } from '../../../src/production/producer.js'
-import { OwnBlock } from '../../../src/production/proposal-source.js'
+import { ProposalSource } from '../../../src/production/proposal-source.js'
 import { untilTaken } from '../../../src/production/until-taken.js'
 import { craft, craftBlock, fieldsOf, genesisCoin, outputOf, personHash, solved } from '../../support/blocks.js'
 import { oneValidator, quietLog, TestChain, withoutValidators } from '../../support/chain.js'
@@ -219,7 +219,7 @@ describe('a block of our own that is refused', () => {
     const good = await pay(0, false)
     await pay(1, true)
     const timers = { after: () => () => {} }
-    const ownBlock = new OwnBlock({ ...parts, timers, candidates: new Candidates(chain, clock) })
+    const ownBlock = new ProposalSource({ ...parts, timers, candidates: new Candidates(chain, clock) })
     const search = { view: 0, patience: 1000, stop: () => false, end: new Promise<undefined>(() => {}), late: () => {} }
     expect(idsOf(await ownBlock.find(search))).toEqual([good.txid])
     expect(warnings).toHaveLength(1)

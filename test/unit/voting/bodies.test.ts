@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { Header } from '../../../src/primitives/header.js'
 import { checkJournal } from '../../../src/storage/check-journal.js'
-import { Bodies } from '../../../src/voting/proposed-bodies.js'
+import { ProposedBodies } from '../../../src/voting/proposed-bodies.js'
 import { craftBlock } from '../../support/blocks.js'
 import { TestChain } from '../../support/chain.js'
 
 const open = async (test: TestChain) =>
-  Bodies.open(test.database, () => ({ height: test.reader.height, hash: test.chain.tip.header.hash }))
+  ProposedBodies.open(test.database, () => ({ height: test.reader.height, hash: test.chain.tip.header.hash }))
 
 describe('bodies of blocks that are voted on', () => {
   it('are there after a restart, and go with the batch that decides their height', async () => {
@@ -18,7 +18,7 @@ describe('bodies of blocks that are voted on', () => {
     const bodies = await open(test)
     expect(bodies.get(block.header.hash)).toEqual(Buffer.from(block.bytes))
     expect(bodies.has(craftBlock(test.chain).header.hash)).toBe(false)
-    test.chain.addFollower(bodies)
+    test.chain.addIndexer(bodies)
     await test.accept(block)
     expect([block, other].map(({ header }) => bodies.get(header.hash))).toEqual([undefined, undefined])
     expect(await test.database.keys({ gte: Buffer.of(0x24), lt: Buffer.of(0x25) })).toEqual([])
@@ -69,7 +69,7 @@ describe('bodies of blocks that are voted on', () => {
   it('may be written after the tip has moved, and the journal still tells a whole database', async () => {
     const test = await TestChain.open()
     const tip = { height: 0, hash: test.chain.tip.header.hash }
-    const bodies = await Bodies.open(test.database, () => tip)
+    const bodies = await ProposedBodies.open(test.database, () => tip)
     const late = craftBlock(test.chain)
     await test.mine(1)
     await bodies.put(late.header, late.bytes)

@@ -3,7 +3,7 @@ import type { Block } from '../../../src/primitives/block.js'
 import { equalBytes } from '../../../src/primitives/bytes.js'
 import type { Hash } from '../../../src/primitives/hash.js'
 import { BodySearch } from '../../../src/voting/height/body-search.js'
-import { Bodies } from '../../../src/voting/proposed-bodies.js'
+import { ProposedBodies } from '../../../src/voting/proposed-bodies.js'
 import { craftBlock } from '../../support/blocks.js'
 import { TestChain } from '../../support/chain.js'
 import { Dice } from '../../support/dice.js'
@@ -19,14 +19,14 @@ class Bench {
   wanted: Hash | undefined
   #release = () => {}
 
-  constructor(test: TestChain, bodies: Bodies, blocks: readonly Block[]) {
+  constructor(test: TestChain, bodies: ProposedBodies, blocks: readonly Block[]) {
     this.test = test
     this.blocks = blocks
     this.search = new BodySearch({
       ...test,
       bodies,
       height: 1,
-      port: {
+      network: {
         broadcast: () => {},
         fetch: async (hash) => {
           const block = blocks.find(({ header }) => equalBytes(header.hash, hash))
@@ -46,7 +46,7 @@ class Bench {
     const test = await TestChain.open({})
     const tip = () => ({ height: test.chain.tip.header.height, hash: test.chain.tip.header.hash })
     const blocks = Array.from({ length: count }, () => craftBlock(test.chain))
-    return new Bench(test, await Bodies.open(test.database, tip), blocks)
+    return new Bench(test, await ProposedBodies.open(test.database, tip), blocks)
   }
 
   hold(): void {

@@ -3,7 +3,7 @@ import { createInlineVerifier } from '../../../src/crypto/inline.js'
 import { SignatureCache } from '../../../src/crypto/signature-cache.js'
 import { sha256 } from '../../../src/primitives/hash.js'
 import { parseSpec } from '../../../src/primitives/spec.js'
-import { Gate } from '../../../src/voting/height/vote-filter.js'
+import { VoteFilter } from '../../../src/voting/height/vote-filter.js'
 import { signMessage } from '../../../src/voting/sign-message.js'
 import type { SignedMessage } from '../../../src/voting/tendermint/message.js'
 import { testKey, testPublicKey, testSpec } from '../../support/spec.js'
@@ -29,15 +29,15 @@ function open() {
   }
   const spec = parseSpec(testSpec())
   const previous = sha256('previous')
-  const gate = new Gate({ spec, genesis, height, previous, verifier, clock, verified: new SignatureCache() })
+  const gate = new VoteFilter({ spec, genesis, height, previous, verifier, clock, verified: new SignatureCache() })
   return { gate, clock, verifications: () => verified }
 }
 
 describe('the gate of a vote', () => {
   it('lets a word in once', async () => {
     const { gate, verifications } = open()
-    expect(await gate.admit(prevote(0, 0))).toBe(true)
-    expect(await gate.admit(prevote(0, 0))).toBe(false)
+    expect(await gate.accept(prevote(0, 0))).toBe(true)
+    expect(await gate.accept(prevote(0, 0))).toBe(false)
     expect(verifications()).toBe(1)
   })
 
@@ -46,7 +46,7 @@ describe('the gate of a vote', () => {
     let views = 0
     const flood = async () => {
       let admitted = 0
-      for (let i = 0; i < 100; i++) if (await gate.admit(prevote(3, views++))) admitted++
+      for (let i = 0; i < 100; i++) if (await gate.accept(prevote(3, views++))) admitted++
       return admitted
     }
     expect(await flood()).toBe(64)
@@ -54,7 +54,7 @@ describe('the gate of a vote', () => {
     clock.time += 1000
     expect(await flood()).toBe(20)
     // The others are heard as before.
-    expect(await gate.admit(prevote(0, 0))).toBe(true)
+    expect(await gate.accept(prevote(0, 0))).toBe(true)
   })
 
   it('does not hold against a validator what others say in its name', async () => {
@@ -62,8 +62,8 @@ describe('the gate of a vote', () => {
     for (let view = 0; view < 100; view++) {
       const message = prevote(0, view)
       const forged = { ...message, signature: message.signature.slice().fill(1, 40) }
-      await expect(gate.admit(forged)).rejects.toMatchObject({ code: 'vote-signature' })
+      await expect(gate.accept(forged)).rejects.toMatchObject({ code: 'vote-signature' })
     }
-    expect(await gate.admit(prevote(0, 0))).toBe(true)
+    expect(await gate.accept(prevote(0, 0))).toBe(true)
   })
 })

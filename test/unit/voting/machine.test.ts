@@ -3,7 +3,7 @@ import { checkConfirm } from '../../../src/consensus/check-confirm.js'
 import { mapKey, toHex } from '../../../src/primitives/bytes.js'
 import type { Header } from '../../../src/primitives/header.js'
 import { parseSpec, type Spec } from '../../../src/primitives/spec.js'
-import { Machine } from '../../../src/voting/tendermint/machine.js'
+import { TendermintMachine } from '../../../src/voting/tendermint/machine.js'
 import {
   type Effect,
   type MachineEvent,
@@ -23,7 +23,7 @@ const name = (hash: Uint8Array | undefined) =>
 
 /** A machine whose effects are written as short texts; own messages come back to it at once. */
 class Seat {
-  readonly machine: Machine
+  readonly machine: TendermintMachine
   readonly signed: UnsignedMessage[] = []
   last: readonly Effect[] = []
 
@@ -31,7 +31,12 @@ class Seat {
   private readonly known = new Set<string>()
 
   constructor(own: number | 'none' = 3, restored?: RestoredState) {
-    this.machine = new Machine({ height, validators: voters.keys, own: own === 'none' ? undefined : own, restored })
+    this.machine = new TendermintMachine({
+      height,
+      validators: voters.keys,
+      own: own === 'none' ? undefined : own,
+      restored,
+    })
   }
 
   /** A machine that has begun, knows both blocks as valid, and whose first effects are forgotten. */
@@ -513,7 +518,7 @@ describe('after a restart', () => {
 describe('one validator alone', () => {
   it('confirms its own block', () => {
     const one = new Voters(1, height)
-    const machine = new Machine({ height, validators: one.keys, own: 0 })
+    const machine = new TendermintMachine({ height, validators: one.keys, own: 0 })
     const seen: string[] = []
     const events: MachineEvent[] = [{ type: 'start' }, { type: 'template', view: 0, header: a }]
     for (let next = events.shift(); next !== undefined; next = events.shift()) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { proposalSubject, voteSubject } from '../../../src/network/wire/votes-message.js'
+import { proposalTopic, voteTopic } from '../../../src/network/wire/votes-message.js'
 import { compareBytes, toHex } from '../../../src/primitives/bytes.js'
 import { sha256d, zeroHash } from '../../../src/primitives/hash.js'
 import { quorum } from '../../../src/primitives/spec.js'
@@ -130,10 +130,10 @@ describe('the bytes of a message', () => {
     const proposalSize = (count: number) => encodeMessage(voters.proposal(1, block, prevotes(count))).length
     // A quorum, as an honest sponsor sends it, and all of them.
     expect([proposalSize(quorum(100)), proposalSize(100)]).toEqual([6_788, 9_989])
-    expect(proposalSize(100)).toBeLessThan(Math.min(proposalSubject.topic.size, maxMessageSize))
+    expect(proposalSize(100)).toBeLessThan(Math.min(proposalTopic.topic.size, maxMessageSize))
     const votes = [voters.precommit(0, 0, block), voters.prevote(0, 0, block.hash), voters.nilPrecommit(0, 0)]
     expect(votes.map((vote) => encodeMessage(vote).length)).toEqual([317, 138, 106])
-    expect(voteSubject.topic.size).toBeGreaterThanOrEqual(317)
+    expect(voteTopic.topic.size).toBeGreaterThanOrEqual(317)
   })
 
   it('have a view below 2^31, a known kind and at most 100 prevotes', () => {

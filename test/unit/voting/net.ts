@@ -123,7 +123,7 @@ export class TestNet {
       verifier: this.#verifier,
       timers: this.timers,
       random: { bytes: (length) => randomBytes(length) },
-      port: {
+      network: {
         broadcast: (_, message) => {
           for (const other of this.nodes) if (other !== node) this.#deliver(message, node, other)
         },
@@ -212,7 +212,7 @@ export class TestNet {
   #reports(): void {
     for (const node of this.nodes) {
       const others = this.nodes.filter((other) => other !== node && other.online)
-      node.voting.behind(
+      node.voting.setBestPeerHeight(
         node.online && others.length > 0 ? Math.max(...others.map((other) => other.height())) : undefined,
       )
     }

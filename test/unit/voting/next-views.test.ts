@@ -4,7 +4,7 @@ import type { Block } from '../../../src/primitives/block.js'
 import { equalBytes } from '../../../src/primitives/bytes.js'
 import { confirmBytes } from '../../../src/primitives/confirm.js'
 import { Candidates } from '../../../src/production/candidates.js'
-import { OwnBlock } from '../../../src/production/proposal-source.js'
+import { ProposalSource } from '../../../src/production/proposal-source.js'
 import { parseMessage, viewOf } from '../../../src/voting/tendermint/message.js'
 import { craftBlock, craftConfirm, personHash } from '../../support/blocks.js'
 import { TestChain } from '../../support/chain.js'
@@ -143,7 +143,7 @@ describe('an own block', () => {
     const random = { bytes: (length: number) => new Uint8Array(length).map(() => Math.floor(Math.random() * 256)) }
     const timers = { after: () => () => {} }
     const candidates = new Candidates(test.chain, test.clock)
-    const own = new OwnBlock({ ...test, timers, random, candidates, payTo: personHash(20) })
+    const own = new ProposalSource({ ...test, timers, random, candidates, payTo: personHash(20) })
     return { test, own }
   }
   const countIn = (block: Block | undefined) => block?.transactions.length

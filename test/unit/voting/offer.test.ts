@@ -23,7 +23,7 @@ const codeOf = (work: Promise<unknown>) =>
 /** What `submitauxblock` and its like do at a node. */
 function miningAt({ test, voting }: TestNode): Mining {
   const { chain, mempool, clock, log } = test
-  return new Mining({ ...systemEnv(log), chain, mempool, clock, validator: voting.maker })
+  return new Mining({ ...systemEnv(log), chain, mempool, clock, validator: voting.blockProducer })
 }
 
 function unitOf({ header, auxPow }: Block) {
@@ -69,7 +69,7 @@ describe('a block handed in at a sponsor', () => {
     const greedy = craftBlock(node.test.chain, { fees: 1n })
     expect(await codeOf(node.voting.offer(greedy))).toBe('coinbase-value')
     expect(await codeOf(follower.voting.offer(craftBlock(follower.test.chain)))).toBe('mining-impossible')
-    expect(follower.voting.maker).toBeUndefined()
+    expect(follower.voting.blockProducer).toBeUndefined()
     expect(await codeOf(miningAt(follower).template(personHash(20)))).toBe('mining-impossible')
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { Pace, type PaceOptions } from '../../../src/voting/block-interval.js'
-import { Lag } from '../../../src/voting/catch-up-guard.js'
+import { BlockInterval, type BlockIntervalOptions } from '../../../src/voting/block-interval.js'
+import { CatchUpGuard } from '../../../src/voting/catch-up-guard.js'
 
 /** Time that passes when it is told to. */
 class Time {
@@ -29,12 +29,12 @@ class Time {
   }
 }
 
-function pace(changes: Partial<PaceOptions> = {}) {
+function pace(changes: Partial<BlockIntervalOptions> = {}) {
   const time = new Time()
   const begun: number[] = []
   const state = { reason: false }
   const options = { timers: time, minInterval: 1000, emptyInterval: 10_000, ...changes }
-  const made = new Pace({ ...options, reason: () => state.reason, begin: () => begun.push(time.now) })
+  const made = new BlockInterval({ ...options, reason: () => state.reason, begin: () => begun.push(time.now) })
   return { time, begun, state, pace: made }
 }
 
@@ -78,7 +78,7 @@ describe('the pace', () => {
     mined.time.to(60_000)
     expect(mined.begun).toEqual([])
     const time = new Time()
-    new Pace({ timers: time, minInterval: 1000, reason: () => false, begin: () => expect.unreachable() })
+    new BlockInterval({ timers: time, minInterval: 1000, reason: () => false, begin: () => expect.unreachable() })
     time.to(1_000_000)
   })
 })
@@ -87,63 +87,63 @@ describe('the lag', () => {
   it('is what peers report above the tip, for a while', () => {
     const time = new Time()
     let doubts = 0
-    const lag = new Lag(time, 5, () => doubts++)
-    expect([lag.behind, lag.reported]).toEqual([false, undefined])
-    lag.report(5)
-    expect([lag.behind, lag.reported]).toEqual([false, 5])
-    lag.report(7)
-    expect(lag.behind).toBe(true)
+    const lag = new CatchUpGuard(time, 5, () => doubts++)
+    expect([lag.isBehind, lag.bestPeerHeight]).toEqual([false, undefined])
+    lag.setBestPeerHeight(5)
+    expect([lag.isBehind, lag.bestPeerHeight]).toEqual([false, 5])
+    lag.setBestPeerHeight(7)
+    expect(lag.isBehind).toBe(true)
     time.to(9_999)
-    expect(lag.behind).toBe(true)
+    expect(lag.isBehind).toBe(true)
     time.to(10_000)
-    expect(lag.behind).toBe(false)
+    expect(lag.isBehind).toBe(false)
     expect(doubts).toBe(1)
   })
 
   it('is believed anew when several blocks come at once, not for every block: a lie works once', () => {
     const time = new Time()
-    const lag = new Lag(time, 5, () => {})
-    lag.report(9)
+    const lag = new CatchUpGuard(time, 5, () => {})
+    lag.setBestPeerHeight(9)
     time.to(20_000)
     lag.moved(6, false)
-    expect(lag.behind).toBe(false)
-    lag.report(6)
-    lag.report(9)
-    expect(lag.behind).toBe(false)
+    expect(lag.isBehind).toBe(false)
+    lag.setBestPeerHeight(6)
+    lag.setBestPeerHeight(9)
+    expect(lag.isBehind).toBe(false)
     lag.moved(7, true)
-    expect(lag.behind).toBe(true)
+    expect(lag.isBehind).toBe(true)
     time.to(25_000)
     lag.moved(8, false)
     time.to(29_000)
-    expect(lag.behind).toBe(true)
+    expect(lag.isBehind).toBe(true)
     lag.moved(9, false)
-    expect(lag.behind).toBe(false)
+    expect(lag.isBehind).toBe(false)
     lag.stop()
     expect(time.waiting).toBe(0)
   })
 
   it('is doubted in time though a block comes now and then', () => {
     const time = new Time()
-    const lag = new Lag(time, 0, () => {})
-    lag.report(2 ** 32 - 1)
+    const lag = new CatchUpGuard(time, 0, () => {})
+    lag.setBestPeerHeight(2 ** 32 - 1)
     time.to(9_000)
     lag.moved(1, false)
-    expect(lag.behind).toBe(true)
+    expect(lag.isBehind).toBe(true)
     time.to(10_000)
-    expect(lag.behind).toBe(false)
+    expect(lag.isBehind).toBe(false)
     for (let tip = 2; tip < 20; tip++) {
       time.to(9_000 * tip)
       lag.moved(tip, false)
-      lag.report(2 ** 32 - 1 - tip)
-      expect(lag.behind).toBe(false)
+      lag.setBestPeerHeight(2 ** 32 - 1 - tip)
+      expect(lag.isBehind).toBe(false)
     }
   })
 
   it('ends when nobody reports more', () => {
     const time = new Time()
-    const lag = new Lag(time, 5, () => {})
-    lag.report(9)
-    lag.report(undefined)
-    expect([lag.behind, time.waiting]).toEqual([false, 0])
+    const lag = new CatchUpGuard(time, 5, () => {})
+    lag.setBestPeerHeight(9)
+    lag.setBestPeerHeight(undefined)
+    expect([lag.isBehind, time.waiting]).toEqual([false, 0])
   })
 })

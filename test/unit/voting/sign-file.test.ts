@@ -2,7 +2,7 @@ import { type FileHandle, mkdtemp, open, readdir, readFile, rm, stat, writeFile 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { SignFile } from '../../../src/voting/sign-state-file.js'
+import { SignStateFile } from '../../../src/voting/sign-state-file.js'
 
 let directory: string
 beforeEach(async () => {
@@ -12,18 +12,18 @@ afterEach(() => rm(directory, { recursive: true, force: true }))
 
 describe('the file of a sign state', () => {
   it('holds what was saved last, readable by its owner alone', async () => {
-    const file = new SignFile(join(directory, 'state'))
+    const file = new SignStateFile(join(directory, 'state'))
     expect(await file.load()).toBeUndefined()
     for (const bytes of [Uint8Array.of(1, 2, 3), Uint8Array.of(4), new Uint8Array(100_000).fill(7)]) {
       await file.save(bytes)
-      expect(Buffer.from((await new SignFile(file.path).load()) as Uint8Array).equals(bytes)).toBe(true)
+      expect(Buffer.from((await new SignStateFile(file.path).load()) as Uint8Array).equals(bytes)).toBe(true)
     }
     expect((await stat(file.path)).mode & 0o777).toBe(0o600)
     expect(await readdir(directory)).toEqual(['state'])
   })
 
   it('is untouched by what a crash left half written, and replaces that', async () => {
-    const file = new SignFile(join(directory, 'state'))
+    const file = new SignStateFile(join(directory, 'state'))
     await file.save(Uint8Array.of(1))
     await writeFile(`${file.path}.new`, 'half')
     expect([...((await file.load()) as Uint8Array)]).toEqual([1])
@@ -33,7 +33,7 @@ describe('the file of a sign state', () => {
   })
 
   it('is synced before it gets its name, and its directory after that', async () => {
-    const file = new SignFile(join(directory, 'state'))
+    const file = new SignStateFile(join(directory, 'state'))
     await file.save(Uint8Array.of(1))
     const handle = await open(directory)
     const prototype = Object.getPrototypeOf(handle) as FileHandle
@@ -52,8 +52,8 @@ describe('the file of a sign state', () => {
   })
 
   it('rejects when it cannot be written or read', async () => {
-    const nowhere = new SignFile(join(directory, 'none', 'state'))
+    const nowhere = new SignStateFile(join(directory, 'none', 'state'))
     await expect(nowhere.save(Uint8Array.of(1))).rejects.toMatchObject({ code: 'ENOENT' })
-    await expect(new SignFile(directory).load()).rejects.toThrow(`cannot read ${directory}, where`)
+    await expect(new SignStateFile(directory).load()).rejects.toThrow(`cannot read ${directory}, where`)
   })
 })

@@ -79,7 +79,7 @@ describe('a sign state that is not there', () => {
     await net.add({ person: 1 })
     await net.settle()
     expect(node.signs.saves).toBe(1)
-    node.voting.behind(7)
+    node.voting.setBestPeerHeight(7)
     expect(signing(node)).toMatch(/catches up/)
   })
 
@@ -131,7 +131,7 @@ describe('a sign state that is not there', () => {
     const { store } = second
     await net.remove(second)
     const again = await net.add({ person: 1, store, reset: 'next' })
-    again.voting.behind(4_000_000_000)
+    again.voting.setBestPeerHeight(4_000_000_000)
     expect(signing(again)).toMatch(/waits until it has caught up/)
     await net.advance(2_000)
     expect(signing(again)).toBe('the sign state was reset: votes from height 3')
@@ -174,7 +174,7 @@ describe('a sign state that is not there', () => {
     net.filter = () => false
     const again = await net.add({ person: 1, reset: 'next' })
     const begun = again.test.clock.time
-    again.voting.behind(1_000)
+    again.voting.setBestPeerHeight(1_000)
     await net.advance(10_500)
     expect(signing(again)).toBe('the sign state was reset: votes from height 2')
     // From here on it learns one block after the other, of which the fourth was open when its state was lost.
@@ -278,7 +278,7 @@ describe('a peer that says it has more blocks', () => {
     net = await TestNet.four()
     net.healing = false
     await net.advance(9_000)
-    for (const node of net.nodes.slice(0, 2)) node.voting.behind(1_000)
+    for (const node of net.nodes.slice(0, 2)) node.voting.setBestPeerHeight(1_000)
     await net.advance(6_000)
     expect(net.nodes.map(({ voting }) => voting.status().view)).toEqual([0, 0, 0, 0])
     expect(net.nodes.map(({ voting }) => voting.status().step)).toEqual(Array(4).fill('prevote'))
@@ -290,18 +290,18 @@ describe('a peer that says it has more blocks', () => {
     net.healing = false
     const node = await net.add({ person: 0 })
     await net.add({ person: 1 })
-    node.voting.behind(1_000)
+    node.voting.setBestPeerHeight(1_000)
     // The file is begun only where nobody claims that the chain goes on.
     expect(signing(node)).toMatch(/missing/)
-    node.voting.behind(0)
+    node.voting.setBestPeerHeight(0)
     expect(signing(node)).toBe('yes')
     await net.advance(10_100)
     expect(node.signs.saves).toBeGreaterThan(0)
-    node.voting.behind(1_000)
+    node.voting.setBestPeerHeight(1_000)
     expect(signing(node)).toBe('catches up: a peer reports height 1000')
     await net.advance(10_000)
     expect(signing(node)).toBe('yes')
-    node.voting.behind(undefined)
+    node.voting.setBestPeerHeight(undefined)
     expect(signing(node)).toBe('yes')
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { checkConfirm } from '../../../src/consensus/check-confirm.js'
 import { holds } from '../../../src/crypto/verify.js'
 import { confirmBytes, parseConfirm } from '../../../src/primitives/confirm.js'
-import { confirmAlone } from '../../../src/voting/sign-message.js'
+import { soloConfirm } from '../../../src/voting/sign-message.js'
 import { craftBlock } from '../../support/blocks.js'
 import { oneValidator, TestChain } from '../../support/chain.js'
 import { testKey, testPublicKey } from '../../support/spec.js'
@@ -12,7 +12,7 @@ describe('the confirm of a lone validator', () => {
     const test = await TestChain.open(oneValidator())
     const block = craftBlock(test.chain)
     for (const view of [0, 7]) {
-      const confirm = confirmAlone(block.header.hash, view, testKey(0))
+      const confirm = soloConfirm(block.header.hash, view, testKey(0))
       expect(confirm.votes).toHaveLength(1)
       expect(Buffer.from(confirm.proposal.sponsor)).toEqual(Buffer.from(testPublicKey(0)))
       const checks = checkConfirm(test.spec, block.header, parseConfirm(confirmBytes(confirm)))
@@ -24,11 +24,11 @@ describe('the confirm of a lone validator', () => {
   it('confirms one block and one view', async () => {
     const test = await TestChain.open(oneValidator())
     const block = craftBlock(test.chain)
-    const confirm = confirmAlone(block.header.hash, 0, testKey(0))
-    const other = confirmAlone(block.header.hash, 1, testKey(0))
+    const confirm = soloConfirm(block.header.hash, 0, testKey(0))
+    const other = soloConfirm(block.header.hash, 1, testKey(0))
     const mixed = { proposal: confirm.proposal, votes: other.votes }
     expect(() => checkConfirm(test.spec, block.header, mixed)).toThrow(/not for this proposal/)
-    const stranger = confirmBytes(confirmAlone(block.header.hash, 0, testKey(1)))
+    const stranger = confirmBytes(soloConfirm(block.header.hash, 0, testKey(1)))
     await expect(test.chain.acceptBlock(block.bytes, stranger)).rejects.toMatchObject({ code: 'confirm-sponsor' })
     expect(await test.chain.acceptBlock(block.bytes, confirmBytes(confirm))).toBe('connected')
   })

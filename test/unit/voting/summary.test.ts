@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { toHex } from '../../../src/primitives/bytes.js'
-import { Machine } from '../../../src/voting/tendermint/machine.js'
+import { TendermintMachine } from '../../../src/voting/tendermint/machine.js'
 import { maxView, steps, type VotingMessage } from '../../../src/voting/tendermint/message.js'
 import { encodeSummary, parseSummary, type Summary } from '../../../src/voting/tendermint/summary.js'
 import { bytes, mutated, mutation, u32 } from '../../support/arbitraries.js'
@@ -72,12 +72,13 @@ describe('what a node lacks', () => {
   const block = fakeHeader(4, 'a')
   const quorum = (at: number) => [0, 1, 2].map((place) => voters.prevote(place, at, block.hash))
   const machine = (...messages: readonly VotingMessage[]) => {
-    const made = new Machine({ height: 4, validators: voters.keys })
+    const made = new TendermintMachine({ height: 4, validators: voters.keys })
     made.handle({ type: 'start' })
     for (const message of messages) made.handle({ type: 'message', message })
     return made
   }
-  const missing = (from: Machine, to: Machine) => from.missing(parseSummary(encodeSummary(to.summary())))
+  const missing = (from: TendermintMachine, to: TendermintMachine) =>
+    from.missing(parseSummary(encodeSummary(to.summary())))
   const kinds = (messages: readonly VotingMessage[]) => messages.map(({ kind }) => kind).sort()
   /** Two signers of a view, who make others follow. */
   const there = (at: number) => [voters.nilPrecommit(0, at), voters.nilPrecommit(1, at)]
@@ -125,7 +126,7 @@ describe('what a node lacks', () => {
   })
 
   it('is nothing at another height', () => {
-    const other = new Machine({ height: 5, validators: voters.keys })
+    const other = new TendermintMachine({ height: 5, validators: voters.keys })
     expect(machine(voters.proposal(0, block)).missing(other.summary())).toEqual([])
   })
 

@@ -8,7 +8,7 @@ import { sha256 } from '../../../src/primitives/hash.js'
 import { multisigCode, parseCode, parseParameter } from '../../../src/primitives/program.js'
 import { finalSequence, lockSequence, Transaction } from '../../../src/primitives/transaction.js'
 import { buildDidTransaction, buildTransfer, type Payment, payerOf } from '../../../src/wallet/build-transaction.js'
-import type { Coin } from '../../../src/wallet/coins.js'
+import type { SpendableCoin } from '../../../src/wallet/coins.js'
 import { devnetAccount } from '../../../src/wallet/devnet-accounts.js'
 import { isSigned, signTransaction } from '../../../src/wallet/sign-transaction.js'
 import { seededRandom } from './support.js'
@@ -18,7 +18,7 @@ const bob = devnetAccount(1)
 const bobHash = parseAddress(bob.address) as Uint8Array
 const assetId = sha256('asset')
 const rates = { minimum: 100n, perByte: 3n }
-const coins = (...values: bigint[]): Coin[] =>
+const coins = (...values: bigint[]): SpendableCoin[] =>
   values.map((value, n) => ({ txid: sha256(`coin ${n}`), index: n, value }))
 const payment = (more: Partial<Payment> = {}): Payment => ({
   code: singleKeyCode(alice.publicKey),
@@ -111,7 +111,7 @@ describe('building a transfer', () => {
   })
 
   it('spends locked coins with their sequence and a lockTime at the highest lock', () => {
-    const [plain, low, high] = coins(500_000n, 400_000n, 300_000n) as [Coin, Coin, Coin]
+    const [plain, low, high] = coins(500_000n, 400_000n, 300_000n) as [SpendableCoin, SpendableCoin, SpendableCoin]
     const locked = [plain, { ...low, outputLock: 7 }, { ...high, outputLock: 9 }]
     const { transaction } = buildTransfer(payment({ coins: locked, height: 9 }), [
       { programHash: bobHash, value: 1_100_000n, outputLock: 77 },

@@ -3,16 +3,16 @@ import { describe, expect, it } from 'vitest'
 import { UserError } from '../../../src/errors/rule-error.js'
 import { sha256 } from '../../../src/primitives/hash.js'
 import { outpointKey } from '../../../src/primitives/transaction.js'
-import { type Coin, selectCoins, unusable } from '../../../src/wallet/coins.js'
+import { type SpendableCoin, selectCoins, unusable } from '../../../src/wallet/coins.js'
 
-const coinOf = (value: bigint, n: number, more: Partial<Coin> = {}): Coin => ({
+const coinOf = (value: bigint, n: number, more: Partial<SpendableCoin> = {}): SpendableCoin => ({
   txid: sha256(`${n}`),
   index: n % 7,
   value,
   ...more,
 })
-const values = (coins: readonly Coin[]) => coins.map(({ value }) => value)
-const sum = (coins: readonly Coin[]) => coins.reduce((total, { value }) => total + value, 0n)
+const values = (coins: readonly SpendableCoin[]) => coins.map(({ value }) => value)
+const sum = (coins: readonly SpendableCoin[]) => coins.reduce((total, { value }) => total + value, 0n)
 
 const coinList = fc
   .array(
@@ -82,7 +82,7 @@ describe('coin selection', () => {
     )
     fc.assert(
       fc.property(shuffled, fc.bigInt({ min: 1n, max: 2000n }), ([coins, other], amount) => {
-        const run = (list: readonly Coin[]) => {
+        const run = (list: readonly SpendableCoin[]) => {
           try {
             return selectCoins({ ...context, coins: list, amount, feeOf: () => 10n })
           } catch {
@@ -96,7 +96,7 @@ describe('coin selection', () => {
   })
 
   const free = () => 0n
-  const select = (list: readonly Coin[], amount: bigint) =>
+  const select = (list: readonly SpendableCoin[], amount: bigint) =>
     values(selectCoins({ coins: list, amount, feeOf: free }).coins)
 
   it('takes as few coins as possible, and the smallest that suffices as the last', () => {

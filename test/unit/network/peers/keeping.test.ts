@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { retryDelay } from '../../../../src/network/peers/address-book.js'
-import { Peers, type PeersOptions } from '../../../../src/network/peers/peer-manager.js'
+import { PeerManager, type PeerManagerOptions } from '../../../../src/network/peers/peer-manager.js'
 import { quietLog } from '../../../support/chain.js'
 import { keyOf, PeersWorld, type TestNode } from '../../../support/peers-world.js'
 
@@ -95,8 +95,8 @@ describe('keeping peers', () => {
   it('waits twice as long after each failure, and ten minutes at most', () => {
     const least = { bytes: (length: number) => new Uint8Array(length) }
     const most = { bytes: (length: number) => new Uint8Array(length).fill(255) }
-    const waits = (wanted: boolean, random = least) =>
-      [1, 2, 3, 4, 10, 11, 200].map((failures) => retryDelay({ failures, wanted }, random))
+    const waits = (configured: boolean, random = least) =>
+      [1, 2, 3, 4, 10, 11, 200].map((failures) => retryDelay({ failures, configured }, random))
     expect(waits(false)).toEqual([1000, 2000, 4000, 8000, 512_000, 600_000, 600_000])
     expect(waits(true)).toEqual([1000, 2000, 4000, 8000, 15_000, 15_000, 15_000])
     for (const [i, wait] of waits(false, most).entries()) {
@@ -210,8 +210,8 @@ describe('keeping peers', () => {
     const others: TestNode[] = []
     for (let i = 1; i < 5; i++) others.push(await world.open({ host: `192.168.1.${i}`, outbound: 0 }))
     const node = await world.open({ host: '192.168.1.9' })
-    for (const { transport } of others) node.peers.discovered(`/ip4/${transport.host}/tcp/20338`)
-    node.peers.discovered('nonsense')
+    for (const { transport } of others) node.peers.onAddress(`/ip4/${transport.host}/tcp/20338`)
+    node.peers.onAddress('nonsense')
     await world.run(5_000)
     expect(node.sees(...others)).toBe(true)
   })
@@ -219,8 +219,8 @@ describe('keeping peers', () => {
   it('can be stopped before it was started', async () => {
     const transport = world.hub.plug(keyOf(99), '99.1.1.1')
     const chain = { events: new EventEmitter() }
-    const options = { transport, chain, clock: world.time, log: quietLog() } as unknown as PeersOptions
-    await expect(new Peers(options).stop()).resolves.toBeUndefined()
+    const options = { transport, chain, clock: world.time, log: quietLog() } as unknown as PeerManagerOptions
+    await expect(new PeerManager(options).stop()).resolves.toBeUndefined()
   })
 
   it('leaves no timer and no listener behind', async () => {

@@ -12,7 +12,7 @@ import {
 import { AddressBook, type BookOptions } from '../../../../src/network/peers/address-book.js'
 import { staleAfter } from '../../../../src/network/peers/address-exchange.js'
 import { Bans } from '../../../../src/network/peers/bans.js'
-import { Points } from '../../../../src/network/peers/misbehaviour-scores.js'
+import { MisbehaviourScores } from '../../../../src/network/peers/misbehaviour-scores.js'
 import { PeerRows } from '../../../../src/network/peers/peer-rows.js'
 import { drawn, randomBelow } from '../../../../src/network/peers/random-choice.js'
 import { zeroHash } from '../../../../src/primitives/hash.js'
@@ -127,7 +127,7 @@ describe('a bucket', () => {
 describe('points', () => {
   it('add up, go away with time, and are kept for a bounded number of keys', () => {
     let now = 0
-    const points = new Points(() => now)
+    const points = new MisbehaviourScores(() => now)
     expect(points.add(keyOf(1), 60)).toBe(60)
     now += 60_000
     expect(points.of(keyOf(1))).toBe(55)
@@ -176,66 +176,66 @@ describe('what is known of peers', () => {
     const { database, options } = await parts()
     const book = await AddressBook.open(database, options)
     for (let i = 0; i < 3000; i++) {
-      book.hear({ host: `${10 + (i % 80)}.${Math.floor(i / 80)}.0.1`, port: 1 + i }, { publicKey: keyOf(i) })
+      book.learn({ host: `${10 + (i % 80)}.${Math.floor(i / 80)}.0.1`, port: 1 + i }, { publicKey: keyOf(i) })
     }
     expect(book.size).toBe(2000)
     await book.flush()
     expect((await database.keys(rangeOf(table.peer))).length).toBeLessThanOrEqual(2000)
-    const [place] = book.places()
+    const [place] = book.addresses()
     if (place?.publicKey === undefined) throw new Error('no place')
-    book.met(place, place.publicKey)
+    book.connected(place, place.publicKey)
     await book.flush()
     const again = await AddressBook.open(database, options)
     expect(again.size).toBe(book.size)
-    expect(again.places().find(({ address }) => address === place.address)).toMatchObject({ seen: 1_000_000 })
+    expect(again.addresses().find(({ address }) => address === place.address)).toMatchObject({ seen: 1_000_000 })
   })
 
   it('gives up where nobody ever was, but not where somebody was or should be', async () => {
     const { database, options } = await parts()
     const book = await AddressBook.open(database, options)
-    book.hear({ host: '1.1.1.1', port: 1 }, { publicKey: keyOf(1) })
-    book.hear({ host: '2.2.2.2', port: 1 }, { publicKey: keyOf(2) })
-    const wanted = book.want('3.3.3.3:1')
-    const [never, once] = book.places()
+    book.learn({ host: '1.1.1.1', port: 1 }, { publicKey: keyOf(1) })
+    book.learn({ host: '2.2.2.2', port: 1 }, { publicKey: keyOf(2) })
+    const wanted = book.configure('3.3.3.3:1')
+    const [never, once] = book.addresses()
     if (never === undefined || once === undefined) throw new Error('no places')
-    book.met(once, keyOf(2))
+    book.connected(once, keyOf(2))
     for (let i = 0; i < 300; i++) [never, once, wanted].forEach((place) => book.failed(place))
-    expect(book.places().map(({ address }) => address)).toEqual(['2.2.2.2:1', '3.3.3.3:1'])
+    expect(book.addresses().map(({ address }) => address)).toEqual(['2.2.2.2:1', '3.3.3.3:1'])
     await book.flush()
     const again = await AddressBook.open(database, options)
-    expect(again.places()).toMatchObject([{ address: '2.2.2.2:1', failures: 255 }])
+    expect(again.addresses()).toMatchObject([{ address: '2.2.2.2:1', failures: 255 }])
   })
 
   it('makes room where nobody has been met for long, and not where somebody was lately', async () => {
     const { database, options, wait } = await parts()
     const book = await AddressBook.open(database, options)
     for (let i = 0; i < 64; i++) {
-      const place = book.want(`5.5.0.${i}:1`)
-      book.met(place, keyOf(i + 1))
-      place.wanted = false
+      const place = book.configure(`5.5.0.${i}:1`)
+      book.connected(place, keyOf(i + 1))
+      place.configured = false
     }
     wait(29 * 24 * 3_600_000)
-    for (const place of book.places()) for (let i = 0; i < 8; i++) book.failed(place)
-    expect(book.hear({ host: '5.5.1.1', port: 1 }, { publicKey: keyOf(100) })).toBe(false)
+    for (const place of book.addresses()) for (let i = 0; i < 8; i++) book.failed(place)
+    expect(book.learn({ host: '5.5.1.1', port: 1 }, { publicKey: keyOf(100) })).toBe(false)
     wait(2 * 24 * 3_600_000)
-    expect(book.hear({ host: '5.5.1.1', port: 1 }, { publicKey: keyOf(100) })).toBe(true)
+    expect(book.learn({ host: '5.5.1.1', port: 1 }, { publicKey: keyOf(100) })).toBe(true)
     expect(book.size).toBe(64)
   })
 
   it('follows a node that moved, and does not wait for ever when the clock is set back', async () => {
     const { database, options, wait } = await parts()
     const book = await AddressBook.open(database, options)
-    expect(book.hear({ host: '9.9.9.9', port: 9 }, { publicKey: keyOf(0) })).toBe(false)
-    book.hear({ host: '1.1.1.1', port: 1 }, { publicKey: keyOf(1) })
+    expect(book.learn({ host: '9.9.9.9', port: 9 }, { publicKey: keyOf(0) })).toBe(false)
+    book.learn({ host: '1.1.1.1', port: 1 }, { publicKey: keyOf(1) })
     // Nobody met it there: that may be a lie which is to keep the true address out.
-    expect(book.hear({ host: '1.1.1.3', port: 1 }, { publicKey: keyOf(1) })).toBe(true)
-    const moved = book.want('1.1.1.2:1')
-    book.met(moved, keyOf(1))
-    expect(book.places()).toEqual([moved])
-    expect(book.hear({ host: '1.1.1.3', port: 1 }, { publicKey: keyOf(1) })).toBe(false)
+    expect(book.learn({ host: '1.1.1.3', port: 1 }, { publicKey: keyOf(1) })).toBe(true)
+    const moved = book.configure('1.1.1.2:1')
+    book.connected(moved, keyOf(1))
+    expect(book.addresses()).toEqual([moved])
+    expect(book.learn({ host: '1.1.1.3', port: 1 }, { publicKey: keyOf(1) })).toBe(false)
     await book.flush()
-    expect((await AddressBook.open(database, options)).places()).toMatchObject([{ address: '1.1.1.2:1' }])
-    book.rest(moved)
+    expect((await AddressBook.open(database, options)).addresses()).toMatchObject([{ address: '1.1.1.2:1' }])
+    book.postpone(moved)
     expect(book.due(moved)).toBe(false)
     wait(-3_600_000)
     expect(book.due(moved)).toBe(true)

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { afterEach, describe, expect, it } from 'vitest'
 import { openTransport } from '../../../../src/network/open-transport.js'
-import { Peers, type PeersOptions } from '../../../../src/network/peers/peer-manager.js'
+import { PeerManager, type PeerManagerOptions } from '../../../../src/network/peers/peer-manager.js'
 import type { NodeTransport } from '../../../../src/network/transport/transport-options.js'
 import { protocols, topics } from '../../../../src/network/wire/all-messages.js'
 import { fromUtf8, toHex } from '../../../../src/primitives/bytes.js'
@@ -17,7 +17,7 @@ import { chat, echo } from '../../../support/peers-world.js'
 import { type SpecOverrides, testSpec } from '../../../support/spec.js'
 
 interface Opened {
-  readonly peers: Peers
+  readonly peers: PeerManager
   readonly transport: NodeTransport
   readonly publicKey: Uint8Array
   address: string
@@ -51,8 +51,8 @@ async function node(
   })
   const database = await Database.over(memoryStore())
   const tip = { header: genesis.header, chainWork: 0n }
-  const chain = { spec, genesis, tip, events: new EventEmitter(), database } as unknown as PeersOptions['chain']
-  const peers = new Peers({ ...env, transport, publicKey, chain, settings: { peers: told, inbound, outbound } })
+  const chain = { spec, genesis, tip, events: new EventEmitter(), database } as unknown as PeerManagerOptions['chain']
+  const peers = new PeerManager({ ...env, transport, publicKey, chain, settings: { peers: told, inbound, outbound } })
   peers.serve(echo, async (_, question) => question)
   await peers.start()
   const close = async () => {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { LinkError } from '../../../../src/network/link.js'
 import { blocksExchange } from '../../../../src/network/wire/blocks-message.js'
-import { blockSubject, type HeaderUnit } from '../../../../src/network/wire/headers-message.js'
+import { blockTopic, type HeaderUnit } from '../../../../src/network/wire/headers-message.js'
 import { auxPowBytes } from '../../../../src/primitives/auxpow.js'
 import type { Block } from '../../../../src/primitives/block.js'
 import { craft, craftBlock, genesisCoin } from '../../../support/blocks.js'
@@ -90,11 +90,11 @@ describe('relay of blocks', () => {
       },
     }
     const peer = node.peers.stranger('peer', answers)
-    expect(await node.peers.hear(peer, blockSubject, unitOf(block))).toBe('accept')
+    expect(await node.peers.hear(peer, blockTopic, unitOf(block))).toBe('accept')
     // The same block with another message around it: this node told of it already.
-    expect(await node.peers.hear(peer, blockSubject, { ...unitOf(block), size: 1 })).toBe('ignore')
+    expect(await node.peers.hear(peer, blockTopic, { ...unitOf(block), size: 1 })).toBe('ignore')
     held.set(next.hash, block.bytes.subarray(1))
-    expect(await node.peers.hear(peer, blockSubject, unitOf(next))).toBe('reject')
+    expect(await node.peers.hear(peer, blockTopic, unitOf(next))).toBe('reject')
     expect(peer.penalties).toEqual(['block-malformed'])
   })
 
@@ -106,7 +106,7 @@ describe('relay of blocks', () => {
         throw new LinkError('closed', 'it is gone')
       },
     })
-    expect(await node.peers.hear(peer, blockSubject, unitOf(block))).toBe('ignore')
+    expect(await node.peers.hear(peer, blockTopic, unitOf(block))).toBe('ignore')
     expect(peer.penalties).toEqual([])
   })
 })

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest'
 import type { ChainChange } from '../../../../src/chain/chain.js'
 import { RuleError } from '../../../../src/errors/rule-error.js'
 import { CandidateRelay } from '../../../../src/network/relay/candidates-relay.js'
-import { VotingLink } from '../../../../src/network/relay/vote-relay.js'
+import { VoteRelay } from '../../../../src/network/relay/vote-relay.js'
 import { serveChain } from '../../../../src/network/serve-chain.js'
 import { blocksExchange } from '../../../../src/network/wire/blocks-message.js'
-import { type Candidate, candidateSubject } from '../../../../src/network/wire/votes-message.js'
+import { type Candidate, candidateTopic } from '../../../../src/network/wire/votes-message.js'
 import { auxPowBytes } from '../../../../src/primitives/auxpow.js'
 import type { Block } from '../../../../src/primitives/block.js'
 import { mapKey } from '../../../../src/primitives/bytes.js'
@@ -41,7 +41,7 @@ async function open(name: string, overrides: SpecOverrides = byMiners) {
   }
   test.chain.events.on('change', (_: ChainChange) => candidates.settle(test.chain.tip))
   const { timers } = systemEnv(test.log)
-  const votes = new VotingLink({ chain: test.chain, peers, timers, log: test.log })
+  const votes = new VoteRelay({ chain: test.chain, peers, timers, log: test.log })
   const relay = new CandidateRelay({ chain: test.chain, peers, voting, votes, clock: test.clock })
   relay.start()
   serveChain(peers, { chain: test.chain, mempool: test.mempool, voting, candidates: relay })
@@ -93,7 +93,7 @@ describe('relay of candidates', () => {
     const other = node.peers.stranger('other')
     const old = craftBlock(node.test.chain)
     await node.test.mine()
-    const hear = (from: typeof peer, block: Block) => node.peers.hear(from, candidateSubject, unitOf(block))
+    const hear = (from: typeof peer, block: Block) => node.peers.hear(from, candidateTopic, unitOf(block))
     expect(await hear(peer, old)).toBe('ignore')
     for (let i = 0; i < 7; i++) expect(await hear(peer, craftBlock(node.test.chain))).toBe('accept')
     // Its burst is used up.
@@ -117,15 +117,15 @@ describe('relay of candidates', () => {
     const { version, previous, merkleRoot, time, nonce, height } = header
     const wrongBits = new Header({ version, previous, merkleRoot, time, nonce, height, bits: header.bits - 1 })
     const wrongWork = { ...unitOf(block), auxPow: auxPowBytes(craftBlock(node.test.chain).auxPow) }
-    expect(await node.peers.hear(peer, candidateSubject, { ...unitOf(block), header: wrongBits })).toBe('reject')
-    expect(await node.peers.hear(peer, candidateSubject, wrongWork)).toBe('reject')
-    expect(await node.peers.hear(peer, candidateSubject, { ...unitOf(block), auxPow: Uint8Array.of(1) })).toBe('reject')
+    expect(await node.peers.hear(peer, candidateTopic, { ...unitOf(block), header: wrongBits })).toBe('reject')
+    expect(await node.peers.hear(peer, candidateTopic, wrongWork)).toBe('reject')
+    expect(await node.peers.hear(peer, candidateTopic, { ...unitOf(block), auxPow: Uint8Array.of(1) })).toBe('reject')
     expect(peer.penalties).toEqual(['block-bits', 'auxpow-commitment', 'auxpow-malformed'])
     await node.close()
     const sponsored = await open('sponsored', oneValidator())
     const stranger = sponsored.peers.stranger('stranger')
     const unit = unitOf(craftBlock(sponsored.test.chain))
-    expect(await sponsored.peers.hear(stranger, candidateSubject, unit)).toBe('reject')
+    expect(await sponsored.peers.hear(stranger, candidateTopic, unit)).toBe('reject')
     expect(stranger.penalties).toEqual(['vote-candidate'])
     await sponsored.close()
   })
@@ -136,7 +136,7 @@ describe('relay of candidates', () => {
     const answers = { blocks: () => blocksExchange.answer.encode([block.bytes]) }
     const thief = node.peers.stranger('thief', { blocks: () => blocksExchange.answer.encode([new Uint8Array(0)]) })
     const peer = node.peers.stranger('peer', answers)
-    await node.peers.hear(thief, candidateSubject, unitOf(block))
+    await node.peers.hear(thief, candidateTopic, unitOf(block))
     expect(await node.fetches[0]?.()).toEqual(block.bytes)
     expect([...thief.penalties, ...peer.penalties]).toEqual([])
     await node.close()
@@ -148,7 +148,7 @@ describe('relay of candidates', () => {
     const block = craftBlock(between.test.chain)
     const mutated = Uint8Array.from([...block.bytes, 0])
     const hostile = between.peers.stranger('hostile', { blocks: () => blocksExchange.answer.encode([mutated]) })
-    await between.peers.hear(hostile, candidateSubject, unitOf(block))
+    await between.peers.hear(hostile, candidateTopic, unitOf(block))
     await settled()
     expect(await sponsor.fetches[0]?.()).toBeUndefined()
     expect(hostile.penalties).toEqual(['block-malformed'])
@@ -169,7 +169,7 @@ describe('relay of candidates', () => {
         throw new RuleError('peer-message')
       },
     })
-    await node.peers.hear(peer, candidateSubject, unitOf(block))
+    await node.peers.hear(peer, candidateTopic, unitOf(block))
     const [fetch] = node.fetches as [FetchBody]
     expect(await fetch()).toBeUndefined()
     expect(peer.penalties).toEqual([])
@@ -177,7 +177,7 @@ describe('relay of candidates', () => {
     expect(peer.penalties).toEqual(['peer-withheld'])
     expect(await node.relay.body(block.header.hash)).toHaveLength(block.bytes.length)
     const next = craftBlock(node.test.chain)
-    await node.peers.hear(silent, candidateSubject, unitOf(next))
+    await node.peers.hear(silent, candidateTopic, unitOf(next))
     expect(await node.relay.body(next.header.hash)).toBeUndefined()
     await node.test.mine()
     expect(await node.relay.body(block.header.hash)).toBeUndefined()

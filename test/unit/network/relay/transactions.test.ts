@@ -6,7 +6,7 @@ import {
   type TransactionName,
   transactionsAtOnce,
   transactionsExchange,
-  transactionSubject,
+  transactionTopic,
 } from '../../../../src/network/wire/transactions-message.js'
 import { mapKey } from '../../../../src/primitives/bytes.js'
 import { type Hash, sha256 } from '../../../../src/primitives/hash.js'
@@ -76,7 +76,7 @@ function holderOf(node: RelayNode, name: string, transactions: readonly Transact
 
 let salt = 0
 const announce = ({ peers }: RelayNode, peer: FakePeer, names: readonly TransactionName[]) =>
-  peers.hear(peer, transactionSubject, { salt: salt++, names })
+  peers.hear(peer, transactionTopic, { salt: salt++, names })
 
 const allHave = (some: readonly RelayNode[], { txid }: Transaction) =>
   until(() => some.every(({ pool }) => pool.includes(txid)), `${txid} in every pool`)

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { stateDigest } from '../../../../src/chain/replay-chain.js'
 import { bodyBytes } from '../../../../src/network/fetch/body-download.js'
-import { Branch } from '../../../../src/network/fetch/pending-headers.js'
+import { PendingHeaders } from '../../../../src/network/fetch/pending-headers.js'
 import type { SyncProgress } from '../../../../src/network/sync/sync.js'
 import { blocksExchange } from '../../../../src/network/wire/blocks-message.js'
 import { headersExchange, type HeaderUnit, locatorHashes } from '../../../../src/network/wire/headers-message.js'
@@ -260,7 +260,7 @@ describe.each([
 
   it('names few hashes of a long chain, genesis last', () => {
     const { chain } = source
-    const locator = new Branch(chain.tip).locator(chain.headers)
+    const locator = new PendingHeaders(chain.tip).locator(chain.headers)
     const heights = locator.map((hash) => chain.headers.get(hash)?.header.height)
     expect(locator.length).toBeLessThanOrEqual(locatorHashes)
     expect(heights.slice(0, 10)).toEqual(Array.from({ length: 10 }, (_height, i) => length - i))
@@ -269,7 +269,7 @@ describe.each([
 
   it('names hashes of a branch at distances that an answer reaches across', () => {
     const { chain } = source
-    const branch = new Branch(chain.tip)
+    const branch = new PendingHeaders(chain.tip)
     const peer = new TestPeer(source)
     const { version, bits, nonce, merkleRoot } = chain.tip.header
     for (let i = 0; i < 4096; i++) {

@@ -5,7 +5,7 @@ import { protocols, topics } from '../../../../src/network/wire/all-messages.js'
 import { blocksAtOnce, blocksExchange, blocksFill } from '../../../../src/network/wire/blocks-message.js'
 import type { Codec } from '../../../../src/network/wire/exchange.js'
 import {
-  blockSubject,
+  blockTopic,
   confirmBytesAtMost,
   headersExchange,
   type HeaderUnit,
@@ -18,13 +18,13 @@ import {
   announcedAtOnce,
   transactionsAtOnce,
   transactionsExchange,
-  transactionSubject,
+  transactionTopic,
 } from '../../../../src/network/wire/transactions-message.js'
 import {
-  candidateSubject,
+  candidateTopic,
   missingVoteBytes,
-  proposalSubject,
-  voteSubject,
+  proposalTopic,
+  voteTopic,
   votesExchange,
 } from '../../../../src/network/wire/votes-message.js'
 import { concat, hex } from '../../../../src/primitives/bytes.js'
@@ -67,16 +67,16 @@ codecTests('a status', statusExchange.question, status)
 codecTests('the answer to it', statusExchange.answer, fc.record({ status, refusal }))
 codecTests('a question for headers', headersExchange.question, fc.record({ locator: few(hash), count: fc.nat(1000) }))
 codecTests('headers', headersExchange.answer, few(unit))
-codecTests('a new tip', blockSubject.message, unit)
+codecTests('a new tip', blockTopic.message, unit)
 codecTests('a question for blocks', blocksExchange.question, few(hash))
 codecTests('blocks', blocksExchange.answer, few(bytes(0, 400)))
 codecTests('a question for transactions', transactionsExchange.question, few(hash))
 codecTests('transactions', transactionsExchange.answer, few(bytes(0, 400)))
-codecTests('an announcement', transactionSubject.message, fc.record({ salt: u32, names: few(name) }))
+codecTests('an announcement', transactionTopic.message, fc.record({ salt: u32, names: few(name) }))
 codecTests('a question for the pool', poolExchange.question, fc.constant(undefined))
 codecTests('the names in a pool', poolExchange.answer, few(name))
 codecTests('missing votes', votesExchange.answer, few(bytes(0, 400)))
-codecTests('a candidate', candidateSubject.message, fc.record({ header, auxPow: bytes(0, 300) }))
+codecTests('a candidate', candidateTopic.message, fc.record({ header, auxPow: bytes(0, 300) }))
 codecTests('a question for addresses', addressesExchange.question, fc.constant(undefined))
 const address = fc.oneof(
   fc.ipV4().map((host) => `${host}:20338`),
@@ -120,8 +120,8 @@ describe('a count or length', () => {
       [poolExchange.answer, list(poolNames, new Uint8Array(64)), list(poolNames + 1, new Uint8Array(64))],
       [votesExchange.answer, list(4096, empty), list(4097, empty)],
       [votesExchange.question, new Uint8Array(65_536), new Uint8Array(65_537)],
-      [proposalSubject.message, new Uint8Array(65_536), new Uint8Array(65_537)],
-      [voteSubject.message, new Uint8Array(512), new Uint8Array(513)],
+      [proposalTopic.message, new Uint8Array(65_536), new Uint8Array(65_537)],
+      [voteTopic.message, new Uint8Array(512), new Uint8Array(513)],
     ]
     for (const [codec, fits, beyond] of pairs) {
       expect(() => codec.decode(fits)).not.toThrow()
@@ -154,8 +154,8 @@ describe('the frame of a message', () => {
     expect(confirm.length).toBeLessThanOrEqual(confirmBytesAtMost)
     const unitBytes = headerUnitCodec.encode({ ...one, confirm: new Uint8Array(confirmBytesAtMost) })
     expect(unitBytes.length).toBe(headerUnitSize({ auxPow, confirm: new Uint8Array(confirmBytesAtMost) }))
-    expect(unitBytes.length).toBeLessThanOrEqual(blockSubject.topic.size)
-    expect(candidateSubject.message.encode(one).length).toBeLessThanOrEqual(candidateSubject.topic.size)
+    expect(unitBytes.length).toBeLessThanOrEqual(blockTopic.topic.size)
+    expect(candidateTopic.message.encode(one).length).toBeLessThanOrEqual(candidateTopic.topic.size)
     const hashes = Array<Uint8Array>(256).fill(zeroHash)
     expect(blocksExchange.question.encode(hashes.slice(0, 128)).length).toBeLessThanOrEqual(
       blocksExchange.protocol.request,
@@ -164,8 +164,8 @@ describe('the frame of a message', () => {
       transactionsExchange.protocol.request,
     )
     const names = (count: number) => Array.from({ length: count }, () => ({ txid: zeroHash, digest: zeroHash }))
-    const announced = transactionSubject.message.encode({ salt: 0xffffffff, names: names(announcedAtOnce) })
-    expect(announced.length).toBeLessThanOrEqual(transactionSubject.topic.size)
+    const announced = transactionTopic.message.encode({ salt: 0xffffffff, names: names(announcedAtOnce) })
+    expect(announced.length).toBeLessThanOrEqual(transactionTopic.topic.size)
     expect(poolExchange.answer.encode(names(poolNames)).length).toBeLessThanOrEqual(poolExchange.protocol.answer)
     const far = { address: 'x'.repeat(64), publicKey: zeroHash, lastSeen: 0 }
     const addresses = addressesExchange.answer.encode(Array.from({ length: 256 }, () => far))
