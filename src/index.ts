@@ -2,7 +2,9 @@
  * The library: a node in the caller's process, resolvers, and the bytes of the chain, DID documents and their proofs, which
  * need no node, no clock and no network. Keys and transactions are in `didledger/wallet`.
  */
-export { type Code, codes, RuleError, UserError } from './errors/rule-error.js'
+export type { Code } from './errors/error-codes.js'
+export { codes } from './library/codes.js'
+export { RuleError, UserError } from './errors/rule-error.js'
 export { Block } from './primitives/block.js'
 export { Transaction } from './primitives/transaction.js'
 export type { TransactionJson } from './primitives/transaction-json.js'

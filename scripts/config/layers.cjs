@@ -27,7 +27,7 @@ const rooms = [
 const inside = {
   voting: [['tendermint'], ['files'], ['height'], ['voting.ts']],
   network: [
-    ['link.ts', 'assumed-block.ts'],
+    ['link.ts', 'assumed-block.ts', 'penalties.ts'],
     ['address'],
     ['wire'],
     ['transport', 'peers'],

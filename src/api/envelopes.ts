@@ -1,4 +1,6 @@
-import { type Code, codes, restDescriptions, type RuleError } from '../errors/rule-error.js'
+import type { Code } from '../errors/error-codes.js'
+import { type RuleError } from '../errors/rule-error.js'
+import { interfaceErrors, restDescriptions } from './error-mapping.js'
 
 /** The forms that answers have on the wire. A result is JSON text already. */
 
@@ -16,7 +18,7 @@ export function frameOf(envelope: 'standard' | 'confirm'): [string, string] {
 
 /** A failure before or instead of an answer. A request that could not be read has no id, so JSON-RPC answers `null`. */
 export function failure(envelope: Envelope, error: RuleError): string {
-  const { rest } = codes[error.code]
+  const { rest } = interfaceErrors[error.code]
   const description = restDescriptions[rest] ?? ''
   if (envelope === 'standard') return JSON.stringify({ Desc: description, Error: rest, Result: error.message })
   if (envelope === 'confirm') {
@@ -28,7 +30,7 @@ export function failure(envelope: Envelope, error: RuleError): string {
 
 /** Where no method was read yet, there is none that could be unknown: such a request is invalid. */
 function rpcCodeWithoutMethod(error: RuleError): number {
-  const { rpc } = codes[error.code]
+  const { rpc } = interfaceErrors[error.code]
   return rpc === -32601 ? -32600 : rpc
 }
 
@@ -50,8 +52,8 @@ export function rpcFrame(id: string): [string, string] {
 }
 
 /** A JSON-RPC answer with an error; what was refused as a transaction begins with its REST code. */
-export function rpcFailure(id: string, error: RuleError, code: number = codes[error.code].rpc): string {
-  const { rest } = codes[error.code]
+export function rpcFailure(id: string, error: RuleError, code: number = interfaceErrors[error.code].rpc): string {
+  const { rest } = interfaceErrors[error.code]
   const message = rpcMessageOf[error.code] ?? rpcMessages[code] ?? 'Server error'
   // Blocks have no number there: 45002 stands for whatever REST never says.
   const data = code === -32000 && rest !== 45002 ? `${rest} ${restDescriptions[rest]}: ${error.message}` : error.message

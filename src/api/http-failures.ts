@@ -1,5 +1,6 @@
-import { codes, RuleError, UserError } from '../errors/rule-error.js'
+import { RuleError, UserError } from '../errors/rule-error.js'
 import type { Log } from '../runtime/env.js'
+import { interfaceErrors } from './error-mapping.js'
 
 /** Seconds after which a client that was refused as `busy` should ask again. */
 export const retryAfter = 2
@@ -45,5 +46,5 @@ export function parserFailure(code: string | undefined): RuleError {
 
 /** HTTP status of a failure; JSON-RPC has its own word for everything that a method was asked. */
 export function statusOf(error: RuleError): number {
-  return codes[error.code].http
+  return interfaceErrors[error.code].http
 }

@@ -1,6 +1,7 @@
 import { type TSchema, Type } from '@sinclair/typebox'
-import { restDescriptions } from '../errors/rule-error.js'
+
 import { jsonType } from './envelopes.js'
+import { restDescriptions } from './error-mapping.js'
 import { parameterSchemas } from './parameters.js'
 import type { PlainRoute } from './plain-route.js'
 import { restPrefix, type RestRoute, restRoutes } from './rest/rest-routes.js'

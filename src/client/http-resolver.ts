@@ -1,5 +1,6 @@
 import type { DocumentQuery, QueryResult, ResolveResult } from '../did/resolution.js'
-import { type Code, RuleError } from '../errors/rule-error.js'
+import type { Code } from '../errors/error-codes.js'
+import { RuleError } from '../errors/rule-error.js'
 import { longestTimer, requireWhole } from './arguments.js'
 import { baseUrl, NodeRefusal } from './http.js'
 import { asQueryResult, asResolveResult } from './read-answers.js'

@@ -2,7 +2,9 @@
  * The entry `didledger/resolver`: DIDs of a node elsewhere, for programs and web pages that run none. Nothing here needs
  * more than `fetch`.
  */
-export { type Code, codes, RuleError, UserError } from '../errors/rule-error.js'
+export type { Code } from '../errors/error-codes.js'
+export { codes } from './codes.js'
+export { RuleError, UserError } from '../errors/rule-error.js'
 export type { DocumentQuery, QueryResult, ResolvedTransaction, ResolveResult } from '../did/resolution.js'
 export {
   isKeyIdentifier,

@@ -2,7 +2,9 @@ import type { Random } from '../runtime/env.js'
 
 /** The entry `didledger/wallet`: keys, addresses, transactions and DID operations, without a node, a network or a clock. */
 
-export { type Code, codes, RuleError, UserError } from '../errors/rule-error.js'
+export type { Code } from '../errors/error-codes.js'
+export { codes } from './codes.js'
+export { RuleError, UserError } from '../errors/rule-error.js'
 export { deriveKey, generateMnemonic, isMnemonic, keyPath } from '../crypto/hd.js'
 export { generatePrivateKey, publicKeyOf, sign } from '../crypto/keys.js'
 export {

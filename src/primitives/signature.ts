@@ -1,4 +1,4 @@
-import type { Code } from '../errors/rule-error.js'
+import type { Code } from '../errors/error-codes.js'
 
 /**
  * A signature that has to verify for a rule to hold. Rules collect these and never verify; the caller runs them in

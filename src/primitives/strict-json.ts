@@ -1,4 +1,5 @@
-import { type Code, RuleError } from '../errors/rule-error.js'
+import type { Code } from '../errors/error-codes.js'
+import { RuleError } from '../errors/rule-error.js'
 
 /** A JSON value whose objects are Maps, so that no name can reach a prototype. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject

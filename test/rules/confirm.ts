@@ -1,4 +1,4 @@
-import type { Code } from '../../src/errors/rule-error.js'
+import type { Code } from '../../src/errors/error-codes.js'
 import type { Block } from '../../src/primitives/block.js'
 import { type Confirm, confirmBytes } from '../../src/primitives/confirm.js'
 import { craftBlock, craftConfirm, type ConfirmPlan } from '../support/blocks.js'

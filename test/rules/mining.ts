@@ -1,4 +1,4 @@
-import type { Code } from '../../src/errors/rule-error.js'
+import type { Code } from '../../src/errors/error-codes.js'
 import { auxPowBytes } from '../../src/primitives/auxpow.js'
 import type { Mining } from '../../src/production/mining.js'
 import { miningOf } from '../support/api.js'

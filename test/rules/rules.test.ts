@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { codes, type CodeEntry, RuleError } from '../../src/errors/rule-error.js'
+import { RuleError } from '../../src/errors/rule-error.js'
+import { type CodeEntry, codes } from '../../src/library/codes.js'
 import type { RuleRow } from './row.js'
 import { contradictionOf, otherStates, outcomeOf } from './states.js'
 
@@ -57,8 +58,8 @@ describe('the table of codes', () => {
     const charged = Object.entries<CodeEntry>(codes).filter(([, { penalty }]) => penalty > 0)
     expect(charged.filter(([, { pinned }]) => pinned === 'state')).toEqual([])
     // @ts-expect-error: a code that the state of a node decides has no points.
-    const wrong: CodeEntry = { rest: 0, http: 0, rpc: 0, pinned: 'state', penalty: 10, meaning: '' }
-    expect(wrong.penalty).toBe(10)
+    const wrong: Offence = { pinned: 'state', points: 10 }
+    expect(wrong.points).toBe(10)
   })
 
   it('has a row for every code', () => {

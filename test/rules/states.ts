@@ -1,5 +1,6 @@
 import { type DidRules } from '../../src/did/operation.js'
-import { codes, type CodeEntry, RuleError } from '../../src/errors/rule-error.js'
+import { RuleError } from '../../src/errors/rule-error.js'
+import { type CodeEntry, codes } from '../../src/library/codes.js'
 import type { PoolLimits } from '../../src/mempool/policy.js'
 import { toHex } from '../../src/primitives/bytes.js'
 import { confirmBytes } from '../../src/primitives/confirm.js'

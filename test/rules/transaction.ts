@@ -1,6 +1,7 @@
 import { checkTransactionSanity } from '../../src/consensus/sanity.js'
 import { sign } from '../../src/crypto/keys.js'
-import type { Code } from '../../src/errors/rule-error.js'
+
+import type { Code } from '../../src/errors/error-codes.js'
 import type { PoolLimits } from '../../src/mempool/policy.js'
 import { Writer } from '../../src/primitives/codec.js'
 import { standardProgram } from '../../src/primitives/program.js'

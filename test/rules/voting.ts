@@ -1,5 +1,6 @@
 import { holds } from '../../src/crypto/verify.js'
-import { type Code, RuleError } from '../../src/errors/rule-error.js'
+import type { Code } from '../../src/errors/error-codes.js'
+import { RuleError } from '../../src/errors/rule-error.js'
 import { genesisBlock } from '../../src/primitives/genesis.js'
 import { zeroHash } from '../../src/primitives/hash.js'
 import { Header, type HeaderFields } from '../../src/primitives/header.js'

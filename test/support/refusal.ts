@@ -1,4 +1,5 @@
-import { type Code, RuleError } from '../../src/errors/rule-error.js'
+import type { Code } from '../../src/errors/error-codes.js'
+import { RuleError } from '../../src/errors/rule-error.js'
 
 /** The code of the rule that `run` breaks; undefined when it breaks none. Anything but a RuleError is thrown on. */
 export function codeOf(run: () => unknown): Code | undefined {

@@ -1,7 +1,9 @@
 import { EventEmitter } from 'node:events'
 import { createInlineVerifier } from '../../src/crypto/inline.js'
 import type { Verifier } from '../../src/crypto/verifier.js'
-import { type Code, codes } from '../../src/errors/rule-error.js'
+
+import type { Code } from '../../src/errors/error-codes.js'
+import { codes } from '../../src/library/codes.js'
 import { LinkError } from '../../src/network/link.js'
 import type { Peer } from '../../src/network/peers/peer-record.js'
 import { serveChain } from '../../src/network/serve-chain.js'

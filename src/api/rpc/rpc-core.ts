@@ -1,10 +1,11 @@
-import { codes, RuleError } from '../../errors/rule-error.js'
+import { RuleError } from '../../errors/rule-error.js'
 import { utf8 } from '../../primitives/bytes.js'
 import type { Log } from '../../runtime/env.js'
 import type { Tally } from '../answer-metrics.js'
 import type { ApiContext } from '../api-context.js'
 import { type ApiLimits, apiLimits } from '../api-limits.js'
 import { rpcFailure, rpcFrame } from '../envelopes.js'
+import { interfaceErrors } from '../error-mapping.js'
 import type { Flights } from '../flight.js'
 import { ruleErrorOf } from '../http-failures.js'
 import { PartsAnswer } from '../parts.js'
@@ -119,7 +120,7 @@ export class RpcCore {
       return before + (result instanceof JsonText ? result.text : JSON.stringify(result)) + after
     } catch (error) {
       const failure = ruleErrorOf(error, this.#log)
-      this.#count(call.method, codes[failure.code].rpc, began)
+      this.#count(call.method, interfaceErrors[failure.code].rpc, began)
       if (failure.code === 'busy') caller.refusedBusy?.()
       return id === undefined ? undefined : rpcFailure(id, failure)
     }
@@ -144,7 +145,7 @@ export class RpcCore {
   /** The answer to what is no request. */
   #refuse(error: unknown, began: number): string {
     const failure = ruleErrorOf(error, this.#log)
-    this.#count(undefined, codes[failure.code].rpc, began)
+    this.#count(undefined, interfaceErrors[failure.code].rpc, began)
     return rpcFailure('null', failure)
   }
 

@@ -1,12 +1,14 @@
 import type { Chain } from '../../chain/chain.js'
 import type { Verifier } from '../../crypto/verifier.js'
-import { type Code, codes, RuleError } from '../../errors/rule-error.js'
+import type { Code } from '../../errors/error-codes.js'
+import { RuleError } from '../../errors/rule-error.js'
 import type { Hash } from '../../primitives/hash.js'
 import type { Header } from '../../primitives/header.js'
 import type { Clock, Log, Timers } from '../../runtime/env.js'
 import type { AssumedBlock } from '../assumed-block.js'
 import { LinkError } from '../link.js'
 import type { Peer } from '../peers/peer-record.js'
+import { penaltyOf } from '../penalties.js'
 
 /** A neighbour, as far as the sync cares. */
 export type SyncPeer = Omit<Peer, 'link'>
@@ -47,7 +49,7 @@ export function penaliseAndDrop(peer: SyncPeer, code: Code, reason: string): voi
  * quorum has confirmed costs nothing: who tells of it lives by other rules, and is no liar.
  */
 export function peerFault(error: RuleError, { hash, id }: Header, { headers, spec }: Chain): RuleError {
-  const free = codes[error.code].penalty === 0
+  const free = penaltyOf(error.code) === 0
   const text = `${error.code}: ${error.message}`
   if (spec.hasValidators) {
     return free ? error : new RuleError('peer-upgrades', `${id} is confirmed and breaks a rule here: ${text}`)

@@ -1,4 +1,4 @@
-import { codes } from '../../errors/rule-error.js'
+import { meanings } from '../../errors/error-codes.js'
 import { fromHex, fromUtf8, toHex } from '../../primitives/bytes.js'
 import type { Database, Overlay } from '../../storage/database.js'
 import { type BanRow, keys, rangeOf, table, values } from '../../storage/schema.js'
@@ -140,7 +140,7 @@ export function isBannableHost(host: string): boolean {
 /** Whether a reason is one that a node gives, which begins with a code. */
 function isOfRules(reason: string): boolean {
   const [, code = ''] = /^([a-z0-9-]+): /.exec(reason) ?? []
-  return code in codes
+  return code in meanings
 }
 
 function keyOf({ kind, subject }: Ban): Buffer {

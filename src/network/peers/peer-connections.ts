@@ -1,9 +1,11 @@
 import type { EventEmitter } from 'node:events'
-import { type Code, codes, RuleError } from '../../errors/rule-error.js'
+import { type Code, meanings } from '../../errors/error-codes.js'
+import { RuleError } from '../../errors/rule-error.js'
 import { compareBytes, equalBytes, toHex } from '../../primitives/bytes.js'
 import type { Env } from '../../runtime/env.js'
 import { endpointText, plainHost, siteOf } from '../address/ip-address.js'
 import { type Link, LinkError, type LinkHandler } from '../link.js'
+import { penaltyOf } from '../penalties.js'
 import { type Refusal, type Status, type StatusAnswer, statusExchange } from '../wire/status-message.js'
 import { Apart } from './apart.js'
 import type { Bans } from './bans.js'
@@ -197,8 +199,8 @@ export class PeerConnections implements PenaltySink {
     }
   }
 
-  penalise(peer: PeerRecord, code: Code, detail = codes[code].meaning): void {
-    const penalty = code === 'peer-slow' ? lateAnswer : codes[code].penalty
+  penalise(peer: PeerRecord, code: Code, detail: string = meanings[code]): void {
+    const penalty = code === 'peer-slow' ? lateAnswer : penaltyOf(code)
     if (penalty === 0 || peer.closed) return
     const { log, scores } = this.#options
     log.debug({ peer: peer.name, code, detail, penalty }, 'a peer broke a rule')
@@ -346,7 +348,7 @@ export class PeerConnections implements PenaltySink {
   }
 
   #refused(link: Link, code: Refusal): RuleError {
-    const reason = `the other side refused: ${codes[code].meaning}`
+    const reason = `the other side refused: ${meanings[code]}`
     this.#remember(link, 'them', code, reason)
     return new RuleError(code, reason)
   }

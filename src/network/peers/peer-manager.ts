@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import type { Chain } from '../../chain/chain.js'
-import { codes, RuleError } from '../../errors/rule-error.js'
+import { RuleError } from '../../errors/rule-error.js'
 import { equalBytes, toHex } from '../../primitives/bytes.js'
 import type { Env } from '../../runtime/env.js'
 import { packageVersion } from '../../runtime/package-version.js'
@@ -14,6 +14,7 @@ import {
   type Transport,
   type GossipResult,
 } from '../link.js'
+import { penaltyOf } from '../penalties.js'
 import { addressesExchange, type PeerAddress } from '../wire/addresses-message.js'
 import type { Exchange, GossipTopic } from '../wire/exchange.js'
 import { networkVersion, services, type Status, statusExchange } from '../wire/status-message.js'
@@ -308,7 +309,7 @@ export class PeerManager implements LinkHandler {
   #penalise(peer: PeerRecord, name: string, error: unknown): number {
     if (error instanceof RuleError) {
       peer.penalise(error.code, `${name}: ${error.message}`)
-      return codes[error.code].penalty
+      return penaltyOf(error.code)
     }
     if (!(error instanceof LinkError)) {
       const text = error instanceof Error ? (error.stack ?? error.message) : String(error)

@@ -1,4 +1,5 @@
-import { type Code, RuleError } from '../../errors/rule-error.js'
+import type { Code } from '../../errors/error-codes.js'
+import { RuleError } from '../../errors/rule-error.js'
 import { TokenBucket } from '../../runtime/token-bucket.js'
 import { peerNumber } from '../address/peer-identity.js'
 import { type Link, LinkError } from '../link.js'

@@ -1,5 +1,6 @@
 import type { Chain } from '../../chain/chain.js'
-import { type Code, RuleError } from '../../errors/rule-error.js'
+import type { Code } from '../../errors/error-codes.js'
+import { RuleError } from '../../errors/rule-error.js'
 import type { PoolEntry } from '../../mempool/graph.js'
 import type { Mempool } from '../../mempool/mempool.js'
 import { type Orphan, Orphans } from '../../mempool/orphans.js'

@@ -1,5 +1,5 @@
 import type { Chain } from '../../chain/chain.js'
-import { codes, RuleError } from '../../errors/rule-error.js'
+import { RuleError } from '../../errors/rule-error.js'
 import { mapKey } from '../../primitives/bytes.js'
 import type { Hash } from '../../primitives/hash.js'
 import type { Log, Timers } from '../../runtime/env.js'
@@ -10,6 +10,7 @@ import { fetchBlock } from '../fetch/fetch-block.js'
 import { LinkError, type GossipResult } from '../link.js'
 import type { PeerManager } from '../peers/peer-manager.js'
 import type { Peer } from '../peers/peer-record.js'
+import { penaltyOf } from '../penalties.js'
 import { services } from '../wire/status-message.js'
 import { proposalTopic, votesExchange, voteTopic } from '../wire/votes-message.js'
 
@@ -155,7 +156,7 @@ export class VoteRelay implements VoteNetwork {
         this.#remember(peer, message)
       }
     } catch (error) {
-      if (error instanceof RuleError && codes[error.code].penalty > 0 && error.code !== 'peer-message') {
+      if (error instanceof RuleError && penaltyOf(error.code) > 0 && error.code !== 'peer-message') {
         peer.penalise(error.code, error.message)
       } else if (!(error instanceof RuleError || error instanceof LinkError)) {
         this.#options.log.error({ peer: peer.name, error: String(error) }, 'votes of a peer could not be taken')

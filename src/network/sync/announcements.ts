@@ -1,5 +1,5 @@
 import { checkClock, checkHeaderContext } from '../../consensus/context.js'
-import { codes, RuleError } from '../../errors/rule-error.js'
+import { RuleError } from '../../errors/rule-error.js'
 import { equalBytes, mapKey } from '../../primitives/bytes.js'
 import { workOf } from '../../primitives/compact.js'
 import type { Hash } from '../../primitives/hash.js'
@@ -8,6 +8,7 @@ import { fetchTip } from '../fetch/fetch-tip-block.js'
 import type { PeerProgresses } from '../fetch/peer-progress.js'
 import { peerFault, type SyncOptions, type SyncPeer } from '../fetch/sync-peer.js'
 import { SyncStopped, type Timeouts } from '../fetch/timeouts.js'
+import { penaltyOf } from '../penalties.js'
 import type { HeaderUnit } from '../wire/headers-message.js'
 import { checkProof, type HeaderChecking } from './check-headers.js'
 
@@ -148,7 +149,7 @@ export class Announcements {
       const overtaken = error instanceof RuleError && error.code === 'block-stale'
       if (overtaken && chain.headers.get(header.hash) !== undefined) return false
       if (!(error instanceof RuleError)) throw error
-      if (chain.spec.hasValidators && codes[error.code].penalty > 0) this.#owner.contradicted(header, peer, error)
+      if (chain.spec.hasValidators && penaltyOf(error.code) > 0) this.#owner.contradicted(header, peer, error)
       throw peerFault(error, header, chain)
     }
   }

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import { codes, type RuleError } from '../../errors/rule-error.js'
+import { type RuleError } from '../../errors/rule-error.js'
 import { mapKey } from '../../primitives/bytes.js'
 import type { Header } from '../../primitives/header.js'
 import { bodyBytes, BodyDownload } from '../fetch/body-download.js'
@@ -8,6 +8,7 @@ import { PeerProgresses, serves } from '../fetch/peer-progress.js'
 import type { PendingHeaders, PendingBlock } from '../fetch/pending-headers.js'
 import { peerFault, penaliseAndDrop, type SyncOptions, type SyncPeer } from '../fetch/sync-peer.js'
 import { SyncStopped, Timeouts } from '../fetch/timeouts.js'
+import { penaltyOf } from '../penalties.js'
 import { blocksExchange } from '../wire/blocks-message.js'
 import type { HeaderUnit } from '../wire/headers-message.js'
 import { Announcements } from './announcements.js'
@@ -271,7 +272,7 @@ export class Sync {
       this.#avoid(header.hash)
     }
     const { code, message } = peerFault(error, header, chain)
-    if (codes[code].penalty > 0)
+    if (penaltyOf(code) > 0)
       penaliseAndDrop(block.source, code, `the block ${header.id} of its headers is refused: ${message}`)
     this.#cut(header.height)
     this.#wakeAll()

@@ -1,4 +1,4 @@
-import { type Code } from '../../errors/rule-error.js'
+import type { Code } from '../../errors/error-codes.js'
 import { littleEndianInteger, reversed } from '../../primitives/bytes.js'
 import { fromHex } from '../../primitives/bytes.js'
 import { CodecError, type Reader, type Writer } from '../../primitives/codec.js'

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { documentedMethods } from '../../../scripts/docs/json-rpc-page.js'
 import { runSamples, samples } from '../../../scripts/docs/json-rpc-samples.js'
-import { codes } from '../../../src/errors/rule-error.js'
+
+import { codes } from '../../../src/library/codes.js'
 import { repositoryFile, tableRows } from '../../support/markdown.js'
 import { expectSchema } from '../../support/schema.js'
 

@@ -39,7 +39,7 @@ const noLimits = new Set([
   'api/ws/ws-connection.ts maxReason',
   'did/base64url.ts signatureLength',
   'did/state.ts operationCost',
-  'errors/rule-error.ts state.penalty',
+  'network/penalties.ts state.points',
   'did/w3c.ts didPrefix',
   'library/wallet-node.ts defaultYears',
   'network/transport/frames.ts prefixSize',

@@ -2,7 +2,8 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import type { DocumentQuery } from '../../../src/did/resolution.js'
-import { type Code, RuleError } from '../../../src/errors/rule-error.js'
+import type { Code } from '../../../src/errors/error-codes.js'
+import { RuleError } from '../../../src/errors/rule-error.js'
 import { fromUtf8 } from '../../../src/primitives/bytes.js'
 import {
   DocumentSearch,

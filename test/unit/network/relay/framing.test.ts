@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { buildDeactivate } from '../../../../src/did/build.js'
-import { type Code, codes } from '../../../../src/errors/rule-error.js'
+
+import type { Code } from '../../../../src/errors/error-codes.js'
+import { codes } from '../../../../src/library/codes.js'
 import type { DidOperation } from '../../../../src/primitives/did-operation.js'
 import type { Transaction } from '../../../../src/primitives/transaction.js'
 import { craft, type CraftedInput, genesisCoin, outputOf } from '../../../support/blocks.js'
