@@ -218,7 +218,7 @@ function addNetwork(registry: Registry, { chain, network, voting }: MetricSource
   )
   gauge('didledger_voting_view_turns', 'Turns that were passed at the open height.', () => voting?.status().view ?? 0)
   gauge('didledger_voting_keys', 'Validator keys that this node votes with: 1 or 0.', () =>
-    voting?.status().signing === 'yes' ? 1 : 0,
+    voting?.status().signing.kind === 'voting' ? 1 : 0,
   )
   gauge('didledger_conflicting_blocks', 'Above 0 once the validators have confirmed two blocks at one height.', () =>
     voting?.status().alarm === undefined ? 0 : 1,

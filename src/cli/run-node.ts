@@ -9,6 +9,7 @@ import { type Node, type NodeOptions, type NodeTuning, startNode } from '../node
 import { resolverOptions } from '../resolver/resolver-options.js'
 import { processLog, systemEnv } from '../runtime/process-env.js'
 import { storageOptions } from '../storage/storage-options.js'
+import { type SigningState, signingText } from '../voting/signing-state.js'
 import type { CliContext } from './cli-context.js'
 import type { OutputOptions } from './command-options.js'
 import { showProgress } from './show-progress.js'
@@ -53,10 +54,11 @@ export function startOf(node: Node, { ports, host }: Pick<Servers, 'ports' | 'ho
 }
 
 /** Whether the key of a node votes; nothing of a node without one. */
-function votesLine(signing: string | undefined): readonly string[] {
-  if (signing === undefined || signing === 'no-key') return []
-  if (signing === 'yes') return ['Votes     yes']
-  const why = signing === 'not-validator' ? 'the chain spec names other validators for the next block' : signing
+function votesLine(signing: SigningState | undefined): readonly string[] {
+  if (signing === undefined || signing.kind === 'no-key') return []
+  if (signing.kind === 'voting') return ['Votes     yes']
+  const elsewhere = signing.kind === 'not-validator'
+  const why = elsewhere ? 'the chain spec names other validators for the next block' : signingText(signing)
   return [`Votes     not now: ${why}`]
 }
 

@@ -5,6 +5,7 @@ import { LinkError } from '../network/link.js'
 import { neighborOf } from '../network/peers/neighbor.js'
 import type { Node } from '../node/start-node.js'
 import { toHex } from '../primitives/bytes.js'
+import { signingText } from '../voting/signing-state.js'
 import type { NodePeers, NodeVoting } from './node-types.js'
 import { requireAddress } from './peering-options.js'
 
@@ -34,7 +35,7 @@ export function nodePeers(node: () => Node): NodePeers {
 /** How the vote on the next block goes, as a node in this process shows it. */
 export function votingOf({ voting }: Node): NodeVoting | undefined {
   const status = voting?.status()
-  return status && { ...status, sponsor: toHex(status.sponsor) }
+  return status && { ...status, sponsor: toHex(status.sponsor), signing: signingText(status.signing) }
 }
 
 /**

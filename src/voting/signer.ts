@@ -3,6 +3,7 @@ import type { Hash } from '../primitives/hash.js'
 import type { Log } from '../runtime/env.js'
 import { signMessage } from './sign-message.js'
 import type { SignStore } from './sign-state-file.js'
+import { type SigningState, signingText } from './signing-state.js'
 import type { LockState, RestoredState } from './tendermint/machine-events.js'
 import { type SignedMessage, stepOf, type UnsignedMessage, viewOf } from './tendermint/message.js'
 import {
@@ -51,10 +52,10 @@ export class Signer {
   readonly publicKey: Uint8Array
   readonly #options: SignerOptions
   #state: SignState | undefined
-  /** Why there is no state. */
-  #lost: string | undefined
-  /** Why nothing is signed any more. */
-  #broken: string | undefined
+  /** What is wrong with the stored state. */
+  #damage: string | undefined
+  /** Why the state could not be written; nothing is signed any more. */
+  #unwritable: string | undefined
   /** The first height to sign at, once `next` has been settled. */
   #from: number | undefined
 
@@ -70,26 +71,26 @@ export class Signer {
       if (bytes !== undefined) signer.#state = parseSignState(bytes, signer.#owner)
     } catch (error) {
       if (!(error instanceof SignStateError)) throw error
-      signer.#lost = `the sign state is damaged (${error.message})`
+      signer.#damage = error.message
       options.log.error({ path: options.store.path, reason: error.message }, 'the sign state is damaged')
     }
     return signer
   }
 
-  /** Why nothing is signed at the open height; undefined when it is. */
-  refusal(outlook: SigningOutlook): string | undefined {
-    if (this.#broken !== undefined) return this.#broken
+  /** Whether the key signs at the open height, and if not, why. */
+  signing(outlook: SigningOutlook): SigningState {
+    if (this.#unwritable !== undefined) return { kind: 'sign-state-unwritable', text: this.#unwritable }
     const signedAt = this.#state?.height ?? 0
-    if (signedAt > outlook.height) return `the key has signed at height ${signedAt} already, and signs nothing below`
-    if (this.#state !== undefined) return undefined
+    if (signedAt > outlook.height) return { kind: 'signed-above', height: signedAt }
+    if (this.#state !== undefined) return { kind: 'voting' }
     const { reset } = this.#options
-    if (reset === 'now') return undefined
-    if (reset === 'next') return this.#refusalAfterReset(outlook)
+    if (reset === 'now') return { kind: 'voting' }
+    if (reset === 'next') return this.#signingAfterReset(outlook)
     const { height, bestPeerHeight, alone } = outlook
-    if (this.#lost !== undefined) return `${this.#lost}; ${resetHint}`
-    if (height > 1 || (bestPeerHeight ?? 0) > 0) return `the sign state is missing; ${resetHint}`
-    // Whether the chain has begun without this node nobody but another can tell.
-    return bestPeerHeight === undefined && !alone ? 'waits for a peer, since it has signed nothing yet' : undefined
+    if (this.#damage !== undefined) return { kind: 'sign-state-damaged', text: this.#damage }
+    if (height > 1 || (bestPeerHeight ?? 0) > 0) return { kind: 'sign-state-missing' }
+    // Only another node can show whether the chain has begun without this one.
+    return { kind: bestPeerHeight === undefined && !alone ? 'waits-for-peer' : 'voting' }
   }
 
   /** Whether there is no state yet. */
@@ -107,7 +108,7 @@ export class Signer {
    * one whose state is lost, also when others confirm the first blocks without it. Not while a message is being signed.
    */
   async begin(outlook: SigningOutlook): Promise<void> {
-    if (!this.missing || this.refusal(outlook) !== undefined) return
+    if (!this.missing || this.signing(outlook).kind !== 'voting') return
     const { height } = outlook
     await this.#save(freshSignState(height), { height })
   }
@@ -141,8 +142,9 @@ export class Signer {
     try {
       await store.save(encodeSignState(next, this.#owner))
     } catch (error) {
-      this.#broken = `the sign state cannot be written (${error instanceof Error ? error.message : String(error)})`
-      log.error({ ...place, reason: this.#broken }, 'this node votes no more')
+      this.#unwritable = error instanceof Error ? error.message : String(error)
+      const reason = signingText({ kind: 'sign-state-unwritable', text: this.#unwritable })
+      log.error({ ...place, reason }, 'this node votes no more')
       return false
     }
     this.#state = next
@@ -158,18 +160,13 @@ export class Signer {
     this.#from = undefined
   }
 
-  #refusalAfterReset({ height, bestPeerHeight, isBehind, fresh }: SigningOutlook): string | undefined {
-    // What may have been signed belongs to the height that was open when the state was lost: at the latest the one that is
-    // open when nobody who is believed has more blocks. They may lie, and hand out blocks late; what they cannot do is to
-    // have a block of the past confirmed in the present.
+  #signingAfterReset({ height, bestPeerHeight, isBehind, fresh }: SigningOutlook): SigningState {
+    // Lost signatures belong to the height that was open when the state was lost: at the latest the one that is open when no
+    // trusted peer claims more blocks. Peers can claim wrongly and serve late, but not have an old block confirmed now.
     if (isBehind) this.overtaken()
     else if (bestPeerHeight !== undefined) this.#from ??= height + 1
-    if (this.#from === undefined) return 'the sign state was reset: waits until it has caught up with a peer'
-    if (height < this.#from) return `the sign state was reset: votes from height ${this.#from}`
-    return fresh ? undefined : 'the sign state was reset: waits for a block made after the start of this node'
+    if (this.#from === undefined) return { kind: 'reset-waits', for: 'peer' }
+    if (height < this.#from) return { kind: 'reset-waits', for: { height: this.#from } }
+    return fresh ? { kind: 'voting' } : { kind: 'reset-waits', for: 'fresh-block' }
   }
 }
-
-const resetHint =
-  'if no other node votes with this key, start once with --reset-sign-state, or for a chain that waits for it with ' +
-  '--reset-sign-state=now'

@@ -26,6 +26,7 @@ import { VoteFilter } from './height/vote-filter.js'
 import { ProposedBodies } from './proposed-bodies.js'
 import type { SignStore } from './sign-state-file.js'
 import { type SigningOutlook, Signer, type SignReset } from './signer.js'
+import { type SigningState, signingText } from './signing-state.js'
 import { encodeMessage, parseMessage, type Step } from './tendermint/message.js'
 import { encodeSummary, parseSummary } from './tendermint/summary.js'
 import type { VoteNetwork } from './vote-network.js'
@@ -62,8 +63,8 @@ export interface VotingStatus {
   readonly step: Step
   /** 33-byte key of the validator whose turn it is in this view. */
   readonly sponsor: Uint8Array
-  /** Whether this node votes: `yes`, `no-key`, `not-validator`, or the reason why it does not. */
-  readonly signing: string
+  /** Whether this node votes, and if not, why. */
+  readonly signing: SigningState
   /** Set when two confirmed blocks of one height exist: votes end here until somebody looks into it. */
   readonly alarm?: string
 }
@@ -122,7 +123,7 @@ export class Voting {
     const proposals = new ProposalSource({ ...options, candidates: this.#candidates, payTo: this.#payTo })
     this.#parts = {
       ...{ chain, timers, clock, log, network, ...rows, proposals, signer, queue: this.#queue },
-      refusal: () => this.#refusal(),
+      maySign: () => this.#signing.kind === 'voting',
       track: (work) => this.#track(work),
     }
     this.#runner = this.#open()
@@ -247,8 +248,10 @@ export class Voting {
     const { chain } = this.#options
     const { header, auxPow } = block
     const mined = chain.spec.producer === 'miners'
-    const refusal = this.#refusal()
-    if (!mined && refusal !== undefined) throw new RuleError('mining-impossible', `this node does not vote: ${refusal}`)
+    const signing = this.#signing
+    if (!mined && signing.kind !== 'voting') {
+      throw new RuleError('mining-impossible', `this node does not vote: ${signingText(signing)}`)
+    }
     const ballot = this.#runner
     const stale = () =>
       new RuleError('template-stale', `height ${header.height} is not open for ${block.hash} any more`)
@@ -298,8 +301,7 @@ export class Voting {
     const { view, step } = machine
     const { text } = this.#alarm
     const alarm = text === undefined ? {} : { alarm: text }
-    const signing = this.#refusal() ?? 'yes'
-    return { height, view, step, sponsor: sponsorAt(chain.spec, height, view), signing, ...alarm }
+    return { height, view, step, sponsor: sponsorAt(chain.spec, height, view), signing: this.#signing, ...alarm }
   }
 
   /** Proofs that validators broke the protocol; of one height, or all. */
@@ -313,15 +315,16 @@ export class Voting {
     this.#logSigningState()
     if (signer?.missing === true) this.#track(this.#queue.run(() => signer.begin(this.#outlook)))
     // A sign state that was reset has to hear of every report.
-    if (this.#refusal() === undefined) this.#runner.retryProposal()
+    if (this.#signing.kind === 'voting') this.#runner.retryProposal()
   }
 
-  /** Who gave this node a key that does not vote hears why, unless that passes by itself. */
+  /** Warns of a key that does not vote, unless that passes without a person. */
   #logSigningState(): void {
-    const reason = this.#refusal()
+    const signing = this.#signing
+    const reason = signingText(signing)
     if (reason === this.#logged) return
     this.#logged = reason
-    if (reason !== 'not-validator' && !reason?.startsWith('the sign state is missing')) return
+    if (signing.kind !== 'not-validator' && signing.kind !== 'sign-state-missing') return
     const key = this.#signer && toHex(this.#signer.publicKey)
     this.#options.log.warn({ height: this.#runner.height, key, reason }, 'this node does not vote')
   }
@@ -334,13 +337,13 @@ export class Voting {
     return { height, bestPeerHeight, isBehind, alone, fresh }
   }
 
-  #refusal(): string | undefined {
-    if (this.#signer === undefined) return 'no-key'
-    if (!this.#runner.votes) return 'not-validator'
-    if (this.#alarm.text !== undefined) return this.#alarm.text
-    const refusal = this.#signer.refusal(this.#outlook)
-    if (refusal !== undefined) return refusal
-    return this.#guard.isBehind ? `catches up: a peer reports height ${this.#guard.bestPeerHeight}` : undefined
+  get #signing(): SigningState {
+    if (this.#signer === undefined) return { kind: 'no-key' }
+    if (!this.#runner.votes) return { kind: 'not-validator' }
+    if (this.#alarm.text !== undefined) return { kind: 'alarm', text: this.#alarm.text }
+    const signing = this.#signer.signing(this.#outlook)
+    if (signing.kind !== 'voting' || !this.#guard.isBehind) return signing
+    return { kind: 'catching-up', height: this.#guard.bestPeerHeight ?? 0 }
   }
 
   #moved({ connected }: ChainChange): void {

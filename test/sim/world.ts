@@ -7,6 +7,7 @@ import { parseConfirm } from '../../src/primitives/confirm.js'
 import { paramsAt } from '../../src/primitives/spec.js'
 import { keys } from '../../src/storage/schema.js'
 import type { SignStore } from '../../src/voting/sign-state-file.js'
+import { signingText } from '../../src/voting/signing-state.js'
 import { timeoutOf } from '../../src/voting/tendermint/machine-events.js'
 import { parseMessage } from '../../src/voting/tendermint/message.js'
 import { Agenda, timeless } from './clock.js'
@@ -271,7 +272,9 @@ class World implements Surroundings {
 
   /** As owners do: a validator that says that it cannot sign is started again, with leave to where its sign state is gone. */
   #tend(): boolean {
-    const mute = this.#honest.filter(({ running }) => /sign state/.test(running?.voting?.status().signing ?? ''))
+    const mute = this.#honest.filter(({ running }) =>
+      /sign state/.test(signingText(running?.voting?.status().signing ?? { kind: 'no-key' })),
+    )
     mute.forEach((node) => node.stop())
     return mute.length > 0
   }
@@ -387,7 +390,8 @@ class World implements Surroundings {
     if (await this.#until(what, milliseconds, holds)) return
     const states = this.#all.map(({ number, running, alive }) => {
       const status = running?.voting?.status()
-      const voting = status && `height ${status.height} view ${status.view} ${status.step} ${status.signing}`
+      const voting =
+        status && `height ${status.height} view ${status.view} ${status.step} ${signingText(status.signing)}`
       return `n${number} ${alive ? `tip ${running?.chain.tip.header.height} ${voting}` : 'down'}`
     })
     throw new Violation(`waited ${milliseconds} ms for ${what}; ${states.join('; ')}`)

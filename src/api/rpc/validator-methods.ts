@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { sponsorAt } from '../../consensus/check-confirm.js'
 import { toHex } from '../../primitives/bytes.js'
 import { paramsAt, type Params, type Spec } from '../../primitives/spec.js'
+import { signingText } from '../../voting/signing-state.js'
 import type { ApiContext } from '../api-context.js'
 import { bytes, closed, heightParam, oneOf, publicKey, uint32 } from '../schemas/common-schemas.js'
 import { arbitersInfo } from '../schemas/node-schemas.js'
@@ -66,7 +67,7 @@ function arbiters({ reader, voting, devnet }: ApiContext): Record<string, unknow
     view,
     step: vote?.step ?? null,
     // The node of a devnet holds the one key that there is.
-    signing: vote?.signing ?? (devnet === undefined ? 'no-key' : 'yes'),
+    signing: signingText(vote?.signing ?? { kind: devnet === undefined ? 'no-key' : 'voting' }),
     alarm: vote?.alarm ?? null,
   }
 }

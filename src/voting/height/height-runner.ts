@@ -50,8 +50,8 @@ export interface HeightDependencies {
   readonly proposals: ProposalSource
   /** Absent: this node votes nowhere. */
   readonly signer?: Signer | undefined
-  /** Why nothing may be signed at the moment. */
-  refusal(): string | undefined
+  /** Whether the key may sign at the moment. */
+  maySign(): boolean
   /** The one queue of everything that reaches a machine. */
   readonly queue: JobQueue
   /** Something under way that the node waits for when it stops. */
@@ -138,14 +138,14 @@ export class HeightRunner {
    * there: the last moment at which the block can be ready in time.
    */
   anticipate(view: number, within: number): void {
-    const { chain, signer, proposals, refusal, track } = this.#parts
+    const { chain, signer, proposals, maySign, track } = this.#parts
     if (!this.votes || signer === undefined) return
     if (!equalBytes(sponsorAt(chain.spec, this.height, view), signer.publicKey)) return
     const stop = () => this.#closed || this.machine.view > view || this.#search.busy
     this.#after(Math.max(0, within - proposals.lead(view)), () => {
       const begun = this.machine.view >= view && (view > 0 || this.#started)
       const bound = this.machine.valid !== undefined || this.#search.proposable !== undefined
-      if (begun || bound || stop() || this.machine.step !== 'propose' || refusal() !== undefined) return
+      if (begun || bound || stop() || this.machine.step !== 'propose' || !maySign()) return
       track(proposals.begin({ view, stop }))
     })
   }
@@ -168,7 +168,7 @@ export class HeightRunner {
 
   /** In the order in which it was due, and before anything newer is signed. */
   async #signBacklog(): Promise<void> {
-    while (this.#parts.refusal() === undefined && !this.#closed) {
+    while (this.#parts.maySign() && !this.#closed) {
       const effect = this.#unsigned.shift()
       if (effect === undefined) return
       const signed = await this.#sign(effect)
@@ -222,9 +222,9 @@ export class HeightRunner {
 
   async #sign(effect: SignEffect): Promise<MachineEvent | undefined> {
     const { message, state } = effect
-    const { signer, refusal } = this.#parts
+    const { signer, maySign } = this.#parts
     if (signer === undefined) return undefined
-    if (refusal() !== undefined) {
+    if (!maySign()) {
       this.#unsigned.push(effect)
       return undefined
     }
@@ -270,7 +270,7 @@ export class HeightRunner {
 
   #propose(view: number): void {
     this.#lookAgain = this.#finding
-    if (this.#finding || this.#closed || this.#parts.refusal() !== undefined) return
+    if (this.#finding || this.#closed || !this.#parts.maySign()) return
     this.#finding = true
     const patience = this.#timeout(view) / candidateShare
     const stop = () => this.#closed || this.#needed === undefined

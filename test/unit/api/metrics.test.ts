@@ -82,7 +82,8 @@ describe('figures', () => {
       listBans: () => [{ kind: 'host', subject: '10.0.0.1', until: 1, reason: '' }] as const,
       receivedCount: 5,
     }
-    const status = () => ({ height: 3, view: 4, step: 'prevote' as const, sponsor: new Uint8Array(33), signing: 'yes' })
+    const signing = { kind: 'voting' } as const
+    const status = () => ({ height: 3, view: 4, step: 'prevote' as const, sponsor: new Uint8Array(33), signing })
     const { chain, mempool } = node
     const sources = { chain, mempool, resolver: { scannedDocuments: 0 }, version: '', databaseBytes: async () => 0 }
     const metrics = new NodeMetrics({ ...sources, network, voting: { status, received: 6 } })

@@ -139,11 +139,13 @@ describe('the methods of the owner', () => {
 })
 
 describe('validators', () => {
+  const signing = { kind: 'voting' } as const
+
   test('getarbitersinfo tells whose turn it is', async () => {
     const { validators } = paramsAt(node.spec, 1)
     expect(await rpc.call('getarbitersinfo')).toMatchObject({ height: 1, view: 0, step: null, signing: 'no-key' })
     const sponsor = validators.at(-1) as Uint8Array
-    const status: VotingStatus = { height: 1, view: 3, step: 'prevote', sponsor, signing: 'yes', alarm: 'look' }
+    const status: VotingStatus = { height: 1, view: 3, step: 'prevote', sponsor, signing, alarm: 'look' }
     const voting = { status: () => status, received: 0, evidence: () => [] }
     expect(await new RpcClient(contextOf(node, { voting })).call('getarbitersinfo')).toMatchObject({
       height: 1,
@@ -160,7 +162,7 @@ describe('validators', () => {
     const signer = paramsAt(node.spec, 1).validators[0] as Uint8Array
     const [first, second] = [new Uint8Array([1]), new Uint8Array([2])]
     const kept = [{ height: 4, view: 1, kind: 'prevote', signer, first, second }] as const
-    const status = (): VotingStatus => ({ height: 1, view: 0, step: 'propose', sponsor: signer, signing: 'yes' })
+    const status = (): VotingStatus => ({ height: 1, view: 0, step: 'propose', sponsor: signer, signing })
     const voting = { status, received: 0, evidence: (of = 4) => kept.filter(({ height }) => height === of) }
     const client = new RpcClient(contextOf(node, { voting }))
     const shown = { height: 4, view: 1, kind: 'prevote', signer: toHex(signer), first: '01', second: '02' }

@@ -143,7 +143,7 @@ describe('two confirmed blocks of one height', () => {
     await node.voting.conflicting(other.header, confirm)
     const { alarm, signing } = node.voting.status()
     expect(alarm).toMatch(/two confirmed blocks exist at height 1/)
-    expect(signing).toBe(alarm)
+    expect(signing).toEqual({ kind: 'alarm', text: alarm })
     expect(chain.tip.header.id).toBe(tip.id)
     const [kept] = node.voting.evidence(1)
     expect(kept?.kind).toBe('confirm')
@@ -178,7 +178,7 @@ describe('two confirmed blocks of one height', () => {
         const { header } = foreign.chain.headers.activeAt(height)
         await voting.conflicting(header, foreign.database.get(keys.confirm(header.hash)) as Uint8Array)
       }
-      expect(voting.status()).toMatchObject({ signing: 'yes' })
+      expect(voting.status()).toMatchObject({ signing: { kind: 'voting' } })
       expect([voting.status().alarm, voting.evidence()]).toEqual([undefined, []])
     } finally {
       await other.close()

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { KnownHeader } from '../../../src/chain/header-index.js'
 import { mapKey } from '../../../src/primitives/bytes.js'
 import { keys } from '../../../src/storage/schema.js'
+import { signingText } from '../../../src/voting/signing-state.js'
 import { blockOf, parseMessage, signerOf, stepOf, viewOf } from '../../../src/voting/tendermint/message.js'
 import { quietLog } from '../../support/chain.js'
 import { testPublicKey } from '../../support/spec.js'
@@ -10,7 +11,7 @@ import { MemorySigns, TestNet, type TestNode } from './net.js'
 let net: TestNet
 afterEach(() => net.close())
 
-const signing = (node: TestNode) => node.voting.status().signing
+const signing = (node: TestNode) => signingText(node.voting.status().signing)
 
 /** Notes what a person says, by height, view and step; fails where it says two things. Others hear it while `heard`. */
 function listen(person: number, heard = true): Map<string, string> {

@@ -3,6 +3,7 @@ import type { KnownHeader } from '../../../src/chain/header-index.js'
 import { Block } from '../../../src/primitives/block.js'
 import { equalBytes, toHex } from '../../../src/primitives/bytes.js'
 import { signMessage } from '../../../src/voting/sign-message.js'
+import { signingText } from '../../../src/voting/signing-state.js'
 import { encodeMessage } from '../../../src/voting/tendermint/message.js'
 import { craftBlock, personHash } from '../../support/blocks.js'
 import { testAddress, testKey, testPublicKey } from '../../support/spec.js'
@@ -91,11 +92,11 @@ describe('four validators', () => {
     const stranger = await net.add({ person: 9 })
     await net.allAt(2, 25_000)
     expect(tips().size).toBe(1)
-    expect(follower.voting.status().signing).toBe('no-key')
-    expect(stranger.voting.status().signing).toBe('not-validator')
+    expect(follower.voting.status().signing).toEqual({ kind: 'no-key' })
+    expect(stranger.voting.status().signing).toEqual({ kind: 'not-validator' })
     // Its state is begun with the chain, in case that an upgrade names its key, and nothing is signed.
     expect(stranger.signs.saves).toBe(1)
-    expect(net.nodes[0]?.voting.status()).toMatchObject({ height: 3, view: 0, signing: 'yes' })
+    expect(net.nodes[0]?.voting.status()).toMatchObject({ height: 3, view: 0, signing: { kind: 'voting' } })
     expect(toHex(net.nodes[0]?.voting.status().sponsor as Uint8Array)).toBe(toHex(testPublicKey(3)))
     expect(follower.voting.received).toBeGreaterThan(0)
   })
@@ -131,7 +132,7 @@ describe.each([1, 2, 3, 7])('%i validators', (count) => {
     await net.add({ ...plan, store, signs })
     await net.allAt(4, 60_000)
     expect(tips().size).toBe(1)
-    expect(net.nodes.map(({ voting }) => voting.status().signing)).toEqual(persons.map(() => 'yes'))
+    expect(net.nodes.map(({ voting }) => voting.status().signing.kind)).toEqual(persons.map(() => 'voting'))
   })
 })
 
@@ -277,7 +278,7 @@ describe('validators that change', () => {
     net = await TestNet.four({ upgrades: changing })
     for (const person of [4, 5, 6]) await net.add({ person })
     await net.allAt(3, 40_000)
-    expect(net.nodes.map(({ voting }) => voting.status().signing)).toEqual([
+    expect(net.nodes.map(({ voting }) => signingText(voting.status().signing))).toEqual([
       ...Array<string>(5).fill('not-validator'),
       ...['yes', 'yes'],
     ])
@@ -295,10 +296,10 @@ describe('validators that change', () => {
   it('vote from the height of the upgrade on', async () => {
     net = await TestNet.four({ upgrades })
     const next = await net.add({ person: 5 })
-    expect(next.voting.status().signing).toBe('not-validator')
+    expect(next.voting.status().signing).toEqual({ kind: 'not-validator' })
     await net.allAt(1, 12_000)
-    expect(net.nodes[3]?.voting.status().signing).toBe('not-validator')
-    expect(next.voting.status().signing).toBe('yes')
+    expect(net.nodes[3]?.voting.status().signing).toEqual({ kind: 'not-validator' })
+    expect(next.voting.status().signing).toEqual({ kind: 'voting' })
     // One of the old ones is away: without the new one there is no quorum.
     ;(net.nodes[0] as TestNode).online = false
     await net.allAt(3, 60_000, net.nodes.slice(1))
