@@ -19,6 +19,7 @@ import type { Clock, Log } from '../runtime/env.js'
 import type { Overlay } from '../storage/database.js'
 import { keys, values } from '../storage/schema.js'
 import { PoolChecks } from './checks.js'
+import { type DropReason, dropText } from './drop-reason.js'
 import { type PoolEntry, PoolGraph } from './graph.js'
 import { Newcomer, refuseLarge, type Surroundings } from './newcomer.js'
 import { policy, type PoolLimits } from './policy.js'
@@ -86,7 +87,7 @@ export class Mempool implements ChainIndexer {
         const newcomer = new Newcomer(transaction, this.#surroundings)
         return this.#verifyAndAdd(newcomer, arrival, added === undefined ? { caughtUp } : { caughtUp, added })
       },
-      forget: (transaction, reason) => this.#forget(transaction, reason),
+      forget: (transaction, error) => this.#forget(transaction, refusedBy(error)),
       makeRoom: () => this.#makeRoom(),
       now: () => options.clock.now(),
     })
@@ -143,7 +144,8 @@ export class Mempool implements ChainIndexer {
 
   /** Why a transaction left the pool without being mined. */
   droppedReason(txid: Hash): string | undefined {
-    return this.#store.reason(txid)
+    const reason = this.#store.reason(txid)
+    return reason && dropText(reason)
   }
 
   /**
@@ -169,7 +171,7 @@ export class Mempool implements ChainIndexer {
     })
     await written
     // Most others that leave the pool at once are mined.
-    if (this.#graph.get(transaction.hash) === undefined && this.#store.reason(transaction.hash) === poolFull) {
+    if (this.#graph.get(transaction.hash) === undefined && this.#store.reason(transaction.hash)?.kind === 'full') {
       throw new RuleError('pool-full', `a fee of ${entry.fee} for ${transaction.bytes.length} bytes is too low now`)
     }
     this.events.emit('accepted', entry)
@@ -190,13 +192,13 @@ export class Mempool implements ChainIndexer {
   expire(): void {
     const oldest = this.#options.clock.now() - this.#limits.expiry
     const expired = [...this.#graph.entries()].filter(({ arrival }) => arrival < oldest)
-    this.#drop(expired, 'it waited too long for a block')
+    this.#drop(expired, { kind: 'expired' })
   }
 
   /** Drops entries that no block can bring, as far as they are still in the pool, with everything that builds on them. */
   refuse(refused: readonly RefusedEntry[]): void {
     for (const { entry, error } of refused) {
-      if (this.#graph.get(entry.transaction.hash) === entry) this.#drop([entry], `${error.code}: ${error.message}`)
+      if (this.#graph.get(entry.transaction.hash) === entry) this.#drop([entry], refusedBy(error))
     }
   }
 
@@ -297,7 +299,7 @@ export class Mempool implements ChainIndexer {
     if (entry !== undefined) this.#graph.remove(entry)
     for (const input of transaction.inputs) {
       const rival = this.#graph.spender(input)
-      if (rival !== undefined) this.#drop([rival], `an input was spent by ${transaction.txid}, which was mined`)
+      if (rival !== undefined) this.#drop([rival], { kind: 'spent', by: transaction.txid })
       yield
     }
   }
@@ -361,10 +363,8 @@ export class Mempool implements ChainIndexer {
         await verifying
         continue
       }
-      this.#drop(
-        replaced,
-        `${transaction.txid} ${transaction.type === txType.did ? 'deactivates the DID' : 'proves a later block of the side chain'}`,
-      )
+      const kind = transaction.type === txType.did ? 'did-deactivated' : 'side-chain-proved'
+      this.#drop(replaced, { kind, by: transaction.txid })
       const entry = entryOf(transaction, connected, arrival)
       this.#graph.add(entry)
       added?.()
@@ -377,11 +377,12 @@ export class Mempool implements ChainIndexer {
   #makeRoom(): void {
     if (this.#graph.bytes <= this.#limits.poolSize) return
     const byRate = [...this.#graph.byFeeRate()]
-    while (this.#graph.bytes > this.#limits.poolSizeAfterEviction) this.#drop([byRate.pop() as PoolEntry], poolFull)
+    while (this.#graph.bytes > this.#limits.poolSizeAfterEviction)
+      this.#drop([byRate.pop() as PoolEntry], { kind: 'full' })
   }
 
   /** Drops entries and everything that builds on them. */
-  #drop(entries: readonly PoolEntry[], reason: string): void {
+  #drop(entries: readonly PoolEntry[], reason: DropReason): void {
     if (entries.length === 0) return
     for (const entry of this.#graph.withDescendants(entries)) {
       this.#graph.remove(entry)
@@ -389,8 +390,8 @@ export class Mempool implements ChainIndexer {
     }
   }
 
-  #forget({ hash, txid }: Transaction, reason: string): void {
-    this.#options.log.debug({ txid, reason }, 'a transaction left the pool')
+  #forget({ hash, txid }: Transaction, reason: DropReason): void {
+    this.#options.log.debug({ txid, reason: dropText(reason) }, 'a transaction left the pool')
     this.#written(this.#store.drop(hash, reason))
   }
 
@@ -399,7 +400,9 @@ export class Mempool implements ChainIndexer {
   }
 }
 
-const poolFull = 'the pool was full of transactions with a higher fee rate'
+function refusedBy({ code, message }: RuleError): DropReason {
+  return { kind: 'refused', code, detail: message }
+}
 
 function entryOf(transaction: Transaction, { fee, work, did }: ConnectedTransaction, arrival: number): PoolEntry {
   const entry = { transaction, fee, arrival, cost: work.cost }

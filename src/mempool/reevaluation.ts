@@ -29,7 +29,7 @@ export interface ReevaluationOptions {
   /** Adds a transaction to the pool, and calls `added` in the same turn; rejects with a RuleError. */
   admit(transaction: Transaction, arrival: number, options?: { added?(): void }): Promise<unknown>
   /** Keeps the reason why a transaction is not in the pool any more. */
-  forget(transaction: Transaction, reason: string): void
+  forget(transaction: Transaction, error: RuleError): void
   /** Drops what is too much. */
   makeRoom(): void
   now(): number
@@ -254,7 +254,7 @@ export class Reevaluation {
 
   #refuse(transaction: Transaction, error: RuleError): void {
     const { pooled, store, forget } = this.#options
-    if (error.code !== 'tx-known') forget(transaction, `${error.code}: ${error.message}`)
+    if (error.code !== 'tx-known') forget(transaction, error)
     // It was mined, and its row may be one that a damaged end of the log left behind.
     else if (!pooled(transaction.hash)) this.#written(store.remove(transaction.hash))
   }

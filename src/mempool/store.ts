@@ -3,6 +3,7 @@ import type { Hash } from '../primitives/hash.js'
 import type { Transaction } from '../primitives/transaction.js'
 import { type CommitInfo, type Database, Overlay } from '../storage/database.js'
 import { keys, rangeOf, table, values } from '../storage/schema.js'
+import { type DropReason, dropText } from './drop-reason.js'
 
 /** A pooled transaction as it is kept across restarts. */
 export interface StoredTransaction {
@@ -16,7 +17,7 @@ export class PoolStore {
   readonly #info: () => Omit<CommitInfo, 'kind'>
   readonly #droppedLimit: number
   /** By txid, the oldest first. */
-  readonly #dropped = new Map<string, string>()
+  readonly #dropped = new Map<string, DropReason>()
   /** Of the last drop. */
   #order = 0
   /** Transactions of the block that is being written: nothing else is written of them. */
@@ -40,7 +41,7 @@ export class PoolStore {
     const dropped = await this.#database.rows(rangeOf(table.dropped))
     const inOrder = dropped.map(([key, value]) => ({ txid: key.subarray(1), ...values.dropped.decode(value) }))
     inOrder.sort((a, b) => a.order - b.order)
-    for (const { txid, reason } of inOrder) this.#dropped.set(mapKey(txid), reason)
+    for (const { txid, reason: text } of inOrder) this.#dropped.set(mapKey(txid), { kind: 'stored', text })
     this.#order = inOrder.at(-1)?.order ?? 0
     const rows = await this.#database.rows(rangeOf(table.pool))
     return rows.map(([, value]) => values.pool.decode(value)).sort((a, b) => a.arrival - b.arrival)
@@ -107,7 +108,7 @@ export class PoolStore {
   }
 
   /** Why a transaction left the pool without being mined; undefined if it did not, or too long ago. */
-  reason(txid: Hash): string | undefined {
+  reason(txid: Hash): DropReason | undefined {
     return this.#dropped.get(mapKey(txid))
   }
 
@@ -121,10 +122,10 @@ export class PoolStore {
   }
 
   /** Forgets a transaction and keeps the reason. */
-  drop(txid: Hash, reason: string): Promise<void> {
+  drop(txid: Hash, reason: DropReason): Promise<void> {
     if (this.#silent(txid)) return Promise.resolve()
     this.#staged.del(keys.pool(txid))
-    this.#staged.put(keys.dropped(txid), values.dropped.encode({ order: ++this.#order, reason }))
+    this.#staged.put(keys.dropped(txid), values.dropped.encode({ order: ++this.#order, reason: dropText(reason) }))
     // Dropped again, it is the newest again.
     this.#dropped.delete(mapKey(txid))
     this.#dropped.set(mapKey(txid), reason)

@@ -170,7 +170,7 @@ export class PeerConnections implements PenaltySink {
     const own = this.#options.ownStatus()
     try {
       const peer = this.#peers.get(link)
-      if (peer === undefined) this.#completeHandshake(link, status, undefined).toldTip = own.tipHash
+      if (peer === undefined) this.#completeHandshake(link, status, undefined).announcedTip = own.tipHash
       else this.#learn(peer, status, own)
       return { status: own, refusal: undefined }
     } catch (error) {
@@ -184,7 +184,7 @@ export class PeerConnections implements PenaltySink {
   async refresh(peer: PeerRecord): Promise<void> {
     const own = this.#options.ownStatus()
     peer.askedAt = this.now()
-    peer.toldTip = own.tipHash
+    peer.announcedTip = own.tipHash
     peer.refreshing = true
     try {
       const { status, refusal } = await peer.ask(statusExchange, own)
@@ -343,7 +343,7 @@ export class PeerConnections implements PenaltySink {
     }
     const moved = !equalBytes(status.tipHash, peer.status.tipHash)
     peer.learn(status)
-    peer.toldTip = own.tipHash
+    peer.announcedTip = own.tipHash
     if (moved) this.#options.events.emit('status', peer)
   }
 

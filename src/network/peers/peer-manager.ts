@@ -347,7 +347,7 @@ export class PeerManager implements LinkHandler {
     const { hash } = this.#options.chain.tip.header
     for (const peer of this.#connections.all()) {
       const rest = Math.abs(now - peer.askedAt)
-      const knows = peer.toldTip !== undefined && equalBytes(peer.toldTip, hash)
+      const knows = peer.announcedTip !== undefined && equalBytes(peer.announcedTip, hash)
       if (peer.refreshing || rest < (knows ? statusInterval : heartbeat)) continue
       void this.#connections.refresh(peer)
     }
@@ -393,11 +393,11 @@ export class PeerManager implements LinkHandler {
   #tellAddresses(peer: Peer): readonly PeerAddress[] {
     const asker = peer as PeerRecord
     const now = this.#now()
-    if (asker.announcedTip === undefined || Math.abs(now - asker.announcedTip.at) >= addressesKept) {
+    if (asker.servedAddresses === undefined || Math.abs(now - asker.servedAddresses.at) >= addressesKept) {
       const addresses = addressesFor(asker, this.#connections.all(), this.#book, now, this.#options.random)
-      asker.announcedTip = { at: now, addresses }
+      asker.servedAddresses = { at: now, addresses }
     }
-    return asker.announcedTip.addresses
+    return asker.servedAddresses.addresses
   }
 }
 

@@ -62,11 +62,11 @@ export class PeerRecord implements Peer {
   /** When statuses were last exchanged, or it was asked for its. */
   askedAt: number
   /** Hash of the own tip that it was last told. */
-  toldTip: Uint8Array | undefined
+  announcedTip: Uint8Array | undefined
   /** New addresses that it may still tell. */
   addressesLeft: number
   /** The addresses that it was told last. */
-  announcedTip: { readonly at: number; readonly addresses: readonly PeerAddress[] } | undefined
+  servedAddresses: { readonly at: number; readonly addresses: readonly PeerAddress[] } | undefined
   /** Points for late answers; each one in time takes one back, unless the last of another kind was late. */
   slowness = 0
   /** Names of the protocols whose last answer was late. */

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { DropReason } from '../../../src/mempool/drop-reason.js'
 import { PoolStore } from '../../../src/mempool/store.js'
 import { Database, Overlay } from '../../../src/storage/database.js'
 import { keys } from '../../../src/storage/schema.js'
@@ -14,6 +15,8 @@ async function open(): Promise<{ database: Database; store: PoolStore; reopen: (
   const make = () => new PoolStore(database, 3, () => tip)
   return { database, store: make(), reopen: make }
 }
+
+const because = (text: string): DropReason => ({ kind: 'stored', text })
 
 describe('the rows of the pool', () => {
   it('share a batch when they come together, and the next one while that is under way', async () => {
@@ -34,16 +37,16 @@ describe('the rows of the pool', () => {
     await store.put(id(1), { ...stored, arrival: 9 }, { sync: false })
     await store.put(id(2), { ...stored, arrival: 7 }, { sync: false })
     await store.put(id(3), { ...stored, arrival: 8 }, { sync: false })
-    await store.drop(id(3), 'because')
+    await store.drop(id(3), because('because'))
     const again = reopen()
     expect((await again.load()).map(({ arrival }) => arrival)).toEqual([7, 9])
-    expect(again.reason(id(3))).toBe('because')
+    expect(again.reason(id(3))).toEqual(because('because'))
     expect(again.reason(id(1))).toBe(undefined)
   })
 
   it('forget the reason of what comes back', async () => {
     const { database, store } = await open()
-    await store.drop(id(1), 'because')
+    await store.drop(id(1), because('because'))
     await store.put(id(1), stored, { sync: false })
     expect(store.reason(id(1))).toBe(undefined)
     expect(database.get(keys.dropped(id(1)))).toBe(undefined)
@@ -51,7 +54,7 @@ describe('the rows of the pool', () => {
 
   it('keep the newest reasons only', async () => {
     const { store, reopen } = await open()
-    for (let number = 1; number <= 5; number++) await store.drop(id(number), `reason ${number}`)
+    for (let number = 1; number <= 5; number++) await store.drop(id(number), because(`reason ${number}`))
     const again = reopen()
     await again.load()
     for (const one of [store, again]) {
@@ -78,7 +81,7 @@ describe('the rows of the pool', () => {
             await store.load()
             continue
           }
-          await store.drop(id(step), `reason ${step}`)
+          await store.drop(id(step), because(`reason ${step}`))
           expected = [...expected.filter((one) => one !== step), step].slice(-3)
         }
         const known = Array.from({ length: 12 }, (_, i) => i).filter((i) => store.reason(id(i)) !== undefined)
@@ -95,16 +98,16 @@ describe('the rows of the pool', () => {
     await overlay.commit({ ...tip, kind: 'pool' }, { sync: true })
     const store = reopen()
     await store.load()
-    expect(store.reason(id(1))).toBe('reason 1')
-    await store.drop(id(0), 'newer')
-    await store.drop(id(9), 'newest')
+    expect(store.reason(id(1))).toEqual(because('reason 1'))
+    await store.drop(id(0), because('newer'))
+    await store.drop(id(9), because('newest'))
     expect([0, 1, 2, 9].map((number) => store.reason(id(number)) !== undefined)).toEqual([true, false, true, true])
   })
 
   it('go with the block that brings the transaction, and with them a write on its way', async () => {
     const { database, store } = await open()
     await store.put(id(1), stored, { sync: false })
-    await store.drop(id(2), 'because')
+    await store.drop(id(2), because('because'))
     const late = store.put(id(3), stored, { sync: false })
     const overlay = new Overlay(database)
     store.mining(id(1), { pooled: true }, overlay)
@@ -114,7 +117,7 @@ describe('the rows of the pool', () => {
     // What is said of them now comes too late.
     const after = store.put(id(4), stored, { sync: false })
     const again = store.put(id(1), stored, { sync: true })
-    await store.drop(id(3), 'evicted')
+    await store.drop(id(3), because('evicted'))
     await Promise.all([late, block, after, again])
     store.mined()
     await store.flushed()

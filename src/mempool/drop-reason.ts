@@ -1,0 +1,29 @@
+/** Why a transaction left the pool without being mined. Txids are display hex. */
+export type DropReason =
+  | { readonly kind: 'full' | 'expired' }
+  /** A mined transaction spent an input, deactivated the DID, or proved a later block of the side chain. */
+  | { readonly kind: 'spent' | 'did-deactivated' | 'side-chain-proved'; readonly by: string }
+  /** A rule refuses it on the chain as it is now; the code and what was found. */
+  | { readonly kind: 'refused'; readonly code: string; readonly detail: string }
+  /** The text of a reason that was kept across a restart. */
+  | { readonly kind: 'stored'; readonly text: string }
+
+/** The reason as clients and rows of the database have it. */
+export function dropText(reason: DropReason): string {
+  switch (reason.kind) {
+    case 'full':
+      return 'the pool was full of transactions with a higher fee rate'
+    case 'expired':
+      return 'it waited too long for a block'
+    case 'spent':
+      return `an input was spent by ${reason.by}, which was mined`
+    case 'did-deactivated':
+      return `${reason.by} deactivates the DID`
+    case 'side-chain-proved':
+      return `${reason.by} proves a later block of the side chain`
+    case 'refused':
+      return `${reason.code}: ${reason.detail}`
+    case 'stored':
+      return reason.text
+  }
+}

@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest'
+import { type DropReason, dropText } from '../../../src/mempool/drop-reason.js'
+
+/** The texts of answers and of rows, letter by letter. */
+const texts: readonly (readonly [DropReason, string])[] = [
+  [{ kind: 'full' }, 'the pool was full of transactions with a higher fee rate'],
+  [{ kind: 'expired' }, 'it waited too long for a block'],
+  [{ kind: 'spent', by: 'ab' }, 'an input was spent by ab, which was mined'],
+  [{ kind: 'did-deactivated', by: 'ab' }, 'ab deactivates the DID'],
+  [{ kind: 'side-chain-proved', by: 'ab' }, 'ab proves a later block of the side chain'],
+  [{ kind: 'refused', code: 'tx-fee', detail: 'too low' }, 'tx-fee: too low'],
+  [{ kind: 'stored', text: 'as it was' }, 'as it was'],
+]
+
+it.each(texts)('%o is shown in its words', (reason, text) => {
+  expect(dropText(reason)).toBe(text)
+})
