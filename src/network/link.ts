@@ -1,94 +1,94 @@
 /**
- * What the node asks of a network: dialling, answering, asking, telling. transport.ts implements it over sockets; a
- * simulator can own it. Nothing above knows how bytes travel.
+ * Interface of the node to a network: dial, serve, request, announce. `transport/` implements it over sockets, the
+ * simulator in memory. Callers depend on neither.
  */
 
-/** A kind of request, as both sides must know it. */
+/** A kind of request; equal at both ends of a link. */
 export interface Protocol {
   /** The last part of its id: `headers`. */
   readonly name: string
-  /** Rises when the bytes change; the id carries it. */
+  /** Rises when the bytes change; part of the id. */
   readonly version: number
-  /** Whether the id carries the chain's genesis hash; only what tells one chain from another does not. */
+  /** Whether the id contains the genesis hash; false only for the exchange that compares chains. */
   readonly ofChain: boolean
-  /** Bytes of the longest request and of the longest answer: a longer frame is refused before memory is taken for it. */
+  /** Maximum bytes of a request and of an answer: a longer frame is refused before memory is allocated. */
   readonly request: number
   readonly answer: number
-  /** Milliseconds until an answer that did not come is given up. */
+  /** Milliseconds until a request without an answer fails. */
   readonly timeout: number
 }
 
-/** A subject that messages are gossiped on. */
+/** A gossip topic. */
 export interface TopicInfo {
   readonly name: string
   readonly version: number
-  /** Bytes of the longest message. */
+  /** Maximum bytes of a message. */
   readonly size: number
 }
 
-/** A connection to another node, until it is closed. */
+/** An authenticated connection to another node. */
 export interface Link {
-  /** 32-byte Ed25519 public key of the other side, proved by the handshake. */
+  /** 32-byte Ed25519 public key of the peer, proved by the handshake. */
   readonly publicKey: Uint8Array
-  /** Short text that names the other side in logs and on the interfaces. */
+  /** Short name of the peer in logs and on the interfaces. */
   readonly peer: string
-  /** Whether the other side opened the connection. */
+  /** Whether the peer opened the connection. */
   readonly inbound: boolean
-  /** IP address or host name of the other side, and the port there. */
+  /** IP address or host name of the peer, and its port. */
   readonly host: string
   readonly port: number
-  /** Whether it is closed, by either side. */
+  /** Whether it is closed, by either end. */
   readonly closed: boolean
   /**
-   * Asks and resolves with the answer. Requests of one protocol go one after another. Rejects with a {@link LinkError}
-   * when the connection ends, the other side does not speak the protocol, refuses, answers too late or at too great length.
+   * Sends a request and resolves with the answer. Requests of one protocol are sequential. Rejects with a
+   * {@link LinkError}: connection closed, protocol unsupported, request refused, answer too late or too long.
    */
   request(protocol: Protocol, body: Uint8Array): Promise<Uint8Array>
-  /** Closes the connection; what is under way rejects. */
+  /** Closes the connection; pending requests reject. */
   close(): void
 }
 
-/** What became of a gossiped message: told on, dropped, or dropped as wrong. */
+/** Result for a gossip message: pass on, drop, or drop and penalise. */
 export type GossipResult = 'accept' | 'ignore' | 'reject'
 
-/** What the owner of a transport is told and asked. None of these may throw but `answer`. */
+/** Callbacks of a transport. Only `answer` may throw. */
 export interface LinkHandler {
-  /** Whether a connection is welcome, before any work is done for it; the key is not known yet where it comes in. */
+  /** Whether to allow a connection, called before any work for it. The key of an inbound one is not known yet. */
   allowsConnection(side: { readonly host: string; readonly inbound: boolean; readonly publicKey?: Uint8Array }): boolean
   connected(link: Link): void
   disconnected(link: Link): void
-  /** The answer to a request; the other side learns of a rejection no more than that there is none. */
+  /** The answer to a request; rejection → no answer, and the peer gets no reason. */
   answer(link: Link, protocol: Protocol, body: Uint8Array): Promise<Uint8Array>
   /**
-   * Whether a gossiped message of so many bytes is to be looked at. Asked for every copy, before it counts as known: what
-   * is not looked at can still be heard from others.
+   * Whether to process a gossip message of so many bytes. Called for every copy, before the message counts as known:
+   * a refused copy can still arrive from other peers.
    */
   allowsGossip(link: Link, bytes: number): boolean
-  /** A neighbour sends more frames of gossip, or entries in them, than the transport takes: its connection is closed next. */
+  /** The peer exceeded the budget for gossip frames or their entries; the transport closes the link next. */
   onFlood(link: Link): void
-  /** A gossiped message as the neighbour `link` told it, who need not be its author. */
+  /** A gossip message relayed by `link`, which need not be its author. */
   onGossip(link: Link, topic: TopicInfo, message: Uint8Array): Promise<GossipResult>
-  /** An address where a node may be, found without asking a peer. */
+  /** An address of a possible node, found by discovery rather than from a peer. */
   onAddress(address: string): void
 }
 
 export interface Transport {
-  /** The port that is listened on; 0 where nothing is. */
+  /** The listening port; 0 if not listening. */
   readonly port: number
-  /** Begins to listen, to answer and to hear. */
+  /** Starts to listen, to answer requests and to receive gossip. */
   start(owner: LinkHandler): Promise<void>
-  /** Opens a connection to `host:port` or a multiaddr; the owner hears of it before this resolves. Rejects with a LinkError. */
+  /** Opens a link to `host:port` or a multiaddr; `connected` is called before this resolves. Rejects with a LinkError. */
   dial(address: string): Promise<Link>
-  /** Tells all neighbours; whoever hears it first tells it on. Does nothing where nobody listens. */
+  /** Gossips a message to all peers, which relay it. Does nothing without peers. */
   broadcast(topic: TopicInfo, message: Uint8Array): void
   close(): Promise<void>
 }
 
-/** Why nothing came back over a link; `self`: there is none, because it would lead to this node itself. */
+/** Why a dial or request failed; `self`: the address is that of this node. */
 export type LinkFailure =
   'closed' | 'unreachable' | 'unsupported' | 'refused' | 'timeout' | 'too-long' | 'busy' | 'self'
 
-/** A connection or a request that came to nothing. No rule is broken by it, and nobody is to blame yet. */
+/** A failed connection or request. It breaks no rule and carries no penalty by itself. */
 export class LinkError extends Error {
   override readonly name = 'LinkError'
   readonly failure: LinkFailure

@@ -5,7 +5,7 @@ import { isPeerAddress } from './address/address-text.js'
 import { parseAssumed } from './assumed-block.js'
 import { inboundPerHost } from './peers/inbound-places.js'
 
-/** Addresses of `--peer`, at most. */
+/** Maximum addresses of `--peer`. */
 export const maxListedPeers = 64
 const commands = ['start'] as const
 

@@ -25,11 +25,11 @@ export interface NetworkOptions extends Env {
   readonly assumeValid?: AssumedBlock | undefined
 }
 
-/** All that a node has to do with others: its peers, and what it tells, asks and learns. */
+/** The network side of a node: peers, sync, relay of transactions, blocks, candidates and votes. */
 export class Network {
   readonly peers: PeerManager
   readonly sync: Sync
-  /** What the voting says to others, and hears. */
+  /** Sends and receives the messages of the voting. */
   readonly votes: VoteRelay
   readonly #transactions: TransactionRelay
   readonly #options: NetworkOptions
@@ -37,21 +37,21 @@ export class Network {
   #stops: (() => unknown)[] = []
 
   constructor(options: NetworkOptions) {
-    const { assumeValid, ...parts } = options
+    const { assumeValid, ...dependencies } = options
     this.#options = options
-    this.peers = new PeerManager(parts)
-    this.votes = new VoteRelay({ ...parts, peers: this.peers })
+    this.peers = new PeerManager(dependencies)
+    this.votes = new VoteRelay({ ...dependencies, peers: this.peers })
     this.sync = new Sync({
-      ...parts,
+      ...dependencies,
       peers: this.peers,
       ...(assumeValid === undefined ? {} : { assumeValid }),
       bodyAtHand: (hash) => this.#voting?.candidate(hash),
       onConflict: (confirm, header) => this.#conflict(confirm, header),
     })
-    this.#transactions = new TransactionRelay({ ...parts, peers: this.peers, sync: this.sync })
+    this.#transactions = new TransactionRelay({ ...dependencies, peers: this.peers, sync: this.sync })
   }
 
-  /** Begins to listen, to answer, to connect and to learn; a UserError where it cannot listen. */
+  /** Starts to listen, serve, dial and sync; rejects with a UserError if it cannot listen. */
   async start(voting: Voting | undefined): Promise<void> {
     const { chain, mempool } = this.#options
     const { peers, sync } = this
@@ -61,10 +61,10 @@ export class Network {
     serveChain(peers, { chain, mempool, voting, candidates })
     const blocks = new BlockRelay({ chain, peers, sync })
     const votes = { start: () => voting && this.votes.start(voting), stop: () => this.votes.stop() }
-    const parts = [this.#transactions, blocks, sync, ...(candidates === undefined ? [] : [votes, candidates])]
-    // What is heard is settled before anybody can say anything.
-    for (const part of parts) part.start()
-    this.#stops = parts.map((part) => () => part.stop())
+    const components = [this.#transactions, blocks, sync, ...(candidates === undefined ? [] : [votes, candidates])]
+    // Handlers are registered before any peer can connect.
+    for (const component of components) component.start()
+    this.#stops = components.map((component) => () => component.stop())
     await peers.start()
   }
 
@@ -73,7 +73,7 @@ export class Network {
     await Promise.all(this.#stops.map((stop) => stop()))
   }
 
-  /** Transactions that peers handed out since the start. */
+  /** Transactions received from peers since the start. */
   get receivedCount(): number {
     return this.#transactions.receivedCount
   }

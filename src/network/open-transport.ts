@@ -1,8 +1,8 @@
 import type { NodeTransport, TransportOptions } from './transport/transport-options.js'
 
 /**
- * A transport over libp2p: TCP, Noise, Yamux and Gossipsub. It does nothing until it is started, which throws a UserError
- * where it cannot listen. libp2p is loaded by this call and by no import, for a node without peers never needs it.
+ * Creates a transport over libp2p: TCP, Noise, Yamux and Gossipsub. `start` rejects with a UserError if it cannot listen.
+ * libp2p is loaded by this call and not by an import: a node without peers does not need it.
  */
 export async function openTransport(options: TransportOptions): Promise<NodeTransport> {
   const { Libp2pTransport } = await import('./transport/libp2p-transport.js')

@@ -23,23 +23,23 @@ import {
 import { poolExchange, poolNames } from './wire/pool-message.js'
 import { type TransactionName, transactionsExchange, transactionsFill } from './wire/transactions-message.js'
 
-/** Answers that wait to be made. One of each kind is made at a time, however many peers ask. */
+/** Answers waiting in each of the two queues (small, large); each queue makes one at a time. */
 const answersWaiting = 128
-/** Header records read at a time. */
+/** Header records per read. */
 const headersPage = 250
-/** Transactions of the chain read at a time: one may be as large as a block. */
+/** Mined transactions per read: one may be as large as a block. */
 const minedPage = 8
 
 export interface ChainAnswers {
   readonly chain: Chain
   readonly mempool: Mempool
-  /** Where there are validators: the bytes of a block that is voted on. */
+  /** On a chain with validators: bytes of a block under vote. */
   readonly voting?: { candidate(hash: Hash): Uint8Array | undefined } | undefined
-  /** Where blocks come from miners: the bytes of one that another node told of, from there. */
+  /** On a chain with miners: bytes of a candidate, fetched from the peer that announced it. */
   readonly candidates?: { body(hash: Hash): Promise<Uint8Array | undefined> } | undefined
 }
 
-/** Answers what peers ask about the chain and the pool. A peer whose answer cannot be made in time gets none. */
+/** Serves chain and pool to peers. Full queue → no answer. */
 export function serveChain(peers: Pick<PeerManager, 'serve'>, answers: ChainAnswers): void {
   const small = new JobQueue(answersWaiting)
   const large = new JobQueue(answersWaiting)
@@ -47,16 +47,16 @@ export function serveChain(peers: Pick<PeerManager, 'serve'>, answers: ChainAnsw
   peers.serve(poolExchange, () => small.run(() => poolOf(answers.mempool)))
   peers.serve(blocksExchange, async (_, hashes) => {
     const blocks = await large.run(() => blocksOf(answers, hashes))
-    const [asked] = hashes
-    if (asked === undefined || hashes.length > 1 || blocks[0]?.length !== 0) return blocks
-    // Nobody else has to wait meanwhile.
-    const body = await answers.candidates?.body(asked)
+    const [requested] = hashes
+    if (requested === undefined || hashes.length > 1 || blocks[0]?.length !== 0) return blocks
+    // Outside the queue: other peers do not wait for this fetch.
+    const body = await answers.candidates?.body(requested)
     return body === undefined ? blocks : [body]
   })
   peers.serve(transactionsExchange, (_, txids) => large.run(() => transactionsOf(answers, txids)))
 }
 
-/** Headers that follow the highest block of the locator that is on the active chain, with their confirms. */
+/** Headers with confirms after the highest locator block on the active chain. */
 async function headersAfter({ chain }: ChainAnswers, { locator, count }: HeadersQuestion): Promise<HeaderUnit[]> {
   const { database } = chain
   const found = locator.flatMap((hash) => chain.headers.get(hash) ?? []).filter(({ status }) => status === 'active')
@@ -79,13 +79,13 @@ async function headersAfter({ chain }: ChainAnswers, { locator, count }: Headers
     for (const [i, unit] of stored.entries()) {
       if (unit === undefined) return units
       if (i === proved) {
-        // Without any it would have nothing above, and pay for what it says of its height.
+        // Empty answer contradicts our announced height → penalty; so refuse instead.
         if (units.length === 0) throw new LinkError('refused', `the confirm of ${unit.header.id} does not hold`)
         return units
       }
       const { header } = unit
       room -= headerUnitSize(unit)
-      // They do not follow each other where the chain moved meanwhile.
+      // Not consecutive if the active chain changed between the reads.
       if (room < 0 || !equalBytes(header.previous, (units.at(-1)?.header ?? start).hash)) return units
       units.push(unit)
     }
@@ -106,7 +106,7 @@ async function blocksOf(answers: ChainAnswers, hashes: readonly Hash[]): Promise
   return blocks
 }
 
-/** The bytes of a block that connects, is kept aside, or is voted on. */
+/** Bytes of an active block, a side block, or a block under vote. */
 async function blockOf({ chain, voting }: ChainAnswers, hash: Hash): Promise<Uint8Array | undefined> {
   const { database, headers } = chain
   const known = headers.get(hash)
@@ -119,7 +119,7 @@ async function blockOf({ chain, voting }: ChainAnswers, hash: Hash): Promise<Uin
       const bytes = await readBlockBytes(database, known)
       if (isActive()) return bytes
     } catch (error) {
-      // Unless the block left the active chain meanwhile, its rows must be there.
+      // Rows may be missing only if the block left the active chain during the read.
       if (!(error instanceof StorageError) || isActive()) throw error
     }
   }
@@ -139,20 +139,20 @@ async function transactionsOf(answers: ChainAnswers, txids: readonly Hash[]): Pr
   return transactions
 }
 
-/** Also what was mined since it was announced. Empty bytes stand for what is neither in the pool nor on the chain. */
+/** Looks in the pool, then on the chain (mined after the announcement); empty bytes: in neither. */
 async function somePoolOrMined({ chain, mempool }: ChainAnswers, txids: readonly Hash[]): Promise<Uint8Array[]> {
   const { database } = chain
   const pooled = txids.map((txid) => mempool.get(txid)?.transaction.bytes)
   const unpooled = txids.filter((_, i) => pooled[i] === undefined)
-  const locations = await database.getMany(unpooled.map((txid) => keys.location(txid)))
-  const places = locations.map((row) => (row === undefined ? undefined : values.location.decode(row)))
-  const located = places.filter((place) => place !== undefined)
+  const locationRows = await database.getMany(unpooled.map((txid) => keys.location(txid)))
+  const locations = locationRows.map((row) => (row === undefined ? undefined : values.location.decode(row)))
+  const located = locations.filter((location) => location !== undefined)
   const rows = (await database.getMany(located.map(({ height, index }) => keys.transaction(height, index)))).values()
-  const mined = places.map((place) => (place === undefined ? undefined : rows.next().value)).values()
+  const mined = locations.map((location) => (location === undefined ? undefined : rows.next().value)).values()
   return pooled.map((bytes) => bytes ?? mined.next().value ?? new Uint8Array(0))
 }
 
-/** Names of the pooled transactions, oldest first, as many as an answer holds. */
+/** Names of pooled transactions, oldest first, up to {@link poolNames}. */
 async function poolOf(mempool: Mempool): Promise<TransactionName[]> {
   const names: TransactionName[] = []
   const entries = mempool.entries()[Symbol.iterator]()

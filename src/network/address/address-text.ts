@@ -2,19 +2,19 @@ import { isIP } from 'node:net'
 import { parseEndpoint } from './ip-address.js'
 import { keyOfPeerName } from './peer-identity.js'
 
-/** Addresses of nodes as people write them. */
+/** Checks of node addresses in configuration and commands. */
 
 const hostName =
   /^(?=.{1,253}$)(?![0-9.]+$)[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/
 
-/** Whether a text names a place to connect to: `host:port`, an IPv6 host in brackets, or a multiaddr over TCP. */
+/** Whether a text is an address to dial: `host:port` (IPv6 host in brackets) or a multiaddr over TCP. */
 export function isPeerAddress(text: string): boolean {
   if (text.startsWith('/')) return isMultiaddr(text)
   const host = parseEndpoint(text)?.host
   return host !== undefined && (isIP(host) !== 0 || hostName.test(host))
 }
 
-/** `/ip4/192.0.2.7/tcp/20338`, with or without `/p2p/` and an id; `ip6`, `dns`, `dns4` and `dns6` likewise. */
+/** `/ip4/192.0.2.7/tcp/20338`, optionally with `/p2p/` and an id; also `ip6`, `dns`, `dns4` and `dns6`. */
 function isMultiaddr(text: string): boolean {
   const [, kind = '', host = '', tcp, port = '', p2p, name = '', ...more] = text.split('/')
   const isHost =

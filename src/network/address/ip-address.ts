@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 
-/** Where nodes are, and which of these places lie together. */
+/** Endpoints of nodes, and their reach, address group and site. */
 
 export interface Endpoint {
   /** IPv4 or IPv6 address, or a host name; without brackets. */
@@ -26,15 +26,16 @@ export function endpointText({ host, port }: Endpoint): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }
 
-/** A host as it is compared: an IPv4 address that came in through an IPv6 socket is one of IPv4. */
+/** Normal form of a host for comparison: lower case; an IPv4-mapped IPv6 address becomes IPv4. */
 export function plainHost(host: string): string {
   const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(host) ?? []
   return mapped ?? host.toLowerCase()
 }
 
-/** How far an address reaches: this machine, the local network, or everywhere; undefined for what is no address of one node. */
+/** Reach of an address: this machine, the local network, or everywhere. */
 export type Reach = 'machine' | 'network' | 'world'
 
+/** The reach of an IP address; undefined if it is no unicast address of a node. */
 export function reachOf(host: string): Reach | undefined {
   const kind = isIP(host)
   if (kind === 4) return reachOf4(host)
@@ -42,7 +43,7 @@ export function reachOf(host: string): Reach | undefined {
   return undefined
 }
 
-/** Whether an address may be told to, or believed from, a node at `other`: nobody hears of places nearer than himself. */
+/** Whether an address may be sent to, or accepted from, a node at `other`: its reach must cover that node's. */
 export function concerns(address: string, other: string): boolean {
   const reach = reachOf(address)
   const near = reachOf(other)
@@ -50,7 +51,7 @@ export function concerns(address: string, other: string): boolean {
   return reach === 'world' || near === 'machine' || (reach === 'network' && near === 'network')
 }
 
-/** The group of addresses that probably have one owner: /16 of IPv4, /32 of IPv6; this machine and local networks are one each. */
+/** Address group, a likely common owner: IPv4 /16, IPv6 /32; this machine and local networks are one group each. */
 export function groupOf(host: string): string {
   const reach = reachOf(host)
   if (reach !== 'world') return reach ?? host
@@ -59,8 +60,8 @@ export function groupOf(host: string): string {
 }
 
 /**
- * What one machine has all of, and so is counted and banned as one: an address, of which IPv6 gives it a /64. A host as
- * {@link plainHost} writes it, or four words and `::/64`.
+ * Site, counted and banned as one machine: an IPv4 address, or a /64 of IPv6. Form: a host of {@link plainHost}, or
+ * four words and `::/64`.
  */
 export function siteOf(host: string): string {
   const plain = plainHost(host)
@@ -98,7 +99,7 @@ function wordsText(parts: readonly number[]): string {
   return parts.map((word) => word.toString(16)).join(':')
 }
 
-/** One or, where an IPv4 address ends it, two words. */
+/** One word, or two for a trailing IPv4 address. */
 function wordsOf(part: string): number[] {
   if (!part.includes('.')) return [parseInt(part, 16)]
   const [a = 0, b = 0, c = 0, d = 0] = part.split('.').map(Number)

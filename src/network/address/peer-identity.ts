@@ -5,17 +5,17 @@ import { concat, equalBytes, hex, toHex } from '../../primitives/bytes.js'
 import { sha256 } from '../../primitives/hash.js'
 import { loadSecret } from '../../storage/secret-file.js'
 
-/** Who a node is to its peers. */
+/** The key of a node towards its peers. */
 export interface Identity {
   /** 32-byte Ed25519 secret. */
   readonly secretKey: Uint8Array
   /** 32-byte Ed25519 public key. */
   readonly publicKey: Uint8Array
-  /** First 53 bits of sha256 of the public key: an integer that JSON carries exactly. */
+  /** First 53 bits of sha256 of the public key: an integer exact in JSON. */
   readonly id: number
 }
 
-/** The identity in a key file, which is made at the first start. */
+/** Loads the identity from a key file; creates the file at the first start. */
 export async function loadIdentity(file: string, random: Random): Promise<Identity> {
   return identityOf(await loadSecret(file, 'peer key', random))
 }
@@ -25,10 +25,10 @@ function identityOf(secretKey: Uint8Array): Identity {
   return { secretKey, publicKey, id: peerNumber(publicKey) }
 }
 
-/** What stands before an Ed25519 key in the name of a node: a hash function that changes nothing, lengths, the kind of key. */
+/** Prefix of an Ed25519 key in a libp2p peer id: identity multihash, lengths, key type. */
 const namePrefix = hex('002408011220')
 
-/** The name of a node, which its multiaddrs end in, from its 32-byte public key. */
+/** The name of a node, which ends its multiaddrs, from its 32-byte public key. */
 export function peerName(publicKey: Uint8Array): string {
   return bs58.encode(concat(namePrefix, publicKey))
 }
@@ -40,7 +40,7 @@ export function keyOfPeerName(name: string): Uint8Array | undefined {
   return bytes.subarray(6)
 }
 
-/** The number by which a peer's public key is shown. */
+/** First 53 bits of sha256 of a public key: the ID of a peer. */
 export function peerNumber(publicKey: Uint8Array): number {
   return Number(BigInt(`0x${toHex(sha256(publicKey).subarray(0, 7))}`) >> 3n)
 }

@@ -7,31 +7,31 @@ import { keyOfPeerName } from '../address/peer-identity.js'
 import type { PeerRows } from './peer-rows.js'
 import { randomBelow } from './random-choice.js'
 
-/** Addresses that are remembered beside those the node was told to connect to, and how many of one group. */
+/** Known addresses besides the configured ones; and of these, per address group. */
 const mostAddresses = 2000
 const addressesOfGroup = 64
-/** Attempts in a row after which an address where nobody ever was is forgotten. */
+/** Consecutive failures after which a never-connected address is deleted. */
 const hopelessAfter = 8
-/** Milliseconds until the first new attempt, and at most; nodes that were asked for are not waited for so long. */
+/** Back-off (ms): first, maximum, and maximum for configured addresses. */
 const firstRetry = 1_000
 const lastRetry = 600_000
 const configuredRetry = 15_000
-/** Attempts that are counted. */
+/** Cap of the failure counter. */
 const mostFailures = 255
 
-/** Somewhere a node may be. Times are Unix milliseconds. */
+/** An address of a node. Times are Unix milliseconds. */
 export interface KnownAddress {
-  /** As it is dialled: `host:port`, or what the node was told to connect to. */
+  /** As dialled: `host:port`, or the configured text. */
   readonly address: string
   readonly endpoint: Endpoint | undefined
-  /** Of addresses that probably have one owner. */
+  /** Address group. */
   readonly group: string
-  /** Whether the node was told to connect to it: always tried again, never counted. */
+  /** Whether it is configured: always retried, not counted against limits. */
   configured: boolean
-  /** Whether the node is free of the limit for its group: the local network was asked for. */
+  /** Whether it is exempt from the limit per group: found in the local network. */
   readonly local: boolean
   publicKey: Uint8Array | undefined
-  /** When the node there was last connected; 0 if never, and then the key is hearsay. */
+  /** Last connection; 0: never, and then the key is only a claim of a peer. */
   seen: number
   failures: number
   retryAt: number
@@ -42,13 +42,13 @@ export interface BookOptions {
   /** Unix milliseconds. */
   now(): number
   readonly random: Random
-  /** The node's own key: its address is none to remember. */
+  /** The node's own key; its addresses are not kept. */
   readonly publicKey: Uint8Array
-  /** Milliseconds since the last connection after which an address may go for a new one. */
+  /** Milliseconds since the last connection after which a new address may evict this one. */
   readonly staleAfter: number
 }
 
-/** Where nodes are: what the node was told, what it heard, what it met; across restarts what has a key. */
+/** Known addresses: configured, announced by peers, or connected before. Those with a key persist. */
 export class AddressBook {
   readonly #rows: PeerRows
   readonly #now: () => number
@@ -56,7 +56,7 @@ export class AddressBook {
   readonly #ownKey: Uint8Array
   readonly #staleAfter: number
   readonly #addresses = new Map<string, KnownAddress>()
-  /** Keys of rows that have to be written or deleted. */
+  /** Public keys whose rows have to be written or deleted. */
   readonly #dirty = new Set<string>()
 
   private constructor({ rows, now, random, publicKey, staleAfter }: BookOptions) {
@@ -67,13 +67,13 @@ export class AddressBook {
     this.#ownKey = publicKey
   }
 
-  /** Reads the addresses of a database. */
+  /** Loads the book from the database. */
   static async open(database: Database, options: BookOptions): Promise<AddressBook> {
     const book = new AddressBook(options)
     for (const [key, value] of await database.rows(rangeOf(table.peer), { limit: mostAddresses })) {
       const { address, seen, failures } = values.peer.decode(value)
-      const place = { ...newAddress(address), publicKey: Buffer.from(key.subarray(1)), seen, failures }
-      book.#addresses.set(address, place)
+      const known = { ...newAddress(address), publicKey: Buffer.from(key.subarray(1)), seen, failures }
+      book.#addresses.set(address, known)
     }
     return book
   }
@@ -86,34 +86,34 @@ export class AddressBook {
     return [...this.#addresses.values()]
   }
 
-  /** Whether the node was told to connect to an address. */
+  /** Whether an address is configured. */
   isConfigured(address: string): boolean {
     return this.#addresses.get(address)?.configured === true
   }
 
   /**
-   * Whether the owner named a node: by its key, or where that key was met. A host alone names a node as long as no key was
-   * met there.
+   * Whether a node is configured: by its key, or at an address where that key was connected. A configured host matches any
+   * key until one has connected there.
    */
   names(publicKey: Uint8Array, host: string): boolean {
     const plain = plainHost(host)
-    return this.addresses().some((place) => {
-      if (!place.configured) return false
-      const named = keyNamedBy(place)
+    return this.addresses().some((known) => {
+      if (!known.configured) return false
+      const named = keyNamedBy(known)
       if (named !== undefined) return equalBytes(named, publicKey)
-      return place.endpoint !== undefined && plainHost(place.endpoint.host) === plain
+      return known.endpoint !== undefined && plainHost(known.endpoint.host) === plain
     })
   }
 
-  /** Whether the owner named a node by its key, or where that key was met: a host alone does not do. */
+  /** Whether a node is configured by its key, or at an address where that key was connected; a host alone is not enough. */
   namesKey(publicKey: Uint8Array): boolean {
-    return this.addresses().some((place) => {
-      const named = place.configured ? keyNamedBy(place) : undefined
+    return this.addresses().some((known) => {
+      const named = known.configured ? keyNamedBy(known) : undefined
       return named !== undefined && equalBytes(named, publicKey)
     })
   }
 
-  /** At how many places of a host, which is an address, the node was told to connect. */
+  /** Number of configured addresses at this IP address. */
   configuredAt(host: string): number {
     const plain = plainHost(host)
     const isThere = ({ configured, endpoint }: KnownAddress) =>
@@ -121,79 +121,79 @@ export class AddressBook {
     return this.addresses().filter(isThere).length
   }
 
-  /** A place that the node is to connect to from now on. */
+  /** Marks an address as configured and due now. */
   configure(address: string): KnownAddress {
-    const place = this.#addresses.get(address) ?? newAddress(address)
-    this.#addresses.set(address, place)
-    place.configured = true
-    place.retryAt = 0
-    return place
+    const known = this.#addresses.get(address) ?? newAddress(address)
+    this.#addresses.set(address, known)
+    known.configured = true
+    known.retryAt = 0
+    return known
   }
 
   /**
-   * Takes an address that somebody told, unless it is known, its key has been met elsewhere, or the book is full of better
-   * ones; tells whether it is new.
+   * Adds an announced address; returns whether it was added. Not added: known addresses, keys already connected
+   * elsewhere, the own key, and any address when the book is full of better ones.
    */
   learn({ host, port }: Endpoint, options: { publicKey?: Uint8Array; local?: boolean } = {}): boolean {
     const address = endpointText({ host, port })
     const { publicKey, local = false } = options
     if (this.#addresses.has(address)) return false
-    // A key that was only heard of proves nothing: whoever made an address up must not keep the true one out.
-    const met = publicKey !== undefined && this.#ofKey(publicKey).some(({ seen }) => seen > 0)
-    if (met || (publicKey !== undefined && equalBytes(publicKey, this.#ownKey))) return false
-    const own = groupOf(host)
-    const others = this.addresses().filter((place) => !place.configured)
-    const ofGroup = others.filter(({ group }) => group === own)
+    // A claimed key proves nothing: a forged address must not keep the true one out.
+    const isConnected = publicKey !== undefined && this.#ofKey(publicKey).some(({ seen }) => seen > 0)
+    if (isConnected || (publicKey !== undefined && equalBytes(publicKey, this.#ownKey))) return false
+    const group = groupOf(host)
+    const others = this.addresses().filter((known) => !known.configured)
+    const ofGroup = others.filter((other) => other.group === group)
     if (ofGroup.length >= addressesOfGroup && !this.#evict(ofGroup)) return false
     if (others.length >= mostAddresses && !this.#evict(others)) return false
-    const place: KnownAddress = { ...newAddress(address), publicKey, local }
-    this.#addresses.set(address, place)
-    this.#touch(place)
+    const known: KnownAddress = { ...newAddress(address), publicKey, local }
+    this.#addresses.set(address, known)
+    this.#touch(known)
     return true
   }
 
-  /** The node at a place was met: this is its key. Other places where it was thought to be are forgotten. */
-  connected(place: KnownAddress, publicKey: Uint8Array): void {
-    this.#touch(place)
-    for (const other of this.#ofKey(publicKey)) if (other !== place && !other.configured) this.forget(other)
-    place.publicKey = publicKey
-    place.seen = this.#now()
-    place.retryAt = this.#now() + firstRetry
-    this.#touch(place)
+  /** Records a connection and its key; deletes other unconfigured addresses of that key. */
+  connected(known: KnownAddress, publicKey: Uint8Array): void {
+    this.#touch(known)
+    for (const other of this.#ofKey(publicKey)) if (other !== known && !other.configured) this.forget(other)
+    known.publicKey = publicKey
+    known.seen = this.#now()
+    known.retryAt = this.#now() + firstRetry
+    this.#touch(known)
   }
 
-  /** A connection lasted: the next attempts begin anew. */
-  stable(place: KnownAddress): void {
-    place.failures = 0
-    place.seen = this.#now()
-    this.#touch(place)
+  /** Records a connection that lasted: resets the back-off. */
+  stable(known: KnownAddress): void {
+    known.failures = 0
+    known.seen = this.#now()
+    this.#touch(known)
   }
 
-  /** Nobody was met, or not for long: the next attempt waits, twice as long each time. */
-  failed(place: KnownAddress): void {
-    place.failures = Math.min(mostFailures, place.failures + 1)
-    place.retryAt = Math.max(place.retryAt, this.#now() + retryDelay(place, this.#random))
-    if (!place.configured && place.seen === 0 && place.failures >= hopelessAfter) this.forget(place)
-    else this.#touch(place)
+  /** Records a failed attempt or a short connection: doubles the back-off. */
+  failed(known: KnownAddress): void {
+    known.failures = Math.min(mostFailures, known.failures + 1)
+    known.retryAt = Math.max(known.retryAt, this.#now() + retryDelay(known, this.#random))
+    if (!known.configured && known.seen === 0 && known.failures >= hopelessAfter) this.forget(known)
+    else this.#touch(known)
   }
 
-  /** No attempt for the longest time there is. */
-  postpone(place: KnownAddress): void {
-    place.retryAt = this.#now() + lastRetry
+  /** Delays the next attempt by the maximum back-off. */
+  postpone(known: KnownAddress): void {
+    known.retryAt = this.#now() + lastRetry
   }
 
-  forget(place: KnownAddress): void {
-    this.#touch(place)
-    this.#addresses.delete(place.address)
+  forget(known: KnownAddress): void {
+    this.#touch(known)
+    this.#addresses.delete(known.address)
   }
 
-  /** Whether it is time to try a place; a clock that was set back does not make it wait for ever. */
-  due(place: KnownAddress): boolean {
-    const wait = place.retryAt - this.#now()
+  /** Whether the back-off is over; also true if the clock was set back by more than the maximum back-off. */
+  due(known: KnownAddress): boolean {
+    const wait = known.retryAt - this.#now()
     return wait <= 0 || wait > lastRetry
   }
 
-  /** Writes what changed. */
+  /** Writes changed rows to the database. */
   async flush(): Promise<void> {
     if (this.#dirty.size === 0) return
     const changed = [...this.#dirty]
@@ -201,10 +201,10 @@ export class AddressBook {
     await this.#rows.write((overlay) => {
       for (const id of changed) {
         const publicKey = Buffer.from(id, 'latin1')
-        const places = this.#ofKey(publicKey).filter(({ endpoint }) => endpoint !== undefined)
-        const place = places.find(({ seen }) => seen > 0) ?? places[0]
-        if (place?.endpoint === undefined) overlay.del(keys.peer(publicKey))
-        else overlay.put(keys.peer(publicKey), values.peer.encode({ ...place, address: endpointText(place.endpoint) }))
+        const addresses = this.#ofKey(publicKey).filter(({ endpoint }) => endpoint !== undefined)
+        const known = addresses.find(({ seen }) => seen > 0) ?? addresses[0]
+        if (known?.endpoint === undefined) overlay.del(keys.peer(publicKey))
+        else overlay.put(keys.peer(publicKey), values.peer.encode({ ...known, address: endpointText(known.endpoint) }))
       }
     })
   }
@@ -216,12 +216,14 @@ export class AddressBook {
     )
   }
 
-  /** Makes room among places: the worst goes; false where all were met, and not so long ago. */
-  #evict(places: readonly KnownAddress[]): boolean {
-    const lost = this.#now() - this.#staleAfter
-    const unmet = places.filter(({ seen, failures }) => seen === 0 || (seen < lost && failures >= hopelessAfter))
-    const worst = unmet.reduce<KnownAddress | undefined>(
-      (found, place) => (found === undefined || place.failures > found.failures ? place : found),
+  /** Deletes the worst of these addresses; false if all were connected recently, or at random if the worst never failed. */
+  #evict(addresses: readonly KnownAddress[]): boolean {
+    const stale = this.#now() - this.#staleAfter
+    const evictable = addresses.filter(
+      ({ seen, failures }) => seen === 0 || (seen < stale && failures >= hopelessAfter),
+    )
+    const worst = evictable.reduce<KnownAddress | undefined>(
+      (found, known) => (found === undefined || known.failures > found.failures ? known : found),
       undefined,
     )
     if (worst === undefined || (worst.failures === 0 && randomBelow(this.#random, 2) === 0)) return false
@@ -234,7 +236,7 @@ export class AddressBook {
   }
 }
 
-/** Milliseconds until a place is tried again after so many attempts in a row: doubled each time, and up to half of it less. */
+/** Back-off (ms) after so many consecutive failures: doubles each time, minus up to half at random. */
 export function retryDelay(
   { failures, configured }: Pick<KnownAddress, 'failures' | 'configured'>,
   random: Random,
@@ -259,7 +261,7 @@ function newAddress(address: string): KnownAddress {
   }
 }
 
-/** The key that an address names, else the one that was met there. */
-function keyNamedBy({ address, publicKey: met, seen }: KnownAddress): Uint8Array | undefined {
-  return keyOfPeerName(address.split('/p2p/')[1] ?? '') ?? (seen > 0 ? met : undefined)
+/** The key that an address contains, else the one that was connected there. */
+function keyNamedBy({ address, publicKey, seen }: KnownAddress): Uint8Array | undefined {
+  return keyOfPeerName(address.split('/p2p/')[1] ?? '') ?? (seen > 0 ? publicKey : undefined)
 }

@@ -5,21 +5,21 @@ import type { AddressBook } from './address-book.js'
 import type { PeerRecord, Peer } from './peer-record.js'
 import { drawn } from './random-choice.js'
 
-/** How long ago the last connection to an address may be that is told or believed, or kept for others, in milliseconds. */
+/** Maximum age (ms) of the last connection to an address that is announced, accepted, or safe from eviction. */
 export const staleAfter = 30 * 24 * 60 * 60 * 1000
-/** How far ahead of the own clock such a time may be, in milliseconds. */
+/** Maximum lead (ms) of such a time over the own clock. */
 const clockTolerance = 60 * 60 * 1000
 
-/** Where a peer listens; undefined where it does not. */
+/** The listening endpoint of a peer; undefined if it does not listen. */
 export function listensAt({ link, status }: Pick<Peer, 'link' | 'status'>): { host: string; port: number } | undefined {
   const host = plainHost(link.host)
   if (!link.inbound) return { host, port: link.port }
   return status.listenPort === 0 ? undefined : { host, port: status.listenPort }
 }
 
-/** What is told to a peer that asks for addresses: of those connected now and those met before, a random choice. */
+/** Answer to an address request: a random choice of addresses connected now or within {@link staleAfter}. */
 export function addressesFor(
-  asker: PeerRecord,
+  requester: PeerRecord,
   peers: readonly PeerRecord[],
   book: AddressBook,
   now: number,
@@ -27,7 +27,7 @@ export function addressesFor(
 ): readonly PeerAddress[] {
   const found = new Map<string, PeerAddress>()
   const add = (endpoint: { host: string; port: number }, publicKey: Uint8Array, seen: number) => {
-    if (!concerns(endpoint.host, plainHost(asker.link.host))) return
+    if (!concerns(endpoint.host, plainHost(requester.link.host))) return
     const address = endpointText(endpoint)
     found.set(address, { address, publicKey, lastSeen: Math.floor(seen / 1000) })
   }
@@ -36,27 +36,27 @@ export function addressesFor(
   }
   for (const peer of peers) {
     const endpoint = listensAt(peer)
-    if (endpoint !== undefined && peer !== asker) add(endpoint, peer.link.publicKey, now)
+    if (endpoint !== undefined && peer !== requester) add(endpoint, peer.link.publicKey, now)
   }
   return drawn(random, [...found.values()], addressesAtOnce)
 }
 
-/** Takes addresses that a peer told, as many new ones as it may still tell; returns how many. */
+/** Adds announced addresses to the book within the budget of the peer; returns how many were new. */
 export function takeAddresses(
-  teller: PeerRecord,
+  sender: PeerRecord,
   addresses: readonly PeerAddress[],
   book: AddressBook,
   now: number,
 ): number {
   let taken = 0
   for (const { address, publicKey, lastSeen } of addresses) {
-    if (teller.addressesLeft === 0) break
+    if (sender.addressesLeft === 0) break
     const endpoint = parseEndpoint(address)
     const fresh = lastSeen * 1000 > now - staleAfter && lastSeen * 1000 < now + clockTolerance
-    // Only addresses of IP: a name would make this node ask a name server on a stranger's word.
-    if (endpoint === undefined || !fresh || !concerns(endpoint.host, plainHost(teller.link.host))) continue
+    // IP addresses only: a host name would let a peer cause DNS look-ups.
+    if (endpoint === undefined || !fresh || !concerns(endpoint.host, plainHost(sender.link.host))) continue
     if (!book.learn(endpoint, { publicKey })) continue
-    teller.addressesLeft--
+    sender.addressesLeft--
     taken++
   }
   return taken

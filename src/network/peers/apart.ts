@@ -1,11 +1,11 @@
 import { mapKey } from '../../primitives/bytes.js'
 
-/** Milliseconds for which a peer is kept apart that is not banned. */
+/** Milliseconds for which a disconnected, unbanned peer is refused. */
 const apartTime = 60_000
-/** Keys that are kept apart; the one that was parted from longest ago goes first. */
+/** Keys kept; the one added longest ago is evicted first. */
 const mostApart = 256
 
-/** Peers that broke rules and are not banned for it, since the owner named them or they are useful: disconnected for a while. */
+/** Keys refused for a while instead of banned: configured nodes, and peers that recently delivered first. */
 export class Apart {
   readonly #now: () => number
   readonly #until = new Map<string, number>()
@@ -22,9 +22,9 @@ export class Apart {
     if (this.#until.size > mostApart) this.#until.delete(this.#until.keys().next().value as string)
   }
 
-  /** Whether a key is kept apart; a clock that was set back does not make it longer. */
+  /** Whether a key is refused now; a clock set back does not prolong it. */
   has(publicKey: Uint8Array): boolean {
-    const rest = (this.#until.get(mapKey(publicKey)) ?? -Infinity) - this.#now()
-    return rest > 0 && rest <= apartTime
+    const remaining = (this.#until.get(mapKey(publicKey)) ?? -Infinity) - this.#now()
+    return remaining > 0 && remaining <= apartTime
   }
 }

@@ -5,28 +5,28 @@ import { type BanRow, keys, rangeOf, table, values } from '../../storage/schema.
 import { plainHost, reachOf, siteOf } from '../address/ip-address.js'
 import type { PeerRows } from './peer-rows.js'
 
-/** Bans that are kept; of more the one goes that would end first. */
+/** Bans kept; the one that ends first is evicted first. */
 const mostBans = 1000
-/** Hosts of banned keys that are remembered; of more the one goes that was noted first. */
+/** Hosts of banned keys that are kept; the oldest entry is evicted first. */
 const mostSuspects = 1000
-/** Bytes of the reason of a ban. */
+/** Maximum bytes of a ban reason. */
 const banReason = 200
 
-/** Somebody who is kept out for a time. */
+/** A key or site that is refused until a time. */
 export interface Ban extends BanRow {
   /** 64 hex digits of a public key, or the site of a host. */
   readonly subject: string
 }
 
 /**
- * Who is kept out, by key and by host, across restarts. Broken rules ban a key alone; its host, which others may share, is
- * suspect for as long, until a restart. Only the owner of the node bans a host.
+ * Bans of keys and hosts, persisted across restarts. Broken rules ban the key only. Its host, which other nodes may share,
+ * is suspect for the same time or until a restart. Only the operator bans a host.
  */
 export class Bans {
   readonly #rows: PeerRows
   readonly #now: () => number
   readonly #bans = new Map<string, Ban>()
-  /** Until when a site is suspect. */
+  /** End of the suspicion by site, in Unix milliseconds. */
   readonly #suspects = new Map<string, number>()
 
   private constructor(rows: PeerRows, now: () => number) {
@@ -34,7 +34,7 @@ export class Bans {
     this.#now = now
   }
 
-  /** Reads the bans of a database; `now` tells Unix milliseconds. */
+  /** Loads the bans from the database; `now`: Unix milliseconds. */
   static async open(database: Database, rows: PeerRows, now: () => number): Promise<Bans> {
     const bans = new Bans(rows, now)
     for (const [key, value] of await database.rows(rangeOf(table.ban))) {
@@ -46,13 +46,13 @@ export class Bans {
     return bans
   }
 
-  /** Those that last, the one that ends first at the front. */
+  /** Current bans, the one that ends first at the front. */
   list(): readonly Ban[] {
     const now = this.#now()
     return [...this.#bans.values()].filter(({ until }) => until > now).sort((a, b) => a.until - b.until)
   }
 
-  /** The ban of a key or a host, where there is one. */
+  /** The current ban of a key or a host, if any. */
   find(publicKey: Uint8Array | undefined, host: string): Ban | undefined {
     const now = this.#now()
     const subjects = [...(publicKey === undefined ? [] : [toHex(publicKey)]), siteOf(host)]
@@ -60,8 +60,8 @@ export class Bans {
   }
 
   /**
-   * Bans, for longer if it is banned already, and resolves when that is written. A host of this machine or of a private
-   * network is never banned: containers, proxies and carriers put many nodes behind one.
+   * Adds a ban, or prolongs one; resolves when written. Never bans hosts of this machine or of private networks:
+   * containers, proxies and carriers put many nodes behind one address.
    */
   async add(kind: Ban['kind'], subject: string, until: number, reason: string): Promise<void> {
     const name = kind === 'key' ? subject.toLowerCase() : siteOf(subject)
@@ -69,11 +69,11 @@ export class Bans {
     const before = this.#bans.get(name)
     if (before !== undefined && before.until >= until) return
     const ban: Ban = { kind, subject: name, until, reason: shortened(reason) }
-    const dropped = this.#add(ban)
+    const evictedBans = this.#add(ban)
     await this.#rows.write((overlay) => {
       overlay.put(keyOf(ban), values.ban.encode(ban))
-      // The one that ends first may be this one.
-      dropped.forEach((gone) => overlay.del(keyOf(gone)))
+      // The evicted ban may be the new one.
+      evictedBans.forEach((evicted) => overlay.del(keyOf(evicted)))
     })
   }
 
@@ -85,12 +85,12 @@ export class Bans {
     if (this.#suspects.size > mostSuspects) this.#suspects.delete(this.#suspects.keys().next().value as string)
   }
 
-  /** Whether a key of this host was banned lately: its next connections are refused where places are scarce. */
+  /** Whether a key of this host was banned recently: new connections are refused while inbound slots are scarce. */
   suspects(host: string): boolean {
     return (this.#suspects.get(siteOf(host)) ?? -Infinity) > this.#now()
   }
 
-  /** Takes a ban back, and with that of a host the suspicion; false where there is none. */
+  /** Removes a ban, and the suspicion of a host; false if there is none. */
   async remove(subject: string): Promise<boolean> {
     this.#suspects.delete(siteOf(subject))
     const ban = this.#bans.get(subject.toLowerCase()) ?? this.#bans.get(siteOf(subject))
@@ -100,7 +100,7 @@ export class Bans {
     return ban.until > this.#now()
   }
 
-  /** Forgets those that are over. */
+  /** Deletes bans that have ended. */
   expire(): void {
     const now = this.#now()
     const over = [...this.#bans.values()].filter(({ until }) => until <= now)
@@ -109,7 +109,7 @@ export class Bans {
     void this.#rows.write((overlay: Overlay) => over.forEach((ban) => overlay.del(keyOf(ban))))
   }
 
-  /** Hosts that earlier versions banned for the rules that a guest broke are suspect only, private ones not even that. */
+  /** Removes host bans of earlier versions: broken rules → suspect instead; private host → neither. */
   async #release(): Promise<void> {
     const hosts = [...this.#bans.values()].filter(({ kind }) => kind === 'host')
     const released = hosts.filter(({ subject, reason }) => !isBannableHost(subject) || isOfRules(reason))
@@ -121,7 +121,7 @@ export class Bans {
     await this.#rows.write((overlay) => released.forEach((ban) => overlay.del(keyOf(ban))))
   }
 
-  /** Keeps one and returns those that have to go for it. */
+  /** Adds a ban and returns the evicted ones. */
   #add(ban: Ban): Ban[] {
     this.#bans.set(ban.subject, ban)
     if (this.#bans.size <= mostBans) return []
@@ -132,12 +132,12 @@ export class Bans {
   }
 }
 
-/** Whether a host, or a site, is one of the world. */
+/** Whether a host or site has world reach. */
 export function isBannableHost(host: string): boolean {
   return reachOf(plainHost(host).replace(/\/64$/, '')) === 'world'
 }
 
-/** Whether a reason is one that a node gives, which begins with a code. */
+/** Whether a reason was written by the node: it begins with a code. */
 function isOfRules(reason: string): boolean {
   const [, code = ''] = /^([a-z0-9-]+): /.exec(reason) ?? []
   return code in meanings
@@ -147,7 +147,7 @@ function keyOf({ kind, subject }: Ban): Buffer {
   return keys.ban(kind === 'key' ? (fromHex(subject) as Uint8Array) : fromUtf8(subject))
 }
 
-/** At most so many bytes of a text, without what a log or a terminal could stumble over. */
+/** Printable ASCII of at most {@link banReason} bytes, safe for logs and terminals. */
 function shortened(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?').slice(0, banReason)
 }

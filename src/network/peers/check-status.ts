@@ -10,7 +10,7 @@ export interface Common {
   readonly genesis: Uint8Array
 }
 
-/** Refuses a node that speaks another version, is on another chain, or lives by other upgrades up to its tip. */
+/** Throws a RuleError for another protocol version, another chain, or other upgrades up to the peer's tip. */
 export function checkStatus(own: Common, status: Status): void {
   if (status.version !== networkVersion) {
     const theirs = `it speaks version ${status.version} of the protocol`

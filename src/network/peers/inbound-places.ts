@@ -3,37 +3,36 @@ import { deliveries, type Delivery } from './merits.js'
 
 /** Inbound connections of one host, or one /64 of IPv6, unless an option says otherwise; see {@link hostBound}. */
 export const inboundPerHost = 8
-/** Inbound peers that are safe for each reason, at most, and the share of all places that is safe for one. */
+/** Protected inbound peers per reason: at most 4, and at most 1/8 of the inbound slots. */
 const safeForReason = 4
 const safeShare = 8
 
-/** Milliseconds after which a connection in its handshake gives way to another where there are too many. */
+/** Milliseconds after which a connection in its handshake may be closed for another when full. */
 const slowHandshake = 2_000
 
-/** An inbound peer as it is compared with others. */
+/** What decides whether an inbound peer is evicted. */
 export interface Occupant {
   readonly host: string
-  /** When it came, in milliseconds. */
+  /** Time of connection, in milliseconds. */
   readonly since: number
-  /** Whether the owner named it. */
+  /** Whether it is configured. */
   readonly named: boolean
-  /** When it last was the first to bring something, in milliseconds; -Infinity for never. */
+  /** Time of its last first delivery, in milliseconds; -Infinity for never. */
   readonly delivered: Readonly<Record<Delivery, number>>
 }
 
 /**
- * Connections that one host may open. This machine, whose programs all have one address, may take half of all places: a
- * node behind a local proxy keeps the other half.
+ * Maximum inbound connections of one host. This machine, whose programs share one address, gets half of all slots; a node
+ * behind a local proxy keeps the other half.
  */
 export function hostBound(host: string, inbound: number, perHost: number): number {
   return reachOf(plainHost(host)) === 'machine' ? Math.max(perHost, Math.ceil(inbound / 2)) : perHost
 }
 
 /**
- * Who has to go when all `inbound` places are taken and `newcomer` asks for one: the youngest of the largest site in the
- * largest address group, which may be the newcomer itself. Safe are those that the owner named, the newcomer too unless all
- * others are safe, and a few that came first or lately delivered first, one of a site for each reason: so few hosts cannot be
- * all of the safe ones, nor hold all other places.
+ * The peer to evict when all `inbound` slots are taken: the youngest of the largest site in the largest address group,
+ * possibly `newcomer`. Protected are configured peers (a configured newcomer unless all others are protected), the oldest
+ * peers, and recent first deliverers; one per site for each reason. So a few hosts cannot hold all slots.
  */
 export function leaving<T extends Occupant>(occupants: readonly T[], newcomer: T, inbound: number): T {
   const safe = safeOf(occupants, inbound)
@@ -50,8 +49,8 @@ export function leaving<T extends Occupant>(occupants: readonly T[], newcomer: T
 }
 
 /**
- * Of connections in their handshake, the oldest first, the one that gives way to a connection of `host`: of the site with most
- * of them, or else one that takes long. A silent connection keeps no peer out. Undefined where none leaves.
+ * The connection in its handshake to close for a connection of `host`: the first of the site with most of them, else one
+ * over {@link slowHandshake}. `waiting`: oldest first. Undefined if none qualifies. So silent connections block no peer.
  */
 export function givingWay<T extends Pick<Occupant, 'host' | 'since'>>(
   waiting: readonly T[],
@@ -84,7 +83,7 @@ function safeOf<T extends Occupant>(occupants: readonly T[], inbound: number): S
   return safe
 }
 
-/** Of `open`, those that share the key which most of `all` have; of equal ones, the key of the youngest. */
+/** Of `open`, those with the key that is most frequent in `all`; tie → the key of the youngest. */
 function ofLargest<T extends Aged>(all: readonly T[], open: readonly T[], keyOf: (one: T) => string): readonly T[] {
   const sizes = new Map<string, number>()
   for (const one of all) sizes.set(keyOf(one), (sizes.get(keyOf(one)) ?? 0) + 1)
@@ -96,7 +95,7 @@ function ofLargest<T extends Aged>(all: readonly T[], open: readonly T[], keyOf:
 
 type Aged = Pick<Occupant, 'since'>
 
-/** Of those that came at the same time the last one. */
+/** The youngest; tie → the last one. */
 function youngest<T extends Aged>(some: readonly T[]): T {
   return some.reduce((found, one) => (one.since >= found.since ? one : found))
 }

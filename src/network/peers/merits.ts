@@ -1,17 +1,17 @@
 import { mapKey } from '../../primitives/bytes.js'
 
-/** What a peer can be the first to bring. */
+/** What a peer can be the first to deliver. */
 export const deliveries = ['block', 'vote', 'transaction'] as const
 export type Delivery = (typeof deliveries)[number]
 
-/** Milliseconds for which a valid vote or block that came first keeps a key from being banned by points. */
+/** Milliseconds for which a first delivery of a valid vote or block protects a key from a ban by score. */
 const meritTime = 60 * 60 * 1000
-/** Keys whose deliveries are remembered; the one that delivered longest ago goes first. */
+/** Keys whose deliveries are kept; the one that delivered longest ago is evicted first. */
 const mostMerits = 1024
 
 type Latest = Readonly<Partial<Record<Delivery, number>>>
 
-/** Which keys were the first to bring what is valid, connected or not. */
+/** Keys that were the first to deliver valid data, connected or not. */
 export class Merits {
   readonly #now: () => number
   readonly #latest = new Map<string, Latest>()
@@ -29,12 +29,12 @@ export class Merits {
     if (this.#latest.size > mostMerits) this.#latest.delete(this.#latest.keys().next().value as string)
   }
 
-  /** When a key last was the first; -Infinity for never. */
+  /** Time of the last first delivery of a key, in milliseconds; -Infinity for never. */
   latest(publicKey: Uint8Array, delivery: Delivery): number {
     return this.#latest.get(mapKey(publicKey))?.[delivery] ?? -Infinity
   }
 
-  /** Whether a key lately was the first to bring a valid vote or block. */
+  /** Whether a key recently was the first to deliver a valid vote or block. */
   lately(publicKey: Uint8Array): boolean {
     const from = this.#now() - meritTime
     return this.latest(publicKey, 'block') > from || this.latest(publicKey, 'vote') > from

@@ -1,19 +1,19 @@
 import { mapKey } from '../../primitives/bytes.js'
 
-/** Points at which a peer is banned. */
+/** Score at which a peer is banned. */
 export const banPoints = 100
-/** Milliseconds in which one point is forgiven. */
+/** Milliseconds in which the score falls by one. */
 const forgivenEvery = 12_000
-/** Peers whose points are remembered, connected or not. */
+/** Keys whose scores are kept, connected or not. */
 const mostScored = 4096
 
 interface Score {
   readonly points: number
-  /** From when on points are forgiven. */
+  /** Start of the current decay, in milliseconds. */
   readonly since: number
 }
 
-/** What peers did wrong lately, by their key: points that go away with time, but not with the connection. */
+/** Misbehaviour scores by key: they fade with time and survive the connection. */
 export class MisbehaviourScores {
   readonly #now: () => number
   readonly #scores = new Map<string, Score>()
@@ -22,24 +22,24 @@ export class MisbehaviourScores {
     this.#now = now
   }
 
-  /** The points of a key at this moment. */
+  /** The current score of a key. */
   of(publicKey: Uint8Array): number {
     return this.#scoreOf(mapKey(publicKey)).points
   }
 
-  /** Charges a key and returns its points. */
+  /** Adds a penalty to a key and returns its score. */
   add(publicKey: Uint8Array, points: number): number {
     const id = mapKey(publicKey)
     const score = this.#scoreOf(id)
     const sum = score.points + points
-    // Deleted first, so that the order of the map is that of the last offence.
+    // Delete first: keeps the map in the order of the last offence.
     this.#scores.delete(id)
     this.#scores.set(id, { points: sum, since: score.since })
     if (this.#scores.size > mostScored) this.#scores.delete(this.#scores.keys().next().value as string)
     return sum
   }
 
-  /** Forgives everything. */
+  /** Resets the score of a key. */
   forget(publicKey: Uint8Array): void {
     this.#scores.delete(mapKey(publicKey))
   }

@@ -7,14 +7,14 @@ import type { Peer } from './peer-record.js'
 export interface Neighbor {
   /** Below 2^53. */
   readonly id: number
-  /** What its multiaddrs end in. */
+  /** Peer id: the last component of its multiaddrs. */
   readonly name: string
   readonly height: number
   readonly services: number
   readonly relay: boolean
-  /** Whether the other side opened the connection. */
+  /** Whether the peer opened the connection. */
   readonly external: boolean
-  /** `host:port` where it listens, or where it came from if it does not; an IPv6 host in brackets. */
+  /** `host:port` where it listens, else the remote endpoint of the connection; an IPv6 host in brackets. */
   readonly address: string
 }
 

@@ -15,39 +15,39 @@ import { type Delivery, Merits } from './merits.js'
 import { banPoints, type MisbehaviourScores } from './misbehaviour-scores.js'
 import { PeerRecord, type Peer, type PenaltySink } from './peer-record.js'
 
-/** Connections beyond the peers that the other side may have opened: enough to tell each why it is not wanted. */
+/** Inbound connections beyond the limit of peers: room to send each newcomer the reason of its refusal. */
 const inboundSlack = 8
-/** Of so many places one must be free for a host of which a key was banned. */
+/** A suspect host is accepted only while more than 1/4 of the inbound slots is free. */
 const scarceShare = 4
-/** Milliseconds for the handshake, and until a connection is closed whose other side was told that it is not wanted. */
+/** Milliseconds for the handshake; and from sending a refusal to closing the connection. */
 const handshakeTimeout = 10_000
 const refusalGrace = 1_000
-/** Points for one late answer; at {@link banPoints} the connection ends, without a ban. */
+/** Slowness for one late answer; at {@link banPoints} the connection is closed, without a ban. */
 const lateAnswer = 10
 /** Milliseconds of a ban for broken rules. */
 export const banDuration = 24 * 60 * 60 * 1000
-/** Refusals that are remembered. */
+/** Refusals kept. */
 const refusalsKept = 32
-/** Milliseconds in which a refusal that repeats itself is no news. */
+/** Milliseconds in which a repeated refusal is logged at debug level only. */
 const quietFor = 60_000
-/** New addresses that are taken from one connection. */
+/** New addresses accepted from one connection. */
 const addressesTaken = 256
 
 export interface PeersEvents {
-  /** Past the handshake. */
+  /** Handshake done. */
   joined: [Peer]
   left: [Peer]
-  /** It told another tip than before. */
+  /** It announced another tip than before. */
   status: [Peer]
 }
 
-/** A connection that came to nothing, and why. */
+/** A refused connection and the reason. */
 export interface RefusedPeer {
   /** Unix milliseconds. */
   readonly time: number
-  /** The other side: `host:port` where this node dialled, else the host. */
+  /** The peer: `host:port` where this node dialled, else the host. */
   readonly address: string
-  /** Who refused. */
+  /** `us`: this node refused; `them`: the peer did. */
   readonly by: 'us' | 'them'
   readonly code: Code
   readonly reason: string
@@ -57,18 +57,18 @@ export interface PeerConnectionsOptions extends Pick<Env, 'clock' | 'timers' | '
   /** The own 32-byte peer key. */
   readonly publicKey: Uint8Array
   readonly common: Common
-  /** Peers that may connect, and of these those of one host. */
+  /** Maximum inbound peers, and of these per host. */
   readonly inbound: number
   readonly perHost: number
   readonly bans: Bans
   readonly scores: MisbehaviourScores
   readonly events: EventEmitter<PeersEvents>
   ownStatus(): Status
-  /** At how many places of a host the node was told to look for others: there is always room for so many from there. */
+  /** Number of configured addresses of a host: as many inbound connections are always allowed from it. */
   expected(host: string): number
-  /** Whether the owner named the node of a connection. */
+  /** Whether the node of a connection is configured. */
   named(link: Link): boolean
-  /** Whether the owner named it by its key, and not by its host alone. */
+  /** Whether it is configured by its key, not by its host alone. */
   namedByKey(link: Link): boolean
 }
 
@@ -77,18 +77,18 @@ interface Arrival {
   /** In milliseconds of the clock. */
   readonly since: number
   cancel: () => void
-  /** Resolves when it is a peer or gone. */
+  /** Resolves when the handshake is done or the connection closed. */
   readonly settled: Promise<void>
   settle(): void
 }
 
-/** All connections: who may have one, the handshake, and what broken rules come to. */
+/** All connections: admission, handshake, and the consequences of penalties. */
 export class PeerConnections implements PenaltySink {
   readonly refusals: RefusedPeer[] = []
   readonly #options: PeerConnectionsOptions
   readonly #arrivals = new Map<Link, Arrival>()
   readonly #peers = new Map<Link, PeerRecord>()
-  /** Those whose other side was told that it is not wanted. */
+  /** Links on which a refusal was sent. */
   readonly #leaving = new WeakSet<Link>()
   readonly #merits: Merits
   readonly #apart: Apart
@@ -103,7 +103,7 @@ export class PeerConnections implements PenaltySink {
     return this.#options.clock.now()
   }
 
-  /** Those past the handshake. */
+  /** Open connections whose handshake is done. */
   all(): readonly PeerRecord[] {
     return [...this.#peers.values()].filter(({ closed }) => !closed)
   }
@@ -127,11 +127,11 @@ export class PeerConnections implements PenaltySink {
   connected(link: Link): void {
     const { bans, timers } = this.#options
     const banned = bans.find(undefined, link.host) !== undefined
-    const welcome = !banned && (!link.inbound || this.#roomFor(link.host))
+    const allowed = !banned && (!link.inbound || this.#roomFor(link.host))
     const arrival = newArrival(this.now())
     this.#arrivals.set(link, arrival)
     arrival.cancel = timers.after(handshakeTimeout, () => link.close())
-    if (!welcome) link.close()
+    if (!allowed) link.close()
   }
 
   disconnected(link: Link): void {
@@ -144,14 +144,14 @@ export class PeerConnections implements PenaltySink {
     events.emit('left', peer)
   }
 
-  /** The peer behind a connection, as soon as the handshake is over; undefined for none. */
+  /** The peer of a connection once its handshake is over; undefined if it failed. */
   async arrived(link: Link): Promise<PeerRecord | undefined> {
-    // Who dialled may be asked before the answer to its own question is here.
+    // On an outbound link a request may arrive before the answer to our status.
     if (!link.inbound) await this.#arrivals.get(link)?.settled
     return this.#peers.get(link)
   }
 
-  /** The handshake of the side that dialled. Rejects with a RuleError that says who refused, or a LinkError. */
+  /** Handshake of an outbound link. Rejects with a RuleError, whose text says which end refused, or a LinkError. */
   async open(link: Link): Promise<PeerRecord> {
     try {
       const answer = await this.#ask(link)
@@ -164,7 +164,7 @@ export class PeerConnections implements PenaltySink {
     }
   }
 
-  /** What is answered to a status, before the handshake and after it. */
+  /** Answer to a status, in the handshake and after it. */
   answerStatus(link: Link, status: Status): StatusAnswer {
     if (this.#leaving.has(link)) throw new LinkError('refused', 'it was told that it is not wanted')
     const own = this.#options.ownStatus()
@@ -180,7 +180,7 @@ export class PeerConnections implements PenaltySink {
     }
   }
 
-  /** Asks a peer for its status, and so tells it the own one. */
+  /** Sends the own status and receives that of the peer. */
   async refresh(peer: PeerRecord): Promise<void> {
     const own = this.#options.ownStatus()
     peer.askedAt = this.now()
@@ -191,7 +191,7 @@ export class PeerConnections implements PenaltySink {
       this.#learn(peer, status, own)
       if (refusal !== undefined) throw this.#refused(peer.link, refusal)
     } catch (error) {
-      // Nobody there, or too late: the silence is counted elsewhere.
+      // LinkError: the heartbeat counts the silence.
       if (error instanceof RuleError) peer.close(error.message)
       else if (!(error instanceof LinkError)) throw error
     } finally {
@@ -217,12 +217,12 @@ export class PeerConnections implements PenaltySink {
     this.#merits.note(link.publicKey, delivery)
   }
 
-  /** Whether a key is kept apart for a while. */
+  /** Whether a key is refused for a while without a ban. */
   isApart(publicKey: Uint8Array): boolean {
     return this.#apart.has(publicKey)
   }
 
-  /** Bans the key of a peer that broke too many rules; one that the owner named, or that is useful, is kept apart instead. */
+  /** Bans the key of a peer; if configured or a recent first deliverer, only refuses it for a while. */
   #punish(peer: PeerRecord, reason: string): void {
     const { bans, log, named } = this.#options
     const { link } = peer
@@ -240,7 +240,7 @@ export class PeerConnections implements PenaltySink {
     this.closeBanned()
   }
 
-  /** Closes the connections of those who are banned. */
+  /** Closes the connections of banned peers. */
   closeBanned(): void {
     const { bans } = this.#options
     for (const peer of this.all()) {
@@ -253,7 +253,7 @@ export class PeerConnections implements PenaltySink {
     this.#options.log.debug({ peer: peer.name, reason }, 'closing the connection to a peer')
   }
 
-  /** Closes everything. */
+  /** Closes all connections. */
   close(): void {
     for (const peer of this.all()) peer.close('this node stops')
     for (const link of [...this.#arrivals.keys()]) {
@@ -267,7 +267,7 @@ export class PeerConnections implements PenaltySink {
     return answer.decode(await link.request(protocol, question.encode(this.#options.ownStatus())))
   }
 
-  /** Makes a peer of a connection whose other side told its status, or throws why not. */
+  /** Makes a peer of a connection with the status received; throws a RuleError with the reason otherwise. */
   #completeHandshake(link: Link, status: Status, refusal: Refusal | undefined): PeerRecord {
     const known = this.#peers.get(link)
     if (known !== undefined) return known
@@ -307,7 +307,7 @@ export class PeerConnections implements PenaltySink {
     const taken = peers.map((peer) => peer.link)
     if (this.#isExpected(link.host, taken)) return
     const isScarce = taken.length >= inbound - Math.floor(inbound / scarceShare)
-    // Others of a host that the owner named have no claim to more places than it named there.
+    // A configured host alone does not lift the suspicion beyond its configured slots; a configured key does.
     const named = this.#options.namedByKey(link)
     if (isScarce && bans.suspects(link.host) && !named) {
       throw new RuleError('peer-crowded', 'places are scarce, and a key of its host was banned')
@@ -329,7 +329,7 @@ export class PeerConnections implements PenaltySink {
     return { host: link.host, since, named: this.#options.named(link), delivered, peer }
   }
 
-  /** Of two connections that both sides opened at the same time, the one whose opener has the smaller key stays. */
+  /** Of two simultaneous connections, the one opened by the smaller key stays. */
   #preferred(link: Link): boolean {
     return compareBytes(link.publicKey, this.#options.publicKey) < 0 === link.inbound
   }
@@ -354,21 +354,21 @@ export class PeerConnections implements PenaltySink {
   }
 
   #remember(link: Link, by: RefusedPeer['by'], code: Code, reason: string): void {
-    // The port of one that came in is another each time.
+    // The remote port of an inbound connection changes each time.
     const address = link.inbound ? plainHost(link.host) : endpointText(link)
     const time = this.now()
     const again = this.refusals.some(
       (one) => one.address === address && one.code === code && time - one.time < quietFor,
     )
     const fields = { peer: link.peer, address, by, code, reason }
-    // Who was a peer until now goes because of a change that whoever runs the node should know of.
+    // A peer lost by a refusal: the operator should know of the change behind it.
     const level = this.#peers.has(link) ? 'warn' : 'info'
     this.#options.log[again ? 'debug' : level](fields, 'no connection to a peer')
     this.refusals.push({ time, address, by, code, reason })
     if (this.refusals.length > refusalsKept) this.refusals.shift()
   }
 
-  /** Closes a connection when the other side had time to read why. */
+  /** Closes a connection after the peer had time to read the reason. */
   #closeSoon(link: Link): void {
     this.#leaving.add(link)
     const cancel = this.#options.timers.after(refusalGrace, () => link.close())
@@ -386,7 +386,7 @@ export class PeerConnections implements PenaltySink {
     arrival.settle()
   }
 
-  /** Whether one more connection of a host may come in; where there are too many, one in its handshake may give way. */
+  /** Whether to allow one more inbound connection of a host; if full, one in its handshake may be closed for it. */
   #roomFor(host: string): boolean {
     const { inbound, perHost } = this.#options
     const isOpen = (link: Link) => link.inbound && !link.closed
@@ -403,7 +403,7 @@ export class PeerConnections implements PenaltySink {
     return slow !== undefined
   }
 
-  /** Whether a host, with one more connection, has no more than those that the owner named there. */
+  /** Whether one more connection of a host is within the number of its configured addresses. */
   #isExpected(host: string, taken: readonly Link[]): boolean {
     const ofHost = taken.filter((link) => plainHost(link.host) === plainHost(host))
     return ofHost.length < this.#options.expected(host)

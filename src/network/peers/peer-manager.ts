@@ -29,15 +29,16 @@ import { banDuration, PeerConnections, type PeersEvents, type RefusedPeer } from
 import type { PeerRecord, Peer } from './peer-record.js'
 import { PeerRows } from './peer-rows.js'
 
-/** Milliseconds between two looks at all connections; no peer is told of new tips more often. */
+/** Milliseconds between heartbeats; also the minimum between two announcements of tips to one peer. */
 const heartbeat = 1_000
-/** Milliseconds until statuses are exchanged again where nothing happens, and until a silent peer is given up. */
+/** Milliseconds between status exchanges without a new tip; and of silence until a peer is disconnected. */
 const statusInterval = 10_000
 const silenceLimit = 60_000
-/** Milliseconds between two questions for addresses, and between two writes of the address book. */
+/** Milliseconds between two address requests. */
 const addressesInterval = 600_000
-/** Milliseconds in which a peer is told the same addresses, however often it asks: to choose them takes long. */
+/** Milliseconds for which one peer gets the same addresses, because choosing them is expensive. */
 const addressesKept = 10_000
+/** Milliseconds between two writes of the address book. */
 const flushInterval = 60_000
 
 export type { Ban } from './bans.js'
@@ -45,11 +46,11 @@ export type { PeersEvents, RefusedPeer } from './peer-connections.js'
 export type { Neighbor } from './neighbor.js'
 
 export interface PeerSettings {
-  /** Addresses to connect to and to come back to. */
+  /** Configured addresses: dialled, and retried after each failure. */
   readonly peers: readonly string[]
-  /** Connections that the node opens and keeps beside those. */
+  /** Outbound connections besides those. */
   readonly outbound: number
-  /** Connections that it takes, and of these those of one host. */
+  /** Maximum inbound connections, and of these per host. */
   readonly inbound: number
   readonly inboundPerHost?: number
 }
@@ -65,7 +66,7 @@ export interface PeerManagerOptions extends Env {
 type Answerer = (peer: PeerRecord, body: Uint8Array) => Promise<Uint8Array>
 type Listener = (peer: PeerRecord, message: Uint8Array) => Promise<GossipResult>
 
-/** The nodes that this one is connected with. Owns the transport: starts it, closes it, answers and hears for it. */
+/** The peers of this node. Owns the transport: starts and closes it, and dispatches its requests and gossip. */
 export class PeerManager implements LinkHandler {
   readonly events = new EventEmitter<PeersEvents>()
   readonly #options: PeerManagerOptions
@@ -78,7 +79,7 @@ export class PeerManager implements LinkHandler {
   #book!: AddressBook
   #connections!: PeerConnections
   #dialer!: Dialer
-  /** Whether what is stored was read: before that there is nobody to speak of. */
+  /** Whether bans and address book are loaded; before that there are no peers. */
   #started = false
   #cancel = () => {}
   #askedAddresses = -Infinity
@@ -88,10 +89,10 @@ export class PeerManager implements LinkHandler {
     this.#options = options
     this.#scores = new MisbehaviourScores(() => this.#now())
     this.#rows = new PeerRows(options.chain, options.log)
-    this.serve(addressesExchange, (peer) => Promise.resolve(this.#tellAddresses(peer)))
+    this.serve(addressesExchange, (peer) => Promise.resolve(this.#serveAddresses(peer)))
   }
 
-  /** Reads what is known of peers, begins to listen and to connect. What is served and heard must be known before. */
+  /** Loads bans and address book, starts to listen and to dial. `serve` and `listen` must have been called before. */
   async start(): Promise<void> {
     const { chain, clock, timers, random, log, publicKey, transport, settings } = this.#options
     const now = () => this.#now()
@@ -132,7 +133,7 @@ export class PeerManager implements LinkHandler {
     this.#beat()
   }
 
-  /** Closes all connections and the transport, and writes down what is known; does nothing where it was not started. */
+  /** Closes all connections and the transport, and writes the address book; does nothing if not started. */
   async stop(): Promise<void> {
     const { chain, transport } = this.#options
     if ((this.#dialer as Dialer | undefined) === undefined) return
@@ -147,14 +148,14 @@ export class PeerManager implements LinkHandler {
     await this.#rows.idle()
   }
 
-  /** Those past the handshake. */
+  /** Peers whose handshake is done. */
   all(): readonly Peer[] {
     return this.#started ? this.#connections.all() : []
   }
 
   /**
-   * Answers a kind of question. A RuleError of the handler, or of reading the question, costs the peer what its code costs;
-   * any other failure is logged and costs nothing. In both cases there is no answer.
+   * Registers the handler of an exchange. A RuleError of handler or codec adds the penalty of its code to the peer; any
+   * other failure is logged without a penalty. In both cases there is no answer.
    */
   serve<Q, A>(exchange: Exchange<Q, A>, handler: (peer: Peer, question: Q) => Promise<A>): void {
     this.#answerers.set(idOf(exchange.protocol), async (peer, body) =>
@@ -162,12 +163,12 @@ export class PeerManager implements LinkHandler {
     )
   }
 
-  /** Hears a kind of gossip. A RuleError costs the peer that told it what its code costs, and what costs something is not told on. */
-  listen<M>(subject: GossipTopic<M>, handler: (peer: Peer, message: M) => Promise<GossipResult>): void {
-    this.#listeners.set(idOf(subject.topic), (peer, message) => handler(peer, subject.message.decode(message)))
+  /** Registers the handler of a gossip topic. RuleError → penalty of its code for the relaying peer; above 0 → reject. */
+  listen<M>(gossipTopic: GossipTopic<M>, handler: (peer: Peer, message: M) => Promise<GossipResult>): void {
+    this.#listeners.set(idOf(gossipTopic.topic), (peer, message) => handler(peer, gossipTopic.message.decode(message)))
   }
 
-  /** Tells all neighbours. */
+  /** Gossips a message to all peers. */
   broadcast<M>({ topic, message }: GossipTopic<M>, value: M): void {
     this.#options.transport.broadcast(topic, message.encode(value))
   }
@@ -176,41 +177,42 @@ export class PeerManager implements LinkHandler {
     return this.#started ? this.#connections.all().map(neighborOf) : []
   }
 
-  /** Connections that came to nothing lately, the latest last. */
+  /** Recently refused connections, the latest last. */
   get lastRefusals(): readonly RefusedPeer[] {
     return this.#connections.refusals
   }
 
   /**
-   * Connects to an address, and comes back to it until {@link disconnect}. Rejects with a RuleError or LinkError that says why
-   * not, and then keeps the address only where it was to be kept before.
+   * Configures an address and dials it; retried until {@link disconnect}. Rejects with a RuleError or LinkError that gives
+   * the reason; the address then stays configured only if it was before.
    */
   async connect(address: string): Promise<Peer> {
-    const kept = this.#book.isConfigured(address)
-    const place = this.#book.configure(address)
+    const wasConfigured = this.#book.isConfigured(address)
+    const known = this.#book.configure(address)
     try {
-      return await this.#dialer.dial(place)
+      return await this.#dialer.dial(known)
     } catch (error) {
-      if (!kept) this.#dialer.drop(place)
+      if (!wasConfigured) this.#dialer.drop(known)
       throw error
     }
   }
 
-  /** Closes the connection to a peer and does not open one for ten minutes; false where there is none. */
+  /** Closes the connection to a peer and does not dial it for ten minutes; false if there is none. */
   disconnect(id: number): boolean {
     const peer = this.#connections.all().find((one) => one.id === id)
     if (peer === undefined) return false
-    const place = this.#dialer.addressOf(peer)
+    const known = this.#dialer.addressOf(peer)
     peer.close('asked for')
-    if (place === undefined) return true
-    place.configured = false
-    this.#book.postpone(place)
+    if (known === undefined) return true
+    known.configured = false
+    this.#book.postpone(known)
     return true
   }
 
   /**
-   * Keeps somebody out for so many milliseconds: a public key in 64 hex digits, a host, or the id of a connected peer, which
-   * stands for its key and its host. Refuses hosts of this machine and of private networks, and the node's own key. Resolves with the bans that hold for it.
+   * Bans for so many milliseconds a public key in 64 hex digits, a host, or a connected peer by id (its key and its host).
+   * Rejects with `request-parameter` for hosts of this machine and of private networks, and for the own key. Resolves with
+   * the bans in force for it.
    */
   async ban(subject: string, milliseconds = banDuration, reason = 'asked for'): Promise<readonly Ban[]> {
     const until = this.#now() + milliseconds
@@ -225,17 +227,17 @@ export class PeerManager implements LinkHandler {
     return this.listBans().filter((ban) => ban.subject === key || ban.subject === siteOf(host))
   }
 
-  /** Takes the ban of a key or a host back; false where there is none. */
+  /** Removes the ban of a key or a host; false if there is none. */
   unban(subject: string): Promise<boolean> {
     return this.#bans.remove(subject)
   }
 
-  /** Bans that last, the one that ends first at the front. */
+  /** Current bans, the one that ends first at the front. */
   listBans(): readonly Ban[] {
     return this.#bans.list()
   }
 
-  // What the transport tells and asks.
+  // LinkHandler: callbacks of the transport.
 
   allowsConnection(side: Parameters<LinkHandler['allowsConnection']>[0]): boolean {
     return this.#connections.admits(side)
@@ -305,7 +307,7 @@ export class PeerManager implements LinkHandler {
     return answer.encode(this.#connections.answerStatus(link, status))
   }
 
-  /** Makes a peer pay for what went wrong with its message; returns how many points. */
+  /** Adds the penalty for a failed message of a peer, if it is a RuleError; returns the points. */
   #penalise(peer: PeerRecord, name: string, error: unknown): number {
     if (error instanceof RuleError) {
       peer.penalise(error.code, `${name}: ${error.message}`)
@@ -341,14 +343,14 @@ export class PeerManager implements LinkHandler {
 
   readonly #tipMoved = (): void => this.#refresh()
 
-  /** Exchanges statuses with those who have not heard of the tip, or of anything for a while. */
+  /** Exchanges statuses with peers that lack the new tip, or whose last exchange is too old. */
   #refresh(): void {
     const now = this.#now()
     const { hash } = this.#options.chain.tip.header
     for (const peer of this.#connections.all()) {
-      const rest = Math.abs(now - peer.askedAt)
+      const elapsed = Math.abs(now - peer.askedAt)
       const knows = peer.announcedTip !== undefined && equalBytes(peer.announcedTip, hash)
-      if (peer.refreshing || rest < (knows ? statusInterval : heartbeat)) continue
+      if (peer.refreshing || elapsed < (knows ? statusInterval : heartbeat)) continue
       void this.#connections.refresh(peer)
     }
   }
@@ -357,7 +359,7 @@ export class PeerManager implements LinkHandler {
     const now = this.#now()
     this.#bans.expire()
     for (const peer of this.#connections.all()) {
-      // Beats are counted, not the clock: a node that was stopped itself finds that no time has passed.
+      // Counts heartbeats, not clock time: a suspended node must not drop its peers on resume.
       peer.silence += heartbeat
       if (peer.silence > silenceLimit) peer.close('nothing came from it for a minute')
     }
@@ -390,14 +392,14 @@ export class PeerManager implements LinkHandler {
     }
   }
 
-  #tellAddresses(peer: Peer): readonly PeerAddress[] {
-    const asker = peer as PeerRecord
+  #serveAddresses(peer: Peer): readonly PeerAddress[] {
+    const requester = peer as PeerRecord
     const now = this.#now()
-    if (asker.servedAddresses === undefined || Math.abs(now - asker.servedAddresses.at) >= addressesKept) {
-      const addresses = addressesFor(asker, this.#connections.all(), this.#book, now, this.#options.random)
-      asker.servedAddresses = { at: now, addresses }
+    if (requester.servedAddresses === undefined || Math.abs(now - requester.servedAddresses.at) >= addressesKept) {
+      const addresses = addressesFor(requester, this.#connections.all(), this.#book, now, this.#options.random)
+      requester.servedAddresses = { at: now, addresses }
     }
-    return asker.servedAddresses.addresses
+    return requester.servedAddresses.addresses
   }
 }
 

@@ -8,41 +8,41 @@ import type { Exchange } from '../wire/exchange.js'
 import type { Status } from '../wire/status-message.js'
 import type { Delivery } from './merits.js'
 
-/** Another node past the handshake, until it goes. */
+/** A node whose handshake is done. */
 export interface Peer {
   /** The first 53 bits of sha256 of its public key. */
   readonly id: number
   /** Short text that names it in logs. */
   readonly name: string
   readonly link: Link
-  /** What it last said about itself. */
+  /** Its latest status. */
   readonly status: Status
   readonly closed: boolean
   /**
-   * Asks and resolves with the answer. Rejects with a LinkError when none came, which costs the peer something only if it
-   * was too late or too long, and with a RuleError `peer-message` when it could not be read, which costs it that.
+   * Sends a request and resolves with the answer. No answer → LinkError, with a penalty only if too late or too long.
+   * Malformed answer → RuleError `peer-message`, with its penalty.
    */
   ask<Q, A>(exchange: Exchange<Q, A>, question: Q): Promise<A>
-  /** Charges it for a broken rule; at 100 points it is banned and gone. Costs nothing where the code costs nothing. */
+  /** Adds the penalty of a broken rule, if its code has one; at a score of 100 it is banned and disconnected. */
   penalise(code: Code, detail?: string): void
-  /** Notes that it was the first to bring something valid. */
+  /** Records that it was the first to deliver something valid. */
   delivered(delivery: Delivery): void
   close(reason: string): void
 }
 
-/** Questions a second that a peer may ask, and how many at once. */
+/** Requests of a peer per second, and burst. */
 const requestRate = 100
 const requestBurst = 500
-/** Gossiped messages a second, and how many at once. */
+/** Gossip messages of a peer per second, and burst. */
 const gossipRate = 500
 const gossipBurst = 2000
-/** Bytes a second of both, and how many at once. */
+/** Bytes of both per second, and burst. */
 const byteRate = 2 * 1024 * 1024
 const byteBurst = 16 * 1024 * 1024
 /** Milliseconds between two penalties for one flood. */
 const floodPause = 1_000
 
-/** What the owner of a connection decides about it. */
+/** Receives penalties and deliveries of a peer. */
 export interface PenaltySink {
   now(): number
   penalise(peer: PeerRecord, code: Code, detail: string | undefined): void
@@ -50,28 +50,28 @@ export interface PenaltySink {
   closing(peer: PeerRecord, reason: string): void
 }
 
-/** A peer as its owner sees it. Times are in milliseconds of the clock. */
+/** A peer with its state and budgets. Times are in milliseconds of the clock. */
 export class PeerRecord implements Peer {
   readonly id: number
   readonly link: Link
   readonly since: number
-  /** Milliseconds of this node's own beats in which nothing came from it. */
+  /** Milliseconds, counted in heartbeats of this node, without any message from it. */
   silence = 0
-  /** Whether a question for its status is under way. */
+  /** Whether a status request to it is pending. */
   refreshing = false
-  /** When statuses were last exchanged, or it was asked for its. */
+  /** Time of the last status exchange or status request. */
   askedAt: number
-  /** Hash of the own tip that it was last told. */
+  /** Hash of the own tip last announced to it. */
   announcedTip: Uint8Array | undefined
-  /** New addresses that it may still tell. */
+  /** New addresses that are still accepted from it. */
   addressesLeft: number
-  /** The addresses that it was told last. */
+  /** The addresses last sent to it, and when. */
   servedAddresses: { readonly at: number; readonly addresses: readonly PeerAddress[] } | undefined
-  /** Points for late answers; each one in time takes one back, unless the last of another kind was late. */
+  /** Slowness score; an answer in time lowers it by one unless the last answer of another protocol was late. */
   slowness = 0
   /** Names of the protocols whose last answer was late. */
   readonly #late = new Set<string>()
-  /** Why it was closed by this side. */
+  /** Why this node closed it. */
   closeReason: string | undefined
   #status: Status
   readonly #sink: PenaltySink
@@ -80,13 +80,13 @@ export class PeerRecord implements Peer {
   readonly #bytes: TokenBucket
   #floodedAt = -Infinity
 
-  constructor(link: Link, status: Status, judge: PenaltySink, addressesLeft: number) {
+  constructor(link: Link, status: Status, sink: PenaltySink, addressesLeft: number) {
     this.id = peerNumber(link.publicKey)
     this.link = link
     this.#status = status
-    this.#sink = judge
+    this.#sink = sink
     this.addressesLeft = addressesLeft
-    const now = judge.now()
+    const now = sink.now()
     this.since = now
     this.askedAt = now
     this.#requests = new TokenBucket(requestRate, requestBurst, now)
@@ -120,7 +120,7 @@ export class PeerRecord implements Peer {
     }
     this.silence = 0
     this.#late.delete(protocol.name)
-    // Quick answers to small questions do not make up for those to large ones that never come.
+    // Quick answers to small requests must not offset missing answers to large ones.
     if (this.#late.size === 0) this.slowness = Math.max(0, this.slowness - 1)
     try {
       return answer.decode(bytes)
@@ -151,7 +151,7 @@ export class PeerRecord implements Peer {
     this.#status = status
   }
 
-  /** Whether a question, or a gossiped message, of so many bytes may be looked at; a flood costs the peer. */
+  /** Whether a request or gossip message of so many bytes is within the budget; if not → `peer-flood` at most once a second. */
   allowsMessage(kind: 'request' | 'gossip', bytes: number): boolean {
     const now = this.#sink.now()
     const counted = kind === 'request' ? this.#requests : this.#gossip

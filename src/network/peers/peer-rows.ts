@@ -2,7 +2,7 @@ import type { Chain } from '../../chain/chain.js'
 import type { Log } from '../../runtime/env.js'
 import { Overlay } from '../../storage/database.js'
 
-/** How rows of peers and bans get into the database: in batches of their own, one after another. */
+/** Writes rows of peers and bans in batches of their own, not with those of the chain. */
 export class PeerRows {
   readonly #chain: Pick<Chain, 'tip' | 'database'>
   readonly #log: Log
@@ -14,8 +14,8 @@ export class PeerRows {
   }
 
   /**
-   * Writes what `fill` puts. What a kill of the machine takes of it is not missed, so nothing waits for the disk. Never
-   * rejects: the database stops the node by itself when it cannot write.
+   * Writes the rows that `fill` puts, without sync: losing them in a power failure is harmless. Never rejects: a write
+   * error of the database stops the node.
    */
   write(fill: (overlay: Overlay) => void): Promise<void> {
     const { database, tip } = this.#chain
@@ -28,7 +28,7 @@ export class PeerRows {
     return this.#written
   }
 
-  /** Resolves when everything is written. */
+  /** Resolves when the latest batch is written. */
   async idle(): Promise<void> {
     await this.#written
   }

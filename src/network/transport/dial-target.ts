@@ -3,14 +3,14 @@ import { isIP } from 'node:net'
 import { isPeerAddress } from '../address/address-text.js'
 import { LinkError } from '../link.js'
 
-/** A place to connect to. */
+/** An endpoint to dial. */
 export interface DialTarget {
   /** IP address. */
   readonly host: string
   readonly port: number
 }
 
-/** What an address says: a host, which may be a name, a port, and the name of the node if it is written there. */
+/** A parsed address: host (IP address or name), port, and the name of the node if given. */
 interface Address extends DialTarget {
   readonly peer: string | undefined
 }
@@ -42,7 +42,7 @@ export function multiaddrText({ host, port }: DialTarget): string {
   return `/ip${isIP(host)}/${host}/tcp/${port}`
 }
 
-/** Where a multiaddr leads to, as far as it says so. */
+/** The host and port of a multiaddr; empty or 0 where it has none. */
 export function dialTargetOf(components: readonly { readonly name: string; readonly value?: string }[]): DialTarget {
   const host = components.find(({ name }) => name === 'ip4' || name === 'ip6')?.value ?? ''
   return { host, port: Number(components.find(({ name }) => name === 'tcp')?.value ?? 0) }

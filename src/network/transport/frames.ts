@@ -2,13 +2,13 @@ import { concat } from '../../primitives/bytes.js'
 import type { Timers } from '../../runtime/env.js'
 import { LinkError } from '../link.js'
 
-/** What frames need of a stream: a stream of libp2p is one. */
+/** The stream under the frames; libp2p streams implement it. */
 export interface FrameStream {
-  /** Bytes that wait to be sent. */
+  /** Unsent bytes. */
   readonly writeBufferLength: number
-  /** Queues bytes; throws where nothing can be sent any more. */
+  /** Queues bytes; throws if the stream is closed for writing. */
   send(bytes: Uint8Array): boolean
-  /** Ends it for both sides at once. */
+  /** Ends both directions at once. */
   abort(error: Error): void
   close(): Promise<void>
   addEventListener(type: string, listener: (event: Event) => void): void
@@ -16,11 +16,11 @@ export interface FrameStream {
 }
 
 export interface FrameLimits {
-  /** Milliseconds for any frame to arrive or to be sent whole; the time for its bytes at `frameRate` comes on top. */
+  /** Milliseconds to receive or send a frame, plus the time of its bytes at `frameRate`. */
   readonly frameTime: number
-  /** Bytes a second that the other side has to send or to take. */
+  /** Minimum bytes per second that the peer has to send or read. */
   readonly frameRate: number
-  /** Bytes handed to the stream at a time. */
+  /** Bytes per write to the stream. */
   readonly frameSlice: number
 }
 
@@ -35,13 +35,12 @@ interface Waiting<T> {
 
 const prefixSize = 4
 
-/** Bytes of memory that are taken at least for what arrives. */
+/** Minimum bytes of a receive buffer. */
 const gatherSize = 4096
 
 /**
- * A stream as frames: 4 bytes of length, little-endian, and so many bytes. A length above the limit ends the stream
- * before anything is taken for it, and so does whatever the other side sends beyond one frame that nobody reads yet.
- * One read and one write at a time.
+ * Frames on a stream: u32 length, little-endian, then so many bytes. Aborts the stream for a length above the limit, before
+ * memory is allocated, and for data beyond one unread frame. One read and one write at a time.
  */
 export class Frames {
   readonly #stream: FrameStream
@@ -49,19 +48,19 @@ export class Frames {
   readonly #limits: FrameLimits
   readonly #longest: number
   #chunks: Uint8Array[] = []
-  /** Memory behind the last chunk that is not filled yet. */
+  /** Unfilled memory after the last chunk. */
   #free = new Uint8Array(0)
   #held = 0
-  /** Length of the frame that is arriving, once its prefix is there. */
+  /** Length of the incoming frame, once its prefix has arrived. */
   #length: number | undefined
   #cancelTimer: (() => void) | undefined
   #reading: Waiting<Uint8Array | undefined> | undefined
   #writing: Waiting<void> | undefined
-  /** The other side sends no more. */
+  /** The peer has ended its direction. */
   #ended = false
   #failure: LinkError | undefined
 
-  /** `longest`: bytes of the longest frame that the other side may send. */
+  /** `longest`: maximum bytes of a frame of the peer. */
   constructor(stream: FrameStream, longest: number, timers: Timers, limits: FrameLimits) {
     this.#stream = stream
     this.#timers = timers
@@ -70,19 +69,19 @@ export class Frames {
     for (const [type, listener] of this.#listeners) stream.addEventListener(type, listener)
   }
 
-  /** Whether nothing more can be sent or read. */
+  /** Whether the stream has ended for reads and writes. */
   get failed(): boolean {
     return this.#failure !== undefined
   }
 
-  /** Bytes that came and that nobody read. */
+  /** Bytes received and not read. */
   get held(): number {
     return this.#held
   }
 
   /**
-   * The next frame; undefined where the other side ends instead. `patience`: milliseconds until its first byte must be
-   * there; the stream is aborted after it. Rejects with a LinkError.
+   * Reads the next frame; undefined at the end of the stream. `patience`: milliseconds for its first byte, then the stream
+   * is aborted. Rejects with a LinkError.
    */
   read(patience?: number): Promise<Uint8Array | undefined> {
     return new Promise((resolve, reject) => {
@@ -94,8 +93,8 @@ export class Frames {
   }
 
   /**
-   * Resolves when the stream took all of it; `took` is told of each part. Rejects with a LinkError where the other side does
-   * not take it in time.
+   * Sends a frame; resolves when the stream took all of it. `took` is called with the bytes of each slice. Rejects with a
+   * LinkError if the peer does not read it in time.
    */
   async write(body: Uint8Array, took: (bytes: number) => void = () => {}): Promise<void> {
     const { frameSlice } = this.#limits
@@ -117,13 +116,13 @@ export class Frames {
     }
   }
 
-  /** Ends the stream at once; reads and writes under way reject with `error`. */
+  /** Aborts the stream; pending reads and writes reject with `error`. */
   abort(error: LinkError): void {
     this.#fail(error)
     this.#stream.abort(error)
   }
 
-  /** Ends the stream after what was written, if the other side ended it; else at once. */
+  /** Closes the stream after the pending bytes if the peer ended its direction; else aborts it. */
   close(): void {
     if (this.#failure !== undefined) return
     const ended = this.#ended
@@ -141,7 +140,7 @@ export class Frames {
 
   readonly #onEnd = (): void => {
     this.#ended = true
-    // The bytes that came along with the end are told after it.
+    // The event for bytes that arrive with the end comes after it.
     queueMicrotask(() => this.#advance())
   }
 
@@ -164,8 +163,8 @@ export class Frames {
   ]
 
   /**
-   * Copies what arrived: a piece keeps all that came along with it in memory, and many small ones would take many times
-   * their bytes.
+   * Copies received bytes: a piece keeps the whole network buffer in memory, and many small ones would need many times
+   * their size.
    */
   #gather(piece: Uint8Array): void {
     this.#held += piece.length
@@ -184,7 +183,7 @@ export class Frames {
     this.#free = memory.subarray(rest.length)
   }
 
-  /** Looks at what arrived: begins, ends or refuses a frame. */
+  /** Processes received bytes: starts, completes or refuses a frame. */
   #advance(): void {
     if (this.#length === undefined && this.#held >= prefixSize) {
       this.#length = this.#prefix()

@@ -23,7 +23,7 @@ interface WireTopic {
   readonly topicID?: string
 }
 
-/** What stands for a list of ids itself, and for a topic without a name. */
+/** Counts for an id list itself, and for a topic without a name. */
 const noId = new Uint8Array(0)
 
 /** A frame of gossip. */
@@ -39,129 +39,132 @@ interface WireRpc {
   }
 }
 
-/** What Gossipsub has beyond the type that it is made as. */
+/** Members of Gossipsub that its public type lacks. */
 interface Inside {
   readonly peers: ReadonlyMap<string, PeerId>
   readonly streamsOutbound: Map<string, { readonly rawStream: Pick<Stream, 'status' | 'abort'> }>
   removePeer(peer: PeerId): void
   handleReceivedRpc(from: PeerId, rpc: WireRpc): Promise<void>
-  reportMessageValidationResult(id: string, source: string, verdict: GossipResult): void
+  reportMessageValidationResult(id: string, source: string, result: GossipResult): void
 }
 
 export interface GossipDependencies {
   readonly owner: LinkHandler
-  /** By the id that the network knows the topic by. */
+  /** By topic id on the wire. */
   readonly topics: ReadonlyMap<string, TopicInfo>
   readonly log: Log
   linkOf(peer: string): Libp2pLink | undefined
 }
 
-/** The gossip of a node: what is heard goes to the owner, and on to others once it says so. */
+/** Gossip of a node: passes received messages to the handler, and relays those that it accepts. */
 export class Gossip {
   readonly #service: Libp2pNode['services']['gossip']
   readonly #inside: Inside
-  readonly #setting: GossipDependencies
+  readonly #dependencies: GossipDependencies
 
-  constructor(service: Libp2pNode['services']['gossip'], setting: GossipDependencies) {
+  constructor(service: Libp2pNode['services']['gossip'], dependencies: GossipDependencies) {
     this.#service = service
     this.#inside = service as unknown as Inside
-    this.#setting = setting
+    this.#dependencies = dependencies
     const receive = this.#inside.handleReceivedRpc.bind(service)
-    // What is dropped here does not count as known yet, so that it can be heard from others.
+    // Messages dropped here do not count as known: copies from other peers are still accepted.
     this.#inside.handleReceivedRpc = async (from, rpc) => {
       const peer = from.toString()
       if (!this.#withinBudget(peer, rpc)) return
-      rpc.messages = this.#taken(peer, rpc.messages)
+      rpc.messages = this.#withinLimits(peer, rpc.messages)
       await receive(from, rpc)
     }
     service.addEventListener('gossipsub:message', ({ detail }) => void this.#report(detail))
   }
 
   subscribe(): void {
-    for (const id of this.#setting.topics.keys()) this.#service.subscribe(id)
+    for (const id of this.#dependencies.topics.keys()) this.#service.subscribe(id)
   }
 
-  /** Whether messages can go to a neighbour. */
+  /** Whether gossip can be sent to a peer. */
   reaches(peer: string): boolean {
     return this.#inside.streamsOutbound.get(peer)?.rawStream.status === 'open'
   }
 
   /**
-   * Forgets neighbours that are gone and streams that have ended. Of those that went while Gossipsub opened a stream to them it
-   * keeps that stream for ever, with the connection, and never opens another to the same node.
+   * Removes disconnected peers and ended streams. If a peer disconnects while Gossipsub opens a stream to it, Gossipsub
+   * leaks stream and connection, and never opens another stream to that node.
    */
   sweep(): void {
     const { streamsOutbound, peers } = this.#inside
     for (const [name, { rawStream }] of streamsOutbound) {
-      if (rawStream.status === 'open' && this.#setting.linkOf(name) !== undefined) continue
+      if (rawStream.status === 'open' && this.#dependencies.linkOf(name) !== undefined) continue
       streamsOutbound.delete(name)
       rawStream.abort(new Error('its connection has ended'))
     }
-    for (const [name, peer] of peers) if (this.#setting.linkOf(name) === undefined) this.#inside.removePeer(peer)
+    for (const [name, peer] of peers) if (this.#dependencies.linkOf(name) === undefined) this.#inside.removePeer(peer)
   }
 
   publish(id: string, message: Uint8Array): void {
     this.#service.publish(id, message).catch((error: unknown) => {
-      this.#setting.log.debug({ topic: id, error: (error as Error).message }, 'message not sent')
+      this.#dependencies.log.debug({ topic: id, error: (error as Error).message }, 'message not sent')
     })
   }
 
-  /** Whether to look at a frame at all. One of a neighbour that sends too much ends the link: what it says of itself is lost. */
+  /** Whether to process a frame. Over the budget → closes the link, since its control messages would be lost. */
   #withinBudget(peer: string, rpc: WireRpc): boolean {
-    const link = this.#setting.linkOf(peer)
+    const link = this.#dependencies.linkOf(peer)
     if (link === undefined) return true
     if (link.closed) return false
     if (link.takes(itemsOf(rpc, link.limits.gossipTopicItems))) return true
-    this.#setting.log.info({ peer }, 'gossip without end; connection closed')
-    this.#setting.owner.onFlood(link)
+    this.#dependencies.log.info({ peer }, 'gossip without end; connection closed')
+    this.#dependencies.owner.onFlood(link)
     link.close()
     return false
   }
 
-  /** The messages of a neighbour that there is room for and that the owner looks at. One that is too long ends the link. */
-  #taken(peer: string, messages: readonly WireMessage[]): readonly WireMessage[] {
-    const link = this.#setting.linkOf(peer)
+  /** The messages of a peer within the pending limits and its budget. A message that is too long closes the link. */
+  #withinLimits(peer: string, messages: readonly WireMessage[]): readonly WireMessage[] {
+    const link = this.#dependencies.linkOf(peer)
     if (link === undefined || link.closed) return []
     let { messages: count, bytes } = link.gossip
     return messages.filter(({ topic: id, data }) => {
-      const topic = this.#setting.topics.get(id)
+      const topic = this.#dependencies.topics.get(id)
       const length = data?.length ?? 0
       if (topic === undefined || link.closed) return false
       if (length > topic.size) {
-        this.#setting.log.info({ peer, topic: topic.name, bytes: length }, 'gossip too long; connection closed')
+        this.#dependencies.log.info({ peer, topic: topic.name, bytes: length }, 'gossip too long; connection closed')
         link.close()
         return false
       }
       count++
       bytes += length
       const room = count <= link.limits.gossipPending && bytes <= link.limits.gossipPendingBytes
-      return room && this.#setting.owner.allowsGossip(link, length)
+      return room && this.#dependencies.owner.allowsGossip(link, length)
     })
   }
 
   async #report({ propagationSource, msgId, msg }: GossipMessage): Promise<void> {
     const peer = propagationSource.toString()
-    const link = this.#setting.linkOf(peer)
-    const topic = this.#setting.topics.get(msg.topic)
-    let verdict: GossipResult = 'ignore'
+    const link = this.#dependencies.linkOf(peer)
+    const topic = this.#dependencies.topics.get(msg.topic)
+    let result: GossipResult = 'ignore'
     if (link !== undefined && topic !== undefined) {
       const { length } = msg.data
       link.gossip.messages++
       link.gossip.bytes += length
       try {
-        // A copy: the bytes are a part of all that came along with them.
-        verdict = await this.#setting.owner.onGossip(link, topic, msg.data.slice())
+        // Copy: the slice would keep the whole frame in memory.
+        result = await this.#dependencies.owner.onGossip(link, topic, msg.data.slice())
       } catch (error) {
-        this.#setting.log.error({ topic: topic.name, error: (error as Error).message }, 'gossip could not be judged')
+        this.#dependencies.log.error(
+          { topic: topic.name, error: (error as Error).message },
+          'gossip could not be judged',
+        )
       }
       link.gossip.messages--
       link.gossip.bytes -= length
     }
-    this.#inside.reportMessageValidationResult(msgId, peer, verdict)
+    this.#inside.reportMessageValidationResult(msgId, peer, result)
   }
 }
 
-/** How much work a frame makes: one for itself and for each message and id, `ofTopic` for a topic it takes up or leaves. */
+/** Work of a frame: 1 for itself, each message and each id; `ofTopic` for each topic subscribed or left. */
 function itemsOf({ messages, subscriptions = [], control = {} }: WireRpc, ofTopic: number): number {
   const { ihave = [], iwant = [], idontwant = [], graft = [], prune = [] } = control
   const ids = [...ihave, ...iwant, ...idontwant].flatMap(({ messageIDs = [] }) => [noId, ...messageIDs])

@@ -8,12 +8,12 @@ interface Incoming {
 }
 
 /**
- * The connections that came in and have not proved a key yet. Where there are too many, of one host or of all, the
- * oldest has to go: an honest one is through in a moment, and those that say nothing keep nobody out.
+ * Inbound connections that have not proved a key yet. Too many of one site or in total → the oldest is dropped: honest
+ * handshakes are short, and silent connections cannot block them.
  */
 export class Handshakes {
   readonly #limits: TransportLimits
-  /** With the sites of their hosts, the oldest first. */
+  /** Sites by connection, oldest first. */
   readonly #open = new Map<Incoming, string>()
 
   constructor(limits: TransportLimits) {

@@ -1,6 +1,6 @@
 import { LinkError } from '../link.js'
 
-/** What the system calls it, and what it is for whoever dialled. */
+/** Explanations of system error codes of a dial. */
 const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
   EHOSTUNREACH: 'there is no way to that host',
@@ -9,7 +9,7 @@ const reasons: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'the host does not answer',
 }
 
-/** Why a dial came to nothing. */
+/** The LinkError for a failed dial. */
 export function dialFailure(address: string, error: Error): LinkError {
   const causes = error instanceof AggregateError ? (error.errors as Error[]) : [error]
   const [first = error] = causes
@@ -27,16 +27,16 @@ export function dialFailure(address: string, error: Error): LinkError {
     const why = 'it may have banned this node, or what listens there is no node'
     return new LinkError('refused', `${address} closed the connection: ${why}`)
   }
-  // An event that somebody made a text of tells nothing.
-  const said = message === '' || message.startsWith('[object') ? '' : `: ${message}`
-  return new LinkError('refused', `${address} refuses the connection, or what listens there is no node${said}`)
+  // A stringified event object carries no information.
+  const suffix = message === '' || message.startsWith('[object') ? '' : `: ${message}`
+  return new LinkError('refused', `${address} refuses the connection, or what listens there is no node${suffix}`)
 }
 
 export function ownAddress(address: string): LinkError {
   return new LinkError('self', `${address} is this node itself`)
 }
 
-/** Nobody there is to be connected with, as whoever runs this node or a broken rule has it. */
+/** The LinkError for an address banned by the operator or for broken rules. */
 export function bannedHere(address: string): LinkError {
   return new LinkError('refused', `${address} is banned by this node: listbans shows it, removeban ends it`)
 }

@@ -14,7 +14,7 @@ export interface LinkDependencies {
   idOf(protocol: Protocol): string
 }
 
-/** A connection of libp2p as a link. */
+/** A link over a libp2p connection. */
 export class Libp2pLink implements Link, RequestLine {
   readonly connection: Connection
   readonly publicKey: Uint8Array
@@ -26,7 +26,7 @@ export class Libp2pLink implements Link, RequestLine {
   readonly limits: TransportLimits
   readonly #clock: Clock
   readonly #gossipItems: TokenBucket
-  /** Messages of gossip from it that wait for a verdict, and their bytes. */
+  /** Gossip messages of the peer under validation, and their bytes. */
   readonly gossip = { messages: 0, bytes: 0 }
   readonly #idOf: (protocol: Protocol) => string
   readonly #requests = new Map<Protocol, RequestClient>()
@@ -51,7 +51,7 @@ export class Libp2pLink implements Link, RequestLine {
     return this.#closed || this.connection.status !== 'open'
   }
 
-  /** Whether a frame of gossip with so many entries is within what a neighbour may send. */
+  /** Takes so many gossip entries from the budget of the peer; false if exceeded. */
   takes(items: number): boolean {
     return this.#gossipItems.take(items, this.#clock.now())
   }
@@ -68,7 +68,7 @@ export class Libp2pLink implements Link, RequestLine {
 
   async open(protocol: Protocol): Promise<FrameStream> {
     try {
-      // A protocol has one stream here at a time; one that was just ended may still be counted.
+      // One stream per protocol at a time, but a stream that just ended may still be counted.
       return await this.connection.newStream([this.#idOf(protocol)], {
         maxOutboundStreams: this.limits.protocolStreams,
       })
@@ -95,7 +95,7 @@ export class Libp2pLink implements Link, RequestLine {
     })
   }
 
-  /** Told that the connection ended, by whomever. */
+  /** Handles the end of the connection, by either end. */
   ended(): void {
     this.#closed = true
     this.#endRequests()

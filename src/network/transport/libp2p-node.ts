@@ -20,7 +20,7 @@ import type { TransportLimits } from './transport-limits.js'
 
 export { multiaddr }
 
-/** The parts of a libp2p node that the transport uses, and nothing else. */
+/** Set-up of libp2p: only the services that the transport uses. */
 
 type Gater = NonNullable<Libp2pOptions['connectionGater']>
 type Encrypter = ReturnType<NonNullable<Libp2pOptions['connectionEncrypters']>[number]>
@@ -30,12 +30,12 @@ export interface NodeSettings {
   readonly secretKey: Uint8Array
   /** Multiaddrs. */
   readonly listen: readonly string[]
-  /** Ids of the topics that are heard. */
+  /** Ids of the topics to receive. */
   readonly topics: readonly string[]
   readonly gater: Gater
   readonly limits: TransportLimits
   readonly clock: Clock
-  /** The tag to look for in the local network, and what to do with an address that is found. */
+  /** Multicast DNS: service tag, and callback for an address found; undefined: off. */
   readonly discovery: { readonly tag: string; found(address: string): void } | undefined
 }
 
@@ -44,7 +44,7 @@ export type Connection = ReturnType<Libp2pNode['getConnections']>[number]
 export type PeerId = Libp2pNode['peerId']
 export type Stream = Awaited<ReturnType<Connection['newStream']>>
 
-/** The Ed25519 key of a peer; undefined where its name is none or of a key of another kind. */
+/** The Ed25519 key of a peer; undefined if its name is invalid or of another key type. */
 export function keyOfPeer(peer: PeerId | string): Uint8Array | undefined {
   try {
     const id = typeof peer === 'string' ? peerIdFromString(peer) : peer
@@ -54,7 +54,7 @@ export function keyOfPeer(peer: PeerId | string): Uint8Array | undefined {
   }
 }
 
-/** A node that is not started. It dials nobody by itself, keeps no addresses and comes back to nobody. */
+/** Creates a libp2p node, not started, that never dials or reconnects by itself and keeps no addresses. */
 export async function createLibp2pNode(settings: NodeSettings) {
   const { limits } = settings
   return createLibp2p({
@@ -104,8 +104,8 @@ export async function createLibp2pNode(settings: NodeSettings) {
 }
 
 /**
- * Noise without the multiplexer named in its handshake: then the side that dials can leave once it knows the key of the
- * other, and that one never has had a connection; and it learns that it was refused before it has one itself.
+ * Noise without multiplexer negotiation in its handshake. A dialler can then abort once it knows the key, before the
+ * listener opens a connection; and it learns of a refusal before it opens one itself.
  */
 function lateMuxerNoise(components: Parameters<ReturnType<typeof noise>>[0]): Encrypter {
   const encrypter: Encrypter = noise()(components)
@@ -126,7 +126,7 @@ interface MuxerInside {
   onRemoteStream(stream: Stream): void
 }
 
-/** Yamux with bounds on what waits to be sent, on the length of frames and on what makes us answer. */
+/** Yamux with bounds on unsent bytes, frame length, and frames that need an answer. */
 function guardedYamux(limits: TransportLimits, clock: Clock): MuxerFactory {
   const factory = yamux({
     maxInboundStreams: limits.streams,
@@ -158,27 +158,27 @@ function guardedYamux(limits: TransportLimits, clock: Clock): MuxerFactory {
       try {
         return send(data)
       } catch (error) {
-        // A stream says hello a moment after it was opened, where nobody would catch that the connection has gone meanwhile.
+        // A new stream sends its first frame later, where no caller catches the error of a connection closed since.
         const { writeStatus } = connection as unknown as Wire
         if (writeStatus === 'writable' || writeStatus === 'paused') throw error
         return false
       }
     }
-    const take = inside.onRemoteStream.bind(muxer)
+    const accept = inside.onRemoteStream.bind(muxer)
     inside.onRemoteStream = (stream) => {
       boundFirstBytes(stream, limits.negotiationBytes, () => stream.protocol !== '')
-      take(stream)
+      accept(stream)
     }
     return muxer
   }
   return factory
 }
 
-/** Gossip of unsigned messages that waits for a verdict on each; who is a good neighbour, the owner of the links decides. */
+/** Gossipsub: unsigned messages, validated one by one. Peer scores are off: the LinkHandler penalises peers. */
 function gossip({ limits, topics }: NodeSettings) {
   return gossipsub({
     globalSignaturePolicy: 'StrictNoSign',
-    // A message counts as known on its topic only: else its bytes on another topic would keep it from being heard.
+    // Id includes the topic: else equal bytes sent on another topic would suppress the message.
     msgIdFn: ({ topic, data }) => sha256(concat(fromUtf8(`${topic}\n`), data)),
     asyncValidation: true,
     awaitRpcHandler: true,
@@ -212,7 +212,7 @@ function gossip({ limits, topics }: NodeSettings) {
   })
 }
 
-/** Multicast DNS beside libp2p's own discovery, which would keep everything that somebody on the local network says. */
+/** Multicast DNS outside libp2p's discovery, which would store every address claimed on the local network. */
 function discovery({ tag, found }: NonNullable<NodeSettings['discovery']>) {
   return (components: Parameters<ReturnType<typeof mdns>>[0]) => {
     const service = mdns({ serviceTag: tag })(components) as ReturnType<ReturnType<typeof mdns>> & {
@@ -220,8 +220,8 @@ function discovery({ tag, found }: NonNullable<NodeSettings['discovery']>) {
       stop(): Promise<void>
     }
     service.addEventListener('peer', ({ detail: { id, multiaddrs } }) => {
-      const near = multiaddrs.filter((address) => !isLoopback(dialTargetOf(address.getComponents()).host))
-      for (const address of near.length > 0 ? near : multiaddrs) found(`${address.toString()}/p2p/${id.toString()}`)
+      const remote = multiaddrs.filter((address) => !isLoopback(dialTargetOf(address.getComponents()).host))
+      for (const address of remote.length > 0 ? remote : multiaddrs) found(`${address.toString()}/p2p/${id.toString()}`)
     })
     return { start: () => service.start(), stop: () => service.stop() }
   }

@@ -12,7 +12,7 @@ import { RequestServer } from './request-server.js'
 import { type TransportLimits, transportLimits } from './transport-limits.js'
 import type { NodeTransport, TransportOptions } from './transport-options.js'
 
-/** Everything that exists while the transport runs. */
+/** State of a started transport. */
 interface Running {
   readonly node: Libp2pNode
   readonly owner: LinkHandler
@@ -25,17 +25,17 @@ export class Libp2pTransport implements NodeTransport {
   readonly #publicKey: Uint8Array
   readonly #prefix: string
   readonly #handshakes: Handshakes
-  /** By the id of the connection. */
+  /** By connection id. */
   readonly #links = new Map<string, Libp2pLink>()
-  /** The one link to each peer, by its name. */
+  /** The only link to each peer, by its name. */
   readonly #byPeer = new Map<string, Libp2pLink>()
-  /** By address as it was given. */
+  /** Pending dials by address text. */
   readonly #dials = new Map<string, Promise<Link>>()
-  /** Whose key was proved by a connection that this side opens, by the multiaddr. */
-  readonly #met = new Map<string, string>()
-  /** Peers that a connection is being opened to and that proved their key. */
+  /** Peer name proved during a pending dial, by multiaddr. */
+  readonly #proved = new Map<string, string>()
+  /** Peers with a pending outbound connection that have proved their key. */
   readonly #opening = new Set<string>()
-  /** Peers whose rows in the peer store can go. */
+  /** Disconnected peers, to be deleted from the peer store. */
   readonly #departed = new Map<string, PeerId>()
   #running: Running | undefined
   #cancelRounds: (() => void) | undefined
@@ -99,7 +99,7 @@ export class Libp2pTransport implements NodeTransport {
       await node.start()
     } catch (error) {
       this.#running = undefined
-      // Somebody took the port since it was found free.
+      // Another program took the port since it was found free.
       throw String(error).includes('EADDRINUSE') ? portInUse(hosts, listen.port) : error
     }
     gossip.subscribe()
@@ -131,7 +131,7 @@ export class Libp2pTransport implements NodeTransport {
     for (const link of [...this.#byPeer.values()]) this.#left(link)
   }
 
-  /** Stops libp2p, and does not wait for it longer than it deserves. */
+  /** Stops libp2p; waits at most `stopTime`. */
   #stop(): Promise<void> {
     const { timers, log } = this.#options.env
     return new Promise((resolve) => {
@@ -189,7 +189,7 @@ export class Libp2pTransport implements NodeTransport {
       denyOutboundEncryptedConnection: (peer, connection) => {
         const name = peer.toString()
         const { host, port } = dialTargetOf(connection.remoteAddr.getComponents())
-        this.#met.set(multiaddrText({ host, port }), name)
+        this.#proved.set(multiaddrText({ host, port }), name)
         if (this.#linkTo(name) !== undefined || this.#opening.has(name) || !admits(peer, host, false)) return true
         this.#opening.add(name)
         connection.addEventListener('close', () => this.#opening.delete(name))
@@ -213,42 +213,42 @@ export class Libp2pTransport implements NodeTransport {
     const targets = await dialTargetsOf({ host, port }, this.#limits.dialAddresses)
     const publicKey = peer === undefined ? undefined : keyOfPeer(peer)
     if (peer !== undefined && publicKey === undefined) throw new LinkError('unreachable', `${peer} names no node`)
-    const wanted = targets.filter((target) =>
+    const allowed = targets.filter((target) =>
       running.owner.allowsConnection({
         host: target.host,
         inbound: false,
         ...(publicKey === undefined ? {} : { publicKey }),
       }),
     )
-    if (wanted.length === 0) throw bannedHere(address)
-    const places = wanted.map(multiaddrText)
+    if (allowed.length === 0) throw bannedHere(address)
+    const multiaddrs = allowed.map(multiaddrText)
     try {
-      const named = places.map((place) => multiaddr(peer === undefined ? place : `${place}/p2p/${peer}`))
+      const named = multiaddrs.map((text) => multiaddr(peer === undefined ? text : `${text}/p2p/${peer}`))
       const connection = await running.node.dial(named, { force: true })
-      const link = this.#links.get(connection.id) ?? (await this.#settled(places))
+      const link = this.#links.get(connection.id) ?? (await this.#settled(multiaddrs))
       if (link === undefined || link.closed) throw new LinkError('refused', `${address} closed the connection`)
       return link
     } catch (error) {
       if (this.#closed) throw new LinkError('closed', 'the network is closed')
-      if (wanted.some((target) => this.#shuns(target, running.owner))) throw bannedHere(address)
-      const link = await this.#settled(places)
+      if (allowed.some((target) => this.#isRefused(target, running.owner))) throw bannedHere(address)
+      const link = await this.#settled(multiaddrs)
       if (link !== undefined) return link
       throw error instanceof LinkError ? error : dialFailure(address, error as Error)
     } finally {
-      for (const place of places) this.#met.delete(place)
+      for (const text of multiaddrs) this.#proved.delete(text)
     }
   }
 
-  /** Whether the node that was met at a place is kept out by the owner, who had to see its key for that. */
-  #shuns({ host, port }: DialTarget, owner: LinkHandler): boolean {
-    const name = this.#met.get(multiaddrText({ host, port }))
+  /** Whether the handler refuses the key proved at this target. */
+  #isRefused({ host, port }: DialTarget, owner: LinkHandler): boolean {
+    const name = this.#proved.get(multiaddrText({ host, port }))
     const publicKey = name === undefined ? undefined : keyOfPeer(name)
     return publicKey !== undefined && !owner.allowsConnection({ host, inbound: false, publicKey })
   }
 
-  /** The link to the node that was met at one of these places, where there is or comes one over another connection. */
-  async #settled(places: readonly string[]): Promise<Libp2pLink | undefined> {
-    const name = places.map((place) => this.#met.get(place)).find((met) => met !== undefined)
+  /** The link to the node proved at one of these multiaddrs, if it exists or opens within `settleTime`. */
+  async #settled(multiaddrs: readonly string[]): Promise<Libp2pLink | undefined> {
+    const name = multiaddrs.map((text) => this.#proved.get(text)).find((peer) => peer !== undefined)
     if (name === undefined) return undefined
     const { timers } = this.#options.env
     const step = this.#limits.settleTime / 20
@@ -284,14 +284,13 @@ export class Libp2pTransport implements NodeTransport {
     this.#links.set(connection.id, link)
     this.#byPeer.set(name, link)
     this.#departed.delete(name)
-    this.#introduce(link)
+    this.#identify(link)
     this.#running.owner.connected(link)
   }
 
   /**
-   * Whether a link stays although there is a newer connection to the same node. The newer one is the one that the other
-   * side believes in, unless both were opened at the same time by either side: then the one stays that the side with the
-   * lower key opened, so that both choose alike.
+   * Whether to keep a link rather than a newer connection to the same node. The newer one wins, since the peer may have
+   * lost the older. Simultaneous dials → the connection opened by the lower key, so that both nodes choose alike.
    */
   #staysBefore(link: Libp2pLink, connection: Connection): boolean {
     const apart = connection.timeline.open - link.connection.timeline.open
@@ -314,21 +313,21 @@ export class Libp2pTransport implements NodeTransport {
     this.#running?.owner.disconnected(link)
   }
 
-  /** Learns what the other side speaks, which is how gossip comes to know it. */
-  #introduce(link: Libp2pLink): void {
+  /** Runs identify: Gossipsub learns from it that the peer supports gossip. */
+  #identify(link: Libp2pLink): void {
     this.#running?.node.services.identify.identify(link.connection).catch((error: unknown) => {
       this.#options.env.log.debug({ peer: link.peer, error: (error as Error).message }, 'not identified')
     })
   }
 
-  /** Now and then: brings back gossip to those that it lost, forgets those who left. */
+  /** Every `roundInterval`: restores gossip to peers without a stream, deletes disconnected peers. */
   #nextRound(): void {
     const { timers, log } = this.#options.env
     this.#cancelRounds = timers.after(this.#limits.roundInterval, () => {
       const running = this.#running
       if (running === undefined || this.#closed) return
       running.gossip.sweep()
-      for (const link of this.#byPeer.values()) if (!running.gossip.reaches(link.peer)) this.#introduce(link)
+      for (const link of this.#byPeer.values()) if (!running.gossip.reaches(link.peer)) this.#identify(link)
       for (const [name, peer] of this.#departed) {
         if (this.#byPeer.has(name)) continue
         running.node.peerStore.delete(peer).catch((error: unknown) => log.debug({ error }, 'peer not forgotten'))

@@ -6,12 +6,12 @@ import { multiaddrText } from './dial-target.js'
 /** Attempts to find a port that is free on all hosts. */
 const portAttempts = 20
 
-/** How the system says that this machine has no such address. */
+/** System error codes for an address that this machine does not have. */
 const absentCodes: readonly (string | undefined)[] = ['EADDRNOTAVAIL', 'EAFNOSUPPORT']
 
 /**
- * Where to listen: the multiaddrs, and their port. 0 takes a port that is free on all hosts. Throws a UserError where
- * the port is taken or a host is not of this machine.
+ * The multiaddrs to listen on, and their port; port 0: any that is free on all hosts. Throws a UserError if the port is
+ * in use or a host is no address of this machine.
  */
 export async function listenPlaces(
   hosts: readonly string[],
@@ -41,7 +41,7 @@ export function portInUse(hosts: readonly string[], port: number): UserError {
   return new UserError(`port ${port} of ${hosts.join(' or ')} is in use; stop what listens there, or use --port-base N`)
 }
 
-/** The port, which is free again when this resolves; undefined where the machine has no IPv6. */
+/** Binds and releases a port; resolves with it, or with undefined if the machine has no IPv6. */
 function tryPort(host: string, port: number): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const server = createServer()

@@ -3,7 +3,7 @@ import { LinkError, type Protocol } from '../link.js'
 import { Frames, type FrameStream } from './frames.js'
 import type { TransportLimits } from './transport-limits.js'
 
-/** What requests need of the connection that they go over. */
+/** The connection under the requests. */
 export interface RequestLine {
   readonly closed: boolean
   readonly timers: Timers
@@ -18,7 +18,7 @@ interface Job {
   reject(error: LinkError): void
 }
 
-/** The requests of one protocol on one link: one after another on a stream that is kept open for a while. */
+/** Requests of one protocol on one link, sequential on one stream, which is closed after `askerIdle`. */
 export class RequestClient {
   readonly #line: RequestLine
   readonly #protocol: Protocol
@@ -49,7 +49,7 @@ export class RequestClient {
     })
   }
 
-  /** Ends what is under way and what waits. */
+  /** Rejects pending and waiting requests. */
   close(error: LinkError): void {
     this.#cancelIdle?.()
     this.#frames?.abort(error)
@@ -61,9 +61,9 @@ export class RequestClient {
     this.#cancelIdle?.()
     for (let job = this.#waiting.shift(); job !== undefined; job = this.#waiting.shift()) {
       try {
-        job.resolve(await this.#inTime(job.body))
+        job.resolve(await this.#askWithTimeout(job.body))
       } catch (error) {
-        job.reject(await this.#explained(error))
+        job.reject(await this.#linkErrorOf(error))
       }
     }
     this.#running = false
@@ -71,31 +71,31 @@ export class RequestClient {
     this.#cancelIdle = this.#line.timers.after(this.#line.limits.askerIdle, () => this.#drop())
   }
 
-  /** One request, given up with its stream when the time is over. */
-  #inTime(body: Uint8Array): Promise<Uint8Array> {
+  /** Sends one request; after the timeout of the protocol it rejects and the stream is aborted. */
+  #askWithTimeout(body: Uint8Array): Promise<Uint8Array> {
     const { name, timeout } = this.#protocol
     return new Promise((resolve, reject) => {
       const error = new LinkError('timeout', `no answer to a ${name} request within ${timeout} ms`)
-      let late = false
+      let isLate = false
       const cancel = this.#line.timers.after(timeout, () => {
-        late = true
+        isLate = true
         this.#drop(error)
         reject(error)
       })
-      this.#exchange(body, () => late)
+      this.#exchange(body, () => isLate)
         .then(resolve, (failure: unknown) => {
-          if (!late) this.#drop()
+          if (!isLate) this.#drop()
           reject(failure as Error)
         })
         .finally(cancel)
     })
   }
 
-  async #exchange(body: Uint8Array, late: () => boolean): Promise<Uint8Array> {
+  async #exchange(body: Uint8Array, isLate: () => boolean): Promise<Uint8Array> {
     if (this.#unsupported !== undefined) throw this.#unsupported
-    // What nobody asked for is no answer to the next request.
+    // Unrequested bytes must not count as the answer to the next request.
     if (this.#frames !== undefined && (this.#frames.failed || this.#frames.held > 0)) this.#drop()
-    const frames = this.#frames ?? (await this.#open(late))
+    const frames = this.#frames ?? (await this.#open(isLate))
     await frames.write(body)
     const answer = await frames.read()
     if (answer === undefined)
@@ -103,11 +103,11 @@ export class RequestClient {
     return answer
   }
 
-  async #open(late: () => boolean): Promise<Frames> {
+  async #open(isLate: () => boolean): Promise<Frames> {
     const { timers, limits } = this.#line
     const stream = await this.#line.open(this.#protocol)
     const frames = new Frames(stream, this.#protocol.answer, timers, limits)
-    if (late() || this.#line.closed) {
+    if (isLate() || this.#line.closed) {
       frames.abort(new LinkError('closed', 'the stream came too late'))
       throw new LinkError('closed', 'the connection is closed')
     }
@@ -120,9 +120,9 @@ export class RequestClient {
     this.#frames = undefined
   }
 
-  async #explained(error: unknown): Promise<LinkError> {
+  async #linkErrorOf(error: unknown): Promise<LinkError> {
     const { timers, limits } = this.#line
-    // A node that goes ends its streams a moment before the connection.
+    // A stopping node ends its streams shortly before the connection.
     const ended = error instanceof LinkError && error.failure === 'refused' && !this.#line.closed
     if (ended) await new Promise<void>((resolve) => timers.after(limits.endingTime, resolve))
     if (this.#line.closed) return new LinkError('closed', 'the connection is closed')

@@ -6,7 +6,7 @@ import type { Stream } from './libp2p-node.js'
 import type { TransportLimits } from './transport-limits.js'
 import { Unsent } from './unsent.js'
 
-/** Answers what others ask. What it holds in answers that others are slow to take is bounded: see {@link Unsent}. */
+/** Serves requests of peers. Memory of unread answers is bounded: see {@link Unsent}. */
 export class RequestServer {
   readonly #owner: LinkHandler
   readonly #log: Log
@@ -18,7 +18,7 @@ export class RequestServer {
     this.#unsent = new Unsent(limits, clock)
   }
 
-  /** Serves a stream that the other side opened, until either side ends it. Never rejects. */
+  /** Serves a stream opened by the peer until either end closes it. Never rejects. */
   async serve(link: Libp2pLink, protocol: Protocol, stream: Stream): Promise<void> {
     const { timers, limits } = link
     const frames = new Frames(stream, protocol.request, timers, limits)
@@ -36,7 +36,7 @@ export class RequestServer {
         await this.#send(link, frames, answer)
       }
     } catch (error) {
-      // Not answering is the answer.
+      // Failure → no answer; the peer gets no reason.
       this.#log.debug({ peer: link.peer, protocol: protocol.name, error: (error as Error).message }, 'stream ended')
     } finally {
       frames.close()

@@ -1,6 +1,6 @@
-/** What the transport grants to others, so that none of them can make it grow or wait for ever. docs/limits.md explains each. */
+/** Bounds on memory and time that peers can use. docs/limits.md explains each. */
 export const transportLimits = {
-  /** Connections. Which of them are welcome, the owner of the transport says. */
+  /** Connections. The LinkHandler decides which to allow. */
   connections: 1_200,
   handshakes: 128,
   hostHandshakes: 16,

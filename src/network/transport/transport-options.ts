@@ -4,22 +4,22 @@ import type { Protocol, TopicInfo, Transport } from '../link.js'
 import type { TransportLimits } from './transport-limits.js'
 
 export interface TransportOptions {
-  /** 32-byte Ed25519 secret: who this node is to others. */
+  /** 32-byte Ed25519 secret: the identity of this node. */
   readonly secretKey: Uint8Array
-  /** Hash of the genesis block, which the ids of protocols and topics carry. */
+  /** Hash of the genesis block; part of the ids of protocols and topics. */
   readonly genesis: Hash
-  /** What is answered; others can be asked all the same. */
+  /** Protocols to serve; requests can use others too. */
   readonly protocols: readonly Protocol[]
-  /** What is listened to and told on. */
+  /** Topics to receive and relay. */
   readonly topics: readonly TopicInfo[]
-  /** IP addresses to listen on; those of IPv6 are left out on a machine without it. */
+  /** IP addresses to listen on; IPv6 ones are skipped on a machine without IPv6. */
   readonly hosts: readonly string[]
-  /** 0: any free one, the same for all hosts; undefined: nobody can connect to this node. */
+  /** 0: any free one, the same for all hosts; undefined: no inbound connections. */
   readonly port: number | undefined
-  /** Whether to look for nodes of the chain in the local network, and to be found there. */
+  /** Whether to discover nodes of the chain in the local network, and be discovered. */
   readonly mdns?: boolean
   readonly env: Pick<Env, 'clock' | 'timers' | 'log'>
-  /** Other limits than usual. */
+  /** Limits that replace the defaults. */
   readonly limits?: Partial<TransportLimits>
 }
 
@@ -27,6 +27,6 @@ export interface TransportOptions {
 export interface NodeTransport extends Transport {
   /** The name of this node, as {@link Link.peer} is that of another. */
   readonly peer: string
-  /** Where it can be reached, as multiaddrs; none where it does not listen. */
+  /** Listening addresses as multiaddrs; empty if it does not listen. */
   readonly addresses: readonly string[]
 }

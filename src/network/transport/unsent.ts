@@ -2,23 +2,23 @@ import type { Clock } from '../../runtime/env.js'
 import { siteOf } from '../address/ip-address.js'
 import type { TransportLimits } from './transport-limits.js'
 
-/** A link of which nothing is known yet counts as one that took so many bytes in so many milliseconds. */
+/** Initial read rate of a link: so many bytes in so many milliseconds. */
 const creditTime = 1_000
 const creditBytes = 1_048_576
-/** Milliseconds of answers after which what a link took counts half. */
+/** Milliseconds of answers after which the history of a link is halved. */
 const pastTime = 60_000
 
-/** Whose answer it is. */
+/** The receiver of an answer. */
 export interface Taker {
   readonly host: string
 }
 
-/** An answer that the other side has not taken whole. */
+/** An answer that the peer has not read completely. */
 export interface UnsentAnswer {
   readonly bytes: number
-  /** Notes that the other side took so many bytes more. */
+  /** Records that the peer read so many more bytes. */
   took(bytes: number): void
-  /** It is sent, or given up. */
+  /** Releases the memory: sent or aborted. */
   end(): void
 }
 
@@ -34,17 +34,17 @@ interface Entry<L extends Taker> {
 type UnsentLimits = Pick<TransportLimits, 'answersUnsent' | 'siteUnsent' | 'linkAnswersUnsent' | 'answersRest'>
 
 /**
- * The memory of answers that others are slow to take: bounded for each link, for each site and in all. Where a site or all
- * have too many bytes, the link goes first that would need longest for what it holds: who holds most and reads least.
+ * Bounds the memory of answers that peers have not read: per link, per site and in total. Over the bound of a site or the
+ * total → drops the link that would need longest to read what it holds.
  */
 export class Unsent<L extends Taker> {
   readonly #limits: UnsentLimits
   readonly #clock: Clock
   readonly #entries = new Set<Entry<L>>()
-  /** What a link took of answers that ended, and in how many milliseconds. */
-  readonly #past = new WeakMap<L, { readonly taken: number; readonly time: number }>()
-  /** Until when a link that did not read gets no large answers. */
-  readonly #resting = new WeakMap<L, number>()
+  /** Bytes read of finished answers by link, and in how many milliseconds. */
+  readonly #history = new WeakMap<L, { readonly taken: number; readonly time: number }>()
+  /** End of the back-off of a link that did not read: no large answers until then. */
+  readonly #backOffs = new WeakMap<L, number>()
 
   constructor(limits: UnsentLimits, clock: Clock) {
     this.#limits = limits
@@ -56,18 +56,18 @@ export class Unsent<L extends Taker> {
     return sumOf(this.#entries)
   }
 
-  /** Whether a link rests, because it did not take what it asked for. */
+  /** Whether a link is in back-off because it did not read its answers. */
   rests(link: L): boolean {
-    const left = (this.#resting.get(link) ?? -Infinity) - this.#clock.now()
-    return left > 0 && left <= this.#limits.answersRest
+    const remaining = (this.#backOffs.get(link) ?? -Infinity) - this.#clock.now()
+    return remaining > 0 && remaining <= this.#limits.answersRest
   }
 
-  /** A link did not take an answer in time. */
+  /** Starts the back-off of a link that did not read an answer in time. */
   rest(link: L): void {
-    this.#resting.set(link, this.#clock.now() + this.#limits.answersRest)
+    this.#backOffs.set(link, this.#clock.now() + this.#limits.answersRest)
   }
 
-  /** Takes on an answer; others may be dropped for it. Undefined where it is the one that has no room. */
+  /** Reserves memory for an answer, dropping other links if needed; undefined if this one has to be refused. */
   hold(link: L, bytes: number, drop: () => void): UnsentAnswer | undefined {
     const { answersUnsent, siteUnsent, linkAnswersUnsent } = this.#limits
     const own = this.#of((one) => one.link === link)
@@ -88,15 +88,15 @@ export class Unsent<L extends Taker> {
 
   #end(entry: Entry<L>): void {
     if (!this.#entries.delete(entry)) return
-    const { taken, time } = this.#past.get(entry.link) ?? { taken: 0, time: 0 }
+    const { taken, time } = this.#history.get(entry.link) ?? { taken: 0, time: 0 }
     const sum = { taken: taken + entry.taken, time: time + Math.abs(this.#clock.now() - entry.since) }
-    this.#past.set(entry.link, sum.time > pastTime ? { taken: sum.taken / 2, time: sum.time / 2 } : sum)
+    this.#history.set(entry.link, sum.time > pastTime ? { taken: sum.taken / 2, time: sum.time / 2 } : sum)
   }
 
-  /** Drops links until those chosen hold no more than `most`; false where the one of `entry` has to go. */
-  #makeRoom(entry: Entry<L>, most: number, chosen: (one: Entry<L>) => boolean): boolean {
+  /** Drops links until the selected entries hold at most `most` bytes; false if the link of `entry` is the slowest. */
+  #makeRoom(entry: Entry<L>, most: number, selected: (one: Entry<L>) => boolean): boolean {
     for (;;) {
-      const some = this.#of(chosen)
+      const some = this.#of(selected)
       const links = new Set(some.map((one) => one.link))
       if (sumOf(some) <= most || links.size === 1) return true
       const [worst] = [...links].sort((a, b) => this.#timeOf(b) - this.#timeOf(a))
@@ -109,18 +109,18 @@ export class Unsent<L extends Taker> {
     }
   }
 
-  /** Milliseconds that a link needs for all it holds, at the rate at which it reads. */
+  /** Milliseconds that a link needs to read all it holds at its rate. */
   #timeOf(link: L): number {
     const own = this.#of((one) => one.link === link)
     const now = this.#clock.now()
-    const past = this.#past.get(link) ?? { taken: 0, time: 0 }
+    const past = this.#history.get(link) ?? { taken: 0, time: 0 }
     const time = Math.max(...own.map(({ since }) => Math.abs(now - since))) + past.time + creditTime
     const taken = own.reduce((sum, one) => sum + one.taken, past.taken + creditBytes)
     return (sumOf(own) * time) / taken
   }
 
-  #of(chosen: (one: Entry<L>) => boolean): readonly Entry<L>[] {
-    return [...this.#entries].filter(chosen)
+  #of(selected: (one: Entry<L>) => boolean): readonly Entry<L>[] {
+    return [...this.#entries].filter(selected)
   }
 }
 

@@ -1,24 +1,24 @@
 import { CodecError, type Reader } from '../../primitives/codec.js'
 import { emptyCodec, type Exchange, listCodec } from './exchange.js'
 
-/** Addresses of an answer. */
+/** Maximum addresses of an answer. */
 export const addressesAtOnce = 256
 const addressesAnswer = 32 * 1024
 const addressesTimeout = 5_000
-/** Bytes of an address: an IPv6 one in brackets, and a port. */
+/** Maximum bytes of an address: an IPv6 one in brackets, and a port. */
 const wireAddress = 64
 
 /** Where a node listens. */
 export interface PeerAddress {
   /** `host:port`; the host is an IPv4 address, or an IPv6 one in brackets. */
   readonly address: string
-  /** The 32-byte key that the node there was last known by. */
+  /** The 32-byte key last proved at this address. */
   readonly publicKey: Uint8Array
   /** When it was last connected, in Unix seconds. */
   readonly lastSeen: number
 }
 
-/** Nodes that the other side was connected with, and where they listen. */
+/** Requests addresses of nodes that the peer is or was connected with. */
 export const addressesExchange: Exchange<undefined, readonly PeerAddress[]> = {
   protocol: {
     name: 'addresses',

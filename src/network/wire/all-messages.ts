@@ -7,7 +7,7 @@ import { statusExchange } from './status-message.js'
 import { transactionsExchange, transactionTopic } from './transactions-message.js'
 import { candidateTopic, proposalTopic, voteTopic, votesExchange } from './votes-message.js'
 
-/** Everything that nodes say to each other: what a transport has to know beforehand. */
+/** All exchanges and topics, which a transport has to register before it starts. */
 export const protocols: readonly Protocol[] = [
   statusExchange,
   addressesExchange,

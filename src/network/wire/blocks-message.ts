@@ -1,16 +1,16 @@
 import type { Hash } from '../../primitives/hash.js'
 import { bytesListCodec, type Exchange, listCodec } from './exchange.js'
 
-/** Blocks of a question. */
+/** Maximum blocks of a request. */
 export const blocksAtOnce = 128
 const blocksRequest = 8 * 1024
-/** Who answers ends the list after the block with which it reaches so many bytes; the first one always fits. */
+/** The answer ends after the block with which it reaches so many bytes; the first one always fits. */
 export const blocksFill = 4 * 1024 * 1024
-/** Bytes of an answer: what may be in it before the last block, and the largest block. */
+/** Maximum bytes of an answer: {@link blocksFill} plus the largest block. */
 const blocksAnswer = 14 * 1024 * 1024
 const blocksTimeout = 30_000
 
-/** Block bytes by hash, in the order asked; empty bytes stand for a block that is not here. */
+/** Block bytes by hash, in the order of the request; empty bytes: the peer does not have the block. */
 export const blocksExchange: Exchange<readonly Hash[], readonly Uint8Array[]> = {
   protocol: {
     name: 'blocks',

@@ -2,29 +2,29 @@ import { RuleError } from '../../errors/rule-error.js'
 import { decodeAll, type Reader, Writer } from '../../primitives/codec.js'
 import type { Protocol, TopicInfo } from '../link.js'
 
-/** The messages that nodes exchange: what each means as a value, and its bytes. docs/protocol.md draws them. */
+/** Codecs of the messages between nodes. Byte layouts: docs/protocol.md. */
 
 /** A value and its bytes. */
 export interface Codec<T> {
   encode(value: T): Uint8Array
-  /** Exactly these bytes and no more; a RuleError `peer-message` for anything that {@link encode} does not make. */
+  /** Reads all of the bytes; throws a RuleError `peer-message` for bytes that {@link encode} cannot produce. */
   decode(bytes: Uint8Array): T
 }
 
-/** A kind of request: what is asked, and what is answered. */
+/** A request and its answer, with the codecs of both. */
 export interface Exchange<Q, A> {
   readonly protocol: Protocol
   readonly question: Codec<Q>
   readonly answer: Codec<A>
 }
 
-/** A kind of gossip. */
+/** A gossip topic with the codec of its messages. */
 export interface GossipTopic<M> {
   readonly topic: TopicInfo
   readonly message: Codec<M>
 }
 
-/** The codec of values that `write` and `read` put into bytes; both are given little-endian primitives. */
+/** Codec of a `write` and a `read` function over little-endian primitives. */
 export function codec<T>(write: (writer: Writer, value: T) => Writer, read: (reader: Reader) => T): Codec<T> {
   return {
     encode: (value) => write(new Writer(), value).finish(),
@@ -45,7 +45,7 @@ export function listCodec<T>(
   )
 }
 
-/** A list of at most `most` byte strings, all together in `total` bytes; the decoded ones share the memory of the input. */
+/** A list of at most `most` byte strings, each at most `total` bytes; the decoded ones share the memory of the input. */
 export function bytesListCodec(most: number, total: number): Codec<readonly Uint8Array[]> {
   const { decode } = listCodec<Uint8Array>(
     most,
@@ -54,7 +54,7 @@ export function bytesListCodec(most: number, total: number): Codec<readonly Uint
     (reader) => reader.varbytes(total),
   )
   return {
-    // Blocks are large: the buffer has its size from the start.
+    // Blocks are large: allocate the final size at once.
     encode: (items) => {
       const size = items.reduce((sum, { length }) => sum + lengthSize(length) + length, lengthSize(items.length))
       const writer = new Writer(size)
@@ -64,7 +64,7 @@ export function bytesListCodec(most: number, total: number): Codec<readonly Uint
   }
 }
 
-/** Bytes that this layer does not look into, at most `most`. */
+/** Bytes passed on undecoded, at most `most`. */
 export function opaqueCodec(most: number): Codec<Uint8Array> {
   return {
     encode: (bytes) => bytes,

@@ -4,31 +4,31 @@ import { Header, headerSize } from '../../primitives/header.js'
 import { fixedLimits } from '../../primitives/spec.js'
 import { codec, type Codec, type Exchange, listCodec, type GossipTopic } from './exchange.js'
 
-/** Hashes of a locator, and headers of an answer. */
+/** Maximum hashes of a locator, and headers of an answer. */
 export const locatorHashes = 64
 export const headersAtOnce = 1000
 const headersRequest = 4 * 1024
-/** Bytes of an answer: who answers ends the list where the next header would not fit. */
+/** Maximum bytes of an answer; the list ends where the next header would not fit. */
 export const headersAnswer = 2 * 1024 * 1024
 const headersTimeout = 10_000
-/** Bytes of a confirm; the largest set of validators needs fewer. */
+/** Maximum bytes of a confirm; the largest set of validators needs fewer. */
 export const confirmBytesAtMost = 16 * 1024
-/** Bytes of a header with everything that proves it. */
+/** Maximum bytes of a header with its proofs. */
 const headerUnitBytes = 36 * 1024
 
-/** A header with what proves it. */
+/** A header with its proofs. */
 export interface HeaderUnit {
   readonly header: Header
   /** Bytes of the AuxPow. */
   readonly auxPow: Uint8Array
   /** Bytes of a confirm; none on a chain without validators. */
   readonly confirm: Uint8Array
-  /** Bytes of the whole block: a hint for who fetches it. */
+  /** Bytes of the whole block: a hint for fetching it. */
   readonly size: number
 }
 
 export interface HeadersQuestion {
-  /** Hashes of the asking side's chain, newest first; the answer begins after the first one that the other side has on its chain, or after genesis. */
+  /** Hashes of the own chain, newest first; the answer begins after the highest on the peer's chain, or after genesis. */
   readonly locator: readonly Hash[]
   readonly count: number
 }
@@ -54,7 +54,7 @@ export const headersExchange: Exchange<HeadersQuestion, readonly HeaderUnit[]> =
 
 export const headerUnitCodec: Codec<HeaderUnit> = codec(writeHeaderUnit, readHeaderUnit)
 
-/** A new tip, told when it is connected. */
+/** A new tip, announced when it is connected. */
 export const blockTopic: GossipTopic<HeaderUnit> = {
   topic: { name: 'blocks', version: 1, size: headerUnitBytes },
   message: headerUnitCodec,

@@ -5,20 +5,20 @@ import { CodecError, type Reader, type Writer } from '../../primitives/codec.js'
 import type { Hash } from '../../primitives/hash.js'
 import { codec, type Exchange } from './exchange.js'
 
-/** The version of the messages on these pages. Nodes of different versions part. */
+/** Protocol version. Nodes of different versions refuse each other. */
 export const networkVersion = 1
 
 /** Bits of {@link Status.services}. */
 export const services = { wholeChain: 1 } as const
 
-/** Bytes of a status, and of the answer with it. */
+/** Maximum bytes of a status, and of the answer with it. */
 const statusBytes = 256
-/** How long a node waits for the other's status, in milliseconds. */
+/** Milliseconds to wait for the status of the peer. */
 const statusTimeout = 5_000
-/** Bytes of the text by which a program names itself. */
+/** Maximum bytes of {@link Status.agent}. */
 const agentBytes = 64
 
-/** What a node says about itself. */
+/** What a node reports of itself in the handshake and after. */
 export interface Status {
   readonly version: number
   /** Hash of its genesis block. */
@@ -31,15 +31,15 @@ export interface Status {
   readonly chainWork: bigint
   /** See {@link services}. */
   readonly services: number
-  /** Whether it passes transactions on. */
+  /** Whether it relays transactions. */
   readonly relay: boolean
-  /** Where it listens; 0 where it does not. */
+  /** Listening port; 0 if it does not listen. */
   readonly listenPort: number
   /** Program and version: printable ASCII. */
   readonly agent: string
 }
 
-/** Why a node does not want the connection that it is asked on. Numbers are the order here, from 1, and never change. */
+/** Reasons to refuse a connection. On the wire: index in this list from 1; the order never changes. */
 const refusals = [
   'peer-version',
   'peer-genesis',
@@ -50,15 +50,15 @@ const refusals = [
 ] as const satisfies readonly Code[]
 export type Refusal = (typeof refusals)[number]
 
-/** The answer to a status: the own one, and the reason why the other side will be left alone, if there is one. */
+/** The answer to a status: the own status, and the refusal, if any. */
 export interface StatusAnswer {
   readonly status: Status
   readonly refusal: Refusal | undefined
 }
 
 /**
- * The first exchange on a connection, asked by the side that opened it, and asked again by both sides whenever there is
- * something new. Its id does not name the chain, so that nodes of different ones can tell each other why they part.
+ * The handshake: first request on a connection, sent by the dialling node; repeated by both nodes on a new tip. Its id does
+ * not contain the chain, so that nodes of different chains can exchange the reason of a refusal.
  */
 export const statusExchange: Exchange<Status, StatusAnswer> = {
   protocol: {

@@ -2,27 +2,27 @@ import type { Reader, Writer } from '../../primitives/codec.js'
 import type { Hash } from '../../primitives/hash.js'
 import { bytesListCodec, codec, type Exchange, listCodec, type GossipTopic } from './exchange.js'
 
-/** Transactions of a question. */
+/** Maximum transactions of a request. */
 export const transactionsAtOnce = 256
 const transactionsRequest = 16 * 1024
-/** Who answers ends the list after the transaction with which it reaches so many bytes; the first one always fits. */
+/** The answer ends after the transaction with which it reaches so many bytes; the first one always fits. */
 export const transactionsFill = 4 * 1024 * 1024
-/** Bytes of an answer: what may be in it before the last transaction, and the largest one. */
+/** Maximum bytes of an answer: {@link transactionsFill} plus the largest transaction. */
 const transactionsAnswer = 14 * 1024 * 1024
 const transactionsTimeout = 10_000
-/** Transactions of an announcement. */
+/** Maximum transactions of an announcement. */
 export const announcedAtOnce = 512
 const announcementBytes = 36 * 1024
 const nameBytes = 64
 
-/** A transaction by its id, and by all of its bytes: programs are not part of the id. */
+/** Identifies a transaction by txid and by all of its bytes: the txid does not cover the programs. */
 export interface TransactionName {
   readonly txid: Hash
   /** sha256d of the bytes, programs included. */
   readonly digest: Hash
 }
 
-/** Transaction bytes by txid, in the order asked; empty bytes stand for one that is not here. */
+/** Transaction bytes by txid, in the order of the request; empty bytes: the peer does not have the transaction. */
 export const transactionsExchange: Exchange<readonly Hash[], readonly Uint8Array[]> = {
   protocol: {
     name: 'transactions',
@@ -41,9 +41,9 @@ export const transactionsExchange: Exchange<readonly Hash[], readonly Uint8Array
   answer: bytesListCodec(transactionsAtOnce, transactionsAnswer),
 }
 
-/** Transactions that a pool took, for those who do not have them to ask for. */
+/** Transactions accepted into a pool; peers that lack them request them. */
 export interface Announcement {
-  /** Any number. Gossip passes equal bytes on only once, and every node has to announce what it can hand out itself. */
+  /** Any number. Gossip passes equal bytes on only once, but every node has to announce what it can serve. */
   readonly salt: number
   readonly names: readonly TransactionName[]
 }

@@ -3,9 +3,9 @@ import { Header } from '../../primitives/header.js'
 import { fixedLimits } from '../../primitives/spec.js'
 import { bytesListCodec, codec, type Exchange, opaqueCodec, type GossipTopic } from './exchange.js'
 
-/** Bytes of a summary of the votes that a node has. */
+/** Maximum bytes of a summary of the votes that a node has. */
 const summaryBytes = 64 * 1024
-/** Messages of an answer, and their bytes. */
+/** Maximum messages of an answer, and their bytes. */
 export const maxMissingVotes = 4096
 export const missingVoteBytes = 512 * 1024
 const votesAnswer = missingVoteBytes + 16 * 1024
@@ -14,7 +14,7 @@ const proposalMessage = 64 * 1024
 const voteMessage = 512
 const candidateBytes = 20 * 1024
 
-/** The healing exchange: what the asking side has, then what it lacks. Both are the voting's own bytes. */
+/** Repairs lost gossip: request = summary of the votes that the node has; answer = votes that it lacks. Opaque bytes. */
 export const votesExchange: Exchange<Uint8Array, readonly Uint8Array[]> = {
   protocol: {
     name: 'votes',
@@ -28,7 +28,7 @@ export const votesExchange: Exchange<Uint8Array, readonly Uint8Array[]> = {
   answer: bytesListCodec(maxMissingVotes, missingVoteBytes),
 }
 
-/** Bytes of a proposal with its header and the prevotes that it stands on. */
+/** Bytes of a proposal with its header and the prevotes of its valid view. */
 export const proposalTopic: GossipTopic<Uint8Array> = {
   topic: { name: 'proposals', version: 1, size: proposalMessage },
   message: opaqueCodec(proposalMessage),
@@ -40,7 +40,7 @@ export const voteTopic: GossipTopic<Uint8Array> = {
   message: opaqueCodec(voteMessage),
 }
 
-/** The work that a miner found for a block that a validator may propose. */
+/** A header with work by a miner, for a validator to propose. */
 export interface Candidate {
   readonly header: Header
   /** Bytes of the AuxPow. */

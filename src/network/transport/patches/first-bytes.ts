@@ -4,15 +4,15 @@ interface Receiver {
 }
 
 /**
- * Ends a connection or a stream that brings more than `most` bytes before its protocol is agreed on. While it is not,
- * libp2p answers each of a few bytes, which costs far more than to send them.
+ * Aborts a connection or stream that sends more than `most` bytes before protocol negotiation ends. Until then libp2p
+ * answers every few bytes, which is far more expensive than sending them.
  */
-export function boundFirstBytes(receiver: object, most: number, agreed: () => boolean): void {
+export function boundFirstBytes(receiver: object, most: number, isNegotiated: () => boolean): void {
   const stream = receiver as Receiver
   const take = stream.onData.bind(stream)
   let bytes = 0
   stream.onData = (data) => {
-    if (agreed()) {
+    if (isNegotiated()) {
       stream.onData = take
       return take(data)
     }

@@ -8,16 +8,16 @@ const pingFrame = 2
 const openFlag = 1
 
 /**
- * Follows the frames of Yamux as they arrive. The multiplexer keeps a frame until it is whole, however long it says it
- * is, answers every ping and every opened stream, and wakes whoever reads for each byte that comes alone; here all get a bound.
+ * Bounds incoming Yamux frames. Yamux itself buffers a frame of any claimed length, answers every ping and opened stream,
+ * and wakes the reader for each small frame.
  */
 export class MuxGuard {
   readonly #limits: TransportLimits
   readonly #clock: Clock
   readonly #header = new Uint8Array(headerSize)
   #filled = 0
-  /** Bytes of the frame's data that are still to come. */
-  #rest = 0
+  /** Bytes of the frame's data still to arrive. */
+  #remaining = 0
   #counted = 0
   #since: number
   readonly #small: TokenBucket
@@ -28,17 +28,17 @@ export class MuxGuard {
     this.#since = clock.now()
     const { smallFrameRate, smallFrameBurst, smallFrameStart } = limits
     this.#small = new TokenBucket(smallFrameRate, smallFrameBurst, this.#since)
-    // Otherwise each new connection would bring another burst.
+    // Start below the burst: else each new connection would get a full one.
     this.#small.take(smallFrameBurst - smallFrameStart, this.#since)
   }
 
-  /** Takes the next bytes of the connection; says what is wrong with them, if anything is. */
+  /** Checks the next bytes of the connection; returns the reason to refuse them, if any. */
   refusal(bytes: Uint8Array): string | undefined {
     let at = 0
     while (at < bytes.length) {
-      if (this.#rest > 0) {
-        const skipped = Math.min(this.#rest, bytes.length - at)
-        this.#rest -= skipped
+      if (this.#remaining > 0) {
+        const skipped = Math.min(this.#remaining, bytes.length - at)
+        this.#remaining -= skipped
         at += skipped
         continue
       }
@@ -59,9 +59,9 @@ export class MuxGuard {
     const type = view.getUint8(1)
     const opens = (view.getUint16(2) & openFlag) !== 0
     if (type === dataFrame) {
-      this.#rest = view.getUint32(8)
-      if (this.#rest > this.#limits.window) return `a frame of ${this.#rest} bytes`
-      const isSmall = this.#rest < this.#limits.smallFrame
+      this.#remaining = view.getUint32(8)
+      if (this.#remaining > this.#limits.window) return `a frame of ${this.#remaining} bytes`
+      const isSmall = this.#remaining < this.#limits.smallFrame
       if (isSmall && !this.#small.take(1, this.#clock.now())) return 'too many small frames'
     }
     return opens || type === pingFrame ? this.#count() : undefined

@@ -1,4 +1,4 @@
-/** `Promise.withResolvers`, which libp2p uses and Node has from version 22 on. To be imported before it, by a statement of its own. */
+/** `Promise.withResolvers`, used by libp2p, in Node from version 22. Import before libp2p, in a statement of its own. */
 
 interface Resolvers<T> {
   promise: Promise<T>
@@ -14,6 +14,6 @@ constructor.withResolvers ??= function <T>(this: PromiseConstructor): Resolvers<
   const promise = new this<T>((resolve, reject) => {
     resolvers = { resolve, reject }
   })
-  // A promise calls its executor at once.
+  // The executor runs synchronously.
   return { promise, ...(resolvers as Omit<Resolvers<T>, 'promise'>) }
 }
