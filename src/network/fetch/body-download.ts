@@ -4,48 +4,48 @@ import { type PeerProgresses, serves } from './peer-progress.js'
 import { type PendingHeaders, miss, type PendingBlock } from './pending-headers.js'
 import { isUnanswered, type SyncOptions, type SyncPeer } from './sync-peer.js'
 
-/** Bytes of blocks that are here and not connected, or under way; what is under way may turn out larger than it was said to be. */
+/** Bytes of bodies in memory or requested, before they connect. Requested bodies may turn out larger than announced. */
 export const bodyBytes = 32 * 1024 * 1024
-/** Peers that are asked for blocks at once, beside those whose answers are overdue. */
+/** Peers asked for blocks at once; overdue requests do not count. */
 const bodyPeers = 8
-/** Answers that may be overdue; beyond them one peer is asked at a time, for each answer may be large when it comes after all. */
+/** Overdue answers allowed. Beyond them one request at a time, because each late answer may be large. */
 const overdueAnswers = 16
-/** How often one peer is asked for a block in vain. */
+/** Failed requests to one peer for one block. */
 const bodyTries = 3
-/** Bytes that one question is for, at most, and what a block is taken for at least. */
+/** Most bytes of one request, and the least size (bytes) assumed for a block. */
 const questionBytes = 2 * 1024 * 1024
 const leastBlock = 400
 
-/** A question for blocks that is not answered yet. */
-interface Question {
+/** An unanswered request for blocks. */
+interface BodyRequest {
   readonly peer: SyncPeer
-  /** What of it nobody else is asked for. */
+  /** Its blocks that no other peer is asked for. */
   readonly open: Set<PendingBlock>
-  /** Bytes that are expected. */
+  /** Bytes expected. */
   readonly bytes: number
   overdue: boolean
-  /** Ends the wait for the time when it is overdue. */
+  /** Cancels the overdue timer. */
   cancel(): void
 }
 
-/** What the download of blocks works for. */
+/** Callbacks of the body download. */
 export interface BodyOwner {
   readonly branch: PendingHeaders
-  /** Blocks are here that were not. */
+  /** New bodies may be there. */
   arrived(): void
-  /** Nobody who may have the block hands it out. */
+  /** No peer that may have the block delivers it. */
   missing(block: PendingBlock): void
-  /** Something that must not happen did. */
+  /** Reports an unexpected error. */
   failed(error: unknown): void
 }
 
-/** Fetches the blocks of the branch from several peers at once, lowest first, as far ahead as the memory for them allows. */
+/** Fetches the bodies of the pending headers from several peers at once, lowest first, within a memory bound. */
 export class BodyDownload {
   readonly #options: SyncOptions
   readonly #states: PeerProgresses
   readonly #owner: BodyOwner
-  readonly #questions = new Set<Question>()
-  /** How large blocks come out, of what those who sent their headers say. */
+  readonly #requests = new Set<BodyRequest>()
+  /** Actual size over announced size of blocks; peers announce sizes with headers. */
   #ratio = 1
   #stopped = false
 
@@ -55,25 +55,25 @@ export class BodyDownload {
     this.#owner = owner
   }
 
-  /** How many peers are being asked. */
+  /** Peers with an open request. */
   get asked(): number {
-    return this.#questions.size
+    return this.#requests.size
   }
 
-  /** Bytes of blocks in hand and under way. */
+  /** Bytes of bodies in memory and requested. */
   get bytes(): number {
     let sum = 0
     for (const { body } of this.#owner.branch.blocks) sum += body?.length ?? 0
-    for (const { bytes } of this.#questions) sum += bytes
+    for (const { bytes } of this.#requests) sum += bytes
     return sum
   }
 
   stop(): void {
     this.#stopped = true
-    for (const question of this.#questions) question.cancel()
+    for (const request of this.#requests) request.cancel()
   }
 
-  /** Asks every peer that has nothing to do for blocks that nobody is asked for. */
+  /** Requests blocks that no peer is asked for from every idle peer. */
   fill(): void {
     if (this.#stopped) return
     const idle = this.#able().filter((peer) => !this.#states.of(peer).fetching)
@@ -89,17 +89,17 @@ export class BodyDownload {
     }
   }
 
-  /** Whether as many peers are asked as may be: who does not answer must not take the place of one who would. */
+  /** Whether the request limit is reached. Overdue requests do not count, so that silent peers keep no others out. */
   #full(): boolean {
-    const overdue = [...this.#questions].filter((question) => question.overdue).length
-    return this.#questions.size - overdue >= (overdue < overdueAnswers ? bodyPeers : 1)
+    const overdue = [...this.#requests].filter((request) => request.overdue).length
+    return this.#requests.size - overdue >= (overdue < overdueAnswers ? bodyPeers : 1)
   }
 
   #able(): SyncPeer[] {
     return this.#options.peers.all().filter(serves)
   }
 
-  /** The lowest blocks that nobody is asked for, as many as this peer is good for. */
+  /** Lowest blocks that no peer is asked for, as many as the rate of this peer allows. */
   #choose(peer: SyncPeer): PendingBlock[] {
     const wanted = Math.min(questionBytes, this.#states.of(peer).rate)
     const room = bodyBytes - this.bytes
@@ -108,7 +108,7 @@ export class BodyDownload {
     for (const [i, block] of this.#owner.branch.blocks.entries()) {
       if (block.body !== undefined || block.asked > 0 || !mayGive(peer, block)) continue
       bytes += this.#sizeOf(block)
-      // There is always room for the lowest one: nothing can be connected before it comes.
+      // The lowest block always fits: nothing connects before it.
       if (i > 0 && bytes > room) break
       if (chosen.length > 0 && (bytes > wanted || chosen.length === blocksAtOnce)) break
       chosen.push(block)
@@ -120,7 +120,7 @@ export class BodyDownload {
     return this.#possible(this.#possible(block.unit.size) * this.#ratio)
   }
 
-  /** What is said of a size may be a lie in either direction. */
+  /** Clamps an announced size, which may be wrong in either direction. */
   #possible(size: number): number {
     const largest = this.#options.chain.spec.limits.blockSize + fixedLimits.auxPowSize
     return Math.min(largest, Math.max(leastBlock, size))
@@ -130,18 +130,18 @@ export class BodyDownload {
     const { clock } = this.#options
     const state = this.#states.of(peer)
     const expected = blocks.reduce((sum, block) => sum + this.#sizeOf(block), 0)
-    const question: Question = { peer, open: new Set(blocks), bytes: expected, overdue: false, cancel: () => {} }
+    const request: BodyRequest = { peer, open: new Set(blocks), bytes: expected, overdue: false, cancel: () => {} }
     for (const block of blocks) block.asked++
-    this.#questions.add(question)
+    this.#requests.add(request)
     state.fetching = true
-    this.#watch(question, state.patience(expected))
+    this.#watch(request, state.patience(expected))
     const asked = clock.now()
     const hashes = blocks.map(({ unit }) => unit.header.hash)
     const answer = await peer.ask(blocksExchange, hashes).catch((error: unknown) => {
       if (!isUnanswered(error)) this.#owner.failed(error)
       return undefined
     })
-    question.cancel()
+    request.cancel()
     state.fetching = false
     if (this.#stopped) return
     if (answer !== undefined) {
@@ -153,8 +153,8 @@ export class BodyDownload {
       )
     }
     this.#receive(peer, blocks, answer)
-    for (const block of question.open) release(question, block)
-    this.#questions.delete(question)
+    for (const block of request.open) release(request, block)
+    this.#requests.delete(request)
     this.#owner.arrived()
     this.fill()
   }
@@ -165,35 +165,35 @@ export class BodyDownload {
     this.#ratio = Math.max(ratio, (this.#ratio + ratio) / 2)
   }
 
-  /** Gives the blocks to others when the answer is overdue, if there are others. */
-  #watch(question: Question, patience: number): void {
-    const { peer } = question
-    question.cancel = this.#options.timers.after(patience, () => {
-      const [lowest] = question.open
-      const stuck = new Set([...this.#questions].filter(({ overdue }) => overdue).map((other) => other.peer))
+  /** Overdue answer and another able peer → releases the blocks to other peers. */
+  #watch(request: BodyRequest, patience: number): void {
+    const { peer } = request
+    request.cancel = this.#options.timers.after(patience, () => {
+      const [lowest] = request.open
+      const overduePeers = new Set([...this.#requests].filter(({ overdue }) => overdue).map((other) => other.peer))
       const other = this.#able().some(
         (candidate) =>
-          candidate !== peer && !stuck.has(candidate) && lowest !== undefined && mayGive(candidate, lowest),
+          candidate !== peer && !overduePeers.has(candidate) && lowest !== undefined && mayGive(candidate, lowest),
       )
       if (!other) {
-        this.#watch(question, patience)
+        this.#watch(request, patience)
         return
       }
-      question.overdue = true
-      for (const block of question.open) release(question, block)
+      request.overdue = true
+      for (const block of request.open) release(request, block)
       this.#states.of(peer).stalled()
       peer.penalise('peer-slow', `no blocks within ${Math.round(patience)} ms`)
       this.fill()
     })
   }
 
-  /** Takes what an answer brings; undefined when there was none. */
+  /** Stores the bodies of an answer; `answer` is undefined when there was none. */
   #receive(peer: SyncPeer, blocks: readonly PendingBlock[], answer: readonly Uint8Array[] | undefined): void {
     const given = answer ?? []
     if (given.length > blocks.length) peer.penalise('peer-message', `${given.length} blocks for ${blocks.length} asked`)
     let withheld = 0
     for (const [i, block] of blocks.entries()) {
-      // A list that ends early is full; an empty one withholds everything.
+      // A list that ends early reached its size limit; an empty list withholds everything.
       if (given.length > 0 && given[i]?.length !== 0) continue
       miss(peer, block)
       if (answer === undefined) continue
@@ -204,13 +204,13 @@ export class BodyDownload {
     for (const [i, block] of blocks.entries()) {
       const bytes = given[i]
       if (bytes === undefined || bytes.length === 0 || block.body !== undefined) continue
-      // The answer that it came in may be much larger.
+      // A copy: the buffer of the answer may be much larger.
       block.body = Uint8Array.from(bytes)
       block.giver = peer
     }
   }
 
-  /** Whether it is a lie not to have the block. Without validators a peer may be on another branch. */
+  /** Whether a missing block contradicts the status of the peer. Without validators the peer may be on another branch. */
   #mustHave(peer: SyncPeer, { unit, source }: PendingBlock): boolean {
     const { hasValidators } = this.#options.chain.spec
     return source === peer || (hasValidators && unit.header.height <= peer.status.tipHeight)
@@ -223,6 +223,6 @@ function mayGive(peer: SyncPeer, { unit, source, misses }: PendingBlock): boolea
   return source === peer || unit.header.height <= peer.status.tipHeight
 }
 
-function release(question: Question, block: PendingBlock): void {
-  if (question.open.delete(block)) block.asked--
+function release(request: BodyRequest, block: PendingBlock): void {
+  if (request.open.delete(block)) block.asked--
 }

@@ -9,8 +9,8 @@ import type { Peer } from '../peers/peer-record.js'
 import { blocksExchange } from '../wire/blocks-message.js'
 
 /**
- * Asks a peer for a block that is voted on or proposed, by its hash; undefined when it does not hand it out. What is not
- * that block costs the peer what is wrong with it, and ends here: nodes that it were handed on to would blame this one.
+ * Requests a block under vote or a proposed block from a peer by its hash; undefined when the peer does not deliver it. Wrong
+ * bytes → penalty by error code, and not passed on: other nodes would penalise this one.
  */
 export async function fetchBlock(peer: Peer, hash: Hash, sanity: SanityContext): Promise<Uint8Array | undefined> {
   const bytes = await askFor(peer, hash)
@@ -33,7 +33,7 @@ async function askFor(peer: Peer, hash: Hash): Promise<Uint8Array | undefined> {
     const [bytes] = await peer.ask(blocksExchange, [hash])
     return bytes
   } catch (error) {
-    // Whatever of it was the peer's fault was charged already.
+    // A fault of the peer is penalised already.
     if (error instanceof LinkError || error instanceof RuleError) return undefined
     throw error
   }

@@ -7,17 +7,17 @@ import { type PeerProgresses, serves } from './peer-progress.js'
 import { isUnanswered, type SyncOptions, type SyncPeer } from './sync-peer.js'
 import type { Timeouts } from './timeouts.js'
 
-/** Milliseconds that a peer is given at least for the block of a new tip until another one is asked, and peers that are asked. */
+/** Least patience (ms) for the block of a new tip before another peer is asked, and the number of peers asked. */
 const bodyPatience = 5_000
 const bodySources = 4
 
 /**
- * The block of a new tip, of whoever hands it out first: who told of it is asked, and others as long as that takes. `withheld`
- * when nobody does and the teller says that it has none; undefined when nobody does, and where the chain has it meanwhile.
- * What comes late is still taken, and costs `peer-slow` where another peer had to be asked.
+ * Fetches the block of a new tip by hedged requests, the announcing peer first. Returns `withheld` when no peer delivers it and
+ * the announcer reports that it has none. Returns undefined when no peer delivers it, or when the chain already has it. A late
+ * answer still counts; the peer is penalised with `peer-slow` when another peer had to be asked.
  */
 export async function fetchTip(
-  teller: SyncPeer,
+  announcer: SyncPeer,
   unit: HeaderUnit,
   { chain, peers }: Pick<SyncOptions, 'chain' | 'peers'>,
   waits: Timeouts,
@@ -33,7 +33,7 @@ export async function fetchTip(
     const ended = fetchBody(peer, unit, chain).then((body) => {
       open.delete(peer)
       if (body instanceof Uint8Array) resolve(body)
-      else if (peer === teller) withheld = body === 'withheld'
+      else if (peer === announcer) withheld = body === 'withheld'
     })
     asked.add(peer)
     open.set(peer, ended)
@@ -43,8 +43,8 @@ export async function fetchTip(
     if (asked.size >= bodySources) return undefined
     return peers.all().find((peer) => !asked.has(peer) && serves(peer) && peer.status.tipHeight >= height)
   }
-  let latest = teller
-  for (let peer: SyncPeer | undefined = teller; ; peer = next()) {
+  let latest = announcer
+  for (let peer: SyncPeer | undefined = announcer; ; peer = next()) {
     if (peer !== undefined && open.has(latest)) {
       states.of(latest).stalled()
       latest.penalise('peer-slow', `no block ${unit.header.id} within its time`)
@@ -60,8 +60,8 @@ export async function fetchTip(
 }
 
 /**
- * Asks one peer for the body of a header. `withheld` where it says that it has none; undefined where it does not answer, or has
- * another one, which costs it what is wrong with it; and where the chain has the block meanwhile.
+ * Requests the body of a header from one peer. `withheld` when the peer reports that it has none. Undefined when the peer does
+ * not answer, sends a wrong body (→ penalty by error code), or the chain already has the block.
  */
 export async function fetchBody(
   peer: SyncPeer,

@@ -3,60 +3,60 @@ import type { Hash } from '../../primitives/hash.js'
 import { services } from '../wire/status-message.js'
 import type { SyncPeer } from './sync-peer.js'
 
-/** Bytes a second that a peer is taken to send before it has shown what it can, and the least it is taken for. */
+/** Rate (bytes/s) assumed before the first answer, and the least rate assumed. */
 const firstRate = 256 * 1024
 const leastRate = 32 * 1024
-/** Milliseconds that a peer is given for an answer at first, at least and at most. */
+/** Patience (ms): initial, least and longest. */
 const firstPatience = 3_000
 const leastPatience = 2_000
 const longestPatience = 20_000
 
-/** The end of a peer's chain, as it says or as it passed on. */
+/** The tip that a peer announces: its own, or one that it relayed. */
 export interface Claim {
   readonly height: number
   readonly hash: Hash
 }
 
-/** What the sync remembers of one neighbour. */
+/** Sync state of one peer. */
 export class PeerProgress {
-  /** Whether a question for headers, or for blocks, is under way; one of each at most. */
+  /** Whether a request for headers, or for blocks, is open; at most one of each. */
   asking = false
   fetching = false
-  /** Until then it is not asked for headers, in milliseconds of the clock. */
+  /** End of the back-off for header requests, in milliseconds of the clock. */
   backedOffUntil = 0
-  /** Questions for headers since its last useful answer that led to nothing: it is asked after those with fewer. */
+  /** Useless header requests since the last useful answer; peers with fewer are asked first. */
   failures = 0
   /** Whether its chain has another block at the height of the assumed one. */
   withoutAssumed = false
-  /** A tip that it passed on and need not have itself. */
+  /** A tip that the peer relayed and need not have itself. */
   announcedTip: Claim | undefined
-  /** The claim that was followed to its end. */
+  /** The claim whose headers were fetched to their end. */
   #explored: string | undefined
   #rate = firstRate
   #patience = firstPatience
 
-  /** Whether nothing more is to be found behind a claim. */
+  /** Whether no more headers are to be found behind a claim. */
   isExplored({ hash }: Claim): boolean {
     return this.#explored === mapKey(hash)
   }
 
-  /** All that it has was looked at: what it passed on, and does not have itself, is not waited for. */
+  /** Marks a claim as explored, and drops the relayed tip, which the peer need not have. */
   explored({ hash }: Claim): void {
     this.#explored = mapKey(hash)
     this.announcedTip = undefined
   }
 
-  /** There may be more behind its claim than there was. */
+  /** Forgets that the claim was explored. */
   unexplored(): void {
     this.#explored = undefined
   }
 
-  /** Bytes a second that it sent lately. */
+  /** Recent rate in bytes/s. */
   get rate(): number {
     return this.#rate
   }
 
-  /** Milliseconds until an answer of so many bytes is overdue. */
+  /** Milliseconds until an answer of this size is overdue. */
   patience(bytes: number): number {
     return Math.min(longestPatience, this.#patience + (3000 * bytes) / this.#rate)
   }
@@ -67,14 +67,14 @@ export class PeerProgress {
     this.#patience = Math.max(leastPatience, this.#patience / 2)
   }
 
-  /** It did not answer in time: it is asked for less, and given more time. */
+  /** Overdue answer → a lower rate (smaller requests) and more patience. */
   stalled(): void {
     this.#rate = Math.max(leastRate, this.#rate / 4)
     this.#patience = Math.min(longestPatience, this.#patience * 2)
   }
 }
 
-/** What is remembered of each neighbour, for as long as there is one. */
+/** Sync state of each peer, dropped with the peer. */
 export class PeerProgresses {
   readonly #states = new WeakMap<SyncPeer, PeerProgress>()
 
@@ -85,12 +85,12 @@ export class PeerProgresses {
   }
 }
 
-/** The end of its chain by its own word. */
+/** The claimed tip of a peer. */
 export function claimOf({ status }: SyncPeer): Claim {
   return { height: status.tipHeight, hash: status.tipHash }
 }
 
-/** Whether a peer hands out all blocks of its chain. */
+/** Whether a peer serves all blocks of its chain. */
 export function serves({ status, closed }: SyncPeer): boolean {
   return !closed && (status.services & services.wholeChain) !== 0
 }

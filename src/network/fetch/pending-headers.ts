@@ -10,34 +10,34 @@ import type { Header } from '../../primitives/header.js'
 import { headerUnitSize, type HeaderUnit, locatorHashes } from '../wire/headers-message.js'
 import type { SyncPeer } from './sync-peer.js'
 
-/** Headers of a locator that stand at every height; from there on the distance doubles. */
+/** Hashes of a locator at consecutive heights; below them the distance doubles. */
 const denseLocator = 10
-/** The longest distance as far down as another branch may leave this one: an answer that begins there reaches beyond its end. */
+/** Longest distance within reorganisation depth: an answer that begins at such a hash reaches beyond the fork point. */
 const longestStep = 256
 
-/** A header that is verified with all that proves it, and whose block is not connected yet. */
+/** A verified header with its proofs; its block is not connected yet. */
 export interface PendingBlock {
   readonly unit: HeaderUnit
-  /** Work of the chain up to and including it. */
+  /** Chain work including this block. */
   readonly chainWork: bigint
-  /** Who told of it. */
+  /** The peer that sent the header. */
   readonly source: SyncPeer
-  /** Whether its signatures are believed. */
+  /** Whether its signatures are assumed valid. */
   readonly assumed: boolean
-  /** The bytes of its block, once they are here, and who handed them out. */
+  /** The bytes of the block and the peer that delivered them; undefined before they arrive. */
   body: Uint8Array | undefined
   giver: SyncPeer | undefined
-  /** The block, once its body is found to be the one that the header names. */
+  /** The decoded block after its body check. */
   matched: Block | undefined
-  /** Requests for the body that are under way and not overdue. */
+  /** Open requests for the body, overdue ones excluded. */
   asked: number
-  /** How often a peer was asked for the body in vain, by its number. */
+  /** Failed requests for the body by peer id. */
   misses: Map<number, number> | undefined
-  /** Whether who told of it said that it does not have it. */
+  /** Whether the source of the header reported that it lacks the body. */
   withheld: boolean
 }
 
-/** Headers that follow one on the other on top of a block that the chain has. */
+/** Consecutive headers on top of a block that the chain has. */
 export class PendingHeaders {
   #base: KnownHeader
   #blocks: PendingBlock[]
@@ -49,7 +49,7 @@ export class PendingHeaders {
     for (const { unit } of blocks) this.#bytes += headerUnitSize(unit)
   }
 
-  /** The block of the chain that the first one follows. */
+  /** The block that the first pending header follows. */
   get base(): KnownHeader {
     return this.#base
   }
@@ -59,7 +59,7 @@ export class PendingHeaders {
     return this.#blocks
   }
 
-  /** Bytes of the headers and of what proves them. */
+  /** Bytes of the headers with their proofs. */
   get bytes(): number {
     return this.#bytes
   }
@@ -72,12 +72,12 @@ export class PendingHeaders {
     return this.end.height
   }
 
-  /** Work of the chain that ends here. */
+  /** Chain work at the end. */
   get work(): bigint {
     return this.#blocks.at(-1)?.chainWork ?? this.#base.chainWork
   }
 
-  /** The pending block at a height; undefined where there is none. */
+  /** Pending block at a height; undefined when there is none. */
   at(height: number): PendingBlock | undefined {
     return this.#blocks[height - this.#base.header.height - 1]
   }
@@ -108,7 +108,7 @@ export class PendingHeaders {
     this.#bytes += headerUnitSize(unit)
   }
 
-  /** Moves the base up over the blocks that the chain has by now. */
+  /** Moves the base up over blocks that the chain has connected or stored as side blocks. */
   advance(headers: HeaderIndex): void {
     let connected = 0
     let base = headers.get(this.#base.header.hash) ?? this.#base
@@ -122,18 +122,18 @@ export class PendingHeaders {
     for (const { unit } of this.#blocks.splice(0, connected)) this.#bytes -= headerUnitSize(unit)
   }
 
-  /** Drops what stands at a height and above. */
+  /** Drops the blocks at a height and above. */
   cut(height: number): void {
     const keep = Math.max(0, height - this.#base.header.height - 1)
     for (const { unit } of this.#blocks.splice(keep)) this.#bytes -= headerUnitSize(unit)
   }
 
-  /** The part up to a height as a branch of its own; the blocks are shared. */
+  /** The part up to a height as pending headers of its own; the blocks are shared. */
   upTo(height: number): PendingHeaders {
     return new PendingHeaders(this.#base, this.#blocks.slice(0, height - this.#base.header.height))
   }
 
-  /** The ancestors of what follows the end and then `more`, which follow the end one on the other. */
+  /** Ancestors of a block that follows the end and then `more`, consecutive headers on top of the end. */
   ancestry(headers: HeaderIndex, more: readonly Header[]): Ancestry {
     const below = headers.ancestry(this.#base)
     const end = this.height
@@ -146,7 +146,7 @@ export class PendingHeaders {
     }
   }
 
-  /** Hashes from the end down to genesis: every one at first, then at doubling distances, bounded where branches may leave. */
+  /** Hashes from the end down to genesis: consecutive first, then at doubling distances, bounded within reorganisation depth. */
   locator(headers: HeaderIndex): Hash[] {
     const hashes: Hash[] = []
     const deepest = this.#base.header.height - reorganisationDepth
@@ -174,7 +174,7 @@ function below(headers: HeaderIndex, from: KnownHeader, height: number): KnownHe
   return known
 }
 
-/** Notes that a peer was asked for a block in vain. */
+/** Counts a failed request for a body. */
 export function miss(peer: SyncPeer, block: PendingBlock): void {
   block.misses ??= new Map()
   block.misses.set(peer.id, (block.misses.get(peer.id) ?? 0) + 1)

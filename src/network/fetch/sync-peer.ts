@@ -10,10 +10,10 @@ import { LinkError } from '../link.js'
 import type { Peer } from '../peers/peer-record.js'
 import { penaltyOf } from '../penalties.js'
 
-/** A neighbour, as far as the sync cares. */
+/** The view of a peer that the sync needs. */
 export type SyncPeer = Omit<Peer, 'link'>
 
-/** The neighbours. */
+/** The connected peers. */
 export interface SyncPeers {
   all(): readonly SyncPeer[]
   readonly events: {
@@ -29,24 +29,24 @@ export interface SyncOptions {
   readonly clock: Clock
   readonly timers: Timers
   readonly log: Log
-  /** A block whose signatures, and those of the blocks below it, are believed once peers prove that it is on the chain. */
+  /** A block assumed valid: once peers prove that it is on the chain, signatures up to it are not verified. */
   readonly assumeValid?: AssumedBlock
-  /** Block bytes that are at hand without asking anybody. */
+  /** Block bytes that this node already has without a request. */
   readonly bodyAtHand?: (hash: Hash) => Uint8Array | undefined
-  /** Told of a valid confirm for another block than the one that is connected at its height. */
+  /** Called with a valid confirm for another block than the connected one at its height. */
   readonly onConflict?: (confirm: Uint8Array, header: Header) => void
 }
 
-/** Parts with a peer that broke a rule: it costs it what the code says, and the connection. */
+/** Penalises a peer that broke a rule, by error code, and closes the link. */
 export function penaliseAndDrop(peer: SyncPeer, code: Code, reason: string): void {
   peer.penalise(code, reason)
   peer.close(reason)
 }
 
 /**
- * What the peer that told of a block is charged for when the chain refuses it: where honest nodes may differ about a
- * transaction they never differ about the block that holds it, so that one found invalid always costs something. What a
- * quorum has confirmed costs nothing: who tells of it lives by other rules, and is no liar.
+ * The error to penalise the announcing peer with when the chain refuses its block. Honest nodes may differ about a transaction,
+ * never about the block that holds it → an invalid block always has a penalty. A block confirmed by a quorum has none: its
+ * announcer follows other rules (an upgrade).
  */
 export function peerFault(error: RuleError, { hash, id }: Header, { headers, spec }: Chain): RuleError {
   const free = penaltyOf(error.code) === 0
@@ -57,7 +57,7 @@ export function peerFault(error: RuleError, { hash, id }: Header, { headers, spe
   return free && headers.get(hash)?.status === 'invalid' ? new RuleError('block-invalid', `${id}: ${text}`) : error
 }
 
-/** Whether a question failed with its peer: no answer came, or none that could be read, for which the peer was charged already. */
+/** Whether a request failed because of its peer: no answer, or an unreadable one, which is penalised already. */
 export function isUnanswered(error: unknown): boolean {
   return error instanceof RuleError || error instanceof LinkError
 }

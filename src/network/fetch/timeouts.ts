@@ -1,12 +1,12 @@
 import type { Timers } from '../../runtime/env.js'
 
-/** What a wait resolves with when nothing came in time. */
+/** Result of a wait that timed out. */
 export const timedOut = Symbol('late')
 
-/** The sync is stopped: whatever waited is given up. */
+/** Rejects every wait when the sync stops. */
 export class SyncStopped extends Error {}
 
-/** Waits that end with the time given to them, and all together when the sync stops. */
+/** Waits with a time limit each; all of them end when the sync stops. */
 export class Timeouts {
   readonly #timers: Timers
   readonly #running = new Set<() => void>()
@@ -20,7 +20,7 @@ export class Timeouts {
     return this.#stopped
   }
 
-  /** What the promise settles with, or {@link timedOut}; rejects with {@link SyncStopped} when everything ends. */
+  /** Settles like the promise, or resolves with {@link timedOut} on timeout; rejects with {@link SyncStopped} on stop. */
   within<T>(promise: Promise<T>, milliseconds: number): Promise<T | typeof timedOut> {
     return new Promise((resolve, reject) => {
       const stop = () => end(() => reject(new SyncStopped()))

@@ -7,67 +7,67 @@ import { LinkError } from '../link.js'
 import type { Peer } from '../peers/peer-record.js'
 import { transactionsAtOnce, transactionsExchange } from '../wire/transactions-message.js'
 
-/** Announced transactions of one peer that wait to be fetched; what it announces beyond them is not noted. */
+/** Announced transactions of one peer queued for fetching; further ones are not noted. */
 export const announcedByPeer = 2048
-/** Peers that transactions are fetched from at a time. */
+/** Concurrent fetches, one per peer. */
 const fetchesAtOnce = 8
-/** Milliseconds after which another peer that announced the same is asked as well. */
+/** Patience (ms) before another peer that announced the same transaction is asked as well. */
 const fetchPatience = 2_000
-/** Transactions that a peer may withhold: an honest one may have dropped what it announced just before it is asked. */
+/** Transactions that a peer may withhold: an honest peer may drop one between announcement and request. */
 const withheldFree = 16
-/** One more may be withheld for as many handed out. */
+/** One more may be withheld for this many delivered. */
 const withheldShare = 4
 
 /** A transaction to fetch. */
 export interface AnnouncedTx {
   readonly txid: Hash
-  /** sha256d of its bytes; undefined for one that is only known as what another builds on. */
+  /** sha256d of its bytes; undefined for a missing parent, known by its txid alone. */
   readonly digest: Hash | undefined
 }
 
 export interface FetcherOptions {
   readonly timers: Timers
   readonly log: Log
-  /** Whether nothing is to be fetched now; what was announced is forgotten then. */
+  /** Whether fetching is paused; announcements are dropped while it is. */
   paused(): boolean
-  /** Whether there is no use in fetching it, as far as that can be said without looking into the database. */
+  /** Whether a fetch would be useless, as far as known without a database read. */
   isUseless(wanted: AnnouncedTx): boolean
-  /** Those that the chain does not have. */
+  /** Filters out transactions that the chain has. */
   unmined(wanted: readonly AnnouncedTx[]): Promise<readonly AnnouncedTx[]>
-  /** Takes what a peer handed out; the peer is asked for more when it resolves. */
+  /** Takes delivered transactions; the peer is asked for more when it resolves. */
   take(peer: Peer, transactions: readonly Uint8Array[]): Promise<void>
 }
 
 interface PeerQueue {
   readonly peer: Peer
-  /** What it announced and was not asked for yet, or in vain. */
+  /** Announced and not requested yet, or requested without success. */
   readonly wanted: Map<string, AnnouncedTx>
   busy: boolean
   handedOut: number
   withheld: number
-  /** Called when there is room in it, or when it is gone. */
+  /** Called when the queue has room again or is gone. */
   changed: () => void
 }
 
 /**
- * Fetches transactions from those who announced them. Each is asked of one peer at a time, of the next when that one has not
- * answered for a while or does not hand it out; each peer is asked one question at a time.
+ * Fetches announced transactions. Each is requested from one peer at a time, and from the next one when the answer is late or
+ * lacks it. Each peer has one open request.
  */
 export class TransactionFetcher {
   readonly #options: FetcherOptions
-  /** In the order in which they are served next. */
+  /** In serving order. */
   readonly #queues = new Map<Peer, PeerQueue>()
-  /** What is being asked for, with the question it is part of. */
+  /** Requested transactions, each with the batch of its request. */
   readonly #asked = new Map<string, symbol>()
   #fetches = 0
-  /** What was handed out and is being looked at. */
+  /** Delivered transactions under evaluation. */
   readonly #takes = new Set<Promise<void>>()
 
   constructor(options: FetcherOptions) {
     this.#options = options
   }
 
-  /** Notes what a peer can hand out; false when that is more than is noted for one peer. */
+  /** Queues what a peer announced; false when the queue is full and the rest was not noted. */
   want(peer: Peer, names: readonly AnnouncedTx[]): boolean {
     const complete = this.#note(peer, names)
     this.#serve()
@@ -75,11 +75,11 @@ export class TransactionFetcher {
   }
 
   /**
-   * Fetches all of a long list from a peer; resolves when the last of it is noted, or the peer is gone. False where that takes
-   * longer than so many milliseconds: the rest is not noted then.
+   * Fetches a long list from a peer; resolves when its last entry is queued or the peer is gone. Resolves with false after
+   * `budget` milliseconds: the rest is not queued then.
    */
   async wantAll(peer: Peer, names: readonly AnnouncedTx[], budget: number): Promise<boolean> {
-    const turns = new Yielder()
+    const yielder = new Yielder()
     let spent = false
     const cancel = this.#options.timers.after(budget, () => {
       spent = true
@@ -91,7 +91,7 @@ export class TransactionFetcher {
       for (let start = 0; start < names.length && !peer.closed; start += transactionsAtOnce) {
         if (spent) return false
         this.want(peer, names.slice(start, start + transactionsAtOnce))
-        if (turns.over) await turns.next()
+        if (yielder.over) await yielder.next()
         for (let queue = this.#queues.get(peer); mustWait(queue); queue = this.#queues.get(peer)) await changeOf(queue)
       }
       return true
@@ -100,14 +100,14 @@ export class TransactionFetcher {
     }
   }
 
-  /** Forgets what a peer announced. */
+  /** Drops the queue of a peer. */
   drop(peer: Peer): void {
     const queue = this.#queues.get(peer)
     this.#queues.delete(peer)
     queue?.changed()
   }
 
-  /** Resolves when everything that was handed out so far is taken. */
+  /** Resolves when all delivered transactions are taken. */
   async idle(): Promise<void> {
     await Promise.allSettled(this.#takes)
   }
@@ -131,7 +131,7 @@ export class TransactionFetcher {
       if (queue.busy) continue
       const batch = this.#batchOf(queue)
       if (batch.length === 0) continue
-      // Whoever was asked stands behind those who wait.
+      // Round robin: the served peer moves to the end.
       this.#queues.delete(queue.peer)
       this.#queues.set(queue.peer, queue)
       queue.busy = true
@@ -152,7 +152,7 @@ export class TransactionFetcher {
     }
   }
 
-  /** What to ask a peer for next; forgets what need not be asked any more. */
+  /** Next batch to request from a peer; drops useless entries of its queue. */
   #batchOf(queue: PeerQueue): AnnouncedTx[] {
     const batch: AnnouncedTx[] = []
     for (const [key, wanted] of queue.wanted) {
@@ -165,21 +165,21 @@ export class TransactionFetcher {
   }
 
   async #fetch(queue: PeerQueue, batch: readonly AnnouncedTx[]): Promise<void> {
-    const question = Symbol()
+    const request = Symbol()
     const release = () => {
       for (const wanted of batch) {
         const key = keyOf(wanted)
-        if (this.#asked.get(key) === question) this.#asked.delete(key)
+        if (this.#asked.get(key) === request) this.#asked.delete(key)
       }
     }
-    for (const wanted of batch) this.#asked.set(keyOf(wanted), question)
+    for (const wanted of batch) this.#asked.set(keyOf(wanted), request)
     try {
       await this.#ask(queue, batch, () => {
         release()
         this.#serve()
       })
     } catch (error) {
-      // Others may have announced the same.
+      // Other peers may have announced the same.
       for (const wanted of batch) queue.wanted.delete(keyOf(wanted))
       if (!(error instanceof LinkError) && !(error instanceof RuleError)) {
         this.#options.log.error({ error: String(error) }, 'transactions could not be fetched')
@@ -189,24 +189,24 @@ export class TransactionFetcher {
     }
   }
 
-  /** Asks for those of a batch that the chain does not have; `late` is called while the answer takes too long. */
+  /** Requests the unmined ones of a batch; `late` is called while the answer is overdue. */
   async #ask(queue: PeerQueue, batch: readonly AnnouncedTx[], late: () => void): Promise<void> {
     const { peer, wanted } = queue
     const unmined = await this.#options.unmined(batch)
     const asked = new Set(unmined.map(keyOf))
     for (const key of batch.map(keyOf)) if (!asked.has(key)) wanted.delete(key)
     if (unmined.length === 0) return
-    const question = unmined.map(({ txid }) => txid)
+    const request = unmined.map(({ txid }) => txid)
     const inTime = this.#options.timers.after(fetchPatience, late)
-    const answer = await peer.ask(transactionsExchange, question).finally(inTime)
-    if (answer.length > question.length) {
-      peer.penalise('peer-message', `${answer.length} transactions where ${question.length} were asked for`)
+    const answer = await peer.ask(transactionsExchange, request).finally(inTime)
+    if (answer.length > request.length) {
+      peer.penalise('peer-message', `${answer.length} transactions where ${request.length} were asked for`)
       throw new RuleError('peer-message')
     }
-    // A list that ends early says nothing of the rest; one without any says that of all.
-    const told = answer.length === 0 ? unmined : unmined.slice(0, answer.length)
-    for (const one of told) wanted.delete(keyOf(one))
-    const handedOut = told.flatMap(({ digest }, i) => {
+    // A short list leaves the rest open; an empty list reports all as missing.
+    const answered = answer.length === 0 ? unmined : unmined.slice(0, answer.length)
+    for (const one of answered) wanted.delete(keyOf(one))
+    const handedOut = answered.flatMap(({ digest }, i) => {
       const bytes = answer[i] ?? new Uint8Array(0)
       return bytes.length > 0 && (digest === undefined || equalBytes(sha256d(bytes), digest))
         ? [{ digest, bytes: Uint8Array.from(bytes) }]
@@ -214,7 +214,7 @@ export class TransactionFetcher {
     })
     const promised = (list: readonly Pick<AnnouncedTx, 'digest'>[]) =>
       list.filter(({ digest }) => digest !== undefined).length
-    this.#account(queue, promised(handedOut), promised(told) - promised(handedOut))
+    this.#account(queue, promised(handedOut), promised(answered) - promised(handedOut))
     const bytes = handedOut.map((one) => one.bytes)
     const taken = this.#options.take(peer, bytes).finally(() => this.#takes.delete(taken))
     this.#takes.add(taken)
@@ -225,7 +225,7 @@ export class TransactionFetcher {
     queue.handedOut += handedOut
     queue.withheld += withheld
     if (withheld > 0 && queue.withheld > withheldFree + queue.handedOut / withheldShare) {
-      // Third parties can make an honest node drop what it announced: by a deactivate, or by filling its pool.
+      // Third parties can make an honest node drop what it announced, with a deactivate or by filling its pool.
       queue.peer.penalise('peer-slow', `${withheld} announced transactions are not there, or are others`)
     }
   }
@@ -235,7 +235,7 @@ function newQueue(peer: Peer): PeerQueue {
   return { peer, wanted: new Map(), busy: false, handedOut: 0, withheld: 0, changed: () => {} }
 }
 
-/** Whether a long list has to wait before more of it is noted. */
+/** Whether a long list has to wait before more of it is queued. */
 function crowded({ wanted }: PeerQueue): boolean {
   return wanted.size > announcedByPeer / 2
 }
@@ -244,7 +244,7 @@ function changeOf(queue: PeerQueue): Promise<void> {
   return new Promise((resolve) => (queue.changed = resolve))
 }
 
-/** By digest where it is known: a copy with other signatures stands in nobody's way. */
+/** By digest when known: a copy with other signatures does not collide. */
 function keyOf({ txid, digest }: AnnouncedTx): string {
   return digest === undefined ? `parent ${mapKey(txid)}` : mapKey(digest)
 }
