@@ -12,22 +12,22 @@ import { penaltyOf } from '../penalties.js'
 import type { HeaderUnit } from '../wire/headers-message.js'
 import { checkProof, type HeaderChecking } from './check-headers.js'
 
-/** New tips that are looked at, at once. */
+/** Concurrent checks of announced tips. */
 const announcementsAtOnce = 64
 
-/** What a new tip means to the rest of the sync. */
+/** Callbacks of the announcements. */
 export interface AnnouncementOwner {
-  /** A valid confirm for a height where the own chain has another block. */
+  /** Valid confirm for a height where the own chain has another block. */
   conflict(unit: HeaderUnit): void
   /** The chain refuses a block that a quorum confirmed. */
   contradicted(header: Header, peer: SyncPeer, error: RuleError): void
-  /** Whether the block is left alone for a while. */
+  /** Whether the block is avoided. */
   isUnavailable(hash: Hash): boolean
-  /** A peer may have more than the branch. */
+  /** A peer may have more than the pending headers. */
   wake(): void
 }
 
-/** Takes new tips as they are told: the block on top of the own tip is fetched and connected at once. */
+/** Takes announced tips: a block on top of the own tip is fetched and connected at once. */
 export class Announcements {
   readonly #options: SyncOptions
   readonly #waits: Timeouts
@@ -51,12 +51,12 @@ export class Announcements {
   }
 
   /**
-   * A tip that a peer told. Resolves when the block is connected or was known, or when the sync goes after it: with whether
-   * this message brought it. Rejects with a RuleError when it is refused.
+   * Takes a tip announced by a peer. Resolves when the block is connected or known, or when the sync follows it, with whether
+   * this message brought the block. Rejects with a RuleError when it is refused.
    */
   async take(peer: SyncPeer, unit: HeaderUnit): Promise<boolean> {
     const id = mapKey(unit.header.hash)
-    // The hash covers neither work nor confirm: what somebody else tells of the same header says nothing of this message.
+    // The hash covers neither work nor confirm: another message with the same header proves nothing about this one.
     for (let running; (running = this.#running.get(id)) !== undefined && !peer.closed;) await running.catch(() => {})
     if (peer.closed || this.#waits.stopped) return false
     if (this.#running.size >= announcementsAtOnce) {
@@ -73,7 +73,7 @@ export class Announcements {
     const known = chain.headers.get(header.hash)
     if (known?.status === 'invalid') throw new RuleError('block-invalid')
     if (known !== undefined) return false
-    // Refused lately; without validators only the body was missing, which this peer may have.
+    // Avoided with validators: refused lately. Without validators only the body was missing, which this peer may have.
     if (chain.spec.hasValidators && this.#owner.isUnavailable(header.hash)) return false
     try {
       if (equalBytes(header.previous, chain.tip.header.hash)) return await this.#onTip(peer, unit)
@@ -85,7 +85,7 @@ export class Announcements {
     }
   }
 
-  /** A header above the tip of a chain with validators, or one beside it. */
+  /** A header above the tip of a chain with validators, or a rival of an active block. */
   async #confirmedElsewhere(peer: SyncPeer, unit: HeaderUnit): Promise<boolean> {
     const { chain } = this.#options
     const { height, hash } = unit.header
@@ -94,7 +94,7 @@ export class Announcements {
       this.#owner.conflict(unit)
       throw new RuleError('block-stale')
     }
-    // Votes name no chain, and another one may have the same validators: only headers that lead here prove anything.
+    // Votes name no chain, and another chain may share the validators: only headers that lead here are proof.
     this.#states.of(peer).announcedTip = { height, hash }
     this.#owner.wake()
     if (height <= chain.tip.header.height) throw new RuleError('block-stale')
@@ -112,7 +112,7 @@ export class Announcements {
       throw new RuleError('block-parent-unknown', `parent of ${header.id}`)
     }
     await this.#check(unit)
-    // Of a branch with less work nothing is fetched: its headers will be, should it get more.
+    // A branch with less work is not fetched; its headers come once it has more.
     return parent.chainWork + workOf(header.bits) > chain.tip.chainWork && this.#fetch(peer, unit)
   }
 
@@ -131,8 +131,8 @@ export class Announcements {
   }
 
   /**
-   * Gets the block from whoever told of it, or from others, and connects it; false when it came another way meanwhile, and
-   * when nobody answered: the sync goes on looking for it.
+   * Fetches the block, from the announcing peer first, and connects it. False when the block came another way, and when no peer
+   * answered: the sync goes on looking for it.
    */
   async #fetch(peer: SyncPeer, unit: HeaderUnit): Promise<boolean> {
     const { chain, bodyAtHand } = this.#options
@@ -145,7 +145,7 @@ export class Announcements {
       await chain.acceptBlock(body, confirm.length > 0 ? confirm : undefined)
       return chain.headers.get(header.hash)?.status === 'active'
     } catch (error) {
-      // It came another way meanwhile, and perhaps others on top of it.
+      // The block came another way, perhaps with others on top of it.
       const overtaken = error instanceof RuleError && error.code === 'block-stale'
       if (overtaken && chain.headers.get(header.hash) !== undefined) return false
       if (!(error instanceof RuleError)) throw error

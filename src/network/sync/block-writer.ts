@@ -5,26 +5,26 @@ import { equalBytes } from '../../primitives/bytes.js'
 import type { Clock } from '../../runtime/env.js'
 import type { PendingHeaders, PendingBlock } from '../fetch/pending-headers.js'
 
-/** Blocks that are connected in one batch, and bytes of them. */
+/** Most blocks, and bytes of blocks, connected in one batch. */
 const batchBlocks = 256
 const batchBytes = 8 * 1024 * 1024
-/** Blocks of the first batch; later ones are as large as the time allows. */
+/** Blocks of the first batch; later batches adapt to {@link batchTime}. */
 const firstBatch = 16
-/** Milliseconds that a batch should take at most: what was fetched is safe that soon, and the node can be stopped. */
+/** Target time (ms) of a batch: fetched blocks are on disk that soon, and the node can stop. */
 const batchTime = 1_000
 
-/** What the writer works for. */
+/** Callbacks of the block writer. */
 export interface WriterOwner {
   readonly branch: PendingHeaders
-  /** Blocks were connected, or put aside on the way to more work. */
+  /** Blocks were connected, or stored as side blocks. */
   wrote(count: number): void
   /** The chain refuses a block. */
   refused(block: PendingBlock, error: RuleError): void
-  /** Something that must not happen did. */
+  /** Reports an unexpected error. */
   failed(error: unknown): void
 }
 
-/** Hands the lowest blocks of the branch to the chain, in order. */
+/** Passes the lowest pending blocks to the chain, in order. */
 export class BlockWriter {
   readonly #chain: Chain
   readonly #clock: Clock
@@ -43,7 +43,7 @@ export class BlockWriter {
     return this.#work !== undefined
   }
 
-  /** Connects what is there, unless that is under way. */
+  /** Connects the available blocks, unless that is under way. */
   wake(): void {
     if (this.#stopped || this.#work !== undefined || this.#batch().length === 0) return
     this.#work = this.#run()
@@ -57,13 +57,13 @@ export class BlockWriter {
       })
   }
 
-  /** Resolves when what is being connected is. */
+  /** Resolves when the batch under way is connected. */
   async stop(): Promise<void> {
     this.#stopped = true
     await this.#work
   }
 
-  /** Whether what came at the last moment may be connected as well. */
+  /** Connects batch after batch; resolves with false after a refused block. */
   async #run(): Promise<boolean> {
     for (let batch = this.#batch(); batch.length > 0 && !this.#stopped; batch = this.#batch()) {
       const started = this.#clock.now()
@@ -72,7 +72,7 @@ export class BlockWriter {
         for (const { giver } of batch.slice(0, connected)) giver?.delivered('block')
         this.#owner.wrote(connected)
         this.#learn(batch.length, this.#clock.now() - started)
-        // The chain knows it, but does not have it: it once stood too deep below.
+        // The chain knows the header but has dropped the body, which was too deep.
         if (this.#owner.branch.blocks[0] === batch[0]) throw new RuleError('block-too-deep')
       } catch (error) {
         const [index, rule] = error instanceof BlockRunError ? [error.index, error.rule] : [0, error]
@@ -89,7 +89,7 @@ export class BlockWriter {
     else if (count === this.#most) this.#most = Math.min(batchBlocks, 2 * this.#most)
   }
 
-  /** The lowest blocks, as many as one batch takes; all of them with their signatures checked, or all without. */
+  /** The lowest blocks that fit into one batch; signatures are checked for all of them or for none. */
   #batch(): PendingBlock[] {
     const batch: PendingBlock[] = []
     let bytes = 0
@@ -107,7 +107,7 @@ export class BlockWriter {
     if (equalBytes(first.unit.header.previous, this.#chain.tip.header.hash)) {
       return this.#chain.acceptBlocks(batch.map(incoming), { assumed: first.assumed })
     }
-    // Blocks of a branch wait aside until it has more work than the chain.
+    // Side blocks are stored until their branch has more work than the chain.
     const { block, confirm } = incoming(first)
     await this.#chain.acceptBlock(block, confirm)
     return 1

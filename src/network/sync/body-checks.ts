@@ -4,21 +4,21 @@ import { RuleError } from '../../errors/rule-error.js'
 import { type PendingHeaders, miss, type PendingBlock } from '../fetch/pending-headers.js'
 import type { SyncPeer } from '../fetch/sync-peer.js'
 
-/** Bytes of blocks that are decoded and wait for the writer: decoded they take several times as much. */
+/** Bytes of checked blocks that wait for the writer; decoded they take several times as much memory. */
 const matchedBytes = 6 * 1024 * 1024
 
-/** What the matcher works for. */
+/** Callbacks of the body checks. */
 export interface BodyChecksOwner {
   readonly branch: PendingHeaders
-  /** A block can be connected that could not before. */
+  /** A block passed its body check. */
   matched(): void
   /** Blocks have to be fetched again. */
   unmatched(): void
-  /** Something that must not happen did. */
+  /** Reports an unexpected error. */
   failed(error: unknown): void
 }
 
-/** Looks whether bodies are those that their headers name: the lowest first, and at once unless much waits for the writer. */
+/** Checks bodies against their headers, lowest first; pauses while much waits for the writer. */
 export class BodyChecks {
   readonly #chain: Chain
   readonly #owner: BodyChecksOwner
@@ -46,7 +46,7 @@ export class BodyChecks {
       try {
         const matched = await matchBody(body, block.unit, this.#chain.sanity)
         if (this.#stopped) return
-        // Two answers may bring the same block.
+        // Two answers may deliver the same block.
         if (block.body === body) block.matched = matched
         this.#owner.matched()
       } catch (error) {
@@ -67,7 +67,7 @@ export class BodyChecks {
     return waiting < matchedBytes || next === blocks[0] ? next : undefined
   }
 
-  /** What else came from such a peer and was not looked at is not worth a look. */
+  /** Discards all unchecked bodies of the peer as well: not worth a check. */
   #discard(broken: PendingBlock, giver: SyncPeer, error: RuleError): void {
     miss(giver, broken)
     for (const block of this.#owner.branch.blocks) {

@@ -15,15 +15,15 @@ import type { PendingHeaders } from '../fetch/pending-headers.js'
 import type { SyncPeer } from '../fetch/sync-peer.js'
 import type { HeaderUnit } from '../wire/headers-message.js'
 
-/** Headers whose signatures are verified together. */
+/** Headers per batch of signature verification. */
 const portion = 200
 
-/** What verifying headers needs beside the headers. */
+/** Context of header verification. */
 export interface HeaderChecking {
   readonly chain: Chain
   readonly verifier: Verifier
   readonly clock: Clock
-  /** Whether the signatures of the block with this header are believed. */
+  /** Whether the signatures of the block with this header are assumed valid. */
   assumed(header: Header): boolean
 }
 
@@ -37,7 +37,7 @@ export function checkLinks(units: readonly HeaderUnit[]): void {
   }
 }
 
-/** What the confirm of a header has to fulfil: nothing on a chain without validators, which must have none. */
+/** Signature checks of the confirm of a header; none without validators, where a confirm is an error. */
 function confirmChecks({ spec }: Chain, { header, confirm }: HeaderUnit): readonly SignatureCheck[] {
   if (!spec.hasValidators) {
     if (confirm.length > 0) throw new RuleError('confirm-unexpected')
@@ -47,26 +47,23 @@ function confirmChecks({ spec }: Chain, { header, confirm }: HeaderUnit): readon
   return checkConfirm(spec, header, parseConfirm(confirm))
 }
 
-/** Verifies signatures of confirms and remembers those that hold, so that connecting the blocks need not. */
+/** Verifies signatures of confirms and caches valid ones, so that connecting the blocks skips them. */
 async function verifySignatures(checks: readonly SignatureCheck[], { chain, verifier }: HeaderChecking): Promise<void> {
   const unknown = chain.confirmSignatures.unknown(checks)
   await runChecks(unknown, verifier)
   chain.confirmSignatures.add(unknown)
 }
 
-/**
- * What proves a header when its ancestors are not there: its work, and on a chain with validators its confirm. Rejects with
- * a RuleError.
- */
+/** Verifies a header without its ancestors: its work, and on a chain with validators its confirm. Rejects with a RuleError. */
 export async function checkProof(unit: HeaderUnit, checking: HeaderChecking): Promise<void> {
   checkProofOfWork(checking.chain.spec, unit.header, parseAuxPow(unit.auxPow))
   await verifySignatures(confirmChecks(checking.chain, unit), checking)
 }
 
 /**
- * Verifies headers that follow the end of a branch and each other, and adds them to it: place, time, bits, work, and on a
- * chain with validators the confirm. Rejects with the RuleError of the first that breaks a rule; those before it are added,
- * unless a signature is what is wrong. Adds nothing more when the end of the branch moved meanwhile.
+ * Verifies consecutive headers on top of a branch and adds them: position, time, bits, work, and on a chain with validators the
+ * confirm. Rejects with the RuleError of the first invalid header; those before it are added, unless a signature is invalid.
+ * Stops adding when the end of the branch has moved.
  */
 export async function extendBranch(
   branch: PendingHeaders,

@@ -16,30 +16,30 @@ import {
 import { AssumedChain, assumedHeaders } from './assumed-chain.js'
 import { checkLinks, checkProof, extendBranch, type HeaderChecking } from './check-headers.js'
 
-/** Headers that are verified and wait for their blocks, and the bytes of them with all that proves them. */
+/** Most pending headers, and bytes of them with their proofs. */
 export const pendingHeaders = 4096
 export const pendingBytes = 8 * 1024 * 1024
-/** Headers of another branch that are looked at until it turns out to have more work than the one that is followed. */
+/** Headers fetched of another branch before it must have more work than the followed one. */
 const candidateHeaders = 2016
-/** Answers of one peer that may bring nothing but headers of the branch: so many lie at most between two hashes of a locator. */
+/** Answers of one peer that may bring only known headers: a gap between two locator hashes spans at most this many answers. */
 const answersAcross = 4
-/** Milliseconds until another peer is asked for headers; twice as long where a peer has failed before. */
+/** Patience (ms) for headers; doubled for a peer that has failed before. */
 const headersPatience = 5_000
-/** Milliseconds that a peer is left alone after a first question that led to nothing; twice as long with each more, up to the longest. */
+/** Initial back-off (ms) after a useless answer; doubles up to the longest. */
 const firstBackOff = 5_000
 const longestBackOff = 60_000
-/** And after a header from the future. */
+/** Back-off (ms) after a header ahead of the clock. */
 const backOffForTime = 60_000
 
-/** What the download of headers tells, and asks, the rest of the sync. */
+/** Callbacks of the header download. */
 export interface HeaderOwner {
-  /** There are more headers on the branch, or it is another one. */
+  /** The pending headers grew or were replaced. */
   changed(): void
-  /** Whether nobody hands out the block, or it cannot be connected, so that no branch through it is followed. */
+  /** Whether a block is avoided, so that no branch through it is followed. */
   isUnavailable(hash: Hash): boolean
-  /** The chain of a peer goes through such a block. */
+  /** The chain of a peer contains an avoided block. */
   offered(peer: SyncPeer, unit: HeaderUnit): void
-  /** Something that must not happen did. */
+  /** Reports an unexpected error. */
   failed(error: unknown): void
 }
 
@@ -53,12 +53,12 @@ export class HeaderDownload {
   #branch: PendingHeaders
   #assumed: AssumedChain | undefined
   #asked: SyncPeer | undefined
-  /** Whose headers the branch grew by last, or who has the assumed block. */
+  /** The peer that last extended the branch, or that has the assumed block. */
   #giver: SyncPeer | undefined
-  /** Whose headers followed the own ones since peers were looked at; undefined while nobody is asked. */
+  /** The peer whose headers followed the own chain in this run; undefined between runs. */
   #shown: SyncPeer | undefined
   #work: Promise<void> | undefined
-  /** Whether something happened since the last look at the peers. */
+  /** Whether to run again because something changed during the run. */
   #again = false
 
   constructor(options: SyncOptions, waits: Timeouts, states: PeerProgresses, owner: HeaderOwner) {
@@ -71,7 +71,7 @@ export class HeaderDownload {
     this.#branch = new PendingHeaders(chain.tip)
   }
 
-  /** The headers to connect the blocks of. */
+  /** Headers whose blocks are to be connected. */
   get branch(): PendingHeaders {
     return this.#branch
   }
@@ -85,12 +85,12 @@ export class HeaderDownload {
     return this.#asked
   }
 
-  /** Whether the peer that is asked has more, and has given headers on the way there that follow the own ones. */
+  /** Whether the asked peer claims more, and has sent headers in this run that follow the own chain. */
   get arriving(): boolean {
     return this.#asked !== undefined && this.#asked === this.#shown && this.isAhead(this.#asked)
   }
 
-  /** Looks whether a peer has something better, unless that is under way. */
+  /** Looks for a peer with a better chain, unless that is under way. */
   wake(): void {
     if (this.#waits.stopped) return
     this.#again = this.#work !== undefined
@@ -109,12 +109,12 @@ export class HeaderDownload {
       })
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no run is under way. */
   async idle(): Promise<void> {
     await this.#work
   }
 
-  /** Follows what the chain did meanwhile. */
+  /** Adapts the pending headers to changes of the chain. */
   refresh(): void {
     const { chain } = this.#options
     const branch = this.#branch
@@ -125,28 +125,28 @@ export class HeaderDownload {
     if (better || (onTip && branch.blocks.length === 0)) return
     const [other] = branch.blocks
     this.#branch = new PendingHeaders(chain.tip)
-    // The node confirmed another block than this verified confirm is for.
+    // This node connected another block at the height of this verified confirm.
     if (other !== undefined && chain.spec.hasValidators) this.conflict(other.unit)
   }
 
-  /** Gives up what stands at a height and above. */
+  /** Drops the pending headers at a height and above. */
   cut(height: number): void {
     this.#branch.cut(height)
     this.refresh()
   }
 
-  /** Whether a peer says that it has more than the branch. */
+  /** Whether a peer claims more than the pending headers. */
   isAhead(peer: SyncPeer): boolean {
     const { chain } = this.#options
     const state = this.#states.of(peer)
-    const told = state.announcedTip
-    if (told !== undefined && !this.#knows(told)) return true
+    const announced = state.announcedTip
+    if (announced !== undefined && !this.#knows(announced)) return true
     const claim = claimOf(peer)
     if (state.isExplored(claim) || this.#knows(claim)) return false
     return chain.spec.hasValidators ? claim.height > this.#branch.height : peer.status.chainWork > this.#branch.work
   }
 
-  /** A valid confirm that speaks against the own chain. */
+  /** Reports a valid confirm that contradicts the own chain. */
   conflict({ header, confirm }: HeaderUnit): void {
     if (this.#options.chain.headers.rivalOf(header) === undefined) return
     this.#options.log.error(
@@ -168,7 +168,7 @@ export class HeaderDownload {
         if (this.#hasToAssume(peer)) await this.#assume(peer)
         else await this.#follow(peer)
       } catch (error) {
-        this.#blame(peer, error)
+        this.#onError(peer, error)
       }
       this.refresh()
       this.#owner.changed()
@@ -176,8 +176,8 @@ export class HeaderDownload {
   }
 
   /**
-   * The peer to ask next: of those that failed least the one that says it has most, and before that whoever may have the
-   * assumed block. What a peer says it has costs nothing to say, so that it does not make up for answers that never came.
+   * The peer to ask next: fewest failures first, then the highest claim; before that, peers that may have the assumed block. A
+   * claim has no cost, so it does not make up for missing answers.
    */
   #next(): SyncPeer | undefined {
     if (this.#waits.stopped) return undefined
@@ -196,7 +196,7 @@ export class HeaderDownload {
     const assuming = leastFailed(able.filter((peer) => this.#hasToAssume(peer)))
     if (assuming.length > 0) return assuming.reduce(best, undefined)
     const least = leastFailed(able)
-    // Whoever gave the last headers goes on; the height that others say they have is only their word.
+    // The source of the last headers goes on; the claimed heights of other peers are unproven.
     return least.find((peer) => peer === this.#giver) ?? least.reduce(best, undefined)
 
     function leastFailed(peers: readonly SyncPeer[]): readonly SyncPeer[] {
@@ -205,7 +205,7 @@ export class HeaderDownload {
     }
   }
 
-  /** The headers after the newest one of the locator that the peer has; undefined when it did not answer in time. */
+  /** Requests the headers after the newest locator hash that the peer has; undefined when the answer is late or fails. */
   async #ask(peer: SyncPeer, locator: readonly Hash[]): Promise<readonly HeaderUnit[] | undefined> {
     const state = this.#states.of(peer)
     state.asking = true
@@ -223,7 +223,7 @@ export class HeaderDownload {
     return undefined
   }
 
-  /** Leaves a peer alone for a while, the longer the more often it led to nothing. */
+  /** Backs off from a peer, longer with each failure. */
   #fail(peer: SyncPeer): void {
     const state = this.#states.of(peer)
     this.#backOff(peer, Math.min(longestBackOff, firstBackOff * 2 ** state.failures))
@@ -234,7 +234,7 @@ export class HeaderDownload {
     this.#states.of(peer).backedOffUntil = this.#options.clock.now() + milliseconds
   }
 
-  /** Asks until the branch has grown, or until it is clear that this peer has nothing better. */
+  /** Requests headers until the branch has grown, or the peer turns out to have no better chain. */
   async #follow(peer: SyncPeer): Promise<void> {
     const { chain } = this.#options
     const state = this.#states.of(peer)
@@ -257,12 +257,12 @@ export class HeaderDownload {
         ({ header }) => !branch.has(header) && !isHeld(chain.headers.get(header.hash)?.status),
       )
       const fresh = known < 0 ? [] : units.slice(known)
-      // The branch may have lost its end meanwhile.
+      // The branch may have been cut since the request.
       if (followed && (fresh[0]?.header.height ?? 0) > branch.height + 1) return
       const target = fresh[0] === undefined ? undefined : await this.#targetOf(fresh[0], branch)
       if (target === undefined) {
         const last = units.at(-1)?.header
-        // A locator has few hashes far below its end: the peer's chain may leave the branch further up than one answer reaches.
+        // Deep locator hashes are sparse: the fork point may be further up than one answer reaches.
         if (fresh.length === 0 && !short && last !== undefined && last.height < branch.height && more > 0) {
           more--
           const held = chain.headers.get(last.hash)
@@ -296,12 +296,12 @@ export class HeaderDownload {
     }
   }
 
-  /** The peer has no more headers than these: it must have proved what it said it has. */
+  /** The peer has no further headers: they must have proved its claim. */
   #ended(peer: SyncPeer, claim: Claim, branch: PendingHeaders, work: bigint, units: readonly HeaderUnit[]): void {
     const { chain } = this.#options
     const { hasValidators } = chain.spec
     const first = units[0]?.header.height ?? 0
-    // A branch that leaves the chain so far below is not followed; a locator has few hashes there.
+    // A fork point below reorganisation depth is not followed; locator hashes are sparse there.
     const deep = !hasValidators && units.length > 0 && chain.tip.header.height - first > reorganisationDepth
     const proved = this.#knows(claim) || (hasValidators ? branch.height >= claim.height : branch.work >= work)
     this.#states.of(peer).explored(claim)
@@ -313,7 +313,7 @@ export class HeaderDownload {
     )
   }
 
-  /** The branch that a new header extends; undefined for one that cannot be followed. */
+  /** The branch that a new header extends; undefined when it cannot be followed. */
   async #targetOf(unit: HeaderUnit, branch: PendingHeaders): Promise<PendingHeaders | undefined> {
     const { chain } = this.#options
     const { header } = unit
@@ -342,7 +342,7 @@ export class HeaderDownload {
     return claimOf(peer).height >= assumeValid.height && !this.#states.of(peer).withoutAssumed
   }
 
-  /** Fetches the headers up to the assumed block for their hashes alone, and starts the branch anew when they lead to it. */
+  /** Fetches the headers up to the assumed block, keeps only their hashes, and restarts the branch when they lead to it. */
   async #assume(peer: SyncPeer): Promise<void> {
     const { assumeValid, chain, log } = this.#options
     if (assumeValid === undefined) return
@@ -358,7 +358,7 @@ export class HeaderDownload {
         penaliseAndDrop(peer, 'peer-withheld', `its headers end before height ${assumeValid.height}`)
         return
       }
-      // The peer left the branch that it told of, or holds everything up.
+      // The peer changed its branch, or stalls with short answers.
       const left = hashes !== undefined && !equalBytes(first.header.previous, hashes.last)
       if (left || isShort(units, assumeValid.height)) {
         this.#fail(peer)
@@ -384,7 +384,7 @@ export class HeaderDownload {
     }
   }
 
-  #blame(peer: SyncPeer, error: unknown): void {
+  #onError(peer: SyncPeer, error: unknown): void {
     if (!(error instanceof RuleError)) throw error
     if (error.code === 'block-time-future') this.#backOff(peer, backOffForTime)
     else penaliseAndDrop(peer, error.code, `its headers are refused: ${error.message}`)
@@ -401,7 +401,7 @@ function checkAnswer(units: readonly HeaderUnit[], locator: readonly Hash[]): vo
   checkLinks(units)
 }
 
-/** Whether an answer ends for no reason: before the height it should lead to, and with room for more. */
+/** Whether an answer ends too early: below the claimed height, and with room for more. */
 function isShort(units: readonly HeaderUnit[], height: number): boolean {
   const last = units.at(-1)
   if (last === undefined || units.length >= headersAtOnce || last.header.height >= height) return false

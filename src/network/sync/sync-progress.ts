@@ -1,27 +1,27 @@
-/** How far the sync is. */
+/** Progress of the sync. */
 export interface SyncProgress {
-  /** `idle`: nothing better is known; `waiting`: there is, but nobody can be asked for it at the moment. */
+  /** `idle`: no better chain is known; `waiting`: there is one, but no peer can be asked for it now. */
   readonly stage: 'idle' | 'headers' | 'blocks' | 'waiting'
-  /** Whether a peer proved a chain that is not connected, or is proving it: its headers come, and follow the own ones. */
+  /** Whether a peer has proved a chain that is not connected, or is sending headers of one that follow the own chain. */
   readonly catchingUp: boolean
   readonly height: number
-  /** The height to reach: what is proved, or what the peer whose headers are fetched says. */
+  /** Target height: proved, or claimed by the peer whose headers are fetched. */
   readonly target: number
-  /** Blocks a second, lately. */
+  /** Recent blocks per second. */
   readonly rate: number
   readonly secondsLeft?: number
-  /** What it waits for, where it waits. */
+  /** Reason of the wait, if any. */
   readonly reason?: string
 }
 
-/** Seconds that the rate is the mean of. */
+/** Window of the rate in samples, one per second. */
 const rateSpan = 10
 
-/** Blocks a second over the last seconds. */
+/** Blocks per second over the last seconds. */
 export class Rate {
   #samples: { readonly time: number; readonly height: number }[] = []
 
-  /** Where the chain is at a time in milliseconds; once a second. */
+  /** Adds a sample: time in milliseconds, height of the tip; called once a second. */
   add(time: number, height: number): void {
     this.#samples = [...this.#samples.slice(-rateSpan), { time, height }]
   }

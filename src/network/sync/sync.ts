@@ -20,28 +20,28 @@ import { Rate, type SyncProgress } from './sync-progress.js'
 export type { SyncOptions, SyncPeer, SyncPeers } from '../fetch/sync-peer.js'
 export type { SyncProgress } from './sync-progress.js'
 
-/** Milliseconds between two looks at what rests, and at how far everything is. */
+/** Interval (ms) of retries and progress events. */
 const tick = 1_000
-/** Looks from one line in the log to the next. */
+/** Ticks per log line. */
 const ticksPerLine = 10
-/** Milliseconds that a branch is left alone whose block nobody hands out, or whose block is refused. */
+/** How long (ms) a block is avoided that no peer delivers, or that is refused. */
 const avoidFor = 300_000
-/** Blocks that are remembered for that. */
+/** Avoided blocks remembered. */
 const mostAvoided = 256
-/** Milliseconds until all peers are asked again for a confirmed block that nobody handed out. */
+/** Delay (ms) before all peers are asked again for a confirmed block that none delivered. */
 const askAgain = 10_000
-/** Milliseconds that a single new block may take without the node being called behind. */
+/** Time (ms) that a single new block may take before the node counts as catching up. */
 const graceForOne = 2_000
 
-/** A block that no branch is followed through. */
+/** An avoided block. */
 interface AvoidedBlock {
-  /** In milliseconds of the clock. */
+  /** Milliseconds of the clock. */
   readonly until: number
-  /** Where nobody handed it out: who was asked since whether it can be had after all. */
+  /** For a block that no peer delivered: peers asked since for its body. */
   readonly asked?: WeakSet<SyncPeer>
 }
 
-/** Makes the chain what the best of the peers' chains is. */
+/** Syncs the chain with the best chain of the peers. */
 export class Sync {
   readonly events = new EventEmitter<{ progress: [SyncProgress] }>()
   readonly #options: SyncOptions
@@ -95,7 +95,7 @@ export class Sync {
     this.#announcements = new Announcements(options, this.#waits, this.#states, this.#headers.checking, owner)
   }
 
-  /** Begins to follow the peers. */
+  /** Starts following the peers. */
   start(): void {
     const { peers, chain } = this.#options
     for (const event of ['joined', 'left', 'status'] as const) peers.events.on(event, this.#wake)
@@ -103,7 +103,7 @@ export class Sync {
     this.#follow()
   }
 
-  /** Resolves when nothing is under way any more; what is being connected still is. */
+  /** Resolves when nothing is under way; the batch being connected is finished. */
   async stop(): Promise<void> {
     const { peers, chain } = this.#options
     for (const event of ['joined', 'left', 'status'] as const) peers.events.off(event, this.#wake)
@@ -117,17 +117,17 @@ export class Sync {
   }
 
   /**
-   * Takes a new tip that a peer told. On top of the own tip its block is fetched and connected at once; above that the sync
-   * goes after it. Resolves when that is so, or the block is known, with whether this message brought the block; rejects with
-   * a RuleError when it is refused.
+   * Takes a tip announced by a peer. A block on the own tip is fetched and connected at once; a higher one starts the sync.
+   * Resolves when that is done or the block is known, with whether this message brought the block. Rejects with a RuleError
+   * when it is refused.
    */
   announced(peer: SyncPeer, unit: HeaderUnit): Promise<boolean> {
     return this.#announcements.take(peer, unit)
   }
 
   /**
-   * Whether a peer proved a chain that is not connected, or is about to by headers that follow the own ones, by more than the
-   * block that is on its way.
+   * Whether a peer has proved a chain that is not connected, or is proving one with headers that follow the own chain. A single
+   * new block counts only when it takes long.
    */
   get catchingUp(): boolean {
     return this.#catchingUp()
@@ -150,7 +150,7 @@ export class Sync {
     }
   }
 
-  /** What is held in memory: headers that wait for their blocks, and bytes of blocks in hand or under way. */
+  /** Held in memory: pending headers, and bytes of bodies in memory or requested. */
   get held(): { readonly headers: number; readonly bodies: number } {
     return { headers: this.#headers.branch.blocks.length, bodies: this.#bodies.bytes }
   }
@@ -173,7 +173,7 @@ export class Sync {
     return { stage: 'idle', reason: 'no peer has anything better' }
   }
 
-  /** The height of a confirmed block above the own chain that is not here; 0 when there is none. */
+  /** Height of a confirmed block above the own chain that is not connected; 0 when there is none. */
   #proved(): number {
     return this.#provedHeight > this.#options.chain.tip.header.height ? this.#provedHeight : 0
   }
@@ -181,15 +181,15 @@ export class Sync {
   #catchingUp(): boolean {
     const { chain, clock } = this.#options
     const { branch, arriving, asked } = this.#headers
-    const said = arriving ? (asked?.status.tipHeight ?? 0) : 0
-    const behind = Math.max(branch.height, this.#proved(), said) - chain.tip.header.height
+    const claimed = arriving ? (asked?.status.tipHeight ?? 0) : 0
+    const behind = Math.max(branch.height, this.#proved(), claimed) - chain.tip.header.height
     const better = branch.blocks.length > 0 || this.#proved() > 0 || arriving
     if (!better) this.#behindSince = undefined
     else this.#behindSince ??= clock.now()
     return better && (behind > 1 || clock.now() - (this.#behindSince ?? 0) > graceForOne)
   }
 
-  /** What is confirmed on top of the own chain is its future, even where a block of it cannot be connected. */
+  /** Headers confirmed on top of the own chain are its future, even if a block of them cannot be connected. */
   #changed(): void {
     if (this.#options.chain.spec.hasValidators) {
       this.#provedHeight = Math.max(this.#provedHeight, this.#headers.branch.height)
@@ -221,7 +221,7 @@ export class Sync {
     })
   }
 
-  /** Looks again at what waits, and tells how far everything is. */
+  /** Retries waiting work and reports progress. */
   #tick(): void {
     const { clock } = this.#options
     if (this.#askAgainAt !== undefined && this.#askAgainAt <= clock.now()) {
@@ -239,7 +239,7 @@ export class Sync {
     }
   }
 
-  /** Without validators the branch is given up; a confirmed block exists, so that everybody is asked again later. */
+  /** Without validators the branch is given up. A confirmed block exists, so all peers are asked again later. */
   #missing(block: PendingBlock): void {
     const { chain, clock, log } = this.#options
     const { header } = block.unit
@@ -249,10 +249,10 @@ export class Sync {
     }
     log.warn(
       { block: header.id, height: header.height, peer: block.source.name },
-      'nobody hands out the block of a header',
+      'no peer hands out the block of a header',
     )
     this.#avoid(header.hash, new WeakSet())
-    // One that does not answer may be too busy, for which it was charged.
+    // A peer that does not answer may be overloaded, which is penalised already.
     if (block.withheld)
       penaliseAndDrop(block.source, 'peer-withheld', `the block ${header.id} of its headers is nowhere to be had`)
     this.#cut(header.height)
@@ -263,7 +263,7 @@ export class Sync {
     const { chain, log } = this.#options
     const { header } = block.unit
     this.#headers.refresh()
-    // The chain moved meanwhile, or its writer has no room: the next look sees to it.
+    // The chain moved, or its writer queue is full: the next tick retries.
     if (!this.#headers.branch.has(header) || error.code === 'busy' || error.code === 'block-stale') return
     if (chain.spec.hasValidators) this.#contradicted(header, block.source, error)
     else {
@@ -278,7 +278,7 @@ export class Sync {
     this.#wakeAll()
   }
 
-  /** Gives up the branch from a height on: chains that had less work than all of it are worth another look. */
+  /** Drops the pending headers from a height on. Chains with less work than all of them are considered again. */
   #cut(height: number): void {
     this.#headers.cut(height)
     this.#unexplore()
@@ -288,7 +288,7 @@ export class Sync {
     for (const peer of this.#options.peers.all()) this.#states.of(peer).unexplored()
   }
 
-  /** A quorum confirmed what this node refuses: the chain goes on without it, and no peer is to blame. */
+  /** A quorum confirmed a block that this node refuses: the chain goes on without it, and no peer is penalised. */
   #contradicted({ hash, id, height }: Header, peer: SyncPeer, { code, message }: RuleError): void {
     const report = { block: id, height, peer: peer.name, code }
     this.#options.log.error(report, `a confirmed block breaks a rule of this node: ${message}`)
@@ -304,7 +304,7 @@ export class Sync {
     this.#lookLater()
   }
 
-  /** Chains with blocks that are left alone are worth another look when that is over. */
+  /** Chains with avoided blocks are considered again when the avoidance ends. */
   #lookLater(): void {
     const { clock, timers } = this.#options
     this.#cancelLook ??= timers.after(avoidFor + tick, () => {
@@ -316,8 +316,8 @@ export class Sync {
   }
 
   /**
-   * Somebody else may hand out what nobody did: whoever told of a block first, and kept its body back, must not keep it from
-   * this node. Each peer is asked once, beside the sync, which goes on without the block meanwhile.
+   * Another peer may deliver a body that the first announcer withheld. Each peer is asked once, beside the sync, which goes on
+   * without the block.
    */
   async #offered(peer: SyncPeer, unit: HeaderUnit): Promise<void> {
     const key = mapKey(unit.header.hash)
@@ -337,7 +337,7 @@ export class Sync {
     this.#headers.wake()
   }
 
-  /** Nothing may go on after what must not happen: whoever owns the node stops it. */
+  /** An unexpected error stops the sync; the owner of the node stops the node. */
   #failed(error: unknown): void {
     const failure = error instanceof Error ? error : new Error(String(error))
     this.#options.log.error({ error: failure.message }, 'the sync cannot go on')
