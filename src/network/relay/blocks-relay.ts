@@ -11,7 +11,7 @@ export interface BlockRelayOptions {
   readonly sync: Pick<RelaySync, 'announced' | 'progress'>
 }
 
-/** Tells of each new tip, and hands to the sync what others tell. */
+/** Announces each new tip, and passes tips announced by peers to the sync. */
 export class BlockRelay {
   readonly #options: BlockRelayOptions
 
@@ -29,21 +29,20 @@ export class BlockRelay {
     this.#options.chain.events.off('change', this.#tipMoved)
   }
 
-  /** While many blocks come at once nobody needs to hear of each: whoever told of them has them. */
+  /** No announcements while catching up: the peers that sent the blocks have them. */
   readonly #tipMoved = ({ connected }: ChainChange): void => {
     const { chain, peers, sync } = this.#options
     if (connected.length === 0 || sync.progress().catchingUp) return
     const { header, auxPow, size } = chain.tip
-    // Who needs it asks for headers.
+    // Unverified confirm → no announcement; peers that need the header request it.
     if (!chain.assumedConfirms.holds(header.height)) return
     const confirm = chain.database.get(keys.confirm(header.hash)) ?? new Uint8Array(0)
     peers.broadcast(blockTopic, { header, auxPow, confirm, size })
   }
 
   /**
-   * Told on when it is connected because of this message. Where it is connected already this node told of it, with the confirm
-   * that it keeps: so a block goes over each connection about once, however many confirms of it there are, or sizes that
-   * somebody makes up.
+   * Relay only if this message connected the block. An active block was announced by this node with its own confirm. So a block
+   * crosses each link about once, whatever confirms or made-up sizes other messages carry.
    */
   async #announced(peer: Peer, unit: HeaderUnit): Promise<GossipResult> {
     const { chain, sync } = this.#options

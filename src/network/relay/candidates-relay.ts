@@ -12,7 +12,7 @@ import { type Candidate, candidateTopic } from '../wire/votes-message.js'
 import type { RelayPeers } from './relay-views.js'
 import type { VoteRelay } from './vote-relay.js'
 
-/** Candidates a second that are looked at from one peer, beyond as many for each new height as are held. */
+/** Candidates checked per second and peer; the burst per height is {@link maxCandidates}. */
 const candidateRate = 1
 
 export interface CandidateRelayOptions {
@@ -23,22 +23,22 @@ export interface CandidateRelayOptions {
   readonly clock: Clock
 }
 
-/** What a peer told of, and its body once somebody asked for it. */
+/** An announced candidate, and its body once requested. */
 interface AnnouncedCandidate {
   readonly hash: Hash
   readonly peer: Peer
   body: Uint8Array | undefined
-  /** The question for it that is under way. */
+  /** The open request for the body. */
   asked: Promise<Uint8Array | undefined> | undefined
 }
 
 /**
- * Tells of blocks that miners found and hands those that others tell of to the voting. Headers and their work go everywhere;
- * a body takes only the way back from the sponsor that wants to propose it.
+ * Announces mined blocks and passes announced candidates to voting. Headers and their work go to all peers; a body goes only
+ * along the way to the proposer that requests it.
  */
 export class CandidateRelay {
   readonly #options: CandidateRelayOptions
-  /** Those of the open height. */
+  /** Candidates of the open height. */
   readonly #candidates = new Map<string, AnnouncedCandidate>()
   #buckets = new WeakMap<Peer, TokenBucket>()
 
@@ -61,12 +61,12 @@ export class CandidateRelay {
   }
 
   /**
-   * The bytes of a block that a peer told of, from that peer, for who asks this node in turn. Undefined for any other, and
-   * where the peer does not hand it out.
+   * The bytes of an announced candidate, fetched from its announcer, for a peer that requests them from this node. Undefined
+   * for any other block, and when the announcer does not deliver it.
    */
   async body(hash: Hash): Promise<Uint8Array | undefined> {
-    const heard = this.#candidates.get(mapKey(hash))
-    return heard === undefined ? undefined : this.#bodyOf(heard)
+    const announced = this.#candidates.get(mapKey(hash))
+    return announced === undefined ? undefined : this.#bodyOf(announced)
   }
 
   readonly #own = (candidate: Candidate): void => {
@@ -79,12 +79,12 @@ export class CandidateRelay {
   }
 
   #announced(peer: Peer, candidate: Candidate): GossipResult {
-    // Whoever tells on what others found is not to blame for how many there are.
+    // A relaying peer is not penalised for how many candidates others found.
     if (!this.#bucketOf(peer).take(1, this.#options.clock.now())) return 'ignore'
     const { hash } = candidate.header
-    const heard: AnnouncedCandidate = { hash, peer, body: undefined, asked: undefined }
-    if (!this.#options.voting.offerCandidate(candidate, () => this.#find(heard))) return 'ignore'
-    this.#candidates.set(mapKey(hash), heard)
+    const announced: AnnouncedCandidate = { hash, peer, body: undefined, asked: undefined }
+    if (!this.#options.voting.offerCandidate(candidate, () => this.#find(announced))) return 'ignore'
+    this.#candidates.set(mapKey(hash), announced)
     this.#options.votes.addSource(peer, hash)
     return 'accept'
   }
@@ -98,18 +98,18 @@ export class CandidateRelay {
     return bucket
   }
 
-  /** The body for the sponsor: of others as well, so that whoever is quickest to tell of a candidate cannot keep it back. */
-  async #find(heard: AnnouncedCandidate): Promise<Uint8Array | undefined> {
-    heard.body ??= await this.#options.votes.fetch(heard.hash)
-    return heard.body
+  /** The body for the proposer: from other peers as well, so that a fast announcer cannot withhold it. */
+  async #find(announced: AnnouncedCandidate): Promise<Uint8Array | undefined> {
+    announced.body ??= await this.#options.votes.fetch(announced.hash)
+    return announced.body
   }
 
-  /** The body from whoever told of it; it is fetched once, and again only if that failed. */
-  async #bodyOf(heard: AnnouncedCandidate): Promise<Uint8Array | undefined> {
-    if (heard.body !== undefined) return heard.body
-    const { hash, peer } = heard
-    heard.asked ??= fetchBlock(peer, hash, this.#options.chain.sanity).finally(() => (heard.asked = undefined))
-    heard.body ??= await heard.asked
-    return heard.body
+  /** The body from the announcer; fetched once, and again only after a failure. */
+  async #bodyOf(announced: AnnouncedCandidate): Promise<Uint8Array | undefined> {
+    if (announced.body !== undefined) return announced.body
+    const { hash, peer } = announced
+    announced.asked ??= fetchBlock(peer, hash, this.#options.chain.sanity).finally(() => (announced.asked = undefined))
+    announced.body ??= await announced.asked
+    return announced.body
   }
 }

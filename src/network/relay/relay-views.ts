@@ -3,17 +3,17 @@ import type { PeerManager } from '../peers/peer-manager.js'
 import type { Peer } from '../peers/peer-record.js'
 import type { HeaderUnit } from '../wire/headers-message.js'
 
-/** The peers, as far as the relay cares. */
+/** The part of the peer manager that relays need. */
 export type RelayPeers = Pick<PeerManager, 'all' | 'events' | 'listen' | 'broadcast'>
 
-/** The sync, as far as the relay cares. */
+/** The part of the sync that relays need. */
 export interface RelaySync {
   progress(): { readonly catchingUp: boolean }
-  /** `progress`: whether it catches up may have changed. */
+  /** `progress`: `catchingUp` may have changed. */
   readonly events: Pick<EventEmitter, 'on' | 'off'>
   /**
    * Resolves when an announced tip is connected or known, with whether this message brought it; rejects with a RuleError when
-   * it is refused.
+   * refused.
    */
   announced(peer: Peer, unit: HeaderUnit): Promise<boolean>
 }

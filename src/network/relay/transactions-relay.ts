@@ -19,20 +19,20 @@ import { poolExchange } from '../wire/pool-message.js'
 import { announcedAtOnce, type TransactionName, transactionTopic } from '../wire/transactions-message.js'
 import type { RelayPeers, RelaySync } from './relay-views.js'
 
-/** Milliseconds between two announcements, in which accepted transactions gather for the next. */
+/** Interval (ms) between announcements, in which accepted transactions are batched. */
 const announceInterval = 20
-/** Refused transactions that are remembered until the next block, by digest. */
+/** Refused transactions remembered until the next block, by digest. */
 const refusedEntries = 20_000
-/** Transactions of an answer that are verified at a time. */
+/** Transactions of an answer verified at once. */
 const acceptedAtOnce = 32
-/** Milliseconds between two looks into the pools of peers, one peer each time: announcements may get lost. */
+/** Interval (ms) between pool requests, one peer each time: announcements may get lost. */
 const poolInterval = 60_000
-/** Pools that are looked into at a time. */
+/** Concurrent pool requests. */
 const poolsAtOnce = 2
-/** Milliseconds that the names of one pool may take to be noted, until another one has its turn. */
+/** Time (ms) for queueing the names of one pool before the next pool. */
 const poolBudget = 10_000
 
-/** What a block, or another transaction, may still make valid. */
+/** Errors that a later block or transaction may resolve. */
 const mayBecomeValid: ReadonlySet<Code> = new Set<Code>([
   'tx-input-unknown',
   'tx-immature',
@@ -51,8 +51,8 @@ export interface TransactionRelayOptions extends Env {
 }
 
 /**
- * Brings the transactions of every pool into every other one. What the pool accepts is announced to all peers; what they
- * announce and the pool lacks is fetched from them. Nothing is fetched while the chain catches up.
+ * Exchanges transactions between pools. Accepted ones are announced to all peers; announced ones that the pool lacks are
+ * fetched. Nothing is fetched while the chain catches up.
  */
 export class TransactionRelay {
   readonly #options: TransactionRelayOptions
@@ -60,17 +60,17 @@ export class TransactionRelay {
   readonly #orphans: Orphans
   #refused = new LruMap<true>(refusedEntries)
   #announcing: TransactionName[] = []
-  /** Set for a while after an announcement. */
+  /** Set for {@link announceInterval} after an announcement. */
   #cancelAnnouncement: (() => void) | undefined
-  /** Whose pools are to be looked into. */
+  /** Peers whose pools are to be requested. */
   readonly #poolsDue = new Set<Peer>()
-  /** Whose pools are being looked into. */
+  /** Peers whose pools are being requested. */
   readonly #poolsAsked = new Set<Peer>()
   #cancelPools: (() => void) | undefined
   #caughtUp: boolean
   #stopped = false
   #received = 0
-  /** Settles when the orphans that could be tried again were. */
+  /** Settles when the orphans due for a retry were tried. */
   #retried: Promise<void> = Promise.resolve()
 
   constructor(options: TransactionRelayOptions) {
@@ -87,7 +87,7 @@ export class TransactionRelay {
     })
   }
 
-  /** Transactions that peers handed out. */
+  /** Number of transactions received from peers. */
   get receivedCount(): number {
     return this.#received
   }
@@ -158,7 +158,7 @@ export class TransactionRelay {
     }
   }
 
-  /** Never told on as it is: whoever takes a transaction announces it, and then has it to hand out. */
+  /** Announcements are never relayed as they are: a node announces what it accepted and can serve. */
   #announced(peer: Peer, names: readonly TransactionName[]): GossipResult {
     if (this.#paused() || !this.#fetcher.want(peer, names)) this.#poolsDue.add(peer)
     return 'ignore'
@@ -186,7 +186,7 @@ export class TransactionRelay {
       const errors = await Promise.all(some.map((bytes) => this.#submit(bytes)))
       for (const [i, bytes] of some.entries()) {
         const error = errors[i]
-        // What it builds on may have been verified at the same time.
+        // Its ancestor may have been verified in the same portion.
         if (error === undefined) peer.delivered('transaction')
         else if (mayBecomeValid.has(error.code)) early.push(bytes)
         else this.#refuse(bytes, peer.id, error)
@@ -199,7 +199,7 @@ export class TransactionRelay {
     }
   }
 
-  /** Hands a transaction to the pool; why it is refused, or undefined. */
+  /** Submits a transaction to the pool; returns the error of a refusal. */
   async #submit(bytes: Uint8Array): Promise<RuleError | undefined> {
     try {
       await this.#options.mempool.accept(bytes, { local: false })
@@ -210,12 +210,12 @@ export class TransactionRelay {
     }
   }
 
-  /** `arrival`: of one that waited already; what it waits for was asked for then. */
+  /** `arrival`: set for an orphan that is retried; its missing parents were requested before. */
   async #keepOrRefuse(bytes: Uint8Array, sender: number, error: RuleError, arrival?: number): Promise<void> {
     if (!mayBecomeValid.has(error.code)) return this.#refuse(bytes, sender, error)
     const transaction = await runCooperatively(Transaction.keptSteps(bytes))
     const parents = await this.#missingParents(transaction)
-    // Where its parents are all there, the output it spends will never be.
+    // All parents are known, so the spent output will never exist.
     const hopeless = error.code === 'tx-input-unknown' && parents.length === 0
     if (hopeless || !this.#orphans.add(transaction, sender, parents, arrival)) return this.#refuse(bytes, sender, error)
     const peer = this.#peer(sender)
@@ -236,7 +236,7 @@ export class TransactionRelay {
     return this.#options.peers.all().find((peer) => peer.id === id)
   }
 
-  /** What a transaction builds on and neither the pool nor the chain has. */
+  /** Transactions that this one builds on and that neither the pool nor the chain has. */
   async #missingParents({ inputs, payload }: Transaction): Promise<Hash[]> {
     const { chain, mempool } = this.#options
     const previous = payload.type === txType.did ? parseDisplayHash(payload.operation.previousTxid ?? '') : undefined
@@ -248,7 +248,7 @@ export class TransactionRelay {
     return unpooled.filter((_, i) => rows[i] === undefined)
   }
 
-  /** Tries orphans one after another, those of earlier calls first. */
+  /** Retries orphans one after another, those of earlier calls first. */
   #tryAgain(orphans: readonly Orphan[]): void {
     if (orphans.length === 0) return
     this.#retried = this.#retried
@@ -275,7 +275,7 @@ export class TransactionRelay {
     this.#cancelPools = this.#options.timers.after(poolInterval, look)
   }
 
-  /** Looks into the pools that are due, few at a time: such a list is long. */
+  /** Requests the pools that are due, few at a time: such a list is long. */
   #askPools(): void {
     for (const peer of this.#poolsDue) {
       if (this.#poolsAsked.size >= poolsAtOnce || this.#paused()) return
@@ -290,7 +290,7 @@ export class TransactionRelay {
     }
   }
 
-  /** One that has more than there is time for comes again behind all that wait. */
+  /** A pool that exceeds its time budget moves to the end of the queue. */
   async #askPool(peer: Peer): Promise<void> {
     try {
       const names = await peer.ask(poolExchange, undefined)

@@ -14,14 +14,14 @@ import { penaltyOf } from '../penalties.js'
 import { services } from '../wire/status-message.js'
 import { proposalTopic, votesExchange, voteTopic } from '../wire/votes-message.js'
 
-/** Milliseconds between two questions to a peer for what it has of the open height. */
+/** Interval (ms) between requests to a peer for missing votes of the open height. */
 const pullInterval = 1_000
-/** Milliseconds after which another peer is asked for a body as well, and after which none is waited for. */
+/** Patience (ms) before another peer is asked for a body as well, and limit (ms) of the whole fetch. */
 const fetchPatience = 1_000
 const fetchLimit = 8_000
-/** Peers that are asked for one body at a time. */
+/** Concurrent requests for one body. */
 const fetchesAtOnce = 3
-/** Blocks of which is remembered who spoke of them; the oldest goes first. */
+/** Blocks whose sources are remembered (FIFO). */
 const maxSources = 64
 
 export interface VoteRelayOptions {
@@ -32,14 +32,14 @@ export interface VoteRelayOptions {
 }
 
 /**
- * Voting over peers: messages are gossiped, what was missed is asked of every peer each second, and bodies are fetched from
- * those who spoke of them first.
+ * Voting over peers: messages are gossiped, missing ones are requested from every peer each second. Bodies are fetched from
+ * their first announcers.
  */
 export class VoteRelay implements VoteNetwork {
   readonly #options: VoteRelayOptions
   readonly #sources = new Map<string, Set<Peer>>()
   readonly #pulling = new Set<Peer>()
-  /** Bodies that a peer is being asked for. */
+  /** Bodies requested from each peer. */
   readonly #asked = new Map<Peer, Set<string>>()
   #voting: Voting | undefined
   #cancel = () => {}
@@ -53,7 +53,7 @@ export class VoteRelay implements VoteNetwork {
     this.#options = options
   }
 
-  /** Hears and answers for a voting that has this as its port; to be called before peers are connected. */
+  /** Receives and serves messages for a voting instance with this port; call before peers connect. */
   start(voting: Voting): void {
     const { peers } = this.#options
     this.#voting = voting
@@ -79,12 +79,12 @@ export class VoteRelay implements VoteNetwork {
     this.#options.peers.broadcast(kind === 'proposal' ? proposalTopic : voteTopic, message)
   }
 
-  /** Asks one peer after another, and some at once where they are slow; what is not the block costs a peer points. */
+  /** Hedged requests to one peer after another; wrong bytes are penalised. */
   fetch(hash: Hash): Promise<Uint8Array | undefined> {
     const { peers, timers } = this.#options
     const sources = this.#sources.get(mapKey(hash)) ?? new Set()
     const all = peers.all().filter((peer) => !this.#asks(peer, hash))
-    // Whoever keeps one body back does not keep the next one back as well: the busy ones are asked last.
+    // Busy peers last: a peer that withholds one body must not delay the next one.
     const load = (peer: Peer) => this.#asked.get(peer)?.size ?? 0
     const rank = (peer: Peer) => 2 * load(peer) + (sources.has(peer) ? 0 : 1)
     const order = all.sort((a, b) => rank(a) - rank(b))
@@ -129,7 +129,7 @@ export class VoteRelay implements VoteNetwork {
     if (hash !== undefined) this.addSource(peer, hash)
   }
 
-  /** Notes that a peer spoke of a block: it is asked for the body before others are. */
+  /** Notes a peer as source of a block: it is asked for the body first. */
   addSource(peer: Peer, hash: Hash): void {
     const id = mapKey(hash)
     const sources = this.#sources.get(id) ?? new Set()
@@ -144,7 +144,7 @@ export class VoteRelay implements VoteNetwork {
     })
   }
 
-  /** Asks a peer for what this node lacks of the open height; one question at a time. */
+  /** Requests missing votes of the open height from a peer; one open request per peer. */
   async #pullMissingVotes(peer: Peer): Promise<void> {
     const voting = this.#voting
     if (voting === undefined || this.#pulling.has(peer)) return
@@ -167,7 +167,7 @@ export class VoteRelay implements VoteNetwork {
   }
 
   #report(): void {
-    // Whoever hands out no blocks is never asked to prove its height, so that its word is worth nothing.
+    // A peer that serves no blocks never has to prove its height → its claim does not count.
     const heights = this.#options.peers
       .all()
       .map(({ status }) => ((status.services & services.wholeChain) === 0 ? 0 : status.tipHeight))
