@@ -2,10 +2,10 @@ import type { Chain } from '../chain/chain.js'
 import type { Coin } from '../consensus/ledger.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
 
-/** Coins of the chain that one transaction spends: it is evaluated more than once, and each is read once for a tip. */
+/** Cache of the chain coins that one transaction spends: it is evaluated several times, each coin is read once per tip. */
 export class ChainCoins {
   readonly #chain: Chain
-  /** By the inputs themselves, which are the same objects each time. */
+  /** Keyed by the input objects, which are the same each time. */
   readonly #known = new Map<Outpoint, Coin>()
   #tip: Chain['tip']
 

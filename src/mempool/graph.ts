@@ -15,25 +15,25 @@ export interface PoolEntry {
   readonly arrival: number
   /** Signature cost. */
   readonly cost: number
-  /** What it makes of its DID, and whose credentials it brings. */
+  /** The DID of its operation, the state after it, and the issuers of its credentials. */
   readonly did?: { readonly id: string; readonly state: DidState; readonly issuers: readonly string[] }
 }
 
 interface Node {
   readonly id: string
   readonly entry: PoolEntry
-  /** Rises with every addition. */
+  /** Number of the addition. */
   readonly order: number
-  /** What {@link PoolGraph.byFeeRate} sorts by. */
+  /** Sort key of {@link PoolGraph.byFeeRate}. */
   readonly rate: number
-  /** Ids of pooled transactions that this one builds on, by an output or by an operation of the same DID. */
+  /** Ids of pooled parents: by an output, or by the previous operation of the same DID. */
   readonly parents: Set<string>
   readonly children: Set<string>
 }
 
 const none: readonly Node[] = []
 
-/** The pooled transactions and what each builds on. Pure bookkeeping: it knows no rules. */
+/** Pooled transactions and their dependencies. Pure bookkeeping without rules. */
 export class PoolGraph {
   readonly #nodes = new Map<string, Node>()
   readonly #spenders = new Map<string, string>()
@@ -42,7 +42,7 @@ export class PoolGraph {
   #bytes = 0
   #additions: number
 
-  /** Counts on from the additions of a graph that it replaces. */
+  /** Continues the count of additions of a graph that it replaces. */
   constructor(additions = 0) {
     this.#additions = additions
   }
@@ -56,7 +56,7 @@ export class PoolGraph {
     return this.#bytes
   }
 
-  /** Rises with every addition. */
+  /** Number of additions so far. */
   get additions(): number {
     return this.#additions
   }
@@ -67,8 +67,8 @@ export class PoolGraph {
   }
 
   /**
-   * Highest fee rate first, but nothing before what it builds on; side-chain proofs of work before all others. What leaves the
-   * pool between two steps is passed over, what comes in between is not looked at, and nothing comes twice.
+   * Highest fee rate first, ancestors before descendants, side-chain proofs of work before all others. Entries removed between
+   * two steps are skipped, later additions are left out, and each entry comes once.
    */
   *byFeeRate(): Generator<PoolEntry> {
     const best = new Heap(this.#nodes.values(), (a, b) => a.rate > b.rate || (a.rate === b.rate && a.order < b.order))
@@ -96,7 +96,7 @@ export class PoolGraph {
     return this.#nodes.get(mapKey(txid))?.entry
   }
 
-  /** What an entry builds on directly, by an output or by an operation of the same DID. */
+  /** Direct parents: by an output, or by the previous operation of the same DID. */
   parents({ transaction }: PoolEntry): readonly PoolEntry[] {
     const node = this.#nodes.get(mapKey(transaction.hash))
     return node === undefined ? [] : this.#nodesOf(node.parents).map(({ entry }) => entry)
@@ -107,7 +107,7 @@ export class PoolGraph {
     return this.#entry(this.#spenders.get(outpointKey(outpoint)))
   }
 
-  /** The output of a pooled transaction, as the coin it will be at `height`. */
+  /** Output of a pooled transaction as the coin that it becomes at `height`. */
   coin({ txid, index }: Outpoint, height: number): Coin | undefined {
     const output = this.get(txid)?.transaction.outputs[index]
     if (output === undefined || output.value === 0n) return undefined
@@ -115,22 +115,22 @@ export class PoolGraph {
     return { height, coinbase: false, value, outputLock, programHash }
   }
 
-  /** Pending operations of a DID in the order they apply. */
+  /** Pending operations of a DID in order of application. */
   operations(did: string): PoolEntry[] {
     return (this.#operations.get(did) ?? []).map((id) => this.#entry(id) as PoolEntry)
   }
 
-  /** The pooled proof of work for a side chain. */
+  /** Pooled proof of work for a side chain. */
   sideChain(genesisHash: Hash): PoolEntry | undefined {
     return this.#entry(this.#sideChains.get(toHex(genesisHash)))
   }
 
-  /** Pooled transactions that must be mined before this one, direct ones and theirs, as if those of `without` were gone. */
+  /** Ancestors, direct and indirect, as if the entries of `without` were removed. */
   ancestors(transaction: Transaction, did?: string, without: ReadonlySet<PoolEntry> = new Set()): PoolEntry[] {
     return this.#closure(this.#parentsOf(transaction, did, without), (node) => node.parents)
   }
 
-  /** The given entries and everything that builds on them, in order of arrival. */
+  /** The given entries and their descendants, in order of arrival. */
   withDescendants(entries: readonly PoolEntry[]): PoolEntry[] {
     const ids = entries.map(({ transaction }) => mapKey(transaction.hash))
     return this.#closure(ids, (node) => node.children)
@@ -150,7 +150,7 @@ export class PoolGraph {
     this.#bytes += transaction.bytes.length
   }
 
-  /** Takes out one entry; what builds on it stays and must be looked at by the caller. */
+  /** Removes one entry; its descendants stay and are up to the caller. */
   remove({ transaction, did }: PoolEntry): void {
     const id = mapKey(transaction.hash)
     const node = this.#nodes.get(id)

@@ -1,7 +1,4 @@
-/**
- * Takes items out in order, the first of them at once: unlike a sort, which orders all before it gives any. `before` says
- * whether one comes before another.
- */
+/** Binary heap: takes items in order, the first without a full sort. `before`: whether one item precedes another. */
 export class Heap<T> {
   readonly #items: T[]
   readonly #before: (a: T, b: T) => boolean
@@ -12,7 +9,7 @@ export class Heap<T> {
     for (let i = (this.#items.length >>> 1) - 1; i >= 0; i--) this.#sink(i)
   }
 
-  /** The first of those that are left; undefined when there are none. */
+  /** First remaining item; undefined when empty. */
   take(): T | undefined {
     const first = this.#items[0]
     const last = this.#items.pop()
@@ -23,18 +20,18 @@ export class Heap<T> {
     return first
   }
 
-  /** Lets the item at `start` change places with children that come before it. */
+  /** Swaps the item at `start` with children that precede it. */
   #sink(start: number): void {
     const items = this.#items
     const item = items[start] as T
-    let place = start
-    for (let child = 2 * place + 1; child < items.length; child = 2 * place + 1) {
+    let position = start
+    for (let child = 2 * position + 1; child < items.length; child = 2 * position + 1) {
       const right = child + 1
       if (right < items.length && this.#before(items[right] as T, items[child] as T)) child = right
       if (!this.#before(items[child] as T, item)) break
-      items[place] = items[child] as T
-      place = child
+      items[position] = items[child] as T
+      position = child
     }
-    items[place] = item
+    items[position] = item
   }
 }

@@ -31,10 +31,10 @@ export interface MempoolOptions {
   readonly chain: Chain
   readonly verifier: Verifier
   readonly signatures: SignatureCache
-  /** The real clock, also where the chain's is virtual: travelling in time expires nothing here. */
+  /** The real clock, also where that of the chain is virtual: time travel expires no transaction. */
   readonly clock: Clock
   readonly log: Log
-  /** What differs from {@link policy}. */
+  /** Differences from {@link policy}. */
   readonly limits?: Partial<PoolLimits>
 }
 
@@ -42,12 +42,12 @@ interface MempoolEvents {
   accepted: [PoolEntry]
 }
 
-/** Transactions that wait for a block: each valid on top of the chain and of those it builds on. */
+/** Transactions that wait for a block: each valid on top of the chain and its ancestors. */
 export class Mempool implements ChainIndexer {
   readonly events = new EventEmitter<MempoolEvents>()
-  /** Verifies what templates take from the pool. */
+  /** Verifies the transactions that templates select. */
   readonly checks: PoolChecks
-  /** Blocks that were made of the pool and refused. */
+  /** Refused blocks that this node made from the pool. */
   readonly refusedBlocks: RefusedBlocks
   readonly #options: MempoolOptions
   readonly #chain: Chain
@@ -57,11 +57,11 @@ export class Mempool implements ChainIndexer {
   readonly #surroundings: Surroundings
   readonly #left: LeftBranches
   readonly #reevaluation: Reevaluation
-  /** Settles when nothing is left in the pool that the last change of the chain took out of it. */
+  /** Settles when entries removed by the last change of the chain are gone. */
   #cleaned: Promise<void> = Promise.resolve()
-  /** Settles when everything that it may have made invalid was evaluated again, too. */
+  /** Settles when entries possibly invalidated by that change are re-evaluated as well. */
   #settled: Promise<void> = Promise.resolve()
-  /** Whether a rewind is under way that ends with another content. */
+  /** Whether a rewind is under way that replaces the content. */
   #restoring = false
 
   private constructor(options: MempoolOptions) {
@@ -93,7 +93,7 @@ export class Mempool implements ChainIndexer {
     })
   }
 
-  /** Opens the pool with what it held before; whatever has become invalid meanwhile is dropped with a reason. */
+  /** Opens the pool with its stored content; transactions that became invalid are dropped with a reason. */
   static async open(options: MempoolOptions): Promise<Mempool> {
     const pool = new Mempool(options)
     const stored = await pool.#store.load()
@@ -112,18 +112,18 @@ export class Mempool implements ChainIndexer {
     return this.#graph.bytes + this.#reevaluation.bytes
   }
 
-  /** Rises with every transaction that comes in. */
+  /** Number of additions so far. */
   get additions(): number {
     return this.#graph.additions
   }
 
-  /** In order of arrival; those that are evaluated again come last. */
+  /** In order of arrival; those in re-evaluation come last. */
   *entries(): Iterable<PoolEntry> {
     yield* this.#graph.entries()
     yield* this.#reevaluation.entries()
   }
 
-  /** What a block can take, in the order in which it should: without what is being evaluated again. */
+  /** Entries that a block can take, in selection order; without those in re-evaluation. */
   byFeeRate(): Iterable<PoolEntry> {
     return this.#graph.byFeeRate()
   }
@@ -132,25 +132,25 @@ export class Mempool implements ChainIndexer {
     return this.#graph.get(txid) ?? this.#reevaluation.get(txid)
   }
 
-  /** What a pooled transaction builds on directly. */
+  /** Direct parents of a pooled transaction. */
   parents(entry: PoolEntry): readonly PoolEntry[] {
     return this.#graph.parents(entry)
   }
 
-  /** The pooled transaction that spends an output. */
+  /** Pooled transaction that spends an outpoint. */
   spender(outpoint: Outpoint): PoolEntry | undefined {
     return this.#graph.spender(outpoint) ?? this.#reevaluation.spender(outpoint)
   }
 
-  /** Why a transaction left the pool without being mined. */
+  /** Drop reason of a transaction. */
   droppedReason(txid: Hash): string | undefined {
     const reason = this.#store.reason(txid)
     return reason && dropText(reason)
   }
 
   /**
-   * Takes one transaction as bytes. Resolves when it is in the pool and on disk, `local` ones synced; rejects with a
-   * RuleError that says why not.
+   * Accepts a transaction from bytes. Resolves when it is in the pool and on disk (`local` ones synced); rejects with a
+   * RuleError.
    */
   async accept(bytes: Uint8Array, options: { local: boolean }): Promise<Transaction> {
     refuseLarge(bytes, this.#surroundings)
@@ -163,14 +163,14 @@ export class Mempool implements ChainIndexer {
     let written: Promise<void> | undefined
     const entry = await this.#verifyAndAdd(newcomer, arrival, {
       caughtUp: (did) => this.#apart(transaction, did),
-      // At once with the entry: a block that is staged in between would leave the row behind.
+      // In the same turn as the addition: a block staged in between would leave the row behind.
       added: () => {
         written = this.#store.put(transaction.hash, { arrival, bytes: transaction.bytes }, { sync: options.local })
         this.#makeRoom()
       },
     })
     await written
-    // Most others that leave the pool at once are mined.
+    // Entries that leave at once for other reasons are mostly mined.
     if (this.#graph.get(transaction.hash) === undefined && this.#store.reason(transaction.hash)?.kind === 'full') {
       throw new RuleError('pool-full', `a fee of ${entry.fee} for ${transaction.bytes.length} bytes is too low now`)
     }
@@ -179,8 +179,8 @@ export class Mempool implements ChainIndexer {
   }
 
   /**
-   * Has the pool hold this content, all of it valid at the block that `rewind` takes the chain back to, and nothing else.
-   * Nobody enters meanwhile; what blocks give back does not return. To be called between blocks.
+   * Replaces the content of the pool, as part of `rewind`; all of `content` is valid at the target block. No transaction is
+   * accepted during the rewind, and disconnected ones do not return. Call between blocks.
    */
   async restore(content: readonly Waiting[], rewind: (part: Restoration) => Promise<void>): Promise<void> {
     const restored = this.#settled.then(() => this.#restore(content, rewind))
@@ -188,14 +188,14 @@ export class Mempool implements ChainIndexer {
     await restored
   }
 
-  /** Drops what has waited for too long. */
+  /** Drops expired transactions. */
   expire(): void {
     const oldest = this.#options.clock.now() - this.#limits.expiry
     const expired = [...this.#graph.entries()].filter(({ arrival }) => arrival < oldest)
     this.#drop(expired, { kind: 'expired' })
   }
 
-  /** Drops entries that no block can bring, as far as they are still in the pool, with everything that builds on them. */
+  /** Drops entries that cannot be mined, if still in the pool, with their descendants. */
   refuse(refused: readonly RefusedEntry[]): void {
     for (const { entry, error } of refused) {
       if (this.#graph.get(entry.transaction.hash) === entry) this.#drop([entry], refusedBy(error))
@@ -209,7 +209,7 @@ export class Mempool implements ChainIndexer {
   }
 
   stage(overlay: Overlay, { reorganised, connected, disconnected }: ChainChange): void {
-    // Of a reorganisation no row changes here: afterwards all of them are looked at, and those of the branch that was left.
+    // A reorganisation changes no row here: all entries are re-evaluated afterwards, with those of the left branch.
     if (this.#restoring || reorganised) return
     const returning = returned(disconnected, connected)
     const arrival = this.#options.clock.now()
@@ -220,7 +220,7 @@ export class Mempool implements ChainIndexer {
     }
   }
 
-  /** Resolves when nothing is in the pool any more that cannot be; what may be is looked at again while the chain goes on. */
+  /** Resolves when certainly invalid entries are gone; possibly invalid ones are re-evaluated while the chain goes on. */
   follow(change: ChainChange): Promise<void> {
     if (this.#restoring) return Promise.resolve()
     const cleaned = this.#clean(change)
@@ -231,14 +231,14 @@ export class Mempool implements ChainIndexer {
     return cleaned
   }
 
-  /** Resolves when the pool follows the tip. */
+  /** Resolves when the pool has caught up with the tip. */
   settled(): Promise<void> {
     return this.#lasting(() => this.#settled)
   }
 
   /**
-   * Resolves when nothing waits to be evaluated again that a transaction from outside may depend on, and it has room beside
-   * what does. Credentials need no care: issuers count as they are on the chain.
+   * Resolves when no waiting re-evaluation may affect a new transaction, and the pool has room for it. Credentials do not
+   * count: their issuers are read from the chain.
    */
   async #apart(transaction: Transaction, did: string | undefined): Promise<void> {
     await this.#lasting(() => this.#cleaned)
@@ -264,7 +264,7 @@ export class Mempool implements ChainIndexer {
     }
   }
 
-  /** Takes out what was mined or cannot be any more, and lets wait what has to be evaluated again. */
+  /** Removes mined and certainly invalid entries, and queues the others affected for re-evaluation. */
   async #clean(change: ChainChange): Promise<void> {
     const { reorganised, connected, disconnected } = change
     this.#reevaluation.changed()
@@ -282,7 +282,7 @@ export class Mempool implements ChainIndexer {
       this.#graph = new PoolGraph(this.#graph.additions)
       if (!reorganised) return
       await this.#left.look()
-      // What began meanwhile did not know of the transactions of the branch that was left, which come first.
+      // Runs started before did not know the transactions of the left branch, which come first.
       this.#reevaluation.startOver([])
       return
     }
@@ -292,7 +292,7 @@ export class Mempool implements ChainIndexer {
     })
   }
 
-  /** A transaction was mined: it goes, and with it what spends the same. */
+  /** Removes a mined transaction, and drops entries that spend the same. */
   *#minedSteps(transaction: Transaction): Steps {
     this.#reevaluation.remove(transaction.hash)
     const entry = this.#graph.get(transaction.hash)
@@ -309,13 +309,13 @@ export class Mempool implements ChainIndexer {
     this.#makeRoom()
   }
 
-  /** Whether the next block has other rules than the tip, against which the pool was checked so far. */
+  /** Whether the next block has other rules than the tip, for which the pool was checked. */
   #rulesChanged(): boolean {
     const { height } = this.#chain.tip.header
     return paramsAt(this.#chain.spec, height) !== paramsAt(this.#chain.spec, height + 1)
   }
 
-  /** Resolves when a promise that later ones may replace is settled, the last of them. */
+  /** Resolves when the latest of a promise that may be replaced has settled. */
   async #lasting(current: () => Promise<void>): Promise<void> {
     for (let seen: Promise<void> | undefined; seen !== current();) {
       seen = current()
@@ -323,7 +323,7 @@ export class Mempool implements ChainIndexer {
     }
   }
 
-  /** Entries whose DID, or whose credentials' issuers, the blocks changed, and everything that builds on them. */
+  /** Entries whose DID or credential issuers the blocks changed, with their descendants. */
   #affected(connected: readonly ChangedBlock[]): PoolEntry[] {
     const changed = new Set(connected.flatMap(({ dids }) => dids))
     if (changed.size === 0) return []
@@ -333,15 +333,15 @@ export class Mempool implements ChainIndexer {
     return this.#graph.withDescendants(touched)
   }
 
-  /** Puts back what the pool held before and drops with a reason what no longer fits. */
+  /** Re-adds former content and drops invalid transactions with a reason. */
   async #readmit(all: readonly Waiting[]): Promise<void> {
     for (const waiting of all) this.#reevaluation.add(waiting)
     await this.#reevaluate()
   }
 
   /**
-   * Verifies a transaction that passed sanity and adds it. Before each look at chain and pool it waits for `caughtUp`, which
-   * is told the DID of its operation once that is read; `added` is called in the same turn that adds.
+   * Verifies a transaction that passed sanity, and adds it. Waits for `caughtUp` before each read of chain and pool; it gets
+   * the DID of the operation once known. `added` is called in the same turn as the addition.
    */
   async #verifyAndAdd(
     newcomer: Newcomer,
@@ -350,14 +350,14 @@ export class Mempool implements ChainIndexer {
   ): Promise<PoolEntry> {
     const { transaction } = newcomer
     newcomer.refuseDear()
-    // No document is read before the programs are verified.
+    // Programs first: no document is read before they hold.
     await newcomer.verifyPrograms(caughtUp)
     const did = await newcomer.readOperation()
     for (;;) {
       await caughtUp(did)
       const { connected, replaced } = newcomer.evaluate()
-      // Pool and chain may move while signatures are verified, so everything else is looked at once more. Where none are, it is
-      // added in the turn of the look: another that spends the same may be as far.
+      // Pool and chain may move during verification → evaluate again. Nothing to verify → add in the turn of the evaluation: a
+      // rival may be as far.
       const verifying = newcomer.verify(connected.checks)
       if (verifying !== undefined) {
         await verifying
@@ -368,7 +368,7 @@ export class Mempool implements ChainIndexer {
       const entry = entryOf(transaction, connected, arrival)
       this.#graph.add(entry)
       added?.()
-      // Not sooner: what the pool does not keep would push out what it keeps.
+      // After the addition: signatures of transactions not kept would displace others from the cache.
       if (this.#graph.get(transaction.hash) === entry) this.#options.signatures.add(connected.checks)
       return entry
     }
@@ -381,7 +381,7 @@ export class Mempool implements ChainIndexer {
       this.#drop([byRate.pop() as PoolEntry], { kind: 'full' })
   }
 
-  /** Drops entries and everything that builds on them. */
+  /** Drops entries and their descendants. */
   #drop(entries: readonly PoolEntry[], reason: DropReason): void {
     if (entries.length === 0) return
     for (const entry of this.#graph.withDescendants(entries)) {
@@ -414,12 +414,12 @@ function waitingOf(entry: PoolEntry): Waiting {
   return { transaction: entry.transaction, arrival: entry.arrival, entry }
 }
 
-/** Transactions of blocks that are held. */
+/** Transactions of held blocks, coinbases excluded. */
 function transactionsOf(blocks: readonly ChangedBlock[]): Transaction[] {
   return blocks.flatMap(({ block }) => block?.transactions.slice(1) ?? [])
 }
 
-/** Transactions of disconnected blocks, oldest first, that no connected block brought back. */
+/** Transactions of disconnected blocks, oldest first, without those mined again. */
 function returned(disconnected: readonly ChangedBlock[], connected: readonly ChangedBlock[]): Transaction[] {
   if (disconnected.length === 0) return []
   const mined = new Set(transactionsOf(connected).map(({ hash }) => mapKey(hash)))

@@ -26,25 +26,25 @@ import type { RefusedBlocks } from './refused-blocks.js'
 import { replacedBy } from './replacement.js'
 import { PoolView } from './view.js'
 
-/** What a newcomer is measured against. */
+/** Context of the evaluation of a new transaction. */
 export interface Surroundings {
   readonly chain: Chain
   readonly verifier: Verifier
   readonly signatures: SignatureCache
   readonly limits: PoolLimits
   readonly refusedBlocks: RefusedBlocks
-  /** The pool at the moment. */
+  /** The current pool. */
   graph(): PoolGraph
 }
 
-/** What a transaction would be in the pool. */
+/** Outcome of a transaction evaluated on top of chain and pool. */
 export interface Evaluation {
   readonly connected: ConnectedTransaction
-  /** What a deactivate, or a proof of a later side-chain block, makes pointless, with everything that builds on it. */
+  /** Entries that a deactivate, or a proof of a later side-chain block, replaces, with their descendants. */
   readonly replaced: readonly PoolEntry[]
 }
 
-/** Refuses bytes that would take long to read, or that no template would have room for. */
+/** Refuses transactions too large to read quickly, or to fit into a template. */
 export function refuseLarge({ length }: Uint8Array, { chain, limits }: Pick<Surroundings, 'chain' | 'limits'>): void {
   const room = chain.spec.limits.blockSize - headerSize - 4 - limits.coinbaseRoom
   const most = Math.min(room, limits.transactionSize)
@@ -55,7 +55,7 @@ export function refuseLarge({ length }: Uint8Array, { chain, limits }: Pick<Surr
 export class Newcomer {
   readonly transaction: Transaction
   readonly #surroundings: Surroundings
-  /** Checks of it that hold. */
+  /** Its checks that hold. */
   readonly #verified = new SignatureCache()
   readonly #coins: ChainCoins
   #operation: ParsedOperation | undefined
@@ -66,7 +66,7 @@ export class Newcomer {
     this.#coins = new ChainCoins(surroundings.chain)
   }
 
-  /** Refuses what the pool or the chain holds, and what broke a block of this node. */
+  /** Refuses a transaction that the pool or the chain holds, or that broke a block of this node. */
   refuseKnown(): void {
     const { hash, txid } = this.transaction
     const { chain, graph, refusedBlocks } = this.#surroundings
@@ -79,8 +79,8 @@ export class Newcomer {
   }
 
   /**
-   * Refuses what would take long to look up or to verify, also where a block that was left gives it back. Credentials do not
-   * count: a document has no more than 256.
+   * Refuses transactions expensive to look up or to verify, also those returned from a left branch. Credentials do not count: a
+   * document has at most 256.
    */
   refuseDear(): void {
     const { bytes, inputs } = this.transaction
@@ -94,17 +94,14 @@ export class Newcomer {
   }
 
   /**
-   * Verifies its programs, once its coins are there and pay for it: their owner pays for what follows. Before each look at chain
-   * and pool it waits for `caughtUp`.
+   * Verifies its programs once its coins exist and pay for it: the owner of the coins pays for the work that follows. Waits for
+   * `caughtUp` before each read of chain and pool.
    */
   async verifyPrograms(caughtUp: () => Promise<void>): Promise<void> {
     await this.verify(await this.#programChecks(caughtUp))
   }
 
-  /**
-   * Reads its DID operation, and in slices the documents that {@link evaluate} needs at once: the cache of the chain keeps
-   * them. Returns the DID.
-   */
+  /** Reads its DID operation, and in slices the documents that {@link evaluate} needs; the chain caches them. Returns the DID. */
   async readOperation(): Promise<string | undefined> {
     this.#operation = await runCooperatively(readOperationSteps(this.transaction, this.#context))
     if (this.#operation === undefined) return undefined
@@ -112,12 +109,12 @@ export class Newcomer {
     try {
       await runCooperatively(transactionSteps(this.transaction, state, this.#documentContext, this.#operation))
     } catch {
-      // The chain may move meanwhile, so nothing of this counts: the evaluation finds what is wrong.
+      // Result ignored, as the chain may move; the evaluation finds any error.
     }
     return this.#operation.did
   }
 
-  /** Tries it on top of chain and pool in one turn, without changing either. */
+  /** Evaluates it on top of chain and pool in one turn, without changing either. */
   evaluate(): Evaluation {
     this.refuseKnown()
     const { limits } = this.#surroundings
@@ -132,7 +129,7 @@ export class Newcomer {
     return { connected, replaced }
   }
 
-  /** Verifies what is not remembered of these checks; undefined where all of it is. */
+  /** Verifies the checks that are not cached; undefined when all are cached. */
   verify(checks: readonly SignatureCheck[]): Promise<void> | undefined {
     const { signatures, verifier } = this.#surroundings
     const unknown = this.#verified.unknown(signatures.unknown(checks))
@@ -148,13 +145,13 @@ export class Newcomer {
       try {
         return (await runCooperatively(coinSteps(this.transaction, this.#view(), this.#context))).checks
       } catch (error) {
-        // What a block moves from the pool to the chain, or back, may be in neither for a while.
+        // A transaction moving between pool and chain may be in neither for a while.
         if (!(error instanceof RuleError) || chain.tip === tip) throw error
       }
     }
   }
 
-  /** Connects it to a view, with no more documents than one transaction may make a node read here. */
+  /** Connects it to a view, within the document budget of one transaction. */
   #connect(view: PoolView): ConnectedTransaction {
     try {
       return checkTransaction(this.transaction, new StateOverlay(view), this.#documentContext, this.#operation)
@@ -169,7 +166,7 @@ export class Newcomer {
     return new PoolView(chain, graph(), new Set(replaced), this.#coins)
   }
 
-  /** Where a block that is to come would connect. */
+  /** Context of the next block. */
   get #context(): ConnectContext {
     const { chain } = this.#surroundings
     return { ...chain.sanity, height: chain.tip.header.height + 1 }

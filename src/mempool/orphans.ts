@@ -4,35 +4,35 @@ import type { Transaction } from '../primitives/transaction.js'
 import type { Clock } from '../runtime/env.js'
 
 export const orphanLimits = {
-  /** Transactions that wait. */
+  /** Orphans held. */
   count: 100,
-  /** Bytes of all of them. */
+  /** Bytes of all orphans. */
   bytes: 5_000_000,
-  /** Transactions of one sender. */
+  /** Orphans of one sender. */
   ofSender: 25,
-  /** Bytes of one transaction. */
+  /** Bytes of one orphan. */
   size: 1_000_000,
-  /** Transactions that one may wait for. */
+  /** Missing parents of one orphan. */
   parents: 64,
-  /** Milliseconds that one may wait. */
+  /** Milliseconds an orphan may wait. */
   age: 10 * 60 * 1000,
 } as const
 
-/** Limits of a keeper; {@link orphanLimits} unless told otherwise. */
+/** Limits of the orphans; {@link orphanLimits} by default. */
 export type OrphanLimits = { readonly [Name in keyof typeof orphanLimits]: number }
 
-/** A transaction that may become valid by what is still to come. */
+/** A transaction that a later transaction or block may make valid. */
 export interface Orphan {
   readonly transaction: Transaction
-  /** The number of the peer that sent it. */
+  /** Id of the peer that sent it. */
   readonly sender: number
-  /** Transactions it builds on that are neither in the pool nor on the chain; none where it waits for a block. */
+  /** Parents neither in the pool nor on the chain; none for one that waits for a block. */
   readonly parents: readonly Hash[]
   /** Milliseconds since the Unix epoch. */
   readonly arrival: number
 }
 
-/** Keeps transactions that came before what they build on. By digest: a copy with wrong signatures displaces no other. */
+/** Transactions that arrived before their parents. Keyed by digest: a copy with wrong signatures displaces no other. */
 export class Orphans {
   readonly #clock: Clock
   readonly #limits: OrphanLimits
@@ -58,8 +58,8 @@ export class Orphans {
   }
 
   /**
-   * Keeps one that came at `arrival`, now unless told otherwise; whether it did. The oldest of whoever has most here make
-   * room. One that is too large, waits for too many, or has waited for too long is not kept.
+   * Adds an orphan that arrived at `arrival` (default: now); whether it was kept. Evicts the oldest of the sender with most
+   * bytes. Refuses one too large, too old, or with too many missing parents.
    */
   add(transaction: Transaction, sender: number, parents: readonly Hash[], arrival = this.#clock.now()): boolean {
     const { bytes, digest } = transaction
@@ -72,18 +72,18 @@ export class Orphans {
     return this.has(digest)
   }
 
-  /** Takes out those that wait for a transaction, oldest first. */
+  /** Removes and returns the children of a transaction, oldest first. */
   takeChildren(parent: Hash): Orphan[] {
     const id = mapKey(parent)
     return this.#take(({ parents }) => parents.some((awaited) => mapKey(awaited) === id))
   }
 
-  /** Takes out all that have not waited for too long, oldest first; those go as well. */
+  /** Removes all orphans and returns those that have not expired, oldest first. */
   takeAll(): Orphan[] {
     return this.#take(() => true).filter(({ arrival }) => !this.#expired(arrival))
   }
 
-  /** Forgets what a peer sent. */
+  /** Drops the orphans of a peer. */
   forget(sender: number): void {
     this.#take((orphan) => orphan.sender === sender)
   }
@@ -105,7 +105,7 @@ export class Orphans {
     return [...this.#held.values()].filter((orphan) => orphan.sender === sender)
   }
 
-  /** The sender with the most bytes here. */
+  /** The sender with the most bytes held. */
   #greatest(): number {
     const bytes = new Map<number, number>()
     for (const { sender, transaction } of this.#held.values()) {

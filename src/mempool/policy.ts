@@ -1,18 +1,18 @@
-/** What the pool holds: policy, not consensus. Another node may choose otherwise. */
+/** Pool policy, not consensus; other nodes may differ. */
 export const policy = {
-  /** Bytes of one transaction: a DID operation with the largest payload is shorter, and reading longer ones takes long. */
+  /** Bytes of one transaction. The largest DID operation is shorter; longer transactions take long to read. */
   transactionSize: 200_000,
-  /** Coins that it may spend. */
+  /** Inputs of one transaction. */
   inputs: 1_000,
-  /** Signature cost of its programs. */
+  /** Signature cost of the programs of one transaction. */
   signatureCost: 300,
-  /** Part of the documents that a block may make a node read, for one transaction: 1 MiB. */
+  /** Share of the document bytes per block that one transaction may make a node read: 1 MiB. */
   documentShare: 1 / 16,
   /** Bytes of all pooled transactions. */
   poolSize: 20_000_000,
-  /** What an eviction leaves, so that not every newcomer to a full pool starts one. */
+  /** Bytes left by an eviction, so that not every transaction into a full pool starts one. */
   poolSizeAfterEviction: 19_000_000,
-  /** Bytes of a block that templates keep free for its coinbase; what needs them is not accepted either. */
+  /** Bytes of a block reserved for the coinbase; transactions that need them are refused. */
   coinbaseRoom: 1000,
   /** Unconfirmed ancestors of one transaction. */
   ancestors: 25,
@@ -20,15 +20,15 @@ export const policy = {
   didOperations: 8,
   /** Milliseconds a transaction may wait for a block. */
   expiry: 72 * 60 * 60 * 1000,
-  /** Remembered reasons why transactions were dropped. */
+  /** Drop reasons remembered. */
   droppedReasons: 10_000,
 } as const
 
-/** Limits of a pool of another size: evictions leave the same share of it. */
+/** Limits of a pool of another size; an eviction leaves the same share. */
 export function poolLimits({ size, expiry }: { readonly size: number; readonly expiry: number }): Partial<PoolLimits> {
   const { poolSize, poolSizeAfterEviction } = policy
   return { poolSize: size, poolSizeAfterEviction: Math.floor((size / poolSize) * poolSizeAfterEviction), expiry }
 }
 
-/** Limits of a pool; {@link policy} unless told otherwise. */
+/** Limits of a pool; {@link policy} by default. */
 export type PoolLimits = { readonly [Name in keyof typeof policy]: number }

@@ -11,12 +11,12 @@ import type { PoolEntry } from './graph.js'
 import { policy } from './policy.js'
 import type { PoolStore } from './store.js'
 
-/** A transaction that the pool or the chain held before. */
+/** A transaction held before by the pool or the chain. */
 export interface Waiting {
   readonly transaction: Transaction
   /** Milliseconds since the Unix epoch. */
   readonly arrival: number
-  /** What it was in the pool. */
+  /** Its former pool entry. */
   readonly entry?: PoolEntry
 }
 
@@ -28,31 +28,31 @@ export interface ReevaluationOptions {
   pooled(txid: Hash): boolean
   /** Adds a transaction to the pool, and calls `added` in the same turn; rejects with a RuleError. */
   admit(transaction: Transaction, arrival: number, options?: { added?(): void }): Promise<unknown>
-  /** Keeps the reason why a transaction is not in the pool any more. */
+  /** Stores the drop reason of a transaction. */
   forget(transaction: Transaction, error: RuleError): void
-  /** Drops what is too much. */
+  /** Evicts down to the pool size. */
   makeRoom(): void
   now(): number
 }
 
 /**
- * Evaluates again what the pool held before a change of the chain, and what blocks gave back, while the chain goes on. At
- * most one block is held beside what the pool itself holds.
+ * Re-evaluates former pool entries after a change of the chain, and transactions of disconnected blocks, while the chain goes
+ * on. Holds at most one block besides the pool content.
  */
 export class Reevaluation {
   readonly #options: ReevaluationOptions
   /** By transaction id, in order of arrival. */
   #waiting = new Map<string, Waiting>()
-  /** By the outpoints that they spend. */
+  /** By spent outpoint. */
   #spenders = new Map<string, readonly Waiting[]>()
-  /** DID operations among them. */
+  /** Number of DID operations waiting. */
   #operations = 0
-  /** Those of each subject. */
+  /** Number of transactions waiting, by subject. */
   #subjects = new Map<string, number>()
   #bytes = 0
-  /** Rises when everything has to be evaluated from the beginning. */
+  /** Incremented when everything is evaluated from the start again. */
   #generation = 0
-  /** Rises with every change of the chain. */
+  /** Incremented with every change of the chain. */
   #changes = 0
   #stopped = false
 
@@ -60,7 +60,7 @@ export class Reevaluation {
     this.#options = options
   }
 
-  /** Transactions that were in the pool and wait for their turn. */
+  /** Number of waiting transactions. */
   get size(): number {
     return this.#waiting.size
   }
@@ -69,17 +69,17 @@ export class Reevaluation {
     return this.#bytes
   }
 
-  /** Whether a transaction waits for its turn. */
+  /** Whether a transaction waits for re-evaluation. */
   has(txid: Hash): boolean {
     return this.#waiting.has(mapKey(txid))
   }
 
-  /** What a waiting transaction was in the pool. */
+  /** Former pool entry of a waiting transaction. */
   get(txid: Hash): PoolEntry | undefined {
     return this.#waiting.get(mapKey(txid))?.entry
   }
 
-  /** The waiting transaction that spends an output and was in the pool. */
+  /** Former pool entry, now waiting, that spends an outpoint. */
   spender(outpoint: Outpoint): PoolEntry | undefined {
     return this.#spenders.get(outpointKey(outpoint))?.find(({ entry }) => entry !== undefined)?.entry
   }
@@ -117,11 +117,11 @@ export class Reevaluation {
   }
 
   /**
-   * Whether a transaction from outside may build on one that waits, spend the same, or come before it in the order of one
-   * subject. `did` is that of its operation, once it is read: until then only coins count.
+   * Whether a new transaction may conflict with a waiting one: builds on it, spends the same, or precedes it in a subject.
+   * `did`: DID of its operation, once read; until then only coins count.
    */
   touches(transaction: Transaction, did?: string): boolean {
-    // What a branch that was left brings back is not known before its blocks are read.
+    // The transactions of a left branch are unknown until its blocks are read.
     if (this.#options.left.first !== undefined) return true
     if (this.#waiting.size === 0) return false
     const { hash, inputs } = transaction
@@ -140,12 +140,12 @@ export class Reevaluation {
     else this.#subjects.delete(subject)
   }
 
-  /** What was refused may be accepted now: the chain has changed. */
+  /** A change of the chain → refused transactions may be valid now. */
   changed(): void {
     this.#changes++
   }
 
-  /** Begins from the beginning: these come first, then what waits already. */
+  /** Restarts: the given transactions first, then those already waiting. */
   startOver(first: readonly Waiting[]): void {
     this.#generation++
     this.#changes++
@@ -158,12 +158,12 @@ export class Reevaluation {
     for (const waiting of [...first, ...rest.values()]) this.add(waiting)
   }
 
-  /** Ends {@link run} at the next transaction; rows keep what is left for the next start. */
+  /** Ends {@link run} at the next transaction; rows keep the rest for the next start. */
   stop(): void {
     this.#stopped = true
   }
 
-  /** Resolves when nothing waits any more. */
+  /** Resolves when no transaction waits. */
   async run(): Promise<void> {
     while (!this.#stopped) {
       const branch = this.#options.left.first
@@ -173,7 +173,7 @@ export class Reevaluation {
     }
   }
 
-  /** Takes transactions of a branch that the chain left into the pool, a block at a time. */
+  /** Returns transactions of a left branch to the pool, block by block. */
   async #takeBack(branch: LeftBranch): Promise<void> {
     const { left, store, log } = this.#options
     const generation = this.#generation
@@ -181,13 +181,13 @@ export class Reevaluation {
       const block = await left.read(hash)
       if (block === undefined)
         log.warn({ hash: displayHash(hash) }, 'a block that was left is gone with its transactions')
-      const turns = new Yielder()
+      const yielder = new Yielder()
       for (const transaction of block?.transactions.slice(1) ?? []) {
         if (this.#stopped || this.#generation !== generation) return
         await this.#takeBackOne(transaction)
-        if (turns.over) await turns.next()
+        if (yielder.over) await yielder.next()
       }
-      // Rows do not gather over blocks.
+      // Bounds the staged rows to one block.
       await store.flushed()
     }
     await store.settle((overlay) => left.settle(branch, overlay))
@@ -197,10 +197,10 @@ export class Reevaluation {
     const { pooled, admit, makeRoom, now, store } = this.#options
     const { hash } = transaction
     if (pooled(hash)) return
-    // It may have a row already: a stop cut short the run that took it back, or it was sent again.
+    // A row may exist already: a stop interrupted this run before, or the transaction was sent again.
     const kept = this.remove(hash)
     const arrival = kept?.arrival ?? now()
-    // Its own bytes: those of a block are not to be kept for the sake of one transaction.
+    // A copy of its bytes: the buffer of the whole block must not stay in memory.
     const own = Transaction.kept(transaction.bytes)
     const added = () => this.#written(store.put(hash, { arrival, bytes: own.bytes }, { sync: false }))
     try {
@@ -209,42 +209,42 @@ export class Reevaluation {
     } catch (error) {
       if (!(error instanceof RuleError)) throw error
       if (error.code !== 'tx-known' && this.#buildsOnWaiting(own)) {
-        // It cannot be judged before them; its row stands in for that of the branch.
+        // Undecidable before its ancestors; its row replaces that of the branch.
         this.add({ transaction: own, arrival })
         added()
       } else if (kept !== undefined || error.code !== 'tx-known') this.#refuse(own, error)
     }
   }
 
-  /** Whether what a transaction may build on waits: one whose output it spends, or for an operation any other one. Bounded. */
+  /** Whether a possible ancestor waits: of a spent output, or for an operation any other operation. Bounded. */
   #buildsOnWaiting({ inputs, payload }: Transaction): boolean {
     if (this.#bytes > policy.poolSize) return false
     return (payload.type === txType.did && this.#operations > 0) || inputs.some(({ txid }) => this.has(txid))
   }
 
   /**
-   * Looks at everything that waits once. What builds on another may stand before it, so the refused are looked at again as
-   * long as that brings something in, and leave with a reason after a look that did not.
+   * Evaluates everything waiting once. A transaction may come before its ancestor → refused ones are retried while passes admit
+   * any, and dropped with a reason after a pass without success.
    */
   async #pass(): Promise<void> {
     const generation = this.#generation
     const changes = this.#changes
     const refused: { readonly transaction: Transaction; readonly error: RuleError }[] = []
     let admitted = false
-    const turns = new Yielder()
+    const yielder = new Yielder()
     for (const { transaction, arrival } of [...this.#waiting.values()]) {
       if (this.#stopped || this.#generation !== generation) return
-      // A block may have brought it meanwhile.
+      // A block may have mined it since.
       if (!this.#waiting.has(mapKey(transaction.hash))) continue
       try {
-        // In the turn that adds it: whatever comes next finds it in one place.
+        // In the same turn as the addition: readers find it in exactly one of the two.
         await this.#options.admit(transaction, arrival, { added: () => void this.remove(transaction.hash) })
         admitted = true
       } catch (error) {
         if (!(error instanceof RuleError)) throw error
         refused.push({ transaction, error })
       }
-      if (turns.over) await turns.next()
+      if (yielder.over) await yielder.next()
     }
     if (admitted || this.#changes !== changes) return
     for (const { transaction, error } of refused) {
@@ -255,7 +255,7 @@ export class Reevaluation {
   #refuse(transaction: Transaction, error: RuleError): void {
     const { pooled, store, forget } = this.#options
     if (error.code !== 'tx-known') forget(transaction, error)
-    // It was mined, and its row may be one that a damaged end of the log left behind.
+    // Already mined: its row may be left over from a damaged end of the log.
     else if (!pooled(transaction.hash)) this.#written(store.remove(transaction.hash))
   }
 
@@ -264,10 +264,10 @@ export class Reevaluation {
   }
 }
 
-/** Subject of an operation that was not read: it may be of any DID. */
+/** Subject of an unread operation: it may be of any DID. */
 const anyDid = 'did'
 
-/** What the order of transactions counts for beside their coins: the DID of an operation, the side chain of a proof. */
+/** Subject in which transactions are ordered besides their coins: the DID of an operation, the side chain of a proof. */
 function subjectOf({ payload }: Transaction, did: string | undefined): string | undefined {
   if (payload.type === txType.sideChainPow) return toHex(payload.sideGenesisHash)
   return payload.type === txType.did ? (did ?? anyDid) : undefined

@@ -5,7 +5,7 @@ import type { Hash } from '../primitives/hash.js'
 import type { Log } from '../runtime/env.js'
 import type { PoolEntry } from './graph.js'
 
-/** Transactions that broke a block of this node and are not taken again; the oldest goes first. */
+/** Transactions remembered for a refused block of this node, and not accepted again (FIFO). */
 const blamedKept = 1000
 
 interface RefusedBlocksDependencies {
@@ -13,57 +13,57 @@ interface RefusedBlocksDependencies {
   readonly log: Log
 }
 
-/** The pool that blocks are made of. */
+/** The pool that templates select from. */
 interface Pool {
   get(txid: Hash): PoolEntry | undefined
   refuse(refused: readonly RefusedEntry[]): void
 }
 
-/** A pooled transaction that no block can bring, and why. */
+/** A pooled transaction that cannot be mined, and why. */
 export interface RefusedEntry {
   readonly entry: PoolEntry
   readonly error: RuleError
 }
 
-/** Blocks made of the pool that the own chain refused. None ought to be: each is a defect, and none may repeat. */
+/** Own blocks that the own chain refused. Each is a defect, and none may repeat. */
 export class RefusedBlocks {
   readonly #pool: Pool
-  readonly #parts: RefusedBlocksDependencies
+  readonly #dependencies: RefusedBlocksDependencies
   readonly #blamed = new Set<string>()
   #count = 0
   #last: { readonly height: number; readonly reason: string } | undefined
 
-  constructor(pool: Pool, parts: RefusedBlocksDependencies) {
+  constructor(pool: Pool, dependencies: RefusedBlocksDependencies) {
     this.#pool = pool
-    this.#parts = parts
+    this.#dependencies = dependencies
   }
 
-  /** Since the start. */
+  /** Refused blocks since the start. */
   get count(): number {
     return this.#count
   }
 
-  /** Why the last block was refused, as long as no block of its height is on the chain. */
+  /** Reason of the last refusal, until a block of its height is on the chain. */
   get reason(): string | undefined {
-    return this.#last === undefined || this.#last.height <= this.#parts.chain.tip.header.height
+    return this.#last === undefined || this.#last.height <= this.#dependencies.chain.tip.header.height
       ? undefined
       : this.#last.reason
   }
 
-  /** Whether a block was refused for a transaction, by its txid in display hex. */
+  /** Whether a block was refused for a transaction; `txid` in display hex. */
   blames(txid: string): boolean {
     return this.#blamed.has(txid)
   }
 
   /**
-   * Notes a refusal and takes the transaction that caused it out of the pool for good. False when it names none, or one that
-   * was taken out for an earlier refusal: then only a block without transactions is sure to be another.
+   * Records a refusal and removes the transaction that caused it from the pool for good. False when the error names none, or
+   * one removed before: then only a block without transactions is sure to differ.
    */
   note(error: RuleError, height: number): boolean {
     const { code, message: reason, transaction } = error
     this.#count++
     this.#last = { height, reason: `${code}: ${reason}` }
-    this.#parts.log.warn({ height, code, reason, transaction }, 'a block of our own was refused')
+    this.#dependencies.log.warn({ height, code, reason, transaction }, 'a block of our own was refused')
     if (transaction === undefined || this.#blamed.has(transaction)) return false
     this.#blamed.add(transaction)
     if (this.#blamed.size > blamedKept) this.#blamed.delete(this.#blamed.values().next().value as string)

@@ -5,8 +5,7 @@ import type { Transaction } from '../primitives/transaction.js'
 import type { PoolEntry, PoolGraph } from './graph.js'
 
 /**
- * The entries that a transaction takes the place of, with everything that builds on them. `pool-side-chain` for a proof
- * of side-chain work that may replace none.
+ * Entries that a transaction replaces, with their descendants. `pool-side-chain` for a side-chain proof that may replace none.
  */
 export function replacedBy(graph: PoolGraph, transaction: Transaction): readonly PoolEntry[] {
   const { payload } = transaction
@@ -17,7 +16,7 @@ export function replacedBy(graph: PoolGraph, transaction: Transaction): readonly
   return []
 }
 
-/** A deactivate makes pending updates of its DID pointless. */
+/** A deactivate replaces pending updates of its DID. */
 function replacedByDeactivate(graph: PoolGraph, transaction: Transaction, did: string): readonly PoolEntry[] {
   const pending = graph.operations(did)
   if (pending.some((entry) => entry.did?.state.status === 'deactivated')) return []
@@ -25,13 +24,13 @@ function replacedByDeactivate(graph: PoolGraph, transaction: Transaction, did: s
     return payload.type === txType.did && payload.operation.operation === 'update'
   })
   const replaced = graph.withDescendants(updates)
-  // One that is paid with change of an update it would replace can only follow it.
+  // A deactivate that spends change of such an update can only follow it.
   return spendsFrom(transaction, replaced) ? [] : replaced
 }
 
 /**
- * The proof of work of a side chain gives way to one of a later block. Anybody may put a proof that was seen before into
- * a transaction of their own, as its signature covers nothing else: without this it would keep newer ones out.
+ * A side-chain proof gives way to one of a later block. Its signature covers nothing else, so any client can reuse an old proof
+ * in a new transaction: without this rule it would block newer ones.
  */
 function replacedByProof(
   graph: PoolGraph,
@@ -52,7 +51,7 @@ function replacedByProof(
   throw new RuleError('pool-side-chain', 'it spends an output of the one that it would replace')
 }
 
-/** Whether a transaction spends an output of one of these. */
+/** Whether a transaction spends an output of one of the entries. */
 function spendsFrom({ inputs }: Transaction, entries: readonly PoolEntry[]): boolean {
   const ids = new Set(entries.map(({ transaction }) => mapKey(transaction.hash)))
   return inputs.some(({ txid }) => ids.has(mapKey(txid)))

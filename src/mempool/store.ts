@@ -5,30 +5,30 @@ import { type CommitInfo, type Database, Overlay } from '../storage/database.js'
 import { keys, rangeOf, table, values } from '../storage/schema.js'
 import { type DropReason, dropText } from './drop-reason.js'
 
-/** A pooled transaction as it is kept across restarts. */
+/** A pooled transaction as stored across restarts. */
 export interface StoredTransaction {
   readonly arrival: number
   readonly bytes: Uint8Array
 }
 
-/** The rows of the pool. Writes that come together share a batch. */
+/** Rows of the pool. Concurrent writes share a batch. */
 export class PoolStore {
   readonly #database: Database
   readonly #info: () => Omit<CommitInfo, 'kind'>
   readonly #droppedLimit: number
-  /** By txid, the oldest first. */
+  /** Drop reasons by txid, oldest first. */
   readonly #dropped = new Map<string, DropReason>()
-  /** Of the last drop. */
+  /** Order number of the last drop. */
   #order = 0
-  /** Transactions of the block that is being written: nothing else is written of them. */
+  /** Transactions of the block being written: no other rows of them are written. */
   readonly #mining = new Set<string>()
-  /** Whether nothing is written of any transaction: another content is on its way. */
+  /** Whether writes of single transactions are suspended: another content is on its way. */
   #held = false
   #staged: Overlay
   #stagedSync = false
   #next: Promise<void> | undefined
 
-  /** Remembers up to `droppedLimit` reasons. */
+  /** Remembers up to `droppedLimit` drop reasons. */
   constructor(database: Database, droppedLimit: number, info: () => Omit<CommitInfo, 'kind'>) {
     this.#database = database
     this.#droppedLimit = droppedLimit
@@ -36,7 +36,7 @@ export class PoolStore {
     this.#staged = new Overlay(database)
   }
 
-  /** What the pool held before, oldest first. */
+  /** Loads drop reasons, and the stored transactions, oldest first. */
   async load(): Promise<StoredTransaction[]> {
     const dropped = await this.#database.rows(rangeOf(table.dropped))
     const inOrder = dropped.map(([key, value]) => ({ txid: key.subarray(1), ...values.dropped.decode(value) }))
@@ -48,8 +48,8 @@ export class PoolStore {
   }
 
   /**
-   * Lets the rows of a transaction go in the batch of the block that brings it, and with them a write that may be on its way.
-   * Until {@link mined} nothing is written of it any more.
+   * Deletes the rows of a transaction in the batch of the block that mines it, with any staged write. Until {@link mined} no
+   * row of it is written.
    */
   mining(txid: Hash, options: { pooled: boolean }, overlay: Overlay): void {
     this.#mining.add(mapKey(txid))
@@ -61,17 +61,17 @@ export class PoolStore {
     }
   }
 
-  /** The blocks that {@link mining} spoke of are on disk. */
+  /** The blocks passed to {@link mining} are on disk. */
   mined(): void {
     this.#mining.clear()
   }
 
-  /** Until {@link release} nothing is written, and no reason is kept: {@link replace} is about to say what the pool holds. */
+  /** Suspends writes and drop reasons until {@link release}; {@link replace} sets the content. */
   hold(): void {
     this.#held = true
   }
 
-  /** Has the batch of a rewind leave the rows of `content` and none of `present`, whatever waits to be written. */
+  /** Sets the rows of the pool to `content` in the batch of a rewind: writes staged rows, deletes those of `present`. */
   replace(
     present: readonly { readonly transaction: Transaction }[],
     content: readonly { readonly transaction: Transaction; readonly arrival: number }[],
@@ -90,29 +90,29 @@ export class PoolStore {
     }
   }
 
-  /** What {@link replace} said is on disk. */
+  /** The content set by {@link replace} is on disk. */
   release(): void {
     this.#held = false
   }
 
-  /** Stages rows that are not of one transaction; resolves when they are on disk, and everything before them. */
+  /** Stages rows not of one transaction; resolves when they and all earlier ones are on disk. */
   settle(stage: (overlay: Overlay) => void): Promise<void> {
     stage(this.#staged)
     return this.#flushSoon()
   }
 
-  /** Lets the row of a transaction go that turns out to be mined. */
+  /** Deletes the row of a transaction that turns out to be mined. */
   remove(txid: Hash): Promise<void> {
     this.#staged.del(keys.pool(txid))
     return this.#flushSoon()
   }
 
-  /** Why a transaction left the pool without being mined; undefined if it did not, or too long ago. */
+  /** Drop reason of a transaction; undefined if there is none, or it was forgotten. */
   reason(txid: Hash): DropReason | undefined {
     return this.#dropped.get(mapKey(txid))
   }
 
-  /** Keeps a transaction; resolves when it is on disk. */
+  /** Stores a transaction; resolves when it is on disk. */
   put(txid: Hash, stored: StoredTransaction, options: { sync: boolean }): Promise<void> {
     if (this.#silent(txid)) return this.#database.idle()
     this.#staged.put(keys.pool(txid), values.pool.encode(stored))
@@ -121,12 +121,12 @@ export class PoolStore {
     return this.#flushSoon()
   }
 
-  /** Forgets a transaction and keeps the reason. */
+  /** Deletes a transaction and stores the drop reason. */
   drop(txid: Hash, reason: DropReason): Promise<void> {
     if (this.#silent(txid)) return Promise.resolve()
     this.#staged.del(keys.pool(txid))
     this.#staged.put(keys.dropped(txid), values.dropped.encode({ order: ++this.#order, reason: dropText(reason) }))
-    // Dropped again, it is the newest again.
+    // Dropped again → newest again.
     this.#dropped.delete(mapKey(txid))
     this.#dropped.set(mapKey(txid), reason)
     while (this.#dropped.size > this.#droppedLimit) {
@@ -137,7 +137,7 @@ export class PoolStore {
     return this.#flushSoon()
   }
 
-  /** Resolves when everything handed over so far is written. */
+  /** Resolves when everything staged so far is written. */
   async flushed(): Promise<void> {
     while (this.#next !== undefined) await this.#next
     await this.#database.idle()
@@ -147,7 +147,7 @@ export class PoolStore {
     return this.#held || this.#mining.has(mapKey(txid))
   }
 
-  /** One batch is under way and the next gathers: what comes meanwhile shares it. The batch of a block is not waited for. */
+  /** One batch is written while the next one gathers. Does not wait for the batch of a block. */
   #flushSoon(): Promise<void> {
     this.#next ??= this.#database.free().then(async () => {
       const staged = this.#staged

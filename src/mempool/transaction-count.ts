@@ -4,27 +4,27 @@ import { keys } from '../storage/schema.js'
 import type { Mempool } from './mempool.js'
 
 /**
- * Counts the transactions that a node meets from now on: when its pool accepts one, and when a block brings one that neither the pool
- * nor a block that it replaces held, such as every coinbase. What is mined later or returns to the pool in a reorganisation is
- * not counted again; what the pool dropped in between is.
+ * Counts transactions seen since the start: accepted by the pool, or in a block and neither in the pool nor in a replaced block
+ * (every coinbase). Transactions mined later or returned by a reorganisation are not counted again; those dropped in between
+ * are.
  */
 export function countTransactions({ chain, mempool }: { readonly chain: Chain; readonly mempool: Mempool }): {
   readonly total: number
 } {
   const counter = { total: 0 }
-  /** Of blocks that a reorganisation connects, by block; those of one that came to nothing go with the next change. */
+  /** Counts by block id during a reorganisation; counts of an abandoned one are cleared with the next change. */
   const foreseen = new Map<string, number>()
   mempool.events.on('accepted', () => counter.total++)
   chain.addIndexer({
     foresee: async ({ header, transactions }) => {
       let fresh = 0
-      // Readers still see the branch that is left: what it holds has a place there.
+      // Readers still see the left branch, so its transactions have a location.
       await forEachCooperatively(transactions, ({ hash }) => {
         if (mempool.get(hash) === undefined && chain.database.get(keys.location(hash)) === undefined) fresh++
       })
       foreseen.set(header.id, fresh)
     },
-    // Not later: once it follows the change, the pool no longer holds what was mined.
+    // Here and not in `follow`: by then the pool has removed mined transactions.
     stage: (_, { connected }) => {
       for (const { header, block } of connected) {
         const fresh = block?.transactions.filter(({ hash }) => mempool.get(hash) === undefined).length

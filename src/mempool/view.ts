@@ -9,7 +9,7 @@ import { keys, values } from '../storage/schema.js'
 import { ChainCoins } from './chain-coins.js'
 import type { PoolEntry, PoolGraph } from './graph.js'
 
-/** The chain with the pool on top, as the next block would find it. */
+/** State of the chain with the pool on top, as the next block would see it. */
 export class PoolView implements StateView {
   readonly #chain: Chain
   readonly #coins: ChainCoins
@@ -17,7 +17,7 @@ export class PoolView implements StateView {
   readonly #graph: PoolGraph
   readonly #without: ReadonlySet<PoolEntry>
 
-  /** `coins` remembers those of the chain for other views of the same transaction. */
+  /** `coins` caches coins of the chain, shared by views of the same transaction. */
   constructor(chain: Chain, graph: PoolGraph, without: ReadonlySet<PoolEntry>, coins = new ChainCoins(chain)) {
     this.#chain = chain
     this.#coins = coins
