@@ -8,7 +8,7 @@ import { forEachCooperatively } from '../runtime/cooperative.js'
 import type { Database, Overlay } from '../storage/database.js'
 import { keys, values } from '../storage/schema.js'
 
-/** What is known of a confirm by its height; 0 for nothing. */
+/** State of a confirm, by height; 0 for unknown. */
 const state = { verified: 1, wrong: 2 } as const
 
 interface AssumedConfirmsDependencies {
@@ -17,36 +17,36 @@ interface AssumedConfirmsDependencies {
   readonly verifier: Verifier
 }
 
-/** A block of the active chain and its confirm as it is stored; empty without validators. */
+/** A header of the active chain and its confirm as stored; empty without validators. */
 export interface StoredConfirm {
   readonly header: Header
   readonly confirm: Uint8Array
 }
 
 /**
- * The confirms of blocks that were assumed to be valid. The hash of a block does not cover its confirm, so that whoever
- * handed them out may have made up their signatures: they are verified before anybody else is shown them, each once.
+ * Confirms of blocks assumed valid. The block hash does not cover the confirm, so its sender may have forged the signatures.
+ * Each is verified once, before it is served.
  */
 export class AssumedConfirms {
-  readonly #parts: AssumedConfirmsDependencies
-  /** By height, for as long as the chain is open. */
+  readonly #dependencies: AssumedConfirmsDependencies
+  /** By height, while the chain is open. */
   #states = new Uint8Array(0)
 
-  constructor(parts: AssumedConfirmsDependencies) {
-    this.#parts = parts
+  constructor(dependencies: AssumedConfirmsDependencies) {
+    this.#dependencies = dependencies
   }
 
-  /** Stages that blocks up to a height were connected without a look at the signatures of their confirms. */
+  /** Stages that blocks up to a height were connected without verifying the signatures of their confirms. */
   stage(overlay: Overlay, height: number): void {
-    if (this.#parts.spec.hasValidators) overlay.put(keys.meta('assumed'), values.height.encode(height))
+    if (this.#dependencies.spec.hasValidators) overlay.put(keys.meta('assumed'), values.height.encode(height))
   }
 
-  /** Whether the confirm of the active block at a height was verified. */
+  /** Whether the confirm of the active block at a height is verified. */
   holds(height: number): boolean {
     return height > this.#top || this.#states[height] === state.verified
   }
 
-  /** Verifies those that were not; resolves with how many of them, from the first on, hold. */
+  /** Verifies the unverified ones; resolves with the number of valid ones before the first invalid one. */
   async verify(confirms: readonly StoredConfirm[]): Promise<number> {
     const top = this.#top
     const isWrong = ({ header: { height } }: StoredConfirm) => height <= top && this.#states[height] === state.wrong
@@ -57,12 +57,12 @@ export class AssumedConfirms {
     const checks: SignatureCheck[] = []
     const owners: StoredConfirm[] = []
     await forEachCooperatively(open, (stored) => {
-      for (const check of checkConfirm(this.#parts.spec, stored.header, parseConfirm(stored.confirm))) {
+      for (const check of checkConfirm(this.#dependencies.spec, stored.header, parseConfirm(stored.confirm))) {
         checks.push(check)
         owners.push(stored)
       }
     })
-    const failing = owners[await this.#parts.verifier.verifyAll(checks)]
+    const failing = owners[await this.#dependencies.verifier.verifyAll(checks)]
     const good = failing === undefined ? open : open.slice(0, open.indexOf(failing))
     for (const { header } of good) this.#note(header.height, 'verified')
     if (failing === undefined) return rest.length
@@ -79,9 +79,9 @@ export class AssumedConfirms {
     this.#states[height] = state[found]
   }
 
-  /** The highest block that was connected so; -1 where none was. */
+  /** Height of the highest block connected without verification; -1 if none. */
   get #top(): number {
-    const row = this.#parts.database.get(keys.meta('assumed'))
+    const row = this.#dependencies.database.get(keys.meta('assumed'))
     return row === undefined ? -1 : values.height.decode(row)
   }
 }

@@ -6,17 +6,17 @@ import { keys } from '../storage/schema.js'
 import type { Chain } from './chain.js'
 import { readBlockBytes } from './read-body.js'
 
-/** Files of blocks (format 15): a head, a record for each block from height 1 on, and an end that counts them. */
+/** Files of blocks (format 15): a head, a record for each block from height 1 on, and an end record with their number. */
 
 const magic = Buffer.from('didblk01', 'latin1')
 const headSize = magic.length + 32
 const lengthsSize = 8
 const checksumSize = 4
-/** Larger than any block with its AuxPow, and than any confirm: a length beyond is damage and is not read. */
+/** Larger than any block with its AuxPow, and than any confirm: a greater length is damage and is not read. */
 const maxBlock = 9_000_000
 const maxConfirm = 64 * 1024
 
-/** The active chain from height 1 to the tip as pieces of a file, one block at a time. */
+/** The active chain from height 1 to the tip as chunks of a file, one block at a time. */
 export async function* exportBlocks(chain: Chain): AsyncGenerator<Uint8Array, void, void> {
   yield concat(magic, chain.genesis.header.hash)
   const top = chain.tip.header.height
@@ -30,18 +30,17 @@ export async function* exportBlocks(chain: Chain): AsyncGenerator<Uint8Array, vo
   yield record(new Writer(lengthsSize).u32(0).u32(top).finish())
 }
 
-/** What became of the blocks of a file. */
+/** Result of an import. */
 export interface Import {
   /** Blocks in the file. */
   readonly read: number
-  /** Blocks that the chain had not seen before. */
+  /** Blocks new to the chain. */
   readonly added: number
 }
 
 /**
- * Feeds the blocks of a file, which comes in pieces of any size, to a chain, all rules checked. What was taken before
- * something wrong is kept. Throws a {@link UserError} for a file that is not whole or of another chain, and for a block
- * that the chain refuses.
+ * Imports a file of blocks, in chunks of any size, into a chain, all rules checked. Blocks before an error stay. Throws a
+ * {@link UserError} for an incomplete file, one of another chain, and a block that the chain refuses.
  */
 export async function importBlocks(chain: Chain, pieces: AsyncIterable<Uint8Array>): Promise<Import> {
   const source = new Pieces(pieces)
@@ -66,7 +65,7 @@ interface BlockRecord {
   readonly confirm: Uint8Array | undefined
 }
 
-/** The record after `before` others; undefined at the end of the file. */
+/** Reads the record after `before` others; undefined at the end of the file. */
 async function readRecord(source: Pieces, before: number): Promise<BlockRecord | undefined> {
   const broken = (what: string) => new UserError(`the file is damaged after ${before} blocks: ${what}`)
   const lengths = await source.take(lengthsSize)
@@ -88,7 +87,7 @@ async function readRecord(source: Pieces, before: number): Promise<BlockRecord |
   return { block: content.subarray(0, blockLength), confirm }
 }
 
-/** Whether the chain had not seen the block before. */
+/** Whether the block was new to the chain. */
 async function acceptRecord(chain: Chain, { block, confirm }: BlockRecord, before: number): Promise<boolean> {
   try {
     return (await chain.acceptBlock(block, confirm)) !== 'known'
@@ -106,7 +105,7 @@ function record(...parts: Uint8Array[]): Uint8Array {
   return concat(content, new Writer(checksumSize).u32(crc32(content)).finish())
 }
 
-/** Bytes that come in pieces, taken in lengths. No more is held than one length and one piece. */
+/** Splits chunks of bytes into given lengths; buffers at most one length and one chunk. */
 class Pieces {
   readonly #pieces: AsyncIterator<Uint8Array>
   #rest: Buffer = Buffer.alloc(0)

@@ -8,30 +8,30 @@ import { type BlockStatus, keys, schemaVersion, values } from '../storage/schema
 import { putConnected, StoredState } from '../storage/stored-state.js'
 import type { KnownHeader } from './header-index.js'
 
-/** What the record of a block holds that the block does not say. */
+/** Fields of a block record that the block itself lacks. */
 export interface RecordInfo {
-  /** Work of the chain up to and including the block. */
+  /** Chain work including the block. */
   readonly chainWork: bigint
   /** Bytes of the whole block. */
   readonly size: number
   readonly status: BlockStatus
-  /** Rises with every block that comes. */
+  /** Arrival number of the block; rises with every new block. */
   readonly arrival: number
 }
 
-/** A block that came, and the one it stands on. */
+/** A new block and its parent. */
 export interface NewBlock {
   readonly parent: KnownHeader
   /** Bytes of the whole block. */
   readonly size: number
 }
 
-/** Work of the chain that ends with a new block. */
+/** Chain work including a new block. */
 export function chainWorkOf({ header }: Block, { parent }: NewBlock): bigint {
   return parent.chainWork + workOf(header.bits)
 }
 
-/** Stages the header record of a block that is new. */
+/** Stages the header record of a new block. */
 export function putRecord(overlay: Overlay, block: Block, info: RecordInfo): void {
   const { header, auxPow, transactions } = block
   const record = {
@@ -43,13 +43,13 @@ export function putRecord(overlay: Overlay, block: Block, info: RecordInfo): voi
   overlay.put(keys.header(header.hash), values.header.encode(record))
 }
 
-/** Stages another status of a block that is known. */
+/** Stages a new status of a known block. */
 export function putStatus(overlay: Overlay, known: KnownHeader, status: BlockStatus): void {
   const record = { ...known, header: known.header.bytes, status }
   overlay.put(keys.header(known.header.hash), values.header.encode(record))
 }
 
-/** Stages the first rows of an empty database: the genesis block, which follows no rule but its own. */
+/** Stages the first rows of an empty database: the genesis block, which is not validated. */
 export async function genesisInto(overlay: Overlay, genesis: Block): Promise<void> {
   const { header, transactions } = genesis
   const state = new StateOverlay(new StoredState(overlay))

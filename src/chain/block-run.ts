@@ -19,23 +19,23 @@ import type { HeldBlock } from './chain-change.js'
 import { type Connecting, connectInto } from './connect-block.js'
 import { type HeaderIndex, type KnownHeader, runAncestry } from './header-index.js'
 
-/** A block as it came, and on a chain with validators its confirm. */
+/** A received block, and on a chain with validators its confirm. */
 export interface IncomingBlock {
   readonly block: Uint8Array
   readonly confirm?: Uint8Array
-  /** What the bytes decode to, where it is known already, and that the body is the one which the header names. */
+  /** The decoded block, when its body check is done already. */
   readonly matched?: Block
 }
 
-/** What checking a block needs beside the block and its ancestors. */
+/** Context for checking a block. */
 export interface Checking extends Connecting {
   readonly database: Database
   readonly clock: Clock
-  /** Signatures of confirms that were verified before their blocks came. */
+  /** Signatures of confirms verified before their blocks arrived. */
   readonly confirmSignatures: SignatureCache
 }
 
-/** A block of several broke a rule. Those before it are connected. */
+/** A block of a run broke a rule; those before it are connected. */
 export class BlockRunError extends Error {
   readonly index: number
   readonly rule: RuleError
@@ -47,7 +47,7 @@ export class BlockRunError extends Error {
   }
 }
 
-/** What the header says, measured against its ancestors, and whether the body is the one it names. */
+/** Checks a header against its ancestors, and unless `matched` the body against the header. */
 export async function checkPlace(
   block: Block,
   ancestry: Ancestry,
@@ -61,7 +61,7 @@ export async function checkPlace(
   if (!matched) await runCooperatively(bodyMatchSteps(block, sanity))
 }
 
-/** Whether a block has the confirm that its chain asks for. `assumed`: its signatures are believed. */
+/** Checks the confirm of a block, which must be absent without validators. `assumed`: its signatures are assumed valid. */
 export async function checkConfirmOf(
   header: Header,
   bytes: Uint8Array | undefined,
@@ -77,7 +77,7 @@ export async function checkConfirmOf(
   if (!assumed) await runChecks(confirmSignatures.unknown(checks), verifier)
 }
 
-/** What a run of blocks leads to: everything up to the first block that breaks a rule. */
+/** Result of a run of blocks: everything before the first block that breaks a rule. */
 export interface ConnectedRun {
   readonly overlay: Overlay
   readonly connected: readonly HeldBlock[]
@@ -85,8 +85,8 @@ export interface ConnectedRun {
 }
 
 /**
- * Connects blocks that follow `tip` one on the other, as if each had come alone. Nothing is written. `assumed`: signatures
- * of transactions, operations, credentials and confirms are believed; everything else is checked.
+ * Connects consecutive blocks on top of `tip`, with the rules for single blocks. Writes nothing. `assumed`: signatures of
+ * transactions, operations, credentials and confirms are assumed valid; everything else is checked.
  */
 export async function connectRun(
   blocks: readonly IncomingBlock[],

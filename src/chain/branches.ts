@@ -8,23 +8,23 @@ import type { HeaderIndex, KnownHeader } from './header-index.js'
 import { type Abandoned, Reorganisation, type ReorganisationOptions, type Reorganised } from './reorganise.js'
 import { sideBlockLimit, SideBlocks } from './side-blocks.js'
 
-/** Blocks that a reorganisation may take back. */
+/** Most blocks that a reorganisation may disconnect. */
 export const reorganisationDepth = 288
 
-/** What others have to do with a reorganisation. */
+/** Hooks of a reorganisation. */
 export type ReorganisationParts = Pick<ReorganisationOptions, 'foresee' | 'stage'>
 
 export interface BranchesOptions extends Checking {
   readonly headers: HeaderIndex
-  /** The tip of the active chain. */
+  /** Tip of the active chain. */
   tip(): KnownHeader
-  /** Writes what leaves the active chain as it is. */
+  /** Writes rows that leave the active chain unchanged. */
   commit(overlay: Overlay): Promise<void>
-  /** The number of the next block to come. */
+  /** Arrival number of the next block. */
   arrival(): number
 }
 
-/** The blocks off the active chain of a chain without validators, and the way from one branch to another. */
+/** Side blocks of a chain without validators, and the switch from one branch to another. */
 export class Branches {
   readonly #options: BranchesOptions
   readonly #side: SideBlocks
@@ -38,12 +38,12 @@ export class Branches {
     return new Branches(options, await SideBlocks.open(options.database, options.headers))
   }
 
-  /** The branch must leave the active chain within reach, and all of it must be there to be connected. */
+  /** Throws unless the fork point is within reorganisation depth and the whole branch is stored. */
   checkReach(parent: KnownHeader): void {
     const { headers, tip } = this.#options
     let fork = parent
     for (let steps = 0; fork.status !== 'active'; steps++) {
-      // A block may stand on an invalid one and not be marked itself: it was kept aside before anybody knew.
+      // A side block stored before its ancestor turned out invalid is not marked itself.
       if (fork.status === 'invalid') throw new RuleError('block-parent-invalid', `${fork.header.id} is invalid`)
       if (fork.status === 'header' || steps > sideBlockLimit) throw new RuleError('block-too-deep')
       fork = headers.known(fork.header.previous)
@@ -55,17 +55,17 @@ export class Branches {
   }
 
   /**
-   * Leaves the active chain where the branch of `block` left it and follows the branch; resolves when it is on disk. When a
-   * block of it breaks a rule, everything is taken back, that block and those above it are marked, and it rejects with a
-   * {@link BranchError}. Readers are to be held meanwhile.
+   * Switches to the branch of `block`; resolves when it is on disk. A block of it breaks a rule → everything is restored, that
+   * block and those above it are marked invalid. Then it rejects with a {@link BranchError}. The caller holds readers during
+   * the switch.
    */
-  async switchTo(block: Block, record: NewBlock, parts: ReorganisationParts): Promise<Reorganised> {
+  async switchTo(block: Block, record: NewBlock, hooks: ReorganisationParts): Promise<Reorganised> {
     const stage = (overlay: Overlay) => {
       this.#putRecord(overlay, block, record, 'side')
       overlay.put(keys.sideBody(block.header.hash), block.bytes)
     }
     const way = { from: this.#options.tip().header, to: block.header }
-    const end = await Reorganisation.run({ ...this.#options, ...parts }, way, { bytes: record.size, stage })
+    const end = await Reorganisation.run({ ...this.#options, ...hooks }, way, { bytes: record.size, stage })
     this.#side.add(record)
     if ('rule' in end) {
       end.broken.forEach((known) => this.#side.remove(known))
@@ -90,7 +90,7 @@ export class Branches {
     await this.#options.commit(overlay)
   }
 
-  /** Drops bodies that no reorganisation can reach any more; refuses the newcomer when that is not enough. */
+  /** Drops bodies below reorganisation depth; refuses the new block when that frees no room. */
   async makeRoom(): Promise<void> {
     if (!this.#side.full) return
     const { database, tip, commit, headers } = this.#options
@@ -114,7 +114,7 @@ export class Branches {
   }
 }
 
-/** A branch broke a rule: everything is where it was, and what is `broken` is marked already. */
+/** A branch broke a rule: the chain is restored, and the blocks in `broken` are marked as invalid already. */
 export class BranchError extends Error {
   readonly rule: RuleError
   readonly broken: readonly KnownHeader[]

@@ -3,18 +3,18 @@ import type { Hash } from '../primitives/hash.js'
 import type { Header } from '../primitives/header.js'
 import type { Overlay } from '../storage/database.js'
 
-/** A block that became part of the active chain, or ceased to be. */
+/** A block that joined or left the active chain. */
 export interface ChangedBlock {
   readonly header: Header
-  /** The block, of a change that is one batch of bounded size. A reorganisation holds none: {@link read} does. */
+  /** The block, for a change of one bounded batch. Undefined in a reorganisation: use {@link read}. */
   readonly block?: Block
-  /** DIDs that its operations changed; of a disconnected block, and of one that a reorganisation connects, not listed. */
+  /** DIDs that its operations changed; empty for a disconnected block, and in a reorganisation. */
   readonly dids: readonly string[]
-  /** The block, from its rows where it is not held. To be read before the next change. */
+  /** Returns the block, read from its rows if necessary. Call before the next change. */
   read(): Promise<Block>
 }
 
-/** A block whose change is one batch. */
+/** A block of a one-batch change. */
 export interface HeldBlock extends ChangedBlock {
   readonly block: Block
 }
@@ -23,37 +23,37 @@ export function heldBlock(block: Block, dids: readonly string[] = []): HeldBlock
   return { header: block.header, block, dids, read: () => Promise.resolve(block) }
 }
 
-/** One change of the active chain: what went, newest first, and what came, oldest first. */
+/** One change of the active chain: disconnected blocks newest first, connected blocks oldest first. */
 export interface ChainChange {
-  /** Whether it may be of any size: then its blocks are not held. */
+  /** Whether it is of unbounded size: then its blocks are not held. */
   readonly reorganised: boolean
   readonly disconnected: readonly ChangedBlock[]
   readonly connected: readonly ChangedBlock[]
 }
 
-/** A part that keeps rows of its own in step with the chain. */
+/** A component with rows of its own in step with the chain. */
 export interface ChainIndexer {
-  /** Looks at a block that a reorganisation is about to connect; readers still see the old branch, and may go on seeing it. */
+  /** Called before a reorganisation connects a block; readers see the old branch, and keep it on failure. */
   foresee?(block: Block): Promise<void>
-  /** Adds rows to the batch that makes the change, the last one of a reorganisation, which is written in the same turn. */
+  /** Adds rows to the (last) batch of the change, which is written in the same turn. */
   stage(overlay: Overlay, change: ChainChange): void
-  /** Follows a change that is on disk; the next one waits for it. */
+  /** Called when a change is on disk; the next change waits for it. */
   follow(change: ChainChange): Promise<void>
 }
 
-/** A part of the node that a rewind brings to a state of before together with the chain. */
+/** A component that a rewind restores to an earlier state together with the chain. */
 export interface Restoration {
-  /** Adds its rows to the batch that takes the last blocks back; they count, whatever a follower says of them. */
+  /** Adds its rows to the last batch of the rewind; they override rows of indexers. */
   stage(overlay: Overlay): void
-  /** Takes up that state. What it does before it first waits, it does in the same turn in which the tip moves. */
+  /** Adopts the restored state. Everything before its first await runs in the turn in which the tip moves. */
   follow(): Promise<void>
 }
 
-/** What only a job that runs between blocks may do. */
+/** Operations reserved for jobs that run between blocks. */
 export interface ChainWriter {
   /**
-   * Takes the chain of a devnet back to one of its blocks, and other parts with it. The blocks above are forgotten, not
-   * kept aside: each may come again. They go in one batch, or where they are very many in several.
+   * Rewinds the chain of a devnet to one of its blocks, with other components. The blocks above are deleted, not kept as side
+   * blocks: each may be accepted again. They go in one batch, or in several when they are very many.
    */
   rewind(to: Hash, restorations: readonly Restoration[]): Promise<void>
 }

@@ -39,9 +39,9 @@ import { PreparedBlocks } from './prepared-blocks.js'
 import { bodyOf } from './read-body.js'
 import { putTip, Reorganisation, type Reorganised } from './reorganise.js'
 
-/** Blocks waiting for the writer. */
+/** Jobs waiting for the writer. */
 const queueLimit = 256
-/** Signatures of confirms that are remembered; about 13 MB where all of a batch of headers are ahead of their bodies. */
+/** Signatures of confirms cached; about 13 MB when all of a batch of headers are ahead of their bodies. */
 const confirmSignatureEntries = 131_072
 
 export type { ChangedBlock, ChainChange, ChainIndexer, ChainWriter } from './chain-change.js'
@@ -53,7 +53,7 @@ export interface ChainOptions {
   readonly signatures: SignatureCache
   readonly clock: Clock
   readonly log: Log
-  /** Bytes of blocks that a batch of a reorganisation takes; tests need few. */
+  /** Bytes of blocks in a batch of a reorganisation; tests need few. */
   readonly reorganisationBytes?: number
 }
 
@@ -62,10 +62,10 @@ interface ChainEvents {
   fatal: [Error]
 }
 
-/** What became of a block that was handed in and broke no rule. */
+/** Result of a block that broke no rule. */
 export type Acceptance = 'connected' | 'side' | 'known'
 
-/** The chain: one writer that takes blocks as bytes and keeps the best chain connected. */
+/** The chain: one writer that accepts blocks as bytes and keeps the best chain connected. */
 export class Chain {
   readonly spec: Spec
   readonly sanity: SanityContext
@@ -73,7 +73,7 @@ export class Chain {
   readonly headers: HeaderIndex
   readonly events = new EventEmitter<ChainEvents>()
   readonly database: Database
-  /** Signatures of confirms that were verified before their blocks came, one by one or as votes. */
+  /** Signatures of confirms verified before their blocks arrived, singly or as votes. */
   readonly confirmSignatures = new SignatureCache(confirmSignatureEntries)
   readonly assumedConfirms: AssumedConfirms
   readonly #documents = new KnownDocuments()
@@ -84,7 +84,7 @@ export class Chain {
   readonly #indexers: ChainIndexer[] = []
   #tip!: KnownHeader
   #branches!: Branches
-  /** Why the writer does nothing any more: its rows may be between two tips. */
+  /** The error that stopped the writer: its rows may be between two tips. */
   #stuck: Error | undefined
 
   private constructor(options: ChainOptions) {
@@ -99,7 +99,7 @@ export class Chain {
     this.#checking = { ...options, sanity, confirmSignatures, documents: this.#documents }
   }
 
-  /** Opens the chain in a database, writing genesis into an empty one. */
+  /** Opens the chain in a database; writes genesis into an empty one. */
   static async open(options: ChainOptions): Promise<Chain> {
     const chain = new Chain(options)
     const tipRow = options.database.get(keys.meta('tip'))
@@ -135,7 +135,7 @@ export class Chain {
     await this.#finishReorganisation()
   }
 
-  /** Goes on with a reorganisation that a stop cut short, before there is any reader. */
+  /** Resumes an interrupted reorganisation, before there is any reader. */
   async #finishReorganisation(): Promise<void> {
     try {
       const end = await Reorganisation.resume(this.#checking)
@@ -152,16 +152,16 @@ export class Chain {
         `a reorganisation that a stop cut short was ${ended}`,
       )
     } catch (error) {
-      // What it needs was there when it began.
+      // Its input existed when it began → the database is damaged.
       throw error instanceof InvariantError ? damaged(error.message) : error
     }
   }
 
-  /** The block at the tip names those who confirm the next one: with others nobody who comes later could connect it. */
+  /** The tip block names the validators that confirm the next block: with others no later node could connect it. */
   #checkNextValidators(height: number): void {
     if (!this.spec.hasValidators || height === 0) return
     const coinbase = this.database.get(keys.transaction(height, 0))
-    // What is missing is told by whoever looks at the blocks.
+    // A missing block is reported by the check of recent blocks.
     if (coinbase === undefined || namesNextValidators(this.spec, height, Transaction.fromBytes(coinbase))) return
     throw new StorageError(
       `the block at height ${height} names other validators for height ${height + 1} than the chain spec: ` +
@@ -169,7 +169,7 @@ export class Chain {
     )
   }
 
-  /** The number of the next block to come: it rises with every batch. */
+  /** Arrival number of the next block: rises with every batch. */
   get #arrival(): number {
     return this.database.sequence + 1
   }
@@ -184,51 +184,51 @@ export class Chain {
   }
 
   /**
-   * Takes a block, and on a chain with validators its confirm, as bytes; resolves when everything it changed is on
-   * disk. Rejects with a RuleError that says which rule it breaks.
+   * Accepts a block as bytes, and on a chain with validators its confirm; resolves when every change is on disk. Rejects with
+   * the RuleError of the broken rule.
    */
   acceptBlock(block: Uint8Array, confirm?: Uint8Array): Promise<Acceptance> {
     return this.#queue.run(() => this.#guard(() => this.#accept(block, confirm)))
   }
 
   /**
-   * Takes blocks that follow the tip one on the other, in one batch; resolves with their number when all of it is on disk.
-   * Those at the beginning that are on the chain already are passed over. When one breaks a rule, those before it are
-   * connected and it rejects with a {@link BlockRunError}. `assumed`: signatures of transactions, operations, credentials and
-   * confirms are believed, everything else is checked.
+   * Accepts consecutive blocks on top of the tip in one batch; resolves with their number when all is on disk. Leading blocks
+   * already on the chain are skipped. A block breaks a rule → those before it are connected, and it rejects with a {@link
+   * BlockRunError}. `assumed`: signatures of transactions, operations, credentials and confirms are assumed valid, everything
+   * else is checked.
    */
   acceptBlocks(blocks: readonly IncomingBlock[], { assumed = false } = {}): Promise<number> {
     return this.#queue.run(() => this.#guard(() => this.#acceptRun(blocks, assumed)))
   }
 
   /**
-   * Checks everything about a block on top of the tip but its confirm. What comes out is kept for the last few, so that
-   * {@link acceptBlock} has only the confirm to check and the rows to write. Rejects with a RuleError; with `busy` where the
-   * block is not `wanted` any more when its turn comes.
+   * Trial connect: checks a block on top of the tip, except its confirm. The last few results are kept, so that {@link
+   * acceptBlock} only checks the confirm and writes the rows. Rejects with a RuleError; with `busy` when the block is no longer
+   * `wanted` at its turn.
    */
   prepare(bytes: Uint8Array, wanted: () => boolean = () => true): Promise<Block> {
     return this.#queue.run(() => this.#guard(() => this.#prepare(bytes, wanted)))
   }
 
-  addIndexer(follower: ChainIndexer): void {
-    this.#indexers.push(follower)
+  addIndexer(indexer: ChainIndexer): void {
+    this.#indexers.push(indexer)
   }
 
-  /** Runs a job of another part between blocks: the tip does not move meanwhile, unless the job itself rewinds it. */
+  /** Runs a job between blocks: the tip does not move, unless the job itself rewinds it. */
   exclusive<T>(job: (writer: ChainWriter) => Promise<T>): Promise<T> {
     const rewind: ChainWriter['rewind'] = (to, restorations) => this.#rewind(to, restorations)
     return this.#queue.run(() => this.#guard(() => job({ rewind })))
   }
 
-  /** Waits for the writer and leaves a clean point behind. */
+  /** Waits for the writer and writes a clean point. */
   async close(): Promise<void> {
     await this.#queue.idle()
-    // Between two tips: the next start goes on from the last batch.
+    // Between two tips: the next start resumes after the last batch.
     if (this.#stuck !== undefined) return
     await this.database.checkpoint({ height: this.#tip.header.height, hash: this.#tip.header.hash })
   }
 
-  /** Reports that a part which follows the chain cannot go on: the node stops. */
+  /** Reports an unrecoverable error of a component that follows the chain: the node stops. */
   fail(error: unknown): void {
     const failure = error instanceof Error ? error : new Error(String(error))
     this.#options.log.error({ error: failure.message }, 'the chain cannot go on')
@@ -293,8 +293,8 @@ export class Chain {
       else await this.#branches.keepAside(block, record)
     } catch (error) {
       if (error instanceof BranchError) throw error.rule
-      // A confirmed block is refused without a mark: its hash is in no tree that could be asked for it again.
-      // A reorganisation that is stuck left the rows between two tips, where nothing more is to be written.
+      // A confirmed block is refused without a mark: no branch can bring it again. A stopped reorganisation left the rows between
+      // two tips, where no row may be written.
       const isMarked = error instanceof RuleError && !this.spec.hasValidators && this.#stuck === undefined
       if (isMarked) await this.#branches.markInvalid(block, record)
       throw error
@@ -321,15 +321,15 @@ export class Chain {
   }
 
   async #reorganise(block: Block, record: NewBlock): Promise<void> {
-    // Until the last batch is in, readers see the old tip alone; then they see the new one in a single turn.
+    // Readers see the old tip until the last batch is written, then the new one in a single turn.
     this.database.hold()
     let change: ChainChange | undefined
     const foresee = async (next: Block) => {
-      for (const follower of this.#indexers) await follower.foresee?.(next)
+      for (const indexer of this.#indexers) await indexer.foresee?.(next)
     }
     const stage = (overlay: Overlay, reorganised: Reorganised) => {
       change = this.#changeBetween(reorganised)
-      for (const follower of this.#indexers) follower.stage(overlay, change)
+      for (const indexer of this.#indexers) indexer.stage(overlay, change)
     }
     let moved: readonly KnownHeader[]
     try {
@@ -369,13 +369,13 @@ export class Chain {
     if (known < 0) return incoming.length
     const run = incoming.slice(known)
     const overlay = new Overlay(this.database)
-    const parts = { ...this.#checking, headers: this.headers, overlay, arrival: this.#arrival }
-    const { connected, failure } = await connectRun(run, this.#tip, parts, { assumed })
+    const checking = { ...this.#checking, headers: this.headers, overlay, arrival: this.#arrival }
+    const { connected, failure } = await connectRun(run, this.#tip, checking, { assumed })
     const top = connected.at(-1)?.block.header
     if (assumed && top !== undefined) this.assumedConfirms.stage(overlay, top.height)
     if (top !== undefined) await this.#change(overlay, changeOf({ connected }), { kind: 'block', top })
     if (failure === undefined) return incoming.length
-    // Alone it breaks the same rule, and is marked for it.
+    // Accepted singly it breaks the same rule, and is marked as invalid.
     const broken = run[connected.length] as IncomingBlock
     if (!this.spec.hasValidators) await this.#accept(broken.block).catch(passRuleError)
     throw new BlockRunError(known + connected.length, failure)
@@ -399,7 +399,7 @@ export class Chain {
     }
   }
 
-  /** Of the active blocks above a height, newest first, as many as one batch of a rewind takes. */
+  /** Active blocks above a height, newest first, as many as one batch of a rewind takes. */
   #someDownTo(floor: number): KnownHeader[] {
     const some: KnownHeader[] = []
     let bytes = 0
@@ -418,22 +418,22 @@ export class Chain {
     await overlay.commit({ kind, hash, height }, { sync: true })
   }
 
-  /** Writes a change of the active chain and tells everyone once it is on disk. */
+  /** Writes a change of the active chain, then notifies indexers and listeners. */
   async #change(overlay: Overlay, change: ChainChange, { kind, top, restoring = [] }: ChangeInfo): Promise<void> {
     const moved = [...change.disconnected, ...change.connected]
-    // A rewind may restore other parts alone: those who follow the chain see nothing then.
-    const followers = moved.length === 0 ? [] : this.#indexers
-    for (const part of [...followers, ...restoring]) part.stage(overlay, change)
+    // A rewind may restore other components alone: no block moves → indexers are not called.
+    const indexers = moved.length === 0 ? [] : this.#indexers
+    for (const part of [...indexers, ...restoring]) part.stage(overlay, change)
     await this.#commit(overlay, top, kind)
-    // The tip is read anew, also where it was the tip before: what is kept for a tip goes when the object is another.
+    // Always a fresh tip object: caches compare tips by identity.
     this.headers.forget([...moved.map(({ header }) => header.hash), top.hash])
     this.#tip = this.headers.known(top.hash)
     await Promise.all(restoring.map((part) => part.follow()))
-    if (moved.length > 0) await this.#follow(change, followers)
+    if (moved.length > 0) await this.#follow(change, indexers)
   }
 
-  async #follow(change: ChainChange, followers: readonly ChainIndexer[]): Promise<void> {
-    for (const follower of followers) await follower.follow(change)
+  async #follow(change: ChainChange, indexers: readonly ChainIndexer[]): Promise<void> {
+    for (const indexer of indexers) await indexer.follow(change)
     this.events.emit('change', change)
   }
 
@@ -449,7 +449,7 @@ export class Chain {
   }
 }
 
-/** A change that one batch makes. */
+/** A change made by one batch. */
 function changeOf({
   disconnected = [],
   connected = [],
@@ -461,7 +461,7 @@ function passRuleError(error: unknown): void {
   if (!(error instanceof RuleError)) throw error
 }
 
-/** What a change of the active chain is, the tip it leaves, and on a rewind the parts that go back with it. */
+/** Kind of a change of the active chain, the tip after it, and on a rewind the components restored with it. */
 interface ChangeInfo {
   readonly kind: JournalKind
   readonly top: Header

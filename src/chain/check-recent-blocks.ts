@@ -7,8 +7,8 @@ import type { Chain } from './chain.js'
 import { readBlock } from './read-body.js'
 
 /**
- * Looks at every block that the batches since the last clean point may have touched: header links, bodies, undo records
- * and confirms. Throws a StorageError for what is missing or does not belong.
+ * Checks every block that batches since the last clean point may have touched: header links, bodies, undo records and confirms.
+ * Throws a StorageError for a missing or mismatched row.
  */
 export async function checkRecentBlocks(chain: Chain, { fromHeight }: JournalSpan): Promise<void> {
   const top = chain.tip.header.height

@@ -12,7 +12,7 @@ import { keys } from '../storage/schema.js'
 import { loadCoins, putConnected, StoredState } from '../storage/stored-state.js'
 import { heldBlock, type HeldBlock } from './chain-change.js'
 
-/** What connecting a block needs beside the block. */
+/** Context for connecting a block. */
 export interface Connecting {
   readonly sanity: SanityContext
   readonly verifier: Verifier
@@ -20,14 +20,14 @@ export interface Connecting {
   readonly documents: KnownDocuments
 }
 
-/** Connects a block, verifies its signatures unless they are `assumed` to be right, and stages its rows. */
+/** Connects a block, verifies its signatures unless they are `assumed` valid, and stages its rows. */
 export async function connectInto(
   overlay: Overlay,
   block: Block,
   { sanity, verifier, signatures, documents }: Connecting,
   { assumed = false } = {},
 ): Promise<HeldBlock> {
-  // Other threads verify while this one goes on; the overlay only gathers rows and is dropped if a signature fails.
+  // Other threads verify in parallel; the overlay only gathers rows, and is dropped if a signature fails.
   const running = new RunningChecks(verifier)
   const verify = (checks: readonly SignatureCheck[], tx: Transaction) => running.add(signatures.unknown(checks), tx)
   const connected = await connectOn(overlay, block, { sanity, documents }, assumed ? undefined : verify)

@@ -6,14 +6,14 @@ import { heldBlock, type HeldBlock } from './chain-change.js'
 import type { KnownHeader } from './header-index.js'
 import { type RangeReader, readBlock } from './read-body.js'
 
-/** Blocks that one batch of a rewind takes back. */
+/** Blocks that one batch of a rewind disconnects. */
 export const rewindBlocks = 1000
-/** Bytes of blocks after which a batch of a rewind takes no further one. */
+/** Bytes of blocks that close a batch of a rewind. */
 export const rewindBytes = 16 * 1024 * 1024
 
 /**
- * Stages that active blocks, newest first, are not part of the chain any more. What is to be kept of each, `leave` says.
- * The events are in the order of the blocks.
+ * Stages the disconnection of active blocks, newest first; `leave` stages further rows for each. Returns the events in the
+ * order of the blocks.
  */
 export async function disconnectInto(
   overlay: Overlay,

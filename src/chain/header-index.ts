@@ -7,10 +7,10 @@ import { damaged } from '../storage/failure.js'
 import { type HeaderRecord, keys, values } from '../storage/schema.js'
 import type { RowReader } from '../storage/stored-state.js'
 
-/** Headers held in memory; about 700 bytes each. */
+/** Headers cached; about 700 bytes each. */
 const cacheEntries = 4096
 
-/** A header with what the node knows of its block. */
+/** A header with the record of its block. */
 export interface KnownHeader extends Omit<HeaderRecord, 'header'> {
   readonly header: Header
 }
@@ -37,17 +37,17 @@ export class HeaderIndex {
     return known
   }
 
-  /** Forgets headers whose records changed. */
+  /** Removes headers whose records changed from the cache. */
   forget(hashes: readonly Hash[]): void {
     for (const hash of hashes) this.#cache.delete(mapKey(hash))
   }
 
-  /** Forgets all of them. */
+  /** Clears the cache. */
   clear(): void {
     this.#cache.clear()
   }
 
-  /** The hash of the active block at a height; undefined above the tip. */
+  /** Hash of the active block at a height; undefined above the tip. */
   activeHash(height: number): Hash | undefined {
     return this.#rows.get(keys.active(height))
   }
@@ -58,8 +58,8 @@ export class HeaderIndex {
   }
 
   /**
-   * The active block in whose place a header stands: another one on the same parent. Undefined where there is none, as for a
-   * header of another chain, or of a branch that has left this one further below.
+   * The active block at the height of a header with the same parent and another hash. Undefined if there is none, as for a
+   * header of another chain, or of a branch with a lower fork point.
    */
   rivalOf({ height, hash, previous }: Header): KnownHeader | undefined {
     const own = height === 0 ? undefined : this.active(height)
@@ -67,21 +67,21 @@ export class HeaderIndex {
     return rival ? own : undefined
   }
 
-  /** A header that must be there. */
+  /** A header that must exist. */
   known(hash: Hash): KnownHeader {
     const known = this.get(hash)
     if (known === undefined) throw damaged('a header that must be known is gone')
     return known
   }
 
-  /** The active block of a height that must have one. */
+  /** The active block at a height that must have one. */
   activeAt(height: number): KnownHeader {
     const known = this.active(height)
     if (known === undefined) throw damaged(`the active chain has no block at height ${height}`)
     return known
   }
 
-  /** The ancestors of a block on top of `parent`, whichever branch that is on. */
+  /** Ancestors of a block on top of `parent`, on any branch. */
   ancestry(parent: KnownHeader): Ancestry {
     return { parent: parent.header, at: (height) => this.#ancestor(parent, height).header }
   }
@@ -97,7 +97,7 @@ export class HeaderIndex {
   }
 }
 
-/** The ancestors of a block that follows a run of headers which are not stored, the first of them on top of `base`. */
+/** Ancestors of a block on top of a run of headers that are not stored; the run starts on top of `base`. */
 export function runAncestry(headers: HeaderIndex, base: KnownHeader, run: readonly Header[]): Ancestry {
   const below = headers.ancestry(base)
   const first = base.header.height + 1

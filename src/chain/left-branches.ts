@@ -6,7 +6,7 @@ import { keys, leftBranchNumber, rangeOf, table, values } from '../storage/schem
 import type { Chain } from './chain.js'
 import { bodyOf } from './read-body.js'
 
-/** A branch that the chain left: its transactions may wait for a block again. */
+/** A branch that the chain left; its transactions may return to the pool. */
 export interface LeftBranch {
   readonly number: number
   /** Its blocks, oldest first. */
@@ -14,25 +14,25 @@ export interface LeftBranch {
 }
 
 /**
- * Branches that the chain left and whose transactions have not been looked at since. The batch with which the chain leaves
- * one writes its row, and nothing but {@link settle} deletes it: no kill comes in between.
+ * Left branches whose transactions are not re-evaluated yet. The batch that leaves a branch writes its row, and only {@link
+ * settle} deletes it: a kill loses none.
  */
 export class LeftBranches {
   readonly #chain: Chain
   #open: LeftBranch[] = []
-  /** Rows looked at and not deleted yet. A reindex counts anew: numbers are in no order, and may come again. */
+  /** Rows read and not deleted yet. A reindex restarts the numbers, so they are unordered and may repeat. */
   #seen: ReadonlySet<string> = new Set()
 
   constructor(chain: Chain) {
     this.#chain = chain
   }
 
-  /** The oldest of them. */
+  /** The oldest left branch. */
   get first(): LeftBranch | undefined {
     return this.#open[0]
   }
 
-  /** Takes up those that came since. To be called while no reorganisation is under way. */
+  /** Reads new rows. Call while no reorganisation is under way. */
   async look(): Promise<void> {
     const rows = await this.#chain.database.rows(rangeOf(table.leftBranch))
     const seen = this.#seen
@@ -45,12 +45,12 @@ export class LeftBranches {
     }
   }
 
-  /** A block of a branch; undefined where its body is not kept any more. */
+  /** A block of a branch; undefined when its body is no longer stored. */
   read(hash: Hash): Promise<Block | undefined> {
     return bodyOf(this.#chain.database, this.#chain.headers, hash)
   }
 
-  /** Stages that a branch was looked at. */
+  /** Stages that a branch is re-evaluated. */
   settle(branch: LeftBranch, overlay: Overlay): void {
     this.#open = this.#open.filter((open) => open !== branch)
     overlay.del(keys.leftBranch(branch.number))
@@ -67,7 +67,7 @@ export class LeftBranches {
   }
 }
 
-/** Differs for two branches of one number, too. */
+/** Distinguishes two branches with the same number. */
 function rowId([key, value]: readonly [Uint8Array, Uint8Array]): string {
   return mapKey(key) + mapKey(value)
 }

@@ -8,8 +8,8 @@ import { type Header, headerSize } from '../primitives/header.js'
 import { runCooperatively } from '../runtime/cooperative.js'
 
 /**
- * Checks that bytes are what the hash of their header stands for: a block with its own transactions, programs and work.
- * Rejects with the RuleError of what does not match, for which nobody but who sent the bytes is to blame.
+ * Checks that bytes are the block of their header hash, with its own transactions, programs and work. Rejects with the
+ * RuleError of a mismatch, for which only the sender of the bytes is penalised.
  */
 export async function checkBodyMatch(bytes: Uint8Array, sanity: SanityContext): Promise<void> {
   const block = await runCooperatively(Block.fromBytesSteps(bytes))
@@ -28,8 +28,8 @@ export async function bodyMatches(bytes: Uint8Array, sanity: SanityContext): Pro
 }
 
 /**
- * The block that the bytes hold. Rejects with the RuleError of what is wrong where they are not those of a header's block,
- * whose AuxPow has the bytes `auxPow`: nothing of that marks the hash.
+ * Decodes the block of a header whose AuxPow has the bytes `auxPow`. Rejects with a RuleError when the bytes do not match; no
+ * mismatch marks the hash as invalid.
  */
 export async function matchBody(
   bytes: Uint8Array,

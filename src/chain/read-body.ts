@@ -10,10 +10,10 @@ import { keys, transactionRange } from '../storage/schema.js'
 import type { RowReader } from '../storage/stored-state.js'
 import type { HeaderIndex, KnownHeader } from './header-index.js'
 
-/** Anything that ranges of rows can be read from. */
+/** A source of row ranges. */
 export type RangeReader = Pick<NewestRows, 'rows'>
 
-/** A block of the active chain, put together from its rows. */
+/** Reads a block of the active chain from its rows. */
 export async function readBlock(database: RangeReader, known: KnownHeader): Promise<Block> {
   const transactions: Transaction[] = []
   for (const bytes of await transactionRows(database, known)) {
@@ -22,7 +22,7 @@ export async function readBlock(database: RangeReader, known: KnownHeader): Prom
   return new Block(known.header, readAuxPow(new Reader(known.auxPow)), transactions)
 }
 
-/** The bytes of a block of the active chain, put together from its rows; none of its transactions is decoded. */
+/** Reads the bytes of a block of the active chain from its rows, without decoding transactions. */
 export async function readBlockBytes(database: RangeReader, known: KnownHeader): Promise<Uint8Array> {
   const transactions = await transactionRows(database, known)
   const head = fullHeaderBytes(known.header, readAuxPow(new Reader(known.auxPow)))
@@ -37,14 +37,14 @@ async function transactionRows(database: RangeReader, known: KnownHeader): Promi
   return rows.map(([, bytes]) => bytes)
 }
 
-/** The bytes of a block off the active chain; undefined where they are not kept. */
+/** The bytes of a side block; undefined when they are not stored. */
 export function sideBodyRow(rows: RowReader, hash: Hash): Uint8Array | undefined {
   return rows.get(keys.sideBody(hash))
 }
 
 /**
- * A block on the active chain or off it; undefined where its body is not kept. A reorganisation that moves it meanwhile is
- * noticed, and it is read again.
+ * Reads an active or side block; undefined when its body is not stored. Reads again when a reorganisation moves the block
+ * during the read.
  */
 export async function bodyOf(
   database: RangeReader & RowReader,
@@ -64,7 +64,7 @@ export async function bodyOf(
   }
 }
 
-/** A block off the active chain. */
+/** Reads a side block. */
 export async function readSideBody(rows: RowReader, hash: Hash): Promise<Block> {
   const bytes = sideBodyRow(rows, hash)
   if (bytes === undefined) throw damaged('the body of a block off the active chain is gone')

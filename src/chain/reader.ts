@@ -23,18 +23,18 @@ import type { Chain } from './chain.js'
 import type { KnownHeader } from './header-index.js'
 import { readBlock, readSideBody } from './read-body.js'
 
-/** Bytes of a transaction above which it counts as large. */
+/** Size (bytes) above which a transaction counts as large. */
 export const largeTransaction = 64 * 1024
-/** Large transactions that are remembered. */
+/** Large transactions remembered. */
 const largeRemembered = 4096
 
-/** The bytes of a transaction of the active chain, with its block's header. */
+/** Bytes of a transaction of the active chain, with the header of its block. */
 export interface LocatedBytes extends Location {
   readonly bytes: Uint8Array
   readonly block: KnownHeader
 }
 
-/** A transaction of the active chain, with its block's header. */
+/** A transaction of the active chain, with the header of its block. */
 export interface LocatedTransaction extends Location {
   readonly transaction: Transaction
   readonly block: KnownHeader
@@ -47,11 +47,11 @@ export interface AddressCoin {
   readonly height: number
 }
 
-/** Answers about the chain, each from a few rows. */
+/** Queries on the chain, each from a few rows. */
 export class ChainReader {
   readonly #chain: Chain
   readonly #database: Database
-  /** Bytes of large transactions, by txid in hex: whether one that was read before is large is answered without a read. */
+  /** Size (bytes) of large transactions read before, by txid in hex; saves a read. */
   readonly #large = new LruMap<number>(largeRemembered)
 
   constructor(chain: Chain) {
@@ -67,23 +67,23 @@ export class ChainReader {
     return this.#chain.tip.header.height
   }
 
-  /** The header of the active block at a height; undefined above the tip. */
+  /** Header of the active block at a height; undefined above the tip. */
   headerAt(height: number): KnownHeader | undefined {
     return this.#chain.headers.active(height)
   }
 
-  /** The header of a block whose body is kept, on the active chain or off it. */
+  /** Header of a block whose body is stored, on the active chain or off it. */
   headerOf(hash: Hash): KnownHeader | undefined {
     const known = this.#chain.headers.get(hash)
     return known?.status === 'active' || known?.status === 'side' ? known : undefined
   }
 
-  /** 1 at the tip; 0 off the active chain. */
+  /** Number of confirmations: 1 at the tip, 0 off the active chain. */
   confirmations(known: KnownHeader): number {
     return known.status === 'active' ? this.height - known.header.height + 1 : 0
   }
 
-  /** The hash of the active block above; undefined at the tip and off the active chain. */
+  /** Hash of the next active block; undefined at the tip and off the active chain. */
   nextHash(known: KnownHeader): Hash | undefined {
     return known.status === 'active' ? this.#chain.headers.activeHash(known.header.height + 1) : undefined
   }
@@ -100,10 +100,7 @@ export class ChainReader {
       : readSideBody(this.#database, known.header.hash)
   }
 
-  /**
-   * The bytes of the transactions at a height of the active chain, one by one, as they are when the first one is asked for,
-   * whatever is written meanwhile.
-   */
+  /** Bytes of the transactions at a height of the active chain, one by one; a snapshot taken at the first read. */
   async *transactionRows(height: number): AsyncGenerator<Uint8Array, void, void> {
     for await (const [, bytes] of this.#database.scan(transactionRange(height))) yield bytes
   }
@@ -113,7 +110,7 @@ export class ChainReader {
     return row === undefined ? undefined : parseConfirm(row)
   }
 
-  /** A transaction of the active chain by its id; two point reads. */
+  /** Transaction of the active chain by its id; two point reads. */
   transaction(txid: Hash): LocatedTransaction | undefined {
     const located = this.transactionBytes(txid)
     if (located === undefined) return undefined
@@ -121,7 +118,7 @@ export class ChainReader {
     return { ...rest, transaction: Transaction.fromBytes(bytes) }
   }
 
-  /** The same without decoding it. */
+  /** Same as {@link transaction}, without decoding. */
   transactionBytes(txid: Hash): LocatedBytes | undefined {
     const row = this.#database.get(keys.location(txid))
     if (row === undefined) return undefined
@@ -133,7 +130,7 @@ export class ChainReader {
     return { ...location, bytes, block }
   }
 
-  /** Bytes of a large transaction that was read lately, and may have left the chain since; reads nothing. */
+  /** Size (bytes) of a large transaction read recently, which may have left the chain since; reads no row. */
   knownLarge(txid: Hash): number | undefined {
     return this.#large.get(toHex(txid))
   }
@@ -144,14 +141,14 @@ export class ChainReader {
     return row === undefined ? { sum: 0n, count: 0 } : values.balance.decode(row)
   }
 
-  /** The unspent outputs of an address, oldest first, as they are when the first one is asked for. */
+  /** Unspent outputs of an address, oldest first; a snapshot taken at the first read. */
   async *eachCoin(programHash: ProgramHash): AsyncGenerator<AddressCoin, void, void> {
     for await (const [key, value] of this.#database.scan(rangeOf(table.addressCoin, programHash))) {
       yield { ...parseAddressCoinKey(key), value: values.addressCoin.decode(value) }
     }
   }
 
-  /** The same at once. */
+  /** Unspent outputs of an address in one array. */
   async coins(programHash: ProgramHash): Promise<AddressCoin[]> {
     const rows = await this.#database.rows(rangeOf(table.addressCoin, programHash))
     return rows.map(([key, value]) => ({ ...parseAddressCoinKey(key), value: values.addressCoin.decode(value) }))

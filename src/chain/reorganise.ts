@@ -11,56 +11,55 @@ import { disconnectInto } from './disconnect-block.js'
 import { HeaderIndex, type KnownHeader } from './header-index.js'
 import { readSideBody } from './read-body.js'
 
-/** Bytes of blocks after which a batch of a reorganisation takes no further one; a block that is larger has one to itself. */
+/** Bytes of blocks that close a batch of a reorganisation; a larger block has a batch of its own. */
 const reorganisationBytes = 4 * 1024 * 1024
 
-/** What a reorganisation came to. */
+/** Result of a reorganisation. */
 export interface Reorganised {
-  /** Headers of blocks taken back, newest first. */
+  /** Headers of disconnected blocks, newest first. */
   readonly disconnected: readonly KnownHeader[]
-  /** Headers of blocks connected, oldest first. */
+  /** Headers of connected blocks, oldest first. */
   readonly connected: readonly KnownHeader[]
 }
 
-/** The new branch broke a rule: the chain is where it was, and `broken` are marked as invalid. */
+/** The new branch broke a rule: the chain is restored, and the blocks in `broken` are marked as invalid. */
 export interface Abandoned {
   readonly broken: readonly KnownHeader[]
   readonly rule: RuleError
 }
 
-/** Rows that the first batch needs, beside the way. */
+/** Additional rows of the first batch. */
 export interface Preparation {
-  /** Bytes of the block among them. */
+  /** Bytes of the block among these rows. */
   readonly bytes: number
   stage(overlay: Overlay): void
 }
 
 export interface ReorganisationOptions extends Checking {
-  /** What differs from {@link reorganisationBytes}. */
+  /** Replaces {@link reorganisationBytes}. */
   readonly reorganisationBytes?: number
-  /** Looks at a block before it is connected. */
+  /** Called with each block before it is connected. */
   foresee?(block: Block): Promise<void>
-  /** Adds rows to the batch that makes the change. */
+  /** Adds rows to the last batch, which makes the change visible. */
   stage?(overlay: Overlay, reorganised: Reorganised): void
 }
 
 /**
- * Moves the active chain to another branch in batches of bounded size. The marker row says where the way began and where it
- * leads, so that a start can go on from whatever batch was the last; it goes with the last one. Readers are to be held at
- * the old tip meanwhile.
+ * Moves the active chain to another branch in batches of bounded size. A marker row holds both tips from the first batch until
+ * the last, so that a start can resume after any batch. Readers are held at the old tip until the end.
  */
 export class Reorganisation {
   readonly #options: ReorganisationOptions
   readonly #from: TipRow
   #to: TipRow
   #overlay!: Overlay
-  /** Headers as the overlay has them. */
+  /** Headers as seen through the overlay. */
   #headers!: HeaderIndex
-  /** Bytes of the blocks in the overlay. */
+  /** Bytes of blocks in the overlay. */
   #bytes = 0
-  /** Where the rows stand with what is staged. */
+  /** Tip of the rows, staged ones included. */
   #tip: TipRow
-  /** Where they stand on disk. */
+  /** Tip of the rows on disk. */
   #written: TipRow
 
   private constructor(options: ReorganisationOptions, { from, to, tip }: { from: TipRow; to: TipRow; tip: TipRow }) {
@@ -71,7 +70,7 @@ export class Reorganisation {
     this.#written = this.#tip
   }
 
-  /** Goes from the tip to a branch whose records and bodies are there, but for what `prepare` stages. */
+  /** Moves from the tip to a stored branch; `prepare` stages the rows that are missing. */
   static async run(
     options: ReorganisationOptions,
     way: { readonly from: TipRow; readonly to: TipRow },
@@ -81,7 +80,7 @@ export class Reorganisation {
     return reorganisation.#run(prepare)
   }
 
-  /** Goes on with one that a stop cut short; undefined where there is none. */
+  /** Resumes an interrupted reorganisation; undefined if there is none. */
   static async resume(options: ReorganisationOptions): Promise<Reorganised | Abandoned | undefined> {
     const { newest } = options.database
     const [marker, tipRow] = [newest.get(keys.meta('reorganisation')), newest.get(keys.meta('tip'))]
@@ -94,7 +93,7 @@ export class Reorganisation {
     this.#begin(prepare)
     const failure = await this.#follow({ assumed: this.#returning })
     if (failure === undefined) return this.#finish()
-    // What is staged is dropped; what is written is taken back the way it came.
+    // Staged rows are dropped; written blocks are reverted.
     this.#to = this.#from
     this.#tip = this.#written
     this.#begin(prepare)
@@ -103,7 +102,7 @@ export class Reorganisation {
       this.#overlay.del(keys.sideBody(hash))
     }
     const again = await this.#follow({ assumed: true })
-    // It was valid when it was connected. A broken rule would be taken for one of the new block.
+    // It was valid when connected. A RuleError would be attributed to the new block.
     if (again !== undefined) {
       throw new InvariantError(`the branch that was left does not connect any more: ${again.rule.message}`)
     }
@@ -111,12 +110,12 @@ export class Reorganisation {
     return { rule: failure.rule, broken: failure.broken.map(({ hash }) => this.#headers.known(hash)) }
   }
 
-  /** Whether it leads back to where it began. */
+  /** Whether it returns to the old tip. */
   get #returning(): boolean {
     return equalBytes(this.#from.hash, this.#to.hash)
   }
 
-  /** Leaves the active chain where the branch of the goal did, and connects that branch. */
+  /** Disconnects down to the fork point and connects the target branch. */
   async #follow({
     assumed,
   }: {
@@ -158,7 +157,7 @@ export class Reorganisation {
     this.#move({ hash, height })
   }
 
-  /** The last batch, with which readers may see the new branch. */
+  /** Writes the last batch; readers may see the new branch afterwards. */
   async #finish(): Promise<Reorganised> {
     const { database } = this.#options
     const { branch: left, forkHeight } = this.#branchOf(this.#from)
@@ -179,28 +178,28 @@ export class Reorganisation {
     this.#tip = tipOf(tip)
   }
 
-  /** An overlay on what is written. */
-  #lay(): void {
+  /** Starts an overlay on the written rows. */
+  #newOverlay(): void {
     this.#overlay = new Overlay(this.#options.database.newest)
     this.#bytes = 0
     this.#headers = new HeaderIndex({ get: (key) => this.#overlay.get(key) })
   }
 
-  /** The first batch of a direction: it says where the way leads. */
+  /** Starts the first batch of a direction, with the marker row. */
   #begin({ bytes, stage }: Preparation): void {
-    this.#lay()
+    this.#newOverlay()
     stage(this.#overlay)
     this.#bytes = bytes
     const row = values.reorganisation.encode({ from: this.#from, to: this.#to })
     this.#overlay.put(keys.meta('reorganisation'), row)
   }
 
-  /** Writes what is staged when one more block would make it too much. */
+  /** Writes the staged rows when one more block would exceed the batch size. */
   async #makeRoom(size: number): Promise<void> {
     const limit = this.#options.reorganisationBytes ?? reorganisationBytes
     if (this.#bytes > 0 && this.#bytes + size > limit) {
       await this.#write({ sync: false })
-      this.#lay()
+      this.#newOverlay()
     }
     this.#bytes += size
   }
@@ -216,7 +215,7 @@ export class Reorganisation {
     this.#headers.forget([known.header.hash])
   }
 
-  /** The blocks up to `top` above the active chain, or above a height; oldest first. */
+  /** Blocks from above the active chain, or above a height, up to `top`; oldest first. */
   #branchOf(top: TipRow, floor = -1): { branch: TipRow[]; forkHeight: number } {
     const branch: TipRow[] = []
     let known = this.#headers.known(top.hash)
@@ -226,13 +225,13 @@ export class Reorganisation {
   }
 }
 
-/** Stages the rows that name the tip. */
+/** Stages the rows of the tip. */
 export function putTip(overlay: Overlay, spec: Spec, { hash, height }: TipRow): void {
   overlay.put(keys.meta('tip'), values.tip.encode({ hash, height }))
   overlay.put(keys.meta('upgrades'), spec.upgradesDigest(height))
 }
 
-/** A copy that holds no more than it says: hashes may be parts of large rows. */
+/** A small copy: hashes may be views into large rows. */
 function tipOf({ hash, height }: TipRow): TipRow {
   return { hash: Uint8Array.from(hash), height }
 }

@@ -11,9 +11,9 @@ import type { Chain } from './chain.js'
 import { readBlockBytes } from './read-body.js'
 import { sideBlockLimit } from './side-blocks.js'
 
-/** Building a chain again from the blocks that a database holds. */
+/** Rebuilding a chain from the blocks in a database. */
 
-/** Digest of coins and DID state: equal on every node with the same tip. Hex. */
+/** Digest of coins and DID state, hex: equal on every node with the same tip. */
 export async function stateDigest(database: Database): Promise<string> {
   return toHex(await digestOf(database, stateTables))
 }
@@ -22,15 +22,15 @@ export interface ReplayProgress {
   (height: number): void
 }
 
-/** Why a replay ended before the last block. */
+/** Where and why a replay ended early. */
 export interface ReplayGap {
   readonly height: number
   readonly reason: string
 }
 
 /**
- * Feeds the blocks of the active chain in `source` to `target`, all rules checked, until there is none left or one is
- * missing or broken. The source may be damaged: nothing but its headers, bodies and confirms is read.
+ * Replays the active chain of `source` into `target`, all rules checked, until its end or a missing or broken block. The source
+ * may be damaged: only its headers, bodies and confirms are read.
  */
 export async function replay(
   source: Database,
@@ -49,7 +49,7 @@ export async function replay(
     try {
       await target.acceptBlock(stored.block, stored.confirm)
     } catch (error) {
-      // A failure of the target's disk says nothing about the block.
+      // A disk failure of the target proves nothing about the block.
       if (!(error instanceof RuleError) && !(error instanceof CodecError)) throw error
       return { height, reason: error.message }
     }
@@ -57,12 +57,12 @@ export async function replay(
   }
 }
 
-/** Whether a failed read means that rows are gone, and not that the system refuses to read at all. */
+/** Whether a failed read means lost rows, not that the system refuses to read. */
 function isLoss(error: unknown): error is Error {
   return (error instanceof StorageError && error.kind !== 'environment') || error instanceof CodecError
 }
 
-/** The highest block that any row of a damaged database speaks of; undefined without any such row. */
+/** Greatest height that any row of a damaged database names; undefined without such a row. */
 export async function highestKnown(source: Database): Promise<number | undefined> {
   const heights: number[] = []
   const note = async (read: () => number | undefined | Promise<number | undefined>) => {
@@ -82,7 +82,7 @@ export async function highestKnown(source: Database): Promise<number | undefined
     return last?.[0].readUInt32BE(1)
   })
   await note(async () => {
-    // A batch of the pool has the height of the tip it was written over, also where the batch of that block is gone.
+    // A batch of the pool has the height of its tip, even when the batch of that block is lost.
     const [last] = await source.rows(rangeOf(table.journal), { reverse: true, limit: 1 })
     return last && journalRow.decode(last[1]).height
   })
@@ -90,16 +90,15 @@ export async function highestKnown(source: Database): Promise<number | undefined
 }
 
 /**
- * Whether every row can be read and those that follow from the active chain are as a replay makes them: undefined, or what
- * is wrong. `scratch` is an empty chain of the same
- * spec; it holds the replay afterwards.
+ * Checks that every row is readable, and that rows derived from the active chain match a replay. Returns undefined, or what is
+ * wrong. `scratch`: an empty chain of the same spec, which holds the replay afterwards.
  */
 export async function verifyChain(
   chain: Chain,
   scratch: Chain,
   progress?: ReplayProgress,
 ): Promise<string | undefined> {
-  // Reading a row checks it; this is for those that nothing below looks at.
+  // Reading verifies checksums, here of rows that nothing below reads.
   for await (const row of chain.database.scan({})) void row
   const gap = await replay(chain.database, scratch, progress)
   if (gap !== undefined) return `the block at height ${gap.height} does not connect: ${gap.reason}`
@@ -114,7 +113,7 @@ export async function verifyChain(
   return undefined
 }
 
-/** Whether two chains know the same of every active block, order of arrival aside, and have the same tip. */
+/** Whether two chains have equal records of active blocks, except arrival, and the same tip. */
 function sameRecords(held: Chain, made: Chain): boolean {
   const text = (chain: Chain, height: number) => {
     const known = chain.headers.active(height)
@@ -126,13 +125,12 @@ function sameRecords(held: Chain, made: Chain): boolean {
   return held.tip.header.id === made.tip.header.id
 }
 
-/** How many blocks a branch can have that a reorganisation was leaving or following. */
+/** Most blocks of a branch that a reorganisation was leaving or following. */
 const branchLimit = reorganisationDepth + sideBlockLimit
 
 /**
- * Feeds the branches that a reorganisation was leaving or following when it was stopped, and those whose transactions the
- * pool has not taken back, each as far as its blocks can be read and keep the rules. Resolves with the rows of the latter,
- * and with how many reads failed.
+ * Replays the branches of an interrupted reorganisation, and left branches whose transactions the pool has not taken back. Each
+ * is replayed as far as its blocks are readable and valid. Resolves with the rows of the latter and the number of failed reads.
  */
 async function replayBranches(source: Database, target: Chain): Promise<{ left: LeftBranchRow[]; lost: number }> {
   let lost = 0
@@ -167,7 +165,7 @@ async function replayBranches(source: Database, target: Chain): Promise<{ left: 
   return { left, lost }
 }
 
-/** The blocks from the first that a chain does not know up to a tip, oldest first. */
+/** Hashes from the first block unknown to a chain up to a tip, oldest first. */
 function branchOf(source: Database, target: Chain, tip: Hash): Hash[] {
   const branch: Hash[] = []
   for (let hash = tip; target.headers.get(hash) === undefined && branch.length < branchLimit;) {
@@ -179,7 +177,7 @@ function branchOf(source: Database, target: Chain, tip: Hash): Hash[] {
   return branch
 }
 
-/** Whether a chain takes a block; a failure of its disk is thrown, because it says nothing about the block. */
+/** Whether a chain accepts a block; throws on a disk failure, which proves nothing about the block. */
 async function isTaken(target: Chain, block: Uint8Array): Promise<boolean> {
   try {
     await target.acceptBlock(block)
@@ -191,14 +189,14 @@ async function isTaken(target: Chain, block: Uint8Array): Promise<boolean> {
 }
 
 /**
- * Copies what no block of the active chain holds: branches that were left a moment ago, pooled transactions, reasons why others
- * were dropped, a devnet's clock, and how far events were numbered. What cannot be read is left out; resolves with the number of such rows.
+ * Copies data outside the active chain: left branches, pooled transactions, drop reasons, the clock of a devnet, and the number
+ * of events. Unreadable rows are left out; resolves with their number.
  */
 export async function copyUnmined(source: Database, target: Chain): Promise<number> {
   const overlay = new Overlay(target.database)
   const branches = await replayBranches(source, target)
   let { lost } = branches
-  // Batches count anew here: an old number may be one of the target's own, or one to come.
+  // Batch numbers restart here: an old number may collide with one of the target.
   let number = 1
   for (const branch of branches.left) {
     while (target.database.get(keys.leftBranch(number)) !== undefined) number++

@@ -2,12 +2,12 @@ import type { Database } from '../storage/database.js'
 import { rangeOf, table } from '../storage/schema.js'
 import type { HeaderIndex, KnownHeader } from './header-index.js'
 
-/** Blocks off the active chain that are kept. */
+/** Most side blocks stored. */
 export const sideBlockLimit = 1024
-/** Bytes of them. A reorganisation of the greatest depth fits at more than 3 MB a block. */
+/** Most bytes of side blocks. A reorganisation of the greatest depth fits at more than 3 MB a block. */
 const sideByteLimit = 2 ** 31
 
-/** Counts the bodies of blocks off the active chain. */
+/** Counts stored side blocks and their bytes. */
 export class SideBlocks {
   readonly #database: Database
   readonly #headers: HeaderIndex
@@ -19,14 +19,14 @@ export class SideBlocks {
     this.#headers = headers
   }
 
-  /** Counts those in a database. */
+  /** Counts the side blocks in a database. */
   static async open(database: Database, headers: HeaderIndex): Promise<SideBlocks> {
     const side = new SideBlocks(database, headers)
     for (const known of await side.#all()) side.add(known)
     return side
   }
 
-  /** Whether there is no room for one more. */
+  /** Whether no further side block fits. */
   get full(): boolean {
     return this.#count >= sideBlockLimit || this.#bytes >= sideByteLimit
   }
@@ -41,7 +41,7 @@ export class SideBlocks {
     this.#bytes -= size
   }
 
-  /** Those below a height. */
+  /** Side blocks below a height. */
   async below(height: number): Promise<KnownHeader[]> {
     return (await this.#all()).filter(({ header }) => header.height < height)
   }
