@@ -4,28 +4,28 @@ export interface BlockIntervalOptions {
   readonly timers: Timers
   /** Milliseconds from the local commit of a block to view 0 of the next height, at least. */
   readonly minInterval: number
-  /** Milliseconds from the commit until a block is made of nothing; absent: there is never a block without a reason. */
+  /** Milliseconds from the commit until an empty block is made; absent: no empty blocks. */
   readonly emptyInterval?: number
-  /** Whether there is a reason for a block: something to include, or somebody has begun. */
+  /** Whether there is a reason for a block: something to include, or a message of a peer for this height. */
   reason(): boolean
-  /** View 0 begins. */
+  /** Begins view 0. */
   begin(): void
 }
 
-/** When a height begins: not too soon after the one before, and not without a reason until it has been long. */
+/** Timer of the start of a height: after `minInterval` with a reason for a block, else after `emptyInterval`. */
 export class BlockInterval {
   readonly #options: BlockIntervalOptions
   #cancels: (() => void)[] = []
-  #rested = false
+  #minElapsed = false
   #begun = false
 
-  /** Counts from now: the tip has just moved. */
+  /** Starts both intervals now: to be created when the tip moves. */
   constructor(options: BlockIntervalOptions) {
     this.#options = options
     const { timers, minInterval, emptyInterval } = options
     this.#cancels.push(
       timers.after(minInterval, () => {
-        this.#rested = true
+        this.#minElapsed = true
         this.look()
       }),
     )
@@ -37,9 +37,9 @@ export class BlockInterval {
     return this.#begun
   }
 
-  /** There may be a reason now. */
+  /** Checks for a reason, and begins if `minInterval` is over. */
   look(): void {
-    if (this.#rested && this.#options.reason()) this.#begin()
+    if (this.#minElapsed && this.#options.reason()) this.#begin()
   }
 
   stop(): void {

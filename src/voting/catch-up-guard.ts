@@ -1,24 +1,24 @@
 import type { Timers } from '../runtime/env.js'
 
-/** Milliseconds for which a peer's word that there are more blocks is believed while none of them comes. */
+/** Milliseconds for which a claim of a higher tip is trusted while none of its blocks arrives. */
 const patience = 10_000
 
 /**
- * Whether other nodes have blocks that this one lacks. They only say so: whoever lies stops nobody's vote for longer than
- * {@link patience}, and not a second time. To vote on a height that is decided does no harm, it is of no use.
+ * Holds votes back while peers claim blocks that this node lacks. A false claim delays votes once, by at most
+ * {@link patience}. Votes on a decided height are useless, not harmful.
  */
 export class CatchUpGuard {
   readonly #timers: Timers
-  readonly #onDoubt: () => void
+  readonly #onTimeout: () => void
   #reported: number | undefined
   #tip: number
-  #doubted = false
+  #timedOut = false
   #cancel: (() => void) | undefined
 
-  /** `onDoubt` is called when it gives up waiting for blocks that others only speak of. */
-  constructor(timers: Timers, tip: number, onDoubt: () => void) {
+  /** `onTimeout` is called when claimed blocks did not arrive within {@link patience}. */
+  constructor(timers: Timers, tip: number, onTimeout: () => void) {
     this.#timers = timers
-    this.#onDoubt = onDoubt
+    this.#onTimeout = onTimeout
     this.#tip = tip
   }
 
@@ -27,24 +27,24 @@ export class CatchUpGuard {
     return this.#reported
   }
 
-  /** Whether the node should catch up rather than vote. */
+  /** Whether a trusted claim is above the tip: the node should catch up rather than vote. */
   get isBehind(): boolean {
-    return !this.#doubted && this.#lacking
+    return !this.#timedOut && this.#lacking
   }
 
-  /** What peers report now. */
+  /** Sets the highest tip that peers report now. */
   setBestPeerHeight(height: number | undefined): void {
     this.#reported = height
     this.#watch()
   }
 
-  /** The tip moved; `run`: by several blocks at once, so that others were ahead indeed. */
+  /** Follows a move of the tip; `run`: by several blocks at once, which proves that peers were ahead. */
   moved(tip: number, run: boolean): void {
     this.#tip = tip
-    // One block alone proves nothing: whoever counts votes a moment later than others gets the next one from them. Nor does
-    // it give a lie more time.
+    // A single block proves nothing: a node that counts votes a moment late gets it from peers.
+    // So it does not extend the time for a false claim either.
     if (run) {
-      this.#doubted = false
+      this.#timedOut = false
       this.stop()
     }
     this.#watch()
@@ -63,8 +63,8 @@ export class CatchUpGuard {
     if (!this.#lacking) return this.stop()
     this.#cancel ??= this.#timers.after(patience, () => {
       this.#cancel = undefined
-      this.#doubted = this.#lacking
-      if (this.#doubted) this.#onDoubt()
+      this.#timedOut = this.#lacking
+      if (this.#timedOut) this.#onTimeout()
     })
   }
 }

@@ -3,7 +3,7 @@ import type { Hash } from '../primitives/hash.js'
 import type { Header } from '../primitives/header.js'
 import type { BlockVerdict } from './tendermint/machine-events.js'
 
-/** Verdicts on blocks that are remembered; the block named longest ago goes first. */
+/** Verdicts kept; the block that messages named longest ago is dropped first. */
 const maxVerdicts = 64
 
 interface CheckedBlock {
@@ -11,9 +11,9 @@ interface CheckedBlock {
   readonly verdict: BlockVerdict
 }
 
-/** Blocks of one height that this node connected on trial, and what came of it. */
+/** Trial-connected blocks of one height, with their verdicts. */
 export class CheckedBlocks {
-  /** The one that messages named last comes last. */
+  /** In order of the last message that named them. */
   readonly #blocks = new Map<string, CheckedBlock>()
 
   verdict(hash: Hash): BlockVerdict | undefined {
@@ -25,7 +25,7 @@ export class CheckedBlocks {
     if (this.#blocks.size > maxVerdicts) this.#blocks.delete(this.#blocks.keys().next().value as string)
   }
 
-  /** Makes a block the newest: a message of the present view names it. */
+  /** Makes a block the newest, for a message of the present view that names it. */
   name(hash: Hash): void {
     const block = this.#blocks.get(mapKey(hash))
     if (block === undefined) return
@@ -33,7 +33,7 @@ export class CheckedBlocks {
     this.#blocks.set(mapKey(hash), block)
   }
 
-  /** The newest valid block that may be proposed. */
+  /** The newest valid block that passes `proposable`. */
   newest(proposable: (header: Header) => boolean): Header | undefined {
     const blocks = [...this.#blocks.values()].reverse()
     return blocks.find(({ header, verdict }) => verdict === 'valid' && proposable(header))?.header

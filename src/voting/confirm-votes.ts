@@ -4,8 +4,8 @@ import { keys } from '../storage/schema.js'
 import type { PrecommitMessage } from './tendermint/message.js'
 
 /**
- * The votes of the confirm of a height that is decided, for who still votes on it; none of genesis, above the tip, and where
- * nobody verified them yet.
+ * Precommits from the stored confirm of a decided height, for peers that still vote on it. Empty for genesis, above the tip,
+ * and for confirms that this node has not verified yet.
  */
 export function confirmVotes({ assumedConfirms, headers, database }: Chain, height: number): PrecommitMessage[] {
   const known = height === 0 || !assumedConfirms.holds(height) ? undefined : headers.active(height)

@@ -14,7 +14,7 @@ export interface ConflictAlarmOptions {
   readonly log: Log
 }
 
-/** Two confirmed blocks of one height: the end of what the vote promises. Once raised, also in an earlier life, it stays. */
+/** Raised by two confirmed blocks of one height: finality is broken. Stays raised, also after a restart. */
 export class ConflictAlarm {
   readonly #options: ConflictAlarmOptions
   readonly #evidence: Evidence
@@ -23,17 +23,17 @@ export class ConflictAlarm {
   constructor(options: ConflictAlarmOptions, evidence: Evidence) {
     this.#options = options
     this.#evidence = evidence
-    this.#look()
+    this.#raiseIfProven()
   }
 
-  /** What is wrong; undefined while nothing is. */
+  /** Text of the alarm; undefined while it is not raised. */
   get text(): string | undefined {
     return this.#text
   }
 
   /**
-   * Looks at a confirmed block that is not the one this node has on the same parent; a RuleError `confirm-*` when its confirm
-   * is not valid. A block on another parent proves nothing: confirms of another chain with the same validators look the same.
+   * Examines a confirmed block that differs from this node's block on the same parent. Throws a RuleError `confirm-*` if its
+   * confirm is not valid. A block on another parent proves nothing: another chain may have the same validators.
    */
   async examine(header: Header, confirm: Uint8Array): Promise<void> {
     const { chain, verifier } = this.#options
@@ -46,10 +46,10 @@ export class ConflictAlarm {
     const { sponsor: signer } = parseConfirm(own).proposal
     const proofs = { first: concat(ours.header.bytes, own), second: concat(header.bytes, confirm) }
     await this.#evidence.add({ height: header.height, view: 0, kind: 'confirm', signer, ...proofs })
-    this.#look()
+    this.#raiseIfProven()
   }
 
-  #look(): void {
+  #raiseIfProven(): void {
     const first = this.#evidence.list().find(({ kind }) => kind === 'confirm')
     if (this.#text !== undefined || first === undefined) return
     this.#text =

@@ -6,9 +6,9 @@ import { Header } from '../primitives/header.js'
 import { type CommitInfo, type Database, Overlay } from '../storage/database.js'
 import { keys, rangeOf, table } from '../storage/schema.js'
 
-/** Bodies that are kept while their height is open: those that the vote may need, and what came last. */
+/** Bodies kept while their height is open: those that the vote may need, and the newest others. */
 const maxBodies = 16
-/** Bytes of all of them, however few there are. */
+/** Bytes of all kept bodies, whatever their number. */
 const maxBodyBytes = 64 * 1024 * 1024
 
 interface KnownBody {
@@ -18,8 +18,8 @@ interface KnownBody {
 }
 
 /**
- * Bodies of blocks that are voted on, as rows: whoever signs for a block has it on disk, and hands it out after a restart
- * too. The batch that moves the tip past their height deletes them.
+ * Bodies of blocks that are voted on, as rows: a signer of a block has its body on disk, and serves it also after a
+ * restart. The batch that moves the tip past their height deletes them.
  */
 export class ProposedBodies implements ChainIndexer {
   readonly #database: Database
@@ -33,7 +33,7 @@ export class ProposedBodies implements ChainIndexer {
     this.#tip = tip
   }
 
-  /** Takes up what a run before left. `tip` names the tip at any moment. */
+  /** Reads the rows of earlier runs. `tip` returns the tip at the time of the call. */
   static async open(database: Database, tip: () => Omit<CommitInfo, 'kind'>): Promise<ProposedBodies> {
     const bodies = new ProposedBodies(database, tip)
     for await (const [key, value] of database.scan(rangeOf(table.candidate))) {
@@ -52,7 +52,7 @@ export class ProposedBodies implements ChainIndexer {
     return this.has(hash) ? this.#database.get(keys.candidate(hash)) : undefined
   }
 
-  /** Keeps the bytes of a block; resolves when they are on disk. The oldest make room, those of `needed` never. */
+  /** Keeps the bytes of a block; resolves when they are on disk. When full, drops the oldest that are not in `needed`. */
   async put({ hash, height }: Header, bytes: Uint8Array, needed: readonly Hash[] = []): Promise<void> {
     if (this.has(hash)) return
     const overlay = new Overlay(this.#database)
@@ -75,7 +75,7 @@ export class ProposedBodies implements ChainIndexer {
 
   #remember(body: KnownBody): void {
     const id = mapKey(body.hash)
-    // Two may have brought the same body at once.
+    // Two concurrent calls may put the same body.
     if (this.#known.has(id)) return
     this.#known.set(id, body)
     this.#bytes += body.size

@@ -3,7 +3,7 @@ import { type Confirm, proposalHash, proposalUnsigned, voteUnsigned } from '../p
 import type { Hash } from '../primitives/hash.js'
 import { preimage, type SignedMessage, type UnsignedMessage } from './tendermint/message.js'
 
-/** The proposal of a block by a sponsor, and the vote of the same key: all that a chain with one validator needs. */
+/** The confirm of a chain with one validator: proposal and vote of the same key. */
 export function soloConfirm(blockHash: Hash, viewOffset: number, privateKey: Uint8Array): Confirm {
   const sponsor = publicKeyOf(privateKey)
   const unsignedProposal = { sponsor, blockHash, viewOffset }
@@ -13,7 +13,7 @@ export function soloConfirm(blockHash: Hash, viewOffset: number, privateKey: Uin
   return { proposal, votes: [vote] }
 }
 
-/** Signs a voting message; a proposal gets the family's signature as well. The key must be that of its signer. */
+/** Signs a voting message; a proposal also gets the family's signature. `privateKey` must be the signer's key. */
 export function signMessage(message: UnsignedMessage, genesis: Hash, privateKey: Uint8Array): SignedMessage {
   const signature = sign(preimage(message, genesis), privateKey)
   if (message.kind !== 'proposal') return { ...message, signature }

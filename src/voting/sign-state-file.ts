@@ -2,17 +2,17 @@ import { open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { UserError } from '../errors/rule-error.js'
 
-/** Where the sign state is kept. */
+/** Storage of a sign state. */
 export interface SignStore {
-  /** The file, where it is one. */
+  /** Path of the file, if the store is one. */
   readonly path?: string
   /** The bytes saved last; undefined when there are none. */
   load(): Promise<Uint8Array | undefined>
-  /** Resolves when the bytes are sure to outlive a crash, in place of those before. One at a time. */
+  /** Replaces the saved bytes; resolves when a crash cannot lose them. One call at a time. */
   save(bytes: Uint8Array): Promise<void>
 }
 
-/** A store in one file of an existing directory: readable by its owner alone, and at every moment there whole. */
+/** A store in one file of an existing directory: mode 0600, replaced atomically. */
 export class SignStateFile implements SignStore {
   readonly path: string
 
@@ -41,7 +41,7 @@ export class SignStateFile implements SignStore {
   }
 }
 
-/** Makes a rename in a directory outlive a crash. */
+/** Makes a rename in a directory durable. */
 async function syncDirectory(path: string): Promise<void> {
   // Windows cannot open a directory, and its renames need nothing more.
   if (process.platform === 'win32') return

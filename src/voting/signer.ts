@@ -17,7 +17,7 @@ import {
   withSigned,
 } from './tendermint/sign-state.js'
 
-/** When a key whose sign state is lost votes again: after the height that is open now, or at once. */
+/** When a key with a lost sign state votes again: after the height that is open now, or at once. */
 export type SignReset = 'next' | 'now'
 
 export interface SignerOptions {
@@ -30,13 +30,13 @@ export interface SignerOptions {
   readonly log: Log
 }
 
-/** What decides whether a lost sign state may be begun anew. */
+/** Facts by which a signer decides whether it may sign, and whether a lost sign state may be reset. */
 export interface SigningOutlook {
   /** The open height. */
   readonly height: number
   /** The highest tip that a peer reports; undefined while there is no peer. */
   readonly bestPeerHeight: number | undefined
-  /** Whether that is above the own tip, and believed. */
+  /** Whether that is above the own tip, and the claim is trusted. */
   readonly isBehind: boolean
   /** Whether the tip was confirmed after this node was started. */
   readonly fresh: boolean
@@ -45,8 +45,8 @@ export interface SigningOutlook {
 }
 
 /**
- * A validator's key with the memory of what it signed: nothing leaves before it is in the store, and nothing is signed
- * that contradicts it.
+ * A validator's key with its sign state: a message is stored before it leaves, and no message is signed that contradicts
+ * the state.
  */
 export class Signer {
   readonly publicKey: Uint8Array
@@ -56,7 +56,7 @@ export class Signer {
   #damage: string | undefined
   /** Why the state could not be written; nothing is signed any more. */
   #unwritable: string | undefined
-  /** The first height to sign at, once `next` has been settled. */
+  /** The first height to sign at after the reset `next`, once known. */
   #from: number | undefined
 
   private constructor(options: SignerOptions) {
@@ -98,14 +98,14 @@ export class Signer {
     return this.#state === undefined
   }
 
-  /** Whether what the key signed at a height is not kept any more, because it went on to a higher one. */
+  /** Whether the messages signed at a height are dropped, because the state is at a higher one. */
   past(height: number): boolean {
     return this.#state !== undefined && height < this.#state.height
   }
 
   /**
-   * Writes the state of a key that signed nothing, if it may sign now. A key that began with the chain is told by that from
-   * one whose state is lost, also when others confirm the first blocks without it. Not while a message is being signed.
+   * Writes the first state of a key, if it may sign now. The state distinguishes a key that began with the chain from one
+   * that lost its state, also if others confirm the first blocks without it. Not to be called while a message is signed.
    */
   async begin(outlook: SigningOutlook): Promise<void> {
     if (!this.missing || this.signing(outlook).kind !== 'voting') return
@@ -113,38 +113,38 @@ export class Signer {
     await this.#save(freshSignState(height), { height })
   }
 
-  /** Where the machine of a height goes on; undefined when nothing was signed there. */
+  /** The state from which the machine of a height resumes; undefined if nothing was signed there. */
   restored(height: number): RestoredState | undefined {
     return this.#state === undefined ? undefined : restoredAt(this.#state, height)
   }
 
   /**
-   * Signs a message and resolves when that is on disk; what was signed in its place before comes back as it was. Undefined
-   * when it may not be signed.
+   * Signs a message; resolves when the state is on disk. Returns the stored message if one was signed at that height, view
+   * and step before; undefined if the message may not be signed.
    */
   async sign(message: UnsignedMessage, locks: LockState): Promise<SignedMessage | undefined> {
     const { key, genesis, log } = this.#options
-    const place = { height: message.height, view: viewOf(message), step: stepOf(message) }
+    const position = { height: message.height, view: viewOf(message), step: stepOf(message) }
     const state = this.#state ?? freshSignState(message.height)
     const ruling = signRuling(state, message)
     if (ruling.ruling === 'stored') return ruling.message
     if (ruling.ruling === 'refused') {
-      log.warn({ ...place, reason: ruling.reason }, 'a message is not signed')
+      log.warn({ ...position, reason: ruling.reason }, 'a message is not signed')
       return undefined
     }
     const signed = signMessage(message, genesis, key)
-    return (await this.#save(withSigned(state, signed, locks), place)) ? signed : undefined
+    return (await this.#save(withSigned(state, signed, locks), position)) ? signed : undefined
   }
 
-  /** Whether the state is on disk; if not, nothing is signed any more. */
-  async #save(next: SignState, place: { readonly height: number }): Promise<boolean> {
+  /** Saves a state and returns whether it is on disk; if not, nothing is signed any more. */
+  async #save(next: SignState, position: { readonly height: number }): Promise<boolean> {
     const { store, log } = this.#options
     try {
       await store.save(encodeSignState(next, this.#owner))
     } catch (error) {
       this.#unwritable = error instanceof Error ? error.message : String(error)
       const reason = signingText({ kind: 'sign-state-unwritable', text: this.#unwritable })
-      log.error({ ...place, reason }, 'this node votes no more')
+      log.error({ ...position, reason }, 'this node votes no more')
       return false
     }
     this.#state = next
@@ -155,7 +155,7 @@ export class Signer {
     return { genesis: this.#options.genesis, publicKey: this.publicKey }
   }
 
-  /** Others have had more blocks than this node: a reset begins after what is open at their end. */
+  /** Peers had more blocks than this node: the first height of a reset is determined anew. */
   overtaken(): void {
     this.#from = undefined
   }

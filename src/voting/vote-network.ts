@@ -1,9 +1,9 @@
 import type { Hash } from '../primitives/hash.js'
 
-/** What voting asks of a network. */
+/** Network operations that voting needs. */
 export interface VoteNetwork {
-  /** Tells all others the bytes of a message. */
+  /** Broadcasts the bytes of a message to all peers. */
   broadcast(kind: 'proposal' | 'vote', message: Uint8Array): void
-  /** The bytes of a whole block from whoever hands it out; undefined when nobody does now. */
+  /** Fetches the bytes of a whole block from a peer; undefined if no peer serves it now. */
   fetch(hash: Hash): Promise<Uint8Array | undefined>
 }

@@ -6,7 +6,7 @@ export const votingOptions = {
     key: 'voting.validatorKey',
     flag: '--validator-key <file>',
     schema: Type.String({ minLength: 1 }),
-    description: 'vote with the private key in this file, which nobody else may read and no other node may use',
+    description: 'vote with the private key in this file, which no other user may read and no other node may use',
     expects: 'a file',
     commands: ['start'],
   }),

@@ -31,11 +31,11 @@ import { encodeMessage, parseMessage, type Step } from './tendermint/message.js'
 import { encodeSummary, parseSummary } from './tendermint/summary.js'
 import type { VoteNetwork } from './vote-network.js'
 
-/** Events that wait for the machine. */
+/** Events queued for the machine. */
 const queueLimit = 4096
-/** Messages of others that are being verified or wait to be counted. */
+/** Messages of peers that are being verified or queued. */
 const maxReceiving = 1024
-/** Bytes of messages that answer a summary. */
+/** Bytes of the messages in one answer to a summary. */
 const missingBytes = 512 * 1024
 
 export interface VotingOptions {
@@ -47,34 +47,34 @@ export interface VotingOptions {
   readonly random: Random
   readonly log: Log
   readonly network: VoteNetwork
-  /** 32-byte private key; absent: this node follows the votes of others. */
+  /** 32-byte private key; absent: this node follows without voting. */
   readonly key?: Uint8Array | undefined
-  /** Where the key keeps what it signed; needed with a key. */
+  /** Store of the sign state; required with a key. */
   readonly signStore?: SignStore | undefined
-  /** Whom own blocks pay; the address of the key when absent. */
+  /** Address that own blocks pay; absent: that of the key. */
   readonly payTo?: ProgramHash | undefined
   readonly resetSignState?: SignReset | undefined
 }
 
-/** How the vote on the next block goes. */
+/** State of the vote on the next block. */
 export interface VotingStatus {
   readonly height: number
   readonly view: number
   readonly step: Step
-  /** 33-byte key of the validator whose turn it is in this view. */
+  /** 33-byte key of the proposer of this view. */
   readonly sponsor: Uint8Array
   /** Whether this node votes, and if not, why. */
   readonly signing: SigningState
-  /** Set when two confirmed blocks of one height exist: votes end here until somebody looks into it. */
+  /** Text of the conflict alarm, if two confirmed blocks of one height exist: this node votes no more. */
   readonly alarm?: string
 }
 
 interface VotingEvents {
-  /** A miner's block was handed in at this node: others should hear of it. */
+  /** A miner's block was submitted to this node: to be announced to peers. */
   candidate: [CandidateUnit]
 }
 
-/** The confirmation of blocks by validators, on any node of their chain: it votes if it has a key, and counts in any case. */
+/** Confirmation of blocks by validators, on every node of their chain: votes with a key, counts votes in any case. */
 export class Voting {
   readonly events = new EventEmitter<VotingEvents>()
   readonly #options: VotingOptions
@@ -84,7 +84,7 @@ export class Voting {
   readonly #bodies: ProposedBodies
   readonly #evidence: Evidence
   readonly #alarm: ConflictAlarm
-  readonly #parts: HeightDependencies
+  readonly #dependencies: HeightDependencies
   readonly #signer: Signer | undefined
   readonly #payTo: ProgramHash | undefined
   readonly #working = new Set<Promise<void>>()
@@ -92,13 +92,13 @@ export class Voting {
   readonly #onAccepted = () => this.#interval?.look()
   #runner: HeightRunner
   #interval: BlockInterval | undefined
-  /** Whether anybody else has begun this height. */
-  #bestPeerHeight = false
-  /** Milliseconds of the clock: a block of a later time was confirmed after this node was started. */
+  /** Whether an authentic message of a peer for this height was counted. */
+  #peerBegan = false
+  /** Milliseconds since the Unix epoch: a block with a later time was confirmed after the start of this node. */
   readonly #freshAfter: number
   #receiving = 0
   #received = 0
-  /** Why this node does not vote, as it was last looked at for the log. */
+  /** Reason for not voting that was logged or skipped last. */
   #logged: string | undefined
   #stopped = false
 
@@ -115,13 +115,13 @@ export class Voting {
     this.#signer = signer
     this.#candidates = new Candidates(chain, clock)
     this.#guard = new CatchUpGuard(timers, chain.tip.header.height, () => this.#resume())
-    // A quorum found its time acceptable when it voted: at most maxDrift ahead of clocks that are off by as much. Nobody has
-    // measured that of genesis, which the times of other blocks cannot be below.
+    // A quorum accepted the time of a block: at most maxDrift ahead of clocks that are off by as much. The time of genesis
+    // was accepted by no quorum, and is a lower bound of all other block times.
     const { genesis, spec } = chain
     this.#freshAfter = Math.max(clock.now() + 2 * spec.timing.maxDrift, genesis.header.time * 1000)
     this.#payTo = options.payTo ?? (signer && programHash(prefix.standard, singleKeyCode(signer.publicKey)))
     const proposals = new ProposalSource({ ...options, candidates: this.#candidates, payTo: this.#payTo })
-    this.#parts = {
+    this.#dependencies = {
       ...{ chain, timers, clock, log, network, ...rows, proposals, signer, queue: this.#queue },
       maySign: () => this.#signing.kind === 'voting',
       track: (work) => this.#track(work),
@@ -129,7 +129,7 @@ export class Voting {
     this.#runner = this.#open()
   }
 
-  /** Takes up rows and sign state; nothing is said or signed before {@link start}. */
+  /** Reads rows and sign state; nothing is sent or signed before {@link start}. */
   static async open(options: VotingOptions): Promise<Voting> {
     const { chain, key, signStore: store, resetSignState: reset, log } = options
     const tip = () => ({ height: chain.tip.header.height, hash: chain.tip.header.hash })
@@ -143,7 +143,7 @@ export class Voting {
     return new Voting(options, rows, signer)
   }
 
-  /** Begins to vote on the block after the tip. */
+  /** Starts the vote on the block after the tip. */
   start(): void {
     const { chain, mempool } = this.#options
     chain.addIndexer(this.#bodies)
@@ -153,7 +153,7 @@ export class Voting {
     this.#logSigningState()
   }
 
-  /** Ends all timers; resolves when nothing is under way any more. */
+  /** Ends all timers; resolves when no work is under way. */
   async stop(): Promise<void> {
     const { chain, mempool } = this.#options
     this.#stopped = true
@@ -167,7 +167,7 @@ export class Voting {
     await Promise.all(this.#working)
   }
 
-  /** What mining at this node needs; undefined where its blocks would be of use to nobody. */
+  /** Block producer for mining at this node; undefined if no validator would propose its blocks. */
   get blockProducer(): OwnValidator | undefined {
     const { chain, clock } = this.#options
     if (this.#signer === undefined && chain.spec.producer === 'sponsor') return undefined
@@ -179,50 +179,49 @@ export class Voting {
     }
   }
 
-  /** Messages of others that told something, since the start. */
+  /** Number of new messages counted from peers since the start. */
   get received(): number {
     return this.#received
   }
 
   /**
-   * Takes the bytes of a message of somebody else; whether it told anything new, once it is counted. RuleErrors `vote-*` say
-   * what is wrong with it; `vote-height`, that another height is open; `busy`, that too many wait.
+   * Receives the encoded message of a peer; resolves once it is counted, to whether it was new. Rejects with a RuleError:
+   * `vote-*` for an invalid message, `vote-height` if another height is open, `busy` if too many wait.
    */
   async receive(bytes: Uint8Array): Promise<boolean> {
     const message = parseMessage(bytes)
-    const ballot = this.#runner
-    if (message.height !== ballot.height) {
-      throw new RuleError('vote-height', `a message of height ${message.height} while ${ballot.height} is open`)
+    const runner = this.#runner
+    if (message.height !== runner.height) {
+      throw new RuleError('vote-height', `a message of height ${message.height} while ${runner.height} is open`)
     }
     if (this.#stopped) return false
     if (this.#receiving >= maxReceiving) throw new RuleError('busy', `${maxReceiving} messages wait already`)
     this.#receiving++
-    const told = ballot.receive(message).finally(() => this.#receiving--)
-    this.#await(told.then(ignore, ignore))
-    if (!(await told)) return false
+    const counted = runner.receive(message).finally(() => this.#receiving--)
+    this.#await(counted.then(ignore, ignore))
+    if (!(await counted)) return false
     this.#received++
-    if (ballot === this.#runner) {
-      this.#bestPeerHeight = true
+    if (runner === this.#runner) {
+      this.#peerBegan = true
       this.#interval?.look()
     }
     return true
   }
 
-  /** What this node has of the open height, for others to say what it lacks. */
+  /** Encoded summary of the messages kept of the open height; peers answer with the missing ones. */
   summary(): Uint8Array {
     return encodeSummary(this.#runner.machine.summary())
   }
 
   /**
-   * The messages that somebody with this summary lacks, at most 512 KiB; of a height that is decided, those that make its
-   * confirm. `vote-malformed` for bytes that are no summary.
+   * Encoded messages that a peer with this summary lacks, at most 512 KiB; for a decided height the precommits of its confirm.
+   * Rejects with `vote-malformed` for bytes that are no summary.
    */
   async missing(summary: Uint8Array): Promise<Uint8Array[]> {
-    const theirs = parseSummary(summary)
+    const peer = parseSummary(summary)
     const { height, machine } = this.#runner
-    if (theirs.height > height) return []
-    const messages =
-      theirs.height === height ? machine.missing(theirs) : confirmVotes(this.#options.chain, theirs.height)
+    if (peer.height > height) return []
+    const messages = peer.height === height ? machine.missing(peer) : confirmVotes(this.#options.chain, peer.height)
     const answer: Uint8Array[] = []
     let room = missingBytes
     for (const message of messages) {
@@ -234,15 +233,15 @@ export class Voting {
     return answer
   }
 
-  /** The bytes of a block that is voted on. */
+  /** Bytes of a block that is voted on, if its body is kept. */
   candidate(hash: Hash): Uint8Array | undefined {
     return this.#bodies.get(hash)
   }
 
   /**
-   * Takes a block that was made or mined at this node: it is proposed when this node is sponsor of a view of its height, and
-   * on a chain whose producer is `miners` told to others. Resolves when it is the tip; rejects with what rule it breaks, or
-   * with `template-stale` when the height went by.
+   * Offers a block made or mined at this node: proposed when this node is proposer of a view of its height, and with producer
+   * `miners` announced to peers. Resolves when it is the tip; rejects with the RuleError of a broken rule, or with
+   * `template-stale` if its height is not open any more.
    */
   async offer(block: Block): Promise<void> {
     const { chain } = this.#options
@@ -252,26 +251,26 @@ export class Voting {
     if (!mined && signing.kind !== 'voting') {
       throw new RuleError('mining-impossible', `this node does not vote: ${signingText(signing)}`)
     }
-    const ballot = this.#runner
+    const runner = this.#runner
     const stale = () =>
       new RuleError('template-stale', `height ${header.height} is not open for ${block.hash} any more`)
-    if (!equalBytes(header.previous, ballot.parent.header.hash)) throw stale()
+    if (!equalBytes(header.previous, runner.parent.header.hash)) throw stale()
     const { bytes } = block
     await chain.prepare(bytes).catch((error: unknown) => {
       throw error instanceof RuleError && error.code === 'block-stale' ? stale() : error
     })
-    await ballot.keep(header, bytes)
-    if (ballot !== this.#runner || this.#stopped) throw stale()
+    await runner.keep(header, bytes)
+    if (runner !== this.#runner || this.#stopped) throw stale()
     const decided = this.#candidates.offer(block)
     if (mined) this.events.emit('candidate', { header, auxPow: auxPowBytes(auxPow) })
     this.#interval?.look()
-    ballot.retryProposal()
+    runner.retryProposal()
     await decided
   }
 
   /**
-   * Holds a block that a miner announced somewhere; its body is fetched when this node is to propose it. False when it tells
-   * nothing new. A RuleError when its header or its work is wrong.
+   * Holds an announced candidate; its body is fetched when this node is to propose it. Returns false if it is known or not held.
+   * Throws a RuleError if its header or work is wrong.
    */
   offerCandidate(unit: CandidateUnit, fetch: FetchBody): boolean {
     if (this.#stopped || !this.#candidates.announce(unit, fetch)) return false
@@ -280,7 +279,7 @@ export class Voting {
     return true
   }
 
-  /** The highest tip that any peer reports, each time that changes; undefined while there is no peer. */
+  /** Sets the highest tip that any peer reports, on each change; undefined while there is no peer. */
   setBestPeerHeight(height: number | undefined): void {
     if (this.#stopped) return
     this.#guard.setBestPeerHeight(height)
@@ -288,8 +287,8 @@ export class Voting {
   }
 
   /**
-   * Looks at a confirmed block that this node does not follow, as {@link ConflictAlarm.examine} does. After the alarm the node votes no
-   * more, and {@link status} says so.
+   * Examines a confirmed block that this node does not follow: see {@link ConflictAlarm.examine}. After the alarm the node votes
+   * no more, and {@link status} reports it.
    */
   async conflicting(header: Header, confirm: Uint8Array): Promise<void> {
     await this.#alarm.examine(header, confirm)
@@ -304,17 +303,17 @@ export class Voting {
     return { height, view, step, sponsor: sponsorAt(chain.spec, height, view), signing: this.#signing, ...alarm }
   }
 
-  /** Proofs that validators broke the protocol; of one height, or all. */
+  /** Proofs that validators broke the protocol, of one height or all. */
   evidence(height?: number): readonly Contradiction[] {
     return this.#evidence.list(height)
   }
 
-  /** What was in the way of voting may be gone. */
+  /** Tries again to vote, after a change that may allow it. */
   #resume(): void {
     const signer = this.#signer
     this.#logSigningState()
     if (signer?.missing === true) this.#track(this.#queue.run(() => signer.begin(this.#outlook)))
-    // A sign state that was reset has to hear of every report.
+    // A reset sign state needs every report: #signing passes it on.
     if (this.#signing.kind === 'voting') this.#runner.retryProposal()
   }
 
@@ -354,25 +353,25 @@ export class Voting {
     this.#resume()
   }
 
-  /** The height after the tip is open. */
+  /** Opens the height after the tip. */
   #renew(): void {
     const { chain, timers, mempool } = this.#options
     this.#runner.close()
     this.#interval?.stop()
     this.#candidates.settle(chain.tip)
-    this.#bestPeerHeight = false
-    const ballot = this.#open()
-    this.#runner = ballot
+    this.#peerBegan = false
+    const runner = this.#open()
+    this.#runner = runner
     const { minInterval, emptyInterval } = chain.spec.timing
     const mined = chain.spec.producer === 'miners'
     this.#interval = new BlockInterval({
       timers,
       minInterval,
       ...(mined ? {} : { emptyInterval }),
-      reason: () => this.#bestPeerHeight || ballot.resumed || this.#candidates.some || (!mined && mempool.size > 0),
-      begin: () => ballot.start(),
+      reason: () => this.#peerBegan || runner.resumed || this.#candidates.some || (!mined && mempool.size > 0),
+      begin: () => runner.start(),
     })
-    ballot.anticipate(0, minInterval)
+    runner.anticipate(0, minInterval)
   }
 
   #open(): HeightRunner {
@@ -380,12 +379,12 @@ export class Voting {
     const { hash: previous, height } = chain.tip.header
     const open = { spec: chain.spec, genesis: chain.genesis.header.hash, height: height + 1, previous }
     return new HeightRunner(
-      this.#parts,
+      this.#dependencies,
       new VoteFilter({ ...open, verifier, clock, verified: chain.confirmSignatures }),
     )
   }
 
-  /** Work that nobody else waits for. What breaks it that is no rule stops the node. */
+  /** Logs a failure of background work. Anything but a RuleError is fatal. */
   #track(work: Promise<void>): void {
     this.#await(
       work.catch((error: unknown) => {
@@ -397,7 +396,7 @@ export class Voting {
     )
   }
 
-  /** Has {@link stop} wait for something that does not fail. */
+  /** Makes {@link stop} wait for work that does not reject. */
   #await(work: Promise<void>): void {
     const ended = work.finally(() => this.#working.delete(ended))
     this.#working.add(ended)

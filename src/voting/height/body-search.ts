@@ -12,9 +12,9 @@ import type { ProposedBodies } from '../proposed-bodies.js'
 import type { BlockVerdict } from '../tendermint/machine-events.js'
 import type { VoteNetwork } from '../vote-network.js'
 
-/** Bodies that are looked for at once; the one wanted first is given up for another. */
+/** Bodies searched for at once; when full, the oldest search is given up. */
 const maxSought = 16
-/** Bodies at hand that no view waited for when their turn to be checked came; the oldest goes first. */
+/** Unchecked bodies kept in memory, whose view was over before their check began (FIFO). */
 const maxUnchecked = 2
 /** Milliseconds until a body that no peer served is requested again. */
 export const fetchPause = 500
@@ -30,24 +30,24 @@ export interface BodySearchOptions {
   wanted(hash: Hash): boolean
   /** Puts a body on disk. */
   keep(header: Header, bytes: Uint8Array): Promise<void>
-  /** A wanted block is checked; a valid one is on disk. */
+  /** Reports the verdict on a wanted block; a valid one is on disk. */
   found(header: Header, verdict: BlockVerdict): void
-  /** Calls back in so many milliseconds, unless the height is decided before; the returned function cancels. */
+  /** Calls back after a delay in ms, unless the height is decided before; the returned function cancels. */
   after(milliseconds: number, callback: () => void): () => void
   track(work: Promise<void>): void
 }
 
-/** Finds the bodies of blocks that are voted on, checks them, and remembers what came of it, for one height. */
+/** Finds and checks the bodies of blocks that are voted on at one height, and remembers the verdicts. */
 export class BodySearch {
   readonly #options: BodySearchOptions
   readonly #sought = new Map<string, () => void>()
   readonly #checked = new CheckedBlocks()
-  /** Trial connects that are under way, or wait for their turn. */
+  /** Trial connects under way or queued. */
   readonly #checking = new Set<Promise<unknown>>()
-  /** Bodies that were fetched and not checked, by hash. They are not on disk: what others are given was checked. */
+  /** Fetched, unchecked bodies by hash. Not on disk, for only checked bodies are served. */
   readonly #unchecked = new Map<string, Uint8Array>()
   #closed = false
-  /** Resolves when the search is closed: for what waits for other nodes. */
+  /** Resolves when the search is closed: ends waits for other nodes. */
   readonly end: Promise<undefined>
   #ended!: (value: undefined) => void
 
@@ -61,18 +61,18 @@ export class BodySearch {
     return this.#checking.size > 0
   }
 
-  /** Resolves when all trial connects that have begun are over. */
+  /** Resolves when all trial connects under way are over. */
   async idle(): Promise<void> {
     await Promise.allSettled(this.#checking)
   }
 
-  /** The newest block that was checked, of those that may be proposed: its body is on disk and its time acceptable now. */
+  /** The newest valid block that may be proposed: body on disk, time acceptable now. */
   get proposable(): Header | undefined {
     const { bodies, chain, clock } = this.#options
     return this.#checked.newest((header) => bodies.has(header.hash) && isTimely(header, chain, clock))
   }
 
-  /** Remembers an own block: checked, valid and on disk. */
+  /** Adds an own block that is valid and on disk. */
   add(header: Header): void {
     this.#checked.add(header, 'valid')
   }
@@ -83,21 +83,21 @@ export class BodySearch {
     ;[...this.#sought.values()].forEach((giveUp) => giveUp())
   }
 
-  /** Reports the verdict on a block as soon as its body is in hand and checked, while it is wanted. */
+  /** Searches for a body until the block has a verdict, which is reported, or is not wanted any more. */
   seek(hash: Hash, header: Header): void {
     const { bodies, found, after, wanted, track } = this.#options
     const id = mapKey(hash)
     const verdict = this.#checked.verdict(hash)
     this.#checked.name(hash)
-    // Nothing is signed for a block whose body went to make room for others: it is looked for again.
-    const atHand = verdict === 'invalid' || bodies.has(hash)
-    if (verdict !== undefined && atHand) return found(header, verdict)
+    // A body dropped for room is searched for again: no signature without the body on disk.
+    const usable = verdict === 'invalid' || bodies.has(hash)
+    if (verdict !== undefined && usable) return found(header, verdict)
     if (this.#sought.has(id)) return
     if (this.#sought.size >= maxSought) this.#sought.values().next().value?.()
-    let going = true
+    let active = true
     let wake = () => {}
     const end = () => {
-      going = false
+      active = false
       this.#sought.delete(id)
       wake()
     }
@@ -112,15 +112,15 @@ export class BodySearch {
       })
     track(
       (async () => {
-        while (going) {
-          const outcome = await this.#judge(hash)
-          if (!going) return
+        while (active) {
+          const outcome = await this.#verify(hash)
+          if (!active) return
           if (outcome === 'valid' || outcome === 'invalid') {
             end()
             this.#checked.add(header, outcome)
             return found(header, outcome)
           }
-          // The view is over, and the present one does not name the block. Named again, it is sought again.
+          // The view is over and the present one does not name the block. Named again -> searched for again.
           if (!wanted(hash)) return end()
           if (outcome === undefined) await pause()
         }
@@ -129,17 +129,17 @@ export class BodySearch {
   }
 
   /**
-   * Looks for a body and judges the block. Undefined: to be tried again later. `unwanted`: its turn to be checked came after
-   * its view, and its body is kept for another. A valid one is on disk.
+   * Finds a body and checks the block. Undefined: try again later. `unwanted`: its view was over before the check began; the
+   * body is kept in memory. `valid`: the body is on disk.
    */
-  async #judge(hash: Hash): Promise<BlockVerdict | 'unwanted' | undefined> {
+  async #verify(hash: Hash): Promise<BlockVerdict | 'unwanted' | undefined> {
     const { chain, log, height, keep, wanted } = this.#options
     const id = mapKey(hash)
     const bytes = await this.body(hash)
     if (bytes === undefined) return undefined
     let late = false
     try {
-      // A check that has begun goes on after its view: this node or another may propose the block again. Others do not begin.
+      // A check under way goes on after its view, as the block may be proposed again. A queued one does not begin.
       const { header } = await this.#check(bytes, () => !(late = this.#closed || !wanted(hash)))
       if (this.#closed) return undefined
       await keep(header, bytes)
@@ -147,8 +147,8 @@ export class BodySearch {
     } catch (error) {
       if (!(error instanceof RuleError)) throw error
       if (this.#closed) return undefined
-      // Wrong body or full queue -> nothing is known of the block.
-      if (error.code === 'busy') this.#lay(id, bytes)
+      // Wrong body or full queue -> no verdict.
+      if (error.code === 'busy') this.#keepUnchecked(id, bytes)
       if (late) return 'unwanted'
       if (error.code === 'busy' || !(await bodyMatches(bytes, chain.sanity))) return undefined
       log.warn({ height, code: error.code, reason: error.message }, 'a block that is voted on is not valid')
@@ -156,14 +156,14 @@ export class BodySearch {
     }
   }
 
-  /** From the disk, or from a peer that serves it; undefined when none does, or it is too late. */
+  /** A body from disk, memory or a peer; undefined if no peer serves it or the search is closed. */
   async body(hash: Hash): Promise<Uint8Array | undefined> {
     const { bodies, network } = this.#options
     const id = mapKey(hash)
-    const atHand = bodies.get(hash) ?? this.#unchecked.get(id)
-    // Taken once: one that turns out to be another block's body is fetched anew.
+    const local = bodies.get(hash) ?? this.#unchecked.get(id)
+    // Used once: if it belongs to another block, the body is fetched anew.
     this.#unchecked.delete(id)
-    const bytes = atHand ?? (await Promise.race([network.fetch(hash), this.end]))
+    const bytes = local ?? (await Promise.race([network.fetch(hash), this.end]))
     return bytes === undefined || this.#closed || !equalBytes(blockHashOf(bytes), hash) ? undefined : bytes
   }
 
@@ -173,7 +173,7 @@ export class BodySearch {
     return check.finally(() => this.#checking.delete(check))
   }
 
-  #lay(id: string, bytes: Uint8Array): void {
+  #keepUnchecked(id: string, bytes: Uint8Array): void {
     this.#unchecked.set(id, bytes)
     if (this.#unchecked.size > maxUnchecked) this.#unchecked.delete(this.#unchecked.keys().next().value as string)
   }

@@ -35,10 +35,10 @@ import type { VoteNetwork } from '../vote-network.js'
 import { BodySearch, fetchPause } from './body-search.js'
 import type { VoteFilter } from './vote-filter.js'
 
-/** The part of a view for which a sponsor waits for one candidate of a miner: one in so many. */
+/** Divisor of a view's timer: how long a proposer waits for the body of one candidate. */
 const candidateShare = 4
 
-/** What the vote on one block needs of the node around it. */
+/** Dependencies of the vote on one block. */
 export interface HeightDependencies {
   readonly chain: Chain
   readonly clock: Clock
@@ -48,46 +48,46 @@ export interface HeightDependencies {
   readonly bodies: ProposedBodies
   readonly evidence: Evidence
   readonly proposals: ProposalSource
-  /** Absent: this node votes nowhere. */
+  /** Absent: this node does not vote. */
   readonly signer?: Signer | undefined
-  /** Whether the key may sign at the moment. */
+  /** Whether the key may sign now. */
   maySign(): boolean
-  /** The one queue of everything that reaches a machine. */
+  /** The one queue of all events for machines. */
   readonly queue: JobQueue
-  /** Something under way that the node waits for when it stops. */
+  /** Registers work that the node awaits when it stops. */
   track(work: Promise<void>): void
 }
 
 type SignEffect = Extract<Effect, { type: 'sign' }>
 
-/** The vote on the block of one height: a machine, and what it asks for done. */
+/** Runs the voting machine of one height and carries out its effects. */
 export class HeightRunner {
   readonly height: number
   readonly machine: TendermintMachine
   readonly parent: KnownHeader
   /** Whether the key of this node is among the validators of the height. */
   readonly votes: boolean
-  readonly #parts: HeightDependencies
+  readonly #dependencies: HeightDependencies
   readonly #filter: VoteFilter
   readonly #cancels = new Set<() => void>()
   readonly #search: BodySearch
   readonly #restored: RestoredState | undefined
-  /** The view that waits for a block of ours. */
+  /** The view that needs a block to propose. */
   #needed: number | undefined
-  /** What this view asked to sign while nothing could be signed. Others may wait for it, so it is made up for. */
+  /** Messages of this view that could not be signed when due; signed later, since others may need them. */
   #unsigned: SignEffect[] = []
   #finding = false
-  /** Whether there may be something else to propose than when it was begun to look. */
-  #lookAgain = false
-  /** The block that is about to be proposed again: its body does not make room for others meanwhile. */
+  /** Whether another block may have become available since the search began. */
+  #searchAgain = false
+  /** The block about to be proposed again: its body is not dropped for room. */
   #chosen: Hash | undefined
   #started = false
   #closed = false
 
-  constructor(parts: HeightDependencies, gate: VoteFilter) {
-    const { chain, signer } = parts
-    this.#parts = parts
-    this.#filter = gate
+  constructor(dependencies: HeightDependencies, filter: VoteFilter) {
+    const { chain, signer } = dependencies
+    this.#dependencies = dependencies
+    this.#filter = filter
     this.parent = chain.tip
     this.height = this.parent.header.height + 1
     const { validators } = paramsAt(chain.spec, this.height)
@@ -96,9 +96,9 @@ export class HeightRunner {
     this.#restored = this.votes ? signer?.restored(this.height) : undefined
     const options = { height: this.height, validators, restored: this.#restored }
     this.machine = new TendermintMachine({ ...options, ...(this.votes ? { own } : {}) })
-    this.#restored?.messages.forEach((message) => gate.markSeen(message))
+    this.#restored?.messages.forEach((message) => filter.markSeen(message))
     this.#search = new BodySearch({
-      ...parts,
+      ...dependencies,
       height: this.height,
       wanted: (hash) => this.machine.wants(hash),
       keep: (header, bytes) => this.keep(header, bytes),
@@ -107,19 +107,19 @@ export class HeightRunner {
     })
   }
 
-  /** Whether this node has signed at this height before a restart. */
+  /** Whether this node signed at this height before a restart. */
   get resumed(): boolean {
     return this.#restored !== undefined
   }
 
-  /** View 0 begins. */
+  /** Begins view 0, or the restored one. */
   start(): void {
     this.#started = true
     this.#restored?.messages.forEach((message) => this.#broadcast(message))
     this.#post({ type: 'start' })
   }
 
-  /** Whether an authentic message told anything; resolves once it is counted. Rejects with a RuleError. */
+  /** Receives a message; resolves once it is counted, to whether it was new. Rejects with a RuleError if it is invalid. */
   async receive(message: VotingMessage): Promise<boolean> {
     if (!(await this.#filter.accept(message))) return false
     this.#warnDoubleKey(message)
@@ -127,18 +127,18 @@ export class HeightRunner {
     return true
   }
 
-  /** There may be a block to propose now, or what was in the way of signing is gone. */
+  /** Retries a due proposal and the unsigned messages: a block may be available, or signing allowed. */
   retryProposal(): void {
     if (this.#needed !== undefined) this.#propose(this.#needed)
-    if (this.#unsigned.length > 0) this.#parts.track(this.#parts.queue.run(() => this.#signBacklog()))
+    if (this.#unsigned.length > 0) this.#dependencies.track(this.#dependencies.queue.run(() => this.#signBacklog()))
   }
 
   /**
-   * Begins with the own block of a view that comes in so many milliseconds at the earliest, if it is this node's to propose
-   * there: the last moment at which the block can be ready in time.
+   * Schedules the own block of a view that begins in `within` ms at the earliest, if this node is its proposer. The block is
+   * begun at the last moment at which it can be ready in time.
    */
   anticipate(view: number, within: number): void {
-    const { chain, signer, proposals, maySign, track } = this.#parts
+    const { chain, signer, proposals, maySign, track } = this.#dependencies
     if (!this.votes || signer === undefined) return
     if (!equalBytes(sponsorAt(chain.spec, this.height, view), signer.publicKey)) return
     const stop = () => this.#closed || this.machine.view > view || this.#search.busy
@@ -150,7 +150,7 @@ export class HeightRunner {
     })
   }
 
-  /** Ends timers and searches: the height is decided, or the node stops. */
+  /** Ends timers and searches, when the height is decided or the node stops. */
   close(): void {
     this.#closed = true
     this.#cancels.forEach((cancel) => cancel())
@@ -159,16 +159,16 @@ export class HeightRunner {
   }
 
   #post(event: MachineEvent): void {
-    this.#parts.track(this.#run(event))
+    this.#dependencies.track(this.#run(event))
   }
 
   #run(event: MachineEvent): Promise<void> {
-    return this.#parts.queue.run(() => this.#handle(event))
+    return this.#dependencies.queue.run(() => this.#handle(event))
   }
 
-  /** In the order in which it was due, and before anything newer is signed. */
+  /** Signs the unsigned messages in due order, before any newer one. */
   async #signBacklog(): Promise<void> {
-    while (this.#parts.maySign() && !this.#closed) {
+    while (this.#dependencies.maySign() && !this.#closed) {
       const effect = this.#unsigned.shift()
       if (effect === undefined) return
       const signed = await this.#sign(effect)
@@ -176,19 +176,19 @@ export class HeightRunner {
     }
   }
 
-  /** One event and everything that follows from it at once, before the next event comes. */
+  /** Handles an event and all events that follow from it, before the next one of the queue. */
   async #handle(first: MachineEvent): Promise<void> {
     const events = [first]
     for (let event; (event = events.shift()) !== undefined && !this.#closed;) {
       for (const effect of this.machine.handle(event)) {
-        const answer = await this.#do(effect)
+        const answer = await this.#execute(effect)
         if (answer !== undefined) events.push(answer)
         if (this.#closed) return
       }
     }
   }
 
-  async #do(effect: Effect): Promise<MachineEvent | undefined> {
+  async #execute(effect: Effect): Promise<MachineEvent | undefined> {
     switch (effect.type) {
       case 'need-block':
         this.#needed = effect.view
@@ -208,7 +208,7 @@ export class HeightRunner {
       case 'view':
         this.#needed = undefined
         this.#unsigned = []
-        this.#parts.log.debug({ height: this.height, view: effect.view }, 'a view of the vote begins')
+        this.#dependencies.log.debug({ height: this.height, view: effect.view }, 'a view of the vote begins')
         this.anticipate(effect.view + 1, this.#timeout(effect.view))
         return undefined
       case 'evidence':
@@ -222,7 +222,7 @@ export class HeightRunner {
 
   async #sign(effect: SignEffect): Promise<MachineEvent | undefined> {
     const { message, state } = effect
-    const { signer, maySign } = this.#parts
+    const { signer, maySign } = this.#dependencies
     if (signer === undefined) return undefined
     if (!maySign()) {
       this.#unsigned.push(effect)
@@ -235,29 +235,29 @@ export class HeightRunner {
     return { type: 'message', message: signed }
   }
 
-  /** What the own key signed and this node does not know of tells that two nodes have it, or that this one forgot. */
+  /** Own signature, not made here -> key used twice or sign state lost: logs an error. */
   #warnDoubleKey(message: VotingMessage): void {
-    const { signer, log } = this.#parts
+    const { signer, log } = this.#dependencies
     if (signer === undefined || signer.past(this.height) || message.kind === 'proof') return
     if (!equalBytes(signerOf(message), signer.publicKey)) return
-    const place = { height: this.height, view: viewOf(message), step: stepOf(message) }
+    const position = { height: this.height, view: viewOf(message), step: stepOf(message) }
     log.error(
-      place,
+      position,
       'another node votes with the key of this one, or its sign state was lost: use a key on one node only',
     )
   }
 
   #broadcast(message: SignedMessage): void {
-    this.#parts.network.broadcast(message.kind === 'proposal' ? 'proposal' : 'vote', encodeMessage(message))
+    this.#dependencies.network.broadcast(message.kind === 'proposal' ? 'proposal' : 'vote', encodeMessage(message))
   }
 
   #timeout(view: number): number {
-    const { timing, maxViewTimeout } = this.#parts.chain.spec
+    const { timing, maxViewTimeout } = this.#dependencies.chain.spec
     return timeoutOf(view, timing, maxViewTimeout)
   }
 
   #after(milliseconds: number, callback: () => void): () => void {
-    const cancel = this.#parts.timers.after(milliseconds, () => {
+    const cancel = this.#dependencies.timers.after(milliseconds, () => {
       this.#cancels.delete(cancel)
       callback()
     })
@@ -269,14 +269,14 @@ export class HeightRunner {
   }
 
   #propose(view: number): void {
-    this.#lookAgain = this.#finding
-    if (this.#finding || this.#closed || !this.#parts.maySign()) return
+    this.#searchAgain = this.#finding
+    if (this.#finding || this.#closed || !this.#dependencies.maySign()) return
     this.#finding = true
     const patience = this.#timeout(view) / candidateShare
     const stop = () => this.#closed || this.#needed === undefined
     const search = { view, patience, stop, end: this.#search.end, late: () => this.retryProposal() }
     const found = this.#findBody(search).then((header) => {
-      // The next view may be this node's as well, and has no other block then.
+      // This node may also be proposer of the next view, and has no other block then.
       const needed = this.#needed
       if (header === undefined || needed === undefined || stop()) return
       this.#needed = undefined
@@ -284,22 +284,22 @@ export class HeightRunner {
     })
     const done = found.finally(() => {
       this.#finding = false
-      // Another view came meanwhile that needs one as well, or a block that was not there yet.
-      if (this.#needed !== undefined && (this.#needed !== view || this.#lookAgain)) this.#propose(this.#needed)
+      // A later view also needs a block, or a new block became available.
+      if (this.#needed !== undefined && (this.#needed !== view || this.#searchAgain)) this.#propose(this.#needed)
     })
-    this.#parts.track(done)
+    this.#dependencies.track(done)
   }
 
   /**
-   * The newest block of this height that this node has checked, else an own one. What others have checked as well gets
-   * their votes at once, and no check is thrown away; one that is being checked is ready before a new one could be.
+   * The newest checked block of this height, else an own one. Peers that have checked it too vote at once, so no check is
+   * wasted; a check under way ends before a new block could be ready.
    */
   async #findBody(search: Search): Promise<Header | undefined> {
     await this.#search.idle()
     const checked = this.#search.proposable
     this.#chosen = checked?.hash
     if (checked !== undefined || search.stop()) return checked
-    const block = await this.#parts.proposals.find(search)
+    const block = await this.#dependencies.proposals.find(search)
     if (block === undefined || this.#closed) return undefined
     // Checked after its view ended -> kept, so that the next view of this node proposes it.
     await this.keep(block.header, block.bytes)
@@ -307,31 +307,31 @@ export class HeightRunner {
     return search.stop() ? undefined : block.header
   }
 
-  /** Puts a body on disk. Those that the vote may come back to are not the ones that make room. */
+  /** Puts a body on disk. Bodies that the vote may still need are not dropped for room. */
   async keep(header: Header, bytes: Uint8Array): Promise<void> {
     const chosen = this.#chosen === undefined ? [] : [this.#chosen]
-    await this.#parts.bodies.put(header, bytes, [...this.machine.needed, ...chosen])
+    await this.#dependencies.bodies.put(header, bytes, [...this.machine.needed, ...chosen])
   }
 
   #reportVerdict(header: Header, verdict: BlockVerdict): void {
-    const { chain, clock } = this.#parts
+    const { chain, clock } = this.#dependencies
     if (this.#closed) return
     this.#post({ type: 'block', hash: header.hash, verdict, timely: isTimely(header, chain, clock) })
   }
 
   async #recordEvidence(first: SignedMessage, second: SignedMessage): Promise<void> {
-    const { evidence, log } = this.#parts
+    const { evidence, log } = this.#dependencies
     const step = stepOf(first)
     const kind = step === 'propose' ? 'proposal' : step
-    const place = { height: this.height, view: viewOf(first), kind, signer: signerOf(first) } as const
-    log.warn({ ...place, signer: toHex(place.signer) }, 'a validator contradicts itself')
-    await evidence.add({ ...place, first: encodeMessage(first), second: encodeMessage(second) })
+    const position = { height: this.height, view: viewOf(first), kind, signer: signerOf(first) } as const
+    log.warn({ ...position, signer: toHex(position.signer) }, 'a validator contradicts itself')
+    await evidence.add({ ...position, first: encodeMessage(first), second: encodeMessage(second) })
   }
 
   async #connect(effect: Extract<Effect, { type: 'confirmed' }>): Promise<void> {
-    const { chain, log } = this.#parts
+    const { chain, log } = this.#dependencies
     const { confirm, hash } = effect
-    const again = () => void this.#after(fetchPause, () => this.#parts.track(this.#connect(effect)))
+    const again = () => void this.#after(fetchPause, () => this.#dependencies.track(this.#connect(effect)))
     const bytes = await this.#search.body(hash)
     if (this.#closed) return
     if (bytes === undefined) return again()

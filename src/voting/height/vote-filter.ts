@@ -14,13 +14,13 @@ import {
   type VotingMessage,
 } from '../tendermint/message.js'
 
-/** Different values that one validator may give in one step of one view: the second is evidence, a third tells nothing new. */
+/** Values accepted per validator, view and step: the second is evidence, a third adds nothing. */
 const valuesPerStep = 2
-/** Words of one validator that are remembered at one height; those heard first go first. */
+/** Votes remembered per validator and height (FIFO). */
 const valuesPerSigner = 256
 /**
- * Words of one validator that are let in a second, and at once. What is let in is told on: without a bound a validator that
- * speaks of one view after another would have honest nodes flood each other.
+ * Votes accepted per validator: rate per second, and burst. Accepted votes are relayed: without a bound a validator with votes
+ * for view after view could make honest nodes flood each other.
  */
 const valueRate = 20
 const valueBurst = 64
@@ -28,11 +28,11 @@ const valueBurst = 64
 export interface VoteFilterOptions extends OpenHeight {
   readonly verifier: Verifier
   readonly clock: Clock
-  /** Remembers what held, so that proofs and confirms made of it cost nothing more. */
+  /** Cache of verified signatures: proofs and confirms made of accepted votes need no second verification. */
   readonly verified: SignatureCache
 }
 
-/** What a message says, apart from how it is signed. */
+/** Identity of a message: its content without the signature. */
 interface ValueKey {
   readonly signer: string
   readonly step: string
@@ -40,14 +40,14 @@ interface ValueKey {
 }
 
 /**
- * Lets each word of a validator in once, after its signatures were verified; for one height. Copies, and the same word
- * under another signature, cost no verification.
+ * Accepts each vote of one height once, after its signatures were verified. Copies, and the same vote under another
+ * signature, are not verified.
  */
 export class VoteFilter {
   readonly #options: VoteFilterOptions
   /** By signer, then by step and value. */
   readonly #seen = new Map<string, Map<string, ValueKey>>()
-  /** What each validator may still say. */
+  /** Remaining rate per validator. */
   readonly #allowances = new Map<string, TokenBucket>()
   readonly #verifying = new Map<string, Promise<unknown>>()
 
@@ -56,41 +56,41 @@ export class VoteFilter {
   }
 
   /**
-   * Whether an authentic message says something that was not heard before, by a validator that does not say too much. Rejects
-   * with a RuleError `vote-*` when it is not authentic.
+   * Whether a message is authentic, new, and within the rate of its signer. Rejects with a RuleError `vote-*` if it is not
+   * authentic.
    */
   async accept(message: VotingMessage): Promise<boolean> {
-    const word = valueKeyOf(message)
-    if (this.#release(word)) return false
+    const vote = valueKeyOf(message)
+    if (this.#addsNothing(vote)) return false
     const { verifier, verified, clock } = this.#options
     const checks = messageChecks(message, this.#options)
-    const allowance = this.#allowanceOf(word.signer)
+    const allowance = this.#allowanceOf(vote.signer)
     if (!allowance.has(1, clock.now())) return false
-    const id = `${word.signer} ${word.step} ${word.value}`
-    // The one under way may be forged: only when it proves right is this one a copy.
+    const id = `${vote.signer} ${vote.step} ${vote.value}`
+    // The message being verified may be forged: this one is a copy only if that one is authentic.
     for (let running; (running = this.#verifying.get(id)) !== undefined;) {
       await running
-      if (this.#release(word)) return false
+      if (this.#addsNothing(vote)) return false
     }
     const run = runChecks(verified.unknown(checks), verifier)
     const ended = () => this.#verifying.delete(id)
     this.#verifying.set(id, run.then(ended, ended))
     await run
     verified.add(checks)
-    // Two other values of its author may have come while this one was verified.
-    if (this.#release(word)) return false
-    // Only what is authentic counts: nobody else can use it up.
+    // Two other values of the signer may have been accepted during the verification.
+    if (this.#addsNothing(vote)) return false
+    // Only authentic messages use up the rate: no other node can exhaust it for the signer.
     if (!allowance.take(1, clock.now())) return false
-    this.#remember(word)
+    this.#remember(vote)
     return true
   }
 
-  /** Takes an own message, which needs no verification, as heard. */
+  /** Marks an own message as seen, without verification. */
   markSeen(message: SignedMessage): void {
     this.#remember(valueKeyOf(message))
   }
 
-  /** There are as many as validators, and one for what nobody signs. */
+  /** Token bucket of a signer; proofs, which have no signer, share one. */
   #allowanceOf(signer: string): TokenBucket {
     let allowance = this.#allowances.get(signer)
     if (allowance === undefined) {
@@ -100,21 +100,21 @@ export class VoteFilter {
     return allowance
   }
 
-  /** Whether nothing can be learnt from a word: it was heard, or its author has contradicted itself there already. */
-  #release(word: ValueKey): boolean {
-    const words = this.#seen.get(word.signer)
-    if (words === undefined) return false
-    if (words.has(`${word.step}|${word.value}`)) return true
+  /** Whether a vote adds nothing: it was seen, or its signer has already contradicted itself in that step. */
+  #addsNothing(vote: ValueKey): boolean {
+    const votes = this.#seen.get(vote.signer)
+    if (votes === undefined) return false
+    if (votes.has(`${vote.step}|${vote.value}`)) return true
     let others = 0
-    for (const { step } of words.values()) if (step === word.step) others++
+    for (const { step } of votes.values()) if (step === vote.step) others++
     return others >= valuesPerStep
   }
 
-  #remember(word: ValueKey): void {
-    const words = this.#seen.get(word.signer) ?? new Map<string, ValueKey>()
-    this.#seen.set(word.signer, words)
-    words.set(`${word.step}|${word.value}`, word)
-    if (words.size > valuesPerSigner) words.delete(words.keys().next().value as string)
+  #remember(vote: ValueKey): void {
+    const votes = this.#seen.get(vote.signer) ?? new Map<string, ValueKey>()
+    this.#seen.set(vote.signer, votes)
+    votes.set(`${vote.step}|${vote.value}`, vote)
+    if (votes.size > valuesPerSigner) votes.delete(votes.keys().next().value as string)
   }
 }
 

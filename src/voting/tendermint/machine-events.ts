@@ -3,27 +3,27 @@ import type { Hash } from '../../primitives/hash.js'
 import type { Header } from '../../primitives/header.js'
 import type { PrevoteMessage, SignedMessage, Step, UnsignedMessage, VotingMessage } from './message.js'
 
-/** What goes into a machine and what comes out of it: see machine.ts. */
+/** Events and effects of the voting machine: see machine.ts. */
 
-/** What a complete trial connect of a block says. */
+/** Result of a complete trial connect of a block. */
 export type BlockVerdict = 'valid' | 'invalid'
 
-/** A block with the quorum of prevotes that it had in a view. */
+/** A block with its quorum of prevotes of a view. */
 export interface ProvenBlock {
   readonly header: Header
   readonly view: number
   readonly prevotes: readonly PrevoteMessage[]
 }
 
-/** What a validator must not forget. */
+/** Locked and valid block of a validator: must survive a restart. */
 export interface LockState {
   readonly locked: ProvenBlock | undefined
   readonly valid: ProvenBlock | undefined
 }
 
-/** Where a machine goes on after a restart. */
+/** State from which a machine resumes after a restart. */
 export interface RestoredState extends LockState {
-  /** The place of the last message signed. */
+  /** View of the last message signed. */
   readonly view: number
   readonly step: Step
   /** Own messages of this height. */
@@ -33,32 +33,32 @@ export interface RestoredState extends LockState {
 export type MachineEvent =
   /** View 0 (or the restored one) begins. */
   | { readonly type: 'start' }
-  /** A message whose checks hold; own ones come the same way. */
+  /** A message that passed its checks, also an own one. */
   | { readonly type: 'message'; readonly message: VotingMessage }
-  /** The body is in hand, and on disk; `timely`: its time may be accepted now. */
+  /** A block was checked; a valid one is on disk. `timely`: its time may be accepted now. */
   | { readonly type: 'block'; readonly hash: Hash; readonly verdict: BlockVerdict; readonly timely: boolean }
   | { readonly type: 'timeout'; readonly step: Step; readonly view: number }
-  /** The block that this validator proposes in that view: valid, and its body on disk. Answers `need-block`. */
+  /** The block to propose in that view: valid, and its body on disk. Answers `need-block`. */
   | { readonly type: 'template'; readonly view: number; readonly header: Header }
 
 export type Effect =
   | { readonly type: 'need-block'; readonly view: number }
-  /** Sign it, write it to disk together with `state`, then send it and hand it back as a `message` event. */
+  /** Sign the message, write it to disk with `state`, then send it and pass it back as a `message` event. */
   | { readonly type: 'sign'; readonly message: UnsignedMessage; readonly state: LockState }
-  /** Start that timer; {@link timeoutOf} says how long it runs. */
+  /** Start the timer of that step and view, which runs {@link timeoutOf} ms. */
   | { readonly type: 'timer'; readonly step: Step; readonly view: number }
-  /** A `block` event about this block is needed, again when its time was not acceptable in an earlier view. */
+  /** Send a `block` event for this block; requested anew in each view, since its time may have become acceptable. */
   | { readonly type: 'want'; readonly hash: Hash; readonly header: Header }
   | { readonly type: 'view'; readonly view: number }
-  /** The last effect of a machine: the block has its quorum of precommits, and is valid. */
+  /** The last effect of a machine: a valid block has a quorum of precommits. */
   | { readonly type: 'confirmed'; readonly confirm: Confirm; readonly hash: Hash }
   | { readonly type: 'evidence'; readonly first: SignedMessage; readonly second: SignedMessage }
 
 export interface MachineOptions {
   readonly height: number
-  /** 33-byte keys in force at the height, in duty order. */
+  /** 33-byte keys in force at the height, in the order in which they propose. */
   readonly validators: readonly Uint8Array[]
-  /** Place of the own key among them; undefined: follows and never signs. */
+  /** Index of the own key among them; undefined: follows and never signs. */
   readonly own?: number | undefined
   readonly restored?: RestoredState | undefined
 }

@@ -7,8 +7,8 @@ import { confirmOf, type SignedMessage, type Step, type UnsignedMessage, type Vo
 import { missingVotes, summarize, type Summary } from './summary.js'
 import { Votes } from './votes.js'
 
-/** What is known of a block: whether it is valid, and whether its time was acceptable when that was told. */
-interface Known {
+/** Verdict on a block, and whether its time was acceptable when the verdict came. */
+interface KnownVerdict {
   readonly verdict: BlockVerdict
   readonly timely: boolean
 }
@@ -23,15 +23,15 @@ export class TendermintMachine {
   private readonly own: number | undefined
   private readonly votes: Votes
   private readonly quorum: number
-  private readonly blocks = new Map<string, Known>()
+  private readonly blocks = new Map<string, KnownVerdict>()
   private readonly wanted = new Set<string>()
   private effects: Effect[] = []
   private started = false
   private decided = false
-  /** What was done in the present view. */
+  /** What was asked for, proposed or timed in the present view. */
   private readonly done = new Set<'ask' | Step>()
   private template: Header | undefined
-  /** The block of the highest view where a quorum of prevotes is known, whether or not its body is. */
+  /** The block of the highest view with a known quorum of prevotes, with or without its body. */
   private proven: ProvenBlock | undefined
   private lock: ProvenBlock | undefined
   private validBlock: ProvenBlock | undefined
@@ -53,7 +53,7 @@ export class TendermintMachine {
     if (this.votes.proposal(this.presentView) !== undefined && this.isProposer) this.done.add('propose')
   }
 
-  /** The present view; before the start the one where it will begin. */
+  /** The present view; before the start the one that will begin. */
   get view(): number {
     return this.presentView
   }
@@ -70,12 +70,12 @@ export class TendermintMachine {
     return this.validBlock
   }
 
-  /** The 33-byte key of the sponsor of the present view. */
+  /** The 33-byte key of the proposer of the present view. */
   get proposer(): Uint8Array {
     return this.validators[(this.height + this.view) % this.validators.length] as Uint8Array
   }
 
-  /** Takes one event; what has to be done, in this order. Once a block is confirmed nothing more comes. */
+  /** Handles one event and returns its effects in order; none after a block was confirmed. */
   handle(event: MachineEvent): readonly Effect[] {
     if (this.decided) return []
     this.effects = []
@@ -84,7 +84,7 @@ export class TendermintMachine {
     return this.effects
   }
 
-  /** Blocks that may still be proposed, locked on or confirmed without another word of their bodies. */
+  /** Blocks that may still be proposed, locked or confirmed without a new request for their bodies. */
   get needed(): Hash[] {
     const { lock, validBlock, proven } = this
     const blocks = [lock, validBlock, proven, this.votes.proposal(this.view)]
@@ -96,7 +96,7 @@ export class TendermintMachine {
     return this.wanted.has(mapKey(hash))
   }
 
-  /** What is kept, for others to see what is missing. */
+  /** Summary of the kept messages, by which peers find what is missing. */
   summary(): Summary {
     return summarize(this.votes, {
       height: this.height,
@@ -106,13 +106,13 @@ export class TendermintMachine {
     })
   }
 
-  /** What a node with that summary lacks and can use, of what is kept here. */
-  missing(theirs: Summary): VotingMessage[] {
-    if (theirs.height !== this.height) return []
+  /** Kept messages that a peer with that summary lacks and can use. */
+  missing(summary: Summary): VotingMessage[] {
+    if (summary.height !== this.height) return []
     const { proven } = this
     const proof: VotingMessage[] =
-      proven !== undefined && proven.view > theirs.validView ? [{ kind: 'proof', height: this.height, ...proven }] : []
-    return [...proof, ...missingVotes(this.votes, theirs)]
+      proven !== undefined && proven.view > summary.validView ? [{ kind: 'proof', height: this.height, ...proven }] : []
+    return [...proof, ...missingVotes(this.votes, summary)]
   }
 
   private get isProposer(): boolean {
@@ -172,11 +172,11 @@ export class TendermintMachine {
     else if (step === this.step) this.precommitNil()
   }
 
-  /** Tries every rule once; whether one of them changed something, so that others may apply now. */
+  /** Tries every rule once; returns whether the state changed, so that others may apply now. */
   private advance(): boolean {
     if (this.confirm()) return false
     if (this.jump()) return true
-    const before = this.place
+    const before = this.progress
     this.learn()
     if (this.started) {
       this.propose()
@@ -184,10 +184,10 @@ export class TendermintMachine {
       this.answerPrevotes()
       this.answerPrecommits()
     }
-    return this.place !== before
+    return this.progress !== before
   }
 
-  private get place(): string {
+  private get progress(): string {
     return `${this.view} ${this.step} ${this.valid?.view}`
   }
 
@@ -199,17 +199,17 @@ export class TendermintMachine {
     this.done.clear()
     this.template = undefined
     this.votes.enter(view)
-    // A time that was not acceptable may be now, and a body that was at hand may be gone: both are asked for anew.
+    // A time may have become acceptable, and a body may have been dropped: verdicts are requested anew.
     this.blocks.clear()
     this.wanted.clear()
     this.effects.push({ type: 'view', view }, { type: 'timer', step: 'propose', view })
   }
 
-  /** Lines 14 to 19: the sponsor proposes its valid block, or else one that it asks for. */
+  /** Lines 14 to 19: the proposer proposes its valid block, else requests one. */
   private propose(): void {
     if (!this.isProposer || this.step !== 'propose' || this.done.has('propose')) return
     const { valid, view, height } = this
-    // Another process with this key has proposed here, and what it proposed got its quorum.
+    // Another process with this key has proposed in this view, and its proposal got a quorum.
     if (valid !== undefined && valid.view >= view) return
     const header = valid?.header ?? this.template
     if (header === undefined) {
@@ -242,7 +242,7 @@ export class TendermintMachine {
     const { view, valid } = this
     const message = this.votes.proposal(view)
     const ready = valid?.view === view && message !== undefined && isBlock(valid, message.header.hash)
-    // After a restart its body may be gone: it is on disk again before the precommit.
+    // After a restart the body may be missing: it has to be on disk again before the precommit.
     if (ready && this.look(message.header)?.verdict === 'valid') {
       const { height, header, proposal } = message
       this.lock = valid
@@ -254,7 +254,7 @@ export class TendermintMachine {
     if (prevotes.length >= this.quorum || this.isBehind) this.time('prevote')
   }
 
-  /** Line 47; and no block can be confirmed any more in a view with a quorum against any, so that it is over. */
+  /** Line 47. A quorum of precommits for none ends the view: no block can be confirmed in it any more. */
   private answerPrecommits(): void {
     const precommits = this.votes.precommits(this.view)
     const behind = this.step === 'precommit' && this.isBehind
@@ -263,14 +263,14 @@ export class TendermintMachine {
   }
 
   /**
-   * Whether a validator left the present view, so that its votes here may never come: a message is forgotten in a crash
-   * or for one of a higher view. Whoever is behind then follows at the pace of the timers, even where nothing is a quorum.
+   * Whether a validator left the present view, so that its votes here may never come: lost in a crash, or dropped for those
+   * of a higher view. Then the timers run without a quorum, so that this node can follow.
    */
   private get isBehind(): boolean {
     return this.votes.reachedBy(1) > this.view
   }
 
-  /** Lines 42 and 43, of whatever view a quorum of prevotes shows up: a later valid block is never a worse one to propose. */
+  /** Lines 42 and 43, for a quorum of prevotes of any view: the valid block of the latest view is the best to propose. */
   private learn(): void {
     const { view } = this
     const message = this.votes.proposal(view)
@@ -300,7 +300,7 @@ export class TendermintMachine {
     return false
   }
 
-  /** Lines 55 and 56. Who went beyond a view was there, and only the highest of other views is kept. */
+  /** Lines 55 and 56. A validator beyond a view counts for it, since only its highest other view is kept. */
   private jump(): boolean {
     const view = this.votes.reachedBy(this.validators.length - this.quorum + 1)
     if (view <= this.view) return false
@@ -308,8 +308,8 @@ export class TendermintMachine {
     return true
   }
 
-  /** What is known of a block; asks for it where that is nothing. */
-  private look(header: Header): Known | undefined {
+  /** The verdict on a block; requests it if unknown. */
+  private look(header: Header): KnownVerdict | undefined {
     const key = mapKey(header.hash)
     const known = this.blocks.get(key)
     if (known === undefined && !this.wanted.has(key)) {

@@ -17,21 +17,21 @@ import type { SignatureCheck } from '../../primitives/signature.js'
 import { paramsAt, quorum, type Spec } from '../../primitives/spec.js'
 
 /**
- * What validators say to each other while a height is open, and its bytes: integers little-endian, hashes in internal
- * order, keys 33 raw bytes, fields in the order of the interfaces below; docs/voting.md shows them byte by byte.
+ * Messages of validators while a height is open, and their bytes: integers little-endian, hashes in internal order, keys
+ * 33 raw bytes, fields in the order of the interfaces below; docs/voting.md shows them byte by byte.
  */
 
-/** The sponsor of a view names the block of that view. */
+/** The proposer of a view names the block of that view. */
 export interface ProposalMessage {
   readonly kind: 'proposal'
   /** That of the header. */
   readonly height: number
-  /** The view whose `prevotes` make this block acceptable to whoever is locked since no later view; -1 without any. */
+  /** The view whose `prevotes` make this block acceptable to validators locked in no later view; -1 without any. */
   readonly validView: number
   readonly header: Header
   /** The family's proposal of the block; its viewOffset is the view. */
   readonly proposal: Proposal
-  /** The sponsor's 64 bytes over {@link preimage}. */
+  /** The proposer's 64 bytes over {@link preimage}. */
   readonly signature: Uint8Array
   /** q or more prevotes of `validView` for this block, none when that is -1. */
   readonly prevotes: readonly PrevoteMessage[]
@@ -48,7 +48,7 @@ export interface PrevoteMessage {
   readonly signature: Uint8Array
 }
 
-/** The family's vote for a proposal, accept = 1. What it signs does not name the height: the header does, and proves it. */
+/** The family's vote for a proposal, accept = 1. Its signed bytes lack the height: the header contains and proves it. */
 export interface PrecommitMessage {
   readonly kind: 'precommit'
   /** That of the header. */
@@ -68,7 +68,7 @@ export interface NilPrecommitMessage {
   readonly signature: Uint8Array
 }
 
-/** That a block had a quorum of prevotes in a view: nobody signs it, for its prevotes speak for themselves. */
+/** Proof that a block had a quorum of prevotes in a view. Unsigned: its prevotes are signed. */
 export interface ProofMessage {
   readonly kind: 'proof'
   /** That of the header. */
@@ -78,7 +78,7 @@ export interface ProofMessage {
   readonly prevotes: readonly PrevoteMessage[]
 }
 
-/** What one validator signs. */
+/** A message signed by one validator. */
 export type SignedMessage = ProposalMessage | PrevoteMessage | PrecommitMessage | NilPrecommitMessage
 
 export type VotingMessage = SignedMessage | ProofMessage
@@ -105,13 +105,13 @@ export function viewOf(message: VotingMessage | UnsignedMessage): number {
   return 'proposal' in message ? message.proposal.viewOffset : message.view
 }
 
-/** The step of its view that a message belongs to: a validator signs one message in each. */
+/** The step that a message belongs to: a validator signs one message in each step of a view. */
 export function stepOf(message: SignedMessage | UnsignedMessage): Step {
   if (message.kind === 'proposal') return 'propose'
   return message.kind === 'prevote' ? 'prevote' : 'precommit'
 }
 
-/** The 33-byte key of who signs. */
+/** The 33-byte key of the signer. */
 export function signerOf(message: SignedMessage | UnsignedMessage): Uint8Array {
   return message.kind === 'proposal' ? message.proposal.sponsor : message.signer
 }
@@ -122,7 +122,7 @@ export function blockOf(message: VotingMessage | UnsignedMessage): Hash | undefi
   return message.kind === 'precommit-nil' ? undefined : message.header.hash
 }
 
-/** Whether two messages of one signer, view and step say the same; their signatures do not matter. */
+/** Whether two messages of one signer, view and step are equal but for their signatures. */
 export function sameValue(a: SignedMessage, b: SignedMessage): boolean {
   if (a.kind === 'proposal' && b.kind === 'proposal' && a.validView !== b.validView) return false
   return equalBytes(blockOf(a) ?? zeroHash, blockOf(b) ?? zeroHash)
@@ -145,7 +145,7 @@ export function preimage(message: UnsignedMessage, genesis: Hash): Uint8Array {
 
 const kinds = ['proposal', 'prevote', 'precommit', 'precommit-nil', 'proof'] as const
 
-/** The bytes of a message; the first says its kind. */
+/** The bytes of a message; the first is its kind. */
 export function encodeMessage(message: VotingMessage): Uint8Array {
   const writer = new Writer(512).u8(kinds.indexOf(message.kind) + 1)
   switch (message.kind) {
@@ -225,12 +225,12 @@ function readSigned(reader: Reader): { signer: Uint8Array; signature: Uint8Array
   return { signer: reader.take(signerSize), signature: reader.take(signatureSize) }
 }
 
-/** Of prevotes behind a block only who signed and how: the rest is said already. */
+/** Writes signer and signature of each prevote; height, view and block are known from the context. */
 export function writePrevotes(writer: Writer, prevotes: readonly PrevoteMessage[]): Writer {
   return writer.list(prevotes, ({ signer, signature }) => writer.bytes(signer).bytes(signature))
 }
 
-/** The prevotes of `view` for the block of `header`; a {@link CodecError} when there are more than validators can be. */
+/** The prevotes of `view` for the block of `header`; throws a {@link CodecError} above 100. */
 export function readPrevotes(reader: Reader, view: number, header: Header): PrevoteMessage[] {
   const { height, hash } = header
   return reader.list(maxPrevotes, signerSize + signatureSize, () => ({
@@ -250,19 +250,19 @@ export function confirmOf(precommits: readonly PrecommitMessage[]): Confirm {
   return { proposal, votes: votes.sort((a, b) => compareBytes(a.signer, b.signer)) }
 }
 
-/** What a message is measured against. */
+/** What a message is checked against. */
 export interface OpenHeight {
   readonly spec: Spec
-  /** Hash of the genesis block, which every signature is bound to. */
+  /** Hash of the genesis block, part of the signed bytes of all messages but precommits. */
   readonly genesis: Hash
   readonly height: number
-  /** Hash of the block below. */
+  /** Hash of the parent block. */
   readonly previous: Hash
 }
 
 /**
- * Whether a message belongs to the open height and holds together: throws `vote-height`, `vote-block`, `vote-sponsor`,
- * `vote-signer` or `vote-proof`. The signatures that must verify (`vote-signature`) are returned.
+ * Checks that a message is consistent and of the open height: throws `vote-height`, `vote-block`, `vote-sponsor`,
+ * `vote-signer` or `vote-proof`. Returns the signatures that must verify (`vote-signature`).
  */
 export function messageChecks(message: VotingMessage, open: OpenHeight): SignatureCheck[] {
   const { spec, genesis, height, previous } = open
@@ -270,7 +270,7 @@ export function messageChecks(message: VotingMessage, open: OpenHeight): Signatu
     throw new RuleError('vote-height', `a ${message.kind} of height ${message.height} while ${height} is open`)
   }
   if ('header' in message && !equalBytes(message.header.previous, previous)) {
-    // What the tip of a node decides costs no points: see Blame.
+    // A peer may have another tip: no penalty, see Blame.
     throw new RuleError('vote-height', `block ${message.header.id} does not follow the last one of this chain`)
   }
   const { validators } = paramsAt(spec, height)

@@ -17,17 +17,17 @@ import {
   writePrevotes,
 } from './message.js'
 
-/** Whose signatures a file is about. */
+/** Chain and key of a sign state. */
 export interface SignOwner {
   readonly genesis: Hash
   /** 33-byte public key. */
   readonly publicKey: Uint8Array
 }
 
-/** What a validator has signed at the newest height where it signed anything. */
+/** What a validator has signed at the newest height at which it signed. */
 export interface SignState extends LockState {
   readonly height: number
-  /** The place of the last message signed; view -1 when that is none. */
+  /** View of the last message signed; -1 for none. */
   readonly view: number
   readonly step: Step
   /** The messages signed at this height, oldest first. */
@@ -39,14 +39,14 @@ export class SignStateError extends Error {
   override readonly name = 'SignStateError'
 }
 
-/** Messages that are kept: of a height that stays open for long, the newest. Older ones are of views that are over. */
+/** Newest messages of the height that are kept. Older ones are of past views. */
 const maxSigned = 512
-/** Bytes of the longest message, a proposal with the prevotes of 100 validators, and some room. */
+/** Bytes per message: the longest, a proposal with the prevotes of 100 validators, and some room. */
 export const maxMessageSize = 16_384
 const magic = fromUtf8('didledger/sign-state/1\0')
 const checksumSize = 32
 
-/** The state of a key that signed nothing at `height` yet, and never will below it. */
+/** The state of a key that has signed nothing at `height` and may not sign below it. */
 export function freshSignState(height: number): SignState {
   return { height, view: -1, step: 'propose', locked: undefined, valid: undefined, messages: [] }
 }
@@ -64,7 +64,7 @@ export function encodeSignState(state: SignState, { genesis, publicKey }: SignOw
   return concat(body, sha256(body))
 }
 
-/** Decodes what {@link encodeSignState} gave for this owner; throws a {@link SignStateError} for anything else. */
+/** Decodes the bytes of {@link encodeSignState} for this owner; throws a {@link SignStateError} for anything else. */
 export function parseSignState(bytes: Uint8Array, owner: SignOwner): SignState {
   const body = bytes.subarray(0, Math.max(0, bytes.length - checksumSize))
   if (!equalBytes(sha256(body), bytes.subarray(body.length))) throw new SignStateError('its checksum does not match')
@@ -112,13 +112,13 @@ function readBlock(reader: Reader): ProvenBlock | undefined {
   return { header, view, prevotes: readPrevotes(reader, view, header) }
 }
 
-/** Sign it; or send this instead, which was signed in its place before; or never sign it, and why. */
+/** `sign`: allowed; `stored`: send the message signed before for the same step; `refused`: never sign, with the reason. */
 export type SignRuling =
   | { readonly ruling: 'sign' }
   | { readonly ruling: 'stored'; readonly message: SignedMessage }
   | { readonly ruling: 'refused'; readonly reason: string }
 
-/** Whether a message may be signed: only at a later height, view or step than all before. */
+/** Whether a message may be signed: only above the (height, view, step) of all before. */
 export function signRuling(state: SignState, message: UnsignedMessage): SignRuling {
   const { height } = message
   const view = viewOf(message)
@@ -133,7 +133,7 @@ export function signRuling(state: SignState, message: UnsignedMessage): SignRuli
   return { ruling: 'refused', reason: `height ${height}, view ${view}, step ${step} is not above ${last}` }
 }
 
-/** The state with `message` signed, which {@link signRuling} allowed: to be on disk before the message leaves. */
+/** The state after signing `message`, which {@link signRuling} allowed: has to be on disk before the message is sent. */
 export function withSigned(state: SignState, message: SignedMessage, { locked, valid }: LockState): SignState {
   const { height } = message
   const before = state.height === height ? state.messages : []
@@ -141,7 +141,7 @@ export function withSigned(state: SignState, message: SignedMessage, { locked, v
   return { height, view: viewOf(message), step: stepOf(message), locked, valid, messages }
 }
 
-/** Where the machine of a height begins: undefined when nothing was signed there. */
+/** State from which the machine of a height resumes; undefined if nothing was signed there. */
 export function restoredAt(state: SignState, height: number): RestoredState | undefined {
   return state.height === height && state.view >= 0 ? state : undefined
 }

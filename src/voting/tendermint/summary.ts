@@ -3,27 +3,27 @@ import { CodecError, decodeAll, Writer } from '../../primitives/codec.js'
 import { maxView, type SignedMessage, type Step, steps } from './message.js'
 import type { Votes } from './votes.js'
 
-/** What a node has of an open height, so that others can send what it lacks. */
+/** Messages that a node has of an open height, so that peers can send the missing ones. */
 export interface Summary {
   readonly height: number
   readonly view: number
   readonly step: Step
-  /** The highest view of which it has a block with a quorum of prevotes; -1 for none. */
+  /** The highest view with a known quorum of prevotes for a block; -1 for none. */
   readonly validView: number
-  /** The views of which it keeps messages, ascending. */
+  /** The views with kept messages, ascending. */
   readonly views: readonly ViewSummary[]
 }
 
 export interface ViewSummary {
   readonly view: number
-  /** Whether it has the sponsor's proposal. */
+  /** Whether the node has the proposal. */
   readonly proposal: boolean
-  /** A bit for every validator, the lowest bit of the first byte first: whose votes it has. */
+  /** One bit per validator, lowest bit of the first byte first: set if the node has its vote. */
   readonly prevotes: Uint8Array
   readonly precommits: Uint8Array
 }
 
-/** The present view, and one more of each of at most 100 validators. */
+/** The present view, and one other view of each of at most 100 validators. */
 const maxViews = 101
 const maxBitmap = 13
 
@@ -66,8 +66,8 @@ export function parseSummary(bytes: Uint8Array): Summary {
   )
 }
 
-/** What is kept, as a summary tells it. */
-export function summarize(votes: Votes, place: Omit<Summary, 'views'>): Summary {
+/** Summary of the kept messages. */
+export function summarize(votes: Votes, header: Omit<Summary, 'views'>): Summary {
   const bitmap = (messages: readonly { readonly signer: Uint8Array }[]) => {
     const bits = new Uint8Array(Math.ceil(votes.validators.length / 8))
     for (const { signer } of messages) {
@@ -82,37 +82,37 @@ export function summarize(votes: Votes, place: Omit<Summary, 'views'>): Summary 
     prevotes: bitmap(votes.prevotes(view)),
     precommits: bitmap(votes.precommits(view)),
   }))
-  return { ...place, views }
+  return { ...header, views }
 }
 
 /**
- * The kept messages that a node with that summary lacks and would keep: all of its view and of higher ones, and of lower
- * ones the precommits for a block, for they confirm in any view.
+ * Kept messages that a peer with that summary lacks and would keep: all of its view and of higher views; of lower views
+ * only precommits for a block, since they confirm in any view.
  */
-export function missingVotes(votes: Votes, theirs: Summary): SignedMessage[] {
-  const has = (bitmap: Uint8Array | undefined, place: number) =>
-    (((bitmap?.[place >> 3] ?? 0) >> (place & 7)) & 1) === 1
-  const sponsor = (view: number) => (theirs.height + view) % votes.validators.length
-  const heard = (entry: ViewSummary, place: number) =>
-    has(entry.prevotes, place) || has(entry.precommits, place) || (entry.proposal && sponsor(entry.view) === place)
-  // Beside their present view they keep the highest of each validator, and would drop what is below it.
-  const others = theirs.views.filter(({ view }) => view !== theirs.view)
-  const least = votes.validators.map((_, place) =>
-    Math.max(-1, ...others.filter((entry) => heard(entry, place)).map(({ view }) => view)),
+export function missingVotes(votes: Votes, summary: Summary): SignedMessage[] {
+  const has = (bitmap: Uint8Array | undefined, index: number) =>
+    (((bitmap?.[index >> 3] ?? 0) >> (index & 7)) & 1) === 1
+  const proposer = (view: number) => (summary.height + view) % votes.validators.length
+  const sent = (entry: ViewSummary, index: number) =>
+    has(entry.prevotes, index) || has(entry.precommits, index) || (entry.proposal && proposer(entry.view) === index)
+  // Beside its present view the peer keeps the highest other view of each validator, and drops lower ones.
+  const others = summary.views.filter(({ view }) => view !== summary.view)
+  const lowestKept = votes.validators.map((_, index) =>
+    Math.max(-1, ...others.filter((entry) => sent(entry, index)).map(({ view }) => view)),
   )
   return votes.views().flatMap((view) => {
-    const entry = theirs.views.find((one) => one.view === view)
+    const entry = summary.views.find((one) => one.view === view)
     const keeps = (key: Uint8Array) => {
-      const place = votes.placeOf(key) as number
-      return view === theirs.view || view >= (least[place] as number) ? place : undefined
+      const index = votes.placeOf(key) as number
+      return view === summary.view || view >= (lowestKept[index] as number) ? index : undefined
     }
     const lacks = <T extends { readonly signer: Uint8Array }>(messages: readonly T[], bitmap: Uint8Array | undefined) =>
       messages.filter(({ signer }) => {
-        const place = keeps(signer)
-        return place !== undefined && !has(bitmap, place)
+        const index = keeps(signer)
+        return index !== undefined && !has(bitmap, index)
       })
     const precommits = lacks(votes.precommits(view), entry?.precommits)
-    if (view < theirs.view) return precommits.filter(({ kind }) => kind === 'precommit')
+    if (view < summary.view) return precommits.filter(({ kind }) => kind === 'precommit')
     const proposal = entry?.proposal === true ? undefined : votes.proposal(view)
     const proposals = proposal === undefined || keeps(proposal.proposal.sponsor) === undefined ? [] : [proposal]
     return [...proposals, ...lacks(votes.prevotes(view), entry?.prevotes), ...precommits]

@@ -12,53 +12,53 @@ import {
   viewOf,
 } from './message.js'
 
-/** One validator's messages of one view: the first of each step, and the steps where another one contradicted it. */
+/** Messages of one validator in one view: the first of each step, and the steps with a contradicting second one. */
 interface Slot {
   readonly view: number
   readonly messages: Map<Step, SignedMessage>
   readonly contradicted: Set<Step>
 }
 
-/** What became of a message: kept, dropped (known, or of a view that is not kept), or the kept one that it contradicts. */
+/** Result for a message: kept, dropped (known, or of a view that is not kept), or the kept message that it contradicts. */
 export type Recorded = 'kept' | 'dropped' | { readonly first: SignedMessage }
 
 /**
- * The messages of one height, within bounded memory: of every validator those of the present view and of the highest
- * other view that it was heard in. The first message of a step counts; how often the same is heard does not matter.
+ * Messages of one height in bounded memory: per validator those of the present view and of the highest other view with a
+ * message of it. Only the first message of each step counts.
  */
 export class Votes {
   readonly validators: readonly Uint8Array[]
-  private readonly places: ReadonlyMap<string, number>
+  private readonly indexes: ReadonlyMap<string, number>
   private present: Slot[]
   private readonly others: (Slot | undefined)[]
   private view = 0
 
   constructor(validators: readonly Uint8Array[]) {
     this.validators = validators
-    this.places = new Map(validators.map((key, place) => [mapKey(key), place]))
+    this.indexes = new Map(validators.map((key, index) => [mapKey(key), index]))
     this.present = validators.map(() => emptySlot(0))
     this.others = validators.map(() => undefined)
   }
 
-  /** Makes `view` the present one. Of the messages of the one before, those with no higher view beside them stay. */
+  /** Makes `view` the present one. Messages of the view before stay for validators without a higher other view. */
   enter(view: number): void {
     this.view = view
-    this.present = this.present.map((left, place) => {
-      const other = this.others[place]
+    this.present = this.present.map((left, index) => {
+      const other = this.others[index]
       if (other?.view === view) {
-        this.others[place] = orNothing(left)
+        this.others[index] = orNothing(left)
         return other
       }
-      if (other === undefined || other.view < left.view) this.others[place] = orNothing(left) ?? other
+      if (other === undefined || other.view < left.view) this.others[index] = orNothing(left) ?? other
       return emptySlot(view)
     })
   }
 
-  /** Keeps a message when there is a place for it. One of a contradictory pair is told once. */
+  /** Keeps a message if its view is kept. A contradiction is returned once per signer, view and step. */
   record(message: SignedMessage): Recorded {
-    const place = this.placeOf(signerOf(message))
-    if (place === undefined) return 'dropped'
-    const slot = this.slotFor(place, viewOf(message))
+    const index = this.placeOf(signerOf(message))
+    if (index === undefined) return 'dropped'
+    const slot = this.slotFor(index, viewOf(message))
     if (slot === undefined) return 'dropped'
     const step = stepOf(message)
     const first = slot.messages.get(step)
@@ -72,7 +72,7 @@ export class Votes {
   }
 
   placeOf(key: Uint8Array): number | undefined {
-    return this.places.get(mapKey(key))
+    return this.indexes.get(mapKey(key))
   }
 
   proposal(view: number): ProposalMessage | undefined {
@@ -88,16 +88,16 @@ export class Votes {
     return this.of(view, 'precommit') as (PrecommitMessage | NilPrecommitMessage)[]
   }
 
-  /** The views of which messages are kept, ascending. */
+  /** The views with kept messages, ascending. */
   views(): number[] {
     const slots = [...this.present, ...this.others].filter((slot) => slot !== undefined && slot.messages.size > 0)
     return [...new Set((slots as Slot[]).map(({ view }) => view))].sort((a, b) => a - b)
   }
 
-  /** The highest view that `count` validators were heard in, there or beyond; -1 when no view has as many. */
+  /** The highest view such that `count` validators sent messages of it or a higher one; -1 if there is none. */
   reachedBy(count: number): number {
-    const highest = this.present.map((slot, place) =>
-      Math.max(slot.messages.size > 0 ? slot.view : -1, this.others[place]?.view ?? -1),
+    const highest = this.present.map((slot, index) =>
+      Math.max(slot.messages.size > 0 ? slot.view : -1, this.others[index]?.view ?? -1),
     )
     return highest.sort((a, b) => b - a)[count - 1] ?? -1
   }
@@ -107,11 +107,11 @@ export class Votes {
     return slots.flatMap((slot) => (slot?.view === view ? (slot.messages.get(step) ?? []) : []))
   }
 
-  private slotFor(place: number, view: number): Slot | undefined {
-    if (view === this.view) return this.present[place]
-    const other = this.others[place]
+  private slotFor(index: number, view: number): Slot | undefined {
+    if (view === this.view) return this.present[index]
+    const other = this.others[index]
     if (other !== undefined && other.view >= view) return other.view === view ? other : undefined
-    return (this.others[place] = emptySlot(view))
+    return (this.others[index] = emptySlot(view))
   }
 }
 
