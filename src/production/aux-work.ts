@@ -13,15 +13,15 @@ import type { Clock, Random } from '../runtime/env.js'
 import { type Selection, selectTransactions, templateOf } from './template.js'
 import { isRefusal } from './until-taken.js'
 
-/** Selections from the pool that are kept while the tip stays, each of at most a block's size. */
+/** Selections kept per tip (FIFO), each of at most a block's size. */
 const selectionsKept = 8
-/** Addresses that have a template of one selection. */
+/** Templates kept per selection, one per address. */
 const addressesKept = 128
-/** Milliseconds until a template makes room for what has come into the pool. */
+/** Milliseconds until a new template replaces one that lacks new pool transactions. */
 const refreshAfter = 5000
-/** Milliseconds until a template is made again for the sake of its time alone. */
+/** Milliseconds until a new template replaces one only to update its time. */
 const renewAfter = 60_000
-/** Selections that one request may see overtaken by blocks or refusals. */
+/** Attempts per request, when blocks or refusals overtake its selections. */
 const maxAttempts = 10
 
 export interface AuxWorkOptions {
@@ -31,50 +31,50 @@ export interface AuxWorkOptions {
   readonly random: Random
   /** Unix seconds that the next block should carry. */
   time(): number
-  /** On a chain with validators, hands in a solved block; resolves when it is the tip. */
+  /** On a chain with validators, submits a solved block; resolves when it is the tip. */
   offer?(block: Block): Promise<void>
 }
 
-/** Templates of one selection by the address they pay, the one asked for last at the end. */
-interface AuxRound {
+/** Templates of one selection by payee address, in order of the last request. */
+interface TemplateSet {
   readonly selection: Selection
-  /** {@link Mempool.additions} when it was made. */
+  /** {@link Mempool.additions} at the time of the selection. */
   readonly additions: number
-  /** Blocks of this node that had been refused by then, whichever of its parts made them. */
+  /** Number of refused blocks of this node at that time, from all of its block makers. */
   readonly refusals: number
   readonly madeAt: number
   readonly templates: Map<string, Block>
 }
 
-/** Work for outside miners: templates of blocks, and blocks of templates and the AuxPow somebody found for them. */
+/** Aux work for outside miners: hands out templates, and submits them with the AuxPow that a miner found. */
 export class AuxWork {
   readonly #options: AuxWorkOptions
-  #rounds: AuxRound[] = []
-  #building: Promise<AuxRound> | undefined
-  /** The tip for which a block was refused without a cause to leave out: templates for it take no transaction. */
+  #templateSets: TemplateSet[] = []
+  #building: Promise<TemplateSet> | undefined
+  /** Tip for which a block was refused without a transaction as cause: its templates take no transactions. */
   #emptyFor: KnownHeader | undefined
 
   constructor(options: AuxWorkOptions) {
     const { chain } = options
     this.#options = options
-    // What was made for the tip that has just come may be there already.
+    // Templates for the new tip may have been made before this event.
     chain.events.on('change', () => {
-      this.#rounds = this.#rounds.filter(({ selection }) => selection.parent === chain.tip)
+      this.#templateSets = this.#templateSets.filter(({ selection }) => selection.parent === chain.tip)
     })
   }
 
   /**
-   * The block to work for that pays `payTo`. The same one until the tip moves, or the pool brings something and some
-   * seconds have passed; older ones of the same tip are good for {@link submit} all the same. `busy` when blocks come
-   * or are refused faster than it can be made.
+   * The template that pays `payTo`. Replaced when the tip moves, after {@link refreshAfter} with new pool transactions, or after
+   * {@link renewAfter}; older ones of the same tip remain valid for {@link submit}. Throws `busy` if blocks arrive or are refused
+   * faster than a template can be made.
    */
   async template(payTo: ProgramHash): Promise<Block> {
     const { chain, random, time } = this.#options
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const round = await this.#currentRound()
-      const { selection, templates } = round
-      // A refusal takes the rounds of its time away: what was under way then may hold what broke the rule.
-      if (selection.parent !== chain.tip || !this.#rounds.includes(round)) continue
+      const set = await this.#currentSet()
+      const { selection, templates } = set
+      // A refusal drops all selections: one that was under way may contain the offending transaction.
+      if (selection.parent !== chain.tip || !this.#templateSets.includes(set)) continue
       const payee = mapKey(payTo)
       const template =
         templates.get(payee) ?? templateOf(chain, selection, { payTo, time: time(), nonce: random.bytes(8) })
@@ -87,8 +87,8 @@ export class AuxWork {
   }
 
   /**
-   * Hands in the block of a template with the AuxPow that was found for it. `hash` is the block's, in internal order.
-   * Resolves when the block is the tip and on disk. A wrong AuxPow leaves the template as it is.
+   * Submits the block of a template with the AuxPow found for it. `hash` is the block's, in internal order.
+   * Resolves when the block is the tip and on disk. A wrong AuxPow leaves the template unchanged.
    */
   async submit(hash: Hash, auxPowBytes: Uint8Array): Promise<void> {
     const { chain, offer } = this.#options
@@ -100,7 +100,7 @@ export class AuxWork {
       throw new RuleError('auxpow-size', `${auxPowBytes.length} bytes, at most ${fixedLimits.auxPowSize}`)
     }
     const block = new Block(template.header, parseAuxPow(auxPowBytes), template.transactions)
-    // The chain asks the same; here it keeps a validator's key from signing for a block that has no work.
+    // The chain checks this too; here it prevents that a validator signs for a block without work.
     checkProofOfWork(chain.spec, block.header, block.auxPow)
     const parent = chain.tip
     try {
@@ -114,48 +114,48 @@ export class AuxWork {
     }
   }
 
-  /** Work for any template of the same pool would be lost as well: the next one is made without what broke the rule. */
+  /** Drops all templates, since they may fail alike: the next one leaves out the offending transaction. */
   #refused(error: RuleError, parent: KnownHeader): void {
     if (!this.#options.mempool.refusedBlocks.note(error, parent.header.height + 1)) this.#emptyFor = parent
-    this.#rounds = []
+    this.#templateSets = []
   }
 
   #find(hash: Hash): Block | undefined {
     const { chain } = this.#options
-    for (const { selection, templates } of this.#rounds) {
+    for (const { selection, templates } of this.#templateSets) {
       if (selection.parent !== chain.tip) continue
       for (const template of templates.values()) if (equalBytes(template.header.hash, hash)) return template
     }
     return undefined
   }
 
-  #currentRound(): Promise<AuxRound> | AuxRound {
-    const last = this.#rounds.at(-1)
+  #currentSet(): Promise<TemplateSet> | TemplateSet {
+    const last = this.#templateSets.at(-1)
     if (last !== undefined && this.#isCurrent(last)) return last
     this.#building ??= this.#build().finally(() => (this.#building = undefined))
     return this.#building
   }
 
-  #isCurrent({ selection, additions, refusals, madeAt }: AuxRound): boolean {
+  #isCurrent({ selection, additions, refusals, madeAt }: TemplateSet): boolean {
     const { chain, mempool, clock } = this.#options
     if (selection.parent !== chain.tip) return false
-    // It may hold what a block of another part was refused for.
+    // It may contain the transaction for which a block of another maker was refused.
     if (mempool.refusedBlocks.count !== refusals) return false
-    // A clock that was set back is no reason to wait for it.
+    // Absolute age: a clock that was set back does not delay a new template.
     const age = Math.abs(clock.now() - madeAt)
     return age < (mempool.additions === additions ? renewAfter : refreshAfter)
   }
 
-  async #build(): Promise<AuxRound> {
+  async #build(): Promise<TemplateSet> {
     const { chain, mempool, clock } = this.#options
     const { additions, refusedBlocks } = mempool
     const refusals = refusedBlocks.count
     const madeAt = clock.now()
     const extent = this.#emptyFor === chain.tip ? { share: 0 } : {}
     const selection = await selectTransactions(chain, mempool, extent)
-    const round = { selection, additions, refusals, madeAt, templates: new Map<string, Block>() }
+    const set = { selection, additions, refusals, madeAt, templates: new Map<string, Block>() }
     const isGood = selection.parent === chain.tip && refusedBlocks.count === refusals
-    if (isGood) this.#rounds = [...this.#rounds, round].slice(-selectionsKept)
-    return round
+    if (isGood) this.#templateSets = [...this.#templateSets, set].slice(-selectionsKept)
+    return set
   }
 }

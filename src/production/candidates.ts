@@ -10,20 +10,20 @@ import type { Hash } from '../primitives/hash.js'
 import type { Header } from '../primitives/header.js'
 import type { Clock } from '../runtime/env.js'
 
-/** Candidates of other nodes, and offers of this one, that are held for one height. */
+/** Candidates of other nodes held per height; the same number of offers of this node. */
 export const maxCandidates = 8
 
-/** A block that a miner found, without its body: what is gossiped on a chain whose producer is `miners`. */
+/** A mined block without its body, as gossiped on a chain whose producer is `miners`. */
 export interface CandidateUnit {
   readonly header: Header
   /** Bytes of the AuxPow. */
   readonly auxPow: Uint8Array
 }
 
-/** Where the body of a candidate comes from: bytes of the whole block, undefined when nobody hands them out. */
+/** Fetches the bytes of the whole block of a candidate; undefined if no peer serves them. */
 export type FetchBody = () => Promise<Uint8Array | undefined>
 
-/** A block that somebody waits for. */
+/** A block submitted to this node, with the promise of its caller. */
 interface Offer {
   readonly block: Block
   resolve(): void
@@ -32,11 +32,11 @@ interface Offer {
 
 interface Candidate extends CandidateUnit {
   readonly fetch: FetchBody
-  /** Whether nobody handed out its body when it was to be proposed. */
+  /** Whether no peer served its body when it was to be proposed. */
   withheld: boolean
 }
 
-/** Blocks that could be the next one: what was handed in at this node, and what miners announced. */
+/** Blocks to propose next: submitted to this node, or announced by miners. */
 export class Candidates {
   readonly #chain: Chain
   readonly #clock: Clock
@@ -48,24 +48,24 @@ export class Candidates {
     this.#clock = clock
   }
 
-  /** Whether there is anything to propose. */
+  /** Whether there is a block to propose. */
   get some(): boolean {
     return this.#announced.size > 0 || this.#offers.length > 0
   }
 
-  /** Blocks handed in at this node whose bodies are checked, the oldest first. */
+  /** Checked blocks submitted to this node, oldest first. */
   get offered(): readonly Block[] {
     return this.#offers.map(({ block }) => block)
   }
 
-  /** What others announced, the oldest first; those that were withheld come last. */
+  /** Announced candidates, oldest first; withheld ones come last. */
   get announced(): readonly Candidate[] {
     return [...this.#announced.values()].sort((a, b) => Number(a.withheld) - Number(b.withheld))
   }
 
   /**
-   * Holds a candidate; false when it is held already, is for another tip, or there is no room. Throws the RuleError of a header
-   * or a work that is not right: nothing else can be said without the body.
+   * Holds a candidate; returns false if it is held already, is for another tip, or there is no room. Throws the RuleError of a
+   * wrong header or work; the rest needs the body.
    */
   announce({ header, auxPow }: CandidateUnit, fetch: FetchBody): boolean {
     const { spec, headers, tip } = this.#chain
@@ -81,28 +81,28 @@ export class Candidates {
     return true
   }
 
-  /** Nobody handed out the body of a candidate: it is tried after all others, and gives way to a new one. */
+  /** Marks a candidate whose body no peer served: tried after all others, and replaced by a new one. */
   withhold(hash: Hash): void {
     const candidate = this.#announced.get(mapKey(hash))
     if (candidate !== undefined) candidate.withheld = true
   }
 
-  /** What was withheld goes, or else what may be proposed last: of a time that is too far ahead, and later than the new one's. */
+  /** Drops a withheld candidate, else the one with the latest time, if that is not acceptable yet and above `time`. */
   #makeRoom({ time }: Header): boolean {
     const held = [...this.#announced.values()]
     const [latest] = held
       .filter(({ header }) => header.time > time && !isTimely(header, this.#chain, this.#clock))
       .sort((a, b) => b.header.time - a.header.time)
-    const gone = held.find(({ withheld }) => withheld) ?? latest
-    return gone !== undefined && this.#announced.delete(mapKey(gone.header.hash))
+    const dropped = held.find(({ withheld }) => withheld) ?? latest
+    return dropped !== undefined && this.#announced.delete(mapKey(dropped.header.hash))
   }
 
-  /** A candidate turned out to be of no use. */
+  /** Drops a candidate that broke a rule. */
   drop(hash: Hash): void {
     this.#announced.delete(mapKey(hash))
   }
 
-  /** Resolves when the tip is this block, rejects with `template-stale` when it is another. The block was checked before. */
+  /** Adds a checked block. Resolves when it is the tip; rejects with `template-stale` if another is, `busy` if full. */
   offer(block: Block): Promise<void> {
     if (this.#offers.length >= maxCandidates) {
       return Promise.reject(new RuleError('busy', `${maxCandidates} blocks wait for their turn already`))
@@ -110,7 +110,7 @@ export class Candidates {
     return new Promise((resolve, reject) => this.#offers.push({ block, resolve, reject }))
   }
 
-  /** Everything that was held is decided: the tip moved. */
+  /** Settles all offers and drops all candidates, since the tip moved. */
   settle(tip: KnownHeader): void {
     this.#announced.clear()
     for (const { block, resolve, reject } of this.#offers.splice(0)) {
@@ -119,13 +119,13 @@ export class Candidates {
     }
   }
 
-  /** Nobody will propose them any more. */
+  /** Rejects all offers with `busy`, since the node is stopping. */
   abandon(): void {
     for (const { reject } of this.#offers.splice(0)) reject(new RuleError('busy', 'the node is stopping'))
   }
 }
 
-/** Whether the time of a block on top of the tip may be proposed now: not too far ahead of the clock, or the parent's. */
+/** Whether a block on the tip may be proposed now: its time is at most maxDrift ahead of the clock, or the parent's. */
 export function isTimely({ time }: Header, { spec, tip }: Chain, clock: Clock): boolean {
   return time * 1000 <= Math.max(clock.now() + spec.timing.maxDrift, tip.header.time * 1000)
 }

@@ -4,7 +4,7 @@ import type { KnownHeader } from '../chain/header-index.js'
 /** Blocks over which the work of a chain is averaged. */
 const hashRateBlocks = 120
 
-/** Hashes a second that the work of the last blocks amounts to, rounded down; 0 at genesis. */
+/** Hashes per second by the work of the last blocks, rounded down; 0 at genesis. */
 export function networkHashRate({ tip, headers }: Chain): bigint {
   const { height } = tip.header
   const from = headers.active(Math.max(0, height - hashRateBlocks)) as KnownHeader

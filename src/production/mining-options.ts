@@ -8,7 +8,7 @@ export const miningOptions = {
     key: 'mining.payTo',
     flag: '--mine <address>',
     schema: Type.String(),
-    description: 'whom the blocks of this node pay; on a chain without validators it mines, too',
+    description: 'address that the blocks of this node pay; on a chain without validators it mines, too',
     expects: 'an address of this chain (34 characters that begin with E, 8 or i and have a right checksum)',
     check: (address) => acceptedPrefixes.includes(parseAddress(address)?.[0]),
     commands: ['start'],

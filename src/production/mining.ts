@@ -9,21 +9,21 @@ import { AuxWork } from './aux-work.js'
 import { Miner } from './miner.js'
 import { Producer } from './producer.js'
 
-/** Blocks that one call may ask for. */
+/** Blocks per call. */
 export const maxBlocks = 1000
 
-/** How blocks of a chain with validators come about on a node that has a part in it. */
+/** Block production of a node on a chain with validators. */
 export interface OwnValidator {
-  /** Whom its blocks pay when nobody is named. */
+  /** Default address that its blocks pay. */
   readonly payTo?: ProgramHash | undefined
   /** Unix seconds that the next block should carry. */
   time(): number
   /**
-   * Hands in a solved block; resolves when it is the tip. A RuleError says why it will not be: `template-stale` or `block-stale`
-   * when another came first.
+   * Submits a solved block; resolves when it is the tip. Rejects with a RuleError if it is refused: `template-stale` or
+   * `block-stale` if another came first.
    */
   offer(block: Block): Promise<void>
-  /** Whether it makes blocks without being told to each time. */
+  /** Whether it makes blocks without a request for each. */
   readonly automatic: boolean
 }
 
@@ -34,19 +34,19 @@ export interface MiningOptions {
   readonly timers: Timers
   readonly random: Random
   readonly log: Log
-  /** Whom blocks of our own pay when nobody else is named. */
+  /** Default address that own blocks pay. */
   readonly payTo?: ProgramHash
-  /** Only on a chain with validators: without it, this node makes none of its blocks. */
+  /** Only on a chain with validators; absent there: this node makes no blocks. */
   readonly validator?: OwnValidator | undefined
 }
 
-/** All that makes blocks on request: work for outside miners, and the node's own. */
+/** Makes blocks on request: aux work for outside miners, and own mining. */
 export class Mining {
   readonly #options: MiningOptions
   readonly #work: AuxWork
   #miner: Miner | undefined
   #producer: Producer | undefined
-  /** Settles when every miner that was stopped has ended. */
+  /** Settles when all stopped miners have ended. */
   #ended: Promise<unknown> = Promise.resolve()
   #stopped = false
 
@@ -55,25 +55,25 @@ export class Mining {
     this.#work = new AuxWork({ ...options, ...this.#production() })
   }
 
-  /** Whether the node makes blocks without being told to each time. */
+  /** Whether the node makes blocks without a request for each. */
   get active(): boolean {
     return this.#miner !== undefined || this.#options.validator?.automatic === true
   }
 
-  /** The block that an outside miner should work for. `mining-impossible` where its work would be of no use. */
+  /** Template for an outside miner. Rejects with `mining-impossible` if this node could not use its work. */
   async template(payTo: ProgramHash): Promise<Block> {
     this.#requireProducer()
     return this.#work.template(payTo)
   }
 
-  /** Hands in an AuxPow for a template by its hash in internal order; resolves when the block is the tip. */
+  /** Submits an AuxPow for the template with this hash in internal order; resolves when the block is the tip. */
   async submit(hash: Hash, auxPow: Uint8Array): Promise<void> {
     await this.#work.submit(hash, auxPow)
   }
 
   /**
-   * Makes blocks one after another and returns them. `request-parameter` for a count out of 1 to {@link maxBlocks},
-   * `mining-impossible` where there is nobody to pay, `busy` while another call does the same.
+   * Makes blocks one after another and returns them. Rejects with `request-parameter` for a count outside 1 to
+   * {@link maxBlocks}, `mining-impossible` without an address to pay, `busy` while another call makes blocks.
    */
   async mine(count: number, payTo?: ProgramHash): Promise<Block[]> {
     if (!Number.isInteger(count) || count < 1 || count > maxBlocks) {
@@ -97,8 +97,8 @@ export class Mining {
   }
 
   /**
-   * Starts or stops the mining of one block after another. Started again it goes on for the address named now.
-   * `mining-impossible` where there is nobody to pay, or where blocks come in another way.
+   * Starts or stops continuous mining. A second start changes the address. Rejects with `mining-impossible` without an
+   * address to pay, or on a chain with validators.
    */
   async toggle(mining: boolean, payTo?: ProgramHash): Promise<void> {
     const { chain } = this.#options
@@ -117,14 +117,14 @@ export class Mining {
     await ended
   }
 
-  /** Begins to make one block after another; a UserError on a chain with validators. */
+  /** Starts continuous mining; throws a UserError on a chain with validators. */
   start(payTo: ProgramHash): void {
     if (this.#stopped) return
     this.#miner = new Miner({ ...this.#options, payTo })
     this.#miner.start()
   }
 
-  /** Ends everything under way. */
+  /** Ends all work under way. */
   async stop(): Promise<void> {
     this.#stopped = true
     await Promise.all([this.#miner?.stop(), this.#producer?.stop(), this.#ended])

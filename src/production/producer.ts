@@ -15,11 +15,11 @@ export interface ProducerOptions {
   readonly random: Random
   /** Unix seconds that the next block should carry. */
   time(): number
-  /** On a chain with validators, hands in a solved block; resolves when it is the tip. */
+  /** On a chain with validators, submits a solved block; resolves when it is the tip. */
   offer?(block: Block): Promise<void>
 }
 
-/** Makes blocks and hands them in as bytes, like anybody else's. One at a time. */
+/** Makes blocks, one at a time, and submits them as bytes like blocks of other origin. */
 export class Producer {
   readonly #options: ProducerOptions
   #last: Promise<unknown> = Promise.resolve()
@@ -33,8 +33,8 @@ export class Producer {
   }
 
   /**
-   * Makes the next block, if it is still `wanted` when its turn comes. Undefined when not, or when the block was overtaken
-   * or the producer stopped meanwhile.
+   * Makes the next block, if it is still `wanted` when those queued before it are done. Undefined if it is not, was overtaken,
+   * or the producer stopped.
    */
   produce(wanted: () => boolean = () => true): Promise<Block | undefined> {
     return this.between(async () => (wanted() ? this.#produce() : undefined))
@@ -55,13 +55,13 @@ export class Producer {
   }
 
   async #produce(): Promise<Block | undefined> {
-    // What the last block made the pool look at again belongs into this one.
+    // Transactions that the pool re-evaluates after the last block belong into this one.
     await Promise.race([this.#options.mempool.settled(), this.#ended])
     if (this.#stopped) return undefined
     try {
       return await untilTaken(this.#options, (select) => this.#attempt(select))
     } catch (error) {
-      // The tip is another one now; on a devnet the parent may even be forgotten.
+      // The tip moved; on a devnet the parent may even have been rewound.
       const overtaken = ['block-stale', 'block-parent-unknown', 'template-stale']
       if (error instanceof RuleError && overtaken.includes(error.code)) return undefined
       throw error

@@ -12,9 +12,9 @@ import { solve } from './solve.js'
 import { type Selection, templateOf } from './template.js'
 import { untilTaken } from './until-taken.js'
 
-/** A block is begun so many times as long before its view as the last one took. */
+/** Lead before a view at which its block is begun, as a multiple of the duration of the last one. */
 const leadFactor = 2
-/** Smaller parts of a block than this say nothing about how long a whole one takes. */
+/** Smallest share of a block from which the duration of a whole one is estimated. */
 const leastMeasured = 0.02
 
 export interface ProposalSourceOptions {
@@ -25,47 +25,47 @@ export interface ProposalSourceOptions {
   readonly random: Random
   readonly log: Log
   readonly candidates: Candidates
-  /** Whom blocks of our own making pay. */
+  /** Address that own blocks pay; undefined: none are made. */
   readonly payTo: ProgramHash | undefined
 }
 
-/** What a sponsor has to keep to while it makes a block. */
+/** Bounds for a proposer that makes a block. */
 export interface Making {
-  /** The view that the block is for. Each view before it failed, so that each halves the block. */
+  /** The view of the block. Each failed view before it halves the block. */
   readonly view: number
-  /** Whether it is too late. */
+  /** Whether the block is not needed any more. */
   stop(): boolean
 }
 
-/** What a sponsor has to keep to while it looks for a block. */
+/** Bounds for a proposer that searches for a block. */
 export interface Search extends Making {
-  /** Milliseconds that the body of one candidate is waited for before the next one is tried. */
+  /** Milliseconds to wait for the body of one candidate before the next one is tried. */
   readonly patience: number
-  /** Resolves when no other node is waited for any more. */
+  /** Resolves when waits for other nodes are to end. */
   readonly end: Promise<undefined>
-  /** A body came after it was given up. */
+  /** Called when a body arrives after `patience`. */
   late(): void
 }
 
-/** A block that is made before the view that it is for. */
+/** A block begun before its view. */
 interface EarlyBlock {
   readonly view: number
   readonly parent: KnownHeader
   readonly block: Promise<Block | undefined>
 }
 
-/** What a sponsor proposes: a block that was handed in, else one that a miner announced, or one made of the pool. */
+/** Source of proposals: a block submitted to this node, else an announced candidate, or one made of the pool. */
 export class ProposalSource {
   readonly #options: ProposalSourceOptions
   #early: EarlyBlock | undefined
-  /** Milliseconds that a whole block takes to be made and checked, by the last one that was made. */
-  #took = Infinity
+  /** Milliseconds to make and check a whole block, estimated from the last one made. */
+  #fullDuration = Infinity
 
   constructor(options: ProposalSourceOptions) {
     this.#options = options
   }
 
-  /** A block on top of the tip that was checked completely; undefined when there is none, or it is too late. */
+  /** A completely checked block on top of the tip; undefined if there is none, or the search stopped. */
   async find(search: Search): Promise<Block | undefined> {
     const { chain, candidates } = this.#options
     const offered = candidates.offered.find(({ header }) => this.#timely(header))
@@ -73,12 +73,12 @@ export class ProposalSource {
     return chain.spec.producer === 'miners' ? this.#announced(search) : this.#made(search)
   }
 
-  /** Milliseconds before a view at which to begin with its block. */
+  /** Milliseconds before a view at which its block should be begun. */
   lead(view: number): number {
-    return leadFactor * this.#took * Math.max(shareOf(view), leastMeasured)
+    return leadFactor * this.#fullDuration * Math.max(shareOf(view), leastMeasured)
   }
 
-  /** Begins with the block of a coming view; {@link find} takes it up. Nothing to include -> no block is begun. */
+  /** Begins the block of a coming view, which {@link find} returns. Empty pool or producer `miners` -> no block. */
   async begin(making: Making): Promise<void> {
     const { chain, mempool } = this.#options
     if (chain.spec.producer === 'miners' || mempool.size === 0) return
@@ -91,7 +91,7 @@ export class ProposalSource {
     for (const { header, fetch } of candidates.announced) {
       if (!this.#timely(header)) continue
       const bytes = await this.#body(fetch, search)
-      // Also where the view is over by now: the next one of this sponsor begins with another candidate.
+      // Also after the end of the view: the next one of this proposer begins with another candidate.
       if (bytes === undefined) candidates.withhold(header.hash)
       if (search.stop()) return undefined
       if (bytes === undefined) continue
@@ -107,17 +107,17 @@ export class ProposalSource {
     return undefined
   }
 
-  /** The body that a candidate's miner hands out; undefined when it does not, or too slowly. */
+  /** Body of a candidate from a peer; undefined if none serves it within `patience`. */
   async #body(fetch: FetchBody, { patience, end, late }: Search): Promise<Uint8Array | undefined> {
     const fetched = fetch()
     let cancel = () => {}
-    const enough = new Promise<undefined>((resolve) => {
+    const timedOut = new Promise<undefined>((resolve) => {
       cancel = this.#options.timers.after(patience, () => {
         resolve(undefined)
         void fetched.then((bytes) => bytes && late())
       })
     })
-    return Promise.race([fetched, enough, end]).finally(cancel)
+    return Promise.race([fetched, timedOut, end]).finally(cancel)
   }
 
   async #made(search: Search): Promise<Block | undefined> {
@@ -132,9 +132,9 @@ export class ProposalSource {
     const { clock } = this.#options
     const began = clock.now()
     const block = await this.#build(making)
-    const took = Math.max(0, clock.now() - began) / Math.max(shareOf(making.view), leastMeasured)
-    // One that was given up took longer than it was given.
-    this.#took = block === undefined ? Math.max(this.#took, took) : took
+    const duration = Math.max(0, clock.now() - began) / Math.max(shareOf(making.view), leastMeasured)
+    // An abandoned block -> its duration is a lower bound.
+    this.#fullDuration = block === undefined ? Math.max(this.#fullDuration, duration) : duration
     return block
   }
 
@@ -164,7 +164,7 @@ export class ProposalSource {
   }
 }
 
-/** The part of a block's limits that is filled in a view: half of that of the view before. */
+/** Share of a block's limits to fill in a view: 2^-view. */
 function shareOf(view: number): number {
   return 2 ** -view
 }

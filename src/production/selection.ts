@@ -17,7 +17,7 @@ import type { Steps } from '../primitives/steps.js'
 import type { Transaction } from '../primitives/transaction.js'
 import { Yielder } from '../runtime/cooperative.js'
 
-/** The transactions of the next block, in its order. */
+/** The transactions of the next block, in block order. */
 export interface Chosen {
   readonly transactions: readonly Transaction[]
   readonly fees: bigint
@@ -26,43 +26,43 @@ export interface Chosen {
 }
 
 interface Walk extends Chosen {
-  /** Checks of the chosen transactions that are assumed to hold. */
+  /** Signature checks of the chosen transactions that are assumed to hold. */
   readonly assumed: readonly SignatureCheck[]
-  /** What breaks a rule on top of those chosen before it. */
+  /** Entries that break a rule on top of the transactions chosen before. */
   readonly refused: readonly RefusedEntry[]
 }
 
 /** How much of the pool a template takes. */
 export interface Extent {
-  /** Part of the limits of a block that it may fill, from 0 (the coinbase alone) to 1, which is meant when absent. */
+  /** Share of the block limits to fill, from 0 (the coinbase alone) to 1, the default. */
   readonly share?: number
-  /** Whether to end early: what is selected then is of no use. */
+  /** Whether to end early, with a result that is not used. */
   stop?(): boolean
 }
 
 interface WalkOptions extends Extent {
   /** The tip that the transactions are chosen for. */
   readonly parent: KnownHeader
-  /** Whether each signature is verified at once, in place of being assumed to hold. */
+  /** Whether each signature is verified at once, instead of assumed to hold. */
   readonly verify?: boolean
 }
 
 /**
- * The best of the pool, each transaction valid on top of those before it, signatures included. What breaks a rule leaves the
- * pool with everything that builds on it; what finds no room stays. A tip that moves ends the choice early: the result may
- * mix two states then, and nothing leaves the pool.
+ * Chooses the best of the pool, each transaction valid on top of those before it, signatures included. Entries that break a
+ * rule leave the pool with their descendants; those without room stay. Tip moves -> ends early: the result may mix two
+ * states, and no entry leaves the pool.
  */
 export async function choose(chain: Chain, pool: Mempool, options: WalkOptions): Promise<Chosen> {
   const { parent } = options
   let walk = await walkPool(chain, pool, options)
-  // In bulk first. A signature that fails makes all that was looked at after it worthless, so each is verified in its turn then.
+  // In bulk first. A failed signature invalidates all later choices: then the walk is repeated, verifying each in order.
   const holds = await pool.checks.allHold(walk.assumed, () => chain.tip === parent)
   if (!holds) walk = await walkPool(chain, pool, { ...options, verify: true })
   if (walk.refused.length > 0) await refuse(chain, pool, walk.refused, parent)
   return walk
 }
 
-/** Between blocks alone it is sure that state and tip belonged together. */
+/** Removes refused entries between blocks, where state and tip are sure to match. */
 async function refuse(
   chain: Chain,
   pool: Mempool,
@@ -74,7 +74,7 @@ async function refuse(
       if (chain.tip === parent) pool.refuse(refused)
     })
   } catch (error) {
-    // The next template refuses them as well.
+    // The next template refuses them again.
     if (!(error instanceof RuleError && error.code === 'busy')) throw error
   }
 }
@@ -93,12 +93,12 @@ async function walkPool(chain: Chain, pool: Mempool, options: WalkOptions): Prom
   witness.add(zeroHash)
   let size = headerSize + 4 + policy.coinbaseRoom
   let fees = 0n
-  const turns = new Yielder()
+  const yielder = new Yielder()
   for (const entry of pool.byFeeRate()) {
-    if (turns.over) await turns.next()
+    if (yielder.over) await yielder.next()
     if (transactions.length + 2 > share * blockTransactions || chain.tip !== parent || stop?.() === true) break
     const { transaction } = entry
-    // Without what it builds on it cannot be judged: it waits where that found no room, and leaves with what is refused.
+    // Ancestor left out -> not checkable: left out too, and removed with a refused ancestor.
     const orphaned = leftOut.size > 0 && pool.parents(entry).some((one) => leftOut.has(one))
     if (orphaned || size + transaction.bytes.length > share * blockSize) {
       leftOut.add(entry)
@@ -106,9 +106,9 @@ async function walkPool(chain: Chain, pool: Mempool, options: WalkOptions): Prom
     }
     let tried: ConnectableTransaction | RuleError
     try {
-      tried = await tryTransaction(transactionSteps(transaction, state, context), turns)
+      tried = await tryTransaction(transactionSteps(transaction, state, context), yielder)
     } catch (error) {
-      // Rows that a step looked for may have gone with the tip.
+      // Rows that a step reads may have disappeared with the old tip.
       if (chain.tip === parent) throw error
       break
     }
@@ -139,17 +139,17 @@ async function walkPool(chain: Chain, pool: Mempool, options: WalkOptions): Prom
 
 async function tryTransaction(
   steps: Steps<ConnectableTransaction>,
-  turns: Yielder,
+  yielder: Yielder,
 ): Promise<ConnectableTransaction | RuleError> {
   try {
-    return await turns.run(steps)
+    return await yielder.run(steps)
   } catch (error) {
     if (error instanceof RuleError) return error
     throw error
   }
 }
 
-/** Counts a transaction, if the block has room for what it costs. */
+/** Adds the cost of a transaction to the budget, if the block has room for it. */
 function fits(budget: BlockBudget, connectable: ConnectableTransaction): boolean {
   try {
     budget.add(connectable)

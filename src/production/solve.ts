@@ -5,8 +5,8 @@ import { targetOf } from '../primitives/compact.js'
 import { cooperate } from '../runtime/cooperative.js'
 
 /**
- * Searches the parent nonce that gives a block its work, in slices. Undefined when `stop` says so, or when none of the
- * 2^32 nonces will do.
+ * Searches the parent nonce that gives a block its work, as cooperative work. Undefined if `stop` returns true, or if
+ * none of the 2^32 nonces meets the target.
  */
 export async function solve(block: Block, stop: () => boolean = () => false): Promise<Block | undefined> {
   const { header, transactions } = block

@@ -16,27 +16,27 @@ import { attributeUsage, coinbaseInput, Transaction } from '../primitives/transa
 import { runCooperatively } from '../runtime/cooperative.js'
 import { choose, type Chosen, type Extent } from './selection.js'
 
-/** What the next block takes from the pool: all of a template that does not depend on whom it pays. */
+/** Transactions of the next block from the pool: the part of a template that does not depend on the payee. */
 export interface Selection extends Chosen {
-  /** The tip it was made for. */
+  /** The tip on which the block is to be built. */
   readonly parent: KnownHeader
   readonly bits: number
-  /** Unix seconds; a block may not be earlier. */
+  /** Unix seconds: the earliest allowed time of the block. */
   readonly earliest: number
-  /** What leads from the coinbase to the root that the header names. */
+  /** Merkle branch from the coinbase to the root in the header. */
   readonly branch: readonly Hash[]
 }
 
 export interface TemplateRequest {
-  /** Who gets subsidy and fees. */
+  /** Receives subsidy and fees. */
   readonly payTo: ProgramHash
   /** Unix seconds; raised to the earliest time the rules allow. */
   readonly time: number
-  /** 8 bytes that make the coinbase like no other. */
+  /** 8 bytes that make the coinbase unique. */
   readonly nonce: Uint8Array
 }
 
-/** A block on top of the tip with the best of the pool, complete but for its work: its AuxPow has parent nonce 0. */
+/** A block on top of the tip with the best of the pool, without work: its AuxPow has parent nonce 0. */
 export async function buildTemplate(
   chain: Chain,
   pool: Mempool,
@@ -47,8 +47,8 @@ export async function buildTemplate(
 }
 
 /**
- * The best of the pool in slices, as much as `extent` has room for: on top of the tip they connect, signatures included. A tip that
- * moves meanwhile ends it early, with what may mix two states: the caller looks at the tip again.
+ * Selects the best of the pool within `extent`, as cooperative work; the transactions connect on the tip, signatures included.
+ * Tip moves -> ends early with a result that may mix two states: callers compare the tip.
  */
 export async function selectTransactions(chain: Chain, pool: Mempool, extent: Extent = {}): Promise<Selection> {
   const parent = chain.tip
@@ -59,7 +59,7 @@ export async function selectTransactions(chain: Chain, pool: Mempool, extent: Ex
   return { parent, ...rules, transactions, fees, witnessRoot, branch }
 }
 
-/** A block of what was selected with a coinbase for one address, complete but for its work. */
+/** A block of the selection with a coinbase for one address, without work. */
 export function templateOf(chain: Chain, selection: Selection, request: TemplateRequest): Block {
   const { parent, bits, earliest, transactions, branch } = selection
   const time = Math.max(request.time, earliest)

@@ -5,10 +5,10 @@ import type { Mempool } from '../mempool/mempool.js'
 import type { Extent } from './selection.js'
 import { type Selection, selectTransactions } from './template.js'
 
-/** Refusals of one height, each for another transaction, after which a block takes none. */
+/** Refusals in one call, each for another transaction, after which a block takes no transactions. */
 const maxRefusals = 8
 
-/** Codes of a block that came too late or too soon: another content would not help. */
+/** Codes of a block that came too late or too early: other contents would not help. */
 const notOfContent: ReadonlySet<Code> = new Set([
   'block-stale',
   'block-invalid',
@@ -27,29 +27,29 @@ interface UntilTakenDependencies {
   readonly mempool: Mempool
 }
 
-/** Whether the chain refused a block for what it holds. */
+/** Whether the chain refused a block for its contents. */
 export function isRefusal(error: unknown): error is RuleError {
   return error instanceof RuleError && !notOfContent.has(error.code)
 }
 
 /**
- * Has `make` make a block until the chain takes one. After a refusal the transaction that caused it is left out; where none is
- * named, or too many were, the block takes no transaction at all. Rejects with what is no refusal, or with that of such a block.
+ * Calls `make` until the chain accepts its block. After a refusal the causing transaction is left out. Cause unknown, or too many
+ * refusals -> the block takes no transactions. Rejects with other errors, and with the refusal of such an empty block.
  */
 export async function untilTaken<T>(
   { chain, mempool }: UntilTakenDependencies,
   make: (select: () => Promise<Selection>) => Promise<T>,
   extent: Extent = {},
 ): Promise<T> {
-  let mended = true
+  let causeKnown = true
   for (let refusals = 0; ; refusals++) {
-    const empty = !mended || refusals >= maxRefusals
+    const empty = !causeKnown || refusals >= maxRefusals
     const height = chain.tip.header.height + 1
     try {
       return await make(() => selectTransactions(chain, mempool, empty ? { ...extent, share: 0 } : extent))
     } catch (error) {
       if (!isRefusal(error)) throw error
-      mended = mempool.refusedBlocks.note(error, height)
+      causeKnown = mempool.refusedBlocks.note(error, height)
       if (empty) throw error
     }
   }
