@@ -5,7 +5,7 @@ import type { Clock } from '../runtime/env.js'
 import type { Database, Overlay } from '../storage/database.js'
 import { keys } from '../storage/schema.js'
 
-/** What a clock shows, and what it was told of the next block. */
+/** Time of a clock, and the time requested for the next block. */
 export interface ClockState {
   /** Milliseconds since the Unix epoch. */
   readonly now: number
@@ -14,15 +14,15 @@ export interface ClockState {
 }
 
 /**
- * The clock of a devnet: the real one plus an offset. Blocks drag it along, so that it never falls behind the tip, and the
- * offset is written with them. Nothing but a rewind of the chain sets it back.
+ * The clock of a devnet: the real one plus an offset. Blocks advance it, so that it never falls behind the tip, and the
+ * offset is written with them. Only a rewind of the chain sets it back.
  */
 export class VirtualClock implements Clock, ChainIndexer {
   readonly #real: Clock
   #offset = 0
   #nextBlockTime: number | undefined
 
-  /** Takes up the offset that the database holds. */
+  /** Reads the offset from the database. */
   constructor(real: Clock, database: Database) {
     this.#real = real
     const row = database.get(keys.meta('clock'))
@@ -51,17 +51,17 @@ export class VirtualClock implements Clock, ChainIndexer {
     this.#nextBlockTime = time
   }
 
-  /** Time of a block on top of one with `parentTime`: what was asked for, else the clock, but always later. */
+  /** Unix seconds of a block on a parent with `parentTime`: requested time, else the clock, but above the parent's. */
   blockTime(parentTime: number): number {
-    const asked = this.#nextBlockTime ?? 0
-    return asked > parentTime ? asked : Math.max(this.seconds, parentTime + 1)
+    const requested = this.#nextBlockTime ?? 0
+    return requested > parentTime ? requested : Math.max(this.seconds, parentTime + 1)
   }
 
   get state(): ClockState {
     return { now: this.now(), nextBlockTime: this.#nextBlockTime }
   }
 
-  /** Goes on from a state of before, when the chain goes back. */
+  /** Restores an earlier state, together with a rewind of the chain. */
   restoration({ now, nextBlockTime }: ClockState): Restoration {
     const offset = now - this.#real.now()
     return {
@@ -75,9 +75,9 @@ export class VirtualClock implements Clock, ChainIndexer {
 
   stage(overlay: Overlay, { connected }: ChainChange): void {
     const time = connected.at(-1)?.header.time ?? 0
-    // A later one was under way when it was asked for, and has made it pointless.
+    // Also dropped if a block that was under way has a later time.
     if (time >= (this.#nextBlockTime ?? Infinity)) this.#nextBlockTime = undefined
-    // A block set ahead takes the clock with it.
+    // A block ahead of the clock advances it.
     this.#offset += Math.max(0, time * 1000 - this.now())
     this.store(overlay)
   }

@@ -31,9 +31,9 @@ import { Snapshots } from './snapshots.js'
 export type MiningMode =
   /** As soon as a transaction waits. */
   | { readonly kind: 'automine' }
-  /** Every so many seconds. */
+  /** At a fixed interval. */
   | { readonly kind: 'interval'; readonly seconds: number }
-  /** Only when told to. */
+  /** Only on request. */
   | { readonly kind: 'manual' }
 
 export interface DevnetOptions {
@@ -46,24 +46,24 @@ export interface DevnetOptions {
   readonly mining: MiningMode
 }
 
-/** Blocks that one call may ask for. */
+/** Blocks per call. */
 const maxBlocks = 10_000
-/** Unix seconds of 2100-01-01: as far as the clock can be moved, so that block times stay below 2^32 for good. */
+/** Unix seconds of 2100-01-01: limit for moving the clock, so that block times stay below 2^32. */
 const latestTime = 4_102_444_800
 
-/** What makes a devnet one: its validator, its mining, its time, its faucet and its snapshots. */
+/** The extras of a devnet: validator, mining, clock, faucet and snapshots. */
 export class Devnet {
-  /** How blocks of the devnet come about, also those that others make templates of. */
+  /** Block production of the devnet, also for blocks of outside miners. */
   readonly validator: OwnValidator
   readonly #options: DevnetOptions
   readonly #producer: Producer
   readonly #snapshots = new Snapshots()
   #cancelTimer: () => void = () => {}
   #reverts = 0
-  /** The block that the validator signed last: it signs no other of that height while the chain is not taken back. */
+  /** The block that the validator signed last: it signs no other of that height unless the chain is rewound. */
   #signed: Header | undefined
-  #faucetTurn: Promise<unknown> = Promise.resolve()
-  /** Whether an automatic block is being made, and whether a transaction came since its making began. */
+  #faucetQueue: Promise<unknown> = Promise.resolve()
+  /** The making of automatic blocks, while under way; below it whether a transaction came since it began. */
   #mining: Promise<void> | undefined
   #more = false
   #stopped = false
@@ -92,21 +92,21 @@ export class Devnet {
     try {
       await this.#options.chain.acceptBlock(bytes, confirmBytes(soloConfirm(header.hash, 0, privateKey)))
     } catch (error) {
-      // Nobody has seen the signature.
+      // The signature was not published.
       if (this.#signed === header) this.#signed = before
       throw error
     }
   }
 
-  /** Begins to mine in the chosen way. */
+  /** Begins to mine in the configured mode. */
   start(): void {
     const { mempool, mining } = this.#options
     if (mining.kind === 'automine') mempool.events.on('accepted', () => this.#mineWaiting())
-    this.#goOn()
+    this.#resume()
   }
 
-  /** Mines what waits, or begins to count the seconds to the next block. */
-  #goOn(): void {
+  /** Mines pooled transactions, or restarts the interval to the next block. */
+  #resume(): void {
     const { mempool, mining } = this.#options
     if (mining.kind === 'automine' && mempool.size > 0) this.#mineWaiting()
     if (mining.kind !== 'interval' || this.#stopped) return
@@ -117,7 +117,7 @@ export class Devnet {
   async stop(): Promise<void> {
     this.#stopped = true
     this.#cancelTimer()
-    await this.#faucetTurn
+    await this.#faucetQueue
     await this.#producer.stop()
   }
 
@@ -162,8 +162,8 @@ export class Devnet {
   }
 
   /**
-   * Pays those of the first `count` accounts that the genesis block leaves out and nobody has paid so far, and makes the
-   * block with it. To be called before {@link start}.
+   * Pays those of the first `count` accounts that the genesis block does not fund and that have no history, and makes the
+   * block with the payment. To be called before {@link start}.
    */
   async fund(count: number): Promise<void> {
     const { chain, mempool } = this.#options
@@ -175,9 +175,9 @@ export class Devnet {
     }
     if (unpaid.length === 0) return
     const pooled = [...mempool.entries()].flatMap(({ transaction }) => transaction.outputs)
-    const waits = ({ programHash: payee }: Recipient) =>
+    const isPooled = ({ programHash: payee }: Recipient) =>
       pooled.some(({ programHash }) => equalBytes(programHash, payee))
-    const sending = unpaid.filter((recipient) => !waits(recipient))
+    const sending = unpaid.filter((recipient) => !isPooled(recipient))
     if (sending.length > 0) {
       await this.#send(sending).catch((error: unknown) => {
         if (!(error instanceof RuleError)) throw error
@@ -187,7 +187,7 @@ export class Devnet {
     await this.#producer.produce()
   }
 
-  /** Remembers tip, pool and clock, and returns the number to take the devnet back to them by. */
+  /** Stores tip, pool and clock, and returns the number of the snapshot for {@link revert}. */
   snapshot(): Promise<number> {
     const { chain, mempool, clock } = this.#options
     return chain.exclusive(async () => {
@@ -197,10 +197,10 @@ export class Devnet {
     })
   }
 
-  /** Takes chain, pool and clock back to a snapshot, which stays; those taken after it are gone. */
+  /** Reverts chain, pool and clock to a snapshot, which stays; later snapshots are dropped. */
   async revert(id: number): Promise<void> {
     const { chain, mempool, clock } = this.#options
-    // No block is under way meanwhile: it would bring back what waited before.
+    // No block may be under way: it would bring back transactions pooled before the revert.
     await this.#producer.between(() =>
       chain.exclusive(async ({ rewind }) => {
         if (this.#stopped) throw new RuleError('busy', 'the node is stopping')
@@ -211,15 +211,15 @@ export class Devnet {
         this.#reverts++
       }),
     )
-    this.#goOn()
+    this.#resume()
   }
 
   /** Pays from the faucet and returns the txid. */
   #send(recipients: readonly Recipient[]): Promise<string> {
     const { chain, mempool, random } = this.#options
     const { assetId, spec } = chain.sanity
-    // Between blocks: a coin that is chosen here is not spent by a block before the transaction is in the pool.
-    const sent = this.#faucetTurn.then(() =>
+    // Between blocks: no block can spend a chosen coin before the transaction is in the pool.
+    const sent = this.#faucetQueue.then(() =>
       chain.exclusive(async () => {
         const key = faucetKey()
         const fee = paramsAt(spec, chain.tip.header.height + 1).fees
@@ -235,11 +235,11 @@ export class Devnet {
         }
       }),
     )
-    this.#faucetTurn = sent.catch(() => {})
+    this.#faucetQueue = sent.catch(() => {})
     return sent
   }
 
-  /** What the faucet can spend: its coins on the chain and the change of its pooled transactions. */
+  /** Coins that the faucet can spend: on the chain, and the change of its pooled transactions. */
   async #faucetCoins(): Promise<SpendableCoin[]> {
     const { chain, mempool } = this.#options
     const own = programHashOfKey(faucetKey().publicKey)
@@ -253,7 +253,7 @@ export class Devnet {
     return all.filter((coin) => mempool.spender(coin) === undefined)
   }
 
-  /** Makes blocks until nothing waits that a block takes. What comes meanwhile goes into the next one. */
+  /** Makes blocks until none takes a pooled transaction. Later arrivals go into the next block. */
   #mineWaiting(): void {
     this.#more = true
     this.#mining ??= this.#mineAll().finally(() => (this.#mining = undefined))
@@ -264,7 +264,7 @@ export class Devnet {
     while (this.#more && mempool.size > 0 && !this.#stopped) {
       this.#more = false
       try {
-        // A revert may come before its turn, and leave nothing to wait.
+        // A revert may run first and empty the pool.
         const block = await this.#producer.produce(() => mempool.size > 0)
         this.#more ||= block === undefined || block.transactions.length > 1
       } catch (error) {
@@ -275,11 +275,11 @@ export class Devnet {
 
   #tick(milliseconds: number): void {
     const { timers, log } = this.#options
-    const counting = this.#reverts
+    const revertsBefore = this.#reverts
     this.#cancelTimer = timers.after(milliseconds, () => {
-      // Seconds that were counted before a revert are not of the chain that it leaves.
+      // An interval that began before a revert does not apply after it.
       this.#producer
-        .produce(() => this.#reverts === counting)
+        .produce(() => this.#reverts === revertsBefore)
         .catch((error: unknown) => log.error({ error: String(error) }, 'no block could be made'))
       if (!this.#stopped) this.#tick(milliseconds)
     })

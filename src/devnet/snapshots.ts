@@ -3,26 +3,26 @@ import type { Waiting } from '../mempool/reevaluation.js'
 import type { Hash } from '../primitives/hash.js'
 import type { ClockState } from './clock.js'
 
-/** Snapshots that are kept. */
+/** Snapshots kept. */
 export const maxSnapshots = 1000
-/** Bytes of pooled transactions in all of them. */
+/** Bytes of pooled transactions in all snapshots. */
 export const maxSnapshotBytes = 64 * 1024 * 1024
 
-/** A state of the devnet that it can be taken back to. */
+/** A state to which the devnet can be reverted. */
 export interface Snapshot {
   readonly tip: Hash
   readonly clock: ClockState
-  /** What waited, in order of arrival. */
+  /** Pooled transactions in order of arrival. */
   readonly pool: readonly Waiting[]
 }
 
-/** Snapshots by number, oldest first: each stands on the chain as it is. */
+/** Snapshots by number, oldest first. Their tips are all on the active chain. */
 export class Snapshots {
   readonly #held = new Map<number, { readonly snapshot: Snapshot; readonly bytes: number }>()
   #bytes = 0
   #last = 0
 
-  /** Keeps one more and returns its number: 1, 2, and so on. */
+  /** Keeps a snapshot and returns its number: 1, 2, and so on. Throws `snapshot-limit` if full. */
   add(snapshot: Snapshot): number {
     const bytes = snapshot.pool.reduce((sum, { transaction }) => sum + transaction.bytes.length, 0)
     if (this.#held.size >= maxSnapshots || this.#bytes + bytes > maxSnapshotBytes) {
@@ -38,7 +38,7 @@ export class Snapshots {
     return this.#last
   }
 
-  /** The one with this number; `request-parameter` where there is none. */
+  /** The snapshot with this number; throws `request-parameter` if there is none. */
   get(id: number): Snapshot {
     const held = this.#held.get(id)
     if (held !== undefined) return held.snapshot
@@ -51,7 +51,7 @@ export class Snapshots {
     )
   }
 
-  /** Lets those go that were taken after this one. */
+  /** Drops the snapshots taken after this one. */
   forgetAfter(id: number): void {
     for (const [later, { bytes }] of this.#held) {
       if (later <= id) continue
