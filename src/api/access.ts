@@ -4,34 +4,34 @@ import { UserError } from '../errors/rule-error.js'
 import { adminRefusal } from './admin-token.js'
 import { crossSiteRefusal, hostRefusal, isLoopback } from './origin.js'
 
-/** What an owner says of how clients reach the node. */
+/** Options for how clients reach the node. */
 export interface AccessOptions {
-  /** Names in Host by which the node may be changed, beside those of this machine. */
+  /** Host names, beside loopback names, under which the node may be changed. */
   readonly hostNames: readonly string[]
-  /** Addresses, or networks such as 10.0.0.0/8, of the proxies that stand in front; none: clients come directly. */
+  /** IP addresses, or networks such as 10.0.0.0/8, of trusted proxies; empty: clients connect directly. */
   readonly trustedProxies: readonly string[]
-  /** The header in which these name the client, in lowercase. */
+  /** Header, in lowercase, in which these proxies give the client address. */
   readonly clientHeader: string
 }
 
 export const accessDefaults: AccessOptions = { hostNames: [], trustedProxies: [], clientHeader: 'x-forwarded-for' }
 
-/** A request as access depends on it. */
+/** The parts of a request on which access depends. */
 export interface AccessRequest {
   readonly method?: string | undefined
   readonly headers: IncomingHttpHeaders
-  /** The other end of the connection. */
+  /** Remote address of the connection. */
   readonly address: string | undefined
 }
 
-/** Who may do what, by address, headers and the token of the owner. */
+/** Decides what a request may do, by address, headers and the owner's token. */
 export class Access {
   readonly #names: readonly string[]
   readonly #proxies: BlockList | undefined
   readonly #header: string
   readonly #token: Uint8Array | undefined
 
-  /** `hosts` are what the node listens on: names as good as configured ones. A UserError for a proxy that is no address. */
+  /** `hosts`: addresses listened on, which count as configured names. Throws a UserError for a proxy that is no address. */
   constructor(options: AccessOptions, token: Uint8Array | undefined, hosts: readonly string[] = []) {
     this.#names = [...options.hostNames, ...hosts].map((name) => name.toLowerCase())
     this.#proxies = options.trustedProxies.length === 0 ? undefined : listOf(options.trustedProxies)
@@ -39,7 +39,7 @@ export class Access {
     this.#token = token
   }
 
-  /** Whether a proxy stands in front: then no request counts as one of this machine. */
+  /** Whether proxies are configured: then no request counts as local. */
   get proxied(): boolean {
     return this.#proxies !== undefined
   }
@@ -50,14 +50,14 @@ export class Access {
     return family !== 0 && this.#proxies.check(address, family === 6 ? 'ipv6' : 'ipv4')
   }
 
-  /** Whether a connection comes from this machine and from no proxy. */
+  /** Whether a connection comes from this machine, with no proxy configured. */
   isLocal(address: string | undefined): boolean {
     return this.#proxies === undefined && isLoopback(address)
   }
 
   /**
-   * The address of the client: the other end of the connection, or what a proxy says of it. Of several in the header the
-   * last one that is no proxy, for a client can write the others itself.
+   * Address of the client: the remote address, or the one that a trusted proxy reports. Of several in the header the last one
+   * that is no proxy counts: a client can write the others itself.
    */
   clientAddress({ headers, socket: { remoteAddress } }: Pick<IncomingMessage, 'headers' | 'socket'>): string {
     const address = remoteAddress ?? ''
@@ -71,20 +71,20 @@ export class Access {
     return address
   }
 
-  /** Why a request may not change the node; undefined: where it comes from does not forbid it. */
+  /** Reason to refuse a request that changes the node; undefined: its origin is allowed. */
   controlRefusal({ headers, address }: AccessRequest): string | undefined {
     const host = isLoopback(address) || this.isProxy(address) ? hostRefusal(headers, this.#names) : undefined
     return host ?? crossSiteRefusal(headers, this.#names)
   }
 
-  /** Why it may not do what only the owner may. */
+  /** Reason to refuse a request that only the owner may make. */
   adminRefusal({ headers }: Pick<AccessRequest, 'headers'>): string | undefined {
     return adminRefusal(this.#token, headers)
   }
 
   /**
-   * Why it may not do what is for this machine and for holders of the token. A link or an image of a page can make a GET,
-   * so one that comes from a page needs the token even here.
+   * Reason to refuse a request that needs this machine or the token. A link or an image of a page can make a GET, so a GET from a
+   * page needs the token even on this machine.
    */
   strangerRefusal(request: AccessRequest): string | undefined {
     const { headers, address, method = 'POST' } = request
@@ -109,7 +109,7 @@ function listOf(proxies: readonly string[]): BlockList {
   return list
 }
 
-/** The addresses that a header names, in its order: a list as in X-Forwarded-For, or the elements of Forwarded. */
+/** Addresses in a header, in order: a list as in X-Forwarded-For, or the elements of Forwarded. */
 function forwarded(name: string, headers: IncomingHttpHeaders): string[] {
   const value = headers[name]
   const texts = (Array.isArray(value) ? value.join(',') : (value ?? '')).split(',')
@@ -117,7 +117,7 @@ function forwarded(name: string, headers: IncomingHttpHeaders): string[] {
   return texts.map((text) => bare(/(?:^|;)\s*for="?([^;"]*)"?/i.exec(text.trim())?.[1] ?? ''))
 }
 
-/** An address without port and brackets. */
+/** Strips port and brackets from an address. */
 function bare(text: string): string {
   const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1]
   return bracketed ?? /^([^:]*):\d+$/.exec(text)?.[1] ?? text

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net'
 import { isLoopback } from './origin.js'
 
-/** Under which name places are shared out: this machine, an IPv4 address, or a /64 of IPv6, which one host may have. */
+/** Share under which a client is counted: this machine, an IPv4 address, or a /64 of IPv6, which one host may own. */
 export function shareOf(address: string | undefined): string {
   if (address === undefined) return ''
   if (isLoopback(address)) return loopbackShare
@@ -12,7 +12,7 @@ export function shareOf(address: string | undefined): string {
 
 export const loopbackShare = 'loopback'
 
-/** The first four groups of an IPv6 address. */
+/** First four groups of an IPv6 address. */
 function networkOf(address: string): string {
   const [front = '', back] = (address.split('%')[0] ?? '').toLowerCase().split('::')
   const groups = (text: string) => (text === '' ? [] : text.split(':'))

@@ -3,13 +3,10 @@ import type { ChainReader } from '../chain/reader.js'
 import { ownCopy, ownText } from '../primitives/bytes.js'
 import { ByteCache } from '../resolver/byte-cache.js'
 
-/** What an entry takes beside its bytes. */
+/** Bytes counted for an entry beside its content. */
 const overhead = 300
 
-/**
- * Rendered answers that follow from the chain alone. Confirmations and next hashes are part of them, so all of them go when
- * the tip changes.
- */
+/** Rendered answers that depend on the chain alone. They contain confirmations and next hashes, so a new tip clears the cache. */
 export class AnswerCache {
   readonly #reader: ChainReader
   readonly #answers: ByteCache<Buffer>
@@ -26,7 +23,7 @@ export class AnswerCache {
     return this.#answers.get(path)
   }
 
-  /** Keeps an answer that was begun while `tip` was the tip, unless that is over. */
+  /** Keeps an answer begun at `tip`, unless the tip has changed. */
   set(path: string, answer: Buffer, tip: KnownHeader): void {
     this.#followTip()
     if (tip !== this.#tip) return

@@ -2,19 +2,19 @@ import { RuleError } from '../errors/rule-error.js'
 import { nextTurn } from '../runtime/cooperative.js'
 import type { ApiLimits } from './api-limits.js'
 
-/** Milliseconds between two looks for slow holders while others wait. */
+/** Milliseconds between checks for slow holders while others wait. */
 const contentionInterval = 500
 
-/** Milliseconds of the slice that first steps of productions share. */
+/** Milliseconds of the time slice shared by the first steps of productions. */
 const beginningSlice = 4
 
-/** A production that holds places of the gate. */
+/** A production that holds bytes of the gate. */
 export interface Holder {
   /** Share under which the client counts. */
   readonly share: string
-  /** Whether its readers take less than the least rate. */
+  /** Whether its readers take less than the minimum rate. */
   readonly slow: boolean
-  /** Ends it to make room. */
+  /** Aborts it to make room. */
   evict(): void
 }
 
@@ -25,7 +25,7 @@ interface Waiter {
   refuse(error: unknown): void
 }
 
-/** A number of bytes that holders take in turns: those with the fewest places first, a bounded number waiting. */
+/** A byte budget: the share that holds least is served first; a bounded number of holders wait. */
 export class SharedBytes {
   readonly #limits: ApiLimits
   readonly #capacity: number
@@ -41,8 +41,8 @@ export class SharedBytes {
   }
 
   /**
-   * Resolves with the function that gives the bytes back; more than all count as all. `busy` when too many wait, or too
-   * long; the signal's reason once it aborts.
+   * Resolves with the function that releases the bytes; more than the capacity counts as the capacity. Rejects with `busy` when
+   * too many wait or the wait is too long, and with the signal's reason when it aborts.
    */
   take(bytes: number, holder: Holder, signal: AbortSignal): Promise<() => void> {
     const counted = Math.min(bytes, this.#capacity)
@@ -106,7 +106,7 @@ export class SharedBytes {
     }
   }
 
-  /** Of the share that holds least, the one that has waited longest. */
+  /** The longest waiter of the share that holds least. */
   #next(): Waiter | undefined {
     const held = new Map<string, number>()
     for (const [{ share }, bytes] of this.#holders) held.set(share, (held.get(share) ?? 0) + bytes)
@@ -117,7 +117,7 @@ export class SharedBytes {
     )
   }
 
-  /** Full queue → the share with most waiting gives up its last place, if that is not the newcomer's own share. */
+  /** Full queue → the share with most waiters loses its last one, unless that is the newcomer's own share. */
   #displace({ share }: Holder): boolean {
     const counts = new Map<string, number>()
     for (const { holder } of this.#waiting) counts.set(holder.share, (counts.get(holder.share) ?? 0) + 1)
@@ -127,7 +127,7 @@ export class SharedBytes {
     return true
   }
 
-  /** While answers wait, holders whose readers are slow make room, one at a time. */
+  /** While answers wait, evicts holders with slow readers, one at a time. */
   #watch(): void {
     this.#contention ??= setInterval(() => {
       if (this.#waiting.length === 0) {
@@ -148,18 +148,18 @@ function tooMany(): RuleError {
   return new RuleError('busy', 'too many large answers are being made; try again')
 }
 
-/** Bounds the memory of all answers that are no point reads, and the time that they take from all others. */
+/** Bounds the memory of all answers that are no point reads, and the time that they take from other answers. */
 export class AnswerGate {
   readonly limits: ApiLimits
-  /** Places: what every answer takes while it is made and read. */
+  /** Memory of every answer while it is made and read. */
   readonly #places: SharedBytes
-  /** What large transactions take beside it. */
+  /** Additional memory for large transactions. */
   readonly #large: SharedBytes
-  /** What searches take instead: they may be long in coming. */
+  /** Memory of searches, which may take long, instead of {@link #places}. */
   readonly #searches: SharedBytes
   #turn: Promise<void> = Promise.resolve()
   #beginning: Promise<void> = Promise.resolve()
-  /** When the first of those that share a slice began. */
+  /** Start of the shared slice; performance.now(). */
   #began = -Infinity
 
   constructor(limits: ApiLimits) {
@@ -169,7 +169,7 @@ export class AnswerGate {
     this.#searches = new SharedBytes(limits.searches, limits)
   }
 
-  /** Waits for a place, for a search that takes so many bytes among all searches. */
+  /** Waits for the memory of one answer; `search`: for that many bytes more, among all searches. */
   enter(holder: Holder, signal: AbortSignal, search?: number): Promise<() => void> {
     const place = this.limits.answerPlace
     return search === undefined
@@ -182,9 +182,9 @@ export class AnswerGate {
   }
 
   /**
-   * Has a production begin and resolves when it is through; rejects with the signal's reason where that aborts before. First
-   * steps may read megabytes: those that follow each other share a time slice, then other work has its turn. `produce` must
-   * not throw before its first promise.
+   * Starts a production and resolves when it is complete; rejects with the signal's reason if it aborts before the start. First
+   * steps may read megabytes: consecutive ones share a time slice, then the event loop goes on. `produce` must not throw before
+   * its first promise.
    */
   async begin(produce: () => Promise<void>, signal: AbortSignal): Promise<void> {
     let produced: Promise<void> | undefined
@@ -199,7 +199,7 @@ export class AnswerGate {
     await (produced ?? Promise.reject(signal.reason as Error))
   }
 
-  /** Resolves when the caller may work for a time slice: one of all productions in each turn of the event loop. */
+  /** Resolves when the caller may work for a time slice: one for all productions in each turn of the event loop. */
   turn(): Promise<void> {
     return (this.#turn = this.#turn.then(() => nextTurn()))
   }

@@ -1,12 +1,12 @@
 import type { Histogram, MetricObjectWithValues, MetricValue, Registry } from 'prom-client'
 
-/** Upper bounds of the classes of durations, in seconds. */
+/** Upper bounds of the histogram buckets, in seconds. */
 export const durationBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-/** Answers of one kind: how many by status, and how long they took. */
+/** Answers of one kind: counts by status, and durations. */
 export class Tally {
   readonly statuses = new Map<string | number, number>()
-  /** Of each class alone; the last one has no bound. */
+  /** Count of each bucket alone; the last one has no bound. */
   readonly classes: number[] = new Array<number>(durationBuckets.length + 1).fill(0)
   seconds = 0
 
@@ -30,8 +30,8 @@ export interface AnswerMetricsOptions {
 type Values = MetricObjectWithValues<MetricValue<string>>
 
 /**
- * Tallies for every answer that a node gives. They are turned into what the registry knows when somebody asks, because its own
- * counters take more time than the quickest answers can spare.
+ * Tallies of every answer of a node. They become metrics only when the registry is read: its own counters cost more time than the
+ * fastest answers can spare.
  */
 export class AnswerMetrics {
   readonly #options: AnswerMetricsOptions
@@ -93,7 +93,7 @@ function describe(
   return { name, help, type, labelNames, aggregator: 'sum', values } as unknown as Values
 }
 
-/** Puts a metric into a registry that is only made when it is read. */
+/** Registers a metric that is built when it is read. */
 function register(registry: Registry, read: () => Values): void {
   const { name, help, type, labelNames } = read() as Values & { readonly labelNames: readonly string[] }
   registry.registerMetric({ name, help, type, labelNames, get: () => Promise.resolve(read()) } as unknown as Histogram)

@@ -10,7 +10,7 @@ import type { Flights } from './flight.js'
 import type { NodeMetrics } from './metrics.js'
 import type { DevnetControl, NetworkView, NodeHealth, NodeInfo, VotingView } from './node-views.js'
 
-/** All that the interfaces need from the node. */
+/** Everything that the interfaces need from the node. */
 export interface ApiContext {
   readonly reader: ChainReader
   readonly mempool: Pick<
@@ -21,23 +21,23 @@ export interface ApiContext {
   readonly mining: Pick<Mining, 'template' | 'submit' | 'mine' | 'toggle' | 'active'>
   nodeInfo(): NodeInfo
   health(): NodeHealth
-  /** Absent: the node has no peers and looks for none. */
+  /** Absent: the node has no peers and dials none. */
   readonly network?: NetworkView
   /** Absent on a chain without validators and on a devnet. */
   readonly voting?: VotingView
-  /** Counts what is asked and answered. */
+  /** Counts requests and answers. */
   readonly metrics: NodeMetrics
   /** Absent: there are no `dev_*` methods. */
   readonly devnet?: DevnetControl
-  /** What methods with `admin` ask for, 32 bytes; absent: nobody may use them. */
+  /** Token for methods with `admin`, 32 bytes; absent: these methods are refused. */
   readonly adminToken?: Uint8Array
-  /** What differs from {@link accessDefaults}. */
+  /** Overrides of {@link accessDefaults}. */
   readonly access?: Partial<AccessOptions>
-  /** The answers under way, of all interfaces together; absent: of each alone. */
+  /** Answers in progress, shared by all interfaces; absent: each interface has its own. */
   readonly flights?: Flights
-  /** The bodies of requests to them. */
+  /** Budget of request bodies, shared likewise. */
   readonly bodies?: BodyBudget
   readonly log: Log
-  /** What differs from {@link apiLimits}. */
+  /** Overrides of {@link apiLimits}. */
   readonly limits?: Partial<ApiLimits>
 }

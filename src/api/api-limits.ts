@@ -1,26 +1,26 @@
-/** Everything that one client, or all of them, may take up. docs/limits.md lists these. */
+/** Limits of one client, or of all clients together. docs/limits.md lists these. */
 export const apiLimits = {
-  /** Bytes of a REST body: the largest transaction, 8 000 000 bytes, as hex, and what stands around it. */
+  /** Bytes of a REST body: the largest transaction, 8 000 000 bytes, as hex, and the JSON around it. */
   restBody: 16_000_000 + 64 * 1024,
-  /** Bytes of a JSON-RPC body: the same transaction has to go in. */
+  /** Bytes of a JSON-RPC body: the same transaction has to fit. */
   rpcBody: 16_000_000 + 64 * 1024,
-  /** Bytes of a JSON-RPC body that may hold anything, and of a WebSocket message; what makes a larger body large has to be text. */
+  /** Bytes of a JSON-RPC body of any content, and of a WebSocket message; a larger body has to be mostly text. */
   rpcPlainBody: 1024 * 1024,
-  /** Values of a larger one. */
+  /** Values of a larger body. */
   rpcLargeBodyValues: 4096,
-  /** Bytes of all bodies that are held at once; further ones are told to come back. */
+  /** Bytes of all bodies held at once; further ones are refused as `busy`. */
   allBodies: 128 * 1024 * 1024,
-  /** Bytes of those that only small bodies may take, so that large ones do not keep them out; and what is small. */
+  /** Bytes of those reserved for small bodies, so that large ones do not block them; and the size of a small body. */
   smallBodies: 32 * 1024 * 1024,
   smallBody: 64 * 1024,
-  /** When there is no room: bytes a second that a body has to come with, after so many milliseconds. */
+  /** When memory is short: minimum rate of a body in bytes a second, after a grace in milliseconds. */
   bodyRate: 32 * 1024,
   bodyGrace: 2000,
-  /** Milliseconds that a body may make no progress. */
+  /** Milliseconds without progress of a body. */
   bodyTimeout: 10_000,
   /** Requests of one JSON-RPC batch. */
   batch: 100,
-  /** Bytes of the answers of one batch; requests after that are told to come in another one. */
+  /** Bytes of the answers of one batch; the requests after that are refused. */
   batchAnswers: 64 * 1024 * 1024,
   /** Addresses of one `listunspent`, and coins of one list. */
   listedAddresses: 100,
@@ -29,65 +29,65 @@ export const apiLimits = {
   poolObjects: 10_000,
   /** Bytes of request line and headers. */
   headers: 16 * 1024,
-  /** Milliseconds until the headers of a request must be there. */
+  /** Milliseconds until the headers of a request are complete. */
   headersTimeout: 10_000,
-  /** Milliseconds until a request must be there with its body. */
+  /** Milliseconds until a request is complete with its body. */
   requestTimeout: 60_000,
-  /** Milliseconds that an open connection may wait for its next request. */
+  /** Milliseconds that an idle connection stays open for its next request. */
   keepAliveTimeout: 10_000,
   /** Milliseconds without a byte in either direction. */
   socketTimeout: 120_000,
-  /** Connections of one port and address, and those of one client address among them; this machine may have half of all. */
+  /** Connections of one port and address, and of one client address among them; this machine may have half of all. */
   connections: 1000,
   connectionsPerAddress: 64,
-  /** Requests that a connection may send ahead of the answers; with more it is closed. */
+  /** Requests that a connection may send ahead of the answers; more close it. */
   pipelined: 64,
-  /** Bytes of answers that all connections of one port and address together may leave unread. */
+  /** Bytes of unread answers of all connections of one port and address. */
   unread: 64 * 1024 * 1024,
-  /** Milliseconds that closing waits for requests under way. */
+  /** Milliseconds that closing waits for requests in progress. */
   closeGrace: 3000,
-  /** Bytes of answers that are kept until the tip changes. */
+  /** Bytes of answers kept until the tip changes. */
   answerCache: 16 * 1024 * 1024,
-  /** Bytes of all answers under way that are no point reads, and what each takes: its parts, and what is read ahead. */
+  /** Bytes of all answers in progress that are no point reads, and of one of them: its parts and what is read ahead. */
   answers: 48 * 1024 * 1024,
   answerPlace: 1024 * 1024,
   /** Bytes that large transactions take while they are decoded for an answer. */
   largeTransactions: 64 * 1024 * 1024,
-  /** Bytes of all searches under way. */
+  /** Bytes of all searches in progress. */
   searches: 64 * 1024 * 1024,
-  /** Answers that wait for each of these, and milliseconds until one that waits is refused. */
+  /** Answers that wait for each of these, and milliseconds until a waiting one is refused. */
   answersWaiting: 64,
   answersPatience: 30_000,
-  /** Bytes of a part of an answer, and of the parts that are made ahead of the readers; a shorter answer is sent as one. */
+  /** Bytes of a part of an answer, and of the parts made ahead of the readers; a shorter answer is sent as one. */
   answerPart: 64 * 1024,
   answerWindow: 512 * 1024,
-  /** Milliseconds that one reader may keep others of the same answer waiting. */
+  /** Milliseconds that one reader may delay the others of the same answer. */
   answerLag: 1000,
-  /** While others wait: bytes a second that an answer has to be read with, after milliseconds of waiting for its readers. */
+  /** While others wait: minimum read rate in bytes a second, after milliseconds of waiting for the readers. */
   answerRate: 64 * 1024,
   answerGrace: 5000,
-  /** WebSocket connections of one address of this machine. */
+  /** WebSocket connections of one listening address. */
   wsConnections: 2000,
-  /** Frames that one message may come in. */
+  /** Frames of one message. */
   wsFragments: 1024,
-  /** Messages of a connection that wait for their turn; with so many nothing more of it is read. */
+  /** Messages of a connection that wait for an answer; at this number reading stops. */
   wsWaiting: 16,
-  /** Bytes of messages that are not answered yet and of answers that are not sent yet, of all connections. */
+  /** Bytes of unanswered messages and of unsent answers, of all connections. */
   wsHeld: 128 * 1024 * 1024,
-  /** Bytes of an unfinished message that are not counted among them. */
+  /** Bytes of an unfinished message that do not count as held. */
   wsUncounted: 64 * 1024,
-  /** Bytes waiting to be sent on a connection with which events, and further answers, wait. */
+  /** Unsent bytes of a connection at which events and further answers wait. */
   wsSendQueue: 64 * 1024,
   /** Subscriptions of a connection. */
   wsSubscriptions: 16,
-  /** Blocks that are told again at the same time. */
+  /** Blocks replayed at the same time. */
   wsReplays: 8,
-  /** Milliseconds between pings; whoever has not answered one until the next is gone. */
+  /** Milliseconds between pings; no answer until the next ping → the connection is closed. */
   wsPing: 30_000,
-  /** Requests that one address may send in a window of milliseconds, where the server listens beyond loopback. */
+  /** Requests of one address in a window of milliseconds, where the server listens beyond loopback. */
   rateRequests: 12_000,
   rateWindow: 60_000,
-  /** Leaves loopback clients out of the rate limit; false is for a proxy on this machine. */
+  /** Exempts loopback clients from the rate limit; false is for a proxy on this machine. */
   rateSparesLoopback: true,
 }
 

@@ -3,15 +3,15 @@ import { RuleError } from '../errors/rule-error.js'
 import type { ApiLimits } from './api-limits.js'
 import { isJson } from './origin.js'
 
-/** Bytes for the first piece of a body; a body that outgrows its memory gets twice as much. */
+/** Initial buffer of a body in bytes; a body that outgrows its buffer gets twice as much. */
 const firstPiece = 1024
 
-/** A body that is held, or on its way. */
+/** A body that is held or being received. */
 export class CountedBody {
   readonly #budget: BodyBudget
   readonly #began = performance.now()
   #held = 0
-  /** Ends it to make room for others; undefined once it is there. */
+  /** Ends it to make room for others; undefined once it is complete. */
   evict: ((error: RuleError) => void) | undefined
 
   constructor(budget: BodyBudget) {
@@ -23,13 +23,13 @@ export class CountedBody {
     return this.#held
   }
 
-  /** Whether it comes too slowly to keep its place when others need it. */
+  /** Whether it arrives too slowly to keep its memory when others need it. */
   isSlow({ bodyGrace, bodyRate }: ApiLimits): boolean {
     const milliseconds = performance.now() - this.#began
     return this.evict !== undefined && milliseconds >= bodyGrace && this.#held < (bodyRate * milliseconds) / 1000
   }
 
-  /** Takes bytes in all, or throws `busy`. */
+  /** Takes `bytes` in total, or throws `busy`. */
   grow(bytes: number): void {
     this.#budget.move(this, this.#held, bytes)
     this.#held = bytes
@@ -41,7 +41,7 @@ export class CountedBody {
   }
 }
 
-/** Bounds the bytes of all request bodies that are in memory at once; small bodies and large ones apart. */
+/** Bounds the bytes of all request bodies in memory; small and large bodies separately. */
 export class BodyBudget {
   readonly #limits: ApiLimits
   readonly #free: { small: number; large: number }
@@ -52,12 +52,12 @@ export class BodyBudget {
     this.#free = { small: limits.smallBodies, large: limits.allBodies - limits.smallBodies }
   }
 
-  /** A body of which nothing is there yet. */
+  /** Starts to count an empty body. */
   begin(): CountedBody {
     return new CountedBody(this)
   }
 
-  /** Counts a body that had `before` bytes with `after`; slow ones make room. Throws `busy`. */
+  /** Changes the count of a body from `before` to `after`; evicts slow bodies to make room. Throws `busy`. */
   move(body: CountedBody, before: number, after: number): void {
     this.#free[this.#poolOf(before)] += before
     const pool = this.#poolOf(after)
@@ -89,14 +89,14 @@ function tooMany(): RuleError {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Its body, as it counts. */
+    /** The counted body of the request. */
     counted: CountedBody | null
   }
 }
 
 /**
- * A hook for routes with bodies: counts them until they are answered. It also leaves of their content type only whether it
- * is JSON, for the framework refuses what it cannot parse.
+ * Hook for routes with bodies: counts each body until its answer is sent. It reduces the content type to JSON or not, because the
+ * framework refuses what it cannot parse.
  */
 export function countBodies(budget: BodyBudget): preParsingHookHandler {
   return (request, reply, payload, done) => {
@@ -111,7 +111,7 @@ export function countBodies(budget: BodyBudget): preParsingHookHandler {
   }
 }
 
-/** Reads bodies of at most `most` bytes and counts them as they come, whatever was announced. */
+/** Reads bodies of at most `most` bytes and counts received bytes, whatever length was announced. */
 export function readBodies(most: number): FastifyContentTypeParser {
   return (request, payload, done) => {
     const { counted } = request

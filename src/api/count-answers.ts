@@ -4,12 +4,12 @@ import type { NodeMetrics } from './metrics.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** When it came, as performance.now() says. */
+    /** Arrival; performance.now(). */
     began: number
   }
 }
 
-/** Tallies every answer when it goes out. */
+/** Tallies every answer when it is sent. */
 export function countAnswers(app: FastifyInstance, metrics: Pick<NodeMetrics, 'requests'>): void {
   const tallies = new Map<string | undefined, Tally>()
   app.decorateRequest('began', 0)
@@ -18,7 +18,7 @@ export function countAnswers(app: FastifyInstance, metrics: Pick<NodeMetrics, 'r
     done()
   })
   app.addHook('onSend', (request, reply, payload, done) => {
-    // `*` is where the preflights of browsers go, whatever they ask for.
+    // `*` is the route of CORS preflights, whatever their path.
     const url = request.routeOptions.url === '*' ? undefined : request.routeOptions.url
     let tally = tallies.get(url)
     if (tally === undefined) tallies.set(url, (tally = metrics.requests(url)))

@@ -8,13 +8,13 @@ const productionSlice = 4
 
 /** A client that waits for an answer. */
 export interface AnswerClient {
-  /** Under which its answers are shared out: an address, or a network of them. */
+  /** Share under which its answers are counted: an address, or a network. */
   readonly share: string
   /** Aborts when the client is gone. */
   readonly signal: AbortSignal
 }
 
-/** Like the end of a request before it was there: it is no failure. */
+/** No failure: the client left before its answer was complete. */
 const gone = new RuleError('request-timeout', 'no client waits for the answer')
 
 /** Reads the parts of a flight, each as UTF-8. */
@@ -33,8 +33,8 @@ export class FlightReader {
   }
 
   /**
-   * Resolves once the answer is complete or its first parts are there, `whole` saying which; rejects with what it was refused
-   * for.
+   * Resolves once the answer is complete or its first parts are there, `whole` saying which; rejects with the reason of a
+   * refusal.
    */
   async ready(): Promise<{ whole: boolean }> {
     while (!this.flight.settled && this.failure === undefined) await this.flight.change()
@@ -59,7 +59,7 @@ export class FlightReader {
   }
 }
 
-/** The production of one answer for all clients that asked for it before its first part was let go. */
+/** Production of one answer for all clients that request it before its first part is released. */
 export class Flight implements Holder {
   readonly #gate: AnswerGate
   readonly #answer: PartsAnswer
@@ -69,7 +69,7 @@ export class Flight implements Holder {
   readonly #kept: Buffer[] = []
   #base = 0
   #keptBytes = 0
-  /** Parts that readers had before they came to this flight. */
+  /** Parts that its readers had before they joined this flight. */
   #skipped = 0
   #done = false
   #begun = false
@@ -87,7 +87,7 @@ export class Flight implements Holder {
     this.share = share
   }
 
-  /** Whether a further client gets the answer from its beginning. */
+  /** Whether a further client gets the answer from its start. */
   get joinable(): boolean {
     return this.#base === 0 && !this.#failed && !this.#abort.signal.aborted
   }
@@ -97,7 +97,7 @@ export class Flight implements Holder {
     return this.#done || this.#begun
   }
 
-  /** Whether nothing of the answer is missing or let go. */
+  /** Whether the answer is complete and all of it is kept. */
   get whole(): boolean {
     return this.#done && this.#base === 0 && !this.#begun
   }
@@ -120,13 +120,13 @@ export class Flight implements Holder {
     return reader
   }
 
-  /** Makes the answer; settles when all readers are through or gone. */
+  /** Makes the answer; resolves when all readers are done or gone. */
   async run(): Promise<void> {
     const { signal } = this.#abort
     let release = () => {}
     try {
       release = await this.#gate.enter(this, signal, this.#answer.search)
-      // Which clients have left is seen a turn of the event loop after their requests; the first of these ends the present one.
+      // Departed clients are known one turn of the event loop after their requests; the first await ends the present turn.
       await nextTurn()
       await nextTurn()
       await this.#gate.begin(async () => {
@@ -160,7 +160,7 @@ export class Flight implements Holder {
     this.#abort.signal.throwIfAborted()
   }
 
-  /** The last part of the answer, which may be empty. */
+  /** Takes the last part of the answer, which may be empty. */
   end(part: Buffer): void {
     if (part.length === 0) return
     this.#kept.push(part)
@@ -176,7 +176,7 @@ export class Flight implements Holder {
     }
     reader.at++
     this.#trim()
-    // From now on it waits for those that hold the window back.
+    // From now on it waits for the readers that hold the window back.
     if (this.#full && reader.at === this.#base + this.#kept.length) this.#notify()
     return part
   }
@@ -188,7 +188,7 @@ export class Flight implements Holder {
     this.#notify()
   }
 
-  /** Resolves at the next change of what is there or of who reads. */
+  /** Resolves at the next change of parts or readers. */
   change(): Promise<void> {
     if (this.#changed === undefined) {
       let resolve: () => void = () => {}
@@ -202,13 +202,13 @@ export class Flight implements Holder {
     return this.#keptBytes >= this.#gate.limits.answerWindow
   }
 
-  /** Readers that have all there is. */
+  /** Readers that have read all parts so far. */
   get #hungry(): FlightReader[] {
     const end = this.#base + this.#kept.length
     return [...this.#readers].filter(({ at }) => at === end)
   }
 
-  /** Readers that hold up others go on with a production of their own, or are cut off where that could differ. */
+  /** Moves slow readers to a production of their own, or cuts them off where its text could differ. */
   #split(): void {
     const hungry = new Set(this.#hungry)
     const slow = [...this.#readers].filter((reader) => !hungry.has(reader))
@@ -274,7 +274,7 @@ export class Flight implements Holder {
     changed?.resolve()
   }
 
-  /** Whether something changed in time. */
+  /** Whether a change came in time. */
   async #changeWithin(milliseconds: number): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), milliseconds)))
@@ -284,7 +284,7 @@ export class Flight implements Holder {
   }
 }
 
-/** Cuts text into parts at places that follow from the text alone, so that a second production can go on after a first. */
+/** Cuts text into parts at offsets that depend on the text alone, so that a second production can continue a first. */
 class FlightSink implements Sink {
   readonly signal: AbortSignal
   readonly #flight: Flight
@@ -343,7 +343,7 @@ class FlightSink implements Sink {
   }
 }
 
-/** The answers under way, each made once for all clients that ask for it at the same time. */
+/** Answers in progress, each made once for all clients that request it at the same time. */
 export class Flights {
   readonly gate: AnswerGate
   readonly #underWay = new Map<string, Flight>()
@@ -352,7 +352,7 @@ export class Flights {
     this.gate = gate
   }
 
-  /** Takes part in the answer of this key that is under way, or begins it. */
+  /** Joins the answer of this key that is in progress, or starts it. */
   join(answer: PartsAnswer, client: AnswerClient): FlightReader {
     const known = this.#underWay.get(answer.key)
     if (known?.joinable === true) return known.join(client)

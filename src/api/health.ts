@@ -32,7 +32,7 @@ export const healthRoutes: readonly PlainRoute[] = [
   },
 ]
 
-/** Says no more: whoever asks may be a stranger, and the log has the rest. */
+/** No details: the client may be a stranger, and the log has them. */
 const failure = 'the node cannot go on; its log says why'
 
 function readiness({ failed, stage, sync, alarm }: NodeHealth): { status: string; reason?: string } {

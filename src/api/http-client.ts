@@ -6,7 +6,7 @@ import type { AnswerClient } from './flight.js'
 
 const gone = new RuleError('request-timeout', 'the client is gone')
 
-/** The client behind a request, until its answer is out or its connection closed. */
+/** The client of a request; its signal aborts when the answer is sent or the connection is closed. */
 export function clientOf(access: Access, request: FastifyRequest, reply: FastifyReply): AnswerClient {
   const abort = new AbortController()
   if (reply.raw.closed || request.raw.socket.destroyed) abort.abort(gone)

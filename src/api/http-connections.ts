@@ -3,34 +3,34 @@ import type { Socket } from 'node:net'
 import { loopbackShare, shareOf } from './address-share.js'
 import type { ApiLimits } from './api-limits.js'
 
-/** Milliseconds between two looks at what waits to be read. */
+/** Milliseconds between checks of the connections. */
 const lookInterval = 1000
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
 const turns = Symbol('turns')
 
-/** On the socket itself: looking it up in a map for every request costs more than the rest of this. */
+/** Kept on the socket: a map lookup for every request costs more than the rest of this. */
 interface Connection extends Socket {
   [turns]?: ConnectionTurns
 }
 
 interface ConnectionTurns {
-  /** When the request under way began, or the last one ended; performance.now(). */
+  /** Start of the request in progress, or end of the last one; performance.now(). */
   since: number
-  /** Bytes that had been read of it, and when there were more for the last time. */
+  /** Bytes read of it, and when that number last rose. */
   read: number
   readAt: number
-  /** Of a connection that speaks another protocol. */
+  /** Set on a connection of another protocol. */
   idle?: () => Idle
-  /** The answer that is being made; undefined between requests. */
+  /** The answer in progress; undefined between requests. */
   current: ServerResponse | undefined
   readonly waiting: ServerResponse[]
 }
 
 /**
- * Lets a connection have one answer at a time: a request that comes before the last answer has left waits its turn, and with
- * more than `limit` waiting the connection is closed. A client that asks and never reads would otherwise be given every answer.
+ * Makes one answer at a time for each connection: a request that arrives before the last answer has left waits. More than `limit`
+ * waiting → the connection is closed. Otherwise a client that never reads would have every answer made.
  */
 export function inTurn(limit: number, handler: Handler): Handler {
   const begin = (turn: ConnectionTurns, response: ServerResponse) => {
@@ -64,24 +64,23 @@ function newTurns(): ConnectionTurns {
   return { current: undefined, waiting: [], since: now, read: 0, readAt: now }
 }
 
-/** How little a connection would be missed: lower ranks go first, of equal ones the one that has been so for longest. */
+/** How expendable a connection is: lower ranks go first; of equal ranks, the one idle for longest. */
 export interface Idle {
   readonly rank: number
-  /** As performance.now() says. */
+  /** performance.now(). */
   readonly since: number
 }
 
 /**
- * Ranks of connections that may go when others need their places: without a request, whether its headers come slowly or it
- * is only kept open; over WebSocket without a subscription; with a body that is slow in coming; with an answer that is not
- * read; over WebSocket with subscriptions.
+ * Ranks of connections that may be closed to make room, lowest first: no request, with slow headers or kept open; WebSocket
+ * without a subscription; slow body; unread answer; WebSocket with subscriptions.
  */
 export const idleRanks = { quiet: 0, untold: 1, sending: 2, unread: 3, told: 4 } as const
 
 /** Milliseconds after which a body or an answer is slow. */
 const slowAfter = 1000
 
-/** Undefined while its request is worked on. */
+/** Undefined while its request is being processed. */
 function idleOf(socket: Connection, now: number): Idle | undefined {
   const turn = turnsOf(socket)
   if (turn.idle !== undefined) return turn.idle()
@@ -92,20 +91,20 @@ function idleOf(socket: Connection, now: number): Idle | undefined {
   return socket.writableLength > 0 ? { rank: idleRanks.unread, since } : undefined
 }
 
-/** Leaves a connection to another protocol, which says how little it would be missed. */
+/** Hands a connection to another protocol, which reports how expendable it is. */
 export function upgraded(socket: Socket, idle: () => Idle): void {
   turnsOf(socket).idle = idle
 }
 
 export interface PlacesOptions {
   readonly limits: Pick<ApiLimits, 'connections' | 'connectionsPerAddress'>
-  /** Whether an address may have all places: that of a proxy, which many clients share. */
+  /** Whether an address may have all connections: that of a proxy, which many clients share. */
   exempt(address: string | undefined): boolean
 }
 
 /**
- * Shares out the places of a server: every address has at most so many, this machine half of all. A connection that finds
- * none free takes that of the one in its share, or of the largest share, that would be missed least.
+ * Shares out the connections of a server: every address has a maximum, this machine half of all. No free one → a new connection
+ * replaces the most expendable one of its own share, or of the largest share.
  */
 export function shareConnections(server: Server, { limits, exempt }: PlacesOptions): void {
   const shares = new Map<string, Set<Connection>>()
@@ -153,7 +152,7 @@ function leastMissed(sockets: Iterable<Connection>): Connection | undefined {
   return least?.socket
 }
 
-/** Calls `stuck` with each connection whose request has made no progress for so long. */
+/** Calls `stuck` with each connection whose request body has made no progress for `milliseconds`. */
 export function watchBodies(server: Server, milliseconds: number, stuck: (socket: Socket) => void): void {
   const sockets = new Set<Connection>()
   server.on('connection', (socket: Connection) => {
@@ -178,15 +177,14 @@ export function watchBodies(server: Server, milliseconds: number, stuck: (socket
   server.once('close', () => clearInterval(timer))
 }
 
-/** The answer that is being made on a connection. */
+/** The answer in progress on a connection. */
 export function currentAnswer(socket: Socket): ServerResponse | undefined {
   return turnsOf(socket).current
 }
 
 /**
- * Closes a connection in the middle of what was read of it at once. The parser would make a request of every few bytes of the
- * rest, and Node keep all of them until the connection is gone; so it hands them to nobody. Where a future Node has no
- * such member, only that saving is lost.
+ * Closes a connection at once in the middle of its input. The parser would make requests of the rest, and Node would keep them
+ * until the connection is gone: so they are dropped. A Node without this member only loses that saving.
  */
 function discard(socket: Connection & { parser?: { onIncoming?: () => number } | null }): void {
   const withoutBody = 1
@@ -194,7 +192,7 @@ function discard(socket: Connection & { parser?: { onIncoming?: () => number } |
   socket.destroy()
 }
 
-/** Closes the connections that leave most unread as soon as all together leave more than `limit` bytes. */
+/** Closes the connections with most unread bytes as soon as all together have more than `limit`. */
 export function boundUnread(server: Server, limit: number): void {
   const sockets = new Set<Socket>()
   server.on('connection', (socket) => {

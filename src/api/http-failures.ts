@@ -2,12 +2,12 @@ import { RuleError, UserError } from '../errors/rule-error.js'
 import type { Log } from '../runtime/env.js'
 import { interfaceErrors } from './error-mapping.js'
 
-/** Seconds after which a client that was refused as `busy` should ask again. */
+/** Seconds after which a client refused as `busy` should try again. */
 export const retryAfter = 2
 
 /**
- * The RuleError that tells a client about whatever was thrown. What is nobody's fault but ours is logged with its stack and
- * becomes `internal`, which says nothing about it.
+ * The RuleError to report for whatever was thrown. An unexpected error is logged with its stack and becomes `internal`, without
+ * details.
  */
 export function ruleErrorOf(error: unknown, log: Log): RuleError {
   if (error instanceof RuleError) return error
@@ -23,11 +23,11 @@ export function ruleErrorOf(error: unknown, log: Log): RuleError {
       return new RuleError('request-parameter', 'the path is not valid percent-encoding of UTF-8')
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new RuleError('request-parameter', 'a segment of the path is too long')
-    // The client, or a time-out that has answered already, closed the connection before the body was there.
+    // The client, or a time-out that has answered already, closed the connection before the body was complete.
     case 'ECONNRESET':
       return new RuleError('request-timeout')
     default:
-      // What a user can do something about needs no place in the code.
+      // A UserError needs no stack: its cause is not in the code.
       log.error({ error: message, ...(error instanceof UserError ? {} : { stack }) }, 'a request failed')
       return new RuleError('internal')
   }
@@ -37,14 +37,14 @@ function unknownError(error: unknown): { code: undefined; message: string; stack
   return { code: undefined, message: String(error), stack: undefined }
 }
 
-/** The failure behind an error of Node's HTTP parser. */
+/** The failure for an error code of Node's HTTP parser. */
 export function parserFailure(code: string | undefined): RuleError {
   if (code === 'HPE_HEADER_OVERFLOW') return new RuleError('request-headers')
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new RuleError('request-timeout')
   return new RuleError('request-form', `the bytes are no HTTP request${code === undefined ? '' : ` (${code})`}`)
 }
 
-/** HTTP status of a failure; JSON-RPC has its own word for everything that a method was asked. */
+/** HTTP status of a failure; JSON-RPC has codes of its own for failures of a method. */
 export function statusOf(error: RuleError): number {
   return interfaceErrors[error.code].http
 }

@@ -25,7 +25,7 @@ export interface ApiServerOptions {
   /** `rest` serves REST and JSON-RPC on one port, `rpc` JSON-RPC alone. */
   readonly serves: 'rest' | 'rpc'
   readonly hosts?: readonly string[]
-  /** 0 takes a free one. */
+  /** 0: any free port. */
   readonly port: number
 }
 
@@ -43,7 +43,7 @@ export class ApiServer {
     this.#listeners = listeners
   }
 
-  /** Builds the app and listens. A port that is taken is a UserError. */
+  /** Builds the app and listens. A port in use is a UserError. */
   static async open(context: ApiContext, options: ApiServerOptions): Promise<ApiServer> {
     const limits: ApiLimits = { ...apiLimits, ...context.limits }
     const hosts = options.hosts ?? loopbackHosts
@@ -85,7 +85,7 @@ export class ApiServer {
     return this.#restarting
   }
 
-  /** Stops listening; resolves when nothing is under way any more, within the limit that closing has. */
+  /** Stops listening; resolves when no request is in progress, at the latest after the grace period for closing. */
   async close(): Promise<void> {
     this.#closed = true
     await this.#restarting
@@ -127,7 +127,7 @@ async function buildApp(
     bodyLimit: limits.restBody,
     routerOptions: { maxParamLength: limits.headers },
     frameworkErrors: fail,
-    // The app only handles requests: the listeners are ours, several for one app, and they come and go.
+    // The app only handles requests: the listeners are ours, several for one app, and replaceable.
     serverFactory: (handler) => createServer(handler),
   })
   countAnswers(app, context.metrics)
@@ -135,7 +135,7 @@ async function buildApp(
   app.setErrorHandler((error: FastifyError, request, reply) => fail(error, request, reply))
   await app.register(cors, { origin: '*', methods: ['GET', 'HEAD', 'POST'], strictPreflight: false, maxAge: 86_400 })
   if (limitRate) await registerRateLimit(app, limits, access)
-  // A body that nobody asked for, at a path that does not exist, is not read.
+  // The body of a request to an unknown path is not read.
   app.removeAllContentTypeParsers()
   const budget = context.bodies ?? new BodyBudget(limits)
   const flights = context.flights ?? new Flights(new AnswerGate(limits))
@@ -170,7 +170,7 @@ const restPatterns = restRoutes.map(({ path, methods, envelope }) => ({
   pattern: new RegExp(`^${restPrefix}${path.replace(/:\w+/g, '[^/]+')}$`),
 }))
 
-/** What a path takes; empty for one that does not exist. */
+/** Methods that a path accepts; empty for an unknown path. */
 function methodsOf(url: string, onlyRpc: boolean): string[] {
   const path = pathOf(url)
   if (rpcPaths.includes(path)) return ['POST']
@@ -179,7 +179,7 @@ function methodsOf(url: string, onlyRpc: boolean): string[] {
   return restPatterns.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => [...methods])
 }
 
-/** The form that answers at a path have. */
+/** Envelope of the answers at a path. */
 function envelopeOf(url: string, onlyRpc: boolean): Envelope {
   const path = pathOf(url)
   if (onlyRpc || rpcPaths.includes(path)) return 'rpc'

@@ -9,28 +9,28 @@ import { boundUnread, currentAnswer, inTurn, shareConnections, watchBodies } fro
 
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => void
 
-/** An answer to something that is no request; `code` is that of Node's parser, `url` undefined where none was read. */
+/** Makes the answer to input that is no request; `code` is that of Node's parser, `url` undefined where none was read. */
 export type ParserAnswer = (code: string | undefined, url: string | undefined) => { status: number; body: string }
 
 export interface ListenersOptions {
-  /** Addresses to bind; `::1` is left out without a word on a machine that has none. */
+  /** Addresses to bind; `::1` is skipped silently on a machine without it. */
   readonly hosts: readonly string[]
-  /** 0: any free one, the same for all hosts. */
+  /** 0: any free port, the same for all hosts. */
   readonly port: number
   readonly limits: ApiLimits
   readonly handler: HttpHandler
   readonly parserAnswer: ParserAnswer
   /** Whether an address may have all connections. */
   exempt(address: string | undefined): boolean
-  /** Takes over connections whose request asks for another protocol; without it they are requests like others. */
+  /** Takes over connections whose request asks for another protocol; absent: such requests are served like others. */
   readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
 }
 
-/** Attempts to find a port that is free on all hosts, and to take a port back that was just left. */
+/** Attempts to find a port free on all hosts, or to bind a port again; and milliseconds between the latter. */
 const bindAttempts = 20
 const rebindPause = 25
 
-/** The HTTP servers of one port: one an address, all with the same limits. */
+/** The HTTP servers of one port: one per address, all with the same limits. */
 export class Listeners {
   readonly #options: ListenersOptions
   readonly #servers: readonly Server[]
@@ -73,7 +73,7 @@ export class Listeners {
     })
   }
 
-  /** The same again on the same port: the sockets of these are closed, requests under way finish on them. */
+  /** Opens the same listeners again on the same port; the old sockets are closed, requests in progress finish on them. */
   async reopen(): Promise<Listeners> {
     void this.close()
     for (let attempt = 1; ; attempt++) {
@@ -86,7 +86,7 @@ export class Listeners {
     }
   }
 
-  /** Accepts nothing more; resolves when the requests under way are answered or their time is over. */
+  /** Accepts nothing more; resolves when requests in progress are answered, at the latest after the grace period. */
   async close(): Promise<void> {
     const closed = Promise.all(
       this.#servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve()))),
@@ -106,7 +106,7 @@ function buildServer({ limits, handler, parserAnswer, exempt, upgrade }: Listene
     headersTimeout: limits.headersTimeout,
     requestTimeout: limits.requestTimeout,
     keepAliveTimeout: limits.keepAliveTimeout,
-    // Checked here, where the refusal gets the form of all others.
+    // Checked below, so that the refusal has the form of all others.
     requireHostHeader: false,
     connectionsCheckingInterval: Math.min(1000, limits.headersTimeout, limits.requestTimeout),
   })
@@ -128,12 +128,12 @@ function buildServer({ limits, handler, parserAnswer, exempt, upgrade }: Listene
   })
   server.on('request', serve)
   if (upgrade !== undefined) server.on('upgrade', upgrade)
-  // An expectation that we do not know may be ignored, and then needs no answer of its own form.
+  // An unknown expectation may be ignored, so it needs no answer of its own form.
   server.on('checkExpectation', serve)
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     const response = currentAnswer(socket as Socket)
     const pending = response !== undefined && !response.writableEnded ? response : undefined
-    // Nobody reads any more, or bytes of an answer are out already: whatever we added would be part of it.
+    // The client is gone, or bytes of an answer are out already: more bytes would become part of it.
     if (error.code === 'ECONNRESET' || !socket.writable || pending?.headersSent === true) {
       socket.destroy()
       return
@@ -159,7 +159,7 @@ export function answerAndClose(
   socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
 }
 
-/** How the system says that this machine has no such address, or that nobody knows the name. */
+/** System errors for an address that this machine does not have, or a name that cannot be resolved. */
 const absentCodes: readonly (string | undefined)[] = ['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'ENOTFOUND', 'EAI_AGAIN']
 
 /** The port that was bound; undefined where the machine does not have the address `::1`. */

@@ -7,14 +7,14 @@ import { AnswerMetrics, type Tally } from './answer-metrics.js'
 import type { NetworkView, VotingView } from './node-views.js'
 import { addProcessMetrics } from './process-metrics.js'
 
-/** What the figures are read from. */
+/** Objects that the figures are read from. */
 export interface MetricSources {
   readonly chain: Pick<Chain, 'events' | 'tip'>
   readonly mempool: Pick<Mempool, 'events' | 'size' | 'bytes'> & { readonly refusedBlocks: { readonly count: number } }
   readonly resolver: Pick<Resolver, 'scannedDocuments'>
-  /** Without it there are no peers. */
+  /** Absent: no peers. */
   readonly network?: Pick<NetworkView, 'neighbors' | 'progress' | 'listBans' | 'receivedCount'>
-  /** Without it nobody votes. */
+  /** Absent: no voting. */
   readonly voting?: Pick<VotingView, 'status' | 'received'>
   /** Bytes of the database on disk. */
   databaseBytes(): Promise<number>
@@ -23,12 +23,12 @@ export interface MetricSources {
 }
 
 const delayPercentiles = [50, 99, 100]
-/** Milliseconds between two looks at the event loop. */
+/** Milliseconds between two samples of the event loop. */
 const delayResolution = 20
 
 /**
- * The figures of one node for Prometheus: nothing is shared with another node of the process but what is the process's own. Every
- * name ends in its unit.
+ * Prometheus figures of one node; it shares with other nodes of the process only the figures of the process. Every name ends in
+ * its unit.
  */
 export class NodeMetrics {
   readonly #registry = new Registry()
@@ -64,12 +64,12 @@ export class NodeMetrics {
     })
   }
 
-  /** The tally of HTTP answers of a route, by its pattern; undefined for all that have none. By HTTP status. */
+  /** Tally of HTTP answers of a route, by its pattern; undefined: all requests without a route. By HTTP status. */
   requests(path: string | undefined): Tally {
     return this.#requests.of(path ?? 'other')
   }
 
-  /** The tally of a JSON-RPC method; undefined for all that do not exist. By error code, or `ok`. */
+  /** Tally of a JSON-RPC method; undefined: all unknown methods. By error code, or `ok`. */
   calls(carrier: 'http' | 'websocket', method: string | undefined): Tally {
     return this.#calls.of(carrier, method ?? 'other')
   }
@@ -83,7 +83,7 @@ export class NodeMetrics {
     return this.#registry.contentType
   }
 
-  /** What there is, for the reference page. */
+  /** Every metric, for the reference page. */
   describe(): { name: string; help: string; type: string; labels: readonly string[] }[] {
     return this.#registry.getMetricsAsArray().map((metric) => {
       const { name, help, type, labelNames = [] } = metric as unknown as Description
@@ -95,7 +95,7 @@ export class NodeMetrics {
     this.#delay?.disable()
   }
 
-  /** Watched from the first question on: a node that nobody watches need not watch itself. */
+  /** Measures from the first scrape on: an unwatched node need not measure itself. */
   #addDelay(): void {
     const start = () => {
       const watch = monitorEventLoopDelay({ resolution: delayResolution })
@@ -105,7 +105,7 @@ export class NodeMetrics {
     const gauge = new Gauge({
       name: 'didledger_event_loop_delay_seconds',
       help: 'How much too late timers were since the last question, by percentile; 100 is the worst.',
-      // Not `quantile`, which Prometheus keeps for summaries.
+      // Not `quantile`, which Prometheus reserves for summaries.
       labelNames: ['percentile'],
       registers: [this.#registry],
       collect: () => {
@@ -162,7 +162,7 @@ function addChain(registry: Registry, { chain, mempool, resolver, databaseBytes,
   )
 }
 
-/** Makes counters whose value is read when it is asked for. */
+/** Makes counters whose value is read on a scrape. */
 function counterOf(registry: Registry): (name: string, help: string, read: () => number) => void {
   return (name, help, read) => {
     const made: Counter = new Counter({
@@ -177,7 +177,7 @@ function counterOf(registry: Registry): (name: string, help: string, read: () =>
   }
 }
 
-/** Peers and votes. A node without them shows zeros: what is called so is there on every node. */
+/** Adds peers and votes. A node without them shows zeros, so that every node has the same metrics. */
 function addNetwork(registry: Registry, { chain, network, voting }: MetricSources): void {
   const registers = [registry]
   const gauge = (name: string, help: string, read: () => number) => {

@@ -6,21 +6,21 @@ import type { Voting } from '../voting/voting.js'
 
 /** The peers of a node. */
 export interface NetworkView extends Pick<PeerManager, 'neighbors' | 'disconnect' | 'listBans' | 'unban'> {
-  /** That is listened on; 0 where none is. */
+  /** Port listened on; 0: none. */
   readonly port: number
-  /** Transactions that peers handed out since the start. */
+  /** Transactions received from peers since the start. */
   readonly receivedCount: number
   progress(): SyncProgress
-  /** Connects to `host:port` or a multiaddr and keeps the address; rejects with a LinkError or a RuleError that says why not. */
+  /** Connects to `host:port` or a multiaddr and keeps the address; rejects with a LinkError or a RuleError with the reason. */
   connect(address: string): Promise<unknown>
-  /** Bans a public key in hex or an IP address for so long, and closes the connections to it. */
+  /** Bans a public key in hex or an IP address for `milliseconds`, and closes the connections to it. */
   ban(subject: string, milliseconds: number, reason: string): Promise<unknown>
 }
 
 /** The voting of a chain with validators. */
 export type VotingView = Pick<Voting, 'status' | 'received' | 'evidence'>
 
-/** What the node says about itself at this moment. */
+/** State of the node at this moment. */
 export interface NodeInfo {
   /** Version of the program. */
   readonly compile: string
@@ -38,17 +38,17 @@ export interface NodeInfo {
   readonly neighbors: readonly Neighbor[]
 }
 
-/** How the node is, for those who watch over it. */
+/** Health of the node, for monitoring. */
 export interface NodeHealth {
-  /** Whether it cannot go on: a write failed, or an invariant is broken. */
+  /** Whether it cannot continue: a write failed, or an invariant is broken. */
   readonly failed: boolean
   readonly stage: 'starting' | 'serving' | 'stopping'
   readonly sync: SyncStatus
-  /** What nobody but a person can mend, such as two confirmed blocks at one height. */
+  /** State that only a person can resolve, such as two confirmed blocks at one height. */
   readonly alarm?: string
 }
 
-/** What only a devnet lets its clients do. Refusals are RuleErrors. */
+/** Controls that only a devnet offers. Refusals are RuleErrors. */
 export interface DevnetControl {
   /** Makes blocks; resolves with their hashes in display hex. */
   mine(blocks: number): Promise<string[]>
@@ -58,7 +58,7 @@ export interface DevnetControl {
   setNextBlockTime(time: number): Promise<void>
   /** Pays coins, in units of 10^-8; resolves with the txid. */
   faucet(address: string, amount: bigint): Promise<string>
-  /** Remembers chain, pool and clock; resolves with the number of the snapshot. */
+  /** Saves chain, pool and clock; resolves with the number of the snapshot. */
   snapshot(): Promise<number>
   /** Takes chain, pool and clock back to a snapshot. */
   revert(id: number): Promise<void>

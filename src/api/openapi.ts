@@ -7,18 +7,18 @@ import type { PlainRoute } from './plain-route.js'
 import { restPrefix, type RestRoute, restRoutes } from './rest/rest-routes.js'
 import { closed } from './schemas/common-schemas.js'
 
-/** The paths of the REST port in OpenAPI 3.1, from the tables that serve them and the schemas that tests hold answers against. */
+/** The paths of the REST port in OpenAPI 3.1, from the tables that serve them and the schemas that tests check answers with. */
 
 type Envelope = RestRoute['envelope']
 
-/** What a route answers on success, in its envelope. */
+/** Schema of an answer on success, in its envelope. */
 export function successSchema({ envelope, result }: Pick<RestRoute, 'envelope' | 'result'>): TSchema {
   return envelope === 'standard'
     ? closed({ Desc: Type.Literal(restDescriptions[0] as string), Error: Type.Literal(0), Result: result })
     : closed({ error: Type.Null(), id: Type.Null(), jsonrpc: Type.Literal('2.0'), result })
 }
 
-/** What every route answers on failure. */
+/** Schemas of an answer on failure, by envelope. */
 export const failureSchemas: Readonly<Record<Envelope, TSchema>> = {
   standard: closed({
     Desc: Type.String({ description: 'what the number means' }),

@@ -1,7 +1,7 @@
 import { OptionalKind, type TObject, type TSchema } from '@sinclair/typebox'
 import type { Access, RpcMethod } from './rpc/method.js'
 
-/** What is beside the schema of a method's parameters and result. */
+/** A parameter or result: its schema and the members beside it. */
 interface ContentDescriptor {
   readonly name: string
   readonly description?: string
@@ -9,14 +9,14 @@ interface ContentDescriptor {
   readonly schema: TSchema
 }
 
-/** What a request of each kind of method has to be. */
+/** Requirements for a request, by the access of its method. */
 export const accessNotes: Readonly<Record<Access, string | undefined>> = {
   public: undefined,
   control: 'The request has to be application/json and not from a page of another site.',
   admin: 'The request has to carry the admin token, be application/json and not come from a page of another site.',
 }
 
-/** The OpenRPC document of some methods, from the schemas that their parameters are validated with. */
+/** The OpenRPC document of some methods, from the schemas that validate their parameters. */
 export function openRpcDocument(methods: readonly RpcMethod[], version: string) {
   return {
     openrpc: '1.3.2',

@@ -1,17 +1,17 @@
 import { isIP } from 'node:net'
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** The addresses that HTTP listens on unless told otherwise: this machine's own. */
+/** Addresses that HTTP listens on by default: loopback. */
 export const loopbackHosts = ['127.0.0.1', '::1']
 
-/** Whether the other end of a connection is this machine. */
+/** Whether a remote address is this machine. */
 export function isLoopback(address: string | undefined): boolean {
   return address !== undefined && /^(::ffff:)?127\.|^::1$/.test(address)
 }
 
 /**
- * Why a request from this machine may not change anything by the name in its Host; undefined: it may. A name of elsewhere can be
- * pointed at this machine for the sake of a page of that name, whose requests then look like those of programs here.
+ * Reason to refuse a change by the name in Host, for a request from this machine; undefined: allowed. A page can have its own
+ * name resolve to this machine: its requests then look like those of local programs.
  */
 export function hostRefusal({ host }: IncomingHttpHeaders, names: readonly string[]): string | undefined {
   // Only programs leave it out.
@@ -22,9 +22,8 @@ export function hostRefusal({ host }: IncomingHttpHeaders, names: readonly strin
 }
 
 /**
- * Whether a page of another site may be behind a request: another host, or another port of the same. Browsers say where a
- * request comes from, in Sec-Fetch-Site, Origin or Referer; programs in none. A browser has to call the node by an address, or
- * by a name that is configured.
+ * Whether a page of another site may be behind a request: another host, or another port of the same. Browsers send the origin in
+ * Sec-Fetch-Site, Origin or Referer; programs send none. A browser has to call the node by an address, or by a configured name.
  */
 function isCrossSite(headers: IncomingHttpHeaders, names: readonly string[]): boolean {
   const { origin, host, referer } = headers
@@ -36,12 +35,12 @@ function isCrossSite(headers: IncomingHttpHeaders, names: readonly string[]): bo
   return [origin, referer].some((from) => from !== undefined && !isSameOrigin(from, host ?? ''))
 }
 
-/** Why a page of another site may not do what it asks for; undefined: it is none. */
+/** Reason to refuse a request of a page of another site; undefined: it is none. */
 export function crossSiteRefusal(headers: IncomingHttpHeaders, names: readonly string[] = []): string | undefined {
   return isCrossSite(headers, names) ? 'a page of another site may not do this' : undefined
 }
 
-/** Whether a URL has the host and port of Host, where a port that is left out is that of the URL's scheme. */
+/** Whether a URL has the host and port of Host; a port left out is that of the URL's scheme. */
 function isSameOrigin(url: string, host: string): boolean {
   if (!URL.canParse(url)) return false
   const from = new URL(url)
@@ -59,7 +58,7 @@ function hostName(url: string): string | undefined {
   return new URL(url).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
 }
 
-/** Whether a body is announced as JSON. */
+/** Whether the content type is JSON. */
 export function isJson(headers: IncomingHttpHeaders): boolean {
   return headers['content-type']?.split(';')[0]?.trim().toLowerCase() === 'application/json'
 }

@@ -8,20 +8,20 @@ import { addressParam, hashParam, heightParam } from './schemas/common-schemas.j
 
 /** Parameters that come as text, of paths and of JSON-RPC. */
 
-/** What a parameter can be, with what its text means. */
+/** Values of the kinds of parameters. */
 export interface ParameterValues {
   height: number
   /** A block hash or txid, internal order. */
   hash: Hash
   address: ProgramHash
   assetId: Hash
-  /** Anything goes but nothing at all. */
+  /** Any text but the empty one. */
   any: string
 }
 
 export type ParameterKind = keyof ParameterValues
 
-/** What is written in a path for each of them. */
+/** Schema of the text of each kind. */
 export const parameterSchemas: { readonly [Kind in ParameterKind]: TSchema } = {
   height: heightParam,
   hash: hashParam('of a block or a transaction, display order'),
@@ -32,7 +32,7 @@ export const parameterSchemas: { readonly [Kind in ParameterKind]: TSchema } = {
 
 const maxHeight = 0xffffffff
 
-/** Readers of texts; each throws `request-parameter` that says what is wrong. */
+/** Readers of texts; each throws `request-parameter` with what is wrong. */
 const readers: { readonly [Kind in ParameterKind]: (text: string, name: string) => ParameterValues[Kind] } = {
   height: (text, name) => {
     const height = /^(0|[1-9][0-9]{0,9})$/.test(text) ? Number(text) : Infinity

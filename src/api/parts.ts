@@ -2,7 +2,7 @@ import type { ChainReader } from '../chain/reader.js'
 import { toHex } from '../primitives/bytes.js'
 import { sha256 } from '../primitives/hash.js'
 
-/** Answers that are no point reads: written in parts, with back-pressure, and made once for all that ask the same. */
+/** Answers that are no point reads: written in parts, with back-pressure, and made once for all equal requests. */
 
 /** Takes the text of an answer from its producer. */
 export interface Sink {
@@ -15,8 +15,8 @@ export interface Sink {
   /** Passes on a full part, waits for readers and for the next time slice; rejects once no client waits. */
   drain(): Promise<void>
   /**
-   * Reserves memory beside that of every answer: `bytes` as it will be held, until the returned function is called. Waits
-   * for other answers; `busy` after a while. Release one before reserving the next.
+   * Reserves `bytes` of memory beside that of every answer, until the returned function is called. Waits for other answers;
+   * `busy` after a while. Release one before reserving the next.
    */
   reserve(bytes: number): Promise<() => void>
 }
@@ -25,19 +25,19 @@ export interface PartsAnswerOptions {
   /** Names the text: equal keys → equal text. */
   readonly key: string
   /**
-   * Whether {@link PartsAnswer.write} gives the same text each time, or rejects. A slow reader of such an answer goes on
-   * alone; of others it is cut off once it holds up the rest.
+   * Whether {@link PartsAnswer.write} writes the same text each time, or rejects. A slow reader of such an answer continues
+   * alone; of other answers it is cut off once it delays the rest.
    */
   readonly repeatable: boolean
-  /** Bytes it takes among those of searches, whose number of rows is not known; absent: a place among all other answers. */
+  /** Bytes counted among searches, whose number of rows is unknown; absent: counted as an ordinary answer. */
   readonly search?: number
   write(sink: Sink): Promise<void>
 }
 
-/** Characters of a key that is kept as it stands. */
+/** Most characters of a key that is kept unhashed. */
 const longestKey = 256
 
-/** A result as JSON text that is not made before the gate lets it in. */
+/** A result as JSON text, made only once the gate admits it. */
 export class PartsAnswer {
   readonly key: string
   readonly repeatable: boolean
@@ -45,7 +45,7 @@ export class PartsAnswer {
   readonly #write: (sink: Sink) => Promise<void>
 
   constructor({ key, repeatable, search, write }: PartsAnswerOptions) {
-    // Parameters are part of it, however long they are, and it is kept as long as the answer.
+    // It contains parameters, of any length, and is kept as long as the answer.
     this.key = key.length > longestKey ? `sha256 ${toHex(sha256(key))}` : key
     this.repeatable = repeatable
     this.search = search
@@ -58,7 +58,7 @@ export class PartsAnswer {
   }
 }
 
-/** A key of text that follows from the chain alone, valid for its present tip. */
+/** Key of text that depends on the chain alone, valid for its present tip. */
 export function chainKey({ chain }: ChainReader, ...names: readonly (string | number)[]): string {
   return `${chain.tip.header.id} ${names.join(' ')}`
 }
@@ -79,15 +79,15 @@ export async function writeArray<T>(
   sink.add(']')
 }
 
-/** Characters of a text that is passed on piece by piece. */
+/** Characters of a text that are written at once. */
 const textPiece = 32 * 1024
 
-/** Writes text that is whole already. */
+/** Writes a complete text. */
 export async function writeText(sink: Sink, text: string): Promise<void> {
   let at = 0
   while (at < text.length) {
     let end = at + textPiece
-    // A pair of surrogates is one character of UTF-8.
+    // A surrogate pair is one character of UTF-8.
     if (/[\ud800-\udbff]/.test(text.charAt(end - 1))) end++
     sink.add(text.slice(at, end))
     at = end

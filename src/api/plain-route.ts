@@ -1,6 +1,6 @@
 import type { ApiContext } from './api-context.js'
 
-/** An answer in a form of its own, outside of the envelopes. */
+/** An answer in a form of its own, without envelope. */
 export interface PlainAnswer {
   /** HTTP status. */
   readonly status: number
@@ -8,7 +8,7 @@ export interface PlainAnswer {
   readonly body: string
 }
 
-/** A path on the REST port that stands beside the REST interface, for machines that look after the node. GET and HEAD. */
+/** A path on the REST port beside the REST interface, for monitoring. GET and HEAD. */
 export interface PlainRoute {
   /** Matches exactly. */
   readonly path: string

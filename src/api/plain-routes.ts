@@ -12,7 +12,7 @@ export function registerPlainRoutes(app: FastifyInstance, context: ApiContext): 
   for (const route of plainRoutes) {
     app.get(route.path, async (_, reply): Promise<FastifyReply> => {
       const { status, contentType, body } = await route.answer(context)
-      // What was true a moment ago is of no use to whoever asks now.
+      // A cached state would be outdated.
       return reply.code(status).header('content-type', contentType).header('cache-control', 'no-store').send(body)
     })
   }

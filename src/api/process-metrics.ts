@@ -2,8 +2,8 @@ import { readdir } from 'node:fs/promises'
 import { Counter, Gauge, type Registry } from 'prom-client'
 
 /**
- * Figures of the whole process under their usual names. They are read when somebody asks, and nothing is left running: a
- * node that is closed leaves no observer behind.
+ * Adds figures of the whole process under their usual names. They are read on a scrape, and no observer keeps running: a closed
+ * node leaves none behind.
  */
 export function addProcessMetrics(registry: Registry): void {
   const registers = [registry]

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
 import type { FlightReader } from './flight.js'
 
-/** An answer that is made while it is read: UTF-8, or text. */
+/** An answer made while it is read: UTF-8, or text. */
 export type AnswerStream = AsyncGenerator<Buffer | string, void, void>
 
-/** What a reader gets, between two texts. */
+/** The parts of a reader, between two texts. */
 export async function* framed(before: string, reader: FlightReader, after: string): AnswerStream {
   try {
     yield before
@@ -32,14 +32,14 @@ export async function beginningOf(
   return { parts, whole: false }
 }
 
-/** The whole text of an answer, however long it is. */
+/** The whole text of an answer, of any length. */
 export async function wholeText(answer: string | AnswerStream | undefined): Promise<string | undefined> {
   if (answer === undefined || typeof answer === 'string') return answer
   const { parts } = await beginningOf(answer, Infinity)
   return parts.length === 0 ? undefined : Buffer.concat(parts).toString()
 }
 
-/** The body of a response: parts that are there, then those of a stream, which ends with the connection. */
+/** Body of a response: `parts`, then those of a stream, which ends with the connection. */
 export function bodyOf(parts: readonly Buffer[], rest: AnswerStream, part: number): Readable {
   const first = [...parts]
   const next = async (): Promise<Buffer | string | null> => {
@@ -58,7 +58,7 @@ export function bodyOf(parts: readonly Buffer[], rest: AnswerStream, part: numbe
     },
     destroy(error, callback) {
       first.length = 0
-      // A part that is under way ends first; its failure then is of no interest.
+      // A part in progress ends first; its failure no longer matters.
       rest.return().catch(() => {})
       callback(error)
     },

@@ -21,7 +21,7 @@ export interface RestOptions {
   readonly budget: BodyBudget
   readonly flights: Flights
   readonly access: Access
-  /** Closes the listeners and opens them again; called when the answer to `restart` is out. */
+  /** Closes the listeners and opens them again; called when the answer to `restart` is sent. */
   restart(): void
 }
 
@@ -54,15 +54,15 @@ async function answer(
   if (cached !== undefined) return reply.send(cached)
   if (route.control) refuseStrangers(request, access)
   if (route.body !== undefined && !isJson(request.headers)) throw new RuleError('request-media-type')
-  const asked: RestRequest = {
+  const restRequest: RestRequest = {
     context,
     segments: request.params as Record<string, string>,
     body: request.body as Uint8Array | undefined,
   }
   const { tip } = context.reader.chain
-  const lasts = route.lasts(asked)
+  const lasts = route.lasts(restRequest)
   const keep = (body: Buffer) => (lasts ? cache.set(path, body, tip) : undefined)
-  const result = await route.run(asked)
+  const result = await route.run(restRequest)
   const [before, after] = frameOf(route.envelope)
   if (typeof result !== 'string') return inParts(result, [before, after], { request, reply, keep }, options)
   const body = Buffer.from(before + result + after)

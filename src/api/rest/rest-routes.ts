@@ -21,17 +21,17 @@ import { count } from '../schemas/number-schemas.js'
 import { asset, transactionObject, txid } from '../schemas/transaction-schemas.js'
 import { sendTransaction, sendTransactionBody } from './send-transaction.js'
 
-/** What a handler gets. */
+/** Input of a handler. */
 export interface RestRequest {
   readonly context: ApiContext
-  /** Segments of the path by name, not read yet. */
+  /** Segments of the path by name, not parsed. */
   readonly segments: Readonly<Record<string, string | undefined>>
   readonly body: Uint8Array | undefined
 }
 
 export type RestResult = string | PartsAnswer
 
-/** One path of the interface with what stands behind it. */
+/** One path of the interface with its handler. */
 export interface RestRoute {
   readonly methods: readonly ('GET' | 'POST')[]
   /** Below `/api/v1/`, parameters as `:name`. */
@@ -39,21 +39,21 @@ export interface RestRoute {
   readonly parameters: Readonly<Record<string, ParameterKind>>
   /** One sentence for the reference. */
   readonly summary: string
-  /** What the result is on success. */
+  /** Schema of the result on success. */
   readonly result: TSchema
-  /** The JSON that has to be sent; absent: nothing has to. */
+  /** Schema of the JSON body; absent: none is needed. */
   readonly body?: TSchema
-  /** Objects it may not find, by their REST numbers. */
+  /** REST numbers of the objects that may be unknown. */
   readonly unknown: readonly (44001 | 44003 | 44004)[]
-  /** Whether it may disappear. */
+  /** Whether it may be removed. */
   readonly deprecated: boolean
   /** The confirm endpoints wrap their answers in another envelope. */
   readonly envelope: 'standard' | 'confirm'
-  /** Whether only this machine or a holder of the token may ask, and no page of another site. */
+  /** Whether the request needs this machine or the token, and must not come from a page of another site. */
   readonly control: boolean
-  /** The JSON text of the answer's result, or what writes it. */
+  /** JSON text of the result, or what writes it. */
   run(request: RestRequest): RestResult | Promise<RestResult>
-  /** Whether the answer that {@link run} would begin now follows from the chain alone, and so holds until the tip changes. */
+  /** Whether an answer that {@link run} would begin now depends on the chain alone, and so holds until the tip changes. */
   lasts(request: RestRequest): boolean
 }
 
@@ -91,7 +91,7 @@ function route<P extends Kinds>(path: string, parameters: P, description: Descri
   }
 }
 
-/** Answers that follow from the chain alone. */
+/** Answers that depend on the chain alone. */
 const ofChain = { lasts: () => true }
 const confirm = { ...ofChain, envelope: 'confirm', result: blocks.confirmObject, unknown: [44003, 44004] } as const
 const byHeight = { height: 'height' } as const

@@ -4,13 +4,13 @@ import { utf8 } from '../../primitives/bytes.js'
 import type { ApiContext } from '../api-context.js'
 import { transactionBytes } from '../results/transaction-results.js'
 
-/** What is sent to `POST /api/v1/transaction`. */
+/** Body of `POST /api/v1/transaction`. */
 export const sendTransactionBody = Type.Object({
   Action: Type.Literal('sendrawtransaction'),
   data: Type.String({ description: 'the signed transaction in hex; Data is read where data is missing' }),
 })
 
-/** Takes a signed transaction: `{ "Action": "sendrawtransaction", "data": "<hex>" }`. The result is its txid. */
+/** Accepts a signed transaction: `{ "Action": "sendrawtransaction", "data": "<hex>" }`. The result is its txid. */
 export async function sendTransaction({ mempool }: ApiContext, body: Uint8Array | undefined): Promise<string> {
   const request = jsonObject(body)
   const action = request.get('Action')

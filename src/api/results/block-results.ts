@@ -18,27 +18,27 @@ import { decodedShare, hexPiece, withDecoded, writeTransaction } from './transac
 
 /** Blocks as the interfaces show them. Every function returns the JSON text of an answer, or what writes it. */
 
-/** Times a block is read again because the chain changed meanwhile. */
+/** Attempts to read a block while the chain changes. */
 const maxAttempts = 50
 
-/** What the interfaces say of a block beside its transactions. */
+/** Data of a block beside its transactions. */
 interface BlockFacts {
   readonly known: KnownHeader
   readonly place: TransactionPlace
-  /** Display hex; zeros where nothing follows. */
+  /** Display hex; zeros where no block follows. */
   readonly next: string
   readonly medianTime: number
 }
 
-/** A block whose body and whose place on the chain belong together. */
+/** A block whose body and position on the chain belong together. */
 interface OpenBlock extends BlockFacts {
   /** Its transactions, in order. */
   readonly rows: Rows
 }
 
 /**
- * Opens a block. A reorganisation moves rows, and for a moment they are ahead of memory: so facts and rows are taken
- * between two looks at one and the same tip, or again. Rows stay as they are at that moment.
+ * Opens a block. A reorganisation moves rows, which are briefly ahead of memory: facts and rows are taken between two reads of
+ * the same tip, or again. Rows keep the state of that moment.
  */
 async function openBlock(reader: ChainReader, find: () => KnownHeader, sink: Sink): Promise<OpenBlock> {
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
@@ -49,7 +49,7 @@ async function openBlock(reader: ChainReader, find: () => KnownHeader, sink: Sin
       const next = displayHash(reader.nextHash(known) ?? zeroHash)
       const medianTime = reader.medianTime(known)
       const rows = openRows(reader, known, sink)
-      // The first question fixes the state in which all rows are read.
+      // The first read fixes the state in which all rows are read.
       const first = rows.next()
       first.catch(() => {})
       if (settledTip(reader) === tip) return { known, place, rows: following(first, rows), next, medianTime }
@@ -71,7 +71,7 @@ async function* openRows(reader: ChainReader, known: KnownHeader, sink: Sink): R
   else for await (const bytes of reader.transactionRows(known.header.height)) yield { bytes }
 }
 
-/** The transactions of a block off the active chain, which is one row. */
+/** Transactions of a side block, which is one row. */
 async function* sideRows(reader: ChainReader, known: KnownHeader, sink: Sink): Rows {
   const release = await sink.reserve(known.size * decodedShare)
   try {
@@ -92,7 +92,7 @@ async function* following(first: Promise<IteratorResult<Row, void>>, rest: Rows)
   }
 }
 
-/** The tip, unless the rows of another one are on disk already. */
+/** The tip, unless the rows of another tip are on disk already. */
 function settledTip({ chain }: ChainReader): KnownHeader | undefined {
   const row = chain.database.get(keys.meta('tip'))
   return row !== undefined && equalBytes(values.tip.decode(row).hash, chain.tip.header.hash) ? chain.tip : undefined
@@ -119,7 +119,7 @@ export function blockHash(reader: ChainReader, height: number): string {
   return JSON.stringify(blockAt(reader, height).header.id)
 }
 
-/** Where the transactions of a block stand. */
+/** Position of the transactions of a block. */
 export function placeIn(reader: ChainReader, known: KnownHeader): TransactionPlace {
   const { header } = known
   return { blockhash: header.id, confirmations: reader.confirmations(known), blocktime: header.time }
@@ -179,31 +179,31 @@ export function blockHex(reader: ChainReader, hash: Hash): PartsAnswer {
   )
 }
 
-/** An answer of one block. A second production gives the same text, or rejects where the block is not there any more. */
+/** An answer about one block. A second production writes the same text, or rejects where the block is gone. */
 function blockAnswer(
   kind: string,
   reader: ChainReader,
   find: () => KnownHeader,
   write: (sink: Sink, block: OpenBlock) => Promise<void>,
 ): PartsAnswer {
-  // What does not exist is refused before anything waits.
+  // An unknown block is refused before anything waits.
   const { header } = find()
-  let told: BlockFacts | undefined
+  let facts: BlockFacts | undefined
   return new PartsAnswer({
     key: chainKey(reader, 'block', kind, header.id),
     repeatable: true,
     write: async (sink) => {
-      const facts = told
-      // Looked up again: a header in hand does not learn that its block moved.
-      const again = facts === undefined ? find : () => blockOf(reader, facts.known.header.hash)
+      const first = facts
+      // Looked up again: a known header is not updated when its block moves.
+      const again = first === undefined ? find : () => blockOf(reader, first.known.header.hash)
       const opened = await openBlock(reader, again, sink)
       const { known, place, next, medianTime, rows } = opened
       try {
-        told ??= { known, place, next, medianTime }
-        if (place.confirmations > 0 !== told.place.confirmations > 0 || place.blockhash !== told.place.blockhash) {
+        facts ??= { known, place, next, medianTime }
+        if (place.confirmations > 0 !== facts.place.confirmations > 0 || place.blockhash !== facts.place.blockhash) {
           throw moved()
         }
-        await write(sink, { ...told, rows })
+        await write(sink, { ...facts, rows })
       } finally {
         await letGo(rows)
       }
@@ -211,7 +211,7 @@ function blockAnswer(
   })
 }
 
-/** Gives back what rows hold. A generator that was never asked would skip its `finally`, so it is asked once. */
+/** Releases what rows hold. A generator that never ran would skip its `finally`, so one row is read first. */
 async function letGo(rows: Rows): Promise<void> {
   await rows.next().catch(() => {})
   await rows.return()
@@ -232,7 +232,7 @@ async function* countedRows(known: KnownHeader, rows: Rows): Rows {
   throw damaged(`${count} of ${known.transactionCount} transactions of ${known.header.id} are there`)
 }
 
-/** The JSON array of what is written for each transaction. */
+/** Writes a JSON array with the output of `write` for each transaction. */
 async function writeRows(
   sink: Sink,
   { known, rows }: OpenBlock,
@@ -292,7 +292,7 @@ export function blockTransactions(reader: ChainReader, height: number): PartsAns
   )
 }
 
-/** Who proposed the active block at a height and who voted for it. */
+/** Proposer and voters of the active block at a height. */
 export async function confirmByHeight(reader: ChainReader, height: number): Promise<string> {
   return JSON.stringify(confirmJson(await confirmOf(reader, blockAt(reader, height))))
 }

@@ -8,22 +8,22 @@ import { chainKey, PartsAnswer } from '../parts.js'
 
 /** Coins of addresses on the active chain, immature and locked ones included. Answers are JSON text. */
 
-/** The native asset, whatever was asked for. */
+/** The native asset, for any hash. */
 export function nativeAsset(reader: ChainReader): string {
   return JSON.stringify(assetJson(reader.chain.spec.asset))
 }
 
-/** The sum of them with eight decimals; this alone is not JSON yet. */
+/** Sum of these coins with eight decimals; not JSON yet. */
 export function balance(reader: ChainReader, address: ProgramHash): string {
   return formatAmount(reader.balance(address).sum)
 }
 
-/** Of another asset than the native one nobody has anything. */
+/** Balance in an asset: 0 in any other than the native one. */
 export function assetBalance(reader: ChainReader, address: ProgramHash, assetId: Hash): string {
   return JSON.stringify(isNative(reader, assetId) ? balance(reader, address) : formatAmount(0n))
 }
 
-/** Unspent outputs in groups by asset: one group, or none where there is nothing. */
+/** Unspent outputs in groups by asset: one group, or none without outputs. */
 export function unspentGroups(reader: ChainReader, address: ProgramHash): PartsAnswer {
   const { sanity, spec } = reader.chain
   const asset = { AssetId: displayHash(sanity.assetId), AssetName: spec.asset.name }
@@ -34,7 +34,7 @@ export function assetUnspent(reader: ChainReader, address: ProgramHash, assetId:
   return isNative(reader, assetId) ? unspentAnswer(reader, address, ['', '']) : '[]'
 }
 
-/** The list of unspent outputs between two texts; `[]` alone where there is none. */
+/** List of unspent outputs between two texts; `[]` alone without outputs. */
 function unspentAnswer(
   reader: ChainReader,
   address: ProgramHash,
@@ -42,7 +42,7 @@ function unspentAnswer(
 ): PartsAnswer {
   return new PartsAnswer({
     key: chainKey(reader, 'unspent', before, displayHash(address)),
-    // Rows of another tip may differ: a second production could not go on where the first one was.
+    // Rows of another tip may differ: a second production could not continue the first.
     repeatable: false,
     write: async (sink) => {
       let separator = `${before}[`

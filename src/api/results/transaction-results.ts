@@ -10,12 +10,12 @@ import { hexPiece, isSmall, transactionText, withDecoded, writeTransaction } fro
 
 /** Transactions of the chain and the pool. */
 
-/** Encoded bytes of a transaction on the active chain, with its place, or the transaction itself from the pool. */
+/** Encoded bytes of a transaction on the active chain, with its position, or the transaction itself from the pool. */
 type Found =
   | { readonly bytes: Uint8Array; readonly place: TransactionPlace }
   | { readonly bytes: Uint8Array; readonly pooled: Transaction }
 
-/** One of the active chain, else of the pool; `unknown-transaction` says why one that was pooled is gone. */
+/** A transaction of the active chain, else of the pool; `unknown-transaction` with the drop reason of one that left the pool. */
 function findTransaction({ reader, mempool }: ApiContext, hash: Hash): Found {
   const located = reader.transactionBytes(hash)
   // Rows of a block may be visible a moment before the tip moves to it.
@@ -29,7 +29,7 @@ function findTransaction({ reader, mempool }: ApiContext, hash: Hash): Found {
   throw new RuleError('unknown-transaction', `no transaction ${displayHash(hash)} on the chain or in the pool${gone}`)
 }
 
-/** What is answered at once, or the bytes of what is too large for that. */
+/** A small transaction, answered at once; or the length in bytes of a large one. */
 function findSmall(context: ApiContext, hash: Hash): Found | number {
   const known = context.reader.knownLarge(hash)
   if (known !== undefined) return known
@@ -48,7 +48,7 @@ export function transaction(context: ApiContext, hash: Hash): string | PartsAnsw
   return new PartsAnswer({
     key: poolKey(context, 'transaction', displayHash(hash)),
     repeatable: false,
-    // Found again: it must not be held while the answer waits.
+    // Looked up again: an answer that waits must not hold it.
     write: async (sink) => {
       const now = findTransaction(context, hash)
       if ('pooled' in now) await writeTransaction(sink, now.pooled)
@@ -92,7 +92,7 @@ export function decodedTransaction(bytes: Uint8Array): string | PartsAnswer {
   })
 }
 
-/** Everything that waits for a block, in order of arrival, as JSON text; what leaves meanwhile is left out. */
+/** All pooled transactions, in order of arrival, as JSON text; those that leave during the answer are skipped. */
 export function transactionPool(context: ApiContext): PartsAnswer {
   return new PartsAnswer({
     key: poolKey(context, 'pool'),
@@ -115,7 +115,7 @@ export function transactionPool(context: ApiContext): PartsAnswer {
   })
 }
 
-/** The ids of the same. */
+/** Ids of all pooled transactions. */
 export function transactionIds(context: ApiContext): PartsAnswer {
   return new PartsAnswer({
     key: poolKey(context, 'pool ids'),
@@ -129,7 +129,7 @@ export function transactionIds(context: ApiContext): PartsAnswer {
   })
 }
 
-/** A key of text that follows from chain and pool, valid for their present content. */
+/** Key of text that depends on chain and pool, valid for their present content. */
 function poolKey({ reader, mempool }: ApiContext, ...names: readonly string[]): string {
   return chainKey(reader, mempool.additions, mempool.size, ...names)
 }

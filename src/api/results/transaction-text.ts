@@ -10,11 +10,11 @@ import {
 import { runCooperatively } from '../../runtime/cooperative.js'
 import { type Sink, writeArray } from '../parts.js'
 
-/** Inputs, outputs and programs of a transaction that is written at once. */
+/** Inputs, outputs and programs of a transaction that is written in one go. */
 const atOnce = 100
 /** Bytes of memory for each byte of a transaction while it is decoded and shown. */
 export const decodedShare = 6
-/** Bytes that are turned into hex at once. */
+/** Bytes converted to hex in one go. */
 export const hexPiece = 32 * 1024
 
 /** Whether an encoded transaction is so small that it is decoded and shown at once, without a reservation. */
@@ -22,7 +22,7 @@ export function isSmall(bytes: Uint8Array): boolean {
   return bytes.length <= largeTransaction
 }
 
-/** Decodes a transaction for as long as `work` takes; a large one waits until there is memory for it. */
+/** Decodes a transaction for the duration of `work`; a large one waits for memory. */
 export async function withDecoded(
   sink: Sink,
   bytes: Uint8Array,
@@ -67,7 +67,7 @@ export function transactionText(tx: Transaction, place?: TransactionPlace): stri
   return JSON.stringify(transactionJson(tx, place))
 }
 
-/** Whether writing it at once would hold the event loop for long. */
+/** Whether writing it in one go would block the event loop for long. */
 function isLong({ inputs, outputs, programs }: Transaction): boolean {
   return inputs.length + outputs.length + programs.length > atOnce
 }

@@ -8,7 +8,7 @@ import { type SpendableCoin, unusable } from '../../wallet/coins.js'
 import type { ApiContext } from '../api-context.js'
 import { type Sink, writeArray } from '../parts.js'
 
-/** Unspent outputs of the active chain with what decides when they can be spent. */
+/** Unspent outputs of the active chain, with the data that decides when they can be spent. */
 
 export interface UnspentCoin extends Required<SpendableCoin> {
   readonly owner: ProgramHash
@@ -16,7 +16,7 @@ export interface UnspentCoin extends Required<SpendableCoin> {
   readonly txType: number
 }
 
-/** What the row of an address says. */
+/** Content of the row of a coin of an address. */
 interface Row {
   readonly owner: ProgramHash
   readonly txid: Hash
@@ -25,7 +25,10 @@ interface Row {
   readonly value: bigint
 }
 
-/** Outputs of addresses, address by address, oldest first; of more than `most` those that are worth most. Outputs of nothing are left out. */
+/**
+ * Outputs of addresses, address by address, oldest first; of more than `most`, those of the highest value. Outputs of value 0 are
+ * left out.
+ */
 export async function unspentCoins(
   reader: ChainReader,
   owners: readonly ProgramHash[],
@@ -33,7 +36,7 @@ export async function unspentCoins(
   sink: Sink,
 ): Promise<UnspentCoin[]> {
   const rows = await largestRows(reader, owners, most, sink)
-  // The rows of a block can be there a moment before the tip moves to it.
+  // Rows of a block may be visible a moment before the tip moves to it.
   const tip = rows.reduce((height, row) => Math.max(height, row.height), reader.height)
   const typeOf = typeReader(reader)
   const coins: UnspentCoin[] = []
@@ -41,7 +44,7 @@ export async function unspentCoins(
     if (sink.due) await sink.drain()
     const row = reader.chain.database.get(keys.coin({ txid, index }))
     const txType = typeOf(txid)
-    // One that was spent meanwhile, or went with its block.
+    // Spent since, or gone with its block.
     if (row === undefined || txType === undefined) continue
     const { coinbase, outputLock } = values.coin.decode(row)
     const confirmations = tip - height + 1
@@ -77,7 +80,7 @@ function mostFirst(a: { readonly value: bigint }, b: { readonly value: bigint })
   return a.value < b.value ? 1 : -1
 }
 
-/** Reads the type of a transaction from its first bytes, once for each. */
+/** Reads the type of a transaction from its first bytes, once per transaction. */
 function typeReader({ chain: { database } }: ChainReader): (txid: Hash) => number | undefined {
   const types = new Map<string, number>()
   return (txid) => {
@@ -94,8 +97,8 @@ function typeReader({ chain: { database } }: ChainReader): (txid: Hash) => numbe
 }
 
 /**
- * The fewest coins of an address, largest first, that add up to `needed`: mature, not locked, and not spent by what is in
- * the pool. `sum` is what they add up to, less than needed where that is all there is.
+ * The fewest coins of an address, largest first, that add up to `needed`: mature, not locked, not spent in the pool. `sum` is
+ * their total, below `needed` if there are no more.
  */
 export async function spendableCoins(
   { reader, mempool }: ApiContext,
@@ -119,7 +122,7 @@ export async function spendableCoins(
   return { coins, sum }
 }
 
-/** Writes the list that JSON-RPC answers. */
+/** Writes the list of coins that JSON-RPC returns. */
 export function writeCoins(sink: Sink, reader: ChainReader, coins: readonly UnspentCoin[]): Promise<void> {
   const assetid = displayHash(reader.chain.sanity.assetId)
   return writeArray(sink, coins, ({ owner, txid, index, value, outputLock, confirmations, txType }) => ({

@@ -18,7 +18,7 @@ const utxotype = Type.Optional(
   oneOf(['mixed', 'normal', 'vote'], 'which outputs, mixed by default; this chain has no others than normal ones'),
 )
 
-/** Coins of addresses, and what a transaction costs. */
+/** Coins of addresses, and fees of transactions. */
 export const addressMethods: readonly RpcMethod[] = [
   method({
     name: 'getreceivedbyaddress',
@@ -90,7 +90,7 @@ export const addressMethods: readonly RpcMethod[] = [
     result: count('units of 10^-8'),
     run: ({ reader }, { confirmations }) => {
       const { fees } = paramsAt(reader.chain.spec, reader.height + 1)
-      // The smallest transaction has 200 bytes, and its fee of the chain counts no more than all of them.
+      // Covers the smallest transaction, 200 bytes: the minimum fee, and the price of at most all of its bytes.
       const least = 5n * fees.minimum + 1000n * fees.perByte
       const usual = least > usualFee ? least : usualFee
       return Number(confirmations === 0 ? 2n * usual : usual)
@@ -102,12 +102,12 @@ function tooLittle(sum: bigint, needed: bigint): RuleError {
   return new RuleError('request-parameter', `amount: ${formatAmount(sum)} can be spent, not ${formatAmount(needed)}`)
 }
 
-/** Bytes of memory for each coin of a list while it is gathered and shown. */
+/** Bytes of memory for each coin of a list while it is collected and shown. */
 const coinMemory = 1024
 
 function mostCoins({ limits }: ApiContext): number {
   return { ...apiLimits, ...limits }.listedCoins
 }
 
-/** What the family's nodes answer, in units of 10^-8. */
+/** The fee that the family's nodes answer, in units of 10^-8. */
 const usualFee = 10_000n

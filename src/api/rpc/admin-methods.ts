@@ -6,7 +6,7 @@ import { method, type RpcMethod } from './method.js'
 
 const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent']
 
-/** What only the owner of the node may do. */
+/** Methods for the owner of the node alone. */
 export const adminMethods: readonly RpcMethod[] = [
   method({
     name: 'setloglevel',

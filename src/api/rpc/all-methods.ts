@@ -15,7 +15,7 @@ import { didResolveDid, resolveDid } from './resolve-method.js'
 import { transactionMethods } from './transaction-methods.js'
 import { validatorMethods } from './validator-methods.js'
 
-/** Every method that a node with this context answers to. */
+/** Every method of a node with this context. */
 export function rpcMethods({ devnet, reader }: ApiContext): readonly RpcMethod[] {
   const methods: readonly RpcMethod[] = [
     resolveDid,

@@ -21,7 +21,7 @@ const blockVerbosity = verbosityParam(2, '0 the bytes in hex, 1 the ids of its t
 const confirmVerbosity = verbosityParam(1, '0 the bytes in hex, 1 an object')
 const confirmResult = Type.Union([blocks.confirmObject, bytes('with verbosity 0')])
 
-/** Blocks and who confirmed them. */
+/** Blocks and their confirms. */
 export const chainMethods: readonly RpcMethod[] = [
   method({
     name: 'getblockcount',

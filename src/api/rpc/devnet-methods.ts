@@ -7,7 +7,7 @@ import { amountParam } from '../schemas/common-schemas.js'
 import { count } from '../schemas/number-schemas.js'
 import { method, type MethodRow, type RpcMethod } from './method.js'
 
-/** What only a devnet answers to. */
+/** Methods of a devnet alone. */
 export function devnetMethods(devnet: DevnetControl, maxMoney: bigint): readonly RpcMethod[] {
   return [
     control({
@@ -40,7 +40,7 @@ export function devnetMethods(devnet: DevnetControl, maxMoney: bigint): readonly
       name: 'dev_faucet',
       summary: 'Pays coins out of the faucet.',
       params: Type.Object({
-        address: Type.String({ description: 'whom to pay' }),
+        address: Type.String({ description: 'the payee' }),
         amount: amountParam,
       }),
       result: Type.String({ description: 'txid' }),

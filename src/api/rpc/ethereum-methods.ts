@@ -3,12 +3,12 @@ import { closed } from '../schemas/common-schemas.js'
 import { method, type RpcMethod } from './method.js'
 
 const none = Type.Object({})
-/** A number as Ethereum clients read it: no leading zeros. */
+/** Schema of a number as Ethereum clients read it: no leading zeros. */
 const quantity = (description: string) =>
   Type.String({ pattern: '^0x(0|[1-9a-f][0-9a-f]*)$', description: `${description}, in hex` })
 const hex = (number: number) => `0x${number.toString(16)}`
 
-/** The calls of the smart-contract parent chain that have a true answer here, in the forms that its clients expect. */
+/** Calls of the smart-contract parent chain that have a true answer here, in the forms that its clients expect. */
 export const ethereumMethods: readonly RpcMethod[] = [
   method({
     name: 'eth_blockNumber',

@@ -10,7 +10,7 @@ import { method, type RpcCaller, type RpcMethod, type Subscriber } from './metho
 
 const subscription = count('what the subscription is called on its connection', { minimum: 1 })
 
-/** Events, for connections that stay. */
+/** Events, for connections that stay open. */
 export const eventMethods: readonly RpcMethod[] = [
   method({
     name: 'subscribe',
@@ -34,7 +34,7 @@ export const eventMethods: readonly RpcMethod[] = [
       hash: blocks.blockHashSchema,
     }),
     run: (_, { topics: wanted, ...from }, caller) =>
-      subscriberOf('subscribe', caller).subscribe(wanted, beginning(from)),
+      subscriberOf('subscribe', caller).subscribe(wanted, startPoint(from)),
   }),
   method({
     name: 'unsubscribe',
@@ -56,7 +56,7 @@ interface From {
   readonly fromHeight?: number
 }
 
-function beginning(from: From): StartPoint {
+function startPoint(from: From): StartPoint {
   const { after, afterBlock, fromHeight } = from
   if ([after, afterBlock, fromHeight].filter((value) => value !== undefined).length > 1) {
     throw new RuleError('request-parameter', 'params: only one of after, afterBlock and fromHeight can be followed')

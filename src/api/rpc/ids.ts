@@ -1,16 +1,16 @@
-/** What follows the name of a member: a colon, and the value if that is a number. */
+/** Matches what follows the name of a member: a colon, and the value if that is a number. */
 const memberValue = /\s*:\s*(-?\d[-+.\deE]*)?/y
 
 /**
- * The `id` of a request, and of each request of a batch, as it is written where it is a number: parsing loses how, and
- * digits beyond 2^53 with it. `json` has to be valid JSON; the list has one entry for an object, one per element of an
- * array, undefined for everything that has no such id. Of several ids the last one counts, as for JSON.parse. Takes
- * time linear in the text and no stack, however deep the values are nested.
+ * The `id` of a request, or of each request of a batch, as written, where it is a number: parsing loses the form, and digits
+ * beyond 2^53. `json` has to be valid JSON; the list has one entry for an object, one per element of an array, undefined without
+ * such an id. Of several ids the last one counts, as for JSON.parse. Takes time linear in the text and no stack, however deep the
+ * values are nested.
  */
 export function numericIds(json: string): readonly (string | undefined)[] {
   const ids: (string | undefined)[] = [undefined]
   let depth = 0
-  /** Where the members of requests are: inside one bracket, in a batch inside two. */
+  /** Depth of the members of requests: inside one bracket, in a batch inside two. */
   let level = 1
   for (let i = 0; i < json.length; i++) {
     switch (json[i]) {
@@ -48,7 +48,7 @@ function isId(name: string): boolean {
   return name === '"id"' || (name.includes('\\') && JSON.parse(name) === 'id')
 }
 
-/** Where the string ends whose text begins at `start`: the first quote after an even number of backslashes. */
+/** End of the string whose text begins at `start`: the first quote after an even number of backslashes. */
 function closingQuote(json: string, start: number): number {
   for (let end = json.indexOf('"', start); ; end = json.indexOf('"', end + 1)) {
     let backslashes = 0

@@ -2,12 +2,12 @@ import { RuleError } from '../../errors/rule-error.js'
 import { asBuffer } from '../../primitives/bytes.js'
 import type { ApiLimits } from '../api-limits.js'
 
-/** What stands before every value of JSON but the first: a comma, or what opens an array or an object. */
+/** Characters before every JSON value but the first: a comma, or what opens an array or an object. */
 const marks = [',', '[', '{'].map((mark) => mark.charCodeAt(0))
 
 /**
- * Throws `request-too-large` for a body that is large and not so because of a few long texts, as one with a transaction is:
- * parsing a million values would hold the event loop for long.
+ * Throws `request-too-large` for a large body of many values, unlike one with a transaction, which has few long texts: parsing a
+ * million values would block the event loop for long.
  */
 export function refuseManyValues(body: Uint8Array, { rpcPlainBody, rpcLargeBodyValues }: ApiLimits): void {
   if (body.length <= rpcPlainBody) return

@@ -9,46 +9,46 @@ import type { AnswerClient } from '../flight.js'
 import type { PartsAnswer } from '../parts.js'
 
 /**
- * Who may call a method. `control`: it changes the node, so a request has to be application/json and not from another
- * site's page; `admin`: the token is needed besides.
+ * Access to a method. `control`: it changes the node, so a request has to be application/json and not from a page of another
+ * site; `admin`: it needs the token as well.
  */
 export type Access = 'public' | 'control' | 'admin'
 
-/** What the carrier says about a request that methods may depend on. */
+/** Properties of a request, given by its carrier, on which methods may depend. */
 export interface RpcCaller {
-  /** Why this caller may not use methods with `control`; undefined: it may. */
+  /** Reason to refuse methods with `control`; undefined: allowed. */
   readonly controlRefusal: string | undefined
-  /** Why this caller may not use methods with `admin`; undefined: it may. */
+  /** Reason to refuse methods with `admin`; undefined: allowed. */
   readonly adminRefusal: string | undefined
-  /** Why this caller may not do what is for this machine and for whoever has the token; undefined: it may. */
+  /** Reason to refuse what needs this machine or the token; undefined: allowed. */
   readonly strangerRefusal: string | undefined
-  /** Who waits for the answer. */
+  /** The client that waits for the answer. */
   readonly client: AnswerClient
-  /** Called for each request that is refused as `busy`, in time for what a carrier says beside the answer. */
+  /** Called for each request refused as `busy`, in time for what the carrier sends beside the answer. */
   refusedBusy?(): void
-  /** Where events can be sent; only a connection that stays has it. */
+  /** Receiver of events; only on a connection that stays open. */
   readonly subscriber?: Subscriber
 }
 
-/** A caller who can be told of events. */
+/** A caller to which events can be sent. */
 export interface Subscriber {
-  /** Begins to tell events once the request is answered; refusals are RuleErrors. */
-  subscribe(topics: readonly EventTopic[], beginning: StartPoint): SubscriptionStart
-  /** Whether there was such a subscription. */
+  /** Begins to send events once the request is answered; refusals are RuleErrors. */
+  subscribe(topics: readonly EventTopic[], start: StartPoint): SubscriptionStart
+  /** Whether the subscription existed. */
   unsubscribe(subscription: number): boolean
 }
 
-/** What a new subscription is called, and how far events had been told when it was made. */
+/** Id of a new subscription, and position of the event log when it was made. */
 export interface SubscriptionStart {
   readonly subscription: number
-  /** Of the last event. */
+  /** Number of the last event. */
   readonly number: number
-  /** The block to which the events had led; the hash in display hex. */
+  /** The block to which the events so far led; the hash in display hex. */
   readonly height: number
   readonly hash: string
 }
 
-/** A result that is JSON text already. */
+/** A result that is already JSON text. */
 export class JsonText {
   readonly text: string
 
@@ -57,17 +57,17 @@ export class JsonText {
   }
 }
 
-/** A result that is JSON text already, or is written in parts. */
+/** Result of JSON text, or of an answer that is written in parts. */
 export function jsonText(result: string | PartsAnswer): JsonText | PartsAnswer {
   return typeof result === 'string' ? new JsonText(result) : result
 }
 
-/** A method as it is written: everything a new one needs is one of these. */
+/** A method as it is declared. */
 export interface MethodRow<P extends TObject> {
   readonly name: string
   /** One sentence for the reference and for `rpc.discover`. */
   readonly summary: string
-  /** Members in the order in which an array lists them. What it does not know is ignored. */
+  /** Members in the order in which an array lists them. Unknown members are ignored. */
   readonly params: P
   readonly result: TSchema
   /** The default is `public`. */
@@ -80,13 +80,13 @@ export interface MethodRow<P extends TObject> {
 
 /** A method as the core calls it. */
 export interface RpcMethod extends Required<Omit<MethodRow<TObject>, 'run'>> {
-  /** `params` as they came, never text, number or boolean: undefined, null, an array or an object. */
+  /** `params` as received, never text, number or boolean: undefined, null, an array or an object. */
   run(context: ApiContext, params: unknown, caller: RpcCaller): unknown
 }
 
 export function method<P extends TObject>(row: MethodRow<P>): RpcMethod {
   const { access = 'public', listed = true, params: schema } = row
-  // Compiled when it is first called: most nodes are asked few of the methods.
+  // Compiled on the first call: most nodes receive calls of few methods.
   let check: ReturnType<typeof TypeCompiler.Compile<P>> | undefined
   return {
     ...row,
@@ -104,7 +104,7 @@ export function method<P extends TObject>(row: MethodRow<P>): RpcMethod {
   }
 }
 
-/** Parameters as an object, or as an array in the order of the members; none at all are no parameters. */
+/** Parameters as an object, or as an array in the order of the members; undefined and null are no parameters. */
 function byName(params: unknown, { properties }: TObject): unknown {
   if (params === undefined || params === null) return {}
   if (!Array.isArray(params)) return params
@@ -115,7 +115,7 @@ function byName(params: unknown, { properties }: TObject): unknown {
   return Object.fromEntries(params.map((value: unknown, i) => [names[i] as string, value]))
 }
 
-/** The parameter by its path, what is wrong with it, and what it is. */
+/** Names the parameter by its path, the fault, and the parameter's description. */
 function explain({ type, path, message, schema }: ValueError, params: unknown): string {
   if (path === '') return params === null || params === undefined ? 'params: missing' : 'params: an object is needed'
   const name = path.slice(1).replaceAll('/', '.')

@@ -12,7 +12,7 @@ import { addressParam, closed, hash, hashParam, uint32 } from '../schemas/common
 import { count } from '../schemas/number-schemas.js'
 import { JsonText, method, type RpcMethod } from './method.js'
 
-const payToAddress = { ...addressParam, description: 'whom the block pays' }
+const payToAddress = { ...addressParam, description: 'payee of the block' }
 const bits = Type.String({ pattern: '^[0-9a-f]{8}$', description: 'compact target in hex' })
 const internalOrder = 'internal order: not reversed, unlike hashes elsewhere'
 
@@ -43,7 +43,7 @@ const submitAuxBlock = method({
   }),
   result: Type.Literal(true),
   run: async ({ mining, reader }, { blockhash, auxpow }, { strangerRefusal }) => {
-    // The work for such a block proves nothing, and the validator's key stands behind whatever is handed in.
+    // The work for such a block proves nothing, and the validator's key signs whatever is submitted.
     if (reader.chain.spec.hasValidators && strangerRefusal !== undefined) {
       throw new RuleError('request-forbidden', `submitauxblock: ${strangerRefusal}`)
     }
@@ -92,7 +92,7 @@ const discreteMining = method({
     count: Type.Integer({ minimum: 1, maximum: maxBlocks, description: `how many, from 1 to ${maxBlocks}` }),
     paytoaddress: Type.Optional({
       ...payToAddress,
-      description: 'whom the blocks pay; without it the address of --mine, or the validator of a devnet',
+      description: 'payee of the blocks; without it the address of --mine, or the validator of a devnet',
     }),
   }),
   result: Type.Array(hash('block hash')),
@@ -108,7 +108,7 @@ const toggleMining = method({
     mining: Type.Boolean({ description: 'whether to' }),
     paytoaddress: Type.Optional({
       ...payToAddress,
-      description: 'whom the blocks pay; without it the address of --mine',
+      description: 'payee of the blocks; without it the address of --mine',
     }),
   }),
   result: Type.Boolean({ description: 'whether the node makes blocks now' }),
@@ -127,7 +127,7 @@ export const miningMethods: readonly RpcMethod[] = [
   toggleMining,
 ]
 
-/** The value of the coinbase may be above 2^53, so the text is put together here. */
+/** The value of the coinbase may be above 2^53, so the JSON text is built by hand. */
 function auxBlockJson({ header, transactions }: Block, chainId: number): string {
   const value = transactions[0]?.outputs[0]?.value ?? 0n
   return (
@@ -144,7 +144,7 @@ function optionalPayee(address: string | undefined): ProgramHash | undefined {
   return address === undefined ? undefined : payeeOf(address)
 }
 
-/** Whom to pay: an address that a block may pay to. */
+/** Recipient of a block: an address that a block may pay to. */
 function payeeOf(address: string): ProgramHash {
   const payee = parseAddress(address)
   if (payee === undefined) {

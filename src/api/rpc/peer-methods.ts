@@ -12,7 +12,7 @@ import { syncStatus } from '../schemas/node-schemas.js'
 import { count } from '../schemas/number-schemas.js'
 import { method, type RpcMethod } from './method.js'
 
-/** Seconds in a day, and how many the longest ban has. */
+/** Seconds in a day, and in the longest ban. */
 const day = 86_400
 const longestBan = 3650 * day
 
@@ -23,11 +23,11 @@ const peer = Type.String({
     'the name of a node, which its multiaddr ends in, an IP address, or to ban both the ID of a connected node',
 })
 
-/** How the node gets along with others. */
+/** Sync, peers and bans. */
 export const peerMethods: readonly RpcMethod[] = [
   method({
     name: 'getsyncstatus',
-    summary: 'How far the node is with learning the chain, and from whom.',
+    summary: 'How far the node is with learning the chain, and from which peers.',
     params: Type.Object({}),
     result: syncStatus,
     run: ({ network, nodeInfo, health }) => {
@@ -120,7 +120,7 @@ export const peerMethods: readonly RpcMethod[] = [
   }),
 ]
 
-/** What a ban is kept under, or the ID of a connected node. */
+/** Subject of a ban, or the ID of a connected node. */
 function subjectOf(text: string): string {
   const prefix = text.endsWith('/64') ? text.slice(0, -3) : ''
   if (isIP(prefix) === 6) return prefix

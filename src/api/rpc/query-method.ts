@@ -35,7 +35,7 @@ const byCondition = method({
     refuseLongCondition(params)
     const bytes = Math.min(limit, queryLimits.documents) * longestDocument
     return new PartsAnswer({
-      // Of what was checked alone: members that are ignored may be nested too deep for a text.
+      // Validated members only: ignored members may be nested too deep for a text.
       key: chainKey(reader, 'query', JSON.stringify([service, credential, query, skip, limit])),
       repeatable: false,
       search: Math.min(bytes, queryLimits.answerBytes) * textShare,
@@ -48,7 +48,7 @@ const byCondition = method({
 export const queryDocuments: RpcMethod = {
   ...byCondition,
   run: (context, params, caller) => {
-    // How many conditions there are is said first, whatever they are.
+    // The number of conditions is checked first, whatever they are.
     if (typeof params === 'object' && params !== null && !Array.isArray(params)) refuseAmbiguous(params)
     return byCondition.run(context, params, caller)
   },

@@ -21,7 +21,7 @@ export const resolveDid: RpcMethod = method({
   run: (context, params) => resolve(context, params),
 })
 
-/** The same question under the name that existing clients know, where `all` may be missing. */
+/** The same request under the name that existing clients use, where `all` may be missing. */
 const resolveOldName = {
   name: 'did_resolveDID',
   summary:
@@ -41,10 +41,10 @@ const byObject = method({
 const byArray = method({
   ...resolveOldName,
   run: (context, params) => {
-    const asked = { did: params.did, all: params.all ?? false }
-    const kind = asked.all ? 'clients history' : 'clients last'
-    // In that shape a deactivated DID takes its history too.
-    return inParts(context, kind, asked.did, () => clientsShape(context, asked))
+    const request = { did: params.did, all: params.all ?? false }
+    const kind = request.all ? 'clients history' : 'clients last'
+    // In that shape a deactivated DID needs its history too.
+    return inParts(context, kind, request.did, () => clientsShape(context, request))
   },
 })
 
@@ -57,35 +57,35 @@ export const didResolveDid: RpcMethod = {
   },
 }
 
-interface Asked {
+interface ResolveRequest {
   readonly did: string
   readonly all: boolean
 }
 
-/** What an answer holds, before its operations are read. */
+/** Data of an answer before its operations are read. */
 interface Found {
   readonly did: string
   readonly status: 0 | 1 | 2
   pages(): AsyncIterable<readonly ResolvedTransaction[]> | Iterable<readonly ResolvedTransaction[]>
 }
 
-/** The resolve result: the last operation alone is a point read. */
-function resolve(context: ApiContext, { did, all }: Asked): PartsAnswer | Promise<JsonText> {
+/** Answers with the resolve result: the last operation alone is a point read. */
+function resolve(context: ApiContext, { did, all }: ResolveRequest): PartsAnswer | Promise<JsonText> {
   const { resolver } = context
   if (all) return inParts(context, 'history', did, () => resolver.history(did))
   return resolver.resolve(did, { all }).then((result) => new JsonText(resultJson(result)))
 }
 
-/** Operations of a DID, perhaps all: no point read, so the answer waits for its turn among the searches. */
+/** Operations of a DID, perhaps all: no point read, so the answer queues among the searches. */
 function inParts(
   { reader }: ApiContext,
   kind: string,
   did: string,
   find: () => Promise<Found | undefined>,
 ): PartsAnswer {
-  // Text that is no DID is refused before anything waits, or is kept as a key.
+  // Text that is no DID is refused before anything waits or becomes a key.
   const full = didOf(identifierOf(did))
-  // A second production goes on with what the first one found.
+  // A second production continues with the result of the first.
   let finding: Promise<Found | undefined> | undefined
   return new PartsAnswer({
     key: chainKey(reader, kind, full),
@@ -99,7 +99,7 @@ function inParts(
   })
 }
 
-/** Bytes counted for the operations that are read at once. */
+/** Bytes counted for the operations read in one go. */
 const historyMemory = 16 * 1024 * 1024
 
 /** Writes the text of a resolve result operation by operation. */
@@ -118,10 +118,10 @@ async function writeFound(sink: Sink, found: Found): Promise<void> {
 }
 
 /**
- * Those clients look at `expires` themselves and know no status 1; of a deactivated DID they want the deactivation and the
- * last document, nothing else; and keys by their full ids.
+ * The shape of existing clients: they check `expires` themselves and know no status 1; of a deactivated DID they expect the
+ * deactivation and the last document alone; and keys by their full ids.
  */
-async function clientsShape({ resolver }: ApiContext, { did, all }: Asked): Promise<Found | undefined> {
+async function clientsShape({ resolver }: ApiContext, { did, all }: ResolveRequest): Promise<Found | undefined> {
   if (!all) {
     const { status, transaction = [], did: full } = await resolver.resolve(did, { all })
     if (status === 3) return undefined

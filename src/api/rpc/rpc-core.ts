@@ -17,7 +17,7 @@ import { JsonText, type RpcCaller, type RpcMethod } from './method.js'
 /** The text of an answer, or a stream of it. */
 export type RpcAnswer = string | AnswerStream
 
-/** `id` is JSON text; undefined: nobody waits for an answer. */
+/** `id` is JSON text; undefined: a notification, without an answer. */
 interface Call {
   readonly id: string | undefined
   readonly method: string
@@ -26,7 +26,7 @@ interface Call {
 
 const wholeNumber = /^-?\d+(?:[eE]\+?\d+)?$/
 
-/** JSON-RPC 2.0 over any carrier of bytes. Answers in full what can be known before HTTP is involved. */
+/** JSON-RPC 2.0 over any carrier of bytes. Makes complete answers, independent of HTTP. */
 export class RpcCore {
   readonly #context: ApiContext
   readonly #log: Log
@@ -51,8 +51,8 @@ export class RpcCore {
   }
 
   /**
-   * The answer to a body, or undefined where none is due; an empty stream is none either. Never rejects, but a stream may, when
-   * something goes wrong after its beginning.
+   * The answer to a body; undefined for notifications alone, for which a stream may also be empty. Never rejects, but a stream
+   * may, on a failure after its beginning.
    */
   async handle(body: Uint8Array | undefined, caller: RpcCaller): Promise<RpcAnswer | undefined> {
     const began = performance.now()
@@ -70,7 +70,7 @@ export class RpcCore {
     return Array.isArray(requests) ? this.#batch(requests, ids, caller) : this.#answer(requests, ids[0], caller)
   }
 
-  /** One after another: a batch is one client's turn. Later ones are not carried out before the client reads. */
+  /** Runs requests one after another: a batch counts as one client. Later requests run only when the client reads. */
   async *#batch(requests: readonly unknown[], ids: readonly (string | undefined)[], caller: RpcCaller): AnswerStream {
     let separator = '['
     let size = 0
@@ -95,7 +95,7 @@ export class RpcCore {
     }
   }
 
-  /** `full`: the answers before were so large that this one is only refused. */
+  /** `full`: earlier answers were so large that this request is only refused. */
   async #answer(
     request: unknown,
     numericId: string | undefined,
@@ -133,7 +133,7 @@ export class RpcCore {
     { client }: RpcCaller,
     began: number,
   ): Promise<AnswerStream | undefined> {
-    // A notification of something that changes nothing.
+    // A notification of a method that changes nothing.
     if (id === undefined) return undefined
     const reader = this.#flights.join(result, client)
     await reader.ready()
@@ -142,14 +142,14 @@ export class RpcCore {
     return framed(before, reader, after)
   }
 
-  /** The answer to what is no request. */
+  /** The answer to a body that is no request. */
   #refuse(error: unknown, began: number): string {
     const failure = ruleErrorOf(error, this.#log)
     this.#count(undefined, interfaceErrors[failure.code].rpc, began)
     return rpcFailure('null', failure)
   }
 
-  /** Under the name of a method only if it exists: what clients make up must not become labels. */
+  /** Counts under a known method name only: names made up by clients must not become labels. */
   #count(name: string | undefined, status: string | number, began: number): void {
     const known = name !== undefined && this.#methods.has(name) ? name : undefined
     let tally = this.#tallies.get(known)
@@ -176,7 +176,7 @@ function refusalOf({ access }: RpcMethod, { controlRefusal, adminRefusal }: RpcC
   return controlRefusal ?? (access === 'admin' ? adminRefusal : undefined)
 }
 
-/** The text of a body; `request-json` where there is none. */
+/** Text of a body; `request-json` without one. */
 function textOf(body: Uint8Array | undefined): string {
   const text = body === undefined ? undefined : utf8(body)
   if (text === undefined || text === '') throw new RuleError('request-json', 'the body is empty or not UTF-8')
@@ -191,7 +191,7 @@ function parseBody(text: string): unknown {
   }
 }
 
-/** Whether any request has an id that the text has to be asked for. */
+/** Whether any request has an id that has to be read from the text. */
 function hasNumericId(body: unknown): boolean {
   return Array.isArray(body) ? body.some(isNumbered) : isNumbered(body)
 }
@@ -200,7 +200,7 @@ function isNumbered(request: unknown): boolean {
   return isObject(request) && typeof own(request, 'id') === 'number'
 }
 
-/** Checks the members of a request object; `request-form` for anything that is none. */
+/** Checks the members of a request object; `request-form` for anything else. */
 function readCall(request: unknown, numericId: string | undefined): Call {
   if (!isObject(request)) throw new RuleError('request-form', 'a request is an object')
   const version = own(request, 'jsonrpc')
@@ -218,7 +218,7 @@ function readCall(request: unknown, numericId: string | undefined): Call {
   return { id: idText(id, numericId), method, params }
 }
 
-/** The JSON text that echoes an id. */
+/** JSON text that echoes an id. */
 function idText(id: unknown, numericId: string | undefined): string {
   if (id === null || typeof id === 'string') return JSON.stringify(id)
   if (typeof id === 'number' && numericId !== undefined && wholeNumber.test(numericId)) return numericId
@@ -226,8 +226,8 @@ function idText(id: unknown, numericId: string | undefined): string {
 }
 
 /**
- * A member of a parsed object, undefined only where it is missing: JSON has no other. What the object inherits is none,
- * and a `__proto__` of its own is data like any other.
+ * A member of a parsed object, undefined only where it is missing: JSON has no undefined. Inherited members do not count, and an
+ * own `__proto__` is ordinary data.
  */
 function own(object: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined

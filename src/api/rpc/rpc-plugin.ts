@@ -13,7 +13,7 @@ import { rpcMethods } from './all-methods.js'
 import type { RpcCaller } from './method.js'
 import { RpcCore } from './rpc-core.js'
 
-/** Where JSON-RPC answers, on its own port and on that of REST. */
+/** Paths of JSON-RPC, on its own port and on that of REST. */
 export const rpcPaths = ['/', '/rpc']
 
 export interface RpcOptions {
@@ -27,7 +27,7 @@ export interface RpcOptions {
 /** Puts JSON-RPC into a scope of the app. */
 export function registerRpc(app: FastifyInstance, { context, limits, budget, flights, access }: RpcOptions): void {
   const core = new RpcCore(context, rpcMethods(context), flights)
-  // Whatever a body calls itself: a content type is only asked for by methods that change the node.
+  // Any content type is read: only methods that change the node check it.
   app.addContentTypeParser('*', readBodies(limits.rpcBody))
   for (const url of rpcPaths) {
     app.post(url, { preParsing: countBodies(budget) }, async (request, reply): Promise<FastifyReply> => {
@@ -43,8 +43,8 @@ export function registerRpc(app: FastifyInstance, { context, limits, budget, fli
 }
 
 /**
- * Who sends a request. Browsers are told that every page may ask, for the sake of reading; what a page may not do is refused
- * here. Few methods ask, so nothing is worked out before.
+ * Sender of a request. CORS lets every page call, so that pages can read; what a page may not do is refused here. Few methods
+ * check, so everything is computed on demand.
  */
 class HttpCaller implements RpcCaller {
   readonly #request: FastifyRequest
@@ -63,24 +63,26 @@ class HttpCaller implements RpcCaller {
   }
 
   get controlRefusal(): string | undefined {
-    const refusal = this.#access.controlRefusal(this.#asked)
-    return refusal ?? (isJson(this.#asked.headers) ? undefined : 'the content type has to be application/json')
+    const refusal = this.#access.controlRefusal(this.#accessRequest)
+    return refusal ?? (isJson(this.#accessRequest.headers) ? undefined : 'the content type has to be application/json')
   }
 
   get adminRefusal(): string | undefined {
-    return this.#access.adminRefusal(this.#asked)
+    return this.#access.adminRefusal(this.#accessRequest)
   }
 
   get strangerRefusal(): string | undefined {
-    return this.#access.strangerRefusal(this.#asked)
+    return this.#access.strangerRefusal(this.#accessRequest)
   }
 
-  /** The status stays 200, as of every answer of a method. Of a batch, what is refused after its beginning comes too late. */
+  /**
+   * The status stays 200, as for every answer of a method. A refusal after the beginning of a batch is too late for the header.
+   */
   refusedBusy(): void {
     if (!this.#reply.raw.headersSent) this.#reply.header('retry-after', retryAfter)
   }
 
-  get #asked(): AccessRequest {
+  get #accessRequest(): AccessRequest {
     const { method, headers, socket } = this.#request.raw
     return { method, headers, address: socket.remoteAddress }
   }

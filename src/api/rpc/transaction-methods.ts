@@ -16,7 +16,7 @@ import { jsonText, method, type RpcMethod } from './method.js'
 
 const data = Type.String({ minLength: 2, description: 'a transaction in hex' })
 
-/** Transactions of the chain and the pool, and those that clients hold. */
+/** Transactions of the chain and the pool, and those that clients send. */
 export const transactionMethods: readonly RpcMethod[] = [
   method({
     name: 'getrawtransaction',

@@ -8,10 +8,10 @@ import { bytes, closed, heightParam, oneOf, publicKey, uint32 } from '../schemas
 import { arbitersInfo } from '../schemas/node-schemas.js'
 import { method, type RpcMethod } from './method.js'
 
-/** Pairs of messages that one answer holds: each message may be as long as a proposal. */
+/** Pairs of messages in one answer: each message may be as long as a proposal. */
 const mostEvidence = 100
 
-/** Who confirms blocks, and who did so wrongly. */
+/** Validators of blocks, and evidence against them. */
 export const validatorMethods: readonly RpcMethod[] = [
   method({
     name: 'getarbitersinfo',
@@ -66,7 +66,7 @@ function arbiters({ reader, voting, devnet }: ApiContext): Record<string, unknow
     nextturnstartheight: next?.height ?? null,
     view,
     step: vote?.step ?? null,
-    // The node of a devnet holds the one key that there is.
+    // The node of a devnet holds its only key.
     signing: signingText(vote?.signing ?? { kind: devnet === undefined ? 'no-key' : 'voting' }),
     alarm: vote?.alarm ?? null,
   }

@@ -1,6 +1,6 @@
 import { type TObject, type TProperties, type TSchema, type TString, Type } from '@sinclair/typebox'
 
-/** The pieces that answers and parameters are made of. */
+/** Building blocks of the schemas of answers and parameters. */
 
 /** An object of these members and no others. */
 export function closed<T extends TProperties>(members: T, description?: string): TObject<T> {
@@ -31,12 +31,12 @@ export function uint32(description: string) {
   return Type.Integer({ minimum: 0, maximum: 0xffffffff, description })
 }
 
-/** One of some texts. */
+/** One of several texts. */
 export function oneOf<const T extends string>(values: readonly T[], description: string) {
   return Type.Unsafe<T>(Type.String({ enum: [...values], pattern: `^(${values.join('|')})$`, description }))
 }
 
-/** A value or null, which says why in its description. */
+/** A value or null; the description says when it is null. */
 export function orNull(schema: TSchema, description: string): TSchema {
   return Type.Union([schema, Type.Null()], { description })
 }
@@ -49,7 +49,7 @@ export function hashParam(description: string): TString {
   return Type.String({ pattern: '^[0-9a-fA-F]{64}$', description })
 }
 
-/** The checksum is looked at by who reads the address. */
+/** The checksum is checked when the address is read. */
 export const addressParam = Type.String({ minLength: 34, maxLength: 34, description: 'an address' })
 
 /** Coins as text, or as a number that is written without an exponent. */

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-/** What the resolver answers. */
+/** Answers of the resolver. */
 
 const closed = { additionalProperties: false }
 

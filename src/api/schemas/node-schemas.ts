@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { closed, oneOf, orNull, publicKey, uint32 } from './common-schemas.js'
 import { count } from './number-schemas.js'
 
-/** What a node says about itself. */
+/** State of a node and of its peers. */
 
 const port = (description: string) =>
   Type.Integer({ minimum: 0, maximum: 0xffff, description: `${description}; 0 where nothing listens` })
@@ -49,7 +49,7 @@ export const syncStatus = closed({
   height: uint32('of the tip'),
   target: uint32('of the best tip that is proved'),
   rate: Type.Number({ minimum: 0, description: 'blocks a second, lately' }),
-  secondsleft: orNull(count('until the target is reached at that rate'), 'null: nobody can tell'),
+  secondsleft: orNull(count('until the target is reached at that rate'), 'null: unknown'),
   reason: orNull(Type.String(), 'what it waits for, or null'),
   peers: Type.Array(
     closed({
@@ -72,7 +72,7 @@ export const arbitersInfo = closed({
   currentturnstartheight: uint32('first height of the validators in force'),
   nextturnstartheight: orNull(uint32('first height of the next ones'), 'null: no change is planned'),
   view: uint32('turns that were passed at this height'),
-  step: orNull(Type.String(), 'what is waited for in this view; null where nobody votes'),
+  step: orNull(Type.String(), 'what is waited for in this view; null without voting'),
   signing: Type.String({ description: 'yes, no-key, not-validator, or why this node does not vote for now' }),
-  alarm: orNull(Type.String(), 'what nobody but a person can mend, or null'),
+  alarm: orNull(Type.String(), 'what only a person can resolve, or null'),
 })

@@ -15,12 +15,12 @@ const input = closed({
 const output = closed({
   value: amount(),
   n: Type.Integer({ minimum: 0, maximum: 0xffff, description: 'position' }),
-  address: text('whom it pays'),
+  address: text('its payee'),
   assetid: hash('the native asset'),
   outputlock: uint32('height from which it can be spent; 0 is no lock'),
 })
 
-/** An operation as stored; the resolver fills in and shortens. */
+/** An operation as stored; the resolver adds defaults and shortens ids. */
 const storedOperation = closed({
   header: closed({
     specification: text('version of the DID specification'),

@@ -1,9 +1,9 @@
 import type { ApiLimits } from '../api-limits.js'
 
-/** Addresses counted in one window; with so many, further ones have to wait for the next. */
+/** Addresses counted in one window; at this number, further ones wait for the next window. */
 const mostAddresses = 10_000
 
-/** How many requests each address has sent in the window that runs. */
+/** Requests of each address in the present window. */
 export class RequestRate {
   readonly #limits: ApiLimits
   readonly #counts = new Map<string, number>()
@@ -13,7 +13,7 @@ export class RequestRate {
     this.#limits = limits
   }
 
-  /** Counts one more request of a share of {@link shareOf}; whether it may be answered. `now` in milliseconds. */
+  /** Counts one more request of a share of {@link shareOf}; returns whether it may be answered. `now` in milliseconds. */
   take(share: string, local: boolean, now: number): boolean {
     const { rateRequests, rateSparesLoopback, rateWindow } = this.#limits
     if (rateSparesLoopback && local) return true

@@ -1,4 +1,4 @@
-/** Lets so many jobs run at the same time; others wait in the order they came. */
+/** Runs at most `atOnce` jobs at a time; others wait in order of arrival. */
 export class Semaphore {
   #free: number
   readonly #waiting: (() => void)[] = []

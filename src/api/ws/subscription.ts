@@ -2,10 +2,10 @@ import type { EventCursor } from '../../events/event-cursor.js'
 import type { LedgerEvent } from '../../events/ledger-event.js'
 import type { Semaphore } from './semaphore.js'
 
-/** The connection as its subscriptions see it. */
+/** A connection, as its subscriptions use it. */
 export interface EventSink {
   readonly open: boolean
-  /** So much waits to be sent that events have to wait too. */
+  /** Whether so much waits to be sent that events have to wait too. */
   readonly full: boolean
   /** Resolves when it is not full any more, or not open. */
   room(): Promise<void>
@@ -14,40 +14,40 @@ export interface EventSink {
   fail(error: unknown): void
 }
 
-/** Sends what a feed has to tell, as fast as the other side takes it. */
+/** Sends the events of a cursor, as fast as the client reads them. */
 export class Subscription {
   readonly id: number
-  readonly #feed: EventCursor
+  readonly #cursor: EventCursor
   readonly #outlet: EventSink
   readonly #replays: Semaphore
   #stage: 'waiting' | 'replaying' | 'live' | 'ended' = 'waiting'
   #waitsForRoom = false
 
-  constructor(id: number, feed: EventCursor, outlet: EventSink, replays: Semaphore) {
+  constructor(id: number, cursor: EventCursor, outlet: EventSink, replays: Semaphore) {
     this.id = id
-    this.#feed = feed
+    this.#cursor = cursor
     this.#outlet = outlet
     this.#replays = replays
   }
 
-  /** Begins, once the answer with the number of the subscription is on its way. */
+  /** Begins once the answer with the number of the subscription is on its way. */
   begin(): void {
     if (this.#stage !== 'waiting') return
     this.#stage = 'replaying'
     this.#replay().catch((error: unknown) => this.#outlet.fail(error))
   }
 
-  /** Sends what is new, as far as there is room; fails the connection of a reader that is too slow. */
+  /** Sends new events while there is room; fails the connection of a reader that is too slow. */
   pump(): void {
     if (this.#stage !== 'live') return
     try {
-      this.#feed.checkKept()
+      this.#cursor.checkKept()
       while (this.#outlet.open && !this.#waitsForRoom) {
         if (this.#outlet.full) {
           this.#pumpLater()
           return
         }
-        const event = this.#feed.take()
+        const event = this.#cursor.take()
         if (event === undefined) return
         this.#outlet.tell(event, this.id)
       }
@@ -61,7 +61,7 @@ export class Subscription {
   }
 
   async #replay(): Promise<void> {
-    while (this.#feed.replaying && this.#active) {
+    while (this.#cursor.replaying && this.#active) {
       await this.#outlet.room()
       await this.#replays.run(() => this.#replayBlock())
     }
@@ -72,7 +72,7 @@ export class Subscription {
 
   async #replayBlock(): Promise<void> {
     if (!this.#active) return
-    for (const event of (await this.#feed.replay()) ?? []) {
+    for (const event of (await this.#cursor.replay()) ?? []) {
       if (this.#outlet.full) await this.#outlet.room()
       if (!this.#active) return
       this.#outlet.tell(event, this.id)

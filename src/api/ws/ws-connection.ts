@@ -17,31 +17,31 @@ import type { RequestRate } from './rate.js'
 import type { Semaphore } from './semaphore.js'
 import { type EventSink, Subscription } from './subscription.js'
 
-/** Codes with which a connection is closed. */
+/** Close codes of a connection. */
 export const closeCode = { goingAway: 1001, unsupported: 1003, tryLater: 1013 } as const
 
-/** What all connections of a server share. */
+/** Objects that all connections of a server share. */
 export interface Shared {
   readonly core: RpcCore
   readonly events: EventLog
   readonly limits: ApiLimits
   readonly log: Log
-  /** Bounds how many blocks are told again at once. */
+  /** Bounds the blocks replayed at once. */
   readonly replays: Semaphore
-  /** Subscriptions that are to hear of new events. */
+  /** Subscriptions that receive new events. */
   readonly subscriptions: Set<Subscription>
   readonly rate: RequestRate
-  /** Bytes that messages and answers take up. */
+  /** Bytes of messages and answers in memory. */
   readonly held: { bytes: number }
-  /** The message that tells an event. */
+  /** The message for an event. */
   notification(event: LedgerEvent, subscription: number): Buffer
 }
 
-/** Who is at the other end. */
+/** The client of a connection. */
 export interface WsClient {
-  /** Under which its requests and places are counted. */
+  /** Share under which its requests and connections are counted. */
   readonly share: string
-  /** Whether it is of this machine. */
+  /** Whether it is on this machine. */
   readonly local: boolean
   readonly access: Omit<RpcCaller, 'subscriber' | 'client'>
 }
@@ -60,16 +60,16 @@ export class WsConnection implements Subscriber, EventSink {
   #lastSubscription = 0
   #answering = false
   #lastMessage = performance.now()
-  /** Whether anything came from the other side since the last ping. */
+  /** Whether anything was received since the last ping. */
   #alive = true
-  /** Bytes since the last whole message. */
+  /** Bytes received since the last whole message. */
   #unfinished = 0
-  /** Bytes of messages that are not answered, and of answers that are not sent. */
+  /** Bytes of unanswered messages, and of unsent answers. */
   #waiting = 0
-  /** What of these is counted among all. */
+  /** The part of these that is counted in the total of all connections. */
   #counted = 0
   #waitForRoom: Promise<void> | undefined
-  /** Settles when the answer is out whose first parts were sent: no other message may come between. */
+  /** Settles when the answer whose first parts are sent is complete: no other message may come between. */
   #parts: Promise<void> | undefined
   readonly #gone = new AbortController()
 
@@ -93,7 +93,7 @@ export class WsConnection implements Subscriber, EventSink {
     return this.#ws.readyState === WebSocket.OPEN
   }
 
-  /** How little it would be missed: whether it is told of events, and since when it asks for nothing. */
+  /** How expendable it is: whether it receives events, and when its last request arrived. */
   get idle(): { readonly rank: number; readonly since: number } {
     const { told, untold } = idleRanks
     return { rank: this.#subscriptions.size > 0 || this.#answering ? told : untold, since: this.#lastMessage }
@@ -121,13 +121,13 @@ export class WsConnection implements Subscriber, EventSink {
     this.close(closeCode.tryLater, 'the node cannot tell more events; its log says why')
   }
 
-  subscribe(topics: readonly EventTopic[], beginning: StartPoint): SubscriptionStart {
+  subscribe(topics: readonly EventTopic[], start: StartPoint): SubscriptionStart {
     const { events, limits, replays } = this.#shared
     if (this.#subscriptions.size >= limits.wsSubscriptions) {
       throw new RuleError('subscription-limit', `${limits.wsSubscriptions} subscriptions; end one of them first`)
     }
-    const feed = new EventCursor(events, topics, beginning)
-    const subscription = new Subscription(++this.#lastSubscription, feed, this, replays)
+    const cursor = new EventCursor(events, topics, start)
+    const subscription = new Subscription(++this.#lastSubscription, cursor, this, replays)
     this.#subscriptions.set(subscription.id, subscription)
     this.#new.push(subscription)
     const { height, hash } = events.tip
@@ -142,11 +142,11 @@ export class WsConnection implements Subscriber, EventSink {
     return true
   }
 
-  /** Sends a ping; a connection that gave no sign of life since the last one is cut off. */
+  /** Sends a ping; closes a connection from which nothing was received since the last one. */
   ping(): void {
-    // Who has to wait until its requests are answered is not heard meanwhile.
-    const unheard = this.#ws.isPaused && !this.full
-    if (!this.#alive && !unheard) {
+    // A connection paused until its requests are answered is not read.
+    const paused = this.#ws.isPaused && !this.full
+    if (!this.#alive && !paused) {
       this.#ws.terminate()
       return
     }
@@ -154,7 +154,7 @@ export class WsConnection implements Subscriber, EventSink {
     if (this.open) this.#ws.ping()
   }
 
-  /** Says why and closes; what is longer than the protocol allows is cut. */
+  /** Closes with a reason, cut to the length that the protocol allows. */
   close(code: number, reason: string): void {
     if (!this.open) return
     this.#ws.close(code, Buffer.from(reason).subarray(0, maxReason))
@@ -186,7 +186,7 @@ export class WsConnection implements Subscriber, EventSink {
     for (let message = this.#messages.shift(); message !== undefined && this.open; message = this.#messages.shift()) {
       await this.#answer(message)
       for (const subscription of this.#new.splice(0)) {
-        // One that was ended in the same batch, or a connection that is gone, needs no beginning.
+        // Ended in the same batch, or connection gone → no start.
         if (!this.open || !this.#subscriptions.has(subscription.id)) continue
         this.#shared.subscriptions.add(subscription)
         subscription.begin()
@@ -212,7 +212,7 @@ export class WsConnection implements Subscriber, EventSink {
     this.#ws.send(bytes, { binary: false, fin }, () => this.#hold(-bytes.length))
   }
 
-  /** Sends a long answer in fragments, as fast as the other side takes them. */
+  /** Sends a long answer in fragments, as fast as the client reads them. */
   async #stream(answer: AnswerStream): Promise<void> {
     const { answerPart } = this.#shared.limits
     try {
@@ -258,7 +258,7 @@ export class WsConnection implements Subscriber, EventSink {
     return this.#waitForRoom
   }
 
-  /** Why a message is not even read. */
+  /** Reason to refuse a message unread. */
   #refusal(): RuleError | undefined {
     const { held, limits, rate } = this.#shared
     if (!rate.take(this.#share, this.#local, performance.now())) {
@@ -272,14 +272,14 @@ export class WsConnection implements Subscriber, EventSink {
     this.#recount()
   }
 
-  /** Bytes came in. Whole messages of them are counted already, so this counts a little too much until the next one. */
+  /** Counts received bytes. Whole messages are counted already, so this counts a little too much until the next one. */
   #count(bytes: number): void {
     const { held, limits } = this.#shared
     this.#unfinished += bytes
     this.#recount()
     if (this.#unfinished <= limits.wsUncounted || held.bytes <= limits.wsHeld) return
     this.close(closeCode.tryLater, 'too many large messages at once; try again')
-    // Without waiting for the other side's leave: what it sent so far is to go at once.
+    // No wait for the closing handshake: what the client has sent so far must be freed at once.
     this.#socket.end(() => this.#socket.destroy())
   }
 

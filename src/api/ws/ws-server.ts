@@ -29,7 +29,7 @@ import { closeCode, WsConnection, type Shared } from './ws-connection.js'
 export interface WsServerOptions {
   readonly events: EventLog
   readonly hosts?: readonly string[]
-  /** 0 takes a free one. */
+  /** 0: any free port. */
   readonly port: number
 }
 
@@ -62,7 +62,7 @@ export class WsServer {
       perMessageDeflate: false,
       maxPayload: this.#limits.rpcPlainBody,
       maxFragments: this.#limits.wsFragments,
-      // Milliseconds; the typings do not know it yet.
+      // Milliseconds; the typings lack this option.
       ...{ closeTimeout: this.#limits.closeGrace },
     })
     this.#protocol.on('wsClientError', (error, socket) => refuse(socket, upgradeError(error.message)))
@@ -84,7 +84,7 @@ export class WsServer {
     }, this.#limits.wsPing)
   }
 
-  /** Listens. A port that is taken is a UserError. */
+  /** Listens. A port in use is a UserError. */
   static async open(context: ApiContext, { events, hosts = loopbackHosts, port }: WsServerOptions): Promise<WsServer> {
     const server = new WsServer(context, events, hosts)
     try {
@@ -118,7 +118,7 @@ export class WsServer {
     return this.#connections.size
   }
 
-  /** Takes leave of everybody; resolves when all are gone, within the limit that closing has. */
+  /** Closes all connections; resolves when they are gone, at the latest after the grace period for closing. */
   async close(): Promise<void> {
     this.#closed = true
     this.#stop()
@@ -148,12 +148,12 @@ export class WsServer {
   #accept(ws: WebSocket, socket: Duplex, request: IncomingMessage): void {
     const { headers } = request
     const { remoteAddress: address } = request.socket
-    const asked = { headers, address }
+    const accessRequest = { headers, address }
     const access = {
-      // A page has no say in how a WebSocket announces its messages: where it comes from decides alone.
-      controlRefusal: this.#access.controlRefusal(asked),
-      adminRefusal: this.#access.adminRefusal(asked),
-      strangerRefusal: this.#access.strangerRefusal(asked),
+      // A page cannot choose the content type of WebSocket messages: its origin alone decides.
+      controlRefusal: this.#access.controlRefusal(accessRequest),
+      adminRefusal: this.#access.adminRefusal(accessRequest),
+      strangerRefusal: this.#access.strangerRefusal(accessRequest),
     }
     const share = shareOf(this.#access.clientAddress(request))
     const connection = new WsConnection(
@@ -176,7 +176,7 @@ export class WsServer {
     if (!this.#distributing) void this.#distributeAll()
   }
 
-  /** Tells everybody what is new: a little later, so that the chain goes on first and what comes together goes together. */
+  /** Sends new events to all subscriptions, a turn later: the chain goes on first, and events of one moment are sent together. */
   async #distributeAll(): Promise<void> {
     this.#distributing = true
     while (this.#moreToDistribute) {
@@ -214,7 +214,7 @@ function upgradeError(reason: string): RuleError {
 
 const upgradeLines = ['Upgrade: websocket', 'Sec-WebSocket-Version: 13']
 
-/** Answers whoever comes with plain HTTP. */
+/** Answers plain HTTP requests. */
 function answerRequest(_: IncomingMessage, response: ServerResponse): void {
   const { status, body } = answerOf(upgradeError('the request does not ask for it'))
   const headers = { 'content-type': jsonType, 'content-length': Buffer.byteLength(body), connection: 'close' }
