@@ -8,47 +8,45 @@ import { nextTurn, runCooperatively } from '../runtime/cooperative.js'
 import type { EventLog, BlockPosition } from './event-log.js'
 import { type Action, eventsOf, LedgerEvent, type EventTopic } from './ledger-event.js'
 
-/** Where somebody begins to listen. */
+/** Where a reader of events begins. */
 export type StartPoint =
-  /** With what comes next. */
+  /** At the next event. */
   | { readonly kind: 'now' }
   /** After the event of this number. */
   | { readonly kind: 'event'; readonly number: number }
-  /** With the block of this height on the active chain. */
+  /** At the block of this height on the active chain. */
   | { readonly kind: 'height'; readonly height: number }
-  /** After this block: if it has left the chain meanwhile, with taking it back. */
+  /** After this block; if it has left the chain, with taking it back. */
   | { readonly kind: 'block'; readonly hash: Hash }
 
 /**
- * What one listener is told, each event once and in order. A feed that begins with a block first walks from there to the
- * tip of the log, back along a branch that was left and then up the active chain, whatever the chain does meanwhile;
- * where both meet it goes on with the log.
+ * Events for one reader, each once and in order. A cursor that begins at a block first walks from there to the tip of the log:
+ * back along a branch that was left, then up the active chain, even while the chain changes. Where both meet it continues with
+ * the log.
  */
 export class EventCursor {
   readonly #log: EventLog
   readonly #topics: ReadonlySet<EventTopic>
-  /** The last block told, until the feed has reached the log. */
+  /** Block of the last events delivered, until the cursor has reached the log. */
   #position: BlockPosition | undefined
-  /** The number of the next event to look at. */
+  /** Number of the next event to read. */
   #next = NaN
 
-  /** A beginning that is not there any more, or not yet, is `event-gone` or `unknown-block`. */
-  constructor(log: EventLog, topics: Iterable<EventTopic>, beginning: StartPoint) {
+  /** A start point that is gone, or that does not exist yet, is `event-gone` or `unknown-block`. */
+  constructor(log: EventLog, topics: Iterable<EventTopic>, start: StartPoint) {
     this.#log = log
     this.#topics = new Set(topics)
-    if (beginning.kind === 'now') this.#next = log.last + 1
-    else if (beginning.kind === 'event') this.#next = numberAfter(log, beginning.number)
-    else
-      this.#position =
-        beginning.kind === 'height' ? positionBelow(log, beginning.height) : positionOf(log, beginning.hash)
+    if (start.kind === 'now') this.#next = log.last + 1
+    else if (start.kind === 'event') this.#next = numberAfter(log, start.number)
+    else this.#position = start.kind === 'height' ? positionBelow(log, start.height) : positionOf(log, start.hash)
   }
 
-  /** Whether {@link replay} has to be called until it says undefined. */
+  /** Whether {@link replay} has to be called until it returns undefined. */
   get replaying(): boolean {
     return this.#position !== undefined
   }
 
-  /** Throws `event-gone` when the next event of the log is not kept any more. */
+  /** Throws `event-gone` when the next event of the log is no longer kept. */
   checkKept(): void {
     if (this.#next >= this.#log.oldest) return
     throw new RuleError('event-gone', 'read too slowly: the next event is not kept any more; go on with afterBlock')
@@ -65,8 +63,8 @@ export class EventCursor {
   }
 
   /**
-   * The events of the next block on the way to the log, never none; undefined when it is reached. `event-gone` when a
-   * block that should be taken back is not held any more.
+   * Events of the next block on the way to the log, at least one; undefined once the log is reached. `event-gone` when a block to
+   * take back is no longer stored.
    */
   async replay(): Promise<readonly LedgerEvent[] | undefined> {
     while (this.#position !== undefined) {
@@ -79,30 +77,30 @@ export class EventCursor {
         ? await this.#forward(this.#position)
         : await this.#back(this.#position)
       if (step === undefined) continue
-      this.#position = step.place
+      this.#position = step.position
       const wanted = await this.#eventsOf(step)
       if (wanted.length > 0) return wanted
     }
     return undefined
   }
 
-  /** Up to the next block of the active chain; undefined when the chain has to be looked at again. */
+  /** One block up the active chain; undefined when the chain has to be read again. */
   async #forward({ height, hash }: BlockPosition): Promise<Step | undefined> {
     const { chain, database, events, reorganisations } = this.#log
     const next = chain.headers.activeHash(height + 1)
     if (next === undefined) {
-      // The chain ends here, and the log is about to say how it came to.
+      // The chain ends here; the log is about to append the events that led to it.
       await once(events, 'appended')
       return undefined
     }
     const known = chain.headers.get(next)
-    // Rows of one look may be before a batch and those of another after it.
+    // One read may see the rows before a batch, and another one those after it.
     const fits = known !== undefined && equalBytes(known.header.previous, hash)
-    const place = { height: height + 1, hash: next }
-    const unmoved = () => this.#isActive(place) && this.#log.reorganisations === reorganisations
+    const position = { height: height + 1, hash: next }
+    const unmoved = () => this.#isActive(position) && this.#log.reorganisations === reorganisations
     try {
       const block = fits ? await readBlock(database, known) : undefined
-      if (block !== undefined && unmoved()) return { block, action: 'apply', place }
+      if (block !== undefined && unmoved()) return { block, action: 'apply', position }
     } catch (error) {
       if (unmoved()) throw error
     }
@@ -110,16 +108,16 @@ export class EventCursor {
     return undefined
   }
 
-  /** Down from a block that has left the active chain. */
-  async #back(place: BlockPosition): Promise<Step | undefined> {
-    const bytes = sideBodyRow(this.#log.database, place.hash)
+  /** One block down from a block that has left the active chain. */
+  async #back(position: BlockPosition): Promise<Step | undefined> {
+    const bytes = sideBodyRow(this.#log.database, position.hash)
     if (bytes !== undefined) {
       const block = await runCooperatively(Block.fromBytesSteps(bytes))
-      return { block, action: 'revert', place: { height: place.height - 1, hash: block.header.previous } }
+      return { block, action: 'revert', position: { height: position.height - 1, hash: block.header.previous } }
     }
     await nextTurn()
-    if (this.#isActive(place)) return undefined
-    const what = `block ${displayHash(place.hash)}`
+    if (this.#isActive(position)) return undefined
+    const what = `block ${displayHash(position.hash)}`
     throw new RuleError('event-gone', `${what} left the chain and is gone; go on with fromHeight`)
   }
 
@@ -138,8 +136,8 @@ export class EventCursor {
 interface Step {
   readonly block: Block
   readonly action: Action
-  /** Where the feed stands afterwards. */
-  readonly place: BlockPosition
+  /** Position of the cursor afterwards. */
+  readonly position: BlockPosition
 }
 
 function numberAfter(log: EventLog, number: number): number {

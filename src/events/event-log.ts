@@ -9,17 +9,17 @@ import { type Database, Overlay } from '../storage/database.js'
 import { keys } from '../storage/schema.js'
 import { acceptedEvent, type Action, type EventData, eventsOf, LedgerEvent } from './ledger-event.js'
 
-/** Events that are kept for those who come back, about 400 bytes each. */
+/** Events kept for clients that reconnect, about 400 bytes each. */
 export const keptEvents = 32_768
 
-/** A run begins with this number for each second since 1970, so that the numbers of another database are others. */
+/** The first number of a run is this times the seconds since 1970, so that another database has other numbers. */
 const numbersPerSecond = 2 ** 20
-/** And at least so far beyond the run before, so that no clock that was set back repeats one. */
+/** Least distance to the run before, so that a clock set back repeats no number. */
 const numbersPerRun = 2 ** 32
-/** Beyond it a clock is not believed: numbers stay below 2^53. */
+/** Latest Unix time that is trusted: numbers stay below 2^53. */
 const latestSecond = 2 ** 32
 
-/** A block by which something stands. */
+/** A position on the chain, given by a block. */
 export interface BlockPosition {
   /** -1 below genesis. */
   readonly height: number
@@ -30,20 +30,20 @@ export interface EventLogOptions {
   readonly chain: Chain
   readonly mempool: Pick<Mempool, 'events'>
   readonly clock: Clock
-  /** What differs from {@link keptEvents}. */
+  /** Overrides {@link keptEvents}. */
   readonly kept?: number
 }
 
 interface LogEvents {
-  /** There are new events. */
+  /** New events were appended. */
   appended: []
 }
 
-/** Numbers what happens to chain and pool, and keeps the last of it. */
+/** Numbers the events of chain and pool, and keeps the last ones. */
 export class EventLog implements ChainIndexer {
   readonly events = new EventEmitter<LogEvents>()
   readonly chain: Chain
-  /** The number before the first event of this run. */
+  /** Number before the first event of this run. */
   readonly start: number
   readonly #kept: number
   readonly #ring: LedgerEvent[] = []
@@ -57,11 +57,11 @@ export class EventLog implements ChainIndexer {
     this.#kept = kept
     this.#last = start
     this.#tip = chain.tip.header
-    // Many may wait for the next event.
+    // Many readers may wait for the next event.
     this.events.setMaxListeners(0)
   }
 
-  /** Begins to follow chain and pool, with numbers that no run on this database had. */
+  /** Begins to follow chain and pool, with numbers that no earlier run on this database used. */
   static async open(options: EventLogOptions): Promise<EventLog> {
     const { chain, mempool, clock } = options
     return chain.exclusive(async () => {
@@ -86,12 +86,12 @@ export class EventLog implements ChainIndexer {
     return Math.max(this.start, this.#last - this.#kept) + 1
   }
 
-  /** The block to which the events told so far lead; a moment behind the chain's. */
+  /** The block to which the events so far lead; briefly behind the tip of the chain. */
   get tip(): BlockPosition {
     return this.#tip
   }
 
-  /** How often blocks were taken back in this run: equal twice, no block left the chain and came back in between. */
+  /** Reorganisations in this run: equal twice, no block left the chain and came back in between. */
   get reorganisations(): number {
     return this.#reorganisations
   }
@@ -107,12 +107,12 @@ export class EventLog implements ChainIndexer {
     if (disconnected.length > 0) this.#reorganisations++
     for (const event of disconnected) {
       const { height, previous } = event.header
-      await this.#tell(await event.read(), 'revert', { height: height - 1, hash: previous })
+      await this.#record(await event.read(), 'revert', { height: height - 1, hash: previous })
     }
-    for (const event of connected) await this.#tell(await event.read(), 'apply', event.header)
+    for (const event of connected) await this.#record(await event.read(), 'apply', event.header)
   }
 
-  async #tell(block: Block, action: Action, { height, hash }: BlockPosition): Promise<void> {
+  async #record(block: Block, action: Action, { height, hash }: BlockPosition): Promise<void> {
     const events = await eventsOf(block, action)
     this.#tip = { height, hash }
     this.#append(events)
@@ -127,7 +127,7 @@ export class EventLog implements ChainIndexer {
   }
 }
 
-/** The number before those of a run, which is written down first. */
+/** Reserves the numbers of a run on disk; returns the number before them. */
 async function takeNumbers(chain: Chain, clock: Clock): Promise<number> {
   const row = chain.database.get(keys.meta('events'))
   const before = row === undefined ? 0 : Number(new Reader(row).u64()) + numbersPerRun

@@ -8,11 +8,11 @@ import type { DidOperation } from '../primitives/did-operation.js'
 import { txType } from '../primitives/payload.js'
 import { forEachCooperatively } from '../runtime/cooperative.js'
 
-/** What can be told: blocks of the active chain, transactions taken into the pool, operations of DIDs on the chain. */
+/** Topics of events: blocks of the active chain, transactions accepted into the pool, DID operations on the chain. */
 export const eventTopics = ['block', 'transaction', 'did'] as const
 export type EventTopic = (typeof eventTopics)[number]
 
-/** `apply`: it is so from now on; `revert`: it was told before and is so no longer. */
+/** `apply`: it holds from now on; `revert`: an earlier event holds no longer. */
 export type Action = 'apply' | 'revert'
 
 /** A block became the tip, or ceased to be it. Hashes in display hex. */
@@ -24,7 +24,7 @@ export interface BlockChanged {
   readonly previousblockhash: string
   /** Unix seconds. */
   readonly time: number
-  /** How many, the coinbase included. */
+  /** Number of transactions, the coinbase included. */
   readonly transactions: number
 }
 
@@ -53,9 +53,9 @@ export interface TransactionAccepted {
 
 export type EventData = BlockChanged | DidChanged | TransactionAccepted
 
-/** An event as it is told. */
+/** An event as it is sent. */
 export class LedgerEvent {
-  /** Rises by one from event to event; null for one that is told again from the blocks. */
+  /** Rises by one from event to event; null for an event replayed from the blocks. */
   readonly number: number | null
   readonly data: EventData
   #text: string | undefined
@@ -65,7 +65,7 @@ export class LedgerEvent {
     this.data = data
   }
 
-  /** Its JSON object, made once however many are told. */
+  /** Its JSON object, made once for all receivers. */
   get text(): string {
     this.#text ??= JSON.stringify({ number: this.number, ...this.data })
     return this.#text
@@ -73,8 +73,8 @@ export class LedgerEvent {
 }
 
 /**
- * What a block changes, in the order in which it is told: its DID operations in block order, or backwards when it is
- * taken back, then the block itself. So whoever has the event of a block has everything that belongs to it.
+ * Events of a block in the order in which they are sent: its DID operations in block order, or backwards when it is taken back,
+ * then the block itself. So a client that has the event of a block has all events of that block.
  */
 export async function eventsOf(block: Block, action: Action): Promise<EventData[]> {
   const { header, hash: blockhash, transactions } = block
@@ -105,7 +105,7 @@ export function acceptedEvent({ transaction, fee }: PoolEntry): TransactionAccep
   return { topic: 'transaction', action: 'apply', txid, type: payload.type, size: bytes.length, fee: formatAmount(fee) }
 }
 
-/** The DID of an operation that the chain accepted: every JSON parser reads its document the same way. */
+/** The DID of an operation on the chain: every JSON parser reads its document the same way. */
 function didOf({ operation, payload }: DidOperation): string {
   if (operation === 'deactivate') return payload
   const { id } = JSON.parse(utf8(decodeBase64url(payload) ?? new Uint8Array(0)) ?? '{}') as { id?: unknown }
