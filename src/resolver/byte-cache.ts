@@ -1,4 +1,4 @@
-/** Values bounded by the bytes they hold; the least recently used make room. */
+/** Cache of values, bounded by their bytes; evicts the least recently used. */
 export class ByteCache<Value> {
   readonly #entries = new Map<string, { value: Value; bytes: number }>()
   readonly #capacity: number
@@ -8,7 +8,7 @@ export class ByteCache<Value> {
     this.#capacity = capacity
   }
 
-  /** Bytes of all values, as {@link set} was told them. */
+  /** Bytes of all values, as given to {@link set}. */
   get bytes(): number {
     return this.#bytes
   }

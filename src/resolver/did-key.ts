@@ -2,14 +2,14 @@ import { RuleError } from '../errors/rule-error.js'
 import { parseAddress, prefix, type ProgramHash } from '../primitives/address.js'
 import { didMethod } from '../primitives/spec.js'
 
-/** Longest text that is taken for a DID. */
+/** Longest text that is accepted as a DID. */
 export const maxDidLength = 256
 
 const lead = `did:${didMethod}:`
 const identifierForm = /^[A-Za-z0-9._-]+$/
 
 /**
- * The identifier of a DID that was given in full or as the identifier alone. It need not be one that can exist. Throws
+ * Identifier of a DID, given in full or as the identifier alone; it need not be one that a key can have. Throws
  * `request-parameter` for empty or longer text, another method, or characters that no identifier has.
  */
 export function identifierOf(text: string): string {

@@ -7,33 +7,33 @@ import { Yielder } from '../runtime/cooperative.js'
 import { damaged, type Database } from '../storage/database.js'
 import { rangeOf, table } from '../storage/schema.js'
 
-/** What a search may take up, and how much it answers at most. */
+/** Limits of a search, and of its answer. */
 export const queryLimits = {
-  /** Documents of an answer whose request names no limit. */
+  /** Documents of an answer whose request has no limit. */
   documentsUnasked: 100,
   /** Documents of any answer. */
   documents: 1000,
-  /** Bytes of the documents of an answer, the first one always excepted. */
+  /** Bytes of the documents of an answer; the first document may exceed it. */
   answerBytes: 8 * 1024 * 1024,
-  /** Searches that wait for the one under way: as many as a batch of requests, and some. */
+  /** Searches that wait for the one in progress: as many as a batch of requests, and some. */
   waiting: 128,
-  /** Milliseconds from the question to the answer. */
+  /** Milliseconds from request to answer. */
   duration: 60_000,
-  /** Bytes of documents that are read at once. */
+  /** Bytes of documents read at once. */
   pageBytes: 128 * 1024,
 }
 
 /** Limits of the searches of a node. */
 export type QueryLimits = Readonly<typeof queryLimits>
 
-/** A search that has been read. */
+/** A search, checked and compiled. */
 export interface ReadQuery {
   readonly matcher: Matcher
   readonly skip: number
   readonly limit: number
 }
 
-/** What a search found: of `total` documents `count` from `start` on, as JSON texts. */
+/** Result of a search: of `total` documents `count` from `start` on, as JSON texts. */
 export interface FoundDocuments {
   readonly total: number
   readonly start: number
@@ -90,7 +90,7 @@ export function foundJson({ total, start, count, texts }: FoundDocuments): strin
   return `{"total":${total},"start":${start},"count":${count},"document":[${texts.join(',')}]}`
 }
 
-/** Looks through the documents of all DIDs, one search after another: two at once would only take turns. */
+/** Searches the documents of all DIDs, one search after another: two at once would only alternate. */
 export class DocumentSearch {
   readonly #database: Database
   readonly #limits: QueryLimits
@@ -105,11 +105,11 @@ export class DocumentSearch {
   }
 
   /**
-   * Every document, in the order in which their DIDs were created, all of one state of the chain. `busy` at once when too
-   * many searches wait, and later when the answer takes too long or the node stops; the signal's reason once it aborts.
+   * Searches every document, in the order in which their DIDs were created, in one state of the chain. `busy` at once when too
+   * many searches wait, and later when it takes too long or the node stops; the signal's reason once it aborts.
    */
   find(query: ReadQuery, signal?: AbortSignal): Promise<FoundDocuments> {
-    // One is under way, the others wait.
+    // One is in progress, the others wait.
     const { waiting, duration } = this.#limits
     if (this.#waiting > waiting) {
       return Promise.reject(new RuleError('busy', `${waiting} searches are waiting already; try again`))
@@ -123,41 +123,41 @@ export class DocumentSearch {
       throw new RuleError('busy', `the search takes more than ${duration / 1000} seconds; try again later`)
     }
     // A search that ended early must not hold its condition while it waits.
-    let asked: ReadQuery | undefined = query
-    const forget = () => (asked = undefined)
+    let pending: ReadQuery | undefined = query
+    const forget = () => (pending = undefined)
     signal?.addEventListener('abort', forget, { once: true })
     const found = this.#last.then(() => {
       signal?.removeEventListener('abort', forget)
       goOn()
-      if (asked === undefined) throw new Error('a search without a condition')
-      return this.#scan(asked, goOn)
+      if (pending === undefined) throw new Error('a search without a condition')
+      return this.#scan(pending, goOn)
     })
     this.#last = found.catch(() => {})
     return abortable(found, signal).finally(() => this.#waiting--)
   }
 
-  /** Documents that searches have looked at so far. */
+  /** Documents read by searches so far. */
   get scanned(): number {
     return this.#scanned
   }
 
-  /** Ends what is under way or waits. */
+  /** Ends searches in progress and those that wait. */
   async close(): Promise<void> {
     this.#closed = true
     await this.#last
   }
 
-  /** `goOn` throws when the search has to end before its time. */
+  /** `goOn` throws when the search has to end early. */
   async #scan({ matcher, skip, limit }: ReadQuery, goOn: () => void): Promise<FoundDocuments> {
     goOn()
-    const turns = new Yielder()
+    const yielder = new Yielder()
     const page = new Page(skip, limit)
     for await (const rows of this.#database.pages(rangeOf(table.didDocument), queryLimits.pageBytes)) {
       for (const [key, value] of rows) {
         this.#scanned++
         if (matcher.everything || matcher.matches(parse(key, value))) page.add(value)
-        if (turns.over) {
-          await turns.next()
+        if (yielder.over) {
+          await yielder.next()
           goOn()
         }
       }
@@ -166,7 +166,7 @@ export class DocumentSearch {
   }
 }
 
-/** The matching documents of one answer, of which the first so many are left out. */
+/** The matching documents of one answer, without the first `skip`. */
 class Page {
   readonly #skip: number
   readonly #limit: number
@@ -181,7 +181,7 @@ class Page {
     this.#full = limit === 0
   }
 
-  /** Takes the next document that matches: counts it, and keeps it if it belongs here. */
+  /** Counts a matching document, and keeps it if it belongs to the answer. */
   add(value: Buffer): void {
     if (this.#total++ < this.#skip || this.#full) return
     const fits = this.#bytes + value.length <= queryLimits.answerBytes || this.#texts.length === 0
@@ -206,7 +206,7 @@ function parse(key: Buffer, value: Buffer): Members {
   }
 }
 
-/** The same, or the signal's reason at once when it aborts. */
+/** The same promise; rejects at once with the signal's reason when it aborts. */
 function abortable<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
   if (signal === undefined) return work
   return new Promise((resolve, reject) => {

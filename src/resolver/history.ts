@@ -1,22 +1,22 @@
 import type { ResolvedTransaction } from '../did/resolution.js'
 import { RuleError } from '../errors/rule-error.js'
 
-/** Transactions read at once. Only a miner can make them larger than what the pool takes. */
+/** Transactions read at once. Only a miner can make larger ones than the pool accepts. */
 const transactionsAtOnce = 8
 
 export interface DidHistoryOptions {
   readonly did: string
   readonly status: 0 | 1 | 2
-  /** Operations of the DID. */
+  /** Number of operations of the DID. */
   readonly count: number
   /**
-   * Reads the operations from number `start` on, before number `end`, newest first; undefined once the block that the
-   * history was opened at is not on the active chain any more.
+   * Reads the operations from number `start` on, before number `end`, newest first; undefined once the block of this history is
+   * off the active chain.
    */
   read(start: number, end: number): Promise<readonly ResolvedTransaction[] | undefined>
 }
 
-/** All operations of a DID as one block left them, read a few at a time. */
+/** All operations of a DID as of one block, read a few at a time. */
 export class DidHistory {
   readonly did: string
   readonly status: 0 | 1 | 2
@@ -28,7 +28,7 @@ export class DidHistory {
     this.#options = options
   }
 
-  /** The newest operations, at most so many, newest first: the same ones each time, or `busy` where the chain left them. */
+  /** The newest operations, at most `most`, newest first: the same ones each time, or `busy` after a reorganisation. */
   async *pages(most = Infinity): AsyncGenerator<readonly ResolvedTransaction[], void, void> {
     const { did, count, read } = this.#options
     const last = Math.max(0, count - most)

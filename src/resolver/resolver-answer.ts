@@ -1,6 +1,6 @@
 import type { ResolvedTransaction, ResolveResult } from '../did/resolution.js'
 
-/** An answer that is given many times: its JSON text is made once. */
+/** An answer that is sent many times: its JSON text is made once. */
 export class ResolverAnswer implements ResolveResult {
   readonly did: string
   readonly status: 0 | 1 | 2
@@ -18,7 +18,7 @@ export class ResolverAnswer implements ResolveResult {
   }
 }
 
-/** The JSON text of a result, whoever made it. */
+/** JSON text of a result. */
 export function resultJson(result: ResolveResult): string {
   return result instanceof ResolverAnswer ? result.json : JSON.stringify(result)
 }

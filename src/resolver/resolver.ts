@@ -22,7 +22,7 @@ import { ResolverAnswer } from './resolver-answer.js'
 
 /** Bytes of answers kept for the present tip. */
 export const resolverCacheBytes = 16 * 1024 * 1024
-/** Times an answer is read again because a block came in between. */
+/** Attempts to read an answer while blocks arrive. */
 const maxAttempts = 20
 
 /** Whether a peer has proved a tip that the node does not have, or may have one while no peer was reached. */
@@ -34,41 +34,41 @@ export interface SyncStatus {
   readonly target: number
 }
 
-/** How far a node that is catching up has come. */
+/** Progress of a node that is catching up, as text. */
 export function behindText({ height, target }: SyncStatus): string {
   return target > height ? `at height ${height} of ${target}` : 'no peer has been reached yet'
 }
 
 export interface ResolverOptions {
   readonly database: Database
-  /** On a devnet the virtual clock. */
+  /** The virtual clock on a devnet. */
   readonly clock: Clock
   /**
-   * The tip, its time in Unix seconds. It may be a moment behind the database, never ahead of it. The same hash object
-   * means that the chain has not moved in between.
+   * The tip, its time in Unix seconds. It may be briefly behind the database, never ahead of it. The same hash object means that
+   * the chain has not moved in between.
    */
   readonly tip: () => { readonly time: number; readonly hash: Hash }
   readonly sync: () => SyncStatus
-  /** Bytes of answers to keep; {@link resolverCacheBytes} unless told otherwise. */
+  /** Bytes of answers to keep; the default is {@link resolverCacheBytes}. */
   readonly cacheBytes?: number
-  /** What differs from {@link queryLimits}. */
+  /** Overrides of {@link queryLimits}. */
   readonly queryLimits?: Partial<QueryLimits>
 }
 
-/** What the rows of a DID say, whatever the clock shows. */
+/** State of a DID by its rows, regardless of the clock. */
 interface Known {
   readonly deactivated: boolean
-  /** Unix seconds; of no meaning once deactivated. */
+  /** Unix seconds; meaningless once deactivated. */
   readonly expiresAt: number
-  /** Its operations. */
+  /** Number of its operations. */
   readonly count: number
-  /** The last one. */
+  /** The last operation. */
   readonly transactions: readonly ResolvedTransaction[]
-  /** The answer as it was last given; it stays right until the status becomes another. */
+  /** The last answer given; valid until the status changes. */
   answer?: ResolverAnswer
 }
 
-/** Answers what a DID is, straight from the database. */
+/** Answers requests about DIDs, straight from the database. */
 export class Resolver {
   readonly #options: ResolverOptions
   readonly #database: Database
@@ -85,9 +85,9 @@ export class Resolver {
   }
 
   /**
-   * The state of a DID, given in full or as the identifier alone: with `all` every operation, else the last one. Text
-   * that cannot be either is `request-parameter`. A node that is catching up answers nothing but `resolver-behind`, for
-   * what it does not know yet may exist.
+   * State of a DID, given in full or as the identifier alone: with `all` every operation, else the last one. Text that can be
+   * neither is `request-parameter`. A node that is catching up answers only `resolver-behind`: a DID that it does not know yet
+   * may exist.
    */
   async resolve(did: string, { all }: { readonly all: boolean }): Promise<ResolveResult> {
     const identifier = identifierOf(did)
@@ -101,7 +101,9 @@ export class Resolver {
     return known.answer
   }
 
-  /** Every operation of a DID, to be read a few at a time; undefined where it does not exist. Refuses what {@link resolve} does. */
+  /**
+   * Every operation of a DID, to be read a few at a time; undefined where it does not exist. Refuses the same as {@link resolve}.
+   */
   async history(did: string): Promise<DidHistory | undefined> {
     const identifier = identifierOf(did)
     this.#refuseBehind()
@@ -130,12 +132,12 @@ export class Resolver {
     return foundJson(await this.#find(query, options.signal))
   }
 
-  /** Documents that searches have looked at so far. */
+  /** Documents read by searches so far. */
   get scannedDocuments(): number {
     return this.#search.scanned
   }
 
-  /** Ends searches under way, and waits for that. */
+  /** Ends searches in progress, and waits for their end. */
   close(): Promise<void> {
     return this.#search.close()
   }
@@ -152,7 +154,7 @@ export class Resolver {
     throw new RuleError('resolver-behind', `the node is catching up (${behindText(status)}); ask again later`)
   }
 
-  /** Deactivation counts first; expiry is a question of the moment: the clock's, but never one before the tip's. */
+  /** Deactivation takes precedence; expiry depends on the clock, but never on a time before the tip's. */
   #status({ deactivated, expiresAt }: Known): 0 | 1 | 2 {
     if (deactivated) return 2
     const now = Math.max(this.#options.clock.now(), this.#options.tip().time * 1000)
@@ -171,7 +173,7 @@ export class Resolver {
     const key = existingKey(identifier)
     if (key === undefined) return undefined
     const { known, at } = await this.#consistent(() => this.#readLast(key, did))
-    // A block may have come meanwhile, and another question may have moved the cache to it.
+    // A block may have arrived since, and another request may have moved the cache to it.
     if (known !== undefined && equalBytes(this.#cachedTip, values.tip.decode(at).hash))
       this.#cache.set(did, known, sizeOf(known))
     return known
@@ -203,7 +205,7 @@ export class Resolver {
     throw new RuleError('busy', 'blocks arrive faster than this DID can be read; try again')
   }
 
-  /** A part of the history that a DID had on a block, newest first; undefined unless that is on the active chain. */
+  /** A part of the history of a DID as of a block, newest first; undefined unless that block is on the active chain. */
   async #page(
     key: ProgramHash,
     did: string,
@@ -213,7 +215,7 @@ export class Resolver {
   ): Promise<ResolvedTransaction[] | undefined> {
     const { known } = await this.#consistent(async () => {
       const active = this.#database.get(keys.active(block.height))
-      // What an active block brought stays as it is, whatever comes above it.
+      // Rows of an active block stay the same, whatever follows it.
       if (active === undefined || !equalBytes(active, block.hash)) return undefined
       const operations = await this.#operations(key, did, start, end)
       return operations.map(({ resolved }) => resolved)
@@ -228,7 +230,7 @@ export class Resolver {
       return values.didOperation.decode(present(row, 'an operation'))
     })
     const wanted = rows.map(({ height, index }) => keys.transaction(height, index))
-    // One read at a time is cheaper on this thread; many belong on those of the database.
+    // A single read is cheaper on this thread; many reads belong on the threads of the database.
     const found =
       wanted.length === 1 ? wanted.map((one) => this.#database.get(one)) : await this.#database.getMany(wanted)
     return rows.map(({ height, txid }, i) => {
@@ -248,10 +250,10 @@ export class Resolver {
   }
 
   /**
-   * Reads rows of one and the same state without a snapshot, which would cost as much as the rest of an answer. Every
-   * batch that connects or disconnects a block rewrites the tip row, so rows that were read between two equal tip rows
-   * belong together, unless a devnet went ahead and was taken back to the same tip meanwhile: then the tip in memory is
-   * another object. Otherwise they are read again, and what went wrong meanwhile is forgotten.
+   * Reads rows of one state without a snapshot, which would cost as much as the rest of an answer. Every batch that connects or
+   * disconnects a block rewrites the tip row: rows read between two equal tip rows belong together. Exception: a devnet advanced
+   * and was taken back to the same tip; then the tip in memory is another object. Not of one state → the rows are read again, and
+   * errors of the attempt are dropped.
    */
   async #consistent<T>(read: () => Promise<T>): Promise<{ known: T; at: Uint8Array }> {
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
@@ -279,8 +281,8 @@ interface ReadOperation {
 }
 
 /**
- * An operation as the resolver shows it: the proof type of a create or update written out, that of a deactivate left
- * out, the key named by its fragment alone where it is one of the DID's own.
+ * An operation as the resolver shows it: the proof type written out on create and update, left out on deactivate; a key of the
+ * DID itself named by its fragment alone.
  */
 function shown(operation: DidOperation, did: string): DidOperationJson {
   const { header, payload, proof } = operationJson(operation)
@@ -291,8 +293,8 @@ function shown(operation: DidOperation, did: string): DidOperationJson {
 }
 
 /**
- * Unix seconds at which the document of a create or update expires. The chain accepted that document: every JSON parser
- * reads it the same way, so the quick one does.
+ * Unix seconds at which the document of a create or update expires. Every JSON parser reads an accepted document the same way, so
+ * the fastest one is used.
  */
 function expiryOf({ payload }: DidOperation): number {
   const text = utf8(decodeBase64url(payload) ?? new Uint8Array(0)) ?? ''
@@ -300,7 +302,7 @@ function expiryOf({ payload }: DidOperation): number {
   return present(parseDate(expires), 'the expiry of a document')
 }
 
-/** About the bytes that an answer takes in memory, its payload once more in the JSON text. */
+/** Approximate bytes of an answer in memory; the payload counts again for the JSON text. */
 function sizeOf({ transactions }: Known): number {
   return transactions.reduce((sum, { operation }) => sum + 1600 + 2 * operation.payload.length, 0)
 }
