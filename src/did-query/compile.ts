@@ -5,13 +5,13 @@ import { anyOf, type Clause, equalTo, has, operators } from './operators.js'
 import { below, quoted, refusal } from './query-error.js'
 import { beginEffort, spend } from './work-budget.js'
 
-/** A condition that documents can be held against. */
+/** A compiled condition on documents. */
 export interface Matcher {
-  /** It has no members, so every document fits. */
+  /** Whether it has no members, so that every document matches. */
   readonly everything: boolean
   /**
-   * Whether a normalised document, as JSON.parse gives it, fits. Its nesting bounds the recursion. `busy` where it takes
-   * too much work.
+   * Whether a normalised document, as JSON.parse returns it, matches. Its nesting bounds the recursion. `busy` where it takes too
+   * much work.
    */
   matches(document: Members): boolean
 }
@@ -19,8 +19,7 @@ export interface Matcher {
 type Predicate = (object: Members) => boolean
 
 /**
- * Compiles a condition, text or an object; docs/query.md says what it means. Throws `query-invalid` that says what is
- * wrong and where.
+ * Compiles a condition, text or an object; docs/query.md defines its meaning. Throws `query-invalid` with the fault and its path.
  */
 export function compileCondition(input: string | object): Matcher {
   const condition = readCondition(input)
@@ -61,7 +60,7 @@ function compileMembers(condition: JsonObject, scope: Scope, where: string): Pre
   return (object) => parts.every((predicate) => predicate(object))
 }
 
-/** What is asked of the values at a path. */
+/** Compiles the condition on the values at a path. */
 function compileValue(value: JsonValue, scope: Scope, where: string): Clause {
   if (Array.isArray(value)) return compileContains(value, scope, where)
   if (!(value instanceof Map)) return anyOf(equalTo(value))
@@ -70,7 +69,7 @@ function compileValue(value: JsonValue, scope: Scope, where: string): Clause {
   return anyOf((found) => anyObject(found, predicate))
 }
 
-/** An array that has, for every one of `values`, an element which fits. */
+/** An array that has a matching element for every one of `values`. */
 function compileContains(values: readonly JsonValue[], scope: Scope, where: string): Clause {
   const tests = values.map((value, i) => {
     if (typeof value !== 'object' || value === null) return (found: readonly unknown[]) => has(found, value)
@@ -89,7 +88,7 @@ function compileOperators(condition: JsonObject, scope: Scope, where: string): C
 
 function compileOperator(name: string, operand: JsonValue, siblings: JsonObject, scope: Scope, where: string): Clause {
   const at = below(where, name)
-  const compile = (condition: JsonObject, place: string) => compileValue(condition, scope, place)
+  const compile = (condition: JsonObject, entryAt: string) => compileValue(condition, scope, entryAt)
   switch (name) {
     case '$and':
     case '$or':
@@ -115,7 +114,7 @@ function compileOperator(name: string, operand: JsonValue, siblings: JsonObject,
   }
 }
 
-/** An array with an element that meets everything at once. */
+/** An array with one element that meets the whole condition. */
 function compileElemMatch(condition: JsonObject, scope: Scope, where: string): Clause {
   if (holdsOperators(condition, where)) {
     const clause = compileOperators(condition, scope, where)
@@ -125,7 +124,7 @@ function compileElemMatch(condition: JsonObject, scope: Scope, where: string): C
   return anyOf((found) => Array.isArray(found) && someOf(found, (element) => isMembers(element) && predicate(element)))
 }
 
-/** Every one of the operands is met by some value at the path; none at all by nothing. */
+/** Every operand is met by some value at the path; an empty list is met by nothing. */
 function compileAll(operand: JsonValue, scope: Scope, where: string): Clause {
   if (!Array.isArray(operand)) throw refusal(where, 'an array is needed')
   const clauses = operand.map((entry, i) => {
@@ -150,7 +149,7 @@ function holdsOperators(condition: JsonObject, where: string): boolean {
   )
 }
 
-/** Whether a value is an object that fits, or an array that leads to one. */
+/** Whether a value is an object that matches, or an array that leads to one. */
 function anyObject(value: unknown, predicate: Predicate): boolean {
   if (Array.isArray(value)) return someOf(value, (element) => anyObject(element, predicate))
   return isMembers(value) && predicate(value)

@@ -2,13 +2,12 @@ import { canonicalJson, type JsonObject, type JsonValue } from '../primitives/st
 import { json5Name, json5Tokens, parseJson5 } from '../runtime/json5.js'
 import { below, quoted, refusal } from './query-error.js'
 
-/** Bytes of a condition's text in UTF-8; nesting, the outermost object being level 1; values of every kind. */
+/** Limits of a condition: bytes of its text in UTF-8; levels, the outermost object being 1; values of every kind. */
 export const conditionLimits = { bytes: 16 * 1024, depth: 16, nodes: 256 }
 
 /**
- * Reads a condition, JSON or JSON5 text or an object, into Maps of its own. Throws `query-invalid` for text that is
- * neither, for anything but an object, and for what is larger than {@link conditionLimits}, has no JSON form or names a
- * member twice.
+ * Reads a condition, JSON or JSON5 text or an object, into Maps of its own. Throws `query-invalid` for text that is neither, for
+ * anything but an object, above {@link conditionLimits}, for values without JSON form and for repeated names.
  */
 export function readCondition(input: string | object): JsonObject {
   const value = typeof input === 'string' ? parse(input) : input
@@ -59,7 +58,7 @@ class Copy {
   }
 }
 
-/** Whether something is an object of members alone: not a Date, a Map, or anything else with a class. */
+/** Whether a value is a plain object: not a Date, a Map, or an instance of another class. */
 function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return false
   const prototype: unknown = Object.getPrototypeOf(value)
@@ -67,8 +66,8 @@ function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /**
- * Looks for a name that stands twice in one object, where the parser would keep the last without a word. The text is
- * known to be JSON5, so a colon outside of strings and comments always follows a name.
+ * Refuses a name that stands twice in one object: the parser would silently keep the last. The text is valid JSON5, so a colon
+ * outside of strings and comments always follows a name.
  */
 function refuseRepeatedNames(text: string): void {
   const objects: Set<string>[] = []

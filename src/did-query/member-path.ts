@@ -4,19 +4,19 @@ import { spend } from './work-budget.js'
 /** An object of a parsed document. */
 export type Members = Readonly<Record<string, unknown>>
 
-/** Whether a value of parsed JSON fits; undefined stands for one that is not there. */
+/** Test of a value of parsed JSON; undefined stands for a missing one. */
 export type Test = (value: unknown) => boolean
 
-/** What a path starts from, which decides the other names that members go by there. */
+/** Start of a path, which decides the aliases of members there. */
 export type Scope = 'document' | 'credential' | 'other'
 
-/** Names of one path. A document has 16 levels, and between two of them may stand an index. */
+/** Most names of a path. A document has 16 levels, and an index may stand between two of them. */
 const pathSegments = 32
 
 const refusedNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 const indexForm = /^(?:0|[1-9][0-9]{0,8})$/
 
-/** The names that the interface uses for members of a document. */
+/** Aliases of members of a document. */
 const aliases: Readonly<Record<Scope, readonly [name: string, member: string] | undefined>> = {
   document: ['credential', 'verifiableCredential'],
   credential: ['subject', 'credentialSubject'],
@@ -25,16 +25,16 @@ const aliases: Readonly<Record<Scope, readonly [name: string, member: string] | 
 
 interface Segment {
   readonly name: string
-  /** The member that is meant when there is none of that name. */
+  /** The member used if there is none of that name. */
   readonly otherwise: string | undefined
   /** The name as the index of an array. */
   readonly index: number | undefined
 }
 
-/** A dotted key: the way from an object to the values that a condition is about. */
+/** A dotted key: the path from an object to the values of a condition. */
 export class Path {
   readonly #segments: readonly Segment[]
-  /** Of the values at the end. */
+  /** Scope of the values at the end. */
   readonly scope: Scope
 
   private constructor(segments: readonly Segment[], scope: Scope) {
@@ -42,10 +42,10 @@ export class Path {
     this.scope = scope
   }
 
-  /** The way from a value to itself. */
+  /** The path from a value to itself. */
   static readonly here = new Path([], 'other')
 
-  /** Reads a key; `where` is its place in the condition. Throws `query-invalid` for names that no document can have. */
+  /** Reads a key; `where` is its path in the condition. Throws `query-invalid` for names that no document can have. */
   static of(key: string, from: Scope, where: string): Path {
     const names = key.split('.')
     if (names.length > pathSegments) throw refusal(where, `a path has at most ${pathSegments} names`)
@@ -63,8 +63,8 @@ export class Path {
   }
 
   /**
-   * Whether any value at the end of the path fits, as MongoDB walks it: an array on the way is entered by index and,
-   * one level deep, by the objects in it. Where there is no such member or index, undefined is tested.
+   * Whether any value at the end of the path passes, as MongoDB walks it: an array on the way is entered by index and, one level
+   * deep, by the objects in it. A missing member or index is tested as undefined.
    */
   some(from: unknown, test: Test): boolean {
     return walk(from, this.#segments, 0, test)

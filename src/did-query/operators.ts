@@ -3,10 +3,10 @@ import { isMembers, type Path, type Test } from './member-path.js'
 import { below, refusal } from './query-error.js'
 import { spend } from './work-budget.js'
 
-/** Whether the values that a path leads to meet a part of a condition. */
+/** Whether the values at a path meet a part of a condition. */
 export type Clause = (from: unknown, path: Path) => boolean
 
-/** Compiles an operator: its operand, its place in the condition, and the object that holds it. */
+/** Compiles an operator: its operand, its path in the condition, and the object that holds it. */
 type Operator = (operand: JsonValue, where: string, siblings: JsonObject) => Clause
 
 /** Some value at the path passes the test. */
@@ -23,13 +23,13 @@ function orElement(test: Test): Test {
   return (value) => {
     if (!Array.isArray(value)) return test(value)
     spend(value.length)
-    // A loop: an array may be all of a document, and a condition may ask for it many times.
+    // A loop for speed: an array may fill a whole document, and a condition may test it many times.
     for (const element of value) if (test(element)) return true
     return test(value)
   }
 }
 
-/** Equality without conversion, or membership in an array; null is also what is missing. */
+/** Equality without conversion, or membership in an array; null equals a missing value too. */
 export function equalTo(expected: JsonValue, where = ''): Test {
   if (expected === null) return orElement((value) => value === null || value === undefined)
   if (typeof expected !== 'object')
@@ -44,7 +44,7 @@ export function has(array: readonly unknown[], scalar: unknown): boolean {
   return array.includes(scalar)
 }
 
-/** The values of a literal are taken as they stand, so nothing in it can be an operator. */
+/** Refuses operators inside a literal, which is compared as it is. */
 function refuseOperators(literal: JsonValue, where: string): void {
   if (Array.isArray(literal)) literal.forEach((entry, i) => refuseOperators(entry, `${where}[${i}]`))
   if (!(literal instanceof Map)) return
@@ -54,7 +54,7 @@ function refuseOperators(literal: JsonValue, where: string): void {
   }
 }
 
-/** The order of members does not count. */
+/** Deep equality; the order of members does not matter. */
 function deepEqual(expected: JsonValue, value: unknown): boolean {
   spend(1)
   if (Array.isArray(expected)) {
@@ -72,7 +72,7 @@ function deepEqual(expected: JsonValue, value: unknown): boolean {
   )
 }
 
-/** Numbers compare with numbers, texts with texts in order of their UTF-16 code units, nothing else. */
+/** Compares numbers with numbers, texts with texts by UTF-16 code units, nothing else. */
 function ordered(compare: (value: string | number, bound: string | number) => boolean): Operator {
   return (bound, where) => {
     if (typeof bound !== 'number' && typeof bound !== 'string') {
@@ -121,7 +121,7 @@ function remainder(operand: JsonValue, where: string): Test {
 
 const metacharacters = /[\\^$.*+?()[\]{}|]/
 
-/** Text with `^` before it, `$` behind it, both or neither, which is compared as it stands: no expression is run. */
+/** Text with `^` before it, `$` behind it, both or neither, compared literally: no expression is run. */
 function textTest(operand: JsonValue, where: string, siblings: JsonObject): Test {
   if (typeof operand !== 'string') throw refusal(where, 'a string is needed')
   const fromStart = operand.startsWith('^')
@@ -142,7 +142,7 @@ function textTest(operand: JsonValue, where: string, siblings: JsonObject): Test
 
 function foldCase(siblings: JsonObject, where: string): (text: string) => string {
   if (!siblings.has('$options')) return (text) => text
-  // Upper case, for what a letter's lower case is may depend on those around it.
+  // Upper case: the lower case of a letter may depend on its neighbours.
   if (siblings.get('$options') === 'i') return (text) => text.toUpperCase()
   throw refusal(where, '$options beside it can only be "i"')
 }

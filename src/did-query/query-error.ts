@@ -1,11 +1,11 @@
 import { RuleError } from '../errors/rule-error.js'
 
-const longestPlace = 200
+const longestPath = 200
 
-/** The error for a condition that is not valid; `where` is the path to the part that is wrong, '' for the whole. */
+/** The error for an invalid condition; `where` is the path to the faulty part, '' for the whole. */
 export function refusal(where: string, what: string): RuleError {
-  const place = where.length > longestPlace ? `${where.slice(0, longestPlace)}…` : where
-  return new RuleError('query-invalid', `${place || 'the condition'}: ${what}`)
+  const shown = where.length > longestPath ? `${where.slice(0, longestPath)}…` : where
+  return new RuleError('query-invalid', `${shown || 'the condition'}: ${what}`)
 }
 
 /** The path to a member. */
@@ -13,7 +13,7 @@ export function below(where: string, name: string): string {
   return where === '' ? name : `${where}.${name}`
 }
 
-/** A name or text in an error message: quoted, and cut where it is long. */
+/** Quotes a name or text for an error message, and cuts a long one. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
 }

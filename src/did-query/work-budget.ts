@@ -1,16 +1,16 @@
 import { RuleError } from '../errors/rule-error.js'
 
-/** Elements of arrays that may be looked at to hold one document against a condition: some milliseconds of work. */
+/** Array elements that may be read to match one document with a condition: some milliseconds of work. */
 export const effortLimit = 250_000
 
 let left = effortLimit
 
-/** Begins with a document. Nothing else comes in between until it is done with, so there is one count for all. */
+/** Starts a document. Matching is synchronous, so one count serves all. */
 export function beginEffort(): void {
   left = effortLimit
 }
 
-/** Counts elements that are about to be looked at. `busy` where one document would hold up everybody else. */
+/** Counts elements before they are read. `busy` where one document would delay all other requests. */
 export function spend(elements: number): void {
   left -= elements
   if (left >= 0) return
