@@ -21,7 +21,7 @@ export interface PlannedKey {
   readonly publicKey: Uint8Array
   /** What the key may do: sign for the DID, deactivate it on behalf of another DID, or nothing. */
   readonly use: 'authentication' | 'authorization' | 'none'
-  /** The DID behind a key that is not the document's own. */
+  /** The DID that controls a key which is not the document's own. */
   readonly controller?: string
 }
 
@@ -32,7 +32,7 @@ export interface DocumentPlan {
   readonly context?: readonly string[]
   /** One of them derives the DID. */
   readonly keys: readonly PlannedKey[]
-  /** Objects or JSON texts in the form documents have. */
+  /** Objects or JSON texts in the form of documents. */
   readonly services?: readonly unknown[]
   /** Signed credentials, objects or JSON texts. */
   readonly credentials?: readonly unknown[]
@@ -65,7 +65,7 @@ export function planNew(options: {
   return { method, did: didFromPublicKey(primary, { method }), keys, expires, created }
 }
 
-/** The plan that gives `document` again, to be changed and signed anew at `created`. */
+/** Plan of an existing document, to be changed and signed again at `created`. */
 export function planOf(document: DidDocument, method: string, created: string): DocumentPlan {
   return {
     method,
@@ -107,7 +107,7 @@ export function buildDocument(plan: DocumentPlan, sign: Sign): DidDocument {
     verifiableCredential: plan.credentials?.map(plain) ?? [],
     service: plan.services?.map(plain) ?? [],
     expires: plan.expires,
-    // The rules want a proof; its signature is not part of the signing text, so any well-formed one does for now.
+    // A proof is required, but its signature is not part of the signing text: any well-formed one does for now.
     proof: { created: plan.created, signatureValue: encodeBase64url(new Uint8Array(64)) },
   }
   const draft = parseDocument(fromPlain(unsigned), { method: plan.method, chain: true })

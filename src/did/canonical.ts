@@ -94,7 +94,7 @@ function proofText(proof: DocumentProof): string {
   )
 }
 
-/** The canonical text of a document with its proof, which is what the chain's storage keeps and searches read. */
+/** Canonical text of a document with its proof, which the storage keeps and searches read. */
 export function documentText(d: Pick<DidDocument, 'proofs' | 'signingText'>): string {
   if (d.proofs.length === 0) return d.signingText
   const proofs = d.proofs.map(proofText)

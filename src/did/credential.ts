@@ -38,10 +38,10 @@ const proofMembers: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Reads a credential in compact or normalised form. `holder` is the DID of the document it stands in: the default of
- * the subject's id, and the only value that may have. Without a holder (a credential on its own) the subject is what
- * credentialSubject.id or an absolute id says. The issuer defaults to the subject; the proof's key is relative to the
- * issuer, and on a chain must be one of the issuer's. Throws a {@link RuleError}; verifies nothing.
+ * Reads a credential in compact or normalised form. `holder` is the DID of its document: the default of the subject's id, and its
+ * only valid value. Without a holder (a credential on its own) the subject is credentialSubject.id, or the DID of an absolute id.
+ * The issuer defaults to the subject; the proof's key is relative to the issuer, and on a chain must be a key of the issuer.
+ * Throws a {@link RuleError}; verifies nothing.
  */
 export function parseCredential(
   value: JsonValue,

@@ -24,19 +24,19 @@ import {
 } from './members.js'
 import type { DidDocument, DidKey, DocumentProof, Service } from './model.js'
 
-/** How deep and how long the JSON of a document may be. */
+/** Limits of the JSON of a document. */
 export const documentJsonLimits: JsonLimits = { depth: 16, tokens: 20_000 }
 
 /**
- * On a chain (`chain: true`) a document has one proof by its default key, no controllers, and checked identifiers.
- * The library also reads what other tools published: without proof, with several, with controllers and chosen names.
+ * On a chain (`chain: true`) a document has one proof by its default key, no controllers, and checked identifiers. The library
+ * also reads documents of other tools: without proof, with several, with controllers and chosen names.
  */
 export interface DocumentRules extends IdRules {
   /** Most keys, services and credentials together; no limit when absent. */
   readonly maxEntries?: number
-  /** The document was accepted before: the test that keys are points, the costly one, is left out. */
+  /** Accepted before: skips the expensive check that keys are points. */
   readonly trusted?: boolean
-  /** Samples from before the present rules: identifiers with trailer 0xAC, `authorization` of DIDs without key. */
+  /** Accepts samples older than the present rules: identifiers with trailer 0xAC, `authorization` of DIDs without key. */
   readonly legacy?: boolean
 }
 
@@ -71,8 +71,8 @@ export function* documentBytesSteps(bytes: Uint8Array, rules: DocumentRules): St
 }
 
 /**
- * Reads a document in compact or normalised form into its one normalised form. Throws a {@link RuleError} that says
- * which member is wrong; verifies no signature and reads no clock. Strings are taken as they stand.
+ * Reads a document in compact or normalised form into its normalised form. Throws a {@link RuleError} that names the faulty
+ * member; verifies no signature and reads no clock. Strings are kept as they are.
  */
 export function parseDocument(value: JsonValue, rules: DocumentRules): DidDocument {
   return finish(documentSteps(value, rules))
@@ -124,7 +124,7 @@ function refuseControl(object: JsonObject): void {
   }
 }
 
-/** Before anything costly is done for one of them. */
+/** Runs before any expensive work on one of them. */
 function limitEntries(object: JsonObject, rules: DocumentRules): void {
   const embedded = ['authentication', 'authorization'].flatMap((name) =>
     list(object, name, '').filter((entry) => entry instanceof Map),
@@ -176,7 +176,7 @@ class KeyList {
     return `${this.name}[${index}]`
   }
 
-  /** The keys that stand in the list itself. */
+  /** The keys embedded in the list. */
   *embedded(did: string, rules: DocumentRules): Steps<DidKey[]> {
     const keys: DidKey[] = []
     for (const [index, entry] of this.entries.entries()) {
@@ -187,7 +187,7 @@ class KeyList {
     return keys
   }
 
-  /** What the list refers to, now that every key is known. */
+  /** Resolves the references of the list, once every key is known. */
   resolve(keys: ReadonlyMap<string, DidKey>, did: string, rules: DocumentRules): Map<string, DidKey> {
     const resolved = new Map<string, DidKey>()
     this.entries.forEach((entry, index) => {
@@ -211,7 +211,7 @@ class KeyList {
   }
 }
 
-/** The keys of a document and what each may do. */
+/** The keys of a document and their uses. */
 export interface DocumentKeys {
   readonly keys: readonly DidKey[]
   readonly defaultKey: DidKey | undefined
@@ -219,7 +219,7 @@ export interface DocumentKeys {
   readonly authorization: Map<string, DidKey>
 }
 
-/** Reads the keys alone of the document of `id`: its members `publicKey`, `authentication` and `authorization`. */
+/** Reads only the keys of the document of `id`: its members `publicKey`, `authentication` and `authorization`. */
 export function* keySteps(object: JsonObject, id: string, rules: DocumentRules): Steps<DocumentKeys> {
   const lists = {
     authentication: new KeyList(object, 'authentication'),
@@ -244,7 +244,7 @@ function* keysOf(object: JsonObject, lists: readonly KeyList[], did: string, rul
   )
   const keys = [...listed]
   for (const entries of lists) keys.push(...(yield* entries.embedded(did, rules)))
-  // Before any reference is looked up by id.
+  // Before references are resolved by id.
   refuseRepeatedIds(keys)
   if (rules.chain && new Set(keys.map((key) => key.publicKeyBase58)).size !== keys.length) {
     throw new RuleError('document-duplicate-key', 'two keys of the document have the same bytes')

@@ -1,9 +1,9 @@
 import { parseAddress, prefix } from '../primitives/address.js'
 
-/** Longest id that stands anywhere, in bytes; ids are ASCII. */
+/** Longest id of any kind, in bytes; ids are ASCII. */
 export const maxIdLength = 256
 
-/** Which DIDs count. */
+/** Rules for valid DIDs. */
 export interface IdRules {
   /** The method name: `ledger` on this project's chains. */
   readonly method: string
@@ -28,8 +28,8 @@ export function isDid(text: string, rules: IdRules): boolean {
 }
 
 /**
- * The absolute form of a reference: `#fragment` stands below `base`, `<did>#fragment` for itself. Undefined for any
- * other text, and for one of more than 256 bytes. `base` is a DID that was checked before.
+ * Absolute form of a reference: `#fragment` is relative to `base`, `<did>#fragment` is absolute. Undefined for any other text,
+ * and for more than 256 bytes. `base` is a DID that was checked before.
  */
 export function absoluteId(reference: string, base: string, rules: IdRules): string | undefined {
   const hash = reference.indexOf('#')

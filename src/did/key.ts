@@ -12,7 +12,7 @@ const keyMembers: ReadonlySet<string> = new Set(['id', 'type', 'controller', 'pu
 // Base58 of 33 bytes is at most this long; longer text is not worth the quadratic decoding.
 const longestKeyText = 46
 
-/** Reads one key of the document of `did`. `trusted` leaves out the test that the bytes are a point. */
+/** Reads one key of the document of `did`. `trusted` skips the check that the bytes are a point. */
 export function parseKey(value: JsonValue, where: string, rules: IdRules, did: string, trusted: boolean): DidKey {
   const object = asObject(value, where)
   refuseUnknown(object, keyMembers, where)
@@ -38,10 +38,7 @@ export function ownId(text: string, where: string, rules: IdRules, did: string):
   throw new RuleError('document-id', `${where} is no fragment of ${did}: ${text.slice(0, 200)}`)
 }
 
-/**
- * The own key whose bytes derive the DID. `legacy` derives the older identifier with trailer 0xAC. Undefined for
- * chosen names.
- */
+/** The own key whose bytes derive the DID. `legacy`: the older identifier with trailer 0xAC. Undefined for chosen names. */
 export function findDefaultKey(keys: readonly DidKey[], did: string, legacy: boolean): DidKey | undefined {
   const hash = parseAddress(did.slice(did.lastIndexOf(':') + 1))
   if (hash === undefined) return undefined
@@ -54,14 +51,14 @@ function keyBytes(text: string): Uint8Array | undefined {
   return bytes?.length === 33 && (bytes[0] === 2 || bytes[0] === 3) ? bytes : undefined
 }
 
-// The test costs more than all else about a key, and an operation is read in the pool, for a template and for its
-// block. The answer for a key never changes, so remembering it is invisible. About 1 MB when full.
+// Cached: this check costs more than all else about a key, and an operation is read in the pool, for a template and for its
+// block. The result for a key never changes. About 1 MB when full.
 const knownPoints = new Set<string>()
 const knownPointsLimit = 8192
 
-/** {@link isPoint}, remembered. */
+/** {@link isPoint}, cached. */
 function isKnownPoint(bytes: Uint8Array): boolean {
-  // Not by the text that they were read from, which may be a piece of its document and would keep the whole.
+  // Not the source text: it may be a slice of its document and would keep the whole in memory.
   const id = mapKey(bytes)
   if (knownPoints.has(id)) return true
   if (!isPoint(bytes)) return false

@@ -10,7 +10,7 @@ import type { Credential, DidDocument, DidKey } from './model.js'
 /** Absolute key id → 33 bytes, as {@link mapKey} writes them. */
 export type KnownKeys = ReadonlyMap<string, string>
 
-/** What the state machine reads of a document that stands on the chain. A small part: it is kept for long. */
+/** The part of a document on the chain that the state machine reads. Small, because it is kept for long. */
 export interface KnownDocument {
   readonly id: string
   readonly authentication: KnownKeys
@@ -19,12 +19,12 @@ export interface KnownDocument {
   readonly credentials: ReadonlySet<string>
 }
 
-/** Equal for credentials that are equal letter by letter. */
+/** Digest of a credential, equal for credentials of identical text. */
 export function credentialDigest({ text }: Pick<Credential, 'text'>): string {
   return mapKey(sha256(text))
 }
 
-/** What later operations will read of a document. */
+/** The part of a document that later operations read. */
 export function knownDocument(document: DidDocument): KnownDocument {
   return {
     id: document.id,
@@ -40,12 +40,12 @@ export type StoredKeys = Pick<KnownDocument, 'id' | 'authentication' | 'authoriz
 const keyMembers = ['publicKey', 'authentication', 'authorization']
 
 /**
- * The keys of the document inside the payload of a create or update that the chain accepted before. Nothing else of it
- * is looked at. Throws an {@link InvariantError} for a payload that cannot have been accepted.
+ * Keys of the document in the payload of a create or update that the chain accepted before. Reads nothing else of it. Throws an
+ * {@link InvariantError} for a payload that cannot have been accepted.
  */
 export function keysOfPayload(payload: string, method: string): StoredKeys {
   return accepted(() => {
-    // Accepted text is strict JSON, of which this reads the same values several times as fast.
+    // Accepted text is strict JSON: this reads the same values several times as fast.
     const members: unknown = JSON.parse(payloadJson(payload))
     if (!hasId(members)) throw new InvariantError('a stored document has no id')
     const { id } = members
@@ -57,15 +57,14 @@ export function keysOfPayload(payload: string, method: string): StoredKeys {
   })
 }
 
-/** The credentials of {@link KnownDocument}, of such a payload. */
+/** The credentials of {@link KnownDocument}, from such a payload. */
 export function credentialsOfPayload(payload: string, method: string): ReadonlySet<string> {
   return new Set(documentOfPayload(payload, method).credentials.map(credentialDigest))
 }
 
 /**
- * The document inside the payload of a create or update that the chain accepted before. For storage, undo and the
- * resolver: it leaves out the costly test of key points. Throws an {@link InvariantError} for a payload that cannot
- * have been accepted.
+ * The document in the payload of a create or update that the chain accepted before. For storage, undo and the resolver: skips the
+ * expensive check of key points. Throws an {@link InvariantError} for a payload that cannot have been accepted.
  */
 export function documentOfPayload(payload: string, method: string): DidDocument {
   return accepted(() => parseDocumentBytes(payloadBytes(payload), { method, chain: true, trusted: true }))
@@ -97,12 +96,12 @@ function accepted<T>(read: () => T): T {
   }
 }
 
-/** With texts of their own: pieces of the document's text would keep the whole of it. */
+/** Copies the texts: slices would keep the whole text of the document in memory. */
 function knownKeys(keys: ReadonlyMap<string, DidKey>): KnownKeys {
   return new Map([...keys].map(([id, { publicKey }]) => [ownText(id), mapKey(publicKey)]))
 }
 
-/** What JSON.parse returned, with Maps for objects. */
+/** Converts a result of JSON.parse, with Maps for objects. */
 function jsonValue(value: unknown): JsonValue {
   if (Array.isArray(value)) return value.map(jsonValue)
   if (typeof value === 'object' && value !== null) {

@@ -18,7 +18,7 @@ export function asObject(value: JsonValue, where: string): JsonObject {
   throw new RuleError('document-form', `${where || 'the document'} is not an object`)
 }
 
-/** Refuses members that are not among `known`: nothing would sign them. */
+/** Refuses members that are not among `known`: no signature would cover them. */
 export function refuseUnknown(object: JsonObject, known: ReadonlySet<string>, where: string): void {
   for (const name of object.keys()) {
     if (!known.has(name)) throw new RuleError('document-member', `${path(where, name)} is a member that does not exist`)
@@ -80,7 +80,7 @@ export function didText(text: string, where: string, rules: IdRules): string {
   )
 }
 
-/** `type` may be absent and has one value otherwise. */
+/** Checks `type`, which may be absent and has one value otherwise. */
 export function requireSignatureType(object: JsonObject, where: string): void {
   const type = optionalText(object, 'type', where)
   if (type !== undefined && type !== signatureType) {

@@ -8,7 +8,7 @@ import { documentBytesSteps } from './document.js'
 import { absoluteId, type IdRules, isDid, maxIdLength } from './identifier.js'
 import { type DidDocument, signatureType } from './model.js'
 
-/** What one DID operation may hold; the values of the shipped chains are {@link defaultDidLimits}. */
+/** Limits of one DID operation; the values of the shipped chains are {@link defaultDidLimits}. */
 export interface DidLimits {
   /** Bytes of a decoded document. */
   readonly payloadBytes: number
@@ -20,7 +20,7 @@ export interface DidLimits {
 
 export const defaultDidLimits: DidLimits = { payloadBytes: 128 * 1024, entries: 256, foreignCredentials: 32 }
 
-/** What a chain's spec says about DID operations. */
+/** Rules of a chain's spec for DID operations. */
 export interface DidRules {
   readonly method: string
   /** Accepted `specification` strings. */
@@ -32,7 +32,7 @@ interface ReadOperation {
   readonly did: string
   /** Absolute id of the key that signs. */
   readonly signer: string
-  /** The bytes it signs. */
+  /** The signed bytes. */
   readonly message: Uint8Array
   /** 64 bytes, r‖s. */
   readonly signature: Uint8Array
@@ -44,7 +44,7 @@ interface WithDocument {
   readonly payloadSize: number
 }
 
-/** An operation whose texts are in order and whose document is read; no state was looked at. */
+/** An operation with valid texts and a parsed document, not yet checked against any state. */
 export type ParsedOperation = ReadOperation &
   (
     | ({ readonly kind: 'create' } & WithDocument)
@@ -55,7 +55,7 @@ export type ParsedOperation = ReadOperation &
 const txidForm = /^[0-9a-f]{64}$/
 
 /**
- * The text an operation's proof signs: specification, operation, previousTxid on an update, payload, joined without
+ * The text that an operation's proof signs: specification, operation, previousTxid on an update, payload, joined without
  * separators. `legacy` leaves previousTxid out, as tools of 2019 did.
  */
 export function signedText(operation: DidOperation, options: { legacy?: boolean } = {}): string {
@@ -64,8 +64,8 @@ export function signedText(operation: DidOperation, options: { legacy?: boolean 
 }
 
 /**
- * Checks all of an operation that needs no state: names, previousTxid, payload, the form of its proof. Throws a
- * {@link RuleError} with a `did-…`, `json-…`, `document-…` or `credential-…` code.
+ * Checks everything of an operation that needs no state: names, previousTxid, payload, the form of its proof. Throws a {@link
+ * RuleError} with a `did-…`, `json-…`, `document-…` or `credential-…` code.
  */
 export function parseOperation(operation: DidOperation, rules: DidRules): ParsedOperation {
   return finish(parseOperationSteps(operation, rules))
@@ -96,7 +96,7 @@ export function* parseOperationSteps(operation: DidOperation, rules: DidRules): 
   return previousTxid === undefined ? { kind: 'create', ...read } : { kind: 'update', previousTxid, ...read }
 }
 
-/** To be made of an operation whose payload is in order: others may be megabytes. */
+/** Call it for checked payloads only: others may be megabytes. */
 function messageOf(operation: DidOperation): Uint8Array {
   return fromUtf8(signedText(operation))
 }
@@ -121,7 +121,7 @@ function kindOf({ operation, specification }: DidOperation, rules: DidRules): Pa
   return operation
 }
 
-/** The previousTxid of an update; undefined for what must have none. Throws `did-previous-form` for any other text. */
+/** The previousTxid of an update; undefined for other operations, which must have none. Else throws `did-previous-form`. */
 export function previousTxidOf({ operation, previousTxid }: DidOperation): string | undefined {
   if (operation === 'update' ? txidForm.test(previousTxid ?? '') : previousTxid === undefined) return previousTxid
   throw new RuleError('did-previous-form')
@@ -136,7 +136,7 @@ function payloadBytes(payload: string, limit: number): Uint8Array {
   return bytes
 }
 
-/** The absolute id of the signing key; it need not belong to the DID for this. */
+/** Absolute id of the signing key, which need not belong to the DID here. */
 function signerOf({ verificationMethod }: DidOperation, did: string, rules: DidRules): string {
   const id = verificationMethod.length > maxIdLength ? undefined : absoluteId(verificationMethod, did, idRules(rules))
   if (id !== undefined) return id
@@ -144,9 +144,9 @@ function signerOf({ verificationMethod }: DidOperation, did: string, rules: DidR
 }
 
 /**
- * Reads an operation `{header, payload, proof}` that another tool wrote, as JSON text. Other members are refused, so
- * is a previousTxid on anything but an update. Throws a {@link RuleError} (`did-operation-form`, or `json-…` for text
- * that is no strict JSON); what the values say is for {@link parseOperation}.
+ * Reads an operation `{header, payload, proof}` of another tool, as JSON text. Refuses other members, and a previousTxid on
+ * anything but an update. Throws a {@link RuleError} (`did-operation-form`, or `json-…` for text that is no strict JSON); {@link
+ * parseOperation} checks the values.
  */
 export function readOperationJson(text: string): DidOperation {
   const top = members(parseStrictJson(text, { depth: 4, tokens: 64 }), 'the operation', ['header', 'payload', 'proof'])

@@ -3,9 +3,9 @@ import { type JsonObject, type JsonValue, parseStrictJson } from '../primitives/
 import { documentJsonLimits } from './document.js'
 
 /**
- * Strict JSON from what a caller of the library has in hand, JSON text or plain objects, with every string and name in
- * Unicode form NFC, which is what the tools of the family sign. Throws a {@link RuleError} with a `json-…` code, or
- * what JSON.stringify throws for values that have no JSON form.
+ * Strict JSON from the input of a library's caller, JSON text or plain objects, with every string and name in Unicode form NFC,
+ * which the tools of the family sign. Throws a {@link RuleError} with a `json-…` code, or the error of JSON.stringify for values
+ * without JSON form.
  */
 export function fromPlain(input: unknown): JsonValue {
   const text = typeof input === 'string' ? input : JSON.stringify(input)

@@ -3,8 +3,8 @@ const prime = 2n ** 256n - 2n ** 224n + 2n ** 192n + 2n ** 96n - 1n
 const constant = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn
 
 /**
- * Whether 33 bytes are the compressed form of a point of P-256. Only the existence of a root is decided, by its Jacobi
- * symbol: computing the root costs four times as much.
+ * Whether 33 bytes are the compressed form of a point of P-256. Tests only whether a root exists, by its Jacobi symbol: computing
+ * the root costs four times as much.
  */
 export function isPoint(bytes: Uint8Array): boolean {
   if (bytes.length !== 33 || (bytes[0] !== 2 && bytes[0] !== 3)) return false
@@ -18,7 +18,7 @@ function jacobi(a: bigint, n: bigint): number {
   while (top !== 0n) {
     const zeros = trailingZeros(top)
     top >>= BigInt(zeros)
-    // Only their last three bits decide.
+    // Only the last three bits matter.
     const [low, below] = [Number(top & 7n), Number(bottom & 7n)]
     if (zeros % 2 === 1 && (below === 3 || below === 5)) sign = -sign
     if (low % 4 === 3 && below % 4 === 3) sign = -sign

@@ -1,6 +1,6 @@
 import type { DidOperationJson } from '../primitives/did-operation.js'
 
-/** The answer of a resolver, which a node gives and a client reads. */
+/** Answers of a resolver, written by a node and read by a client. */
 
 /** One operation of a DID with the transaction that carries it. */
 export interface ResolvedTransaction {
@@ -21,17 +21,17 @@ export interface DocumentQuery {
   readonly query?: string | object
   /** Matching documents to leave out before the first one that is returned; the default is 0. */
   readonly skip?: number
-  /** Documents to return at most: 0 only counts; above what a node gives it is lowered to that. */
+  /** Documents to return at most: 0 only counts; lowered to the maximum of the node. */
   readonly limit?: number
 }
 
-/** The answer to a search: the documents from `start` on of all that match, as they stand on the chain, normalised. */
+/** Answer to a search: documents from `start` on of all that match, as they stand on the chain, normalised. */
 export interface QueryResult {
   /** Documents that match. */
   readonly total: number
-  /** How many of them come before the first one here; 0 when there are none at all. */
+  /** Matching documents before the first one here; 0 when none match. */
   readonly start: number
-  /** How many are here. */
+  /** Documents here. */
   readonly count: number
   /** In the order in which their DIDs were created. */
   readonly document: readonly Readonly<Record<string, unknown>>[]
@@ -39,7 +39,7 @@ export interface QueryResult {
 
 /** The answer about a DID: status 0 valid, 1 expired, 2 deactivated, 3 does not exist. */
 export interface ResolveResult {
-  /** The full DID, also where only its identifier was asked for. */
+  /** The full DID, also where the request gave only its identifier. */
   readonly did: string
   readonly status: 0 | 1 | 2 | 3
   /** Newest first; absent exactly when the DID does not exist. */

@@ -7,12 +7,12 @@ import type { Credential, DidDocument } from './model.js'
 import type { DidRules, ParsedOperation } from './operation.js'
 
 /**
- * What the chain holds of one DID. Whether it is expired is a question of the moment, not a state. Size and document may
- * be read when they are asked for, which costs; all else is at hand.
+ * State of one DID on the chain. Expiry depends on the time and is no part of it. Reading size and document may cost a database
+ * read; all else is in memory.
  */
 export interface DidState {
   readonly status: 'valid' | 'deactivated'
-  /** How many operations the DID has had. */
+  /** Number of operations of the DID so far. */
   readonly operationCount: number
   /** Display hex of the last create, update or deactivate. */
   readonly lastTxid: string
@@ -23,17 +23,17 @@ export interface DidState {
   readonly document: KnownDocument
 }
 
-/** What an operation meets: the rules of the chain and its place on it. */
+/** Context of an operation: the rules of the chain and its transaction. */
 export interface DidContext extends DidRules {
   /** Display hex of the transaction that carries the operation. */
   readonly txid: string
   /** The last state of another DID, earlier transactions of the same block included. */
   issuer(did: string): DidState | undefined
-  /** Called with each document before it is read; throws where that is one too many. */
+  /** Called with each document before it is read; throws when it exceeds a limit. */
   reading?(document: ReadDocument): void
 }
 
-/** A document that an operation makes a node read, whether it is cached or not; the caller limits them for a block. */
+/** A document that an operation needs, cached or not; the caller limits them for a block. */
 export interface ReadDocument {
   /** Display hex of the transaction that holds it, which may be one of the same block. */
   readonly txid: string
@@ -45,7 +45,7 @@ export interface ReadDocument {
 
 export interface AppliedOperation {
   readonly next: DidState
-  /** All of them must hold, or the operation is refused with the code of the one that does not. */
+  /** All must hold, else the operation is refused with the code of the failed one. */
   readonly checks: readonly SignatureCheck[]
   /** Signature cost: 2, and 1 for each credential proof to verify. */
   readonly cost: number
@@ -58,7 +58,7 @@ export interface AppliedOperation {
 const operationCost = 2
 
 /**
- * The DID state machine: what `operation` makes of `previous`, the state of its DID before (undefined: none). Pure; it
+ * The DID state machine: applies `operation` to `previous`, the state of its DID before (undefined: none). Pure; it
  * reads no clock and verifies nothing. Throws a {@link RuleError} with a code for every refusal.
  *
  * - create needs no previous state and a signer among the document's own authentication keys;
@@ -120,7 +120,7 @@ export function* operationSteps(
   }
 }
 
-/** No rule reads the document of a deactivated DID: what was read of it need not be held. */
+/** No rule reads the document of a deactivated DID, so nothing of it is kept. */
 function noDocument(id: string): KnownDocument {
   return { id, authentication: new Map(), authorization: new Map(), credentials: new Set() }
 }
@@ -162,7 +162,7 @@ function refuseDeactivated({ status }: DidState, did: string): void {
   if (status === 'deactivated') throw new RuleError('did-deactivated', `${did} is deactivated, which is final`)
 }
 
-/** A create or update whose place is right. */
+/** A create or update that its DID's state permits. */
 function* withDocument(
   previous: DidState | undefined,
   operation: Exclude<ParsedOperation, { kind: 'deactivate' }>,
@@ -217,7 +217,7 @@ function documentCheck(document: DidDocument): SignatureCheck {
   }
 }
 
-/** The checks of the credentials that the previous document did not hold letter by letter. */
+/** Checks of the credentials that the previous document did not contain with identical text. */
 function* newCredentials(
   document: DidDocument,
   previous: KnownDocument | undefined,

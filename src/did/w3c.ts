@@ -3,8 +3,8 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import bs58 from 'bs58'
 
 /**
- * Documents of the chain in the form of the W3C's DID Core. Web pages use this file too, so it imports nothing that a
- * browser lacks, and reads documents itself: those it is given passed the strict reader when the chain took them.
+ * Documents of the chain in the form of W3C DID Core. Web pages use this file too: it imports nothing that a browser lacks, and
+ * parses documents itself. Its input has passed the strict reader of the chain.
  */
 
 export interface W3cVerificationMethod {
@@ -35,7 +35,7 @@ export interface W3cDocument {
   readonly service?: W3cService[]
 }
 
-/** The parts of a document on the chain that have a place in a W3C one, compact or normalised. */
+/** Members of a document on the chain, compact or normalised, that have a counterpart in W3C form. */
 interface ChainDocument {
   readonly '@context'?: readonly string[]
   readonly id: string
@@ -57,9 +57,9 @@ const contexts = ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/mul
 const multicodec = Uint8Array.of(0x80, 0x24)
 
 /**
- * The W3C form of a document, given as the JSON text that a chain accepted, and the moment it expires, which has its place in
- * the metadata. Keys become Multikeys. Authentication keys may also make assertions. The power to deactivate, credentials
- * and the proof have no counterpart and are left out. Throws for text that no chain accepts.
+ * The W3C form of a document, given as the JSON text that a chain accepted, and its expiry, which belongs to the metadata. Keys
+ * become Multikeys. Authentication keys may also make assertions. The power to deactivate, credentials and the proof have no
+ * counterpart and are left out. Throws for text that no chain accepts.
  */
 export function w3cDocument(text: string): { readonly document: W3cDocument; readonly expires: string } {
   const source = JSON.parse(text) as ChainDocument
@@ -71,7 +71,7 @@ export function w3cDocument(text: string): { readonly document: W3cDocument; rea
     .sort(byId)
   const own = keys.find((key) => key.controller === id && id.endsWith(`:${identifierOfKey(key.publicKeyBase58)}`))
   const listed = authentication.map((entry) => absolute(typeof entry === 'string' ? entry : entry.id))
-  // The key behind the DID authenticates whether it is listed or not.
+  // The key that derives the DID authenticates, listed or not.
   const authenticating = [...new Set(own === undefined ? listed : [...listed, own.id])].sort()
   const services = service.map((entry) => ({ ...entry, id: absolute(entry.id) })).sort(byId)
   const document = {
@@ -90,7 +90,7 @@ function multikey({ id, controller, publicKeyBase58 }: Required<ChainKey>): W3cV
   return { id, type: 'Multikey', controller, publicKeyMultibase: `z${bs58.encode(bytes)}` }
 }
 
-/** Whether `text` is an identifier that a key can have: 34 characters of base58 with the prefix of DIDs and a right checksum. */
+/** Whether `text` is an identifier that a key can have: 34 characters of base58, prefix of DIDs, valid checksum. */
 export function isKeyIdentifier(text: string): boolean {
   const bytes = text.length === 34 ? bs58.decodeUnsafe(text) : undefined
   if (bytes?.length !== 25 || bytes[0] !== didPrefix) return false
