@@ -3,17 +3,17 @@ import { RuleError } from '../errors/rule-error.js'
 import { fixedLimits, type Spec } from '../primitives/spec.js'
 import { addWork, noWork, requireWork, type SignatureWork } from './signature-work.js'
 
-/** What of a connected transaction counts. */
+/** Costs of a connected transaction. */
 interface Costs {
   readonly work: SignatureWork
   readonly did?: { readonly reads: readonly ReadDocument[] }
 }
 
-/** What one block may cost beyond its bytes: signatures, and documents that a node must read. */
+/** Costs of one block beyond its bytes: signatures, and documents that a node must read. */
 export class BlockBudget {
   readonly #limits: Pick<Spec['limits'], 'blockCost'>
   readonly #share: number
-  /** Documents by the txid that holds them, with whether an issuer's is among their uses. */
+  /** Documents by the txid that holds them, with whether any use is for an issuer. */
   readonly #documents = new Map<string, { readonly issuer: boolean }>()
   #work = noWork
   #documentBytes = 0
@@ -25,7 +25,7 @@ export class BlockBudget {
     this.#share = share
   }
 
-  /** Counts one more transaction; throws, and counts nothing, when it does not fit any more. */
+  /** Counts one more transaction; throws, and counts nothing, when it does not fit. */
   add({ work, did }: Costs): void {
     const sum = addWork(this.#work, work)
     requireWork(sum, this.#limits, this.#share)
@@ -44,7 +44,7 @@ export class BlockBudget {
     this.#with(reads)
   }
 
-  /** The sums with the documents of one more transaction, each of which it names once. */
+  /** Sums with the documents of one more transaction, which names each once. */
   #with(reads: readonly ReadDocument[]): { bytes: number; issuers: number } {
     let [bytes, issuers] = [this.#documentBytes, this.#issuers]
     for (const { txid, payloadSize, issuer } of reads) {

@@ -39,15 +39,15 @@ export function checkAuxPow(auxPow: AuxPow, blockHash: Hash, chainId: number): v
   }
 }
 
-/** Where a chain with this id belongs in an aux tree of `size` leaves. */
+/** Index of a chain with this id in an aux tree of `size` leaves. */
 function expectedIndex(nonce: number, chainId: number, size: number): number {
   const scramble = (value: number) => (Math.imul(value, 1103515245) + 12345) >>> 0
   return scramble((scramble(nonce) + chainId) >>> 0) % size
 }
 
 /**
- * Everything a header's AuxPow must satisfy here: the family's check, our bounds on what it would leave free, and the
- * work. A failure never says anything about the block itself: its hash does not cover the AuxPow.
+ * All rules for the AuxPow of a header: the family's check, our bounds on what it leaves free, and the work. A failure implies
+ * nothing about the block itself: its hash does not cover the AuxPow.
  */
 export function checkProofOfWork(spec: Spec, header: Header, auxPow: AuxPow): void {
   const size = auxPowBytes(auxPow).length

@@ -5,15 +5,15 @@ import type { Header } from '../primitives/header.js'
 import type { SignatureCheck } from '../primitives/signature.js'
 import { paramsAt, quorum, type Spec } from '../primitives/spec.js'
 
-/** The validator whose turn it is at a height and view. */
+/** The proposer of a height and view. */
 export function sponsorAt(spec: Spec, height: number, view: number): Uint8Array {
   const { validators } = paramsAt(spec, height)
   return validators[(height + view) % validators.length] as Uint8Array
 }
 
 /**
- * Whether a confirm is one for this header: the sponsor of its height and view, q to N votes for that proposal, each by
- * another validator in force. Throws `confirm-*`; the signatures that must verify are returned.
+ * Whether a confirm belongs to this header: the proposer of its height and view, q to N votes for that proposal, each by another
+ * validator in force. Throws `confirm-*`; returns the signature checks that must hold.
  */
 export function checkConfirm(spec: Spec, header: Header, confirm: Confirm): SignatureCheck[] {
   const { proposal, votes } = confirm

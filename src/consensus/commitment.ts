@@ -6,8 +6,8 @@ import { attributeUsage, type Transaction } from '../primitives/transaction.js'
 import type { Attribute } from '../primitives/transaction-fields.js'
 
 /**
- * What a coinbase commits to beyond its outputs: one attribute of usage 0x81 whose data is `LDG1`, then entries of a
- * tag byte and 32 bytes with ascending tags. Other attributes of that usage are free.
+ * Commitments of a coinbase beyond its outputs: one attribute of usage 0x81 whose data is `LDG1`, then entries of a tag byte and
+ * 32 bytes with ascending tags. Other attributes of that usage are free.
  */
 
 const magic = fromUtf8('LDG1')
@@ -23,8 +23,8 @@ export function commitmentAttribute(spec: Spec, height: number, witnessRoot: Has
 }
 
 /**
- * Throws unless the coinbase carries exactly one commitment attribute, with exactly the entries the spec asks and this witness
- * root. Whom it names for the next height is not looked at: see {@link namesNextValidators}.
+ * Throws unless the coinbase carries exactly one commitment attribute, with exactly the entries that the spec requires and this
+ * witness root. The next validators are checked by {@link namesNextValidators}.
  */
 export function checkCommitment(spec: Spec, coinbase: Transaction, witnessRoot: Hash): void {
   const found = commitmentsOf(coinbase)
@@ -42,7 +42,7 @@ export function checkCommitment(spec: Spec, coinbase: Transaction, witnessRoot: 
   }
 }
 
-/** Whether the coinbase of a block at `height`, whose commitment is sound, names the validators that the spec has for the next. */
+/** Whether the coinbase of a block at `height`, its commitment being sound, names the spec's validators of the next height. */
 export function namesNextValidators(spec: Spec, height: number, coinbase: Transaction): boolean {
   if (!spec.hasValidators) return true
   const expected = nextValidatorsEntry(spec, height)

@@ -18,51 +18,53 @@ import type { SanityContext } from './sanity.js'
 import { addWork, noWork, programWork, type SignatureWork, typeCost } from './signature-work.js'
 import { subsidyAt } from './subsidy.js'
 
-/** Rules that need the state of the chain. Nothing here verifies: the checks come back for the caller to run in bulk. */
+/**
+ * Rules that need the state of the chain. Nothing here verifies: signature checks are returned for the caller to verify in bulk.
+ */
 
-/** The block, or the block to come, that a transaction is connected in. */
+/** The block, or the future block, in which a transaction is connected. */
 export interface ConnectContext extends SanityContext {
   readonly height: number
-  /** What the block has read so far; without it a transaction is measured alone. */
+  /** Costs of the block so far; absent: a transaction is measured alone. */
   readonly budget?: BlockBudget
 }
 
-/** What the coins that a transaction spends say of it. */
+/** Result of checking the coins that a transaction spends. */
 export interface CheckedCoins {
   readonly fee: bigint
   /** The coins it spends, in input order. */
   readonly spent: readonly Coin[]
-  /** Those of its programs, and of a side-chain proof of work. */
+  /** Checks of its programs, and of a side-chain proof of work. */
   readonly checks: readonly SignatureCheck[]
 }
 
-/** What connecting one transaction did. */
+/** Result of connecting one transaction. */
 export interface ConnectedTransaction extends CheckedCoins {
-  /** What its signatures take, those of credentials included. */
+  /** Work of its signatures, those of credentials included. */
   readonly work: SignatureWork
   readonly checks: readonly SignatureCheck[]
   /** The DID whose state it changed. */
   readonly did?: ConnectedOperation
 }
 
-/** What a DID operation did. */
+/** Result of a DID operation. */
 export interface ConnectedOperation {
   readonly id: string
   readonly state: DidState
   readonly reads: readonly ReadDocument[]
-  /** Canonical text of the document that it put on the chain, and the other DIDs that issued credentials in it. */
+  /** Canonical text of the new document, and the other DIDs that issued credentials in it. */
   readonly document?: { readonly text: string; readonly issuers: readonly string[] }
 }
 
-/** A transaction that can be connected; `apply` does it, and so do the steps. */
+/** A transaction that can be connected, by `apply` or in steps. */
 export interface ConnectableTransaction extends ConnectedTransaction {
   apply(): void
   applySteps(): Steps
 }
 
 /**
- * Checks an ordinary transaction that passed sanity on top of `state` and leaves `state` as it is. Throws the code of
- * the first rule it breaks. `operation`: what {@link readOperationSteps} made of it before.
+ * Checks an ordinary transaction that passed sanity on top of `state`, which stays unchanged. Throws the code of the first rule
+ * it breaks. `operation`: an earlier result of {@link readOperationSteps}.
  */
 export function checkTransaction(
   tx: Transaction,
@@ -109,8 +111,8 @@ export function* transactionSteps(
 }
 
 /**
- * The part of {@link checkTransaction} that needs no DID: coins, fee, programs. Its checks are those of programs, so that
- * they can be verified before a document is read.
+ * The part of {@link checkTransaction} without DIDs: coins, fee, programs. Its checks are those of programs, so that they can be
+ * verified before a document is read.
  */
 export function* coinSteps(tx: Transaction, state: StateView, context: ConnectContext): Steps<CheckedCoins> {
   const { height, spec } = context
@@ -129,7 +131,7 @@ export function* coinSteps(tx: Transaction, state: StateView, context: ConnectCo
   return { fee, spent, checks }
 }
 
-/** Reads the operation of a transaction, which needs no state; undefined where it carries none. */
+/** Parses the operation of a transaction, without state; undefined where it carries none. */
 export function* readOperationSteps(
   { payload }: Transaction,
   { height, spec }: ConnectContext,
@@ -163,7 +165,7 @@ function didRules({ specifications }: Params): DidRules {
   return { method: didMethod, specifications, limits: defaultDidLimits }
 }
 
-/** What of an applied operation is kept for the rows of its block. */
+/** The part of an applied operation that is kept for the rows of its block. */
 export function connectedOperation({ next, reads, document }: AppliedOperation): ConnectedOperation {
   const { id } = next.document
   if (document === undefined) return { id, state: next, reads }
@@ -172,10 +174,10 @@ export function connectedOperation({ next, reads, document }: AppliedOperation):
   return { id, state: next, reads, document: { text: documentText(document), issuers: [...issuers] } }
 }
 
-/** What connecting a block did. */
+/** Result of connecting a block. */
 export interface ConnectedBlock {
   readonly state: StateOverlay
-  /** One entry a transaction after the coinbase. */
+  /** One entry for each transaction after the coinbase. */
   readonly transactions: readonly ConnectedTransaction[]
   readonly fees: bigint
   readonly checks: readonly SignatureCheck[]
@@ -216,7 +218,7 @@ export class BlockConnector {
   *#nextSteps(): Steps<ConnectedTransaction | undefined> {
     const { transactions, header } = this.#block
     if (this.#next === 0) {
-      // The coinbase comes first: its outputs exist for the maturity rule to refuse.
+      // The coinbase comes first: its outputs must exist for the maturity rule to refuse them.
       yield* outputSteps(transactions[0] as Transaction, this.#state, header.height)
       this.#next = 1
     }
@@ -229,7 +231,7 @@ export class BlockConnector {
     return connectable
   }
 
-  /** Checks what the coinbase pays and returns everything that connecting changed. */
+  /** Checks the value of the coinbase and returns all changes. */
   finish(): ConnectedBlock {
     const coinbase = this.#block.transactions[0] as Transaction
     const fees = this.#transactions.reduce((sum, { fee }) => sum + fee, 0n)
@@ -316,7 +318,7 @@ function feeOf(tx: Transaction, spent: readonly Coin[], params: Params, maxMoney
   return fee
 }
 
-/** The programs must be exactly those of the spent coins and Script attributes; all their signatures are to verify. */
+/** Requires exactly the programs of the spent coins and Script attributes; returns the checks of all their signatures. */
 function* programChecks(tx: Transaction, spent: readonly Coin[]): Steps<SignatureCheck[]> {
   const required = new Map<string, ProgramHash>()
   yield* eachSteps(spent, ({ programHash }) => required.set(mapKey(programHash), programHash))
@@ -343,7 +345,7 @@ function* programChecks(tx: Transaction, spent: readonly Coin[]): Steps<Signatur
   })
 }
 
-/** Validators, each of which may be the one that signed a side-chain proof of work: as many keys have to be tried. */
+/** Validators, any of which may have signed a side-chain proof of work: as many keys have to be tried. */
 function signersOf({ type }: Transaction, { spec, height }: ConnectContext): number {
   return type === txType.sideChainPow ? paramsAt(spec, height).validators.length : 0
 }

@@ -3,9 +3,9 @@ import { bitsOf, easiestBits, powLimit, targetOf } from '../primitives/compact.j
 import type { HeaderFields } from '../primitives/header.js'
 import type { Spec } from '../primitives/spec.js'
 
-/** Header rules that need ancestors, and nothing but ancestors. */
+/** Header rules that need ancestors alone. */
 
-/** The ancestors of the block being checked: `at(h)` is the one at height h, which must be below the block's. */
+/** Ancestors of the block being checked: `at(h)` is the one at height h, which must be below the block. */
 export interface Ancestry {
   readonly parent: HeaderFields
   at(height: number): HeaderFields
@@ -34,7 +34,7 @@ export function requiredBits(spec: Spec, { parent, at }: Ancestry): number {
   return bitsOf(target > powLimit ? powLimit : target)
 }
 
-/** The earliest time, in Unix seconds, that a block on top of these ancestors may have. */
+/** Earliest valid time, in Unix seconds, of a block on top of these ancestors. */
 export function earliestTime(spec: Spec, { parent, at }: Ancestry): number {
   return spec.hasValidators ? parent.time : Math.max(parent.time, medianTime(parent, at) + 1)
 }
@@ -50,8 +50,8 @@ export function checkHeaderContext(spec: Spec, header: HeaderFields, ancestry: A
 }
 
 /**
- * On a chain without validators, refuses a header more than two hours ahead of the clock. It may be right later, so it
- * never makes a block invalid; confirmed blocks are not measured against a clock.
+ * On a chain without validators, refuses a header more than two hours ahead of the clock. It may become valid later, so it never
+ * makes a block invalid; confirmed blocks are not compared with a clock.
  */
 export function checkClock(spec: Spec, header: HeaderFields, nowMilliseconds: number): void {
   const latest = Math.floor(nowMilliseconds / 1000) + twoHours

@@ -14,12 +14,12 @@ export interface Coin {
   readonly programHash: ProgramHash
 }
 
-/** The state of a chain at one block, as far as rules look into it. */
+/** State of a chain at one block, as far as rules read it. */
 export interface StateView {
   coin(outpoint: Outpoint): Coin | undefined
   /** The last state of a DID, by its full text. */
   did(did: string): DidState | undefined
-  /** The same for the issuer of a credential. Only a pool tells the two apart: it shows its own operations of a DID. */
+  /** The same for the issuer of a credential. Only a pool distinguishes the two: its `did` includes pooled operations. */
   issuer(did: string): DidState | undefined
 }
 
@@ -67,7 +67,7 @@ export class StateOverlay implements StateView {
 
   spend(outpoint: Outpoint, coin: Coin): void {
     const key = outpointKey(outpoint)
-    // What is created and spent in one overlay never existed below it.
+    // A coin created and spent in one overlay never existed below it.
     if (this.#created.delete(key)) this.#consumed.add(key)
     else this.#spent.set(key, { outpoint, coin })
   }

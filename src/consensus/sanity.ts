@@ -17,23 +17,23 @@ import {
 import { checkCommitment, namesNextValidators } from './commitment.js'
 import { addWork, noWork, programWork, requireWork, typeCost } from './signature-work.js'
 
-/** Rules that need nothing but the bytes and the spec. */
+/** Rules that need only the bytes and the spec. */
 
-/** What of a spec the byte rules read, with the asset id that follows from it. */
+/** The spec for the byte rules, with the asset id that follows from it. */
 export interface SanityContext {
   readonly spec: Spec
   /** 32 bytes, internal order. */
   readonly assetId: Uint8Array
 }
 
-/** Inputs or outputs that are looked at in one step. */
+/** Inputs or outputs checked in one step. */
 const itemsAtOnce = 16
 
-/** What an output may pay to. */
+/** Prefixes that an output may pay to. */
 export const acceptedPrefixes: readonly (number | undefined)[] = [prefix.standard, prefix.multisig, prefix.did]
 const acceptedTypes: readonly number[] = [txType.transfer, txType.record, txType.sideChainPow, txType.did]
 
-/** An ordinary transaction by itself. Throws the code of the first rule it breaks. */
+/** Checks an ordinary transaction by itself. Throws the code of the first rule it breaks. */
 export function checkTransactionSanity(tx: Transaction, context: SanityContext): void {
   finish(transactionSanitySteps(tx, context))
 }
@@ -47,7 +47,7 @@ export function* transactionSanitySteps(tx: Transaction, context: SanityContext)
   checkAttributes(tx)
   yield* programSteps(tx)
   if (tx.payloadVersion !== 0) throw new RuleError('tx-payload-version', `payload version ${tx.payloadVersion}, not 0`)
-  // Above this the bytes that a validator signs here could be taken for other messages that its key signs.
+  // From there on the bytes that a validator signs here could be mistaken for other messages that its key signs.
   if (tx.payload.type === txType.sideChainPow && tx.payload.blockHeight >= 2 ** 29) {
     throw new RuleError('tx-side-chain-height', `block height ${tx.payload.blockHeight}`)
   }
@@ -57,7 +57,7 @@ export function* transactionSanitySteps(tx: Transaction, context: SanityContext)
   }
 }
 
-/** A coinbase by itself. Throws the code of the first rule it breaks. */
+/** Checks a coinbase by itself. Throws the code of the first rule it breaks. */
 export function checkCoinbaseSanity(tx: Transaction, height: number, context: SanityContext): void {
   finish(coinbaseSanitySteps(tx, height, context))
 }
@@ -76,8 +76,8 @@ function* coinbaseSanitySteps(tx: Transaction, height: number, context: SanityCo
 }
 
 /**
- * Whether a body belongs to its header at all. A failure says that the body was altered on its way, and nothing about
- * the hash; every other rule of {@link blockSanitySteps} speaks of the block the hash names.
+ * Whether a body belongs to its header. A failure means that the body was altered on its way, and implies nothing about the hash;
+ * every other rule of {@link blockSanitySteps} applies to the block of that hash.
  */
 export function* bodyMatchSteps(block: Block, { spec }: SanityContext): Steps {
   const { transactions, header } = block
@@ -100,11 +100,11 @@ export function* bodyMatchSteps(block: Block, { spec }: SanityContext): Steps {
   const coinbase = transactions[0] as Transaction
   if (!coinbase.isCoinbase) throw new RuleError('block-coinbase-position', 'the first transaction is no coinbase')
   if (coinbase.programs.length > 0) throw new RuleError('coinbase-program')
-  // Whom it names for the next height binds no byte of the body: where that is wrong the block is, and no sender.
+  // The next validators named here bind no byte of the body: wrong ones make the block invalid, not the sender wrong.
   checkCommitment(spec, coinbase, witnessTree.root)
 }
 
-/** A block whose body matches its header, by itself. */
+/** Checks a block whose body matches its header, by itself. */
 export function* blockSanitySteps(block: Block, context: SanityContext): Steps {
   const { limits } = context.spec
   const { transactions, header } = block
@@ -129,7 +129,7 @@ export function* blockSanitySteps(block: Block, context: SanityContext): Steps {
   requireWork(work, limits)
 }
 
-/** Runs the checks of one transaction of a block; a RuleError of them names the transaction as data. */
+/** Runs the checks of one transaction of a block; their RuleErrors get its txid as data. */
 function* naming<T>(tx: Transaction, checks: Steps<T>): Steps<T> {
   try {
     return yield* checks

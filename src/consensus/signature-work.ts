@@ -4,11 +4,11 @@ import { fixedLimits, type Spec } from '../primitives/spec.js'
 import type { Transaction } from '../primitives/transaction.js'
 
 /**
- * What verifying signatures takes. A check is one verification by a known key; a key met for the first time takes about two
- * more, and each verification hashes the whole signed message.
+ * Work of verifying signatures. A check is one verification by a known key; a new key costs about two more, and each verification
+ * hashes the whole signed message.
  */
 export interface SignatureWork {
-  /** Signature cost: the most verifications that it can take. */
+  /** Signature cost: the most verifications that can be needed. */
   readonly cost: number
   /** Keys that programs list, and those that may have signed a side-chain proof of work. */
   readonly keys: number
@@ -18,7 +18,7 @@ export interface SignatureWork {
 
 export const noWork: SignatureWork = { cost: 0, keys: 0, hashedBytes: 0 }
 
-/** What the programs of a transaction take: 1 check for one key, n × k for a multisig. */
+/** Work of the programs of a transaction: 1 check for one key, n × k for a multisig. */
 export function programWork(tx: Transaction): SignatureWork {
   let [cost, keys] = [0, 0]
   for (const [i, { parameter }] of tx.programs.entries()) {
@@ -35,12 +35,12 @@ export function typeCost(tx: Transaction): number {
   return tx.type === txType.sideChainPow ? 1 : tx.type === txType.did ? 2 : 0
 }
 
-/** Both together, and `cost` more checks. */
+/** Sum of both, and `cost` more checks. */
 export function addWork(a: SignatureWork, b: SignatureWork, cost = 0): SignatureWork {
   return { cost: a.cost + b.cost + cost, keys: a.keys + b.keys, hashedBytes: a.hashedBytes + b.hashedBytes }
 }
 
-/** Throws when the transactions of one block take more than it may; `share` (0 to 1) is the part of the limits that counts. */
+/** Throws when the transactions of one block exceed its limits; `share` (0 to 1) is the part of the limits that applies. */
 export function requireWork(work: SignatureWork, { blockCost }: Pick<Spec['limits'], 'blockCost'>, share = 1): void {
   const { blockKeys, blockHashedBytes } = fixedLimits
   if (work.cost > share * blockCost) {
