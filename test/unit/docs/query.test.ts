@@ -17,7 +17,7 @@ function found(condition: string): string {
   try {
     const { matches } = compileCondition(condition)
     const names = documents.flatMap((document, i) => (matches(document) ? [['Ada', 'Bob'][i]] : []))
-    return names.length === 0 ? 'nobody' : names.join(', ')
+    return names.length === 0 ? 'neither' : names.join(', ')
   } catch (error) {
     if (error instanceof RuleError && error.code === 'query-invalid') return 'refused'
     throw error
