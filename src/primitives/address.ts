@@ -2,7 +2,7 @@ import bs58 from 'bs58'
 import { compareBytes, concat } from './bytes.js'
 import { hash160, sha256d } from './hash.js'
 
-/** 21 bytes: a prefix that says what kind of program it is, then hash160 of the program code (format 4.1). */
+/** 21 bytes: a prefix for the kind of program, then hash160 of the program code (format 4.1). */
 export type ProgramHash = Uint8Array
 
 /** Address prefixes (format 4.2). */
@@ -15,7 +15,7 @@ export const prefix = {
   stake: 0x3f,
 } as const
 
-/** The last byte of a program code says how it is checked (format 4.2). */
+/** The last byte of a program code selects how it is checked (format 4.2). */
 export const trailer = { standard: 0xac, did: 0xad, multisig: 0xae, crossChain: 0xaf } as const
 
 export function programHash(prefixByte: number, code: Uint8Array): ProgramHash {
@@ -55,7 +55,7 @@ export function didProgramHash(publicKey: Uint8Array, options: { legacy?: boolea
   return programHash(prefix.did, singleKeyCode(publicKey, options.legacy ? trailer.standard : trailer.did))
 }
 
-/** `did:<method>:i…` of a 33-byte compressed P-256 public key (format 4.4). Whether it is a point is not asked. */
+/** `did:<method>:i…` of a 33-byte compressed P-256 public key (format 4.4). Does not check that it is a point of the curve. */
 export function didFromPublicKey(publicKey: Uint8Array, options: { method: string; legacy?: boolean }): string {
   requireCompressed(publicKey)
   if (!/^[a-z0-9]+$/.test(options.method)) throw new TypeError('a method name is lowercase letters and digits')

@@ -10,8 +10,8 @@ export function formatAmount(amount: bigint): string {
 }
 
 /**
- * The amount behind decimal text: digits, then optionally a point and one to eight digits. Undefined for anything else:
- * signs, exponents, a ninth decimal, 2^63 units or more (an amount is an i64 on the wire).
+ * The amount of a decimal text: digits, then optionally a point and one to eight digits. Undefined for anything else: signs,
+ * exponents, a ninth decimal, 2^63 units or more (an amount is an i64 on the wire).
  */
 export function parseAmount(text: string): bigint | undefined {
   const match = /^([0-9]{1,12})(?:\.([0-9]{1,8}))?$/.exec(text)

@@ -4,10 +4,10 @@ import { decodeAll, type Reader, Writer } from './codec.js'
 import { type Hash, sha256d, zeroHash } from './hash.js'
 import { type ParentHeader, parentHeaderBytes, readParentHeader } from './header.js'
 
-/** Proof that a block of a parent chain was mined for one of ours (format 5.5). */
+/** Proof that a block of a parent chain was mined for a block of this chain (format 5.5). */
 export interface AuxPow {
   readonly coinbase: ParentCoinbase
-  /** Not checked by the family; ours must be zero. */
+  /** Not checked by the family; must be zero in blocks made here. */
   readonly parentHash: Hash
   readonly coinbaseBranch: readonly Hash[]
   readonly coinbaseIndex: number
@@ -16,7 +16,7 @@ export interface AuxPow {
   readonly parent: ParentHeader
 }
 
-/** A legacy Bitcoin transaction, in the parts that matter here. */
+/** A legacy Bitcoin transaction, reduced to the relevant parts. */
 export interface ParentCoinbase {
   /** Input scripts in order; the first one carries the commitment. */
   readonly scripts: readonly Uint8Array[]
@@ -66,14 +66,14 @@ export function auxPowBytes(auxPow: AuxPow): Uint8Array {
   return writer.bytes(parentHeaderBytes(auxPow.parent)).finish()
 }
 
-/** sha256d of the parent header, internal order: what the target bounds as a little-endian integer. */
+/** sha256d of the parent header, internal order: compared with the target as a little-endian integer. */
 export function parentHash(auxPow: AuxPow): Hash {
   return sha256d(parentHeaderBytes(auxPow.parent))
 }
 
 /**
- * The AuxPow of a block that is its own parent chain (format 5.7): a made-up coinbase that carries nothing but
- * the commitment, in a parent block of its own. Mining searches for the parent nonce.
+ * The AuxPow of a block that is its own parent chain (format 5.7): an artificial coinbase that holds only the commitment, in a
+ * parent block of its own. Mining searches for the parent nonce.
  */
 export function soloAuxPow(blockHash: Hash, parentTime: number, parentNonce = 0): AuxPow {
   const script = concat(mergedMiningMagic, blockHash, hex('0100000000000000'))

@@ -13,7 +13,7 @@ const headerTrailer = 1
 /** The smallest transaction: type, payload version, an empty payload, four empty lists and the lockTime. */
 const leastTransaction = 1 + 1 + 0 + 4 + 4
 
-/** No chain spec allows more, so more are not even read. */
+/** Maximum of any chain spec, so that more are not even read. */
 export const maxBlockTransactions = 10_000
 
 /** A block: header, AuxPow and transactions (format 5.1 to 5.3). */
@@ -63,7 +63,7 @@ export class Block {
     return displayHash(this.header.hash)
   }
 
-  /** What the size limit counts: the bare header, the transaction count and the transactions with their programs. */
+  /** The size that the limit bounds: the bare header, the transaction count and the transactions with their programs. */
   get limitedSize(): number {
     return this.transactions.reduce((sum, tx) => sum + tx.bytes.length, headerSize + 4)
   }
@@ -82,12 +82,12 @@ function* readBlockSteps(reader: Reader): Steps<Block> {
   return new Block(header, auxPow, transactions)
 }
 
-/** The hash of a block by its bytes, whatever follows the header. Internal order. */
+/** The hash of a block by its bytes; bytes after the header are ignored. Internal order. */
 export function blockHashOf(bytes: Uint8Array): Hash {
   return sha256d(bytes.subarray(0, headerSize))
 }
 
-/** Header, AuxPow and trailer, as they lead a block. */
+/** Header, AuxPow and trailer: the beginning of a block. */
 export function readFullHeader(reader: Reader): { header: Header; auxPow: AuxPow } {
   const header = Header.read(reader)
   const auxPow = readAuxPow(reader)
@@ -110,7 +110,7 @@ export function witnessRoot(transactions: readonly Transaction[]): Hash {
   return merkleRoot(transactions.map(witnessLeaf))
 }
 
-/** What a transaction is in the tree of {@link witnessRoot}. */
+/** The leaf of a transaction in the tree of {@link witnessRoot}. */
 export function witnessLeaf(tx: Transaction, index: number): Hash {
   return index === 0 ? zeroHash : tx.digest
 }

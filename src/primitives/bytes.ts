@@ -2,7 +2,7 @@ import type { Steps } from './steps.js'
 
 /** Byte strings and their text forms. */
 
-/** Lowercase hex of `bytes` in the order they stand. */
+/** Lowercase hex of `bytes` in their order. */
 export function toHex(bytes: Uint8Array): string {
   return asBuffer(bytes).toString('hex')
 }
@@ -13,14 +13,14 @@ export function fromHex(text: string): Uint8Array | undefined {
   return Buffer.from(text, 'hex')
 }
 
-/** Bytes of hex that the program itself wrote. */
+/** Bytes of hex written by this program. */
 export function hex(text: string): Uint8Array {
   const bytes = fromHex(text)
   if (bytes === undefined) throw new TypeError(`not hex: ${text.slice(0, 80)}`)
   return bytes
 }
 
-/** A reversed copy: the step between internal and display order. */
+/** A reversed copy: converts between internal and display order. */
 export function reversed(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes).reverse()
 }
@@ -30,7 +30,7 @@ export function displayHash(hash: Uint8Array): string {
   return toHex(reversed(hash))
 }
 
-/** The hash behind 64 display hex digits in either case; undefined for any other text. */
+/** The hash of 64 display hex digits in either case; undefined for any other text. */
 export function parseDisplayHash(text: string): Uint8Array | undefined {
   if (text.length !== 64) return undefined
   const bytes = fromHex(text)
@@ -60,8 +60,8 @@ export function concat(...parts: Uint8Array[]): Uint8Array {
 }
 
 /**
- * A copy in memory of its own. What is kept for long must not be a view, which keeps all that it is a view of: a message of
- * megabytes, or the 8 KiB out of which Node takes small buffers.
+ * A copy in memory of its own. Long-lived data must not be a view, which keeps all memory behind it: a message of megabytes, or
+ * the 8 KiB from which Node takes small buffers.
  */
 export function ownCopy(bytes: Uint8Array): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length)
@@ -69,7 +69,7 @@ export function ownCopy(bytes: Uint8Array): Buffer {
   return copy
 }
 
-/** The same of ASCII text: what is cut out of a text keeps the whole of it. */
+/** {@link ownCopy} for ASCII text: a part of a text keeps the whole text in memory. */
 export function ownText(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1')
 }
@@ -79,14 +79,14 @@ export function mapKey(bytes: Uint8Array): string {
   return asBuffer(bytes).toString('latin1')
 }
 
-/** The little-endian unsigned integer that `bytes` spell. */
+/** The integer of `bytes`: unsigned, little-endian. */
 export function littleEndianInteger(bytes: Uint8Array): bigint {
   return BigInt(`0x${toHex(reversed(bytes)) || '0'}`)
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** The text of valid UTF-8, a leading BOM kept; undefined where the bytes are not valid UTF-8. */
+/** The text of valid UTF-8, a leading BOM kept; undefined for invalid UTF-8. */
 export function utf8(bytes: Uint8Array): string | undefined {
   try {
     return decoder.decode(bytes)
@@ -95,7 +95,7 @@ export function utf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Bytes of text that are decoded at a time. */
+/** Bytes of text decoded in one step. */
 const textPiece = 256 * 1024
 
 /** {@link utf8} in steps. */
@@ -119,7 +119,7 @@ export function fromUtf8(text: string): Uint8Array {
   return Buffer.from(text, 'utf8')
 }
 
-/** The same memory seen as a Buffer, for its faster text conversions. */
+/** The same memory as a Buffer, for its faster text conversions. */
 export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

@@ -1,15 +1,15 @@
 import { asBuffer, fromUtf8, utf8, utf8Steps } from './bytes.js'
 import type { Steps } from './steps.js'
 
-/** Short items that are read in one step. */
+/** Short items read in one step. */
 const itemsAtOnce = 16
 
-/** Bytes that do not have the form they should. The caller turns it into the code of what it was reading. */
+/** Bytes of a wrong form. The caller turns it into the code of the thing it was reading. */
 export class CodecError extends Error {
   override readonly name = 'CodecError'
 }
 
-/** Runs `read`, which must consume all of `bytes`; a {@link CodecError} becomes whatever `fail` throws. */
+/** Runs `read`, which must consume all of `bytes`; a {@link CodecError} becomes the error of `fail`. */
 export function decodeAll<T>(bytes: Uint8Array, read: (reader: Reader) => T, fail: (reason: string) => Error): T {
   const reader = new Reader(bytes)
   try {
@@ -124,13 +124,13 @@ export class Reader {
     return this.items(this.varuint(max), size, item)
   }
 
-  /** `count` items, refused before anything is allocated when the input cannot hold them. */
+  /** `count` items, refused before any allocation if the input cannot hold them. */
   items<T>(count: number, size: number, item: () => T): T[] {
     if (count * size > this.remaining) throw new CodecError(`${count} items do not fit in what is left`)
     return Array.from({ length: count }, item)
   }
 
-  /** Whether the count of the list here is small, or the text here short: one step is enough then. */
+  /** Whether the list at this position has a small count, or the text is short: one step suffices then. */
   get small(): boolean {
     return (this.bytes[this.offset] ?? 0) < 0xfd
   }
@@ -151,7 +151,7 @@ export class Reader {
     })
   }
 
-  /** {@link items} of which each is read in steps. */
+  /** {@link items}, each read in steps. */
   *itemSteps<T>(count: number, size: number, item: () => Steps<T>): Steps<T[]> {
     if (count * size > this.remaining) throw new CodecError(`${count} items do not fit in what is left`)
     const items: T[] = []
@@ -167,7 +167,7 @@ export class Reader {
   }
 }
 
-/** Writes what {@link Reader} reads, into one growing buffer. */
+/** Writes the forms that {@link Reader} reads, into one growing buffer. */
 export class Writer {
   private buffer: Buffer
   private length = 0
@@ -176,7 +176,7 @@ export class Writer {
     this.buffer = Buffer.allocUnsafe(capacity)
   }
 
-  /** Everything written so far, in its own size: a copy, unless the capacity was just right. */
+  /** All bytes written so far, in a buffer of their size: a copy, unless the capacity was exact. */
   finish(): Uint8Array {
     return this.length === this.buffer.length ? this.buffer : Buffer.from(this.buffer.subarray(0, this.length))
   }

@@ -1,12 +1,12 @@
 /** Difficulty targets in compact form, work, and their texts (format 5.10). */
 
-/** The largest target there is: 2^255 - 1. */
+/** The largest possible target: 2^255 - 1. */
 export const powLimit = (1n << 255n) - 1n
 
-/** The easiest target in use, which every second hash meets. On a chain that has it as its limit bits never change. */
+/** The easiest target in use: every second hash meets it. With it as the limit, the bits of a chain never change. */
 export const easiestBits = 0x207fffff
 
-/** The target that `bits` spell: negative and oversized forms give values that {@link validTarget} refuses. */
+/** The target of `bits`: negative and oversized forms give values that {@link validTarget} refuses. */
 export function targetOf(bits: number): bigint {
   const exponent = bits >>> 24
   const mantissa = BigInt(bits & 0x7fffff)
@@ -35,7 +35,7 @@ export function workOf(bits: number): bigint {
   return (1n << 256n) / (targetOf(bits) + 1n)
 }
 
-/** How much harder than the easiest target, as an integer in decimal text. */
+/** Difficulty relative to the easiest target, as an integer in decimal text. */
 export function difficultyText(bits: number, powLimitBits: number): string {
   return (targetOf(powLimitBits) / targetOf(bits)).toString()
 }

@@ -3,7 +3,7 @@ import { displayHash, toHex } from './bytes.js'
 import { decodeAll, type Reader, Writer } from './codec.js'
 import { type Hash, sha256d } from './hash.js'
 
-/** A sponsor's word that a block should be the one of its height (format 6.1). */
+/** A sponsor's signed proposal of a block for its height (format 6.1). */
 export interface Proposal {
   /** 33-byte public key. */
   readonly sponsor: Uint8Array
@@ -13,7 +13,7 @@ export interface Proposal {
   readonly signature: Uint8Array
 }
 
-/** A validator's word on a proposal (format 6.2). */
+/** A validator's signed vote on a proposal (format 6.2). */
 export interface Vote {
   readonly proposalHash: Hash
   readonly signer: Uint8Array
@@ -30,7 +30,7 @@ export interface Confirm {
 const keySize = 33
 const signatureSize = 64
 const voteSize = 132
-/** No validator set is larger. */
+/** Maximum size of a validator set. */
 const maxVotes = 100n
 
 /** The bytes that the sponsor signs. */
@@ -38,7 +38,7 @@ export function proposalUnsigned(proposal: Omit<Proposal, 'signature'>): Uint8Ar
   return new Writer(70).varbytes(proposal.sponsor).bytes(proposal.blockHash).u32(proposal.viewOffset).finish()
 }
 
-/** What votes refer to: sha256d of the unsigned proposal. */
+/** The hash by which votes name a proposal: sha256d of the unsigned proposal. */
 export function proposalHash(proposal: Omit<Proposal, 'signature'>): Hash {
   return sha256d(proposalUnsigned(proposal))
 }

@@ -21,7 +21,7 @@ export function registerAssetTransaction(spec: Pick<Spec, 'asset'>): Transaction
   return new Transaction({ ...bare, payloadVersion: 0, payload: { type: 1, ...spec.asset } })
 }
 
-/** The genesis block of a spec. Its coinbase payload names the spec's digest, so its hash binds every rule. */
+/** The genesis block of a spec. Its coinbase payload holds the spec's digest, so its hash binds every rule. */
 export function genesisBlock(spec: Spec): Block {
   const registration = registerAssetTransaction(spec)
   const coinbase = new Transaction({

@@ -9,7 +9,7 @@ export const zeroHash: Hash = new Uint8Array(32)
 
 /** SHA-256 of `data`: 32 bytes. */
 export function sha256(data: Uint8Array | string): Hash {
-  // As text and back: a result as bytes would be memory of its own, which costs more than the hash.
+  // By way of text: a result as bytes would be a separate allocation, which costs more than the hash.
   return Buffer.from(hash('sha256', data, 'binary'), 'latin1')
 }
 
@@ -23,7 +23,7 @@ export function hash160(data: Uint8Array): Uint8Array {
   return ripemd160(sha256(data))
 }
 
-/** Bytes that are hashed in one step. */
+/** Bytes hashed in one step. */
 const hashPiece = 1024 * 1024
 
 /** {@link sha256d} of the first `length` bytes of `data` and of all of it, in steps; the shared part is hashed once. */

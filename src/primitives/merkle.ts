@@ -2,11 +2,11 @@ import { concat } from './bytes.js'
 import { type Hash, sha256d, zeroHash } from './hash.js'
 
 /**
- * A merkle tree that grows leaf by leaf: pairs are hashed with sha256d, an odd last one with itself, and a single leaf
- * is its own root (format 5.9). Leaves are 32 bytes in internal order.
+ * A merkle tree that grows leaf by leaf: pairs are hashed with sha256d, an odd last one with itself, and a single leaf is its own
+ * root (format 5.9). Leaves are 32 bytes in internal order.
  */
 export class MerkleTree {
-  /** At each level the node that waits for its right neighbour. */
+  /** At each level the node without a right sibling yet. */
   readonly #waiting: (Hash | undefined)[] = []
 
   add(leaf: Hash): void {
@@ -21,7 +21,7 @@ export class MerkleTree {
 
   /** The root over the leaves so far; the zero hash when there are none. */
   get root(): Hash {
-    // The last node of every level but the top one; what waits below it stands left of it, and alone it pairs with itself.
+    // The last node of every level but the top one. A waiting node below is its left sibling; without one it pairs with itself.
     const top = this.#waiting.length - 1
     let last: Hash | undefined
     for (const [level, left] of this.#waiting.entries()) {
@@ -33,7 +33,7 @@ export class MerkleTree {
   }
 }
 
-/** The root over leaves that are all there. */
+/** The root over complete leaves. */
 export function merkleRoot(leaves: readonly Hash[]): Hash {
   const tree = new MerkleTree()
   for (const leaf of leaves) tree.add(leaf)
@@ -41,12 +41,12 @@ export function merkleRoot(leaves: readonly Hash[]): Hash {
 }
 
 /**
- * The branch from the first leaf of a tree to its root, whatever that leaf is: only the leaves after it are given. One
- * step for each hash, so that a long list can be divided.
+ * The branch from the first leaf of a tree to its root. It does not depend on that leaf: only the others are given. One step per
+ * hash, so that a long list can be divided.
  */
 export function* firstBranchSteps(others: readonly Hash[]): Generator<undefined, Hash[]> {
   const branch: Hash[] = []
-  // Each level without its first node, so that what stands first is that node's neighbour.
+  // Each level without its first node, so that the first entry is that node's sibling.
   for (let level = others; level.length > 0;) {
     branch.push(level[0] as Hash)
     const above: Hash[] = []
@@ -60,7 +60,7 @@ export function* firstBranchSteps(others: readonly Hash[]): Generator<undefined,
   return branch
 }
 
-/** The root that a leaf and its branch lead to; bit i of `index` says whether node i stands left (format 5.6). */
+/** The root by a leaf and its branch; a set bit i of `index` means that node i is on the left (format 5.6). */
 export function foldBranch(leaf: Hash, branch: readonly Hash[], index: number): Hash {
   let position = index
   return branch.reduce((accumulated, node) => {

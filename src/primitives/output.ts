@@ -14,7 +14,7 @@ export interface Output {
   readonly extra?: OutputExtra
 }
 
-/** The typed extra of a version 9 output, kept as the bytes that stand after its type (format 2.8). */
+/** The typed extra of a version 9 output, kept as the bytes after its type (format 2.8). */
 export interface OutputExtra {
   readonly type: number
   readonly payload: Uint8Array
@@ -74,10 +74,10 @@ export function readVotes(reader: Reader): { version: number; contents: VoteCont
 
 /** Output types that hold votes. */
 const voteTypes: readonly number[] = [1, 6]
-/** Candidates that are passed over in one step. */
+/** Candidates skipped in one step. */
 const votesAtOnce = 64
 
-/** Reads past what {@link readVotes} reads and builds nothing of it: a megabyte may hold a million candidates. */
+/** Skips the bytes of {@link readVotes} and builds nothing: a megabyte may hold a million candidates. */
 function* skipVotes(reader: Reader): Steps {
   const version = reader.u8()
   for (let contents = countOf(reader, 2); contents > 0; contents--) {
@@ -103,7 +103,7 @@ export function readPlainOutput(reader: Reader): Output {
   return { assetId: reader.hash(), value: reader.i64(), outputLock: reader.u32(), programHash: reader.take(21) }
 }
 
-/** Reads an output of a transaction of this version; in steps, as votes may be many. */
+/** Reads an output of a transaction of this version; in steps, because votes may be many. */
 export function* outputSteps(reader: Reader, version: number): Steps<Output> {
   const output = readPlainOutput(reader)
   if (version < 9) return output
@@ -118,7 +118,7 @@ export function* outputSteps(reader: Reader, version: number): Steps<Output> {
   return { ...output, extra: { type, payload: reader.bytes.subarray(start, reader.offset) } }
 }
 
-/** Writes an output of a transaction of this version; a TypeError when its typed extra does not fit the version. */
+/** Writes an output of a transaction of this version; a TypeError if its typed extra does not fit the version. */
 export function writeOutput(writer: Writer, output: Output, version: number): void {
   if (version >= 9 !== (output.extra !== undefined)) {
     throw new TypeError('an output has a typed extra in version 9, and only there')

@@ -4,7 +4,7 @@ import { CodecError, type Reader, type Writer } from './codec.js'
 import { type DidOperation, operationJson } from './did-operation.js'
 import { finish, type Steps } from './steps.js'
 
-/** Transaction types that this chain decodes (format 3.1). Which of them it accepts is a rule of consensus. */
+/** Transaction types that this chain decodes (format 3.1). Consensus decides which of them it accepts. */
 export const txType = {
   coinbase: 0,
   registerAsset: 1,
@@ -66,9 +66,9 @@ type Read<P> =
   | { readonly at: 'once'; read(reader: Reader, version: number): P }
   | { readonly at: 'steps'; read(reader: Reader, version: number): Steps<P> }
 
-/** How one type's payload is read, written and shown. */
+/** Codec of one payload type: read, write, JSON. */
 interface PayloadCodec<T extends Payload['type']> {
-  /** In steps where it may hold long texts or lists. */
+  /** In steps if it may hold long texts or lists. */
   readonly read: Read<Extract<Payload, { type: T }>>
   write(writer: Writer, payload: Extract<Payload, { type: T }>, version: number): void
   json(payload: Extract<Payload, { type: T }>, version: number): unknown
@@ -88,7 +88,7 @@ function stepwise<P>(read: (reader: Reader, version: number) => Steps<P>): Read<
   return { at: 'steps', read }
 }
 
-/** A text that is read in one step unless it is long. */
+/** A text, read in one step unless it is long. */
 function* text(reader: Reader): Steps<string> {
   return reader.small ? reader.varstring(stringCap) : yield* reader.varstringSteps(stringCap)
 }
@@ -260,7 +260,7 @@ export function readPayload(reader: Reader, type: number, version: number): Payl
   return 'type' in payload ? payload : finish(payload)
 }
 
-/** The payload of a type that is read in one step, or the steps that lead to it. */
+/** The payload of a type that is read in one step, or the steps that read it. */
 export function payloadOrSteps(reader: Reader, type: number, version: number): Payload | Steps<Payload> {
   return codecOf(type).read.read(reader, version)
 }

@@ -2,22 +2,22 @@ import { type ProgramHash, prefix, programHash, singleKeyCode, trailer } from '.
 import { compareBytes, compareLittleEndian, concat } from './bytes.js'
 import { hash160 } from './hash.js'
 
-/** What unlocks an output: a script with its keys, and the signatures for it (format 2.1, 4.3 to 4.7). */
+/** Unlocks an output: a script with its keys, and the signatures for it (format 2.1, 4.3 to 4.7). */
 export interface Program {
   readonly parameter: Uint8Array
   readonly code: Uint8Array
 }
 
-/** A program code that was understood. */
+/** A parsed program code. */
 export interface ProgramScript {
   readonly kind: 'standard' | 'did' | 'multisig'
   /** 33-byte keys in script order. */
   readonly keys: readonly Uint8Array[]
-  /** How many signatures are needed. */
+  /** Number of signatures needed. */
   readonly required: number
 }
 
-/** Most keys of a multisig program: larger counts have no opcode. */
+/** Maximum keys of a multisig program: larger counts have no opcode. */
 export const maxMultisigKeys = 16
 
 /** The script in `code`; undefined unless it is one of the accepted forms in exactly its canonical bytes. */
@@ -60,15 +60,15 @@ export function programHashOf(code: Uint8Array, script: ProgramScript): ProgramH
 }
 
 /**
- * The 64-byte signatures in a program parameter: `40 <signature>` once per signature. Undefined for any other form, or
- * a number of signatures that the script cannot take.
+ * The 64-byte signatures in a program parameter: `40 <signature>` once per signature. Undefined for any other form, or a number
+ * of signatures that the script does not allow.
  */
 export function parseParameter(parameter: Uint8Array, script: ProgramScript): Uint8Array[] | undefined {
   const count = parameter.length / 65
   return count < script.required || count > script.keys.length ? undefined : parseSignatures(parameter)
 }
 
-/** The 64-byte signatures in a program parameter, however many there are so far; undefined for any other form. */
+/** The 64-byte signatures in a program parameter, even if incomplete; undefined for any other form. */
 export function parseSignatures(parameter: Uint8Array): Uint8Array[] | undefined {
   if (parameter.length % 65 !== 0) return undefined
   const signatures: Uint8Array[] = []
@@ -79,7 +79,7 @@ export function parseSignatures(parameter: Uint8Array): Uint8Array[] | undefined
   return signatures
 }
 
-/** The parameter that holds these 64-byte signatures. */
+/** The parameter with these 64-byte signatures. */
 export function parameterOf(signatures: readonly Uint8Array[]): Uint8Array {
   return concat(...signatures.map((signature) => concat(Uint8Array.of(64), signature)))
 }

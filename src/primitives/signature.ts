@@ -1,9 +1,9 @@
 import type { Code } from '../errors/error-codes.js'
 
 /**
- * A signature that has to verify for a rule to hold. Rules collect these and never verify; the caller runs them in
- * bulk. With one key and one signature it is a plain ECDSA check over SHA-256 of `message`. With several, every
- * signature in order takes the first unused key under which it verifies.
+ * A signature that has to verify for a rule to hold. Rules collect these and never verify; the caller runs them in bulk. With one
+ * key and one signature: a plain ECDSA check over SHA-256 of `message`. With several: every signature in order takes the first
+ * unused key under which it verifies.
  */
 export interface SignatureCheck {
   readonly message: Uint8Array
@@ -11,7 +11,7 @@ export interface SignatureCheck {
   readonly keys: readonly Uint8Array[]
   /** 64-byte r‖s signatures; high s is valid. */
   readonly signatures: readonly Uint8Array[]
-  /** What a failure is called. */
+  /** Error code of a failure. */
   readonly code: Code
   /** What was signed, for the error's text: "program 2", "document proof". */
   readonly subject: string

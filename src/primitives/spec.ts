@@ -8,7 +8,7 @@ import { easiestBits, targetOf, validTarget } from './compact.js'
 import { sha256 } from './hash.js'
 import { canonicalJson, type JsonValue, parseStrictJson } from './strict-json.js'
 
-/** What a chain is: everything that its nodes must agree on. The file format is in docs/genesis.md. */
+/** The spec of a chain: everything on which its nodes must agree. The file format is in docs/genesis.md. */
 
 const strict = { additionalProperties: false }
 const integer = (minimum: number, maximum: number = Number.MAX_SAFE_INTEGER, description?: string) =>
@@ -100,13 +100,13 @@ type SpecFile = Static<typeof specSchema>
 
 /** The rules in force at one height. */
 export interface Params {
-  /** 33-byte keys in duty order; empty on a chain without validators. */
+  /** 33-byte keys in the order in which they propose; empty on a chain without validators. */
   readonly validators: readonly Uint8Array[]
   readonly fees: { readonly minimum: bigint; readonly perByte: bigint }
   readonly specifications: { readonly did: readonly string[]; readonly credential: readonly string[] }
 }
 
-/** A chain spec, checked and with its texts turned into values. */
+/** A chain spec, checked, with its texts parsed. */
 export interface Spec extends Pick<
   SpecFile,
   | 'name'
@@ -138,16 +138,16 @@ export interface Spec extends Pick<
   readonly sections: readonly { readonly height: number; readonly params: Params }[]
   /** Whether blocks need confirms. It holds for the whole chain. */
   readonly hasValidators: boolean
-  /** sha256 of the canonical JSON without `upgrades`: what the genesis coinbase binds. */
+  /** sha256 of the canonical JSON without `upgrades`, bound by the genesis coinbase. */
   readonly digest: Uint8Array
-  /** Digest of the upgrades at or below a height: what nodes compare. */
+  /** Digest of the upgrades at or below a height, for comparison between nodes. */
   upgradesDigest(height: number): Uint8Array
 }
 
 /** The method name in every DID of this project's chains. */
 export const didMethod = 'ledger'
 
-/** Sub-limits that are the same on every chain. */
+/** Limits that are the same on every chain. */
 export const fixedLimits = {
   auxPowSize: 16 * 1024,
   attributes: 16,
@@ -162,8 +162,8 @@ export const fixedLimits = {
 const specLimits = { depth: 8, tokens: 400_000 }
 
 /**
- * Reads a chain spec. The text is parsed strictly (duplicate or unknown members are refused, numbers are integers below
- * 2^53); what is wrong is a {@link UserError} that names the member.
+ * Reads a chain spec. The text is parsed strictly: duplicate or unknown members are refused, numbers are integers below 2^53. A
+ * {@link UserError} names a wrong member.
  */
 export function parseSpec(text: string): Spec {
   const value = readJson(text)
@@ -266,7 +266,7 @@ export function paramsAt(spec: Spec, height: number): Params {
   return found.params
 }
 
-/** sha256 of the 33-byte keys in force at `height`, in list order: what the block before commits to. */
+/** sha256 of the 33-byte keys in force at `height`, in list order: the block before commits to it. */
 export function validatorsHash(spec: Spec, height: number): Uint8Array {
   return sha256(concat(...paramsAt(spec, height).validators))
 }
@@ -276,7 +276,7 @@ export function quorum(count: number): number {
   return Math.floor((2 * count) / 3) + 1
 }
 
-/** A parsed JSON value with objects as plain ones; safe because the strict parser refuses the names that would not be. */
+/** A parsed JSON value with plain objects; safe because the strict parser refuses the names of prototypes. */
 function plain(value: JsonValue): unknown {
   if (value instanceof Map) return Object.fromEntries([...value].map(([name, member]) => [name, plain(member)]))
   if (Array.isArray(value)) return value.map(plain)

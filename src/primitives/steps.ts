@@ -1,7 +1,7 @@
-/** Work in short steps: the caller runs it to its end, and may let other work in between them. */
+/** Work in short steps: the caller runs them all, and may let other work run in between. */
 export type Steps<T = void> = Generator<undefined, T>
 
-/** Runs steps to their end without a pause and returns what they return. */
+/** Runs steps to their end without a pause and returns their result. */
 export function finish<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next()
@@ -9,7 +9,7 @@ export function finish<T>(steps: Steps<T>): T {
   }
 }
 
-/** Does something for every item, with a pause after each. */
+/** Calls `work` for every item, with a pause after each. */
 export function* eachSteps<T>(items: Iterable<T>, work: (item: T, index: number) => void): Steps {
   let index = 0
   for (const item of items) {

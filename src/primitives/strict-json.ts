@@ -33,10 +33,9 @@ const simpleEscapes: Readonly<Record<string, string>> = {
 }
 
 /**
- * Reads RFC 8259 text in the one way that every machine agrees on: no duplicate names, no lone surrogates, no U+0000,
- * only numbers that are written in the RFC 8785 form of their double (integers up to 2^53 - 1), nothing before or
- * after the value. Throws a {@link RuleError} with a `json-…` code whose detail gives the position, counted in UTF-16
- * code units from 1.
+ * Reads RFC 8259 text of the one form that every machine reads alike: no duplicate names, no lone surrogates, no U+0000, numbers
+ * only in the RFC 8785 form of their double (integers up to 2^53 - 1), nothing before or after the value. Throws a {@link
+ * RuleError} with a `json-…` code whose detail gives the position, counted in UTF-16 code units from 1.
  */
 export function parseStrictJson(text: string, limits: JsonLimits): JsonValue {
   const lone = text.search(loneSurrogate)
@@ -128,7 +127,7 @@ class Reader {
     const token = numberToken.exec(this.text)?.[0]
     if (token === undefined) throw this.unexpected('a value')
     const value = Number(token)
-    // Equality with the shortest form also holds the token to JSON's number grammar.
+    // Equality with the shortest form also restricts the token to JSON's number grammar.
     if (String(value) !== token || (Number.isInteger(value) && !Number.isSafeInteger(value))) {
       throw refusal('json-number', this.position, `the number ${token.slice(0, 40)}, which is not in canonical form,`)
     }
@@ -226,7 +225,7 @@ export function canonicalJson(value: JsonValue): string {
   return JSON.stringify(value)
 }
 
-/** The members of an object as they stand between its braces in {@link canonicalJson}. */
+/** The members of an object between its braces in {@link canonicalJson}. */
 export function canonicalMembers(object: JsonObject): string {
   return [...object.keys()]
     .sort()

@@ -6,7 +6,7 @@ import { payloadJson } from './payload.js'
 import type { Program } from './program.js'
 import type { Input, TransactionFields } from './transaction-fields.js'
 
-/** Where a transaction stands on the active chain. */
+/** Position of a transaction on the active chain. */
 export interface TransactionPlace {
   /** Display hex. */
   readonly blockhash: string
@@ -36,7 +36,7 @@ export interface TransactionJson {
   programs: { code: string; parameter: string }[]
 }
 
-/** A transaction as REST shows it; without a place it is in no block. */
+/** A transaction in REST form; without a position it is in no block. */
 export function transactionJson(
   tx: TransactionFields & { readonly txid: string; readonly bytes: Uint8Array },
   place: TransactionPlace = { blockhash: '', confirmations: 0, blocktime: 0 },

@@ -8,10 +8,10 @@ import { finish, type Steps } from './steps.js'
 /** Bytes of an input, and of an output with the type byte that version 9 adds. */
 const inputSize = 38
 const outputSize = 65
-/** Bytes of the asset id, which lead an output. */
+/** Bytes of the asset id, the first field of an output. */
 const assetSize = 32
 
-/** What leads a transaction (format 2). */
+/** The first fields of a transaction (format 2). */
 export interface TransactionHead {
   /** 0, or 9, which is written as a byte before the type. */
   readonly version: number
@@ -19,13 +19,13 @@ export interface TransactionHead {
   readonly payload: Payload
 }
 
-/** Reads version, type and payload where the reader stands; throws a CodecError. */
+/** Reads version, type and payload at the reader's position; throws a CodecError. */
 export function readHead(reader: Reader): TransactionHead {
   const { version, payloadVersion, payload } = headOrSteps(reader)
   return { version, payloadVersion, payload: 'type' in payload ? payload : finish(payload) }
 }
 
-/** {@link readHead}, with the steps that lead to the payload where it takes more than one. */
+/** {@link readHead}, but with the steps of the payload if it takes more than one. */
 export function headOrSteps(
   reader: Reader,
 ): Omit<TransactionHead, 'payload'> & { readonly payload: Payload | Steps<Payload> } {
@@ -38,14 +38,14 @@ export function headOrSteps(
   return { version, payloadVersion, payload: payloadOrSteps(reader, type, payloadVersion) }
 }
 
-/** The payload of a transaction; `tx-malformed` where it does not decode. */
+/** The payload of a transaction; `tx-malformed` if it does not decode. */
 export function payloadOf(bytes: Uint8Array): Payload {
   return partOf(bytes, (reader) => readHead(reader).payload)
 }
 
 /**
- * The value in 10^-8 units of one output of a transaction on a chain, where every typed extra is empty; undefined beyond
- * the last one. Reads no other output.
+ * The value in 10^-8 units of one output of a transaction on a chain, where every typed extra is empty; undefined beyond the last
+ * one. Reads no other output.
  */
 export function outputValueOf(bytes: Uint8Array, index: number): bigint | undefined {
   return partOf(bytes, (reader) => {

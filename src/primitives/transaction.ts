@@ -23,7 +23,7 @@ export const attributeUsage = {
 
 const knownUsages: readonly number[] = Object.values(attributeUsage)
 
-/** Sequences with a meaning: one that never blocks finality, and the one a locked output asks for. */
+/** Sequences with a meaning: one that never blocks finality, and the one that a locked output requires. */
 export const finalSequence = 0xffffffff
 export const lockSequence = 0xfffffffe
 
@@ -34,10 +34,10 @@ const attributeCap = 16 * 1024 * 1024
 const codeCap = 10_000
 const parameterCap = 20_000
 const listCap = 0xffff
-/** Outputs that are read in one step. */
+/** Outputs read in one step. */
 const outputsAtOnce = 16
 
-/** A transaction. Its bytes are kept as they came, so that bytes in are bytes out (format 2). */
+/** A transaction. Keeps its bytes as received, so that it is sent on unchanged (format 2). */
 export class Transaction implements TransactionFields {
   readonly version: number
   readonly payloadVersion: number
@@ -80,7 +80,7 @@ export class Transaction implements TransactionFields {
     return decodeAllSteps(bytes, read, (reason) => new RuleError('tx-malformed', reason))
   }
 
-  /** {@link fromBytes} of a copy, for one that is to be kept: it holds on to no memory but its own. */
+  /** {@link fromBytes} of a copy, for long-lived transactions: it references no memory but its own. */
   static kept(bytes: Uint8Array): Transaction {
     return finish(Transaction.keptSteps(bytes))
   }
@@ -103,13 +103,13 @@ export class Transaction implements TransactionFields {
     return Transaction.fromBytes(bytes)
   }
 
-  /** Reads one transaction where the reader stands, in steps; throws a CodecError. */
+  /** Reads one transaction at the reader's position, in steps; throws a CodecError. */
   static *readSteps(reader: Reader): Steps<Transaction> {
     const start = reader.offset
     const head = headOrSteps(reader)
     const { version, payloadVersion } = head
     const payload = 'type' in head.payload ? head.payload : yield* head.payload
-    // Steps cost more than what they divide where a list is short.
+    // For a short list, steps cost more than the work that they divide.
     const attribute = () => readAttribute(reader)
     const attributes = reader.small
       ? reader.list(listCap, 2, attribute)
@@ -129,7 +129,7 @@ export class Transaction implements TransactionFields {
     return new Transaction(fields, { bytes, unsigned })
   }
 
-  /** Computes {@link hash} and {@link digest} in steps; they are at hand afterwards. */
+  /** Computes and caches {@link hash} and {@link digest} in steps. */
   *hashSteps(): Steps {
     if (this.cachedHash !== undefined && this.cachedDigest !== undefined) return
     const { prefix, whole } = yield* prefixHashSteps(this.bytes, this.unsigned.length)
@@ -146,7 +146,7 @@ export class Transaction implements TransactionFields {
     return (this.cachedHash ??= sha256d(this.unsigned))
   }
 
-  /** sha256d of the full bytes: it tells copies apart that differ in their programs alone. */
+  /** sha256d of the full bytes: distinguishes copies that differ only in their programs. */
   get digest(): Hash {
     return (this.cachedDigest ??= sha256d(this.bytes))
   }
@@ -156,7 +156,7 @@ export class Transaction implements TransactionFields {
     return displayHash(this.hash)
   }
 
-  /** What the code of one program says; undefined where it is of no accepted form. */
+  /** The parsed code of one program; undefined for a code of no accepted form. */
   scriptAt(index: number): ProgramScript | undefined {
     const known = this.cachedScripts[index]
     if (known !== undefined) return known
@@ -183,7 +183,7 @@ export function outpointKey(outpoint: Outpoint): string {
   return `${mapKey(outpoint.txid)}${outpoint.index}`
 }
 
-/** Whether an outpoint is the one that coinbases name. */
+/** Whether an outpoint is that of coinbases. */
 export function isCoinbaseOutpoint(outpoint: Outpoint): boolean {
   return outpoint.index === coinbaseInput.index && compareBytes(outpoint.txid, zeroHash) === 0
 }
