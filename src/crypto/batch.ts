@@ -1,14 +1,14 @@
 import type { SignatureCheck } from '../primitives/signature.js'
 
-/** What a worker needs of a check. */
+/** The part of a check that a worker needs. */
 export type BatchCheck = Pick<SignatureCheck, 'message' | 'keys' | 'signatures'>
 
 const wordsPerCheck = 4
 
 /**
- * Checks as one buffer that can be handed to another thread without a copy. 32-bit words in the machine's order: number
- * of checks, number of parts; for each check the part that is its message, its first own part, how many keys, how many
- * signatures; the length of each part. Then the parts. A message that several checks share by reference is one part.
+ * Checks as one buffer that can be transferred to another thread without a copy. 32-bit words in native byte order: number of
+ * checks, number of parts; for each check the part that is its message, its first own part, how many keys, how many signatures;
+ * the length of each part. Then the parts. A message that several checks share by reference is one part.
  */
 export function packBatch(checks: readonly BatchCheck[]): ArrayBuffer {
   const parts: Uint8Array[] = []

@@ -24,7 +24,7 @@ export function isMnemonic(text: string): boolean {
   return validateMnemonic(normalized(text), wordlist)
 }
 
-/** The 64-byte BIP39 seed of a mnemonic; undefined when {@link isMnemonic} says no. Takes some ten milliseconds. */
+/** The 64-byte BIP39 seed of a mnemonic; undefined for an invalid one. Takes some ten milliseconds. */
 export function seedOf(mnemonic: string, passphrase = ''): Uint8Array | undefined {
   return isMnemonic(mnemonic) ? mnemonicToSeedSync(normalized(mnemonic), passphrase) : undefined
 }
@@ -50,7 +50,7 @@ export function keyFromSeed(seed: Uint8Array, path: string): Uint8Array | undefi
   return key?.privateKey
 }
 
-/** {@link keyFromSeed} of a mnemonic without a passphrase; undefined as well when the mnemonic is not valid. */
+/** {@link keyFromSeed} of a mnemonic without a passphrase; undefined also for an invalid mnemonic. */
 export function deriveKey(mnemonic: string, path: string): Uint8Array | undefined {
   const seed = seedOf(mnemonic)
   return seed && keyFromSeed(seed, path)

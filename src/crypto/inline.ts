@@ -3,39 +3,39 @@ import type { SignatureCheck } from '../primitives/signature.js'
 import type { Verifier } from './verifier.js'
 import { verifyAsync } from './verify.js'
 
-/** Verifications at once; all of them share libuv's few threads with the database and the file system. */
+/** Concurrent verifications; all of them share libuv's few threads with the database and the file system. */
 const window = 64
-/** A message takes one more place for each of these, because every verification under way holds a copy of it. */
+/** Message bytes per additional slot of the window: every pending verification holds a copy of its message. */
 const bytesPerPlace = 64 * 1024
-/** After this long on the main thread (it imports keys) other work gets a turn. */
+/** Milliseconds on the main thread (it imports keys) after which other work runs. */
 const sliceMilliseconds = 2
 
 /**
- * A verifier without threads of its own: OpenSSL works on libuv's threads, this thread only imports keys. Right for a
- * few checks; bulk goes to the pool. With the JavaScript backend it verifies on this thread, one check a slice.
+ * A verifier without threads of its own: OpenSSL works on libuv's threads, this thread only imports keys. For a few checks; bulk
+ * goes to the pool. With the JavaScript backend it verifies on this thread, one check per slice.
  */
 export function createInlineVerifier(): Verifier {
   let free = window
-  const waiting: { places: number; go: () => void }[] = []
+  const waiting: { slots: number; go: () => void }[] = []
   let sliceStart = performance.now()
   let pause: Promise<void> | undefined
   let closed = false
 
-  function release(places: number): void {
-    free += places
-    for (let next = waiting[0]; next !== undefined && next.places <= free; next = waiting[0]) {
+  function release(slots: number): void {
+    free += slots
+    for (let next = waiting[0]; next !== undefined && next.slots <= free; next = waiting[0]) {
       waiting.shift()
-      free -= next.places
+      free -= next.slots
       next.go()
     }
   }
 
   async function verifyOne(key: Uint8Array, message: Uint8Array, signature: Uint8Array): Promise<boolean> {
-    const places = Math.min(window, 1 + Math.floor(message.length / bytesPerPlace))
-    if (waiting.length === 0 && places <= free) free -= places
-    else await new Promise<void>((go) => waiting.push({ places, go }))
+    const slots = Math.min(window, 1 + Math.floor(message.length / bytesPerPlace))
+    if (waiting.length === 0 && slots <= free) free -= slots
+    else await new Promise<void>((go) => waiting.push({ slots, go }))
     try {
-      // Nothing may be awaited between this look at the clock and the work, or everybody looks before anybody works.
+      // No await between the clock check and the work: otherwise all lanes would pass the check before any of them works.
       while (performance.now() - sliceStart > sliceMilliseconds) {
         pause ??= setImmediate().then(() => {
           pause = undefined
@@ -46,7 +46,7 @@ export function createInlineVerifier(): Verifier {
       if (closed) throw new Error('the verifier is closed')
       return await verifyAsync(key, message, signature)
     } finally {
-      release(places)
+      release(slots)
     }
   }
 

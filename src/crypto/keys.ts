@@ -2,15 +2,15 @@ import { p256 } from '@noble/curves/nist.js'
 import type { Random } from '../runtime/env.js'
 
 /**
- * The 64-byte signature r‖s of SHA-256 of `message` by a 32-byte private key. Deterministic (RFC 6979): the same input
- * gives the same bytes. s is left as it comes. Throws a RangeError for bytes that are no private key.
+ * The 64-byte signature r‖s of SHA-256 of `message` by a 32-byte private key. Deterministic (RFC 6979): the same input gives the
+ * same bytes. s is not normalised. Throws a RangeError for bytes that are no private key.
  */
 export function sign(message: Uint8Array, privateKey: Uint8Array): Uint8Array {
   requirePrivateKey(privateKey)
   return p256.sign(message, privateKey, { prehash: true, lowS: false, format: 'compact', extraEntropy: false })
 }
 
-/** The 33-byte compressed public key of a 32-byte private key. Throws a RangeError for bytes that are none. */
+/** The 33-byte compressed public key of a 32-byte private key. Throws a RangeError for an invalid key. */
 export function publicKeyOf(privateKey: Uint8Array): Uint8Array {
   requirePrivateKey(privateKey)
   return p256.getPublicKey(privateKey, true)
@@ -26,7 +26,7 @@ export function isPublicKey(bytes: Uint8Array): boolean {
   return p256.utils.isValidPublicKey(bytes, true)
 }
 
-/** A uniformly distributed private key: draws until one is in range, which nearly always is the first. */
+/** A uniformly distributed private key: draws until one is in range, nearly always the first. */
 export function generatePrivateKey(random: Random): Uint8Array {
   for (;;) {
     const candidate = random.bytes(32)

@@ -4,8 +4,8 @@ import { LruMap } from '../runtime/lru-map.js'
 import type { Backend } from './backend.js'
 
 /**
- * Parsed keys kept in this thread, the least recently used goes first. Importing a key costs about twice a verification.
- * One entry holds about 2.4 KB outside the JavaScript heap, so a full cache is about 20 MB.
+ * Parsed keys cached in this thread, least recently used evicted first. Importing a key costs about twice a verification. One
+ * entry holds about 2.4 KB outside the JavaScript heap, so a full cache is about 20 MB.
  */
 const keyCacheEntries = 8192
 
@@ -36,7 +36,7 @@ function parsedKey(publicKey: Uint8Array): VerifyKeyObjectInput | undefined {
   return imported
 }
 
-/** Decompressing first and importing coordinates is the fastest of OpenSSL's ways in; both steps check the curve. */
+/** Decompressing first, then importing coordinates, is OpenSSL's fastest way; both steps check the curve. */
 function importKey(publicKey: Uint8Array): VerifyKeyObjectInput | undefined {
   try {
     const point = ECDH.convertKey(publicKey, 'prime256v1', undefined, undefined, 'uncompressed') as Buffer

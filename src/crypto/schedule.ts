@@ -1,15 +1,15 @@
 import type { SignatureCheck } from '../primitives/signature.js'
 
-/** A batch is closed at this many signatures, or at this many bytes of messages. */
+/** Limits of a batch: signatures, and bytes of messages. */
 const batchSignatures = 64
 const batchBytes = 1024 * 1024
 
 /**
- * How the checks of one call are dealt to a number of lanes (threads). A check belongs to the lane its first key points
- * to, so that each thread meets the same keys again; a lane with nothing of its own left takes from the longest other.
+ * Distributes the checks of one call over a number of lanes (threads). The first key of a check selects its lane, so that each
+ * thread verifies under the same keys again. An idle lane takes from the longest queue.
  */
 export class Schedule {
-  /** Index of the first check known to fail; the number of checks while none is. */
+  /** Index of the first check known to fail; the number of checks if none is. */
   firstFailing: number
   readonly #checks: readonly SignatureCheck[]
   readonly #queues: number[][]
@@ -19,18 +19,18 @@ export class Schedule {
     this.#checks = checks
     this.firstFailing = checks.length
     this.#queues = Array.from({ length: lanes }, () => [])
-    // Queues hold the lowest index last, where it is cheap to take.
+    // Queues hold the lowest index last, where removal is cheap.
     for (let index = checks.length - 1; index >= 0; index--) {
       this.#queues[lane(checks[index] as SignatureCheck, lanes)]?.push(index)
     }
   }
 
-  /** Nothing is waiting or under way any more: `firstFailing` is the answer. */
+  /** Nothing is waiting or in progress any more: `firstFailing` is the result. */
   get done(): boolean {
     return this.#outstanding === 0 && this.#queues.every((queue) => queue.length === 0)
   }
 
-  /** Indices, ascending, for a lane to verify next; `idle` lets it take from another lane. Empty when there is nothing. */
+  /** Ascending indices for a lane to verify next; `idle` lets it take from another lane. Empty if there are none. */
   take(laneIndex: number, idle: boolean): number[] {
     const own = this.#queues[laneIndex] as number[]
     let batch = this.#cut(own, batchSignatures)
@@ -42,20 +42,20 @@ export class Schedule {
     return batch
   }
 
-  /** The answer to a batch: the position in it of its first failing check, or -1. */
+  /** Records the result of a batch: the position in it of its first failing check, or -1. */
   settle(batch: readonly number[], failing: number): void {
     this.#outstanding--
     const index = batch[failing]
     if (index === undefined || index >= this.firstFailing) return
     this.firstFailing = index
-    // Only what comes before it can still change the answer.
+    // Only earlier checks can still change the result.
     for (const queue of this.#queues) {
       const keep = queue.filter((waiting) => waiting < index)
       queue.splice(0, queue.length, ...keep)
     }
   }
 
-  /** The lane died on this batch: it waits again. */
+  /** Queues a batch again after the death of its lane. */
   giveBack(laneIndex: number, batch: readonly number[]): void {
     this.#outstanding--
     const queue = this.#queues[laneIndex] as number[]
@@ -73,7 +73,7 @@ export class Schedule {
       const check = this.#checks[index] as SignatureCheck
       batch.push(index)
       signatures += Math.max(1, check.signatures.length)
-      // Neighbours of one transaction share its bytes.
+      // Consecutive checks of one transaction share its bytes.
       if (check.message !== message) bytes += check.message.length
       message = check.message
     }
@@ -81,7 +81,7 @@ export class Schedule {
   }
 }
 
-/** The last bytes of a key are as good as random, unless somebody chose them: that costs balance, which stealing restores. */
+/** Lane by the last bytes of a key: as good as random. Keys chosen to collide cost balance, which stealing restores. */
 function lane(check: SignatureCheck, lanes: number): number {
   const key = check.keys[0]
   if (key === undefined || key.length < 2) return 0

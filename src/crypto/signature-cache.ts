@@ -2,16 +2,16 @@ import { concat, mapKey } from '../primitives/bytes.js'
 import { sha256, zeroHash } from '../primitives/hash.js'
 import type { SignatureCheck } from '../primitives/signature.js'
 
-/** Remembered checks; at about 100 bytes each a full cache is about 13 MB. */
+/** Cached checks; at about 100 bytes each a full cache is about 13 MB. */
 export const signatureCacheEntries = 131_072
 
 /**
- * Checks that verified when their transactions entered the pool, so that the block that brings them need not verify them
- * again. Bounded: the oldest goes first.
+ * Checks that verified when their transactions entered the pool, so that a block with them need not verify them again. Bounded:
+ * the oldest is evicted first.
  */
 export class SignatureCache {
   readonly #verified = new Set<string>()
-  /** One iterator for all time: a new one would have to pass the places of all that went before. */
+  /** One iterator for the set's lifetime: a new one would step over the slots of all deleted entries. */
   readonly #oldest = this.#verified.values()
   readonly #capacity: number
 
@@ -23,7 +23,7 @@ export class SignatureCache {
     return this.#verified.size
   }
 
-  /** Remembers checks that hold. Call it with nothing that was not verified. */
+  /** Adds checks that hold; the caller must have verified them. */
   add(checks: readonly SignatureCheck[]): void {
     const identity = identifier()
     for (const check of checks) {
@@ -34,7 +34,7 @@ export class SignatureCache {
     }
   }
 
-  /** The checks that are not remembered, in their order: those still to verify. */
+  /** The checks that are not cached, in order: those still to verify. */
   unknown(checks: readonly SignatureCheck[]): readonly SignatureCheck[] {
     if (this.#verified.size === 0) return checks
     const identity = identifier()
@@ -50,7 +50,7 @@ export class SignatureCache {
  * keys or signatures are not of the one valid length, without which the concatenation would be ambiguous.
  */
 function identifier(): (check: SignatureCheck) => string | undefined {
-  // The checks of one transaction follow each other and share its bytes, which may be megabytes.
+  // The checks of one transaction are consecutive and share its bytes, which may be megabytes.
   let hashed: Uint8Array | undefined
   let digest: Uint8Array = zeroHash
   return ({ message, keys, signatures }) => {

@@ -10,16 +10,16 @@ import type { Verifier } from './verifier.js'
 import { selectedBackend } from './verify.js'
 import type { WorkerSettings } from './worker.js'
 
-/** Fewer checks than this are not worth the trip to another thread. */
+/** Fewer checks than this are not worth a transfer to another thread. */
 const smallest = 64
-/** Batches a thread holds: one it works on and one it goes on with. */
+/** Batches per thread: one in progress and the next one. */
 const batchesInFlight = 2
-/** Deaths in a row, without a batch done in between, after which threads are given up. */
+/** Consecutive deaths, without a finished batch in between, after which threads are abandoned. */
 const deathsInRow = 3
 export const maxWorkers = 16
 
 export interface PoolOptions {
-  /** Threads, 1 to 16; as many as the machine runs at once when absent. */
+  /** Threads, 1 to 16; as many as the machine runs concurrently when absent. */
   readonly workers?: number
   /** The compiled worker; the file beside this one when absent. */
   readonly workerFile?: URL
@@ -41,14 +41,14 @@ interface Job {
 interface Thread {
   readonly lane: number
   readonly worker: Worker
-  /** Answers come in the order of the batches. */
+  /** Results arrive in the order of the batches. */
   readonly batches: Batch[]
 }
 
 /**
- * A verifier with threads of its own, for the signatures of whole blocks. Threads start with the first large call. One that
- * dies is replaced and its batches are done again; when they keep dying, or the compiled worker is not there (the
- * sources run uncompiled), the same checks run without threads.
+ * A verifier with threads of its own, for the signatures of whole blocks. Threads start with the first large call. A dead thread
+ * is replaced and its batches are repeated. After repeated deaths, or without the compiled worker (sources run uncompiled), the
+ * same checks run without threads.
  */
 export function createVerifierPool(options: PoolOptions = {}): Verifier {
   const file = options.workerFile ?? new URL('./worker.js', import.meta.url)
@@ -91,7 +91,7 @@ class VerifierPool implements Verifier {
 
   #start(lane: number): Thread {
     const settings: WorkerSettings = { backend: selectedBackend() }
-    // Without execArgv a loader this process was started with would run in every thread.
+    // Without execArgv a loader of this process would run in every thread.
     const worker = new Worker(this.#file, { workerData: settings, execArgv: [], name: `signatures ${lane}` })
     const thread: Thread = { lane, worker, batches: [] }
     let cause: unknown

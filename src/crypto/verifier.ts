@@ -1,15 +1,15 @@
 import { RuleError } from '../errors/rule-error.js'
 import type { SignatureCheck } from '../primitives/signature.js'
 
-/** Runs signature checks in bulk without holding the event loop. */
+/** Runs signature checks in bulk without blocking the event loop. */
 export interface Verifier {
-  /** Index of the first check that does not hold, or -1 when all do. Rejects only after `close`. */
+  /** Index of the first check that does not hold, or -1 if all do. Rejects only after `close`. */
   verifyAll(checks: readonly SignatureCheck[]): Promise<number>
-  /** Releases every thread. Calls still under way reject. */
+  /** Releases every thread. Pending calls reject. */
   close(): Promise<void>
 }
 
-/** Resolves when every check holds; otherwise rejects with a RuleError of the first failing check's code and subject. */
+/** Resolves if every check holds; otherwise rejects with a RuleError of the first failing check's code and subject. */
 export async function runChecks(checks: readonly SignatureCheck[], verifier: Verifier): Promise<void> {
   const failing = checks[await verifier.verifyAll(checks)]
   if (failing !== undefined) throw failureOf(failing)
@@ -21,16 +21,16 @@ export function failureOf({ code, subject }: SignatureCheck, owner?: Owner): Rul
   return new RuleError(code, `${subject}: the signature does not verify`, named)
 }
 
-/** Checks are handed over in portions of this many: enough for each thread to have some to go on with. */
+/** Checks per call of the verifier: enough to keep each thread busy. */
 const portion = 256
 
-/** What a check belongs to; its txid is read only where the check does not hold. */
+/** Owner of a check; its txid is read only if the check fails. */
 interface Owner {
   /** Display hex. */
   readonly txid: string
 }
 
-/** Verifies checks while further ones are still being found. */
+/** Verifies checks while the caller is still adding further ones. */
 export class RunningChecks {
   readonly #verifier: Verifier
   readonly #runs: Promise<void>[] = []
@@ -50,7 +50,7 @@ export class RunningChecks {
     if (this.#waiting.length >= portion) this.#run()
   }
 
-  /** Settles like {@link runChecks} over everything that was added. */
+  /** Settles like {@link runChecks} over all checks added. */
   async finish(): Promise<void> {
     this.#run()
     for (const run of this.#runs) await run
@@ -58,7 +58,7 @@ export class RunningChecks {
 
   #run(): void {
     const run = this.#verify(this.#waiting, this.#owners)
-    // Whoever calls finish hears of it; nobody does when the block breaks another rule first.
+    // `finish` reports the rejection; it is never called if the block breaks another rule first.
     run.catch(() => {})
     this.#runs.push(run)
     this.#waiting = []

@@ -11,7 +11,7 @@ const backends: Readonly<Record<BackendName, Backend>> = { native: nativeBackend
 
 let selected: BackendName = 'native'
 
-/** Which implementation `verify` and `verifyAsync` use in this thread from now on; OpenSSL until it is called. */
+/** Selects the implementation of `verify` and `verifyAsync` in this thread; OpenSSL until then. */
 export function selectBackend(name: BackendName): void {
   selected = name
 }
@@ -28,13 +28,13 @@ export function verify(publicKey: Uint8Array, message: Uint8Array, signature: Ui
   return wellFormed(publicKey, signature) && backends[selected].verify(publicKey, message, signature)
 }
 
-/** The answer of {@link verify} without holding the event loop; a key seen for the first time still costs about 0.1 ms. */
+/** The result of {@link verify} without blocking the event loop; a key not cached still costs about 0.1 ms. */
 export function verifyAsync(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): Promise<boolean> {
   if (!wellFormed(publicKey, signature)) return Promise.resolve(false)
   return backends[selected].verifyAsync(publicKey, message, signature)
 }
 
-/** Nothing else may reach a backend: OpenSSL also reads longer forms, and crashes on the point at infinity. */
+/** No other input may reach a backend: OpenSSL also reads longer forms, and crashes on the point at infinity. */
 function wellFormed(publicKey: Uint8Array, signature: Uint8Array): boolean {
   return publicKey.length === 33 && (publicKey[0] === 2 || publicKey[0] === 3) && signature.length === 64
 }
@@ -69,7 +69,7 @@ const selfTestVectors = [
   { text: 'test', signature: sampleSignature, expected: false },
 ]
 
-/** Checks both backends on published signatures; run once at start. Throws an {@link InvariantError} naming the faulty one. */
+/** Checks both backends on published signatures, once at start. Throws an {@link InvariantError} that names a faulty one. */
 export function selfTest(): void {
   for (const [name, backend] of Object.entries(backends)) {
     for (const { text, signature, expected } of selfTestVectors) {

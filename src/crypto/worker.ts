@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { unpackBatch } from './batch.js'
 import { holds, selectBackend, type BackendName } from './verify.js'
 
-/** What the pool passes when it starts a worker. */
+/** Start parameters of a worker. */
 export interface WorkerSettings {
   readonly backend: BackendName
 }
