@@ -2,14 +2,14 @@ import type { EventEmitter } from 'node:events'
 import { setImmediate } from 'node:timers'
 import { setImmediate as giveWay } from 'node:timers/promises'
 
-/** Longest the event loop is held by work that can be divided, in milliseconds. */
+/** Maximum milliseconds that divided work holds the event loop. */
 const slice = 4
 
 /** Whether a connection was accepted in this turn of the event loop. */
 let accepted = false
 
 /**
- * Divided work lets a server's connections in first. libuv accepts one in a turn of the event loop: a client behind 300
+ * Lets divided work wait for new connections of a server. libuv accepts one per turn of the event loop: a client behind 300
  * others would wait for 300 slices.
  */
 export function acceptBetweenSlices(server: EventEmitter): void {
@@ -26,36 +26,36 @@ export async function nextTurn(): Promise<void> {
   while (accepted && performance.now() - since < slice) await giveWay()
 }
 
-/** When divided work began in this turn of the event loop; undefined where none has. */
+/** Start of divided work in this turn of the event loop; undefined if there was none. */
 let begun: number | undefined
 
-/** All divided work of one turn of the event loop shares one slice, however many pieces of work there are. */
+/** Start of the slice that all divided work in one turn of the event loop shares. */
 function turnBegan(): number {
   if (begun === undefined) {
     begun = performance.now()
-    // Runs before all that gives way in this turn and goes on in the next one.
+    // Runs before anything that yields in this turn and continues in the next one.
     setImmediate(() => (begun = undefined))
   }
   return begun
 }
 
-/** A stretch of work that takes turns with all other work. */
+/** Divides a stretch of work so that other work gets the event loop between slices. */
 export class Yielder {
   constructor() {
     turnBegan()
   }
 
-  /** Whether it is time for others. */
+  /** Whether the slice is used up. */
   get over(): boolean {
     return performance.now() - turnBegan() >= slice
   }
 
-  /** Resolves when the others had their turn. */
+  /** Resolves once other work had the event loop. */
   async next(): Promise<void> {
     await nextTurn()
   }
 
-  /** Runs through steps to their end and returns what they return. */
+  /** Runs through steps to their end and returns their result. */
   async run<T>(steps: Iterator<unknown, T>): Promise<T> {
     for (;;) {
       const step = steps.next()
@@ -65,20 +65,20 @@ export class Yielder {
   }
 }
 
-/** Calls `step` until it says false, letting other work in between slices. */
+/** Calls `step` until it returns false; other work runs between slices. */
 export async function cooperate(step: () => boolean): Promise<void> {
-  const turns = new Yielder()
-  while (step()) if (turns.over) await turns.next()
+  const yielder = new Yielder()
+  while (step()) if (yielder.over) await yielder.next()
 }
 
-/** Runs through steps to their end, letting other work in between slices, and returns what they return. */
+/** Runs through steps to their end and returns their result; other work runs between slices. */
 export async function runCooperatively<T>(steps: Iterator<unknown, T>): Promise<T> {
   let last: IteratorResult<unknown, T>
   await cooperate(() => (last = steps.next()).done !== true)
   return last!.value as T
 }
 
-/** Does something for every item, letting other work in between slices. */
+/** Calls `work` for every item; other work runs between slices. */
 export async function forEachCooperatively<T>(items: Iterable<T>, work: (item: T) => void): Promise<void> {
   const rest = items[Symbol.iterator]()
   await cooperate(() => {

@@ -1,4 +1,4 @@
-/** The outside world as the node sees it. A program or a test passes it in; a simulator can own all of it. */
+/** The environment of the node. A program or a test passes it in; a simulator can control all of it. */
 
 /** Milliseconds since the Unix epoch. */
 export interface Clock {
@@ -22,7 +22,7 @@ export interface Log {
   info(fields: Record<string, unknown>, message: string): void
   warn(fields: Record<string, unknown>, message: string): void
   error(fields: Record<string, unknown>, message: string): void
-  /** From now on writes what is of this level or graver; absent where that cannot be chosen. */
+  /** Sets the least level that is written from now on; absent if it cannot be chosen. */
   setLevel?(level: LogLevel): void
 }
 

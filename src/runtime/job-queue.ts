@@ -10,7 +10,7 @@ export class JobQueue {
     this.#limit = limit
   }
 
-  /** The job's result; `busy` at once when too many wait already. */
+  /** The job's result; rejects with `busy` at once if too many wait already. */
   run<T>(job: () => Promise<T>): Promise<T> {
     if (this.#waiting >= this.#limit) {
       return Promise.reject(new RuleError('busy', `${this.#limit} blocks are waiting already`))

@@ -1,14 +1,14 @@
 import JSON5 from 'json5'
 
-/** What people write by hand: JSON with comments, unquoted names and trailing commas. */
+/** JSON5, for handwritten texts: JSON with comments, unquoted names and trailing commas. */
 
-/** Comments, strings, punctuation, and whatever else stands between white space. */
+/** Comments, strings, punctuation, and anything else between white space. */
 const tokenForm =
   /\/\/.*|\/\*[^]*?\*\/|"[^"\\]*(?:\\[^][^"\\]*)*"|'[^'\\]*(?:\\[^][^'\\]*)*'|[{}[\]:,]|[^\s{}[\]:,"'/]+/g
 
 export interface Json5Token {
   readonly text: string
-  /** Where it stands in the whole text. */
+  /** Position in the whole text. */
   readonly index: number
 }
 
@@ -22,7 +22,7 @@ export function json5Name(token: string): string {
   return Object.keys(JSON5.parse<object>(`{${token}:0}`))[0] as string
 }
 
-/** The value of a text. A SyntaxError says what is wrong, on line `lineNumber`. Of a name that stands twice the last counts. */
+/** The value of a text. A SyntaxError describes the fault, on line `lineNumber`. Of repeated names the last counts. */
 export function parseJson5(text: string): unknown {
   try {
     return JSON5.parse(withoutSeparators(text))
@@ -33,7 +33,7 @@ export function parseJson5(text: string): unknown {
   }
 }
 
-/** The parser writes a warning to the console where a string holds a line separator as it stands, so it gets the escape. */
+/** Escapes line separators in strings: otherwise the parser writes a warning to the console. */
 function withoutSeparators(text: string): string {
   if (!/[\u2028\u2029]/.test(text)) return text
   const escaped = (found: string) => (found === '\u2028' ? '\\u2028' : found === '\u2029' ? '\\u2029' : found)

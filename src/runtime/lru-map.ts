@@ -1,7 +1,7 @@
 /** A map of at most `capacity` entries; the least recently used one makes room. */
 export class LruMap<Value> {
   readonly #entries = new Map<string, Value>()
-  /** One iterator for all time: a new one would have to pass the places of all that went before. */
+  /** One iterator for the map's lifetime: a new one would step over the slots of all deleted entries. */
   readonly #oldest = this.#entries.keys()
   readonly #capacity: number
 

@@ -4,28 +4,28 @@ import { type Static, type TInteger, type TSchema, Type } from '@sinclair/typebo
 export type NodeCommand = 'devnet' | 'start'
 
 /**
- * Something that whoever runs a node may choose. Each module has a table of its own in `options.ts`; file, environment,
- * flags, help and reference page all follow from these rows.
+ * An option of a node. Each module has a table of its own in `X-options.ts`; file, environment, flags, help and reference page
+ * all follow from these rows.
  */
 export interface Option<T = unknown> {
   /** Module and name: `api.host`. */
   readonly key: string
-  /** As the help shows it: `--host <address...>`, or `--no-…` for what is on unless it is switched off. */
+  /** As the help shows it: `--host <address...>`, or `--no-…` for an option that is on by default. */
   readonly flag: string
   /** Of integers, booleans, texts, literals or lists of texts. */
   readonly schema: TSchema
-  /** undefined where there is none. */
+  /** Undefined if there is none. */
   readonly default: T
-  /** For the help: what it is, beginning with a small letter. */
+  /** Description for the help, beginning with a small letter. */
   readonly description: string
-  /** What a value has to be, after "not": `a port from 0 to 65527`. */
+  /** Completes a message after "not": `a port from 0 to 65527`. */
   readonly expects: string
   readonly unit?: string
-  /** What the schema cannot say. */
+  /** A check beyond the schema. */
   check?(value: NonNullable<T>): boolean
-  /** Who has it; all where absent. */
+  /** Commands that have the option; all when absent. */
   readonly commands?: readonly NodeCommand[]
-  /** Whether most never need it; the help lists it apart. */
+  /** Whether most users never need it; the help lists it apart. */
   readonly tuning?: boolean
 }
 
@@ -37,7 +37,7 @@ export function option(row: Omit<Option, 'default'> & { readonly default?: unkno
   return { ...row, default: row.default }
 }
 
-/** A whole number with its bounds, both allowed; `what` is what it is: `a number of bytes`. */
+/** Schema of a whole number with inclusive bounds; `what` names it: `a number of bytes`. */
 export function wholeNumber(
   minimum: number,
   maximum: number,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { pino } from 'pino'
 import type { Env, Log, LogLevel } from './env.js'
 
-/** A log of one JSON line an entry on standard error. */
+/** A log that writes one JSON line per entry to standard error. */
 export function processLog(level: LogLevel): Log {
   const log = pino({ level, base: null }, pino.destination({ dest: 2, sync: true }))
   return {
@@ -16,7 +16,7 @@ export function processLog(level: LogLevel): Log {
   }
 }
 
-/** The world as a real process sees it. */
+/** The environment of a real process. */
 export function systemEnv(log: Log): Env {
   return {
     clock: Date,

@@ -1,4 +1,4 @@
-/** Lets through so much a second, and a burst of it when nothing came for a while. */
+/** Rate limiter: so many units a second, with a burst after a quiet time. */
 export class TokenBucket {
   readonly #rate: number
   readonly #burst: number
@@ -13,16 +13,16 @@ export class TokenBucket {
     this.#filled = now
   }
 
-  /** Takes `amount` out; false, and nothing taken, where there is not so much. */
+  /** Takes `amount` out; false, with nothing taken, if there are not as many units. */
   take(amount: number, now: number): boolean {
     if (!this.has(amount, now)) return false
     this.#tokens -= amount
     return true
   }
 
-  /** Whether there is so much. */
+  /** Whether there are `amount` units. */
   has(amount: number, now: number): boolean {
-    // A clock that was set back fills nothing, and begins anew from there.
+    // A clock that was set back adds nothing; time counts from its new value on.
     const elapsed = Math.max(0, now - this.#filled)
     this.#filled = now
     this.#tokens = Math.min(this.#burst, this.#tokens + (elapsed * this.#rate) / 1000)
