@@ -5,18 +5,18 @@ import { keys, schemaVersion, values } from './schema.js'
 
 const pageRows = 1000
 
-/** Batches that leave the row of the tip alone. */
+/** Batches that do not change the row of the tip. */
 const besideTheChain: readonly JournalKind[] = ['pool', 'peers', 'voting']
 
-/** What the journal says of the batches since the last clean point. */
+/** Result of the journal check: the batches since the last clean point. */
 export interface JournalSpan {
   /** The lowest tip height among them; undefined in an empty database. */
   readonly fromHeight: number | undefined
 }
 
 /**
- * Walks the journal back to the last clean point, or as far as a damaged log can have lost anything, and throws a
- * StorageError where a batch is missing.
+ * Walks the journal back to the last clean point, or as far as a damaged log can have lost rows. A missing batch is a
+ * StorageError.
  */
 export async function checkJournal(database: Database): Promise<JournalSpan> {
   const version = database.get(keys.meta('version'))
@@ -41,7 +41,7 @@ export async function checkJournal(database: Database): Promise<JournalSpan> {
         throw damaged(`batch ${sequence} is not the one its successor followed`)
       }
       const row = journalRow.decode(value)
-      // A batch beside the chain may have been put together before the tip moved, and written after.
+      // A batch beside the chain may have been assembled before the tip moved, and written after.
       if (!tipSeen && !besideTheChain.includes(row.kind)) {
         checkTip(database, row)
         tipSeen = true
@@ -59,7 +59,7 @@ export async function checkJournal(database: Database): Promise<JournalSpan> {
   return { fromHeight }
 }
 
-/** A database of another version of the program is whole, but its rows mean something else. */
+/** Refuses a database of another layout version: it is whole, but its rows have another meaning. */
 function checkLayout(layout: number | undefined): void {
   if (layout === schemaVersion) return
   const what = `the database has layout ${layout}, this version of didledger reads layout ${schemaVersion}`
@@ -67,7 +67,7 @@ function checkLayout(layout: number | undefined): void {
   throw new StorageError(`${what}; to build it again from its blocks, ${reindexHint}`)
 }
 
-/** The last batch of the chain left the tip that the tip row names, or one of the two is gone. */
+/** Checks that the tip row is the tip of the chain's last batch; otherwise one of the two is lost. */
 function checkTip(database: Database, last: JournalRow): void {
   const row = database.get(keys.meta('tip'))
   if (row === undefined) throw damaged('the row of the tip is gone')

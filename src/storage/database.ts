@@ -22,25 +22,25 @@ export { damaged, reindexHint, StorageError } from './failure.js'
 
 /** LevelDB: opening, reading, and one way to write. */
 
-/** Bytes LevelDB gathers before it writes a table; a damaged log can lose no more than two of these. */
+/** Bytes that LevelDB gathers before it writes a table; a damaged log can lose no more than two of these. */
 export const writeBufferSize = 8 * 1024 * 1024
 export const cacheSize = 32 * 1024 * 1024
 /**
- * LevelDB keeps at most two write buffers in its log. Rows beyond twice that, and a margin for what a row weighs in the
- * log, are in tables already and cannot be lost with it: this many bytes behind the end nothing needs a check.
+ * Bytes behind the end of the log beyond which nothing needs a check. LevelDB keeps at most two write buffers in its log. Rows
+ * beyond twice that, with a margin for their overhead in the log, are in tables already.
  */
 export const logReach = 4 * writeBufferSize
-/** Journal rows kept behind the last one: so many that they alone are more bytes than the log can lose. */
+/** Journal rows kept behind the last one: their bytes alone exceed what the log can lose. */
 const journalKept = Math.ceil(logReach / journalRowSize)
-/** Journal rows that go at once. */
+/** Journal rows deleted at once. */
 const journalTrim = 10_000
 
-/** Changes that are put together in one go. */
+/** Changes that are assembled without a pause. */
 const smallBatch = 64
-/** Rows of a page, where they are too small for its bytes to count. */
+/** Maximum rows of a page whose rows are so small that the byte limit does not apply. */
 const pageRowsAtMost = 1000
 
-/** What LevelDB offers beyond the common interface; its typings leave it out because browsers lack it. */
+/** LevelDB's methods beyond the common interface; its typings omit them because browsers lack them. */
 interface LevelExtras {
   compactRange(start: Buffer, end: Buffer): Promise<void>
 }
@@ -56,13 +56,13 @@ export interface Range {
   readonly lte?: Buffer
 }
 
-/** Which rows of a range are read: at most so many, from its end on. */
+/** Selection within a range: at most `limit` rows; `reverse` reads from its end. */
 interface RowsOptions {
   readonly limit?: number
   readonly reverse?: boolean
 }
 
-/** What happens to a row; undefined deletes it. */
+/** Change of one row; undefined deletes it. */
 interface Change {
   readonly key: Buffer
   readonly value: Uint8Array | undefined
@@ -71,27 +71,27 @@ interface Change {
 /** Row changes of one batch by {@link mapKey} of their key. The order of insertion is kept. */
 export type Changes = ReadonlyMap<string, Change>
 
-/** Changes as LevelDB takes them, and what the journal says of them. */
+/** Changes in LevelDB's form, and their part of the journal row. */
 interface Batch {
   readonly batch: ReturnType<Store['batch']>
   readonly bytes: number
   readonly operations: Uint8Array
 }
 
-/** What a batch is, for its journal row. */
+/** Description of a batch, for its journal row. */
 export interface CommitInfo {
   readonly kind: JournalKind
   readonly height: number
   readonly hash: Uint8Array
 }
 
-/** Anything that rows can be read from, one by one, many at once or a range. */
+/** A source of rows. */
 export interface Rows {
   get(key: Buffer): Uint8Array | undefined
   getMany(wanted: Buffer[]): Promise<(Uint8Array | undefined)[]>
 }
 
-/** The rows as they are on disk, whatever readers are shown; what lies over them can be written. */
+/** The rows on disk, even while readers are held at an earlier state; an overlay over them can be written. */
 export interface NewestRows extends Rows {
   rows(range: Range): Promise<[Buffer, Buffer][]>
   commit(changes: Changes, info: CommitInfo, options: { sync: boolean }): Promise<void>
@@ -107,9 +107,9 @@ export class Database {
   /** All batches so far, and the last of the pool's. */
   #begun: Promise<void> = Promise.resolve()
   #begunOfPool: Promise<void> = Promise.resolve()
-  /** What readers are shown while it is there. */
+  /** The held state for readers; undefined while they see the newest rows. */
   #view: View | undefined
-  /** For the writer alone, while readers are held at a state of before. */
+  /** For the writer alone, while readers are held at an earlier state. */
   readonly newest: NewestRows
 
   /** Rejects when a write fails. */
@@ -130,7 +130,7 @@ export class Database {
 
   /** Opens the LevelDB in a directory, creating it if absent, with a cache of so many bytes. */
   static async open(directory: string, cache: number = cacheSize): Promise<Database> {
-    // LevelDB takes a directory without CURRENT for an empty one, and deletes what lies there.
+    // LevelDB takes a directory without CURRENT for an empty one, and deletes the files in it.
     const createIfMissing =
       !existsSync(directory) || !readdirSync(directory).some((name) => /^MANIFEST|\.(ldb|log)$/.test(name))
     // Hashes, keys and signatures do not compress.
@@ -156,7 +156,7 @@ export class Database {
     return database
   }
 
-  /** Opens a database to read what it holds, be its journal what it may. */
+  /** Opens a database for reading without a check of its journal. */
   static async openDamaged(directory: string): Promise<Database> {
     const level = new Level<Buffer, Buffer>(directory, { ...encodings, writeBufferSize, cacheSize, compression: false })
     try {
@@ -167,7 +167,7 @@ export class Database {
     return new Database(level as unknown as Store)
   }
 
-  /** Has LevelDB make its index of files again from the tables and logs in a directory. */
+  /** Lets LevelDB rebuild its index of files from the tables and logs in a directory. */
   static async repair(directory: string): Promise<void> {
     try {
       await (Level as unknown as { repair(location: string): Promise<void> }).repair(directory)
@@ -177,15 +177,15 @@ export class Database {
   }
 
   /**
-   * Shows readers the rows of this moment, whatever is written, until {@link release}: they see several batches as one
-   * change. Not to be called twice.
+   * Holds readers at the current rows until {@link release}, so that they see several batches as one change. Must not be called
+   * twice.
    */
   hold(): void {
     if (this.#view !== undefined) throw new InvariantError('readers are held already')
     this.#view = new View(this.#level.snapshot())
   }
 
-  /** Shows readers everything that is written: all of it in the turn that calls this. */
+  /** Lets readers see all written rows, from this turn of the event loop on. */
   release(): void {
     this.#view?.retire()
     this.#view = undefined
@@ -245,7 +245,7 @@ export class Database {
     }
   }
 
-  /** Rows of a range in order, some at a time: for ranges of unknown length. */
+  /** Rows of a range in order, in portions: for ranges of unknown length. */
   async *scan(range: Range): AsyncGenerator<[Buffer, Buffer], void, void> {
     const view = this.#view
     const iterator = this.#read(() => this.#level.iterator({ ...range, ...optionsOf(view) }))
@@ -265,8 +265,8 @@ export class Database {
   }
 
   /**
-   * Rows of a range as they are at this moment, whatever is written meanwhile, about `bytes` of them at a time. The next
-   * ones are read while the caller looks at those it has; whoever stops early leaves nothing open.
+   * Rows of a range as of now, unaffected by later writes, in pages of about `bytes`. Each page is read while the caller works on
+   * the one before; a caller that stops early leaves nothing open.
    */
   async *pages(range: Range, bytes: number): AsyncGenerator<[Buffer, Buffer][], void, void> {
     const onlyLevelDb = { highWaterMarkBytes: bytes }
@@ -275,7 +275,7 @@ export class Database {
     const leave = view?.enter()
     const read = () => {
       const rows = iterator.nextv(pageRowsAtMost)
-      // Where nobody waits for it any more, what went wrong does not matter.
+      // A failure after the caller has stopped reading does not matter.
       rows.catch(() => {})
       return rows
     }
@@ -296,9 +296,8 @@ export class Database {
   }
 
   /**
-   * Writes one batch, with a journal row that names it, atomically and after all earlier ones; only the rows of the pool do not
-   * wait for a batch that is still being put together. It is on disk when this resolves if `sync` is set, and survives a kill
-   * of the process in any case.
+   * Writes one batch atomically with its journal row, after all earlier ones; only rows of the pool do not wait for a batch that
+   * is still being assembled. It survives a kill of the process; with `sync` it is on disk when this resolves.
    */
   commit(changes: Changes, info: CommitInfo, options: { sync: boolean }): Promise<void> {
     const ofPool = info.kind === 'pool'
@@ -321,7 +320,7 @@ export class Database {
     await this.#begun
   }
 
-  /** Resolves when no write is under way, whatever is still being put together. */
+  /** Resolves when no write is in progress, even if batches are still being assembled. */
   async free(): Promise<void> {
     await this.#writing
   }
@@ -332,12 +331,12 @@ export class Database {
   }
 
   /**
-   * Moves everything out of the log into tables, then writes a row that says so. What stands before that row can no
-   * longer be lost with the log.
+   * Moves all rows from the log into tables, then writes a checkpoint row. Rows before that one can no longer be lost with the
+   * log.
    */
   async checkpoint(info: Omit<CommitInfo, 'kind'>): Promise<void> {
     await this.#begun
-    // Compacting an empty range makes LevelDB write its memory out first; there is no call for that alone.
+    // Compacting an empty range makes LevelDB flush its memory first; there is no call for that alone.
     if (this.#level instanceof Level) {
       const compacting = (this.#level as unknown as LevelExtras).compactRange(Buffer.of(0xff), Buffer.of(0xff, 0xff))
       await compacting.catch((error: unknown) => {
@@ -353,7 +352,7 @@ export class Database {
     await this.#level.close()
   }
 
-  /** Puts changes together; in slices where there are many. */
+  /** Assembles changes; in slices if there are many. */
   async #put(changes: Changes): Promise<Batch> {
     const batch = this.#level.batch()
     const digest = new OperationsDigest()
@@ -369,7 +368,7 @@ export class Database {
     return { batch, bytes, operations: digest.finish() }
   }
 
-  /** Runs a write after those before it. Later ones must not go on as if a failed one had not been: none is made after it. */
+  /** Runs a write after those before it. After a failed write none is made, because later ones build on it. */
   #inOrder(run: () => Promise<void>): Promise<void> {
     this.#writing = this.#writing.then(() =>
       run().catch((error: unknown) => {
@@ -421,7 +420,7 @@ export class Database {
   }
 }
 
-/** A state of before that readers are shown. LevelDB keeps its rows until the last reader that began with it is done. */
+/** A held state for readers. LevelDB keeps its rows until the last reader that began with it is done. */
 class View {
   readonly snapshot: Snapshot
   #readers = 0
@@ -431,7 +430,7 @@ class View {
     this.snapshot = snapshot
   }
 
-  /** Keeps it for a reader of several steps; the returned function lets it go. */
+  /** Keeps the snapshot for a reader of several steps; the returned function releases it. */
   enter(): () => void {
     this.#readers++
     return () => {
@@ -448,7 +447,7 @@ class View {
 
   #closeIfDone(): void {
     if (!this.#retired || this.#readers > 0) return
-    // A store that is being closed closes its snapshots itself.
+    // Closing the store closes its snapshots too.
     this.snapshot.close().catch(() => {})
   }
 }
@@ -461,8 +460,8 @@ function optionsOf(view: View | undefined): typeof encodings & { snapshot?: Snap
 const checksumSize = 4
 
 /**
- * A value as it is stored: with a checksum over key and value behind it. LevelDB has its own, but does not look at
- * them when it reads, and copies what has changed on the disk into new tables with new ones.
+ * The stored form of a value: a checksum over key and value follows it. LevelDB does not check its own on reading, and copies
+ * rows changed on disk into new tables with new checksums.
  */
 function seal(key: Buffer, value: Uint8Array): Buffer {
   const sealed = Buffer.allocUnsafe(value.length + checksumSize)
@@ -471,7 +470,7 @@ function seal(key: Buffer, value: Uint8Array): Buffer {
   return sealed
 }
 
-/** The value in a stored row; a StorageError when the row is not as it was written. */
+/** The value in a stored row; a StorageError if the row was changed. */
 function unseal(key: Buffer, sealed: Buffer): Buffer {
   const size = sealed.length - checksumSize
   const value = sealed.subarray(0, Math.max(0, size))
@@ -479,18 +478,18 @@ function unseal(key: Buffer, sealed: Buffer): Buffer {
   throw damaged(`row ${key.toString('hex')} is not as it was written`)
 }
 
-/** A set of changes that can be read back through: the rows of what it lies over as they will be. */
+/** Changes in memory over the rows: reads see the rows as they will be after the changes. */
 export class Overlay implements Rows {
   readonly #base: Database | NewestRows | Overlay
   readonly #changes = new Map<string, { key: Buffer; value: Uint8Array | undefined }>()
   readonly #loaded = new Map<string, Uint8Array | undefined>()
 
-  /** Over a database, over its newest rows, or over another overlay whose changes these may join. */
+  /** Over a database, over its newest rows, or over another overlay into which these changes may be merged. */
   constructor(base: Database | NewestRows | Overlay) {
     this.#base = base
   }
 
-  /** Reads rows ahead, all at once, so that {@link get} finds them without a call into LevelDB each. */
+  /** Loads rows in one call, so that {@link get} finds them without a call into LevelDB each. */
   async load(wanted: readonly Buffer[]): Promise<void> {
     const missing = wanted
       .map((key) => ({ key, id: mapKey(key) }))
@@ -527,7 +526,7 @@ export class Overlay implements Rows {
     return this.#changes
   }
 
-  /** Hands its changes over to the overlay below. */
+  /** Adds its changes to the overlay below. */
   mergeInto(below: Overlay): void {
     for (const [id, change] of this.#changes) below.#changes.set(id, change)
   }

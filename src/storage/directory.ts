@@ -7,7 +7,7 @@ import { toHex } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import { damaged, fileFailure, onOwnFile } from './failure.js'
 
-/** Where a node keeps its files: `network.json` says whose they are, `chain` is the LevelDB, `peer.key` the identity, `admin.token` what its owner shows to be let in, `sign-….state` what a validator key signed. */
+/** Data directory: `network.json` (chain), `chain` (LevelDB), `peer.key`, `admin.token`, `sign-….state` (sign state of a key). */
 export class DataDirectory {
   readonly path: string
   readonly #temporary: boolean
@@ -17,7 +17,7 @@ export class DataDirectory {
     this.#temporary = temporary
   }
 
-  /** The given directory, made if absent, or a temporary one that goes with the node. */
+  /** The given directory, made if absent, or a temporary one that is removed with the node. */
   static async open(path: string | undefined): Promise<DataDirectory> {
     if (path === undefined) return new DataDirectory(await mkdtemp(join(tmpdir(), 'didledger-')), true)
     try {
@@ -32,7 +32,7 @@ export class DataDirectory {
     return directory
   }
 
-  /** A directory that must hold a chain already, or a claim of one whose files are gone. */
+  /** A directory that must hold a chain, or the claim of one whose files are missing. */
   static async existing(path: string): Promise<DataDirectory> {
     const directory = new DataDirectory(path, false)
     await directory.#finishReplacing()
@@ -54,17 +54,17 @@ export class DataDirectory {
     return sizes.reduce((sum, file) => sum + (file?.size ?? 0), 0)
   }
 
-  /** Where all that can be read of a damaged database is gathered. */
+  /** Where the readable part of a damaged database is gathered. */
   get salvaged(): string {
     return `${this.database}.salvage`
   }
 
-  /** Where a database is built that will replace the one in use. */
+  /** Where a database is built that will replace the current one. */
   get rebuilt(): string {
     return `${this.database}.new`
   }
 
-  /** Puts the rebuilt database in the place of the one in use, which is kept under the returned name. */
+  /** Replaces the current database by the rebuilt one; the old one stays under the returned name. */
   async replace(suffix: string): Promise<string> {
     const aside = `${this.database}.${suffix}`
     await mkdir(this.database, { recursive: true })
@@ -73,14 +73,14 @@ export class DataDirectory {
     return aside
   }
 
-  /** How many runs of a node in a row, the last one among them, ended without stopping. */
+  /** Number of consecutive runs, the last one included, that ended without stopping. */
   async unfinishedRuns(): Promise<number> {
     const text = await readFile(this.#runFile, 'utf8').catch(() => undefined)
     if (text === undefined) return 0
     return /^\d{1,6}\n$/.test(text) ? Number(text) : 1
   }
 
-  /** Notes so many runs that have not ended; none where the last one stopped. */
+  /** Records the number of unfinished runs; none if the last one stopped. */
   async noteUnfinishedRuns(count: number): Promise<void> {
     await onOwnFile(`${this.#runFile} cannot be written`, () =>
       count === 0 ? rm(this.#runFile, { force: true }) : writeFile(this.#runFile, `${count}\n`),
@@ -95,7 +95,7 @@ export class DataDirectory {
     return join(this.path, 'network.json')
   }
 
-  /** The second half of a {@link replace} that a kill cut short: the first half only follows a complete rebuild. */
+  /** Completes a {@link replace} that a kill interrupted: its first half only follows a complete rebuild. */
   async #finishReplacing(): Promise<void> {
     if (existsSync(this.database) || !existsSync(this.rebuilt)) return
     await rename(this.rebuilt, this.database)
@@ -109,14 +109,14 @@ export class DataDirectory {
     return join(this.path, 'admin.token')
   }
 
-  /** Where a validator key, here named with its chain, remembers what it signed. Whatever becomes of the database, it stays. */
+  /** Sign state file of a validator key; `name` names key and chain. It stays, even if the database is lost. */
   signState(name: string): string {
     return join(this.path, `sign-${name}.state`)
   }
 
   /**
-   * Whether the directory belongs to the chain with this genesis block. One of another chain is refused, and so is one
-   * whose database is `empty` although it held a chain before.
+   * Claims the directory for the chain with this genesis block. A directory of another chain is refused, and so is one whose
+   * database is `empty` although it held a chain before.
    */
   async claim(name: string, genesis: Hash, empty: boolean): Promise<void> {
     const file = this.#claimFile
@@ -146,7 +146,7 @@ export class DataDirectory {
   }
 }
 
-/** Makes a directory and those above it. Node's own recursive form never returns on file systems that refuse it. */
+/** Makes a directory and its parents. Node's own recursive form never returns on file systems that refuse it. */
 async function makeDirectory(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 })

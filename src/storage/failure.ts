@@ -1,17 +1,17 @@
 import { UserError } from '../errors/rule-error.js'
 
-/** What can be wrong with the files of a node: the one place that tells the system's refusals from damage. */
+/** Failures of a node's files: the one place that distinguishes refusals of the system from damage. */
 
 /**
- * - `damage`: rows or files are not as they were written
+ * - `damage`: rows or files were changed after writing
  * - `environment`: the system refuses something; the files may be whole
  * - `in-use`: another process has the database open
- * - `closed`: asked after the end
+ * - `closed`: used after closing
  * - `other`: the files are whole, and of another chain or version
  */
 export type StorageErrorKind = 'damage' | 'environment' | 'in-use' | 'closed' | 'other'
 
-/** A damaged or unusable database, with what to do about it. */
+/** A damaged or unusable database, with a remedy in the message. */
 export class StorageError extends UserError {
   readonly kind: StorageErrorKind
 
@@ -21,10 +21,10 @@ export class StorageError extends UserError {
   }
 }
 
-/** What mends a damage; the command line puts the directory in. */
+/** The repair of a damage; the command line inserts the directory. */
 export const reindexHint = 'run: npx didledger chain reindex --data-dir DIR'
 
-/** The error that names a damage and the command that mends it. */
+/** The error that names a damage and the repair command. */
 export function damaged(what: string): StorageError {
   return new StorageError(`the database is damaged: ${what}; ${reindexHint}`, 'damage')
 }
@@ -32,7 +32,7 @@ export function damaged(what: string): StorageError {
 interface Refusal {
   /** Codes of Node's own errors. */
   readonly codes: readonly string[]
-  /** Texts of C libraries and Windows, which are all that LevelDB passes on. */
+  /** Texts of C libraries and Windows: LevelDB passes on nothing else. */
   readonly texts: RegExp
   readonly what: string
   readonly advice: string
@@ -95,7 +95,7 @@ const refusals: readonly Refusal[] = [
   },
 ]
 
-/** What the system refused, in words; undefined for any other failure. */
+/** The system's refusal, as text; undefined for any other failure. */
 export function refusalOf(error: unknown): { readonly what: string; readonly advice: string } | undefined {
   const { code, message } = causeOf(error)
   return refusals.find(({ codes, texts }) => codes.includes(code) || texts.test(message))
@@ -108,7 +108,7 @@ export function fileFailure(error: unknown, doing: string): unknown {
   return new StorageError(`${doing}: ${refusal.what} (${causeOf(error).message}); ${refusal.advice}`, 'environment')
 }
 
-/** Work on a file of the node; what the system has against it begins with `doing`. */
+/** Runs work on a file of the node; a refusal of the system becomes an error that begins with `doing`. */
 export async function onOwnFile<T>(doing: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -117,7 +117,7 @@ export async function onOwnFile<T>(doing: string, work: () => Promise<T>): Promi
   }
 }
 
-/** Why LevelDB did not open a directory. */
+/** The error for a LevelDB directory that does not open. */
 export function openFailure(error: unknown, directory: string): StorageError {
   const { code, message } = causeOf(error)
   if (code === 'LEVEL_LOCKED') return inUse(directory)
@@ -134,8 +134,8 @@ export function inUse(directory: string): StorageError {
 }
 
 /**
- * What a read or a write that LevelDB refused means: the system's refusal, or damage. Errors that are none of LevelDB's come
- * back as they are.
+ * The meaning of a failed read or write of LevelDB: a refusal of the system, or damage. Errors of other origin are returned
+ * unchanged.
  */
 export function accessFailure(error: unknown, doing: 'read' | 'written'): unknown {
   if (error instanceof UserError) return error
@@ -151,10 +151,10 @@ export function accessFailure(error: unknown, doing: 'read' | 'written'): unknow
 
 const closedCodes = ['LEVEL_DATABASE_NOT_OPEN', 'LEVEL_ITERATOR_NOT_OPEN', 'LEVEL_BATCH_NOT_OPEN', 'LEVEL_ABORTED']
 
-/** How LevelDB begins its messages; the synchronous read gives no code for some. */
+/** Beginnings of LevelDB's messages; the synchronous read gives no code for some. */
 const levelFailure = /^(IO error|Corruption|NotFound|Invalid argument|Not implemented)\b/
 
-/** Code and message of what lies behind an error: abstract-level wraps those of opening. */
+/** Code and message of an error's cause: abstract-level wraps errors of opening. */
 function causeOf(error: unknown): { readonly code: string; readonly message: string } {
   const cause = error instanceof Error ? (error.cause ?? error) : error
   if (!(cause instanceof Error)) return { code: '', message: String(cause) }

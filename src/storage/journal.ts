@@ -4,11 +4,11 @@ import { Reader, Writer } from '../primitives/codec.js'
 import { sha256 } from '../primitives/hash.js'
 
 /**
- * The journal: one row a batch, written in it. LevelDB opens a database whose log lost records in the middle without a
- * word; a missing row, or one whose `previous` is not the digest of the row before, tells.
+ * The journal: one row per batch, written with it. LevelDB silently opens a database whose log lost records in the middle. A
+ * missing row, or one whose `previous` is not the digest of the row before, reveals that.
  */
 
-/** What kind of batch a row stands for. Numbers are the order here and never change. */
+/** Kind of a batch. Numbers are the order here and never change. */
 const kinds = [
   'checkpoint',
   'genesis',
@@ -35,7 +35,7 @@ export interface JournalRow {
   readonly operations: Uint8Array
 }
 
-/** Bytes of a row, key and value: the least that a batch can be. */
+/** Bytes of a row, key and value: the minimum of a batch. */
 export const journalRowSize = 9 + 105
 
 export const journalRow = {
@@ -61,12 +61,12 @@ export const journalRow = {
   },
 }
 
-/** sha256 of the sequence number and the row: what the next row names. */
+/** sha256 of the sequence number and the row: `previous` of the next row. */
 export function journalDigest(sequence: number, row: Uint8Array): Uint8Array {
   return sha256(concat(new Writer(8).u64(BigInt(sequence)).finish(), row))
 }
 
-/** sha256 over the rows of a batch: for each the length of key and value (-1 for one that goes), then both. */
+/** sha256 over the rows of a batch: for each the length of key and value (-1 for a deleted row), then both. */
 export class OperationsDigest {
   readonly #digest = createHash('sha256')
   /** A call into the hash costs more than the bytes of a row, so rows are gathered. */
@@ -89,7 +89,7 @@ export class OperationsDigest {
     return this.#digest.digest()
   }
 
-  /** Hashes what was gathered and makes room for a row of `size` bytes. */
+  /** Hashes the gathered rows and makes room for a row of `size` bytes. */
   #pass(size: number): void {
     this.#digest.update(this.#gathered.subarray(0, this.#length))
     this.#length = 0

@@ -3,14 +3,14 @@ import { credentialsOfPayload, keysOfPayload, type KnownDocument, type StoredKey
 import type { DidState } from '../did/state.js'
 import { didMethod } from '../primitives/spec.js'
 
-/** Bytes of what is remembered of documents: more than all that the operations of one block may make a node read. */
+/** Maximum bytes of cached document facts: above all that the operations of one block may make a node read. */
 const knownDocumentBytes = 64 * 1024 * 1024
-/** What an entry, a key and a credential of it take, at most about. */
+/** Approximate maximum bytes of an entry, and of each key and credential in it. */
 const entryWeight = 512
 const keyWeight = 512
 const credentialWeight = 128
 
-/** What was read of one document. It never changes: the transaction that holds it is its name. */
+/** Facts read from one document. They never change: the entry is named by the transaction that holds the document. */
 interface Facts {
   payloadSize?: number
   keys?: StoredKeys
@@ -18,8 +18,8 @@ interface Facts {
 }
 
 /**
- * What was read of documents on the chain, by the txid that holds them, shared by all who look at the chain: the pool,
- * templates, blocks. Bounded in bytes; the least recently used goes first.
+ * Cached facts about documents on the chain, by the txid that holds them, shared by all readers of the chain: pool, templates,
+ * blocks. Bounded in bytes; the least recently used is evicted first.
  */
 export class KnownDocuments {
   readonly #entries = new Map<string, { readonly facts: Facts; weight: number }>()
@@ -30,12 +30,12 @@ export class KnownDocuments {
     this.#capacity = capacity
   }
 
-  /** What its entries weigh, in bytes. */
+  /** Weight of all entries, in bytes. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** What is known of the document in the transaction with this id, in display hex. */
+  /** The facts known about the document in the transaction with this id, in display hex. */
   facts(txid: string): Facts {
     const entry = this.#entries.get(txid) ?? { facts: {}, weight: 0 }
     this.#entries.delete(txid)
@@ -44,7 +44,7 @@ export class KnownDocuments {
     return entry.facts
   }
 
-  /** To be called when more has been read of a document. */
+  /** Updates the weight of an entry; to be called after more of the document was read. */
   weigh(txid: string): void {
     const entry = this.#entries.get(txid)
     if (entry === undefined) return
@@ -64,7 +64,7 @@ function weightOf({ keys, credentials }: Facts): number {
   return entryWeight + count * keyWeight + (credentials?.size ?? 0) * credentialWeight
 }
 
-/** What a reader of one state has read of documents: each once, however many others are read meanwhile. */
+/** Document facts for a reader of one state: each document is read once, even if the shared cache evicts it. */
 export class DocumentReader {
   readonly #shared: KnownDocuments
   readonly #own = new Map<string, Facts>()
@@ -82,7 +82,7 @@ export class DocumentReader {
   }
 }
 
-/** A state whose document is read when something of it is asked for, and no more of it than that. */
+/** A state that reads parts of its document on first use. */
 class StoredDid implements DidState, KnownDocument {
   readonly status: DidState['status']
   readonly operationCount: number

@@ -7,17 +7,17 @@ import { finish, type Steps } from '../primitives/steps.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
 
 /**
- * Every row of the database: how its key is built and what its value holds. Nothing else in the program builds a key.
+ * Every row of the database: the form of its key and its value. No other file builds a key.
  *
- * Keys begin with a table byte and are big-endian, so that rows sort by what they mean; values are little-endian, in the
- * codec of the chain; behind each stands a checksum, which database.ts adds and takes off. Table numbers are never reused.
- * docs/schema.md draws the same page for readers.
+ * Keys begin with a table byte and are big-endian, so that rows sort by their fields. Values are little-endian, in the
+ * codec of the chain; a checksum follows each, which database.ts adds and removes. Table numbers are never reused.
+ * docs/schema.md has the same table.
  *
- *   00 name                                       → meta: schema version, tip, digest of the upgrades up to it, a devnet's clock offset, event number, height that was assumed to be valid,
- *                                                  the reorganisation under way
+ *   00 name                                       → meta: schema version, tip, digest of the upgrades up to it, a devnet's
+ *                                                   clock offset, event number, assumed valid height, reorganisation
  *   01 sequence u64                               → journal row (journal.ts)
  *   02 block hash                                 → header record
- *   03 height u32                                 → hash of the active block there
+ *   03 height u32                                 → hash of the active block
  *   04 height u32, index u16                      → transaction bytes
  *   05 block hash                                 → body of a block off the active chain
  *   06 txid                                       → height u32, index u16
@@ -30,13 +30,13 @@ import type { Outpoint } from '../primitives/transaction-fields.js'
  *   0d DID program hash                           → head
  *   0e DID program hash, sequence u32             → operation
  *   0f height u32, index u16                      → latest document of the DID created there: JSON text
- *   10 number u64                                 → branch that was left and whose transactions the pool has not taken back yet: tip, height of the fork u32
+ *   10 number u64                                 → left branch with transactions not back in the pool: tip, fork height u32
  *   20 txid                                       → pooled transaction: arrival u64, bytes
  *   21 txid                                       → why a pooled transaction was dropped: ff, order u64, text
- *   22 peer key                                   → what is known of a peer and where it may be found (network/)
- *   23 peer key or site                           → until when it is banned, and why (network/)
- *   24 block hash                                 → body of a block that is voted on (voting/)
- *   25 height u32, view u32, kind u8, signer      → two messages by one validator that contradict each other (voting/)
+ *   22 peer key                                   → facts about a peer and its address (network/)
+ *   23 peer key or site                           → end and reason of its ban (network/)
+ *   24 block hash                                 → body of a block in the vote (voting/)
+ *   25 height u32, view u32, kind u8, signer      → two contradicting messages of one validator (voting/)
  */
 export const table = {
   meta: 0x00,
@@ -66,9 +66,9 @@ export const table = {
 
 export const schemaVersion = 2
 
-/** Tables that every node with the same tip holds byte for byte: what the state digest covers. */
+/** Tables that are byte for byte equal on every node with the same tip: the state digest covers them. */
 export const stateTables = [table.coin, table.didHead, table.didOperation] as const
-/** Tables that follow from the active chain alone: what a full verification rebuilds and compares. */
+/** Tables that follow from the active chain alone: a full verification rebuilds and compares them. */
 export const derivedTables = [
   table.active,
   table.transaction,
@@ -154,9 +154,9 @@ export const keys = {
     buffer.writeUInt32BE(sequence, 22)
     return buffer
   },
-  /** By the place of the DID's create operation: documents sort by age. */
+  /** By the position of the DID's create operation, so that documents sort by age. */
   didDocument: (create: Location): Key => heightIndexKey(table.didDocument, create.height, create.index),
-  /** By a number that rises: the same branch may be left twice. */
+  /** By a rising number: the same branch may be left twice. */
   leftBranch: (number: number): Key => {
     const buffer = key(table.leftBranch, 8)
     buffer.writeBigUInt64BE(BigInt(number), 1)
@@ -195,7 +195,7 @@ export function transactionRange(height: number): { gte: Key; lt: Key } {
   return rangeOf(table.transaction, heightKey(0, height).subarray(1))
 }
 
-/** What an address coin's key says. */
+/** The height and outpoint in an address coin's key. */
 export function parseAddressCoinKey(keyBytes: Uint8Array): { height: number; outpoint: Outpoint } {
   const buffer = asBuffer(keyBytes)
   return {
@@ -204,12 +204,12 @@ export function parseAddressCoinKey(keyBytes: Uint8Array): { height: number; out
   }
 }
 
-/** The number of a branch that was left, which its key holds. */
+/** The number in the key of a branch that was left. */
 export function leftBranchNumber(keyBytes: Uint8Array): number {
   return Number(asBuffer(keyBytes).readBigUInt64BE(1))
 }
 
-/** What the key of evidence says. */
+/** The fields in the key of evidence. */
 export function parseEvidenceKey(keyBytes: Uint8Array): {
   height: number
   view: number
@@ -225,17 +225,17 @@ export function parseEvidenceKey(keyBytes: Uint8Array): {
   }
 }
 
-/** Where a transaction stands on the active chain. */
+/** Position of a transaction on the active chain. */
 export interface Location {
   readonly height: number
   readonly index: number
 }
 
-/** Where a block stands in the node's view. */
+/** Status of a block on this node. */
 export type BlockStatus = 'header' | 'side' | 'active' | 'invalid'
 const statuses: readonly BlockStatus[] = ['header', 'side', 'active', 'invalid']
 
-/** What is kept of every header. */
+/** The stored record of every header. */
 export interface HeaderRecord {
   /** 84 bytes. */
   readonly header: Uint8Array
@@ -246,28 +246,28 @@ export interface HeaderRecord {
   readonly transactionCount: number
   /** Bytes of the whole block on the wire. */
   readonly size: number
-  /** Rises with every header accepted: the earlier of two equal chains wins, across restarts too. */
+  /** Rises with every accepted header: the earlier of two equal chains wins, across restarts too. */
   readonly arrival: number
 }
 
-/** A block that a chain ends with. */
+/** The last block of a chain. */
 export interface TipRow {
   readonly hash: Hash
   readonly height: number
 }
 
-/** A reorganisation of several batches that is under way. */
+/** A reorganisation of several batches that is in progress. */
 export interface ReorganisationRow {
-  /** The tip before it, where readers still are. */
+  /** The tip before it, which readers still see. */
   readonly from: TipRow
-  /** The tip it leads to; equal to `from` once the new branch broke a rule and everything is taken back. */
+  /** The target tip; equal to `from` once the new branch broke a rule and everything is taken back. */
   readonly to: TipRow
 }
 
 /** A branch that was part of the active chain. */
 export interface LeftBranchRow {
   readonly tip: TipRow
-  /** The highest block it shares with the branch that took its place. */
+  /** The highest block shared with the branch that replaced it. */
   readonly forkHeight: number
 }
 
@@ -290,11 +290,11 @@ export function* undoSteps({ spent, dids }: UndoRecord): Steps<Uint8Array> {
   return writer.list(dids, (did) => writer.bytes(did)).finish()
 }
 
-/** What undoing a block needs. */
+/** The data to undo a block. */
 export interface UndoRecord {
   /** For each transaction after the coinbase, the coins it spent in input order. */
   readonly spent: readonly (readonly Coin[])[]
-  /** DIDs whose last operation stands in this block, once per operation, in block order. */
+  /** DIDs whose last operation is in this block, once per operation, in block order. */
   readonly dids: readonly ProgramHash[]
 }
 
@@ -307,22 +307,22 @@ export interface DidHeadRow {
   readonly documentSequence: number
 }
 
-/** One operation of a DID: where it stands. */
+/** Position of one operation of a DID. */
 export interface DidOperationRow extends Location {
   readonly txid: Hash
 }
 
-/** What is known of a peer by its key. */
+/** Stored facts about a peer, by its key. */
 export interface PeerRow {
-  /** `host:port` where it listens. */
+  /** Listening address as `host:port`. */
   readonly address: string
-  /** When it was last connected, in Unix milliseconds; 0 if never. */
+  /** Time of the last connection, in Unix milliseconds; 0 if never. */
   readonly seen: number
-  /** Attempts in a row that came to nothing, at most 255. */
+  /** Consecutive failed attempts, at most 255. */
   readonly failures: number
 }
 
-/** A peer or host that is kept out. */
+/** A banned peer or host. */
 export interface BanRow {
   readonly kind: 'key' | 'host'
   /** Unix milliseconds. */
@@ -341,7 +341,7 @@ export interface DroppedRow {
 const orderedRow = 0xff
 
 const maxAuxPow = 16 * 1024 + 1024
-/** A message of voting, as a row of evidence holds it. */
+/** Maximum bytes of a voting message in a row of evidence. */
 const maxEvidenceMessage = 32 * 1024
 
 export const values = {

@@ -8,8 +8,8 @@ import { onOwnFile } from './failure.js'
 const secretSize = 32
 
 /**
- * The 32 bytes of a file that holds them in hex, made at the first start and readable by its owner alone. `what` names
- * them in the {@link UserError} about a file that holds something else.
+ * The 32-byte secret in a hex file, made at the first start and readable by its owner alone. `what` names the secret in the
+ * {@link UserError} for any other content.
  */
 export function loadSecret(file: string, what: string, random: Random): Promise<Uint8Array> {
   return onOwnFile(`${file} cannot be read or written`, () => loadOrMake(file, what, random))

@@ -4,38 +4,38 @@ import { damagedTables, type FileDamage, levelFiles } from './level/level-files.
 import { isInUse } from './level/lock.js'
 
 /**
- * Looks at the files of a database before LevelDB reads them: it believes what it reads, and aborts the process over some of
- * it. No checksum in them is its business, so every one that is wrong is found here.
+ * Checks the files of a database before LevelDB reads them: LevelDB trusts their contents, and aborts the process on some damage.
+ * It does not check their checksums, so every wrong one is found here.
  */
 
-/** Bytes of table data that a start looks at after a run that stopped. */
+/** Bytes of table data that a start checks after a run that stopped. */
 const dataAfterStop = 64 * 1024 * 1024
-/** Bytes of table data that a start looks at after one run that ended without stopping; after two in a row, all. */
+/** Bytes of table data that a start checks after one run that ended without stopping; after two in a row, all. */
 const dataAfterKill = 512 * 1024 * 1024
 
-/** How many damaged files a message names. */
+/** Maximum damaged files in a message. */
 const namedFiles = 3
 
-/** Bytes of table data to look at after so many runs that ended without stopping. */
+/** Bytes of table data to check after so many runs that ended without stopping. */
 export function bytesToCheck(unfinishedRuns: number): number {
   return [dataAfterStop, dataAfterKill][unfinishedRuns] ?? Infinity
 }
 
 /**
- * Throws a StorageError that names damaged files. Looks at all that says which files there are, at the indexes of every
- * table, and at `dataBytes` of their data, the latest first.
+ * Throws a StorageError that names damaged files. Checks all files that name others, the indexes of every table, and `dataBytes`
+ * of their data, newest first.
  */
 export async function checkFiles(directory: string, dataBytes: number): Promise<void> {
   const damages = await findDamages(directory, dataBytes)
   if (damages.length === 0) return
-  // A process that is using them changes them meanwhile; opening will name it.
+  // A process that uses the files changes them at the same time; opening will report it.
   if (await isInUse(directory)) return
-  // It may have ended in between.
+  // That process may have ended in between.
   const again = await findDamages(directory, dataBytes)
   if (again.length > 0) throw damaged(`${directory}: ${damageText(again)}`)
 }
 
-/** The first few damages in words. */
+/** The first few damages as text. */
 export function damageText(damages: readonly FileDamage[]): string {
   const named = damages.slice(0, namedFiles).map(({ file, what }) => `${file} ${what}`)
   return [...named, ...(damages.length > namedFiles ? ['more'] : [])].join(', ')
@@ -52,7 +52,7 @@ async function findDamages(directory: string, dataBytes: number): Promise<FileDa
     }
     return damages
   } catch (error) {
-    // Only another process removes files meanwhile.
+    // Only another process removes files at this point.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [{ file: directory, what: 'changes' }]
     throw fileFailure(error, `the database in ${directory} cannot be read`)
   }

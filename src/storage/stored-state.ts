@@ -29,16 +29,16 @@ import {
   values,
 } from './schema.js'
 
-/** Between rows and rules: the state view that rules read, and the rows that a block changes. */
+/** Between rows and rules: the state view for rules, and the rows that a block changes. */
 
 const nothing = new Uint8Array(0)
 
-/** Anything that rows can be read from. */
+/** A synchronous source of rows. */
 export interface RowReader {
   get(key: Buffer): Uint8Array | undefined
 }
 
-/** The program hash behind a full DID text; undefined for one that cannot exist. */
+/** The program hash of a full DID text; undefined for one that cannot exist. */
 export function didKey(did: string): ProgramHash | undefined {
   const lead = `did:${didMethod}:`
   return did.startsWith(lead) ? parseAddress(did.slice(lead.length)) : undefined
@@ -55,7 +55,7 @@ export function didOperation(rows: RowReader, did: ProgramHash, sequence: number
   return values.didOperation.decode(present(rows.get(keys.didOperation(did, sequence)), 'an operation of a DID'))
 }
 
-/** The base64url payload of a create or update by where it stands. Nothing else of its transaction is decoded. */
+/** The base64url payload of a create or update by its position. Nothing else of its transaction is decoded. */
 function documentPayload(rows: RowReader, { height, index }: Location): string {
   const row = present(rows.get(keys.transaction(height, index)), `transaction ${index} of height ${height}`)
   const payload = payloadOf(row)
@@ -63,8 +63,8 @@ function documentPayload(rows: RowReader, { height, index }: Location): string {
   return payload.operation.payload
 }
 
-/** Where a transaction stands now: a reorganisation may have moved it since its DID was looked up. */
-function placeOf(rows: RowReader, txid: Hash): Location {
+/** Current position of a transaction: a reorganisation may have moved it since its DID was looked up. */
+function locationOf(rows: RowReader, txid: Hash): Location {
   return values.location.decode(present(rows.get(keys.location(txid)), 'the place of a document'))
 }
 
@@ -74,12 +74,12 @@ export function storedDocument(rows: RowReader, did: ProgramHash): DidDocument {
   return documentOfPayload(documentPayload(rows, didOperation(rows, did, head.documentSequence)), didMethod)
 }
 
-/** The state of a chain as its rows tell it. */
+/** The state of a chain by its rows. */
 export class StoredState implements StateView {
   readonly #rows: RowReader
   readonly #documents: DocumentReader
 
-  /** `documents` remembers what was read of documents for other readers of the same chain. */
+  /** `documents` shares the facts read from documents with other readers of the same chain. */
   constructor(rows: RowReader, documents: KnownDocuments = new KnownDocuments()) {
     this.#rows = rows
     this.#documents = new DocumentReader(documents)
@@ -98,7 +98,7 @@ export class StoredState implements StateView {
     const documentRow = didOperation(this.#rows, key, head.documentSequence)
     const { status, operationCount } = head
     const names = { lastTxid: displayHash(last.txid), documentTxid: displayHash(documentRow.txid) }
-    const read = () => documentPayload(this.#rows, placeOf(this.#rows, documentRow.txid))
+    const read = () => documentPayload(this.#rows, locationOf(this.#rows, documentRow.txid))
     return this.#documents.state({ status, operationCount, ...names }, read)
   }
 
@@ -107,10 +107,10 @@ export class StoredState implements StateView {
   }
 }
 
-/** Rows that are read ahead at once. */
+/** Rows loaded in one call. */
 const rowsAtOnce = 1024
 
-/** Reads the coin rows ahead that connecting a block will ask for. */
+/** Loads the coin rows that connecting a block will read. */
 export async function loadCoins(overlay: Overlay, block: Block): Promise<void> {
   const wanted: Buffer[] = []
   await forEachCooperatively(inputsOf(block), (input) => void wanted.push(keys.coin(input)))
@@ -162,7 +162,7 @@ export async function putConnected(overlay: Overlay, block: Block, connected: Co
   overlay.put(keys.undo(height), await runCooperatively(undoSteps({ spent, dids })))
 }
 
-/** Puts the rows of transactions: bytes, place, and history of each address they touch. */
+/** Puts the rows of transactions: bytes, position, and history of each address in them. */
 function* transactionRowSteps(overlay: Overlay, block: Block, connected: ConnectedBlock['transactions']): Steps {
   const { height } = block.header
   for (const [index, tx] of block.transactions.entries()) {
@@ -180,7 +180,7 @@ function* transactionRowSteps(overlay: Overlay, block: Block, connected: Connect
   }
 }
 
-/** Puts all rows that taking back the last block changes into the overlay. */
+/** Puts all rows that disconnecting the last block changes into the overlay. */
 export async function putDisconnected(overlay: Overlay, block: Block): Promise<void> {
   const { height } = block.header
   const undo = values.undo.decode(present(overlay.get(keys.undo(height)), `the undo record of height ${height}`))
@@ -195,7 +195,7 @@ export async function putDisconnected(overlay: Overlay, block: Block): Promise<v
     for (const hash of distinct([...tx.outputs, ...spent])) overlay.del(keys.history(hash, height, index))
     tx.outputs.forEach(({ value, programHash, outputLock }, output) => {
       const outpoint = { txid: tx.hash, index: output }
-      // An output that a later transaction of the block spent is back only to go at once.
+      // An output that a later transaction of the block spent would be restored only to be deleted again.
       const wasRestored = restored.delete(outpointKey(outpoint))
       if (value === 0n || wasRestored) return
       overlay.del(keys.coin(outpoint))
@@ -210,7 +210,7 @@ export async function putDisconnected(overlay: Overlay, block: Block): Promise<v
   for (const { outpoint, coin } of restored.values()) putCoin(overlay, balances, outpoint, coin)
   await balances.apply(overlay)
 
-  // While the rows of its create are there: a DID that goes altogether leaves none that says where it stood.
+  // Before the rows of its create are deleted: a DID that vanishes completely leaves no row with its position.
   const documents = new Map(undo.dids.map((did) => [mapKey(did), { did, key: documentKey(overlay, did) }]))
   for (const did of [...undo.dids].reverse()) popOperation(overlay, did)
   await forEachCooperatively(documents.values(), ({ did, key }) => putDocument(overlay, did, key))
@@ -222,7 +222,7 @@ function documentKey(rows: RowReader, did: ProgramHash): Key {
   return keys.didDocument(didOperation(rows, did, 0))
 }
 
-/** Writes the row of a DID's latest document again, from the operation that its head names now. */
+/** Rewrites the row of a DID's latest document, from the operation that its head names now. */
 function putDocument(overlay: Overlay, did: ProgramHash, key: Key): void {
   const head = didHead(overlay, did)
   if (head === undefined) {
@@ -232,7 +232,7 @@ function putDocument(overlay: Overlay, did: ProgramHash, key: Key): void {
   overlay.put(key, fromUtf8(documentText(storedDocument(overlay, did))))
 }
 
-/** Takes back the last operation of a DID: the head becomes what the operation before it had made. */
+/** Takes back the last operation of a DID: the head returns to the state after the operation before it. */
 function popOperation(overlay: Overlay, did: ProgramHash): void {
   const head = present(didHead(overlay, did), 'the head of a DID to take back')
   const sequence = head.operationCount - 1
@@ -241,7 +241,7 @@ function popOperation(overlay: Overlay, did: ProgramHash): void {
     overlay.del(keys.didHead(did))
     return
   }
-  // A deactivated DID has no later operations, so whatever stands before the last one holds a document.
+  // A deactivated DID has no later operations, so any operation before the last one holds a document.
   const documentSequence = sequence - 1
   const encoded = values.didHead.encode({ status: 'valid', operationCount: sequence, documentSequence })
   overlay.put(keys.didHead(did), encoded)
@@ -253,7 +253,7 @@ function putCoin(overlay: Overlay, balances: BalanceChanges, outpoint: Outpoint,
   balances.add(coin, 1)
 }
 
-/** Sums what a block changes of each balance, so that every row is read and written once. */
+/** Sums the changes of a block to each balance, so that every row is read and written once. */
 class BalanceChanges {
   readonly #changes = new Map<string, { key: Buffer; sum: bigint; count: number }>()
 
@@ -290,7 +290,7 @@ function distinct(entries: readonly { readonly programHash: ProgramHash }[]): Pr
   return [...new Map(entries.map(({ programHash }) => [mapKey(programHash), programHash])).values()]
 }
 
-/** Rows that the database must hold, or it contradicts itself. */
+/** A row that the database must hold; otherwise it contradicts itself. */
 function present<T>(value: T | undefined, what: string): T {
   if (value === undefined) throw damaged(`${what} is missing`)
   return value

@@ -27,7 +27,7 @@ const word = (bytes: Uint8Array, at: number): number =>
   ((bytes[at + 2] as number) << 16) |
   ((bytes[at + 3] as number) << 24)
 
-/** A checksum under way: starts at -1, takes one byte, ends by {@link finishCrc}. */
+/** One step of a checksum: starts at -1, takes one byte, ends by {@link finishCrc}. */
 export function stepCrc(crc: number, byte: number): number {
   return entry(0, crc ^ byte) ^ (crc >>> 8)
 }
@@ -58,7 +58,7 @@ export function crc32c(bytes: Uint8Array, start = 0, end = bytes.length): number
   return finishCrc(crc)
 }
 
-/** A checksum as LevelDB stores it: one over data that holds checksums would be weak. */
+/** The stored form of a checksum in LevelDB: a plain one over data that holds checksums would be weak. */
 export function maskCrc(crc: number): number {
   return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0
 }

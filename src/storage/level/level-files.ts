@@ -4,24 +4,24 @@ import { readLog } from './log-records.js'
 import { type Manifest, readManifest } from './manifest.js'
 import { checkTable, type TableBytes, type TableState } from './table-file.js'
 
-/** The files of a LevelDB directory, read without LevelDB: what is damaged may make it abort the process. */
+/** Reads the files of a LevelDB directory without LevelDB, which may abort the process on damaged files. */
 
-/** A file that is not as it was written. */
+/** A file that was changed after writing. */
 export interface FileDamage {
   readonly file: string
   readonly what: string
 }
 
 export interface LevelFiles {
-  /** Names of all tables, of the latest first. */
+  /** Names of all tables, newest first. */
   readonly tables: readonly string[]
   readonly logs: readonly string[]
-  /** What MANIFEST says; undefined where it cannot be read. */
+  /** The contents of MANIFEST; undefined if it cannot be read. */
   readonly manifest: Manifest | undefined
   readonly damages: readonly FileDamage[]
 }
 
-/** What the files of a directory are, and what is wrong with those that name the others. An absent directory has none. */
+/** The files of a directory, and damage to those that name the others. An absent directory has none. */
 export function levelFiles(directory: string): LevelFiles {
   const names = existsSync(directory) ? readdirSync(directory) : []
   const tables = names.filter((name) => /^\d+\.(ldb|sst)$/.test(name)).sort((a, b) => numberOf(b) - numberOf(a))
@@ -39,7 +39,7 @@ export function levelFiles(directory: string): LevelFiles {
   const needed = `${String(log).padStart(6, '0')}.log`
   if (log > 0 && !logs.some((name) => numberOf(name) === log)) damages.push({ file: needed, what: 'is missing' })
   for (const name of logs) {
-    // LevelDB skips what it cannot read in a log, moves the rest into a table and removes the log.
+    // LevelDB skips unreadable parts of a log, moves the rest into a table and removes the log.
     const used = numberOf(name) >= log && readLog(readIfThere(join(directory, name)) ?? new Uint8Array(0))
     if (used && used.damaged) damages.push({ file: name, what: unreadableRecords })
   }
@@ -68,8 +68,8 @@ function readCurrent(directory: string): Manifest | FileDamage {
 }
 
 /**
- * Looks at the tables in use, the latest first: at the indexes of all, and at the data of so many bytes. Yields what is
- * damaged, and undefined between two tables, so that the caller can give way.
+ * Checks the tables in use, newest first: the indexes of all, and the data of so many bytes. Yields each damage, and undefined
+ * after a good table, so that the caller can yield to other work.
  */
 export function* damagedTables(
   directory: string,
@@ -79,7 +79,7 @@ export function* damagedTables(
   let left = dataBytes
   for (const name of tables) {
     const size = manifest?.tables.get(numberOf(name))
-    // A table that is not in use is the rest of a write that was cut short.
+    // A table that is not in use is left over from an interrupted write.
     if (size === undefined) continue
     yield withTable(join(directory, name), (file) => {
       if (file.size !== size) return { file: name, what: `has ${file.size} bytes instead of ${size}` }
@@ -91,13 +91,13 @@ export function* damagedTables(
   }
 }
 
-/** What of a table is lost. */
+/** The lost part of a table, as text. */
 export function wordsOf({ readable, lost }: TableState): string {
   if (lost === undefined) return 'has no readable index'
   return lost === 0 ? 'has no readable filter' : `has ${lost} of ${lost + readable.length} blocks that cannot be read`
 }
 
-/** Runs with the bytes of a table; those that the disk refuses to give read as zeros. */
+/** Runs with the bytes of a table; bytes that the disk cannot read are zeros. */
 export function withTable<T>(path: string, run: (file: TableBytes) => T): T {
   const descriptor = openSync(path, 'r')
   try {
@@ -113,13 +113,13 @@ export function wholeOf({ size, read }: TableBytes): TableBytes {
   return { size: bytes.length, read: (offset, length) => bytes.subarray(Math.max(0, offset), offset + length) }
 }
 
-/** Bytes that are read, or skipped, at once where the disk refuses some. */
+/** Bytes that are read, or skipped, at once on a disk with read errors. */
 const sectorSize = 4096
 
-/** Reads of a file; a test passes its own. */
+/** Reads of a file; tests pass their own. */
 export type ReadAt = (descriptor: number, bytes: Uint8Array, at: number, length: number, offset: number) => number
 
-/** Part of a file, shorter where it ends; zeros stand for what the disk cannot read. */
+/** Part of a file, shorter at its end; zeros stand for bytes that the disk cannot read. */
 export function readPart(descriptor: number, offset: number, length: number, readAt: ReadAt = readSync): Uint8Array {
   if (offset < 0) return new Uint8Array(0)
   const bytes = new Uint8Array(length)

@@ -4,12 +4,12 @@ import { Database } from '../database.js'
 import { fileFailure, inUse, StorageError } from '../failure.js'
 
 /**
- * Runs while no other process has a database open, nor can open it; throws a StorageError when one has. Opening the database
- * itself would read its files: an empty one beside it takes the lock through a link to the same file.
+ * Runs while no other process has a database open or can open it; otherwise a StorageError. Opening the database itself would
+ * read its files, so an empty one beside it takes the lock through a link to the same file.
  */
 export async function withLock<T>(directory: string, run: () => Promise<T>): Promise<T> {
   const beside = `${directory}.lock`
-  // Windows refuses links without a right; its open files cannot be renamed either.
+  // Windows needs a privilege for links; its open files cannot be renamed either.
   if (process.platform === 'win32') return run()
   try {
     await mkdir(directory, { recursive: true })

@@ -3,8 +3,8 @@ import { crc32c, maskCrc } from './crc32c.js'
 
 /**
  * LevelDB's log format, of write-ahead logs and MANIFEST: blocks of 32 KiB that hold fragments of records. A fragment: masked
- * checksum u32 of what follows the length, length u16, type u8, data; little-endian. Less than 7 bytes at the end of
- * a block are zeros.
+ * checksum u32 of the bytes after the length, length u16, type u8, data; little-endian. Less than 7 bytes at the end of a block
+ * are zeros.
  */
 
 const blockSize = 32 * 1024
@@ -12,16 +12,16 @@ const headerSize = 7
 const fragmentType = { full: 1, first: 2, middle: 3, last: 4 } as const
 
 export interface LogContents {
-  /** The records that can be read, in order. */
+  /** The readable records, in order. */
   readonly records: readonly Uint8Array[]
   /** Whether something before the end cannot be read. A last record that a crash cut short is no damage. */
   readonly damaged: boolean
 }
 
-/** No record ends in as many zeros: what does had its length on disk before its data. */
+/** More zeros than any record ends in: the file's length reached the disk before its data. */
 const tornZeros = 16
 
-/** Reads a log file as a whole: unlike LevelDB it reports each part that is not as it was written. */
+/** Reads a whole log file: unlike LevelDB it reports each changed part. */
 export function readLog(file: Uint8Array): LogContents {
   const bytes = withoutZeros(file)
   const records: Uint8Array[] = []
@@ -41,7 +41,7 @@ export function readLog(file: Uint8Array): LogContents {
       const cut = headerSize + length > view.length
       if (cut && end === bytes.length) return { records, damaged }
       if (cut || maskCrc(crc32c(view, 6, headerSize + length)) !== view.readUInt32LE(0)) {
-        // Like LevelDB: a length may be wrong, so the rest of the block goes with it.
+        // Like LevelDB: the length may be wrong, so the rest of the block is lost as well.
         bad()
         break
       }
@@ -97,7 +97,7 @@ function fragment(type: number, data: Uint8Array): Uint8Array {
   return bytes
 }
 
-/** The bytes before the zeros that the system leaves where a power cut came between a file's length and its data. */
+/** The bytes before trailing zeros, which a power cut between a file's length and its data leaves behind. */
 function withoutZeros(bytes: Uint8Array): Uint8Array {
   let end = bytes.length
   while (end > 0 && bytes[end - 1] === 0) end--

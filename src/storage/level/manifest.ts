@@ -1,6 +1,6 @@
 import { LevelReader } from './varint.js'
 
-/** What LevelDB's MANIFEST says: which files make up the database. */
+/** Contents of LevelDB's MANIFEST: the files that make up the database. */
 export interface Manifest {
   /** Number of the oldest log that is still needed. */
   readonly log: number

@@ -13,18 +13,18 @@ import {
 import { readLog, writeLog } from './log-records.js'
 import { checkTable, mendTable } from './table-file.js'
 
-/** What became of the files of a database. */
+/** Result of a salvage. */
 export interface Salvage {
-  /** What of them cannot be read any more. */
+  /** The unreadable parts of the files. */
   readonly damages: readonly FileDamage[]
-  /** Whether LevelDB must build its index of files again. */
+  /** Whether LevelDB must rebuild its index of files. */
   readonly repair: boolean
 }
 
 /**
- * Makes a directory of all that can be read of a damaged database: whole files by hard links, of a damaged table its whole
- * blocks, of a damaged log its whole records. What is then in it LevelDB reads without aborting the process. The
- * database itself stays as it is. Throws what the system has against it.
+ * Makes a directory with everything readable of a damaged database: whole files by hard links, of damaged tables the whole
+ * blocks, of damaged logs the whole records. LevelDB reads the result without aborting the process. The database itself stays
+ * unchanged. Throws refusals of the system.
  */
 export async function salvage(from: string, into: string): Promise<Salvage> {
   await rm(into, { recursive: true, force: true })
@@ -54,7 +54,7 @@ export async function salvage(from: string, into: string): Promise<Salvage> {
     const { records, damaged } = readLog(readIfThere(join(from, name)) ?? new Uint8Array(0))
     const named = damages.some(({ file }) => file === name)
     if (damaged && !named) damages.push({ file: name, what: unreadableRecords })
-    // LevelDB's repair takes records without a look at their checksums: a torn last one must not be there.
+    // LevelDB's repair takes records without checking their checksums, so a torn last one must be removed.
     await writeFile(join(into, name), writeLog(records))
   }
   if (!repair) {

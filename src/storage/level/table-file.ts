@@ -3,44 +3,44 @@ import { crc32c, finishCrc, maskCrc, stepCrc } from './crc32c.js'
 import { LevelReader, varint } from './varint.js'
 
 /**
- * LevelDB's table files (.ldb): data blocks, a filter, an index of metadata, an index of the data blocks, and a footer that
- * says where the two indexes are. Behind each block stand its type (0: not compressed) and a masked checksum. LevelDB
- * does not look at the checksums, and aborts the process over some of what it then meets. These functions never throw.
+ * LevelDB's table files (.ldb): data blocks, a filter, an index of metadata, an index of the data blocks, and a footer with the
+ * positions of both indexes. A type (0: not compressed) and a masked checksum follow each block. LevelDB does not check them, and
+ * aborts the process on some damaged contents. These functions never throw.
  */
 
-/** Type and checksum behind each block. */
+/** Bytes of type and checksum after each block. */
 const trailerSize = 5
 const footerSize = 48
 const magic = Buffer.from('57fb808b247547db', 'hex')
 
-/** Where a block is. */
+/** Position of a block. */
 interface Handle {
   readonly offset: number
   readonly size: number
 }
 
-/** A data block, and a key that is not below any of its own and below those of the next one. */
+/** A data block. Its separator is at least its last key and below the first key of the next block. */
 interface DataBlock extends Handle {
   readonly separator: Uint8Array
 }
 
 export interface TableState {
-  /** Data blocks that can be read, in order. */
+  /** Readable data blocks, in order. */
   readonly readable: readonly DataBlock[]
-  /** Number of data blocks that cannot; undefined where the index is gone, so that no count is known. */
+  /** Number of unreadable data blocks; undefined without an index, which would give the count. */
   readonly lost: number | undefined
-  /** Whether any part of the file is not as it was written. */
+  /** Whether any part of the file was changed after writing. */
   readonly damaged: boolean
 }
 
 /** Bytes of a table file. */
 export interface TableBytes {
   readonly size: number
-  /** The bytes from `offset` on, fewer where the file ends. */
+  /** The bytes from `offset` on, fewer at the end of the file. */
   read(offset: number, length: number): Uint8Array
 }
 
-/** Looks at the checksums of footer, indexes and filter; with `data`, at those of all data blocks too. */
+/** Verifies the checksums of footer, indexes and filter; with `data`, of all data blocks too. */
 export function checkTable(file: TableBytes, { data }: { readonly data: boolean }): TableState {
   const footer = readFooter(file.read(file.size - footerSize, footerSize))
   const blocks = footer && readIndex(file, footer.index)
@@ -54,7 +54,7 @@ export function checkTable(file: TableBytes, { data }: { readonly data: boolean 
   return { readable, lost, damaged: lost > 0 || !isFilterWhole(file, footer.meta) }
 }
 
-/** A table of those data blocks of another one that can be read. */
+/** A table of the readable data blocks of another one. */
 export function mendTable(file: TableBytes, { readable }: TableState): Uint8Array {
   const pieces: Uint8Array[] = []
   let at = 0
@@ -87,7 +87,7 @@ function readHandle(reader: LevelReader): Handle {
   return { offset: reader.varint(), size: reader.varint() }
 }
 
-/** A block and its type, without its checksum; undefined where that does not fit. */
+/** A block and its type, without its checksum; undefined if damaged or out of range. */
 function readBlock(file: TableBytes, { offset, size }: Handle): Uint8Array | undefined {
   if (offset + size + trailerSize > file.size) return undefined
   const stored = file.read(offset, size + trailerSize)
@@ -95,7 +95,7 @@ function readBlock(file: TableBytes, { offset, size }: Handle): Uint8Array | und
   return maskCrc(crc32c(stored, 0, size + 1)) === wordAt(stored, size + 1) ? stored.subarray(0, size + 1) : undefined
 }
 
-/** The data blocks by the index; `compressed` where it is, which this program never asks for. */
+/** The data blocks by the index; `compressed` for a compressed index, which this program never writes. */
 function readIndex(file: TableBytes, handle: Handle): readonly DataBlock[] | 'compressed' | undefined {
   const block = readBlock(file, handle)
   if (block === undefined) return undefined
@@ -118,7 +118,7 @@ interface Entry {
   readonly value: Uint8Array
 }
 
-/** The entries of a block with its type behind it; throws a RangeError for one that does not decode. */
+/** The entries of a block followed by its type; throws a RangeError for one that does not decode. */
 function entriesOf(block: Uint8Array): Entry[] {
   const content = block.subarray(0, block.length - 1)
   const restarts = wordAt(content, content.length - 4)
@@ -134,7 +134,7 @@ function entriesOf(block: Uint8Array): Entry[] {
   return entries
 }
 
-/** A block with its trailer; each key stands in full. */
+/** A block with its trailer; each key is stored in full. */
 function makeBlock(entries: readonly Entry[]): Uint8Array {
   const pieces: Uint8Array[] = []
   const starts: number[] = []
@@ -156,8 +156,8 @@ function makeBlock(entries: readonly Entry[]): Uint8Array {
 }
 
 /**
- * Data blocks of a table without an index, from the beginning up to the first that cannot be read. A block ends where the
- * checksum of what was read so far follows.
+ * Data blocks of a table without an index, from the beginning to the first unreadable one. A block ends where the checksum of the
+ * bytes so far follows.
  */
 function findBlocks(file: TableBytes): DataBlock[] {
   const bytes = file.read(0, file.size)
@@ -179,10 +179,10 @@ function findBlocks(file: TableBytes): DataBlock[] {
   }
 }
 
-/** The key of a row, without the sequence number and type that LevelDB puts behind it. */
+/** The key of a row, without the sequence number and type that LevelDB appends. */
 const rowKey = (key: Uint8Array) => key.subarray(0, key.length - 8)
 
-/** Size of the block that begins at `offset`: the first behind which its own checksum stands. */
+/** Size of the block that begins at `offset`: the first length whose own checksum follows. */
 function findEnd(bytes: Uint8Array, offset: number): number | undefined {
   let crc = -1
   for (let at = offset; at + 4 < bytes.length; at++) {
@@ -203,7 +203,7 @@ function wordAt(bytes: Uint8Array, at: number): number {
   )
 }
 
-/** What a function makes of bytes; undefined where they are too short or wrong. */
+/** The result of `decode`; undefined if the bytes are too short or wrong. */
 function attempt<T>(decode: () => T): T | undefined {
   try {
     return decode()

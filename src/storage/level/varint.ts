@@ -1,4 +1,4 @@
-/** Reads LevelDB's variable-length integers and what they lead; throws a RangeError past the end of the bytes. */
+/** Reads LevelDB's variable-length integers and length-prefixed bytes; throws a RangeError past the end of the bytes. */
 export class LevelReader {
   at = 0
 
@@ -8,7 +8,7 @@ export class LevelReader {
     return this.at >= this.bytes.length
   }
 
-  /** 7 bits a byte, the lowest first. Above 2^53 it loses digits: no file offset or number is as high. */
+  /** 7 bits a byte, lowest first. Loses digits above 2^53: no file offset or number is as high. */
   varint(): number {
     let value = 0
     for (let factor = 1; ; factor *= 128) {
@@ -25,13 +25,13 @@ export class LevelReader {
     return this.bytes.subarray(this.at - length, this.at)
   }
 
-  /** Bytes with their length before them. */
+  /** Bytes after their length. */
   varbytes(): Uint8Array {
     return this.take(this.varint())
   }
 }
 
-/** An integer below 2^53, 7 bits a byte, the lowest first. */
+/** An integer below 2^53, 7 bits a byte, lowest first. */
 export function varint(value: number): number[] {
   return value < 128 ? [value] : [(value % 128) + 128, ...varint(Math.floor(value / 128))]
 }
