@@ -10,7 +10,7 @@ import type { NodeCommand, Option } from '../runtime/option.js'
 import { storageOptions } from '../storage/storage-options.js'
 import { votingOptions } from '../voting/voting-options.js'
 
-/** The options of every module, in the order of help and reference page. */
+/** The options of every module, in the order of the help and the reference page. */
 export const allOptions: readonly Option[] = [
   nodeOptions,
   storageOptions,
@@ -28,7 +28,7 @@ export function optionsOf(command: NodeCommand): readonly Option[] {
   return allOptions.filter(({ commands }) => commands === undefined || commands.includes(command))
 }
 
-/** Variables of the environment that begin like options and are none. */
+/** Environment variables with the prefix of options that are none. */
 export const otherVariables: Readonly<Record<string, string>> = {
   DIDLEDGER_CONFIG: 'the configuration file, where `--config` does not name one',
   DIDLEDGER_PASSWORD: 'the password of a keystore, for the commands that need one',
@@ -39,7 +39,7 @@ export function variableOf({ key }: Option): string {
   return `DIDLEDGER_${key.replaceAll('.', '_').replace(/[A-Z]/g, '_$&').toUpperCase()}`
 }
 
-/** The name of a flag alone, as it is typed: `--port-base`. */
+/** The bare flag as typed: `--port-base`. */
 export function flagOf({ flag }: Option): string {
   return flag.split(' ')[0] as string
 }

@@ -4,7 +4,7 @@ import { allOptions, flagOf, optionsOf, otherVariables, variableOf } from './all
 import { type FileMember, readConfigText, shortened } from './file.js'
 import { fromText, isValid, nearest } from './values.js'
 
-/** Where a value comes from; the later ones of this list win. */
+/** Origin of a value; the later ones of this list win. */
 export type Origin = 'default' | 'file' | 'environment' | 'flag'
 
 /** An option with its value; undefined where it is not set and has no default. */
@@ -12,7 +12,7 @@ export interface ConfigEntry {
   readonly option: Option
   readonly value: unknown
   readonly origin: Origin
-  /** Where exactly: the file and its line, the variable, the flag; empty for a default. */
+  /** Exact source: the file and its line, the variable, the flag; empty for a default. */
   readonly place: string
 }
 
@@ -20,7 +20,7 @@ export interface ConfigSources {
   readonly command: NodeCommand
   readonly file?: { readonly path: string; readonly text: string } | undefined
   readonly env: Readonly<Record<string, string | undefined>>
-  /** What the command line gave, by key: values already, texts for lists. */
+  /** Values from the command line by key: parsed already, lists as texts. */
   readonly flags: ReadonlyMap<string, unknown>
 }
 
@@ -42,16 +42,16 @@ export class Config {
     return this.#values.get(key) as T
   }
 
-  /** Where the value of an option comes from, for messages: `flag --host`. */
+  /** Source of an option's value, for messages: `flag --host`. */
   placeOf({ key }: Option): string {
-    const setting = this.settings.find(({ option }) => option.key === key)
-    return `${setting?.origin} ${setting?.place}`.trim()
+    const entry = this.settings.find(({ option }) => option.key === key)
+    return `${entry?.origin} ${entry?.place}`.trim()
   }
 }
 
 /**
- * Puts the sources together: a flag wins over the environment, that over the file, that over the default. What no option is
- * called, or no option can be, is a {@link UserError} with exit code 2, wherever it stands.
+ * Merges the sources: flag before environment before file before default. An unknown option or an invalid value, from any source,
+ * is a {@link UserError} with exit code 2.
  */
 export function readConfig({ command, file, env, flags }: ConfigSources): Config {
   const options = optionsOf(command)

@@ -10,12 +10,12 @@ export interface FileMember {
   readonly line: number
 }
 
-/** Names longer than this are no options, and nobody wants to read them in a message. */
+/** Longest name that a message prints in full; longer ones are no options. */
 const longestName = 80
 
 /**
- * What a configuration file sets: JSON5, an object for each module. `isSection` tells which paths are modules. A text that is no
- * such thing is a {@link UserError} with exit code 2 that names file and line, and so is a name that stands twice.
+ * The members of a configuration file: JSON5, one object per module; `isSection` decides which paths are modules. Any other text,
+ * or a repeated name, is a {@link UserError} with exit code 2 that names file and line.
  */
 export function readConfigText(text: string, file: string, isSection: (path: string) => boolean): FileMember[] {
   const root = parse(text, file)
@@ -45,7 +45,7 @@ function parse(text: string, file: string): unknown {
   }
 }
 
-/** The line of every member by its path; the text has been parsed, so that tokens are all there is to look at. */
+/** The line of every member by its path; the text has been parsed before, so tokens suffice. */
 function linesOf(text: string, file: string): Map<string, number> {
   const lines = new Map<string, number>()
   const prefixes: string[] = []
@@ -66,7 +66,7 @@ function linesOf(text: string, file: string): Map<string, number> {
       lines.set(path, line)
       prefix = `${path}.`
     } else if (found === '{') {
-      // Objects in the value of an option have no path that could be an option's.
+      // Objects inside the value of an option get a path that no option can have.
       const isSection = before.text === ':' && prefixes.length === 1
       prefixes.push(isSection ? prefix : prefixes.length === 0 ? '' : `[${index}].`)
     } else if (found === '[') {

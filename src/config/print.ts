@@ -1,6 +1,6 @@
 import type { Config, ConfigEntry } from './config.js'
 
-/** The configuration as JSON that can be used as a file; what is not set is left out. */
+/** The configuration as JSON that can be used as a file, without options that are not set. */
 export function configJson({ settings }: Config): string {
   const sections = sectionsOf(settings).flatMap(({ name, settings: members }) => {
     const set = members.filter(({ value }) => value !== undefined)
@@ -9,7 +9,7 @@ export function configJson({ settings }: Config): string {
   return `${JSON.stringify(Object.fromEntries(sections), null, 2)}\n`
 }
 
-/** The configuration as JSON5 that can be used as a file, each value with where it comes from. */
+/** The configuration as JSON5 that can be used as a file, each value with its source. */
 export function configText(config: Config): string {
   const { command, settings } = config
   const lines = sectionsOf(settings).flatMap(({ name, settings: members }) => [
@@ -24,7 +24,7 @@ function memberLine(config: Config, member: ConfigEntry): string {
   const name = nameOf(member)
   const { value, option } = member
   if (value === undefined) return `// ${name} is not set`
-  // A line of its own must not be left by what a place is called.
+  // Control characters in a source's name must not end the comment.
   const from = config.placeOf(option).replace(/[^\P{C}]|[\u2028\u2029]/gu, '?')
   return `${name}: ${JSON.stringify(value)}, // ${from}`
 }

@@ -1,14 +1,14 @@
 import { Value } from '@sinclair/typebox/value'
 import type { Option } from '../runtime/option.js'
 
-/** Whether an option may have a value. */
+/** Whether a value is valid for an option. */
 export function isValid(option: Option, value: unknown): boolean {
   return Value.Check(option.schema, value) && (option.check?.(value as NonNullable<unknown>) ?? true)
 }
 
 /**
- * The value that a text of the command line or the environment stands for, lists separated by commas; what is no value of the
- * option's kind comes back as it is, and is not valid.
+ * The value of a text from the command line or the environment, lists separated by commas. A text that does not fit the option's
+ * type is returned as it is, and is not valid.
  */
 export function fromText({ schema }: Option, text: string): unknown {
   if (schema.type === 'integer') return /^-?(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : text
@@ -17,7 +17,7 @@ export function fromText({ schema }: Option, text: string): unknown {
   return text
 }
 
-/** The name that is meant most likely, also where only what stands before its last dot is missing; undefined where none is near. */
+/** The most similar name, also if only the part before its last dot is missing; undefined if none is similar. */
 export function nearest(name: string, names: readonly string[]): string | undefined {
   let best = names.find((candidate) => candidate.endsWith(`.${name}`))
   if (best !== undefined) return best
@@ -29,7 +29,7 @@ export function nearest(name: string, names: readonly string[]): string | undefi
   return best
 }
 
-/** Letters to insert, delete or replace until one text is the other. */
+/** Levenshtein distance: letters to insert, delete or replace. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (let i = 1; i <= a.length; i++) {
