@@ -7,22 +7,22 @@ import { asQueryResult, asResolveResult } from './read-answers.js'
 import { callRpc } from './rpc.js'
 
 export interface HttpResolverOptions {
-  /** Milliseconds that one question may take; 30 000 by default. */
+  /** Milliseconds for one request; 30 000 by default. */
   readonly timeout?: number
-  /** Bytes of the largest answer that is read; 16 MiB by default. */
+  /** Maximum bytes of an answer; 16 MiB by default. */
   readonly maxAnswer?: number
 }
 
-/** Milliseconds for one question. */
+/** Milliseconds for one request. */
 const questionTimeout = 30_000
-/** Bytes of an answer: far above a page of documents, or the history of a DID that changes daily. */
+/** Maximum bytes of an answer: far above a page of documents, or the history of a DID that changes daily. */
 const maxResolverAnswer = 16 * 1024 * 1024
 const hint = 'is the URL right, and does the node run?'
 
-/** The message of a refusal that is about the condition of a query. */
+/** Message of a node that refuses the condition of a query. */
 const queryMessage = 'Query parameters invalid.'
 
-/** What the codes of a node's refusals mean in this program. */
+/** Codes of this package by the code of the node's refusal. */
 const codeOf: Readonly<Record<number, Code>> = {
   [-32600]: 'request-form',
   [-32601]: 'request-action',
@@ -33,14 +33,14 @@ const codeOf: Readonly<Record<number, Code>> = {
 }
 
 /**
- * The resolver of a node elsewhere, asked by JSON-RPC over HTTP or HTTPS; it needs nothing but `fetch`. Methods reject
- * with the RuleError that a resolver in this process would throw, and with a UserError when no node answers in time.
+ * The resolver of a remote node, over JSON-RPC by HTTP or HTTPS; needs only `fetch`. Methods reject with the RuleError that a
+ * local resolver would throw, and with a UserError if no node answers in time.
  */
 export class HttpResolver {
   readonly url: string
   readonly #options: { readonly timeout: number; readonly maxAnswer: number; readonly hint: string }
 
-  /** `url` is where the node takes JSON-RPC: `http://127.0.0.1:20336` for a devnet on this machine. A UserError where it is none. */
+  /** `url`: the JSON-RPC endpoint, `http://127.0.0.1:20336` for a devnet on this machine. A UserError for another text. */
   constructor(url: string, { timeout = questionTimeout, maxAnswer = maxResolverAnswer }: HttpResolverOptions = {}) {
     this.url = baseUrl(url)
     requireWhole('timeout', timeout, [1, longestTimer])
@@ -53,7 +53,7 @@ export class HttpResolver {
     return asResolveResult(await this.#ask('resolvedid', { did, all }))
   }
 
-  /** The current documents that match, those of deactivated DIDs left out. */
+  /** The current documents that match; deactivated DIDs have none. */
   async query({ query, ...rest }: DocumentQuery): Promise<QueryResult> {
     const text = typeof query === 'object' ? JSON.stringify(query) : query
     return asQueryResult(await this.#ask('query', { ...rest, ...(text === undefined ? {} : { query: text }) }))

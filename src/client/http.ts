@@ -1,12 +1,12 @@
 import { UserError } from '../errors/rule-error.js'
 
-/** An answer of a node that says no. */
+/** A node's answer that refuses the request. */
 export class NodeRefusal extends UserError {
   /** The `Error` of a REST envelope, or the `code` of a JSON-RPC error. */
   readonly code: number
   /** The `Desc` of the envelope, or the `message` of the error. */
   readonly description: string
-  /** The `Result` of the envelope, or the `data` of the error: what exactly was wrong. */
+  /** The `Result` of the envelope, or the `data` of the error: the exact reason. */
   readonly reason: string
 
   constructor(what: string, code: number, description: string, reason: string) {
@@ -20,20 +20,20 @@ export class NodeRefusal extends UserError {
 export interface HttpOptions {
   /** Milliseconds that one request may take. */
   readonly timeout: number
-  /** Bytes of the largest answer that is read; {@link maxAnswer} when absent. */
+  /** Maximum bytes of an answer; {@link maxAnswer} when absent. */
   readonly maxAnswer?: number
-  /** What to do where no node is reached, for the message; advice for the command line when absent. */
+  /** Advice for the message if no node is reached; advice for the command line when absent. */
   readonly hint?: string
 }
 
-/** An answer of the node as it came. */
+/** The answer of a node, not interpreted. */
 export interface HttpAnswer {
   readonly status: number
   /** Parsed JSON. */
   readonly body: unknown
 }
 
-/** One HTTP exchange in JSON. Everything that keeps an answer away is a {@link UserError} that names the URL. */
+/** One HTTP exchange in JSON. Every failure to get an answer is a {@link UserError} that names the URL. */
 export async function exchange(url: string, body: unknown, options: HttpOptions): Promise<HttpAnswer> {
   let response: Response
   let text: string
@@ -61,12 +61,12 @@ export async function exchange(url: string, body: unknown, options: HttpOptions)
   }
 }
 
-/** Largest answer that is read: a pool or a block is far below it. */
+/** Maximum bytes of an answer: far above a pool or a block. */
 const maxAnswer = 64 * 1024 * 1024
 
 /**
- * The text of an answer; by a reader, for not every browser can iterate over a body. The reader is told itself when time is up:
- * once an answer has begun, fetch of Node 20 may forget about the signal.
+ * The text of an answer; by a reader, because not every browser can iterate over a body. The reader is cancelled explicitly on
+ * timeout: once an answer has begun, fetch of Node 20 may ignore the signal.
  */
 async function readBody({ body, url }: Response, limit: number, signal: AbortSignal): Promise<string> {
   const reader = body?.getReader()
@@ -100,7 +100,7 @@ function unreachable(url: string, error: unknown, { timeout, hint = commandHint 
   return new UserError(`cannot reach ${origin} (${code ?? innermost(error)}); ${hint}`)
 }
 
-/** The code of the system error behind a failed fetch; with several addresses it stands on each of their errors. */
+/** The code of the system error behind a failed fetch; with several addresses, that of the first. */
 function causeCode(error: unknown): string | undefined {
   for (let current = error; current instanceof Error; current = current.cause) {
     if ('code' in current && typeof current.code === 'string') return current.code
@@ -109,7 +109,7 @@ function causeCode(error: unknown): string | undefined {
   return undefined
 }
 
-/** What the last error of a chain of causes says: fetch itself only tells that it failed. */
+/** The message of the innermost cause: fetch itself reports only that it failed. */
 function innermost(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause === undefined ? error.message : innermost(error.cause)

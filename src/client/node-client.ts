@@ -24,10 +24,10 @@ import {
 } from './read-answers.js'
 import { callRpc } from './rpc.js'
 
-/** Where a node answers when nothing else is said: the REST port of a devnet on this machine. */
+/** Default base URL: the REST port of a devnet on this machine. */
 export const defaultRestUrl = 'http://127.0.0.1:20334'
 
-/** Milliseconds that {@link NodeClient.waitForBlock} waits unless told otherwise. */
+/** Default milliseconds of {@link NodeClient.waitForBlock}. */
 export const blockWait = 120_000
 
 /** REST code of a transaction that is neither on the chain nor in the pool. */
@@ -41,15 +41,15 @@ export interface NodeClientOptions {
   readonly timeout?: number
 }
 
-/** How long {@link NodeClient.waitForBlock} waits and how often it looks, in milliseconds. */
+/** Timeout and polling interval of {@link NodeClient.waitForBlock}, in milliseconds. */
 export interface WaitOptions {
   readonly timeout?: number
   readonly interval?: number
 }
 
 /**
- * A node over HTTP. Every method rejects with a {@link NodeRefusal} when the node says no, and with another
- * {@link UserError} when it cannot be reached or answers what no node answers.
+ * A node over HTTP. Every method rejects with a {@link NodeRefusal} if the node refuses, and with another {@link UserError} if it
+ * cannot be reached or its answer has a wrong form.
  */
 export class NodeClient {
   readonly rest: string
@@ -87,8 +87,8 @@ export class NodeClient {
   }
 
   /**
-   * What an address can spend, as far as the node tells: outputs on the chain with their locks and confirmations, without those that
-   * a transaction in the pool spends; and outputs of transactions in the pool, with 0 confirmations.
+   * The spendable coins of an address, as the node reports them: outputs on the chain with locks and confirmations, less those
+   * spent in the pool, and outputs of pooled transactions, with 0 confirmations.
    */
   async coins(address: string, assetId: Hash): Promise<SpendableCoin[]> {
     const [listed, pool] = await Promise.all([this.#listUnspent(address, assetId), this.pool()])
@@ -101,7 +101,7 @@ export class NodeClient {
     return [...listed, ...fresh].filter((coin) => !spent.has(outpointKey(coin)))
   }
 
-  /** A transaction on the chain or in the pool; undefined when the node knows none of this id. */
+  /** A transaction on the chain or in the pool; undefined if the node knows none of this id. */
   async transaction(txid: string): Promise<NodeTransaction | undefined> {
     try {
       return asTransaction(await this.#get(`transaction/${txid}`), 'the transaction')
@@ -117,7 +117,7 @@ export class NodeClient {
     return list.map((entry, i) => asTransaction(entry, `transactionpool[${i}]`))
   }
 
-  /** Hands a signed transaction (hex) to the node and returns its txid. */
+  /** Sends a signed transaction (hex) to the node and returns its txid. */
   async sendRawTransaction(data: string): Promise<string> {
     const answer = await this.#envelope('transaction', 'the node refused the transaction', {
       Action: 'sendrawtransaction',
@@ -142,7 +142,7 @@ export class NodeClient {
     return asQueryResult(await this.rpc('query', query))
   }
 
-  /** What the clock of a devnet shows, in Unix seconds; undefined for a node whose clock nobody moves. */
+  /** The clock of a devnet in Unix seconds; undefined for a node that is no devnet. */
   async devnetTime(): Promise<number | undefined> {
     try {
       return asInteger(await this.rpc('dev_increaseTime', { seconds: 0 }), 'the time')
@@ -158,15 +158,15 @@ export class NodeClient {
   }
 
   /**
-   * Waits until a transaction stands in a block, which it returns. A {@link UserError} when the time is over, or when the
-   * node dropped the transaction.
+   * Waits until a transaction is in a block, and returns that block. A {@link UserError} on timeout, or if the node dropped the
+   * transaction.
    */
   async waitForBlock(txid: string, { timeout = blockWait, interval = 100 }: WaitOptions = {}): Promise<NodeBlock> {
     const end = performance.now() + timeout
     let missing = 0
     for (let pause = interval; ; pause = Math.min(pause * 1.5, 1000)) {
       const transaction = await this.transaction(txid)
-      // Between leaving the pool and standing in a block a transaction may be in neither for a moment.
+      // A transaction on its way from the pool into a block may be in neither for a moment.
       missing = transaction === undefined ? missing + 1 : 0
       if (missing > 3) {
         throw new UserError(`the node has dropped transaction ${txid}: it is neither on the chain nor in the pool`)
@@ -182,7 +182,7 @@ export class NodeClient {
     }
   }
 
-  /** Coins with what the parent chain's method tells beside their value; a node without it gives the REST list. */
+  /** Coins with locks and confirmations by `listunspent`; a node without that method gives the REST list. */
   async #listUnspent(address: string, assetId: Hash): Promise<SpendableCoin[]> {
     try {
       return parseCoins(await this.rpc('listunspent', { addresses: [address] }), assetId)

@@ -27,7 +27,7 @@ export interface NodeBlock {
   readonly time: number
 }
 
-/** A part of an answer has another form than the interface gives it. */
+/** The error for a part of an answer whose form differs from the interface. */
 export function unexpected(where: string): UserError {
   return new UserError(`the node answered something unexpected: ${where}`)
 }

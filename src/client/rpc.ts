@@ -1,7 +1,7 @@
 import { exchange, type HttpOptions, NodeRefusal } from './http.js'
 import { asInteger, asText, isObject, unexpected } from './read-answers.js'
 
-/** The result of a JSON-RPC method at `url`. Rejects with a {@link NodeRefusal} when the node says no. */
+/** The result of a JSON-RPC method at `url`. Rejects with a {@link NodeRefusal} if the node refuses. */
 export async function callRpc(
   url: string,
   method: string,
