@@ -4,7 +4,7 @@ import { UserError } from '../errors/rule-error.js'
 import { addressFromPublicKey, didFromPublicKey } from '../primitives/address.js'
 import { didMethod } from '../primitives/spec.js'
 
-/** What the world may know of one account of a wallet: the same key pays from `address` and is the default key of `did`. */
+/** The public part of an account of a wallet: the same key pays from `address` and is the default key of `did`. */
 export interface Account {
   readonly index: number
   readonly address: string
@@ -31,7 +31,7 @@ export type WalletSecret =
   | { readonly kind: 'mnemonic'; readonly mnemonic: string }
   | { readonly kind: 'keys'; readonly privateKeys: readonly Uint8Array[] }
 
-/** Where the recovery key of account `index` stands; the account keys themselves are at {@link keyPath}. */
+/** The path of the recovery key of account `index`; the account keys are at {@link keyPath}. */
 export function recoveryPath(index: number): string {
   return `m/44'/0'/2'/0/${index}`
 }
@@ -46,7 +46,7 @@ export function accountOf(publicKey: Uint8Array, index: number): Account {
   }
 }
 
-/** Opens the accounts of a secret; deriving its seed, the slow step, is done once. */
+/** Opens the accounts of a secret. The slow step, deriving the seed, is done once. */
 export function accountSource(secret: WalletSecret): (index: number) => SigningAccount {
   if (secret.kind === 'keys') {
     return (index) => {

@@ -14,25 +14,25 @@ import type { TransactionFields } from '../primitives/transaction-fields.js'
 import type { Random } from '../runtime/env.js'
 import { type ChainContext, type SpendableCoin, selectCoins } from './coins.js'
 
-/** What a payer and a chain bring to any transaction. */
+/** The payer's and the chain's part of any transaction. */
 export interface Payment extends ChainContext {
   /** Program code of the paying address: standard, DID script or multisig. Change goes back to that address. */
   readonly code: Uint8Array
   /** Unspent outputs of the paying address. */
   readonly coins: readonly SpendableCoin[]
-  /** In units of 10^-8, or the chain's rates: then the fee is the least that the chain takes. */
+  /** In units of 10^-8, or the chain's rates: then the fee is the chain's minimum. */
   readonly fee: bigint | Params['fees']
   /** The native asset's id, internal order. */
   readonly assetId: Hash
   /** Bound of every amount and sum. */
   readonly maxMoney: bigint
-  /** Where the nonce comes from. */
+  /** Source of the nonce. */
   readonly random: Random
   /** The transaction cannot be mined at or below this height; 0 or absent is no such limit. */
   readonly lockTime?: number
 }
 
-/** Where coins go. */
+/** A payee of a transfer. */
 export interface Recipient {
   readonly programHash: ProgramHash
   /** In units of 10^-8. */
@@ -41,7 +41,7 @@ export interface Recipient {
   readonly outputLock?: number
 }
 
-/** A transaction with an empty program parameter, and what it spends. */
+/** A transaction with an empty program parameter, and the coins that it spends. */
 export interface UnsignedTransaction {
   readonly transaction: Transaction
   readonly spent: readonly SpendableCoin[]
@@ -59,8 +59,8 @@ export function buildTransfer(payment: Payment, recipients: readonly Recipient[]
 }
 
 /**
- * A transaction that carries a DID operation, in version 0 form, the only one this type has. Its first output, of value 0,
- * marks the DID's own address; without `did` it pays 0 to the payer instead, for a transaction needs an output.
+ * A transaction with a DID operation, in version 0 form, the only one of this type. Its first output, of value 0, marks the DID's
+ * own address. Without `did` it pays 0 to the payer: a transaction needs an output.
  */
 export function buildDidTransaction(
   payment: Payment,
@@ -108,7 +108,7 @@ function build(
     inputs: selection.coins.map(({ txid, index, outputLock }) => ({
       txid,
       index,
-      // A lockTime binds only where a sequence is not final.
+      // A lockTime is enforced only if a sequence is not final.
       sequence: outputLock || lockTime > 0 ? lockSequence : finalSequence,
     })),
     outputs: selection.change > 0n ? [...fields.outputs, output(change)] : fields.outputs,
@@ -152,7 +152,7 @@ export function payerOf(code: Uint8Array): ProgramHash {
   return programHashOf(code, script)
 }
 
-/** Two rules that a wallet can run into by size alone. */
+/** Checks two rules that a transaction can break by size alone. */
 function requireFit(transaction: Transaction): void {
   if (transaction.inputs.length > 0xffff || transaction.outputs.length > 0xffff) {
     throw new RuleError('tx-output-count', 'more than 65535 inputs or outputs; send in several transactions')

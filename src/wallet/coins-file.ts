@@ -6,9 +6,9 @@ import { outpointKey } from '../primitives/transaction.js'
 import type { SpendableCoin } from './coins.js'
 
 /**
- * The coins in JSON that a node printed: the answer of `asset/utxos` or `asset/utxo`, with or without its envelope, or
- * entries of the `listunspent` method, which also tell locks and coinbases. Groups of another asset are left out. A
- * {@link UserError} names the entry that is not understood.
+ * The coins in JSON from a node: the answer of `asset/utxos` or `asset/utxo`, with or without its envelope, or entries of
+ * `listunspent`, which also have locks and coinbases. Groups of another asset are left out. A {@link UserError} names an entry of
+ * unknown form.
  */
 export function parseCoins(value: unknown, assetId: Hash): SpendableCoin[] {
   const list = unwrap(value)

@@ -3,7 +3,7 @@ import { formatAmount } from '../primitives/amount.js'
 import { compareBytes } from '../primitives/bytes.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
 
-/** An unspent output of the paying address. What is not known about it is absent. */
+/** An unspent output of the paying address. Unknown members are absent. */
 export interface SpendableCoin extends Outpoint {
   /** In units of 10^-8. */
   readonly value: bigint
@@ -14,7 +14,7 @@ export interface SpendableCoin extends Outpoint {
   readonly confirmations?: number
 }
 
-/** What is known of the chain when coins are chosen. */
+/** Facts about the chain for the choice of coins. */
 export interface ChainContext {
   /** Height of the tip. */
   readonly height?: number
@@ -22,7 +22,7 @@ export interface ChainContext {
   readonly maturity?: number
 }
 
-/** Why a coin cannot be spent in the next block; undefined when nothing known speaks against it. */
+/** Why a coin cannot be spent in the next block; undefined if nothing known prevents it. */
 export function unusable(coin: SpendableCoin, { height, maturity }: ChainContext): 'immature' | 'locked' | undefined {
   if (coin.coinbase && coin.confirmations !== undefined && maturity !== undefined) {
     // Spent in the next block, the coin will be as many blocks deep as it has confirmations now. Outputs of genesis are exempt.
@@ -38,11 +38,11 @@ export interface CoinSelection {
   /** In the order they are spent. */
   readonly coins: readonly SpendableCoin[]
   readonly fee: bigint
-  /** 0 when no change output is made. */
+  /** 0 without a change output. */
   readonly change: bigint
 }
 
-/** What is asked of {@link selectCoins}. */
+/** Input of {@link selectCoins}. */
 export interface SelectionRequest extends ChainContext {
   readonly coins: readonly SpendableCoin[]
   /** Sum of the outputs to pay. */
@@ -52,16 +52,16 @@ export interface SelectionRequest extends ChainContext {
 }
 
 /**
- * Chooses coins for an amount and its fee, the same for the same coins in any order. Confirmed coins first: the fewest
- * that suffice (largest first), then the last of them is exchanged for the smallest that still does, which keeps large coins
- * whole. Unconfirmed coins only where those do not suffice. coins = amount + fee + change holds exactly. A remainder that
- * is worth less than the change output would cost goes to the fee.
+ * Chooses coins for an amount and its fee; the result does not depend on the order of the coins. Confirmed coins first: the
+ * fewest that suffice (largest first). Then the smallest coin that still suffices replaces the last of them, which keeps large
+ * coins whole. Unconfirmed coins only if those do not suffice. coins = amount + fee + change holds exactly. A remainder below the
+ * cost of a change output goes to the fee.
  *
- * A {@link UserError} says how much there is and what is missing.
+ * A {@link UserError} states the spendable sum and what is missing.
  */
 export function selectCoins(request: SelectionRequest): CoinSelection {
   const { feeOf } = request
-  // A coin that is worth less than its own input costs would only make the rest smaller.
+  // A coin below the cost of its own input would only reduce the sum.
   const inputCost = feeOf(2, false) - feeOf(1, false)
   const usable = request.coins
     .filter((coin) => coin.value > inputCost && unusable(coin, request) === undefined)
@@ -87,7 +87,7 @@ function pick(coins: readonly SpendableCoin[], { amount, feeOf }: SelectionReque
   return undefined
 }
 
-/** Coins stand largest first within the confirmed and the unconfirmed; a smaller one that suffices is better. */
+/** Coins are sorted largest first within the confirmed and the unconfirmed; a smaller one that suffices is better. */
 function better(coin: SpendableCoin, best: SpendableCoin, needed: bigint): boolean {
   return coin.value >= needed && coin.value < best.value && (coin.confirmations !== 0 || best.confirmations === 0)
 }

@@ -2,19 +2,19 @@ import { seedOf } from '../crypto/hd.js'
 import { InvariantError } from '../errors/rule-error.js'
 import { accountSource, derivedPair, type KeyPair, type SigningAccount } from './accounts.js'
 
-/** The mnemonic of every devnet. Everybody knows it: never use its keys for anything of value. */
+/** The mnemonic of every devnet. It is public: never use its keys for anything of value. */
 export const devnetMnemonic = 'test test test test test test test test test test test junk'
 
-/** How many accounts the genesis block of a devnet pays. */
+/** Accounts that the genesis block of a devnet pays. */
 export const devnetAccountCount = 10
-/** How many a devnet can be asked to pay and show: what its faucet holds is enough for. */
+/** Accounts that a devnet can pay and show: the faucet's funds suffice for as many. */
 export const maxDevnetAccounts = 100
-/** What the genesis block pays each, in units of 10^-8. */
+/** Allocation of the genesis block per account, in units of 10^-8. */
 export const devnetAccountFunds = 1_000_000_000_000n
 
-/** Where the faucet's key stands below {@link devnetMnemonic}. */
+/** Path of the faucet's key below {@link devnetMnemonic}. */
 export const faucetPath = "m/44'/0'/0'/1/0"
-/** Where the keys of validators stand below {@link devnetMnemonic}: 0 is that of a devnet, 0 to 3 are those of a localnet. */
+/** Path of validator keys below {@link devnetMnemonic}: 0 is that of a devnet, 0 to 3 are those of a localnet. */
 export const devnetValidatorPath = "m/44'/0'/1'/0"
 /** Validators of a localnet. */
 export const localnetValidatorCount = 4

@@ -20,30 +20,30 @@ import type { DidOperation } from '../primitives/did-operation.js'
 import { didMethod } from '../primitives/spec.js'
 import type { KeyPair, SigningAccount } from './accounts.js'
 
-/** What every operation of a wallet needs. */
+/** Input of every operation of a wallet. */
 export interface OperationContext {
   readonly account: SigningAccount
   /** The specification string of the chain. */
   readonly specification: string
-  /** When the proof is made, `YYYY-MM-DDTHH:MM:SSZ`. */
+  /** Time of the proof, `YYYY-MM-DDTHH:MM:SSZ`. */
   readonly created: string
 }
 
-/** The recovery key of a new DID: with a controller it is a key of another DID, which may then deactivate this one. */
+/** The recovery key of a new DID. With a controller it is a key of another DID, which may then deactivate this one. */
 export interface RecoveryKey {
   /** 33 bytes, compressed. */
   readonly publicKey: Uint8Array
   readonly controller?: string
 }
 
-/** The state an operation on an existing DID begins from. */
+/** The state that an operation on an existing DID follows. */
 export interface CurrentIdentity {
   readonly document: DidDocument
   /** Display hex of the last operation. */
   readonly txid: string
 }
 
-/** How an update changes the document. */
+/** Changes of a document by an update. */
 export interface DocumentChanges {
   readonly addServices: readonly unknown[]
   /** Fragments without `#`. */
@@ -92,7 +92,7 @@ export function updateIdentity(
   return buildUpdate(document, { specification, verificationMethod, previousTxid }, signer(account))
 }
 
-/** A prepared update signed again to follow the current last operation; its document stays as it is. */
+/** A prepared update, signed again to follow the current last operation; its document stays unchanged. */
 export function rebaseUpdate(account: SigningAccount, current: CurrentIdentity, prepared: DidOperation): DidOperation {
   if (prepared.operation !== 'update') {
     throw new UserError(`only an update can be rebased; this operation is "${prepared.operation}"`)
@@ -109,8 +109,8 @@ export function rebaseUpdate(account: SigningAccount, current: CurrentIdentity, 
 }
 
 /**
- * The deactivate operation of a DID, signed by the account's recovery key where the document lists it, else by the account's key:
- * as a key of the DID itself, or as one that its document authorises. A {@link UserError} when it lists neither.
+ * The deactivate operation of a DID, signed by the account's recovery key if the document lists it, else by the account's key: as
+ * a key of the DID itself, or as one that its document authorises. A {@link UserError} if it lists neither.
  */
 export function deactivateIdentity(
   { account, specification }: Omit<OperationContext, 'created'>,
@@ -141,7 +141,7 @@ export function documentOf(payload: string): DidDocument {
   }
 }
 
-/** The DID that an operation is about, as far as its payload tells. */
+/** The DID of an operation; undefined if its payload names none. */
 export function didOfOperation(operation: DidOperation): string | undefined {
   if (operation.operation === 'deactivate') return parseDid(operation.payload)?.did
   const bytes = decodeBase64url(operation.payload)
@@ -155,7 +155,7 @@ export function didOfOperation(operation: DidOperation): string | undefined {
   }
 }
 
-/** A DID from its full text or its identifier alone, checksum checked, with the program hash behind it. */
+/** A DID from its full text or its identifier alone, checksum checked, with its program hash. */
 export function parseDid(text: string): { did: string; programHash: ProgramHash } | undefined {
   const start = `did:${didMethod}:`
   const identifier = text.startsWith(start) ? text.slice(start.length) : text
@@ -167,7 +167,7 @@ function signer(pair: KeyPair): (text: string) => Uint8Array {
   return (text) => sign(fromUtf8(text), pair.privateKey)
 }
 
-/** The default key as proofs of the DID's own operations name it: `#primary` in documents made here. */
+/** The id of the default key as in proofs of the DID's own operations: `#primary` in documents made here. */
 function defaultKeyId(document: DidDocument): string {
   if (document.defaultKey === undefined) throw new UserError(`the document of ${document.id} has no default key`)
   return relativeId(document.defaultKey.id, document.id)

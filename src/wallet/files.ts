@@ -13,10 +13,10 @@ import {
 import { dirname } from 'node:path'
 import { UserError } from '../errors/rule-error.js'
 
-/** Largest file of a user that is read at all. */
+/** Maximum bytes of a user's file. */
 export const maxFileSize = 32 * 1024 * 1024
 
-/** The UTF-8 text of a file; what is wrong with it is a {@link UserError} that names it as `what`. */
+/** The UTF-8 text of a file; a failure is a {@link UserError} that names the file as `what`. */
 export function readTextFile(path: string, what: string): string {
   let bytes: Buffer
   try {
@@ -28,7 +28,7 @@ export function readTextFile(path: string, what: string): string {
   return bytes.toString('utf8')
 }
 
-/** The first bytes of a file, a little more than `most` at most: what is no real file may never end. */
+/** The first bytes of a file, slightly more than `most`: a device or pipe may never end. */
 function readAtMost(path: string, most: number): Buffer {
   const file = openSync(path, 'r')
   try {
@@ -45,7 +45,7 @@ function readAtMost(path: string, most: number): Buffer {
   }
 }
 
-/** The JSON of a file; what is wrong with it is a {@link UserError} that names it as `what`. */
+/** The JSON of a file; a failure is a {@link UserError} that names the file as `what`. */
 export function readJsonFile(path: string, what: string): unknown {
   return parseJson(readTextFile(path, what), `the ${what} ${path}`)
 }
@@ -60,8 +60,8 @@ export function parseJson(text: string, what: string): unknown {
 }
 
 /**
- * Writes a file so that it is there whole or not at all, also after a loss of power: a temporary file beside it, fsync, then
- * one step that makes it appear. An existing file is a {@link UserError} unless `replace` is given.
+ * Writes a file completely or not at all, also after a loss of power: a temporary file beside it, fsync, then one step that gives
+ * it its name. An existing file is a {@link UserError} unless `replace` is given.
  */
 export function writeFileAtomically(path: string, text: string, options: { mode: number; replace?: boolean }): void {
   const temporary = `${path}.${process.pid}.tmp`
@@ -75,7 +75,7 @@ export function writeFileAtomically(path: string, text: string, options: { mode:
       closeSync(file)
     }
     if (options.replace) renameSync(temporary, path)
-    // A rename would silently replace what another process put there in the meantime.
+    // A rename would silently replace a file that another process created since the check.
     else linkSync(temporary, path)
     syncDirectory(dirname(path))
   } catch (error) {
@@ -86,7 +86,7 @@ export function writeFileAtomically(path: string, text: string, options: { mode:
   }
 }
 
-/** Makes a directory and those above it, unless it is there; what stands in the way is a {@link UserError}. */
+/** Makes a directory and its parents unless it exists; a failure is a {@link UserError}. */
 export function makeDirectory(path: string): void {
   try {
     makeWithParents(path)
@@ -95,7 +95,7 @@ export function makeDirectory(path: string): void {
   }
 }
 
-/** Node's own recursive form never returns on file systems that refuse it. */
+/** The recursive form of Node's mkdir never returns on file systems that refuse it. */
 function makeWithParents(path: string): void {
   try {
     mkdirSync(path)

@@ -6,11 +6,11 @@ import { equalBytes, fromHex, fromUtf8 } from '../primitives/bytes.js'
 import { sha256, sha256d } from '../primitives/hash.js'
 import { parseJson } from './files.js'
 
-/** What a keystore.dat holds. */
+/** Contents of a keystore.dat. */
 export interface ImportedKeystore {
   /** 32 bytes each, the main account first. */
   readonly privateKeys: readonly Uint8Array[]
-  /** Addresses of accounts that have no private key there (multisig). */
+  /** Addresses of accounts without a private key in the file (multisig). */
   readonly skipped: readonly string[]
 }
 
@@ -24,9 +24,9 @@ export function isKeystoreDat(value: unknown): boolean {
 }
 
 /**
- * Reads the keystore.dat of the family's command-line wallet. The password's double SHA-256 opens (AES-256-CBC, no padding)
- * a master key, which opens each account's X ‖ Y ‖ private key of 32 bytes each. That file is not authenticated, so every
- * key is checked against its point and its address. A {@link UserError} says what is wrong.
+ * Reads the keystore.dat of the family's command-line wallet. The password's double SHA-256 opens (AES-256-CBC, no padding) a
+ * master key, which opens each account's X ‖ Y ‖ private key of 32 bytes each. The file is not authenticated, so every key is
+ * checked against its point and its address. A {@link UserError} describes any fault.
  */
 export function readKeystoreDat(text: string, password: string): ImportedKeystore {
   const file = parseJson(text, 'the keystore.dat')

@@ -8,9 +8,9 @@ import { type Account, accountOf, accountSource, type WalletSecret } from './acc
 import { parseJson, readTextFile, writeFileAtomically } from './files.js'
 
 /**
- * The keystore file (version 1) is JSON of exactly the form that {@link createKeystore} writes: a head in the clear, then the
+ * The keystore file (version 1) is JSON of exactly the form that {@link createKeystore} writes: a plaintext head, then the
  * secret. The key is scrypt of the password; the secret is sealed with AES-256-GCM, which authenticates the head as well.
- * Whitespace, order of members and case of hex digits are fixed, so that a change of any byte of the file is noticed.
+ * Whitespace, order of members and case of hex digits are fixed, so that a change of any byte is detected.
  *
  * - kdf: scrypt with N = 2^17, r = 8, p = 1 (128 MiB, about a third of a second) and 32 bytes of salt
  * - cipher: AES-256-GCM, 12 bytes of iv, 16 bytes of tag; additional data: the JSON of the head without spaces
@@ -26,7 +26,7 @@ interface KeystoreHead {
   readonly format: typeof format
   readonly version: 1
   readonly kind: WalletSecret['kind']
-  /** Addresses and public keys by account index: a balance or an unsigned transaction needs no password. */
+  /** Addresses and public keys by account index, so that a balance or an unsigned transaction needs no password. */
   readonly accounts: readonly { readonly address: string; readonly publicKey: string }[]
   readonly kdf: { readonly name: 'scrypt'; readonly salt: string } & ScryptCost
   readonly cipher: { readonly name: 'aes-256-gcm'; readonly iv: string }
@@ -44,7 +44,7 @@ export type DeriveKey = (password: string, salt: Uint8Array, cost: ScryptCost) =
 
 export const scryptCost: ScryptCost = { N: 2 ** 17, r: 8, p: 1 }
 
-/** Costs above these are refused: a damaged file must not take all memory. */
+/** Maximum cost that is accepted: a damaged file must not take all memory. */
 const costLimit: ScryptCost = { N: 2 ** 20, r: 16, p: 4 }
 
 const format = 'didledger-keystore'
@@ -86,7 +86,7 @@ export function createKeystore(
   return { head, ciphertext, tag: cipher.getAuthTag() }
 }
 
-/** The file's text. */
+/** The text of a keystore file. */
 export function formatKeystore({ head, ciphertext, tag }: Keystore): string {
   return `${JSON.stringify({ ...head, ciphertext: toHex(ciphertext), tag: toHex(tag) }, null, 2)}\n`
 }
@@ -139,7 +139,7 @@ function isCost(value: unknown, limit: number): value is number {
   return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= limit
 }
 
-/** The secret of a keystore; a {@link UserError} when the password is wrong or any byte of the file was changed. */
+/** The secret of a keystore; a {@link UserError} for a wrong password or a changed byte of the file. */
 export function openKeystore(keystore: Keystore, password: string, deriveKey: DeriveKey = scryptKey): WalletSecret {
   const { head, ciphertext, tag } = keystore
   const key = deriveKey(password, hex(head.kdf.salt), head.kdf)

@@ -13,22 +13,22 @@ import {
 } from '../primitives/program.js'
 import { Transaction } from '../primitives/transaction.js'
 
-/** Of each key of a script, in its order, the valid signature that is there. */
+/** For each key of a script, in its order, its valid signature if there is one. */
 export type Signatures = readonly (Uint8Array | undefined)[]
 
-/** How far a program is signed. */
+/** Signing state of a program. */
 export interface ProgramSignatures extends ProgramScript {
   readonly address: string
   readonly signatures: Signatures
-  /** How many valid signatures there are. */
+  /** Number of valid signatures. */
   readonly present: number
-  /** Why the chain takes no part of the parameter as it stands; undefined when all of it is valid signatures, or it is empty. */
+  /** Why the parameter as a whole is invalid; undefined if it is empty or holds only valid signatures. */
   readonly defect: string | undefined
 }
 
 /**
- * The signatures of a program over `message`, the unsigned part of its transaction: in order, each belongs to the first key under
- * which it verifies that has none yet, as on the chain. Undefined for a code of no accepted form.
+ * The signatures of a program over `message`, the unsigned part of its transaction. As on the chain, each in order belongs to the
+ * first unused key under which it verifies. Undefined for a code of no accepted form.
  */
 export function programSignatures({ code, parameter }: Program, message: Uint8Array): ProgramSignatures | undefined {
   const script = parseCode(code)
@@ -41,8 +41,8 @@ export function programSignatures({ code, parameter }: Program, message: Uint8Ar
   else if (found.length > keys.length) defect = `it has ${found.length} signatures for ${keys.length} keys`
   else {
     for (const [i, signature] of found.entries()) {
-      const place = keys.findIndex((key, k) => signatures[k] === undefined && verify(key, message, signature))
-      if (place >= 0) signatures[place] = signature
+      const slot = keys.findIndex((key, k) => signatures[k] === undefined && verify(key, message, signature))
+      if (slot >= 0) signatures[slot] = signature
       else defect ??= `signature ${i + 1} is by none of its keys, or by one that has signed before`
     }
   }
@@ -55,27 +55,27 @@ export function programSignatures({ code, parameter }: Program, message: Uint8Ar
   }
 }
 
-/** How far each program of a transaction is signed, in their order; those of no accepted form are left out. */
+/** The signing state of each program of a transaction, in order; programs of no accepted form are left out. */
 export function transactionSignatures({ programs, unsigned }: Transaction): ProgramSignatures[] {
   return programs.flatMap((program) => programSignatures(program, unsigned) ?? [])
 }
 
-/** Whether the chain takes the signatures of a program. */
+/** Whether the chain accepts the signatures of a program. */
 export function isComplete({ present, required, defect }: ProgramSignatures): boolean {
   return defect === undefined && present >= required
 }
 
-/** A {@link UserError} when a program holds anything but valid signatures. */
+/** A {@link UserError} if a program holds anything but valid signatures. */
 export function requireSound({ address, defect }: ProgramSignatures): void {
   if (defect !== undefined) {
     throw new UserError(`the signatures of ${address} are not right: ${defect}; go back to the file that was right`)
   }
 }
 
-/** The place where a key can still sign: a key that the script lists twice has two. Undefined when it has signed, or is not there. */
+/** The index at which a key can still sign: a key listed twice has two. Undefined if the key has signed or is not listed. */
 export function freePlace({ keys, signatures }: ProgramSignatures, publicKey: Uint8Array): number | undefined {
-  const place = keys.findIndex((key, i) => signatures[i] === undefined && equalBytes(key, publicKey))
-  return place < 0 ? undefined : place
+  const slot = keys.findIndex((key, i) => signatures[i] === undefined && equalBytes(key, publicKey))
+  return slot < 0 ? undefined : slot
 }
 
 /** Whether a key is one of a script. */
@@ -84,8 +84,8 @@ export function holdsKey({ keys }: Pick<ProgramScript, 'keys'>, publicKey: Uint8
 }
 
 /**
- * The transaction with the signatures that `change` returns for each of its programs, in the order of the keys: so the same signatures
- * give the same bytes, whoever signed first. Programs are put in wire order; the txid covers none of this.
+ * The transaction with the signatures that `change` returns for each of its programs, in the order of the keys: the same
+ * signatures give the same bytes, in whatever order they were made. Programs are put in wire order; the txid covers none of this.
  */
 export function withSignatures(
   transaction: Transaction,
@@ -95,7 +95,7 @@ export function withSignatures(
     const state = programSignatures(program, transaction.unsigned)
     if (state === undefined) return program
     const signatures = change(state)
-    // What is not touched stays as it came, be it right or wrong.
+    // An unchanged program keeps its bytes, valid or not.
     if (signatures === state.signatures) return program
     return { code: program.code, parameter: parameterOf(signatures.filter((signature) => signature !== undefined)) }
   })
@@ -105,28 +105,28 @@ export function withSignatures(
 }
 
 /**
- * Adds a signature (64 bytes, over `transaction.unsigned`) that was made elsewhere, in every program that has this key. A
- * {@link UserError} when it does not verify, when no program has the key, when the key has signed, and when what is there is wrong.
+ * Adds a signature (64 bytes, over `transaction.unsigned`) from elsewhere to every program that has this key. A {@link UserError}
+ * if it does not verify, no program has the key, the key has signed, or a program holds an invalid signature.
  */
 export function addSignature(transaction: Transaction, publicKey: Uint8Array, signature: Uint8Array): Transaction {
   if (!verify(publicKey, transaction.unsigned, signature)) {
     throw new UserError(`this is no signature of ${toHex(publicKey)} for transaction ${transaction.txid}`)
   }
-  const asked = transactionSignatures(transaction).filter((program) => holdsKey(program, publicKey))
-  if (asked.length === 0) throw new UserError(`${toHex(publicKey)} is no key of transaction ${transaction.txid}`)
-  asked.forEach(requireSound)
-  if (asked.every((program) => freePlace(program, publicKey) === undefined)) {
+  const listing = transactionSignatures(transaction).filter((program) => holdsKey(program, publicKey))
+  if (listing.length === 0) throw new UserError(`${toHex(publicKey)} is no key of transaction ${transaction.txid}`)
+  listing.forEach(requireSound)
+  if (listing.every((program) => freePlace(program, publicKey) === undefined)) {
     throw new UserError(`${toHex(publicKey)} has signed transaction ${transaction.txid} already`)
   }
   return withSignatures(transaction, (program) => {
-    const place = freePlace(program, publicKey)
-    return place === undefined ? program.signatures : program.signatures.with(place, signature)
+    const slot = freePlace(program, publicKey)
+    return slot === undefined ? program.signatures : program.signatures.with(slot, signature)
   })
 }
 
 /**
- * One transaction with the signatures of all these, which differ in nothing else. The result does not depend on their order. A
- * {@link UserError} tells by `names` which one is another transaction, has other programs or a signature that is not valid.
+ * Merges the signatures of transactions that differ in nothing else; the result does not depend on their order. A {@link
+ * UserError} names by `names` a different transaction, other programs, or an invalid signature.
  */
 export function combineSignatures(
   transactions: readonly Transaction[],
@@ -145,9 +145,9 @@ export function combineSignatures(
     }
   }
   return withSignatures(first.transaction, ({ address, signatures }) =>
-    signatures.map((signature, place) =>
+    signatures.map((signature, slot) =>
       others
-        .map(({ programs }) => programs.get(address)?.signatures[place])
+        .map(({ programs }) => programs.get(address)?.signatures[slot])
         .reduce((best, candidate) => lesser(best, candidate), signature),
     ),
   )
@@ -163,7 +163,7 @@ function soundPrograms(transaction: Transaction, name: string) {
   return { transaction, name, programs: new Map(states.map((state) => [state.address, state])) }
 }
 
-/** A key may sign one text in many ways; whoever combines has to choose the same. */
+/** A key may have made several signatures: the choice must not depend on the order of the files. */
 function lesser(a: Uint8Array | undefined, b: Uint8Array | undefined): Uint8Array | undefined {
   if (a === undefined || b === undefined) return a ?? b
   return compareBytes(a, b) <= 0 ? a : b

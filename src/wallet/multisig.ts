@@ -9,18 +9,18 @@ import { payerOf } from './build-transaction.js'
 export interface MultisigAccount {
   /** Begins with 8. */
   readonly address: string
-  /** How many signatures spend from it. */
+  /** Number of signatures that spend from it. */
   readonly required: number
-  /** 33-byte keys in the order of the script, which is that of their signatures too. */
+  /** 33-byte keys in the order of the script, which is also that of their signatures. */
   readonly keys: readonly Uint8Array[]
-  /** The program code: what a {@link Payment} from this address names as its payer. */
+  /** The program code, for the `code` of a {@link Payment} from this address. */
   readonly code: Uint8Array
 }
 
 /**
- * The account of 1 to 16 public keys (33 bytes, compressed) of which `required` have to sign. The order in which keys are given does
- * not matter: they stand by ascending X, and of two with the same X the one with prefix 02 first. A key given twice counts twice.
- * A {@link UserError} for bytes that are no public key and for numbers that do not fit.
+ * The account of 1 to 16 public keys (33 bytes, compressed) of which `required` have to sign. Keys may be given in any order:
+ * they are sorted by ascending X, of two with the same X the one with prefix 02 first. A key given twice counts twice. A {@link
+ * UserError} for bytes that are no public key and for invalid counts.
  */
 export function multisigAccount(publicKeys: readonly Uint8Array[], required: number): MultisigAccount {
   for (const key of publicKeys) {
@@ -43,8 +43,8 @@ export function multisigAddress(publicKeys: readonly Uint8Array[], required: num
 }
 
 /**
- * Keys whose owner counts more than once among `keys` (in script order): one that is listed again, and one with the X of another,
- * for whoever has the private key of either has both.
+ * Keys whose owner counts more than once among `keys` (in script order): a key listed again, and a key with the same X as
+ * another, because both have the same private key.
  */
 export function repeatedKeys(keys: readonly Uint8Array[]): Uint8Array[] {
   return keys.filter((key, i) => i > 0 && equalBytes((keys[i - 1] as Uint8Array).subarray(1), key.subarray(1)))

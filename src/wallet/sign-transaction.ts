@@ -12,20 +12,20 @@ import {
   withSignatures,
 } from './multisig-signatures.js'
 
-/** What {@link signTransaction} did. */
+/** Result of {@link signTransaction}. */
 export interface SignedTransaction {
   readonly transaction: Transaction
-  /** Addresses whose programs were signed now. */
+  /** Addresses whose programs were signed by this call. */
   readonly signed: readonly string[]
   /** Addresses whose programs still lack signatures. */
   readonly missing: readonly string[]
 }
 
 /**
- * Signs with every one of `privateKeys` that belongs to a program and has not signed it: all programs sign the same text, the unsigned
- * part. What others signed stays. The programs of the result stand in wire order, the signatures of a multisig program in the
- * order of its keys; the txid is unchanged, for it covers none of them.
- * A {@link UserError} when none of the keys belongs to the transaction, all of them have signed, or a multisig program holds a wrong
+ * Signs with all `privateKeys` that belong to a program and have not signed it: all programs sign the same text, the unsigned
+ * part. Other signatures stay. The result has programs in wire order and multisig signatures in the order of the keys; the txid
+ * covers neither and stays.
+ * A {@link UserError} if no key belongs to the transaction, all of them have signed, or a multisig program holds an invalid
  * signature.
  */
 export function signTransaction(transaction: Transaction, privateKeys: readonly Uint8Array[]): SignedTransaction {
@@ -33,12 +33,12 @@ export function signTransaction(transaction: Transaction, privateKeys: readonly 
   const signed: string[] = []
   const result = withSignatures(transaction, (program) => {
     const own = pairs.filter(({ publicKey }) => holdsKey(program, publicKey))
-    // The one key of any other program replaces what is wrong there; of several, nobody may undo what another did.
+    // A single key may replace an invalid signature; in a multisig program that would remove another owner's.
     if (own.length > 0 && program.kind === 'multisig') requireSound(program)
     let signatures = program.signatures
     for (const { privateKey, publicKey } of own) {
-      const place = freePlace({ ...program, signatures }, publicKey)
-      if (place !== undefined) signatures = signatures.with(place, sign(transaction.unsigned, privateKey))
+      const slot = freePlace({ ...program, signatures }, publicKey)
+      if (slot !== undefined) signatures = signatures.with(slot, sign(transaction.unsigned, privateKey))
     }
     if (signatures !== program.signatures) signed.push(program.address)
     return signatures
@@ -52,7 +52,7 @@ export function signTransaction(transaction: Transaction, privateKeys: readonly 
   return { transaction: result, signed, missing: unsignedAddresses(result) }
 }
 
-/** Whether a transaction has programs and every one of them its signatures. */
+/** Whether a transaction has programs, all with their signatures. */
 export function isSigned(transaction: Transaction): boolean {
   return transaction.programs.length > 0 && unsignedAddresses(transaction).length === 0
 }
@@ -66,7 +66,7 @@ export function unsignedAddresses({ programs, unsigned }: Transaction): string[]
   })
 }
 
-/** An address and, where several keys own it, how far it is signed, for a message. */
+/** An address and, for a multisig address, its signature count, for a message. */
 export function signatureCount({ kind, address, present, required, defect }: ProgramSignatures): string {
   if (defect !== undefined) return `${address} (${defect})`
   if (kind !== 'multisig') return address

@@ -8,12 +8,12 @@ export function assetIdOf(spec: Spec): Hash {
   return registerAssetTransaction(spec).hash
 }
 
-/** The rules for the block after `height`; without a height (offline) the last ones the spec names. */
+/** The rules for the block after `height`; without a height (offline) the last ones in the spec. */
 export function rulesAfter(spec: Spec, height: number | undefined): Params {
   return paramsAt(spec, height === undefined ? Number.MAX_SAFE_INTEGER : height + 1)
 }
 
-/** What a chain asks of a payment in the block after `height`, its least fee included. */
+/** The chain's terms for a payment in the block after `height`, the minimum fee included. */
 export function chainTerms(
   spec: Spec,
   height: number | undefined,

@@ -7,7 +7,7 @@ import { payerOf, type UnsignedTransaction } from './build-transaction.js'
 import { parseJson, readTextFile, writeFileAtomically } from './files.js'
 import { isSigned } from './sign-transaction.js'
 
-/** What one input spends. The transaction itself does not tell amounts, so whoever signs offline reads them here. */
+/** The output that one input spends: a transaction lacks these amounts, so offline signers read them here. */
 export interface SpentOutput {
   readonly txid: string
   readonly index: number
@@ -16,10 +16,10 @@ export interface SpentOutput {
   readonly address: string
 }
 
-/** A transaction on its way from the machine that builds it to the one that signs and the one that sends it. */
+/** A transaction on its way between the machines that build, sign and send it. */
 export interface TransactionFile {
   readonly transaction: Transaction
-  /** In the order of the inputs; absent when the file held nothing but hex. */
+  /** In the order of the inputs; absent if the file held only hex. */
   readonly spent?: readonly SpentOutput[]
 }
 
@@ -40,14 +40,14 @@ export function fileOf({ transaction, spent }: UnsignedTransaction): Transaction
   }
 }
 
-/** Inputs less outputs, in units of 10^-8; undefined when the file does not tell what the inputs are worth. */
+/** Inputs less outputs, in units of 10^-8; undefined if the file lacks the values of the inputs. */
 export function feeOf({ transaction, spent }: TransactionFile): bigint | undefined {
   if (spent === undefined) return undefined
   const inputs = spent.reduce((sum, { value }) => sum + (parseAmount(value) ?? 0n), 0n)
   return inputs - transaction.outputs.reduce((sum, { value }) => sum + value, 0n)
 }
 
-/** The JSON of a transaction file; `txid`, `fee` and `signed` are there to be read by people. */
+/** The JSON of a transaction file; `txid`, `fee` and `signed` are for human readers. */
 export function transactionFileJson(file: TransactionFile): Record<string, unknown> {
   const { transaction, spent } = file
   const fee = feeOf(file)
@@ -63,8 +63,8 @@ export function transactionFileJson(file: TransactionFile): Record<string, unkno
 }
 
 /**
- * Reads a transaction file, or plain hex as the family's tools write it. The spent outputs must be those of the inputs, in
- * their order, and must not be worth less than the outputs. A {@link UserError} says what is wrong.
+ * Reads a transaction file, or plain hex as the family's tools write it. The spent outputs must be those of the inputs, in their
+ * order, and worth at least the outputs. A {@link UserError} describes any fault.
  */
 export function parseTransactionFile(text: string): TransactionFile {
   const trimmed = text.trim()
@@ -100,7 +100,7 @@ function spentOutputs(value: unknown, { inputs }: Transaction): SpentOutput[] {
     if (txid !== displayHash(input.txid) || index !== input.index)
       throw wrong(`spent[${i}] is not what input ${i} spends`)
     if (typeof amount !== 'string' || parseAmount(amount) === undefined) throw wrong(`spent[${i}].value is no amount`)
-    // Commands print it, also in lines to paste: nothing else may stand there.
+    // Commands print the address, also in lines to paste, so no other text is accepted.
     if (typeof address !== 'string' || parseAddress(address) === undefined) {
       throw wrong(`spent[${i}].address is no address`)
     }
