@@ -8,10 +8,10 @@ import { Transaction } from '../primitives/transaction.js'
 import type { MinedTransaction, NodeChain, NodeMempool } from './node-types.js'
 import { addressBytes } from './wallet-node.js'
 
-/** Milliseconds that {@link NodeChain.waitFor} waits unless told otherwise. */
+/** Default milliseconds of {@link NodeChain.waitFor}. */
 const minedWait = 120_000
 
-/** The chain of a node in this process; `node` throws once it is closed, which aborts `closing`. */
+/** The chain of a node in this process; `node` throws once it is closed, and `closing` aborts then. */
 export function nodeChain(node: () => Node, closing: AbortSignal): NodeChain {
   return {
     get height() {
@@ -85,7 +85,7 @@ function mined({ reader }: Node, txid: Hash): MinedTransaction | undefined {
   }
 }
 
-/** Looks at every change of the chain until the transaction is mined or dropped, time is up or the node closes. */
+/** Checks at every change of the chain until the transaction is mined or dropped, the timeout passes or the node closes. */
 function nextMined(
   node: Node,
   txid: Hash,
@@ -103,7 +103,7 @@ function nextMined(
       reject(new UserError(`${displayHash(txid)} is not mined: ${why}`))
     }
     const close = () => giveUp('the node is closed')
-    // A timer of its own: Node 20 collects a signal of AbortSignal.any together with the time it should keep.
+    // A timer of its own: Node 20 collects a signal of AbortSignal.any together with its timeout.
     const timer = setTimeout(() => giveUp('no block took it in time'), timeout)
     const look = () => {
       const found = mined(node, txid)

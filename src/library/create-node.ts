@@ -24,23 +24,23 @@ import { addressBytes, nodeWallet, units } from './wallet-node.js'
 
 const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
-/** Seconds between two blocks of a devnet, at most. */
+/** Maximum seconds between two blocks of a devnet. */
 const longestInterval = 999_999
 
-/** Data directories of the nodes in this process. The database keeps other processes out, but tells nobody who is in. */
+/** Data directories in use by this process. The database's lock keeps other processes out, but names no user within this one. */
 const directories = new Set<string>()
 
 /**
- * Runs a node in this process: the chain, its pool, the resolver, peers if `peers`, `listen` or `mdns` asks for them, and HTTP only
- * if `api` does. Nodes share nothing, so there may be several. A {@link UserError} says what is wrong with the options, the directory or a port.
+ * Runs a node in this process: chain, pool, resolver, peers if `peers`, `listen` or `mdns` asks for them, and HTTP if `api` does.
+ * Nodes share nothing, so there may be several. A {@link UserError} describes a fault of the options, the directory or a port.
  */
 export async function createNode(options: CreateNodeOptions): Promise<LedgerNode> {
   requireOptions(options)
   const { dataDir, log = silent } = options
-  const settings = nodeOptions(options)
+  const startOptions = nodeOptions(options)
   const release = dataDir === undefined ? undefined : await reserve(dataDir)
   try {
-    const node = await startNode({ ...settings, env: systemEnv(log) })
+    const node = await startNode({ ...startOptions, env: systemEnv(log) })
     try {
       return await embedded(node, options, log, release)
     } catch (error) {
@@ -60,7 +60,7 @@ async function embedded(
   release: (() => void) | undefined,
 ): Promise<LedgerNode> {
   const closing = new AbortController()
-  // Callers may wait for as many transactions as they like.
+  // Any number of callers may wait for transactions.
   setMaxListeners(0, closing.signal, node.chain.events)
   const live = () => {
     if (closing.signal.aborted) throw new UserError('the node is closed')
@@ -149,7 +149,7 @@ function miningMode(mining: NonNullable<CreateNodeOptions['mining']>): NodeOptio
   return { kind: 'interval', seconds: requireWhole('mining.seconds', seconds, [1, longestInterval]) }
 }
 
-/** An address that a block may pay to. */
+/** An address that a block may pay. */
 function payee(mineTo: string): ProgramHash {
   const hash = addressBytes(mineTo)
   if (acceptedPrefixes.includes(hash[0])) return hash
@@ -173,7 +173,7 @@ const optionNames: Readonly<Record<keyof CreateNodeOptions, true>> = {
   log: true,
 }
 
-/** What would otherwise come out only as something that the node does not do, such as to keep its chain. */
+/** Refuses unknown or wrong options: otherwise a node would silently not do something, such as keep its chain. */
 function requireOptions(options: CreateNodeOptions): void {
   const given = requireObject('createNode needs an object with options', options)
   requireKnown('createNode', given, Object.keys(optionNames))
@@ -208,7 +208,7 @@ function specOf({ network, spec }: Pick<CreateNodeOptions, 'network' | 'spec'>):
   return parseSpec(readTextFile(shippedSpecFile(network), 'chain spec'))
 }
 
-/** Keeps a directory for one node of this process; the returned function gives it back. */
+/** Reserves a directory for one node of this process; the returned function releases it. */
 async function reserve(dataDir: string): Promise<() => void> {
   const path = await realpath(dataDir).catch(() => resolve(dataDir))
   if (directories.has(path)) {

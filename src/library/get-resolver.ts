@@ -8,7 +8,7 @@ import type {
 import type { ResolvedTransaction, ResolveResult } from '../did/resolution.js'
 import { isKeyIdentifier, w3cDocument } from '../did/w3c.js'
 
-/** Whoever answers questions about DIDs: a node in this process, or an HttpResolver. */
+/** A source of resolve results: a node in this process, or an HttpResolver. */
 export interface DidSource {
   /** The state of a DID and its last operation, with `all` every operation, newest first. */
   resolve(did: string, options?: { readonly all?: boolean }): Promise<ResolveResult>
@@ -18,9 +18,9 @@ const defaultContentType = 'application/did+ld+json'
 const contentTypes: readonly string[] = [defaultContentType, 'application/did', 'application/did+json']
 
 /**
- * The method `ledger` for the npm package did-resolver: `new Resolver(getResolver(node))`, where the node is one of
- * createNode or an HttpResolver. Never rejects: failures are an `error` of the resolution metadata, `internalError` with a
- * `message` where the node cannot answer now.
+ * The method `ledger` for the npm package did-resolver: `new Resolver(getResolver(node))`, where the node is one of createNode or
+ * an HttpResolver. Never rejects: failures are an `error` of the resolution metadata, `internalError` with a `message` if the
+ * node cannot answer now.
  */
 export function getResolver(source: DidSource | { readonly resolver: DidSource }): { ledger: DIDResolver } {
   const from = 'resolver' in source ? source.resolver : source
@@ -45,14 +45,14 @@ async function resolution(
     return failed('representationNotSupported', `accept: one of ${contentTypes.join(', ')}`)
   }
   if (!isKeyIdentifier(id)) return failed('invalidDid', `${did}: the identifier has another form or a wrong checksum`)
-  const asked = new URLSearchParams(query ?? '')
+  const parameters = new URLSearchParams(query ?? '')
   const history = await historyOf(
     source,
     did,
-    [...asked.keys()].some((name) => versions.includes(name)),
+    [...parameters.keys()].some((name) => versions.includes(name)),
   )
   if (history === undefined) return failed('notFound', `${did} does not exist`)
-  const at = versionAt(history, asked.get('versionId'), asked.get('versionTime'))
+  const at = versionAt(history, parameters.get('versionId'), parameters.get('versionTime'))
   const version = history[at]
   if (version === undefined) return failed('notFound', `${did} has no such version`)
   const metadata = metadataOf(history, at)
@@ -70,7 +70,7 @@ async function resolution(
 
 const versions: readonly string[] = ['versionId', 'versionTime']
 
-/** All operations, newest first; undefined for a DID that does not exist. The first one alone, where there are no others. */
+/** All operations, newest first; undefined for an unknown DID. Unless `complete`, an unchanged DID takes one request. */
 async function historyOf(
   source: DidSource,
   did: string,
@@ -83,7 +83,7 @@ async function historyOf(
   return (await source.resolve(did, { all: true })).transaction
 }
 
-/** Which operation makes the version that is asked for; beyond the end where there is none. */
+/** Index of the operation that makes the requested version; beyond the end if there is none. */
 function versionAt(history: readonly ResolvedTransaction[], txid: string | null, time: string | null): number {
   const moment = time === null ? Infinity : Date.parse(time)
   const found = history.findIndex(
@@ -108,7 +108,7 @@ function optional(name: string, value: string | undefined): Record<string, strin
   return value === undefined ? {} : { [name]: value }
 }
 
-/** The JSON text in a payload, with what browsers have. */
+/** The JSON text in a payload, decoded with browser functions only. */
 function textOf(payload: string): string {
   const binary = atob(payload.replaceAll('-', '+').replaceAll('_', '/'))
   return new TextDecoder().decode(Uint8Array.from(binary, (character) => character.charCodeAt(0)))

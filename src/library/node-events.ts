@@ -7,7 +7,7 @@ import type { NodeEventMap, NodeEvents } from './node-types.js'
 
 type Listeners = { readonly [Name in keyof NodeEventMap]: Set<(event: NodeEventMap[Name]) => void> }
 
-/** The events of a node for the program around it. A listener that throws disturbs neither the node nor other listeners. */
+/** The events of a node for the program around it. A listener that throws affects neither the node nor other listeners. */
 export function nodeEvents(
   { events: log, failure, network }: Pick<Node, 'events' | 'failure' | 'network'>,
   logger: Log,
@@ -26,21 +26,21 @@ export function nodeEvents(
     for (const listener of [...listeners[name]]) {
       try {
         const returned: unknown = listener(event)
-        // A rejection that nobody handles would end the process.
+        // An unhandled rejection would end the process.
         if (returned instanceof Promise) returned.catch(failed)
       } catch (error) {
         failed(error)
       }
     }
   }
-  const tell = ({ number, data }: LedgerEvent) => {
+  const emit = ({ number, data }: LedgerEvent) => {
     if (data.topic === 'block') call('block', { number, ...data })
     else if (data.topic === 'did') call('did', { number, ...data })
     else call('transaction', { number, ...data })
   }
-  let told = log.last
+  let delivered = log.last
   log.events.on('appended', () => {
-    while (told < log.last) tell(log.at(++told))
+    while (delivered < log.last) emit(log.at(++delivered))
   })
   const { peers, sync } = network?.network ?? {}
   for (const action of ['joined', 'left'] as const) {

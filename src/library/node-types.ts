@@ -10,45 +10,45 @@ import type { SigningAccount } from '../wallet/accounts.js'
 import type { DocumentChanges, RecoveryKey } from '../wallet/did-identity.js'
 import type { ShippedSpec } from './shipped.js'
 
-/** What createNode gives and takes. Amounts that go in are units of 10^-8 as bigint, or coins as text: 250000000n is '2.5'. */
+/** Types of createNode. Input amounts are units of 10^-8 as bigint, or coins as text: 250000000n is '2.5'. */
 
 export type Amount = bigint | string
 
 export interface CreateNodeOptions {
   /** A chain spec that comes with the package. Exactly one of this and `spec`. */
   readonly network?: ShippedSpec
-  /** A chain spec: its JSON text, or the object that the text spells. */
+  /** A chain spec: its JSON text, or the parsed object. */
   readonly spec?: string | Readonly<Record<string, unknown>>
-  /** Where to keep the chain; a temporary directory that goes with the node when absent. */
+  /** Directory of the chain; absent: a temporary directory, removed with the node. */
   readonly dataDir?: string
-  /** REST, JSON-RPC and WebSocket; nothing listens when absent. `true` takes the ports and addresses of the command. */
+  /** REST, JSON-RPC and WebSocket; no server when absent. `true` takes the ports and addresses of the command. */
   readonly api?: boolean | ApiOptions
-  /** When a devnet makes blocks: at once (`auto`, the default), when told to (`manual`), or every so many seconds. */
+  /** When a devnet makes blocks: at once (`auto`, the default), on demand (`manual`), or every so many seconds. */
   readonly mining?: 'auto' | 'manual' | { readonly seconds: number }
-  /** How many accounts of a devnet have coins, 1 to 100; ten when absent. */
+  /** Number of funded accounts of a devnet, 1 to 100; ten when absent. */
   readonly accounts?: number
-  /** On a chain without validators: mine, and pay this address. With `validatorKey`: whom own blocks pay. */
+  /** On a chain without validators: mine, and pay this address. With `validatorKey`: the address that own blocks pay. */
   readonly mineTo?: string
-  /** Nodes to connect to, and to come back to: `host:port`, or a multiaddr as nodes print it. An empty list knows nobody yet. */
+  /** Nodes to connect to, again after each loss: `host:port`, or a multiaddr as nodes print it. May be empty. */
   readonly peers?: readonly string[]
-  /** Lets other nodes connect. `true` takes the port and the addresses of the command. Nothing listens when absent. */
+  /** Accepts connections of other nodes. `true` takes the port and the addresses of the command. No listener when absent. */
   readonly listen?: boolean | ListenOptions
-  /** Look for nodes in the local network by multicast DNS, and be found there. */
+  /** Find nodes in the local network by multicast DNS, and be found there. */
   readonly mdns?: boolean
   /** `HEIGHT:HASH` of a block: signatures up to it are trusted once it is on the chain that peers prove. */
   readonly assumeValid?: string
-  /** On a chain with validators: vote with this private key, 32 bytes or 64 hex digits. Needs `dataDir`; no other node may use it. */
+  /** On a chain with validators: vote with this key, 32 bytes or 64 hex digits. Needs `dataDir`; for no other node. */
   readonly validatorKey?: Uint8Array | string
-  /** Vote although nobody knows any more what the key has signed: from the next block on, or at the open one. */
+  /** Vote although it is unknown what the key has signed: from the next block on, or at the open one. */
   readonly resetSignState?: 'next' | 'now'
-  /** Where the node reports, in the form of a pino logger; nowhere when absent. */
+  /** Log of the node, in the form of a pino logger; silent when absent. */
   readonly log?: Log
 }
 
 export interface ApiOptions {
   /** REST listens on this and 4, WebSocket on 5, JSON-RPC on 6; 0 takes free ports. 20330 when absent. */
   readonly portBase?: number
-  /** Addresses to listen on; those of this machine alone when absent. */
+  /** Addresses to listen on; loopback alone when absent. */
   readonly hosts?: readonly string[]
 }
 
@@ -69,22 +69,22 @@ export interface LedgerNode {
   readonly mempool: NodeMempool
   readonly wallet: NodeWallet
   readonly events: NodeEvents
-  /** How far the node is with learning the chain of its peers, now. */
+  /** Progress of the node's sync, now. */
   readonly sync: SyncProgress
   /**
-   * Resolves when a peer is connected and none is known to have more; at once for a node without peers. Rejects when nothing has
-   * moved for `timeout` milliseconds (120 000).
+   * Resolves when a peer is connected and none is known to have more; at once for a node without peers. Rejects after `timeout`
+   * milliseconds (120 000) without progress.
    */
   synced(options?: { readonly timeout?: number }): Promise<void>
   /** Undefined unless `peers`, `listen` or `mdns` asked for them. */
   readonly peers: NodePeers | undefined
-  /** How the vote on the next block goes; undefined on a chain without validators, and on a devnet. */
+  /** State of the vote on the next block; undefined on a chain without validators, and on a devnet. */
   readonly voting: NodeVoting | undefined
   /** Undefined on any chain but a devnet. */
   readonly devnet: NodeDevnet | undefined
-  /** Base URLs; undefined when nothing listens. */
+  /** Base URLs; undefined without `api`. */
   readonly api: { readonly rest: string; readonly rpc: string; readonly ws: string } | undefined
-  /** Rejects when the node cannot go on, as after a write that failed; it has to be closed then. Never resolves. */
+  /** Rejects when the node cannot continue, for example after a failed write; close it then. Never resolves. */
   readonly failure: Promise<never>
   /** Ends everything that the node started. May be called again. */
   close(): Promise<void>
@@ -93,7 +93,7 @@ export interface LedgerNode {
 export interface NodeResolver {
   /** The state of a DID, given in full or as the identifier alone; with `all` every operation instead of the last one. */
   resolve(did: string, options?: { readonly all?: boolean }): Promise<ResolveResult>
-  /** The current documents that match, those of deactivated DIDs left out. */
+  /** The current documents that match; deactivated DIDs have none. */
   query(query: DocumentQuery): Promise<QueryResult>
 }
 
@@ -102,19 +102,19 @@ export interface NodeChain {
   readonly tip: ChainTip
   /** Hash of the first block, display hex. */
   readonly genesis: string
-  /** A block of the active chain by height, or any that is kept by hash (display hex). */
+  /** A block of the active chain by height, or any stored block by hash (display hex). */
   block(heightOrHash: number | string): Promise<Block | undefined>
-  /** On a chain with validators: the confirm of a block that is kept, by hash; what `acceptBlock` takes beside the block. */
+  /** On a chain with validators: the confirm of a stored block, by hash; for `acceptBlock`. */
   confirm(hash: string): Uint8Array | undefined
   /** A transaction of the active chain. */
   transaction(txid: string): MinedTransaction | undefined
-  /** Resolves when a transaction stands in a block. Rejects when the pool drops it, or after `timeout` milliseconds (120 000). */
+  /** Resolves when a transaction is in a block. Rejects when the pool drops it, or after `timeout` milliseconds (120 000). */
   waitFor(txid: string, options?: { readonly timeout?: number }): Promise<MinedTransaction>
   /** The sum of the unspent outputs of an address, in units of 10^-8. */
   balance(address: string): bigint
   /** The unspent outputs of an address, oldest first. */
   coins(address: string): Promise<UnspentOutput[]>
-  /** Takes a block, and on a chain with validators its confirm. Rejects with the rule that it breaks. */
+  /** Accepts a block, and on a chain with validators its confirm. Rejects with the rule that it breaks. */
   acceptBlock(block: Uint8Array, confirm?: Uint8Array): Promise<'connected' | 'side' | 'known'>
 }
 
@@ -149,7 +149,7 @@ export interface NodeMempool {
   readonly size: number
   /** In bytes. */
   readonly bytes: number
-  /** Takes a signed transaction, as bytes or hex, and returns its txid once it is on disk. */
+  /** Accepts a signed transaction, as bytes or hex; resolves with its txid once it is on disk. */
   send(transaction: Transaction | Uint8Array | string): Promise<string>
   get(txid: string): Transaction | undefined
   /** In order of arrival. */
@@ -164,19 +164,19 @@ export interface PooledTransaction {
   readonly arrival: number
 }
 
-/** Builds, signs and sends with keys that the caller holds. Everything resolves when the pool has the transaction. */
+/** Builds, signs and sends with keys of the caller. Every method resolves once the pool has the transaction. */
 export interface NodeWallet {
-  /** The funded accounts of a devnet; empty on any other chain. Everybody knows their keys. */
+  /** The funded accounts of a devnet, whose keys are public; empty on any other chain. */
   readonly accounts: readonly SigningAccount[]
   /** Account `index` of a devnet. */
   account(index: number): SigningAccount
-  /** Pays `amount` to an address; the fee is the least that the chain takes unless given. Resolves with the txid. */
+  /** Pays `amount` to an address; the fee is the chain's minimum unless given. Resolves with the txid. */
   transfer(transfer: Transfer): Promise<string>
   /** Registers the DID of an account. */
   createDid(create: CreateDid): Promise<SentOperation>
-  /** Changes the document of the DID of an account; follows operations that wait for their block. */
+  /** Changes the document of the DID of an account; builds on operations that wait for their block. */
   updateDid(update: UpdateDid): Promise<SentOperation>
-  /** Ends a DID for good: that of the account, or another one whose document lists a key of it. */
+  /** Ends a DID permanently: that of the account, or another one whose document lists a key of it. */
   deactivateDid(deactivate: DidPayment & { readonly did?: string }): Promise<SentOperation>
   /** Puts an operation made by any tool on the chain, unchanged. Resolves with the txid. */
   publish(operation: DidOperationJson, payment: DidPayment): Promise<string>
@@ -203,7 +203,7 @@ export interface CreateDid extends DidPayment {
   readonly services?: readonly unknown[]
   /** `YYYY-MM-DDTHH:MM:SSZ`; five years from now when absent. */
   readonly expires?: string
-  /** Who may deactivate the DID besides its own key; the recovery key of the account when absent. */
+  /** Key that may deactivate the DID besides its own key; the recovery key of the account when absent. */
   readonly recovery?: RecoveryKey
 }
 
@@ -215,23 +215,23 @@ export interface SentOperation {
 }
 
 export interface NodePeers {
-  /** Where others reach this node, as multiaddrs; none when it does not listen. */
+  /** Addresses at which other nodes reach this one, as multiaddrs; none when it does not listen. */
   readonly addresses: readonly string[]
-  /** Those that are connected. */
+  /** The connected peers. */
   list(): readonly Neighbor[]
-  /** Connects to an address and comes back to it until {@link NodePeers.disconnect}; one that fails at first is not kept. */
+  /** Connects to an address and, until {@link NodePeers.disconnect}, reconnects; an address that fails at first is not kept. */
   connect(address: string): Promise<Neighbor>
-  /** Closes the connection to the peer of this id and opens none for ten minutes; false where there is none. */
+  /** Closes the connection to the peer of this id and opens none for ten minutes; false if there is no such peer. */
   disconnect(id: number): boolean
 }
 
-/** How the vote on the next block goes. */
+/** State of the vote on the next block. */
 export interface NodeVoting {
   readonly height: number
-  /** How many validators had their turn at this height before the present one. */
+  /** Number of views at this height before the present one. */
   readonly view: number
   readonly step: 'propose' | 'prevote' | 'precommit'
-  /** Public key of the validator whose turn it is, hex. */
+  /** Public key of the proposer of the view, hex. */
   readonly sponsor: string
   /** `yes`, `no-key`, `not-validator`, or the reason why this node does not vote. */
   readonly signing: string
@@ -239,7 +239,7 @@ export interface NodeVoting {
   readonly alarm?: string
 }
 
-/** A peer that is connected, or is not any more. */
+/** A peer that connected or disconnected. */
 export interface PeerChanged extends Neighbor {
   readonly action: 'joined' | 'left'
 }
@@ -253,31 +253,28 @@ export interface NodeDevnet {
   setNextBlockTime(time: number): Promise<void>
   /** Sends coins from the faucet and returns the txid. */
   faucet(address: string, amount: Amount): Promise<string>
-  /** Remembers chain, pool and clock; returns the number of the snapshot. */
+  /** Saves chain, pool and clock; returns the number of the snapshot. */
   snapshot(): Promise<number>
   /** Takes chain, pool and clock back to a snapshot, which can be used again. */
   revert(snapshot: number): Promise<void>
 }
 
-/** An event with its number, which rises by one from event to event and is that of the WebSocket. */
+/** An event with its number, which rises by one per event and is that of the WebSocket. */
 export type Numbered<Event> = Event & { readonly number: number | null }
 
-/**
- * What a node tells while it runs, by name. Changes of the chain come in its order, when they are on disk: what a block does
- * to DIDs, then the block.
- */
+/** Events of a node by name. Changes of the chain come in order, once on disk: the DID changes of a block, then the block. */
 export interface NodeEventMap {
   readonly block: Numbered<BlockChanged>
   readonly transaction: Numbered<TransactionAccepted>
   readonly did: Numbered<DidChanged>
   readonly peer: PeerChanged
-  /** How far the node is, about once a second while it learns the chain, and once when it has. */
+  /** Sync progress: about once a second during sync, and once at its end. */
   readonly sync: SyncProgress
-  /** The node cannot go on; see {@link LedgerNode.failure}. */
+  /** The node cannot continue; see {@link LedgerNode.failure}. */
   readonly error: Error
 }
 
 export interface NodeEvents {
-  /** Calls `listener` from now on; the returned function ends that. What a listener throws, or rejects with, is logged. */
+  /** Calls `listener` from now on; the returned function ends that. Exceptions and rejections of a listener are logged. */
   on<Name extends keyof NodeEventMap>(name: Name, listener: (event: NodeEventMap[Name]) => void): () => void
 }

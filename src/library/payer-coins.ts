@@ -4,7 +4,7 @@ import type { ProgramHash } from '../primitives/address.js'
 import { equalBytes } from '../primitives/bytes.js'
 import type { SpendableCoin } from '../wallet/coins.js'
 
-/** What an address has to choose from: its coins on the chain and in the pool, without those that the pool spends already. */
+/** The spendable coins of an address: on the chain and in the pool, less those spent in the pool. */
 export async function payerCoins(reader: ChainReader, mempool: Mempool, payer: ProgramHash): Promise<SpendableCoin[]> {
   const { state } = reader.chain
   const mined = (await reader.coins(payer)).flatMap(({ outpoint, height }) => {

@@ -11,7 +11,7 @@ import { fromHex } from '../primitives/bytes.js'
 import type { Spec } from '../primitives/spec.js'
 import type { CreateNodeOptions } from './node-types.js'
 
-/** How a node meets others, and what it votes with. A {@link UserError} names the option that is wrong or has no use. */
+/** Peering and validator of a node. A {@link UserError} names an option that is wrong or has no use. */
 export function peeringOptions(options: CreateNodeOptions, spec: Spec): Pick<NodeOptions, 'peering' | 'validator'> {
   const peering = peeringOf(options)
   const validator = validatorOf(options)
@@ -30,7 +30,7 @@ export function peeringOptions(options: CreateNodeOptions, spec: Spec): Pick<Nod
 
 function peeringOf({ peers, listen, mdns, assumeValid }: CreateNodeOptions): NodePeering | undefined {
   const { outbound, inbound } = networkOptions
-  const settings: NodePeering = {
+  const peering: NodePeering = {
     ...listening(listen),
     peers: addresses(peers),
     mdns: requireBoolean('mdns', mdns),
@@ -38,7 +38,7 @@ function peeringOf({ peers, listen, mdns, assumeValid }: CreateNodeOptions): Nod
     inbound: inbound.default,
     ...assumed(assumeValid),
   }
-  if (peers !== undefined || settings.mdns || settings.port !== undefined) return settings
+  if (peers !== undefined || peering.mdns || peering.port !== undefined) return peering
   if (assumeValid === undefined) return undefined
   throw new UserError('assumeValid: a node without peers, listen or mdns learns no chain')
 }
@@ -51,7 +51,7 @@ function addresses(peers: CreateNodeOptions['peers'] = []): readonly string[] {
   return peers
 }
 
-/** A text that names a node; a {@link UserError} says which forms there are. */
+/** Checks the address of a node; a {@link UserError} lists the accepted forms. */
 export function requireAddress(name: string, address: unknown): string {
   if (typeof address === 'string' && isPeerAddress(address)) return address
   const forms = 'host:port, nor a multiaddr such as /ip4/192.0.2.7/tcp/20338'
@@ -61,7 +61,7 @@ export function requireAddress(name: string, address: unknown): string {
 function listening(listen: CreateNodeOptions['listen'] = false): Pick<NodePeering, 'hosts' | 'port'> {
   if (listen === false) return { hosts: [], port: undefined }
   const given = listen === true ? {} : requireObject('listen: neither true nor an object', listen)
-  // A misspelt `hosts` would let everybody in.
+  // A misspelt `hosts` would open the node to all addresses.
   requireKnown('listen', given, ['port', 'hosts'])
   const { port = defaultPortBase + portOffsets.p2p, hosts = networkOptions.hosts.default } = given
   if (!Array.isArray(hosts) || hosts.length === 0 || hosts.some((host) => isIP(String(host)) === 0)) {

@@ -9,10 +9,10 @@ import { signingText } from '../voting/signing-state.js'
 import type { NodePeers, NodeVoting } from './node-types.js'
 import { requireAddress } from './peering-options.js'
 
-/** Milliseconds in which something has to move, unless told otherwise, while {@link untilSynced} waits. */
+/** Default milliseconds without progress after which {@link untilSynced} rejects. */
 const syncPatience = 120_000
 
-/** The peers of a node in this process, which has some; `node` throws once it is closed. */
+/** The peers of a node in this process that has a network; `node` throws once it is closed. */
 export function nodePeers(node: () => Node): NodePeers {
   const network = () => node().network as NonNullable<Node['network']>
   return {
@@ -32,15 +32,15 @@ export function nodePeers(node: () => Node): NodePeers {
   }
 }
 
-/** How the vote on the next block goes, as a node in this process shows it. */
+/** State of the vote on the next block, in the form of the library. */
 export function votingOf({ voting }: Node): NodeVoting | undefined {
   const status = voting?.status()
   return status && { ...status, sponsor: toHex(status.sponsor), signing: signingText(status.signing) }
 }
 
 /**
- * Resolves when a peer is connected and none is known to have more. Rejects with a UserError where nothing has moved for
- * `timeout` milliseconds, and when the node closes, which aborts `closing`.
+ * Resolves when a peer is connected and none is known to have more. Rejects with a UserError after `timeout` milliseconds without
+ * progress, and when the node closes, which aborts `closing`.
  */
 export function untilSynced(
   node: Node,

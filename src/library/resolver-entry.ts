@@ -1,6 +1,6 @@
 /**
- * The entry `didledger/resolver`: DIDs of a node elsewhere, for programs and web pages that run none. Nothing here needs
- * more than `fetch`.
+ * The entry `didledger/resolver`: resolves DIDs by a remote node, for programs and web pages without one. Nothing here needs more
+ * than `fetch`.
  */
 export type { Code } from '../errors/error-codes.js'
 export { codes } from './codes.js'

@@ -9,7 +9,7 @@ export function isShippedSpec(name: string): name is ShippedSpec {
   return (shippedSpecs as readonly string[]).includes(name)
 }
 
-/** Where the package keeps one of its chain specs. */
+/** File of a shipped chain spec. */
 export function shippedSpecFile(name: ShippedSpec): string {
   return fileURLToPath(new URL(`../../genesis/${name}.json`, import.meta.url))
 }

@@ -15,7 +15,7 @@ import { type JsonValue, parseStrictJson } from '../primitives/strict-json.js'
 /** JSON text, or the plain object that JSON.parse makes of it. */
 export type JsonInput = string | object
 
-/** Whether something verifies; if not, why. */
+/** The result of a verification, with the reason if it failed. */
 export interface Verdict {
   readonly valid: boolean
   readonly reason?: string
@@ -27,22 +27,22 @@ export interface MethodOptions {
 }
 
 export interface ControlledOptions extends MethodOptions {
-  /** Documents of the controllers that the document or the issuer's document names. They are taken as true. */
+  /** Documents of the controllers that the document or the issuer's document names. They are trusted, not verified. */
   readonly controllers?: readonly JsonInput[]
 }
 
 /**
- * The text that the proof of a document signs: the document in normalised form and Unicode NFC, without its proof.
- * Throws a {@link RuleError} that says what is wrong with anything that is no DID document.
+ * The text that the proof of a document signs: the document in normalised form and Unicode NFC, without its proof. Throws a
+ * {@link RuleError} with the reason for anything that is no DID document.
  */
 export function canonicalDocument(document: JsonInput, options: MethodOptions): string {
   return readDocument(document, options).signingText
 }
 
 /**
- * Verifies the proof of a document: one by its default key, or, for a chosen name, as many distinct ones as `multisig`
- * asks by default keys of its controllers. The proofs of the credentials inside are for {@link verifyCredential}.
- * Expiry is not looked at. Never throws.
+ * Verifies the proof of a document: one by its default key, or, for a chosen name, as many distinct ones as `multisig` requires
+ * by default keys of its controllers. The proofs of the credentials inside are for {@link verifyCredential}. Expiry is not
+ * checked. Never throws.
  */
 export function verifyDocument(document: JsonInput, options: ControlledOptions): Verdict {
   return verdict(() => {
@@ -78,8 +78,8 @@ function controllerOf(document: DidDocument, did: string, controllers: readonly 
 }
 
 /**
- * Verifies the proof of a credential under an authentication key of its issuer, or of a controller of the issuer. The
- * issuer's document is taken as true; dates are not looked at. Never throws.
+ * Verifies the proof of a credential under an authentication key of its issuer, or of a controller of the issuer. The issuer's
+ * document is trusted; dates are not checked. Never throws.
  */
 export function verifyCredential(
   credential: JsonInput,
@@ -100,10 +100,10 @@ export function verifyCredential(
 }
 
 /**
- * Verifies the proof of an operation `{header, payload, proof}` and the right of its key to sign: for a create by the
- * document in the payload, for update and deactivate by `document`, the one before. A create's `document` may be left
- * out. Not looked at: the document's own proof, the state of the DID, specification strings. `legacy` reads samples of
- * 2019: previousTxid unsigned, identifiers with trailer 0xAC, signatures in padded base64. Never throws.
+ * Verifies the proof of an operation `{header, payload, proof}` and the right of its key to sign: for a create by the document in
+ * the payload, for update and deactivate by `document`, the one before. A create's `document` may be left out. Not checked: the
+ * document's own proof, the state of the DID, specification strings. `legacy` reads samples of 2019: previousTxid unsigned,
+ * identifiers with trailer 0xAC, signatures in padded base64. Never throws.
  */
 export function verifyOperation(
   operation: JsonInput,
@@ -126,7 +126,7 @@ export function verifyOperation(
   })
 }
 
-/** The document whose keys may sign the operation, after the payload was found to be about the same DID. */
+/** The document whose keys may sign the operation, once the payload is known to concern the same DID. */
 function entitlingDocument(
   operation: DidOperation,
   document: JsonInput | undefined,
@@ -157,7 +157,7 @@ function payloadJson({ payload }: DidOperation): string {
   return text
 }
 
-/** The id inside an update's payload; whether the rest is a document is not asked here. */
+/** The id inside an update's payload, which need not be a valid document otherwise. */
 function payloadDid(operation: DidOperation): JsonValue | undefined {
   const value = parseStrictJson(payloadJson(operation), documentJsonLimits)
   return value instanceof Map ? value.get('id') : undefined
@@ -183,7 +183,7 @@ function requireSignature(key: DidKey, text: string, signature: Uint8Array, what
   if (!verify(key.publicKey, fromUtf8(text), signature)) throw new Failure(`${what} does not verify under ${key.id}`)
 }
 
-/** Something does not verify, though all of it could be read. */
+/** A verification that failed although all input was readable. */
 class Failure extends Error {}
 
 function verdict(check: () => void): Verdict {

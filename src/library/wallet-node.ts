@@ -86,8 +86,8 @@ export function nodeWallet(node: () => Node, random: Random, accounts = devnetAc
   }
 
   /**
-   * Between blocks, one after another: what is chosen here is not spent by a block, nor by the next call, before the
-   * transaction is in the pool. What goes wrong is the caller's, so the chain must not take it for a failure of its own.
+   * Runs between blocks, one call after another: no block and no other call can spend the chosen coins before the transaction is
+   * in the pool. Errors are returned out of the exclusive section, so that the chain does not treat them as its own failures.
    */
   async function send(
     payer: SigningAccount,
@@ -119,13 +119,13 @@ export function nodeWallet(node: () => Node, random: Random, accounts = devnetAc
     return { account, specification, created: formatDate(now()) }
   }
 
-  /** Unix seconds: the clock that the chain lives by, or its tip where that is ahead. */
+  /** Unix seconds: the later of the chain's clock and its tip. */
   function now(): number {
     const { clock, chain } = node()
     return Math.max(Math.floor(clock.now() / 1000), chain.tip.header.time)
   }
 
-  /** What the next operation of a DID follows: the last one that waits, else the last on the chain. */
+  /** The state that the next operation of a DID follows: the last pending operation, else the last on the chain. */
   function current(did: string): CurrentIdentity {
     const { chain, mempool } = node()
     const waiting = [...mempool.entries()].findLast((entry) => entry.did?.id === did)
@@ -143,9 +143,9 @@ export function nodeWallet(node: () => Node, random: Random, accounts = devnetAc
   }
 }
 
-/** Units of 10^-8 of an amount; `request-parameter` for text that is none. */
+/** An amount in units of 10^-8; `request-parameter` for an invalid amount. */
 export function units(name: string, amount: Amount): bigint {
-  // A number could be meant as coins or as units.
+  // A number is ambiguous: coins or units.
   const value = typeof amount === 'string' ? parseAmount(amount) : typeof amount === 'bigint' ? amount : undefined
   if (value !== undefined && value >= 0n) return value
   throw new RuleError(
@@ -154,7 +154,7 @@ export function units(name: string, amount: Amount): bigint {
   )
 }
 
-/** The program hash of an address; `request-parameter` for text that is none. */
+/** The program hash of an address; `request-parameter` for an invalid address. */
 export function addressBytes(text: string): ProgramHash {
   const hash = typeof text === 'string' ? parseAddress(text) : undefined
   if (hash === undefined) throw new RuleError('request-parameter', `address: ${String(text)} is not an address`)
