@@ -18,8 +18,8 @@ export interface Sent {
 }
 
 /**
- * A payment by the address of a program code, with the coins that the node lists; the fee is the chain's least unless
- * `fee` is given.
+ * A payment by the address of a program code, with the coins that the node lists. The fee is the chain's minimum unless `fee` is
+ * given.
  */
 export async function paymentFrom(
   context: CliContext,
@@ -28,7 +28,7 @@ export async function paymentFrom(
   options: SpecFlags & RestFlags & { readonly fee?: bigint },
 ): Promise<Payment> {
   const spec = loadSpec(options.genesis)
-  // The height first: should a block come in between, coins of genesis are still known by their confirmations.
+  // Height before coins: if a block arrives in between, genesis coins are still recognised by their confirmations.
   const height = await client.height()
   const coins = await client.coins(addressOf(payerOf(code)), assetIdOf(spec))
   const terms = chainTerms(spec, height)
@@ -43,8 +43,8 @@ export function signAll({ transaction }: UnsignedTransaction, privateKey: Uint8A
 }
 
 /**
- * Hands a transaction to the node and waits for its block unless told not to. A wait of more than two seconds is announced; not with
- * --json, where standard error holds nothing but the JSON of a failure.
+ * Sends a transaction to the node and, unless `wait` is false, waits for its block. A wait of more than two seconds is announced;
+ * not with --json, where standard error holds nothing but the JSON of a failure.
  */
 export async function broadcast(
   context: CliContext,
@@ -69,11 +69,11 @@ export function sentJson({ txid, block }: Sent): Record<string, unknown> {
   return { txid, ...(block === undefined ? {} : { blockhash: block.hash, height: block.height }) }
 }
 
-/** The rows of {@link Sent} for people. */
+/** The rows of {@link Sent} for text output. */
 export function sentRows({ txid, block }: Sent): [string, string][] {
-  const place = block === undefined ? 'not mined yet' : `${block.height}  ${block.hash}`
+  const blockText = block === undefined ? 'not mined yet' : `${block.height}  ${block.hash}`
   return [
     ['txid', txid],
-    ['block', place],
+    ['block', blockText],
   ]
 }

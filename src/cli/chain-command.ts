@@ -93,7 +93,7 @@ async function verify(context: CliContext, tools: Tools, options: ChainOptions):
 
 async function reindex(context: CliContext, tools: Tools, options: ChainOptions): Promise<void> {
   const { directory, spec } = tools
-  // Nothing of another chain could be replayed, and its database would go aside for an empty one.
+  // A directory of another chain must be refused: its blocks would not replay, and an empty database would replace its own.
   await directory.claim(spec.name, genesisBlock(spec).header.hash, false)
   await withLock(directory.database, async () => {
     const rebuilt = await rebuild(tools).finally(() => rm(directory.salvaged, { recursive: true, force: true }))
@@ -116,7 +116,7 @@ function missingText(height: number, missing: number): string {
   return `${blocks} lost here: peers bring them back once the node runs, or didledger chain import from an export`
 }
 
-/** The name that a database gets when it goes aside at a time in Unix seconds, or at the next that no older one has. */
+/** Suffix for a database that is set aside at a time in Unix seconds; the next second if it is taken. */
 function freeSuffix(directory: DataDirectory, seconds: number): string {
   const suffix = `old-${seconds}`
   return existsSync(`${directory.database}.${suffix}`) ? freeSuffix(directory, seconds + 1) : suffix
@@ -131,7 +131,7 @@ async function rebuild(tools: Tools) {
       const gap = await replay(source, target)
       const highest = Math.max((await highestKnown(source)) ?? 0, gap?.height ?? 0)
       const lost = await copyUnmined(source, target)
-      // Where a reorganisation was stopped half done, its branches lead higher than the active rows.
+      // After an interrupted reorganisation the side branches reach higher than the active rows.
       const { height, id: tip } = target.tip.header
       return { damages, gap, missing: highest > height ? highest : undefined, lost, height, tip }
     })
@@ -145,7 +145,7 @@ async function rebuild(tools: Tools) {
 
 async function exportTo(context: CliContext, tools: Tools, options: ChainOptions, file: string): Promise<void> {
   await withLedger(tools, async ({ chain }) => {
-    // The name appears when the file is whole.
+    // The final name appears only once the file is complete.
     const unfinished = `${file}.part`
     await onFile(file, async () => {
       const output = await open(unfinished, 'w')
@@ -164,7 +164,7 @@ async function exportTo(context: CliContext, tools: Tools, options: ChainOptions
 
 async function importFrom(context: CliContext, tools: Tools, options: ChainOptions, file: string): Promise<void> {
   await withLedger(tools, async ({ chain, signatures }) => {
-    // The pool takes what a reorganisation sets free, and lets go of what the new blocks hold.
+    // The pool takes transactions that a reorganisation releases, and drops those in the new blocks.
     const { verifier, env } = tools
     const mempool = await Mempool.open({ chain, verifier, signatures, clock: env.clock, log: env.log })
     const { read, added } = await onFile(file, () => importBlocks(chain, createReadStream(file))).finally(() =>
@@ -221,7 +221,7 @@ async function withChainAt<T>(
   }
 }
 
-/** A copy of all that can be read in the database, opened. */
+/** An opened copy of everything readable in the database. */
 async function openSalvaged(directory: DataDirectory): Promise<{ source: Database; damages: readonly FileDamage[] }> {
   const doing = `what can be read of ${directory.database} cannot be gathered in ${directory.salvaged}`
   const { damages, repair } = await onOwnFile(doing, () => salvage(directory.database, directory.salvaged))
@@ -229,7 +229,7 @@ async function openSalvaged(directory: DataDirectory): Promise<{ source: Databas
   return { source: await Database.openDamaged(directory.salvaged), damages }
 }
 
-/** Runs with a file of the user; what is wrong with it is a {@link UserError} that begins with its name. */
+/** Runs with a file of the user; a failure of the file is a {@link UserError} that begins with its name. */
 async function onFile<T>(file: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run()

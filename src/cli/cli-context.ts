@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Clock, Random } from '../runtime/env.js'
 import { promptHidden } from './prompt.js'
 
-/** The outside world as the commands see it; a test passes its own. */
+/** The environment of the commands; tests pass their own. */
 export interface CliContext {
   readonly clock: Clock
   readonly random: Random
@@ -11,9 +11,9 @@ export interface CliContext {
   out(text: string): void
   /** Writes to standard error. */
   err(text: string): void
-  /** Width of the terminal that standard output or standard error goes to; undefined where it is none. */
+  /** Width of the terminal behind standard output or standard error; undefined if it is not a terminal. */
   readonly columns?: (stream: 'out' | 'err') => number | undefined
-  /** Asks on the terminal without echo; undefined when there is no terminal. */
+  /** Prompts on the terminal without echo; undefined without a terminal. */
   readonly prompt: ((question: string) => Promise<string>) | undefined
 }
 

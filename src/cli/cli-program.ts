@@ -11,7 +11,7 @@ import { registerGenesis } from './genesis-command.js'
 import { registerStart } from './start-command.js'
 import { registerWallet } from './wallet-command.js'
 
-/** Every command, as a tree that has not read its arguments yet. */
+/** The command tree with all commands, arguments not parsed yet. */
 export function createProgram(context: CliContext): Command {
   const program = new Command('didledger')
     .description('a lightweight identity chain: node, wallet, DIDs')
@@ -28,7 +28,7 @@ export function createProgram(context: CliContext): Command {
   return program
 }
 
-/** Runs one command line (without node and script) and returns its exit code: 0 done, 1 failed, 2 wrongly called. */
+/** Runs one command line (without node and script) and returns its exit code: 0 done, 1 failed, 2 usage error. */
 export async function runCommand(args: readonly string[], context: CliContext): Promise<0 | 1 | 2> {
   try {
     await createProgram(context).parseAsync(args, { from: 'user' })
@@ -40,7 +40,7 @@ export async function runCommand(args: readonly string[], context: CliContext): 
   }
 }
 
-/** The one place where a failure becomes text: no stack trace unless DEBUG asks for it. */
+/** Prints a failure as text or JSON, in this one place: no stack trace unless DEBUG contains didledger. */
 function explain(error: unknown, json: boolean, context: CliContext): 1 | 2 {
   const refusal = error instanceof UserError ? undefined : refusalOf(error)
   const cause = error instanceof Error ? error.message : String(error)
@@ -57,7 +57,7 @@ function explain(error: unknown, json: boolean, context: CliContext): 1 | 2 {
   return error instanceof UserError ? error.exitCode : 1
 }
 
-/** What a program may want to know of a failure beside its text. */
+/** Members of the JSON error beside its message. */
 function detailsOf(error: unknown): Record<string, unknown> {
   if (error instanceof RuleError) return { code: error.code }
   if (!(error instanceof NodeRefusal)) return {}

@@ -22,12 +22,12 @@ export interface WalletOptions extends OutputOptions {
   readonly passwordFile?: string
 }
 
-/** Options of commands that need to know a chain's rules. */
+/** Options of commands that need a chain's rules. */
 export interface SpecFlags {
   readonly genesis: string
 }
 
-/** Options of commands that ask a node. */
+/** Options of commands that query a node. */
 export interface RestFlags {
   readonly rest: string
 }
@@ -59,7 +59,7 @@ export function withWallet(command: Command): Command {
     .addOption(passwordFileOption())
 }
 
-/** The password never stands in an argument: other users of the machine see those. */
+/** No option takes the password itself: other users of the machine can see arguments. */
 export function passwordFileOption(): Option {
   return new Option('--password-file <file>', 'file with the password (else DIDLEDGER_PASSWORD, else a prompt)')
 }
@@ -117,7 +117,7 @@ export function recipientOption(text: string): { address: string; programHash: P
   return { address: text, programHash }
 }
 
-/** A DID in full, from its text or its identifier alone. */
+/** A full DID, from its text or its identifier alone. */
 export function didArgument(text: string): string {
   const parsed = parseDid(text)
   if (parsed === undefined) {
@@ -126,7 +126,7 @@ export function didArgument(text: string): string {
   return parsed.did
 }
 
-/** A wrong call when an option asks for more coins than a chain can have. */
+/** Throws a {@link UserError} with exit code 2 if an amount exceeds the supply of the chain. */
 export function requireWithinSupply(option: string, amount: bigint, spec: Spec): void {
   if (amount > spec.maxMoney) {
     const supply = formatAmount(spec.maxMoney)

@@ -9,7 +9,7 @@ import { readTextFile } from '../wallet/files.js'
 import type { CliContext } from './cli-context.js'
 import { type OutputOptions, withOutput } from './command-options.js'
 
-/** What a command that runs a node takes beside the options of the modules. */
+/** Flags of a command that runs a node, beside the options of the modules. */
 interface ConfigFlags extends OutputOptions {
   readonly config?: string
   readonly printConfig?: boolean
@@ -18,8 +18,8 @@ interface ConfigFlags extends OutputOptions {
 const tuningHeading = 'Options for tuning:'
 
 /**
- * Gives a command that runs a node its flags, one for each option of a module, and runs it with the effective configuration,
- * unless that is all that was asked for. `Flags` are those that the command has beside the options.
+ * Adds one flag for each module option to a command that runs a node, then runs it with the effective configuration or, with
+ * --print-config, prints that. `Flags` are the command's own flags.
  */
 export function withConfig<Flags extends OutputOptions>(
   command: Command,
@@ -50,7 +50,7 @@ export function withConfig<Flags extends OutputOptions>(
   })
 }
 
-/** The flag of an option; its values are checked as soon as they are read, but lists as a whole. */
+/** The flag of an option. Values are checked when read; lists only as a whole. */
 function flagFor(option: Option): Flag {
   const flag = new Flag(option.flag, option.description)
   const { type, anyOf } = option.schema as { type?: string; anyOf?: readonly { const: string }[] }
@@ -66,7 +66,7 @@ function parsed(option: Option, text: string): unknown {
   return value
 }
 
-/** How a user can set an option, for messages. */
+/** How to set an option, for messages. */
 export function waysToSet(option: Option): string {
   return `${flagOf(option)}, or ${option.key} in a configuration file`
 }

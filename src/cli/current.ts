@@ -5,7 +5,7 @@ import type { DidOperation } from '../primitives/did-operation.js'
 import { txType } from '../primitives/payload.js'
 import { type CurrentIdentity, didOfOperation, documentOf } from '../wallet/did-identity.js'
 
-/** The last operation of a DID, with what a resolver says about it. */
+/** The last operation of a DID, with its state from the resolver. */
 export interface Current {
   readonly identity: CurrentIdentity
   /** The node's clock is past the expiry. */
@@ -13,15 +13,15 @@ export interface Current {
 }
 
 /**
- * The state that the next operation of a DID follows: the last operation on the chain, or the last of those that wait for a
- * block behind it. A {@link UserError} when there is none, or when the DID is deactivated.
+ * The state that the next operation of a DID follows: the last pending operation, else the last on the chain. A {@link UserError}
+ * if the DID does not exist or is deactivated.
  */
 export async function currentIdentity(client: NodeClient, did: string): Promise<Current> {
   const [{ status, transaction }, waiting] = await Promise.all([client.resolve(did), pendingOperations(client, did)])
   if (status === 2) throw new UserError(`${did} is deactivated, which is final`)
   const mined = transaction?.[0]
   let last = mined && { txid: mined.txid, payload: mined.operation.payload }
-  for (let next = follower(waiting, last?.txid); next !== undefined; next = follower(waiting, last?.txid)) {
+  for (let next = successor(waiting, last?.txid); next !== undefined; next = successor(waiting, last?.txid)) {
     last = { txid: next.txid, payload: next.operation.payload }
   }
   if (waiting.some(({ operation }) => operation.operation === 'deactivate')) {
@@ -37,7 +37,7 @@ export async function currentIdentity(client: NodeClient, did: string): Promise<
 
 /** The id of the pooled transaction that creates a DID. */
 export async function pendingCreate(client: NodeClient, did: string): Promise<string | undefined> {
-  return follower(await pendingOperations(client, did), undefined)?.txid
+  return successor(await pendingOperations(client, did), undefined)?.txid
 }
 
 interface Pending {
@@ -45,7 +45,7 @@ interface Pending {
   readonly operation: DidOperation
 }
 
-function follower(waiting: readonly Pending[], txid: string | undefined): Pending | undefined {
+function successor(waiting: readonly Pending[], txid: string | undefined): Pending | undefined {
   return waiting.find(({ operation }) =>
     txid === undefined ? operation.operation === 'create' : operation.previousTxid === txid,
   )

@@ -2,10 +2,7 @@ import { UserError } from '../errors/rule-error.js'
 import { reindexHint, StorageError } from '../storage/database.js'
 import { shellWord } from './print-output.js'
 
-/**
- * Runs something that opens the chain in a data directory; a damage that it finds is reported with the very command that
- * mends it.
- */
+/** Runs something that opens the chain in a data directory; reports damage together with the exact repair command. */
 export async function namingTheRepair<T>(
   { genesis, dataDir }: { readonly genesis: string; readonly dataDir?: string | undefined },
   run: () => Promise<T>,

@@ -2,12 +2,12 @@ import { toHex } from '../primitives/bytes.js'
 import type { SigningAccount } from '../wallet/accounts.js'
 import { devnetMnemonic } from '../wallet/devnet-accounts.js'
 
-/** A well-known account with what it holds, as text. */
+/** A well-known account with its balance as text. */
 export interface FundedAccount extends SigningAccount {
   readonly balance: string
 }
 
-/** What a devnet of one or several nodes says about its accounts. */
+/** The account table of a devnet of one or several nodes. */
 export function accountLines(accounts: readonly FundedAccount[]): string[] {
   return [
     'Accounts. Everybody knows these keys: never use them for anything of value.',

@@ -53,7 +53,7 @@ async function welcome(
   shownAs: { readonly mining: MiningMode; readonly accounts: number; readonly temporary: boolean },
 ): Promise<Presentation> {
   const { start, lines: startLines } = startOf(node, servers)
-  // Those of the genesis block are there, however few are shown.
+  // The accounts of the genesis block always exist, however few are shown.
   const funded = Array.from({ length: Math.max(shownAs.accounts, devnetAccountCount) }, (_, index) => {
     const account = devnetAccount(index)
     return { ...account, balance: balance(node, account.address) }

@@ -8,9 +8,9 @@ import { sameOptions, shellWord } from './print-output.js'
 
 const payment = '12.5'
 
-type Parts = Pick<Node, 'reader' | 'mempool' | 'resolver'>
+type Dependencies = Pick<Node, 'reader' | 'mempool' | 'resolver'>
 
-/** What is known of a chain where accounts are chosen. */
+/** The facts about a chain by which accounts are chosen. */
 export interface Facts {
   /** In units of 10^-8. */
   balance(address: string): Promise<bigint>
@@ -21,11 +21,10 @@ export interface Facts {
 }
 
 /**
- * Commands to try first on a devnet that has just started, each of which works as it stands: whenever blocks are made, and
- * whatever the accounts of an older data directory have done already.
+ * Example commands for a devnet that has just started. Each works as printed, for any block time and for an older data directory.
  */
 export function nextCommands(
-  { reader, mempool, resolver }: Parts,
+  { reader, mempool, resolver }: Dependencies,
   accounts: readonly Account[],
   ports: { readonly rest: number; readonly rpc: number },
   mining: MiningMode,
@@ -39,7 +38,7 @@ export function nextCommands(
   return commandsFor(facts, accounts, { ...ports, late })
 }
 
-/** The same for any node: `late` says that nobody makes a block in time, `genesis` which chain it is unless that is the devnet. */
+/** The same for any node. `late`: no block within the client's wait. `genesis`: the chain, unless it is the devnet. */
 export async function commandsFor(
   facts: Facts,
   accounts: readonly Account[],
@@ -58,14 +57,14 @@ export async function commandsFor(
   ]
 }
 
-/** Who can pay whom, and whose DID can be created; where all exist, whose can be updated, and else one to look at. */
+/** Chooses payer, recipient, and a DID to create; if all exist, one to update; if none can be, one to resolve. */
 async function chooseAccounts({ balance, status, pending }: Facts, accounts: readonly Account[]) {
   const least = 2n * (parseAmount(payment) as bigint)
   const balances = await Promise.all(accounts.map(({ address }) => balance(address)))
   const funded = accounts.filter((_, i) => (balances[i] as bigint) >= least)
   const payer = funded[0]?.index ?? 0
   const recipient = accounts[payer === 1 ? 0 : 1]?.address
-  // From account 2 on: the others are for transfers, until nobody else is left.
+  // Accounts 0 and 1 are for transfers, so they come last.
   const states = await Promise.all(
     [...accounts.slice(2), ...accounts.slice(0, 2)]
       .filter((account) => funded.includes(account) && !pending.has(account.did))

@@ -22,10 +22,10 @@ import { type NodeStart, type Presentation, stopSignal } from './run-node.js'
 
 const chain = 'localnet'
 const highestPortBase = nodeOptions.portBase.schema['maximum'] as number
-/** Attempts to remove a directory that a killed node was writing to a moment ago. */
+/** Attempts to remove a directory to which a killed node was just writing. */
 const clearRetries = 10
 
-/** `didledger devnet --nodes N`: runs so many nodes of localnet until it is told to stop, and shows how they do. */
+/** `didledger devnet --nodes N`: runs N nodes of localnet until a stop signal, and shows their status. */
 export async function runLocalNetwork(
   context: CliContext,
   config: Config,
@@ -47,7 +47,7 @@ export async function runLocalNetwork(
   const clear = () => {
     if (chosen === undefined) rmSync(directory, { recursive: true, force: true, maxRetries: clearRetries })
   }
-  // A second signal ends this process at once, and leaves time for this alone.
+  // A second signal ends this process at once; only synchronous work is possible then.
   const onExit = () => {
     network.kill()
     clear()
@@ -55,7 +55,7 @@ export async function runLocalNetwork(
   process.once('exit', onExit)
   const stop = stopSignal()
   try {
-    // Who is stopped while nodes start does not wait for them.
+    // A stop signal during the start does not wait for the nodes.
     const started = await Promise.race([network.start().then(() => true), stop.then(() => false)])
     if (!started) return
     const { value, lines } = await welcome(
@@ -87,11 +87,11 @@ export async function runLocalNetwork(
   }
 }
 
-/** What makes blocks on demand, or is paid by a faucet, is there on a devnet of one node only. */
+/** Refuses options for block production on demand and faucet accounts: only a devnet of one node has these. */
 function refuseOptionsOfOneNode(config: Config): void {
   for (const option of [devnetOptions.blockTime, devnetOptions.automine, devnetOptions.accounts]) {
-    const setting = config.settings.find(({ option: { key } }) => key === option.key)
-    if (setting?.origin === 'default') continue
+    const entry = config.settings.find(({ option: { key } }) => key === option.key)
+    if (entry?.origin === 'default') continue
     throw new UserError(
       `${option.key} (${config.placeOf(option)}) is for a devnet of one node, not with devnet.nodes`,
       2,
@@ -99,7 +99,7 @@ function refuseOptionsOfOneNode(config: Config): void {
   }
 }
 
-/** The environment of the nodes: that of this process, and the options of this command that they have too. */
+/** Environment of the nodes: that of this process, and this command's options that the nodes have too. */
 function environmentOf(config: Config, { env }: CliContext): NodeJS.ProcessEnv {
   const inherited = Object.entries(env).filter(([name]) => !name.startsWith('DIDLEDGER_'))
   const own: readonly string[] = [nodeOptions.portBase.key, storageOptions.dataDir.key]
@@ -113,7 +113,7 @@ function environmentOf(config: Config, { env }: CliContext): NodeJS.ProcessEnv {
   ])
 }
 
-/** Where a node can listen that joins the network: above the ports of all that it may have, as far as there are some. */
+/** Port base for a further node: above the ports of all possible nodes, if there are ports left. */
 export function portBaseToJoin(portBase: number): number {
   const above = (portBase === 0 ? defaultPortBase : portBase) + localnetValidatorCount * portStep
   return above > highestPortBase ? defaultPortBase + localnetValidatorCount * portStep : above

@@ -132,7 +132,7 @@ function serviceOption(text: string): ServiceEntry {
   return { id: `#${fragmentOption(match[1] as string)}`, type: match[2] as string, serviceEndpoint: match[3] as string }
 }
 
-/** A name below a DID, with or without `#`. */
+/** A fragment name, with or without `#`. */
 function fragmentOption(text: string): string {
   return text.startsWith('#') ? text.slice(1) : text
 }
@@ -140,7 +140,7 @@ function fragmentOption(text: string): string {
 async function create(context: CliContext, options: CreateOptions): Promise<void> {
   const client = new NodeClient(options)
   const given = options.recovery === undefined ? undefined : recoveryOption(options.recovery)
-  // Written to a file, the operation needs no node: the clock of this machine has to do.
+  // Writing to a file needs no node, so the clock of this machine is used.
   const now = await chainNow(context.clock, options.output === undefined ? client : undefined)
   const expires = newExpiry(options, now)
   const account = await signingAccount(context, options)
@@ -184,14 +184,14 @@ function rebaser({ identity }: Current, prepared: DidOperation): Builder {
   return (account) => rebaseUpdate(account, identity, prepared)
 }
 
-/** Everything about an update that can go wrong before the password is asked. */
+/** Prepares an update as far as possible without the password, so that errors come before the prompt. */
 async function updater(
   context: CliContext,
   client: NodeClient,
   { identity, expired }: Current,
   options: UpdateOptions,
 ): Promise<Builder> {
-  // What the node calls expired shows that its clock is past that date, even if no block has said so yet.
+  // A DID that the node calls expired proves that its clock is past the expiry, even without a newer block.
   const now = Math.max(await chainNow(context.clock, client), expired ? identity.document.expiresAt : 0)
   const expires = changedExpiry(options, now)
   const { addService, removeService, addCredential, removeCredential } = options
@@ -232,7 +232,7 @@ async function publishFile(context: CliContext, file: string, options: Operation
   })
 }
 
-/** The operation in a file; a {@link RuleError} that names the file where there is none. */
+/** The operation in a file; otherwise a {@link RuleError} that names the file. */
 function readOperation(file: string): DidOperation {
   const text = readTextFile(file, 'operation file')
   try {
@@ -243,7 +243,7 @@ function readOperation(file: string): DidOperation {
   }
 }
 
-/** The text of a credential file, once it is known to be JSON as documents take it. */
+/** The text of a credential file, checked to be JSON within the document limits. */
 function readCredential(file: string): string {
   const text = readTextFile(file, 'credential')
   try {
@@ -262,7 +262,7 @@ function specificationOf(options: OperationOptions): string {
   return specification
 }
 
-/** Writes the operation to a file, or pays for a transaction that carries it and sends that. */
+/** Writes the operation to a file, or sends it in a transaction that the payer pays. */
 async function finish(
   context: CliContext,
   client: NodeClient,
@@ -308,10 +308,10 @@ async function publish(
   }
 }
 
-/** Says of a create that is refused because of another one that this waits in the pool; any other failure stays as it is. */
+/** If a create is refused because another create of the DID is in the pool, names that one; other errors stay unchanged. */
 async function namingThePending(client: NodeClient, operation: DidOperation, error: unknown): Promise<unknown> {
   const did = didOfOperation(operation) ?? ''
-  // The code alone stands for anything that can be wrong with an operation.
+  // The error code alone covers every fault of an operation.
   if (!(error instanceof NodeRefusal) || !error.reason.startsWith(`${did} exists already`)) return error
   const pending = await pendingCreate(client, did)
   if (pending === undefined) return error

@@ -53,7 +53,7 @@ async function query(context: CliContext, options: QueryOptions): Promise<void> 
   ])
 }
 
-/** How many there are, which of them follow, and how to see more. */
+/** Total, the range shown, and how to see more. */
 function summary({ total, start, count }: QueryResult): string {
   const matching = `${total} ${total === 1 ? 'document matches' : 'documents match'}`
   if (count === 0) return `${matching}.`

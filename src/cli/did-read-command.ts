@@ -61,7 +61,7 @@ function nothingThere(options: RestFlags): string[] {
   return ['', `An account registers its own DID with: npx didledger did create${sameOptions(options)}`]
 }
 
-/** The document in a payload, laid out for people. */
+/** The document in a payload, formatted for text output. */
 function documentText({ operation }: ResolvedTransaction): string {
   const bytes = decodeBase64url(operation.payload)
   const text = bytes && utf8(bytes)

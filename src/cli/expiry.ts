@@ -11,7 +11,7 @@ export interface ExpiryOptions {
   readonly force?: boolean
 }
 
-/** What other tools of the family allow, too. */
+/** The same limit as in other tools of the family. */
 const maxYears = 5
 
 export function withExpiry(command: Command, byDefault: string): Command {
@@ -39,8 +39,8 @@ function yearsOption(text: string): number {
 }
 
 /**
- * The expiry of a document made `now` (Unix seconds): five years ahead unless the options say otherwise. A {@link UserError} for
- * one in the past or further ahead, unless forced: the chain would take it, but hardly anybody means it.
+ * The expiry of a document made `now` (Unix seconds): five years ahead unless the options say otherwise. Past or further ahead →
+ * {@link UserError}, unless forced: the chain would accept it, but it is probably a mistake.
  */
 export function newExpiry({ expires, years = maxYears, force }: ExpiryOptions, now: number): string {
   const text = expires ?? formatDate(addYears(now, years))
@@ -57,21 +57,18 @@ export function isPast(expires: string, now: number): boolean {
   return (parseDate(expires) ?? 0) <= now
 }
 
-/** {@link newExpiry} when the options name one; undefined when the document keeps its own. */
+/** {@link newExpiry} if the options name one; undefined if the document keeps its expiry. */
 export function changedExpiry(options: ExpiryOptions, now: number): string | undefined {
   return options.expires === undefined && options.years === undefined ? undefined : newExpiry(options, now)
 }
 
-/**
- * Unix seconds of now: the clock of this machine, or the time of the node's last block or of a devnet's own clock where that is
- * later.
- */
+/** Current Unix seconds: the latest of this machine's clock, the node's last block, and a devnet's own clock. */
 export async function chainNow(clock: Clock, client: NodeClient | undefined): Promise<number> {
-  const here = Math.floor(clock.now() / 1000)
-  if (client === undefined) return here
+  const local = Math.floor(clock.now() / 1000)
+  if (client === undefined) return local
   const [{ time }, devnetTime] = await Promise.all([
     client.height().then((height) => client.blockAt(height)),
     client.devnetTime(),
   ])
-  return Math.max(here, time, devnetTime ?? 0)
+  return Math.max(local, time, devnetTime ?? 0)
 }

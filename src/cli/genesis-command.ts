@@ -82,7 +82,7 @@ function keyOption(text: string): string {
   throw new InvalidArgumentError('Not a compressed public key of P-256 (66 hex digits).')
 }
 
-/** What the spec would be refused for, in the words of the command. */
+/** Checks for faults that the spec parser would refuse, with messages in terms of the command's options. */
 function requireSensible({ amount, validator: keys = [] }: CreateOptions): void {
   const most = formatAmount(newSupply)
   if (amount === 0n) throw new UserError('--amount 0: nobody could ever pay a fee on a chain without coins', 2)

@@ -1,26 +1,26 @@
 import { easiestBits } from '../primitives/compact.js'
 
-/** What the coins of a new chain add up to unless told otherwise, in units of 10^-8. */
+/** Default supply of a new chain, in units of 10^-8. */
 export const newSupply = 3_300_000_000_000_000n
 
-/** What a new chain is told about itself; the rest is the same for all. */
+/** Members of the spec that differ between new chains. */
 export interface NewChain {
   readonly name: string
   /** Unix seconds. */
   readonly time: number
-  /** Below 2^32: tells this chain from others in merge mining and for Ethereum clients. */
+  /** Below 2^32; distinguishes this chain from others in merge mining and for Ethereum clients. */
   readonly id: number
   /** In units of 10^-8. */
   readonly allocation: { readonly address: string; readonly amount: bigint }
-  /** Public keys in hex, in the order of their turns. */
+  /** Public keys in hex, in the order in which they propose. */
   readonly validators: readonly string[]
   /** Whether DID operations may name the specifications of existing SDKs. */
   readonly sdkStrings: boolean
 }
 
 /**
- * The text of the spec of a chain whose validators make the blocks, on machines that are some tens of milliseconds apart. No
- * coins are made after the first: validators live on fees.
+ * The spec text of a chain whose validators make the blocks, on machines some tens of milliseconds apart. Validators live on
+ * fees: there are no new coins after genesis.
  */
 export function newSpecJson({ name, time, id, allocation, validators, sdkStrings }: NewChain): string {
   const specification = (kind: string) => [`${name}/${kind}/1.0`, ...(sdkStrings ? [`elastos/${kind}/1.0`] : [])]

@@ -3,7 +3,7 @@ import { isShippedSpec, shippedSpecFile } from '../library/shipped.js'
 import { parseSpec, type Spec } from '../primitives/spec.js'
 import { readTextFile } from '../wallet/files.js'
 
-/** The chain spec of a shipped name or a file. A {@link UserError} says what is wrong with it. */
+/** The chain spec of a shipped name or a file; a {@link UserError} describes any fault. */
 export function loadSpec(nameOrFile: string): Spec {
   const path = isShippedSpec(nameOrFile) ? shippedSpecFile(nameOrFile) : nameOrFile
   const text = readTextFile(path, 'chain spec')

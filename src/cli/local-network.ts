@@ -9,24 +9,24 @@ import { makeDirectory, readTextFile } from '../wallet/files.js'
 import type { NodeStart } from './run-node.js'
 import { readValidatorKey, writeValidatorKey } from './validator-key.js'
 
-/** From the ports of one node to those of the next. */
+/** Difference between the ports of consecutive nodes. */
 export const portStep = 1000
 /** Milliseconds that a node may take to stop before it is killed. */
 const stopTimeout = 20_000
-/** Milliseconds until whoever waits for them to stop is told why. */
+/** Milliseconds until a notice names the nodes that delay the stop. */
 const stopNotice = 2_000
-/** Lines that are shown of the log of a node that ended unasked. */
+/** Log lines shown of a node that ended unexpectedly. */
 const lastLines = 10
-/** Bytes of the longest line that a node may begin with. */
+/** Maximum bytes of a node's first line. */
 const longestStart = 65_536
 
 export interface LocalNetworkOptions {
   readonly nodes: number
-  /** Where every node has a directory of its own. */
+  /** Parent of the nodes' own directories. */
   readonly directory: string
   /** 0 takes free ports. */
   readonly portBase: number
-  /** Variables of the environment of the nodes. */
+  /** Environment variables of the nodes. */
   readonly env: NodeJS.ProcessEnv
 }
 
@@ -34,24 +34,23 @@ export interface LocalNetworkOptions {
 export interface LocalNode {
   readonly number: number
   readonly start: NodeStart
-  /** How it ended, where it did. */
+  /** How it ended; undefined while it runs. */
   readonly ended: string | undefined
 }
 
 /**
- * Nodes of the chain `localnet` as processes of their own, each with a well-known validator key. They stop when their standard
- * input ends, so that none outlives this process, however it dies; and each has a session of its own, so that a signal from the
- * terminal reaches this process alone.
+ * Nodes of the chain `localnet` as separate processes, each with a well-known validator key. They stop at the end of their
+ * standard input, so that none outlives this process. Each has its own session, so that terminal signals reach only this process.
  */
 export class LocalNetwork {
   readonly #options: LocalNetworkOptions
   readonly #nodes: Member[] = []
-  /** Told with the number of a node that ended unasked, how, and the last lines of its log. */
+  /** Called with the number of a node that ended unexpectedly, how, and the last lines of its log. */
   onEnd: (number: number, how: string, log: readonly string[]) => void = () => {}
-  /** Told with the numbers of nodes that take their time to stop. */
+  /** Called with the numbers of nodes that are slow to stop. */
   onSlowStop: (numbers: readonly number[]) => void = () => {}
   #stopping = false
-  /** Nodes that were never here. */
+  /** Nodes without a directory or key from an earlier run. */
   #fresh: ReadonlySet<number> = new Set()
 
   constructor(options: LocalNetworkOptions) {
@@ -62,11 +61,11 @@ export class LocalNetwork {
     return this.#nodes.filter((node): node is Member & LocalNode => node.start !== undefined)
   }
 
-  /** Resolves once all of them serve. A {@link UserError} with what the log says when one does not. */
+  /** Resolves once all nodes serve. If one fails, a {@link UserError} with the end of its log. */
   async start(): Promise<void> {
     const { nodes, portBase } = this.#options
     const numbers = Array.from({ length: nodes }, (_, i) => i + 1)
-    // Keys that have never signed on this chain need no memory of it, however late their nodes are.
+    // Fresh keys need no sign state, even if their nodes start late: they have never signed on this chain.
     const isFresh = (number: number) => !existsSync(this.#dataDir(number)) && !existsSync(this.#keyFile(number))
     this.#fresh = new Set(numbers.filter(isFresh))
     if (portBase !== 0) {
@@ -76,7 +75,7 @@ export class LocalNetwork {
       )
       return
     }
-    // Ports are known only when a node has them, so each one is told where those before it are.
+    // A free port is known only after the start, so each node gets the addresses of those before it.
     for (const number of numbers) {
       if (this.#stopping) return
       await this.#run(
@@ -121,7 +120,7 @@ export class LocalNetwork {
       ...peers.flatMap((peer) => ['--peer', peer]),
       ...['--stop-on-eof', '--json'],
     ]
-    // A file takes what a node says even when nobody is left to read it.
+    // A file keeps the output of a node even after this process has ended.
     const errors = openSync(log, 'a')
     const child = spawn(process.execPath, [...process.execArgv, process.argv[1] as string, ...args], {
       stdio: ['pipe', 'pipe', errors],
@@ -129,7 +128,7 @@ export class LocalNetwork {
       detached: true,
     })
     closeSync(errors)
-    // Writing to a process that has died is no failure of this one.
+    // A write to a process that has died is not a failure of this one.
     child.stdin?.on('error', () => {})
     const exit = new Promise<string>((resolve) => {
       child.once('error', (error) => resolve(error.message))
@@ -157,7 +156,7 @@ export class LocalNetwork {
     return join(this.#options.directory, `validator-${number}.key`)
   }
 
-  /** The file with the key of a node, which a later start finds again; made where it is missing. */
+  /** The key file of a node, kept for later starts; created if missing. */
   #ownKeyFile(number: number): string {
     const file = this.#keyFile(number)
     const { privateKey } = devnetValidatorKey(number - 1)
@@ -181,7 +180,7 @@ interface Member {
   ended: string | undefined
 }
 
-/** The first line of what a process prints; never resolves where there is none. */
+/** The first line that a process prints; never resolves without one. */
 function firstLine({ stdout }: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     let text = ''
@@ -194,7 +193,7 @@ function firstLine({ stdout }: ChildProcess): Promise<string> {
   })
 }
 
-/** The last lines of a log, or what a command with `--json` said as its last when it failed. */
+/** The last lines of a log; of a failed command with `--json` its error message. */
 function tail(file: string): string[] {
   const text = readTextFile(file, 'log').trimEnd()
   const [, message] = /\n? {2}"error": \{[^{}]*?"message": ("(?:[^"\\]|\\.)*")\s*\}\s*\}$/.exec(text) ?? []

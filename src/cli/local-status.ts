@@ -4,20 +4,20 @@ import { UserError } from '../errors/rule-error.js'
 import type { CliContext } from './cli-context.js'
 import type { LocalNode } from './local-network.js'
 
-/** Milliseconds between two looks at the nodes, and that a node may take to answer. */
+/** Milliseconds between two polls of the nodes, and milliseconds that a node may take to answer. */
 const interval = 500
 const patience = 2_000
-/** What an alarm of a chain means whose keys are known to everybody: blocks that were forgotten here are back. */
+/** Cause of a conflict alarm on a chain with public keys: deleted blocks have come back. */
 const cause = 'a node of an earlier localnet is connected'
 const remedy = 'stop it, and start the network anew'
 const earlierNetwork = `${cause}: ${remedy}`
 
-/** How one node of a local network is doing. */
+/** Status of one node of a local network. */
 export interface NodeStatus {
   readonly node: number
   /** `running`, `silent`, or how it ended. */
   readonly state: string
-  /** The rest is as it last said, and empty at first. */
+  /** The rest is as last reported, and absent at first. */
   readonly height?: number
   readonly view?: number
   readonly peers?: number
@@ -26,15 +26,15 @@ export interface NodeStatus {
 }
 
 /**
- * Shows how the nodes are doing until the returned function is called: on a terminal as one table that stays where it is, else as
- * a line whenever something changes about a node, and with `json` as an object each.
+ * Shows the status of the nodes until `stop`: on a terminal as one table that is redrawn in place, else one line per change of a
+ * node, and with `json` one object each.
  */
 export class StatusScreen {
   readonly #context: Pick<CliContext, 'out' | 'columns'>
   readonly #json: boolean
   readonly #nodes: () => readonly LocalNode[]
   #statuses: readonly NodeStatus[] = []
-  /** Lines of the table that stand on the terminal. */
+  /** Lines of the table on the terminal. */
   #drawn = 0
   #wake: () => void = () => {}
   #ended = false
@@ -112,13 +112,13 @@ export class StatusScreen {
 async function statusOf({ number, start, ended }: LocalNode, before: NodeStatus | undefined): Promise<NodeStatus> {
   const { state: _, ...known } = before ?? { node: number, state: '' }
   if (ended !== undefined) return { ...known, state: `ended: ${ended}` }
-  const ask = async (method: string) => {
+  const query = async (method: string) => {
     const answer = await callRpc(start.rpc, method, {}, { timeout: patience })
     if (!isObject(answer)) throw new UserError(`the answer to ${method} is no object`)
     return answer
   }
   try {
-    const [sync, vote, work] = await Promise.all(['getsyncstatus', 'getarbitersinfo', 'getmininginfo'].map(ask))
+    const [sync, vote, work] = await Promise.all(['getsyncstatus', 'getarbitersinfo', 'getmininginfo'].map(query))
     return {
       node: number,
       state: 'running',
@@ -139,14 +139,14 @@ export function statusLine({ node, state, height, view, peers, pool, signing }: 
   return `node ${node}: height ${height}, view ${view}, peers ${peers}, pool ${pool}, signing ${signing}`
 }
 
-/** One line for each node below a line of names, and what to do about an alarm. */
+/** One line per node below a heading, and the remedy for an alarm. */
 export function statusTable(statuses: readonly NodeStatus[], nodes: readonly Pick<LocalNode, 'start'>[]): string[] {
   const rows = [
     ['node', 'REST', 'height', 'view', 'peers', 'pool', 'signing'],
     ...statuses.map(({ node, state, height, view, peers, pool, signing }, i) => [
       ...[node, nodes[i]?.start.rest, height, view, peers, pool].map((value) => String(value ?? '-')),
-      // What there is to say beyond the reason is for the documentation.
-      state === 'running' ? wordsOf(signing) : state,
+      // The text after the reason is for the documentation.
+      state === 'running' ? reasonOf(signing) : state,
     ]),
   ]
   const alarm = statuses.some(({ signing }) => signing === earlierNetwork)
@@ -159,10 +159,10 @@ export function statusTable(statuses: readonly NodeStatus[], nodes: readonly Pic
       .join('  ')
       .trimEnd(),
   )
-  // The width of a terminal cuts lines off.
+  // Lines are cut to the width of the terminal, so the alarm takes two.
   return alarm ? [...lines, `Alarm: ${cause}:`, `${remedy}.`] : lines
 }
 
-function wordsOf(signing = '-'): string {
+function reasonOf(signing = '-'): string {
   return signing === earlierNetwork ? 'alarm' : (signing.split(';')[0] as string)
 }

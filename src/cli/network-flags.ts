@@ -11,7 +11,7 @@ import { votingOptions } from '../voting/voting-options.js'
 import { waysToSet } from './config-options.js'
 import { readValidatorKey } from './validator-key.js'
 
-/** How a node meets others; undefined where it does not. */
+/** The peering of a node; undefined if it has none. */
 export function peeringOf(config: Config, spec: Spec): NodePeering | undefined {
   const { enabled, peers, hosts, mdns, assumeValid, outbound, inbound, inboundPerHost } = networkOptions
   const listed = config.get(peers)
@@ -38,7 +38,7 @@ export function peeringOf(config: Config, spec: Spec): NodePeering | undefined {
   }
 }
 
-/** What a node votes with; undefined where it does not vote. */
+/** Key and sign state reset of a validator; undefined if the node does not vote. */
 export function validatorOf(
   config: Config,
   spec: Spec,

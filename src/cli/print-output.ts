@@ -14,7 +14,7 @@ export function formatTable(rows: readonly (readonly [string, string])[]): strin
   return rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`)
 }
 
-/** The options that the next command has to repeat. */
+/** The options to repeat in the next command. */
 export function sameOptions(options: {
   wallet?: string
   devnetAccount?: number
@@ -22,16 +22,16 @@ export function sameOptions(options: {
   rest?: string
 }): string {
   const { wallet, devnetAccount, account, rest } = options
-  const parts = [
+  const words = [
     devnetAccount === undefined ? [] : ['--devnet-account', String(devnetAccount)],
     wallet === undefined ? [] : ['--wallet', wallet],
     account === undefined ? [] : ['--account', String(account)],
     rest === undefined || rest === defaultRestUrl ? [] : ['--rest', rest],
   ].flat()
-  return parts.map((part) => ` ${shellWord(part)}`).join('')
+  return words.map((part) => ` ${shellWord(part)}`).join('')
 }
 
-/** A text as one word of a shell command. */
+/** Quotes a text as one word of a shell command. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

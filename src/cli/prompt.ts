@@ -3,7 +3,7 @@ import { UserError } from '../errors/rule-error.js'
 const ctrlC = '\u0003'
 const ctrlD = '\u0004'
 
-/** Asks on standard error and reads one line from the terminal without showing it. Ctrl-C is a {@link UserError}. */
+/** Prompts on standard error and reads one line from the terminal without echo. Ctrl-C → {@link UserError}. */
 export function promptHidden(question: string): Promise<string> {
   const { stdin, stderr } = process
   return new Promise((resolve, reject) => {

@@ -19,7 +19,7 @@ export interface RunOptions extends OutputOptions {
   readonly stopOnEof?: boolean
 }
 
-/** What is shown of a node that has started. */
+/** Start output of a node: `value` with --json, else `lines`. */
 export interface Presentation {
   readonly value: unknown
   readonly lines: readonly string[]
@@ -28,7 +28,7 @@ export interface Presentation {
 /** The line of a node that starts with `--json`. */
 export type NodeStart = ReturnType<typeof startOf>['start']
 
-/** What every node says of itself at its start. */
+/** What every node prints at its start. */
 export function startOf(node: Node, { ports, host }: Pick<Servers, 'ports' | 'host'>) {
   const start = {
     name: node.spec.name,
@@ -63,8 +63,8 @@ function votesLine(signing: SigningState | undefined): readonly string[] {
 }
 
 /**
- * Resolves when the process is told to stop. A second signal ends it at once: whatever is on disk then is a state that
- * the next start takes up. With `onEof` the end of standard input stops it too.
+ * Resolves at a stop signal. A second signal ends the process at once: the next start continues from any state on disk. With
+ * `onEof` the end of standard input stops it too.
  */
 export function stopSignal(onEof = false): Promise<unknown> {
   return new Promise<unknown>((resolve) => {
@@ -90,15 +90,15 @@ export async function runNode(
 ): Promise<void> {
   const env = systemEnv(processLog(config.get(nodeOptions.logLevel)))
   const dataDir = config.get(storageOptions.dataDir)
-  const place = dataDir === undefined ? {} : { dataDir }
-  const node = await startNode({ ...chosen, env, tuning: tuningOf(config), ...place })
+  const directory = dataDir === undefined ? {} : { dataDir }
+  const node = await startNode({ ...chosen, env, tuning: tuningOf(config), ...directory })
   let endProgress = () => {}
   try {
     const stop = stopSignal(stopOnEof)
     const servers = await serve(node, { ...servingOf(config), log: env.log })
     try {
       const { value, lines } = await present(node, servers)
-      // One line, so that a script can read it while the node goes on.
+      // One line, so that a script can read it while the node runs.
       context.out(`${json ? JSON.stringify(value) : lines.join('\n')}\n`)
       if (node.network !== undefined) endProgress = showProgress(context, env, () => node.sync())
       await Promise.race([stop, node.failure])
@@ -107,7 +107,7 @@ export async function runNode(
       await servers.close()
     }
   } finally {
-    // While somebody listens to it, standard input keeps a process alive that has nothing left to do.
+    // A resumed standard input would keep the process alive with nothing left to do.
     if (stopOnEof) process.stdin.pause()
     await node.close()
   }

@@ -2,14 +2,14 @@ import type { SyncProgress } from '../network/sync/sync-progress.js'
 import type { Log, Timers } from '../runtime/env.js'
 import type { CliContext } from './cli-context.js'
 
-/** Milliseconds between two looks at how far a node is: for the bar of a terminal, and for lines of a log. */
+/** Milliseconds between two updates of the terminal's progress bar, and between two progress lines of a log. */
 const barInterval = 500
 const logInterval = 10_000
 const barWidth = 24
 
 /**
- * Shows how far a node is for as long as its sync has something to do: a bar that stays in its line of the terminal, or a line of the log every
- * ten seconds. The returned function ends that.
+ * Shows sync progress while there is some: a bar in one line of the terminal, or a log line every ten seconds. The returned
+ * function ends that.
  */
 export function showProgress(
   context: Pick<CliContext, 'columns' | 'err'>,
@@ -40,7 +40,7 @@ export function showProgress(
   }
 }
 
-/** Whether there is something to show: not for the one new block that every node fetches now and then. */
+/** Whether to show progress: not for the single new block that every node fetches now and then. */
 function isBehind({ catchingUp, stage, height, target }: SyncProgress): boolean {
   return catchingUp || stage === 'waiting' || (stage !== 'idle' && target > height + 1)
 }

@@ -33,7 +33,7 @@ export async function readPassword(
   return password
 }
 
-/** The keystore that the options name; says how to make one where there is none. */
+/** The keystore that the options name; if it is missing, a {@link UserError} with the command that makes one. */
 export function openWalletFile({ wallet = defaultWalletFile }: WalletOptions): { path: string; keystore: Keystore } {
   if (!existsSync(wallet)) {
     throw new UserError(
@@ -50,7 +50,7 @@ export function listAccounts(options: WalletOptions): Account[] {
   return keystoreAccounts(openWalletFile(options).keystore)
 }
 
-/** The one account that the options name, without a password. */
+/** The one account that the options select, without a password. */
 export function publicAccount(options: WalletOptions): Account {
   const accounts = listAccounts(options)
   if (options.devnetAccount !== undefined) return accounts[0] as Account

@@ -14,7 +14,7 @@ import { peeringOf, validatorOf } from './network-flags.js'
 import { examples } from './print-output.js'
 import { type RunOptions, runNode, startOf } from './run-node.js'
 
-/** What is for one start alone, and no configuration. */
+/** Flags for one start alone, not part of the configuration. */
 interface StartFlags extends RunOptions {
   readonly resetSignState?: NonNullable<NodeValidator['resetSignState']>
 }
@@ -50,7 +50,7 @@ export function registerStart(program: Command, context: CliContext): void {
     .addOption(
       new Option(
         '--reset-sign-state [when]',
-        'vote although nobody knows any more what the key has signed: from the next block on, or "now" where the chain waits for this key',
+        'vote although it is unknown what the key has signed: from the next block on, or "now" where the chain waits for this key',
       )
         .choices(['next', 'now'])
         .preset('next'),

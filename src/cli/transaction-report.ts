@@ -10,8 +10,8 @@ import { feeOf, type TransactionFile } from '../wallet/transaction-file.js'
 import { shellWord } from './print-output.js'
 
 /**
- * What a transaction pays to whom, for people. The amounts of inputs are what its file says. Nothing that whoever wrote the file
- * could choose makes an output pass for change: only what returns to the one program that has to sign is that.
+ * Outputs and fee of a transaction, for text output. Input amounts are those of the file, which no signature covers. Only an
+ * output to the sole payer counts as change: the author of the file cannot choose that.
  */
 export function transactionRows(file: TransactionFile): [string, string][] {
   const { transaction } = file
@@ -29,7 +29,7 @@ export function transactionRows(file: TransactionFile): [string, string][] {
   ]
 }
 
-/** Which keys of multisig addresses have signed and which can, for people. */
+/** Signed and open keys of multisig addresses, for text output. */
 export function signatureRows(transaction: Transaction): [string, string][] {
   return transactionSignatures(transaction)
     .filter(({ kind }) => kind === 'multisig')
@@ -39,7 +39,7 @@ export function signatureRows(transaction: Transaction): [string, string][] {
     ])
 }
 
-/** How far each program is signed, as JSON; keys in hex, in the order of their scripts. */
+/** Signatures of each program as JSON; keys in hex, in the order of their scripts. */
 export function signaturesJson(transaction: Transaction): Record<string, unknown>[] {
   return transactionSignatures(transaction).map((program) => {
     const keys = (signed: boolean) =>
@@ -56,12 +56,12 @@ export function signaturesJson(transaction: Transaction): Record<string, unknown
   })
 }
 
-/** The addresses whose signatures are missing, for a sentence. */
+/** The addresses with missing signatures, for a sentence. */
 export function missingText(transaction: Transaction): string {
   return incomplete(transaction).map(signatureCount).join(', ') || 'the payers'
 }
 
-/** What is to be done with a file that was just written. */
+/** The next step for a file that was just written. */
 export function nextStep(path: string, transaction: Transaction): string {
   if (isSigned(transaction)) return `Next: npx didledger wallet send ${shellWord(path)}`
   const still = `Still to be signed by ${missingText(transaction)}.`
@@ -71,8 +71,8 @@ export function nextStep(path: string, transaction: Transaction): string {
 }
 
 /**
- * The name of the file that follows `path`: with `.signed`, and while a multisig address lacks signatures, how many it has, so
- * that each owner's file has a name of its own.
+ * The file name after `path`: with `.signed`, and while multisig signatures are missing their number, so that each owner's file
+ * has its own name.
  */
 export function signedPath(path: string, transaction: Transaction): string {
   const base = path.replace(/\.[^./]*$/, '').replace(/\.signed-\d+$/, '')

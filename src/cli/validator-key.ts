@@ -7,8 +7,8 @@ import type { KeyPair } from '../wallet/accounts.js'
 import { readTextFile, writeFileAtomically } from '../wallet/files.js'
 
 /**
- * The private key in a file of 64 hex digits. A file that is something else, or that others may read where the system can tell,
- * is a {@link UserError}.
+ * The private key in a file of 64 hex digits. Any other content, or a file that other users may read (checked where the system
+ * can), is a {@link UserError}.
  */
 export function readValidatorKey(path: string): KeyPair {
   const text = readTextFile(path, 'validator key')
@@ -25,7 +25,7 @@ export function readValidatorKey(path: string): KeyPair {
   return { privateKey, publicKey: publicKeyOf(privateKey) }
 }
 
-/** Writes a key to a file that only its owner may read. There must be no such file yet. */
+/** Writes a key to a new file that only its owner may read; an existing file is an error. */
 export function writeValidatorKey(path: string, privateKey: Uint8Array): void {
   writeFileAtomically(path, `${toHex(privateKey)}\n`, { mode: 0o600 })
 }

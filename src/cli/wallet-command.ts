@@ -149,7 +149,7 @@ async function importedSecret(
   return { secret: { kind: 'mnemonic', mnemonic }, skipped: [] }
 }
 
-/** The password of the file to import; without a way to ask for it, that of the new keystore. */
+/** The password of the file to import; without a terminal, that of the new keystore. */
 function sourcePassword(context: CliContext, options: ImportOptions): Promise<string> {
   if (options.sourcePasswordFile === undefined && context.prompt !== undefined) {
     return context.prompt('Password of the keystore.dat: ')

@@ -84,7 +84,7 @@ function keyOption(text: string): Uint8Array {
   throw new InvalidArgumentError('Not a public key: 66 hex digits that begin with 02 or 03, as wallet address shows.')
 }
 
-/** The account of the keys that the options name; the own one is not counted twice when --key names it too. */
+/** The account of the keys in the options; the own key counts once even if --key names it too. */
 function accountOf(options: KeysOptions): MultisigAccount {
   const { key = [], required, wallet, devnetAccount, account } = options
   const named = wallet !== undefined || devnetAccount !== undefined || account !== undefined
@@ -116,10 +116,10 @@ function combine(context: CliContext, paths: readonly string[], options: OutputO
     files.map((file) => file.transaction),
     paths,
   )
-  const told = files.map(({ spent }) => spent).filter((spent) => spent !== undefined)
-  const [spent] = told
-  // No signature covers the amounts: where the files disagree, one of them lies about the fee.
-  if (told.some((other) => JSON.stringify(other) !== JSON.stringify(spent))) {
+  const stated = files.map(({ spent }) => spent).filter((spent) => spent !== undefined)
+  const [spent] = stated
+  // No signature covers the amounts: if the files disagree, one of them states a wrong fee.
+  if (stated.some((other) => JSON.stringify(other) !== JSON.stringify(spent))) {
     throw new UserError('the files differ in what the inputs are worth; find out which one is wrong, and leave it out')
   }
   const file = { transaction, ...(spent === undefined ? {} : { spent }) }

@@ -106,7 +106,7 @@ export function registerTransfers(wallet: Command, context: CliContext): void {
     .action((file: string | undefined, options: TransferOptions & SendOptions) => send(context, file, options))
 }
 
-/** The options that tell who is paid how much. */
+/** Adds the options for recipients, amounts, fee and locks. */
 export function withTransfer(command: Command): Command {
   return command
     .option('--to <address>', 'receiving address; may be given several times', collect(recipientOption))
@@ -116,7 +116,7 @@ export function withTransfer(command: Command): Command {
     .option('--lock-time <height>', 'the transaction cannot be mined up to this height', heightOption)
 }
 
-/** The options of a command that writes a transaction to a file. */
+/** Adds the options of a command that writes a transaction to a file. */
 export function withBuilding(command: Command): Command {
   return command
     .option('--coins <file>', 'unspent outputs as JSON from asset/utxos or listunspent, instead of asking a node')
@@ -231,7 +231,7 @@ async function send(
   const sent = await broadcast(context, new NodeClient(options), file.transaction, options)
   const fee = feeOf(file)
   const [, ...rows] = transactionRows(file)
-  // Whoever sends a signed file need not have the wallet that signed it.
+  // The sender of a signed file need not have the wallet that signed it.
   const whose = path === undefined ? sameOptions(options) : ` ${payerOf(file)}${sameOptions({ rest: options.rest })}`
   report(context, options, { ...sentJson(sent), ...(fee === undefined ? {} : { fee: formatAmount(fee) }) }, [
     sent.block === undefined ? 'Sent.' : 'Sent and mined.',
@@ -243,7 +243,7 @@ async function send(
   ])
 }
 
-/** An address whose balance a transaction changes: one that pays, or the first that is paid where the file tells no payer. */
+/** An address whose balance the transaction changes: a payer, or the first recipient if the file names no payer. */
 function payerOf({ transaction, spent }: TransactionFile): string {
   const payers = (spent ?? []).map(({ address }) => address)
   const recipients = transaction.outputs.map(({ programHash }) => addressOf(programHash))
