@@ -5,9 +5,9 @@ import { BaseChain, checkCut, damage, lastBatches, settle } from '../test/crash/
 import { Dice } from '../test/support/dice.js'
 
 /**
- * npm run damage -- [--rounds N] [--seed S]: damages files of a chain at random places, N times, and checks that every command
- * names what it met and that reindex mends it; then, without --no-cuts, cuts the log at every byte of its last two batches.
- * Exit code 1 when a round or a cut fails; each that does is printed.
+ * npm run damage -- [--rounds N] [--seed S]: damages files of a chain at random positions, N times. Checks that every command
+ * names the damage and that reindex repairs it. Then, without --no-cuts, cuts the log at every byte of its last two batches. Exit
+ * code 1 if a round or a cut fails; each failure is printed.
  */
 
 const { values } = parseArgs({
@@ -27,7 +27,7 @@ for (let round = from; round < from + rounds; round++) {
   const dice = new Dice((seed ^ Math.imul(round, 0x9e3779b1)) >>> 0)
   const directory = base.copy()
   const what = damage(join(directory, 'chain'), dice)
-  // Written before anything is read: a process that LevelDB aborts says nothing any more.
+  // Written before any read: a process that LevelDB aborts prints nothing more.
   process.stderr.write(`round ${round}: ${what}\n`)
   try {
     const { named, lost } = await settle(base, directory, dice)

@@ -1,4 +1,4 @@
-/** Writes the generated pages of docs/, or with --check fails when one differs from what it would write. */
+/** Writes the generated pages of docs/; with --check fails if one differs from its source. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { cliPage } from './docs/cli-page.js'

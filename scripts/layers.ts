@@ -3,8 +3,8 @@ import extractOptions from 'dependency-cruiser/config-utl/extract-depcruise-opti
 import extractTsConfig from 'dependency-cruiser/config-utl/extract-ts-config'
 
 /**
- * npm run layers: checks which files of `src` import which (scripts/config/layers.cjs), and prints how many rooms and arrows
- * there are. A room is an entry of `src`; an arrow is an ordered pair of rooms with an import between them.
+ * npm run layers: checks the imports between files of `src` (scripts/config/layers.cjs), and prints the number of rooms and
+ * arrows. A room is an entry of `src`; an arrow is an ordered pair of rooms with an import between them.
  */
 
 const options = await extractOptions('./scripts/config/layers.cjs')

@@ -1,9 +1,9 @@
 /**
  * An outside miner in a few lines: npm run miner -- --rpc http://127.0.0.1:20336 --address E…
  *
- * It asks a node for a block to work for, puts that block's hash into the coinbase of a parent block, searches the nonce
- * of the parent header, and hands the proof in. A real one takes the parent block from a parent chain's node and submits
- * it there too when it meets that chain's target.
+ * Requests a template from a node, puts its hash into the coinbase of a parent block, searches the nonce of the parent
+ * header, and submits the proof. A real miner takes the parent block from a parent chain's node and submits it there too
+ * if it meets that chain's target.
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -28,7 +28,7 @@ if (address === undefined) {
   process.exit(2)
 }
 
-/** What createauxblock answers. Both hashes are in internal order. */
+/** The answer of createauxblock. Both hashes are in internal order. */
 interface Work {
   readonly chainid: number
   readonly height: number
@@ -41,7 +41,7 @@ interface Answer<T> {
   readonly error?: { readonly data: string }
 }
 
-/** Asks the node; undefined when it cannot be reached or says no JSON, which a miner outlives. */
+/** Calls the node; undefined if it is unreachable or answers no JSON: a miner has to survive that. */
 async function call<T>(method: string, params: object): Promise<Answer<T> | undefined> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
   const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
@@ -52,7 +52,7 @@ async function call<T>(method: string, params: object): Promise<Answer<T> | unde
   }
 }
 
-/** Works for a block until a nonce is found; undefined when the node wants another block by then. */
+/** Works for a block until a nonce is found; undefined if the node has another block by then. */
 async function solve(work: Work): Promise<Buffer | undefined> {
   const ours = { chainId: work.chainid, hash: Buffer.from(work.hash, 'hex') }
   const others = Array.from({ length: Number(values.chains) - 1 }, (_, i): AuxBlock => {

@@ -6,8 +6,8 @@ import { runSeed, runSeeds } from '../test/pools/run.js'
 import { poolsOfSeed } from '../test/pools/world.js'
 
 /**
- * npm run pools -- [--pools N] [--from K] [--jobs J]: lets N random pools come and go, beginning with seed K, in J processes.
- * Prints each seed that breaks a promise, and exits with code 1 if there was one.
+ * npm run pools -- [--pools N] [--from K] [--jobs J]: runs N random pools, beginning with seed K, in J processes.
+ * Prints each seed that breaks an invariant, and exits with code 1 if there was one.
  *
  * npm run pools -- --seed S: the pools of one seed again.
  */
@@ -40,7 +40,7 @@ async function main(): Promise<number> {
   return failed > 0 ? 1 : 0
 }
 
-/** Reports to the parent process how many seeds failed. */
+/** Reports the number of failed seeds to the parent process. */
 async function runRange(from: number, seeds: number): Promise<number> {
   const { failures, tally } = await runSeeds(from, seeds)
   failures.forEach((failure) => console.log(failure))

@@ -9,14 +9,14 @@ import { slowScenario } from '../test/sim/slow.js'
 
 /**
  * npm run sim -- [--seeds N] [--from K] [--jobs J]: simulates N seeds beginning with K, in J processes. Prints each that breaks
- * a promise, and exits with code 1 if there was one.
+ * an invariant, and exits with code 1 if there was one.
  *
- * npm run sim -- --seed S: simulates one seed again and prints all that happens.
+ * npm run sim -- --seed S: simulates one seed again and prints every event.
  *
  * With --slow both simulate validators that are slow and have full pools.
  *
- * npm run sim -- --traces: simulates the seeds of test/sim/traces.json, and exits with code 1 if one takes another course than
- * the file says. A change that moves code or renames it must not change a course; another one writes the file again with --update.
+ * npm run sim -- --traces: simulates the seeds of test/sim/traces.json, and exits with code 1 if a course differs from the
+ * file. Moving or renaming code must not change a course; other changes write the file again with --update.
  */
 
 const { values } = parseArgs({
@@ -80,7 +80,7 @@ async function compareTraces(): Promise<number> {
   return changed > 0 && !values.update ? 1 : 0
 }
 
-/** Sends the number of seeds that failed to the parent process. */
+/** Sends the number of failed seeds to the parent process. */
 async function runRange(from: number, seeds: number): Promise<number> {
   let failed = 0
   for (let seed = from; seed < from + seeds; seed++) {

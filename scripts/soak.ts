@@ -30,21 +30,21 @@ import { Traffic } from './soak/traffic.js'
 
 /**
  * npm run soak -- [--minutes N] [--rate N] [--pause MS] [--p99 MS]: four validators on this machine, one of them measured in a
- * process of its own, while peers and clients come and go, honest and hostile ones, and transactions flow: as many as the machine
- * carries, or N a second. For an hour, or N minutes; prints a line for each sample and then by what each figure rises in an hour.
- * Exits with code 1 when one of them rises by more than docs/reliability.md allows, when honest clients wait too long, when an
- * acknowledged transaction is gone or an honest node is banned, or when a kind of visit, attack or traffic never succeeded.
+ * separate process, under visits of honest and hostile peers and clients, and as many transactions as the machine carries, or
+ * N a second. Runs for an hour, or N minutes; prints a line per sample and then the rise of each figure in an hour.
+ * Exits with code 1 if a figure rises by more than docs/reliability.md allows, honest clients wait too long, an acknowledged
+ * transaction is gone, an honest node is banned, or a kind of visit, attack or traffic never succeeded.
  */
 
-/** Payers for each transaction a second: a payer comes again after as many seconds. */
+/** Payers for each transaction a second: the interval, in seconds, at which each payer pays again. */
 const payersPerRate = 10
 /** Visits of peers that begin in a second. */
 const visitRate = Math.max(1, 7 * share)
-/** Slow enough that the headers of an hour do not fill their cache, and so are no large part of what is measured. */
+/** Slow enough that the headers of an hour do not fill their cache, and so are a small part of the measured memory. */
 const timing = { minInterval: 2000, emptyInterval: 10_000, maxDrift: 15_000, propose: 3000, delta: 500 }
-/** The part of the time before the figures count, and its bounds in minutes: what is remembered for a while has its size then. */
+/** Share of the time before the figures count, with its bounds in minutes: short-lived caches have reached their size by then. */
 const warmUp = { part: 0.4, least: 0.5, most: 20 }
-/** What runs the other validators, and who visits and attacks: the measured node and its users have the processors first. */
+/** Commands for validators and for visitors: the measured node and its users get the processors first. */
 const [validatorCommand, strangerCommand] = [yielding(5), yielding(10)]
 /** Milliseconds between two samples. */
 const longestInterval = 10_000
@@ -141,18 +141,18 @@ async function main(): Promise<number> {
   })
 }
 
-/** What was seen of the measured process and of its users. */
+/** Observations of the measured process and of its users. */
 interface Watched {
   /** Samples after the warm-up. */
   readonly counted: readonly Taken[]
-  /** The most resident memory, in bytes, warm-up included. */
+  /** Maximum resident memory in bytes, warm-up included. */
   readonly peak: number
   readonly waits: readonly Latency[]
 }
 
 /**
- * Takes samples until the time is over. The first and the last that count also count objects, which stops the process for
- * seconds: waits count from the sample after that first one, when what piled up is done, until that last one begins.
+ * Takes samples until the time is over. The first and the last counted one also count objects, which stops the process for
+ * seconds. So latencies count from the sample after that first one, once the backlog is gone, until that last one begins.
  */
 async function watch(child: ChildProcess, latencies: Latencies): Promise<Watched> {
   const start = performance.now()
@@ -162,7 +162,7 @@ async function watch(child: ChildProcess, latencies: Latencies): Promise<Watched
   const counted: Taken[] = []
   let peak = 0
   const take = async (question: 'sample' | 'all') => {
-    // To collect garbage stops the node too.
+    // Collecting garbage stops the node too.
     const { sample } = await latencies.aside(() => {
       child.send(question)
       return answer(child, 'sample')
@@ -194,20 +194,20 @@ function atLeast(name: string, text: string, least: number): number {
   process.exit(2)
 }
 
-/** Runs a script of this folder in a process of its own; `command` may end in options of node. */
+/** Runs a script of this folder in a separate process; `command` may end in options of node. */
 function forked(name: string, command: Command, args: readonly string[]): ChildProcess {
   const script = fileURLToPath(new URL(`./soak/${name}.ts`, import.meta.url))
   const [program, ...before] = command
   return fork(script, args, { execPath: program, execArgv: [...before, ...process.execArgv] })
 }
 
-/** The next thing of a kind that the measured process says; rejects when it ends, or this one is to end. */
+/** The next message of a kind from the measured process; rejects when it ends, or this one is to end. */
 async function answer<Kind extends 'places' | 'sample'>(
   child: ChildProcess,
   kind: Kind,
 ): Promise<Extract<Said, Record<Kind, unknown>>> {
-  const heard = new AbortController()
-  const signal = AbortSignal.any([heard.signal, interrupted.signal])
+  const finished = new AbortController()
+  const signal = AbortSignal.any([finished.signal, interrupted.signal])
   try {
     const [said] = (await Promise.race([
       once(child, 'message', { signal }),
@@ -218,7 +218,7 @@ async function answer<Kind extends 'places' | 'sample'>(
     if (!(kind in said)) throw new Error(`the measured process says ${JSON.stringify(said)}`)
     return said as Extract<Said, Record<Kind, unknown>>
   } finally {
-    heard.abort()
+    finished.abort()
   }
 }
 

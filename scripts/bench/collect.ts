@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** The collector of V8, which a flag makes callable. */
+/** V8's garbage collector, callable through a flag. */
 export const collect: () => void = (() => {
   setFlagsFromString('--expose-gc')
   return runInNewContext('gc') as () => void

@@ -8,10 +8,10 @@ import { fundedSpec, mineBlock, selfTransfer, spendGenesis, withChain, withDirec
 import { median, type Row } from './report.js'
 
 const transactionsPerBlock = 1000
-/** Rounds before the measured ones: the first blocks are slow until the machine code is there. */
+/** Rounds before the measured ones: the first blocks run before V8 has compiled the code. */
 const warmUp = 6
 const measured = 16
-/** Blocks that the delay of the event loop is measured with. */
+/** Blocks for the measurement of the event loop's delay. */
 const forDelay = 8
 
 /** Key and value bytes of the rows that one transfer changes; undefined deletes. A value carries a checksum of 4. */
@@ -27,9 +27,9 @@ const rowSizes: readonly (readonly [key: number, value: number | undefined])[] =
 ]
 
 /**
- * Connecting blocks of 1000 one-signature transactions by 1000 keys, every index, synced: with an empty signature cache,
- * against verifying the same signatures through the same pool; and with a full one, against that and against writing as
- * many rows of the same sizes straight into a LevelDB. All in turns.
+ * Connecting blocks of 1000 one-signature transactions by 1000 keys, every index, synced. With an empty signature cache, against
+ * verifying the same signatures through the same pool; with a full one, against that and against writing rows of the same number
+ * and sizes straight into a LevelDB. All alternate.
  */
 export async function connectSuite(): Promise<Row[]> {
   const { spec, payers } = fundedSpec(transactionsPerBlock)
@@ -104,7 +104,7 @@ export async function connectSuite(): Promise<Row[]> {
   }
 }
 
-/** A signature cache that another one can be put in the place of. */
+/** A signature cache whose contents can be replaced. */
 class ChangingCache extends SignatureCache {
   current = new SignatureCache()
 
@@ -149,7 +149,7 @@ interface RawRow {
   readonly value: Buffer | undefined
 }
 
-/** As many rows as one block changes, of the same sizes, with keys in no order. */
+/** Rows of the number and sizes that one block changes, with keys in random order. */
 function rawRows(): RawRow[] {
   return Array.from({ length: transactionsPerBlock }, () =>
     rowSizes.map(([keySize, valueSize]) => ({
@@ -179,7 +179,7 @@ function withRawStore<T>(run: (writeRows: (rows: readonly RawRow[]) => Promise<v
   })
 }
 
-/** The 99th percentile of the event loop's delay while something is done for each block, in milliseconds. */
+/** The 99th percentile of the event loop's delay while `act` runs for each block, in milliseconds. */
 async function delayWhile(blocks: readonly Prepared[], act: (block: Prepared) => Promise<unknown>): Promise<number> {
   const delay = monitorEventLoopDelay({ resolution: 1 })
   delay.enable()

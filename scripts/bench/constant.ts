@@ -1,6 +1,6 @@
 /**
- * A process that answers a constant, for what HTTP itself costs: `/LENGTH` gives a buffer of so many bytes. On standard
- * output the port of a server with the listeners, hooks and headers of the node's, and that of bare node:http.
+ * A process that answers a constant, to measure HTTP alone: `/LENGTH` gives a buffer of so many bytes. Prints the port of a
+ * server with the listeners, hooks and headers of the node's, and that of bare node:http.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -36,8 +36,8 @@ import type * as SchemaModule from '../../src/storage/schema.js'
 import type * as AccountsModule from '../../src/wallet/devnet-accounts.js'
 
 /**
- * What is measured: the compiled program, as users run it. The loader that runs sources rewrites every closure, and the
- * threads that verify run compiled files only. Compiles first when the sources are newer.
+ * The measured program: compiled, as users run it. The loader that runs sources rewrites every closure, and verifier threads run
+ * compiled files only. Compiles first if the sources are newer.
  */
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -45,7 +45,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 /** The command line, a script for node. */
 export const commandFile = join(root, 'dist/cli/main.js')
 
-// Processes that this one forks measure what it has built.
+// Forked processes measure the build of this one.
 if (process.env['BENCH_BUILT'] === undefined) buildIfStale()
 process.env['BENCH_BUILT'] = 'yes'
 

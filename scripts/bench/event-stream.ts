@@ -7,7 +7,7 @@ export interface Told {
   readonly height?: number
 }
 
-/** Subscribes to events of a node and hands on each with the milliseconds of this process; returns what ends it. */
+/** Subscribes to events of a node and passes on each with the milliseconds of this process; returns a function that ends it. */
 export async function listenTo(
   url: string,
   topics: readonly string[],

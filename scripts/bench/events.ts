@@ -11,10 +11,10 @@ import { median, type Row } from './report.js'
 
 const subscribers = 1000
 const blocks = 200
-/** Between blocks, so that each is told alone. */
+/** Milliseconds between blocks, so that each is announced alone. */
 const pause = 20
 
-/** One block to many subscribers of another process: when the last one has it, and what that costs the node. */
+/** One block to many subscribers of another process: time until the last one has it, and its cost for the node. */
 export async function eventsSuite(): Promise<Row[]> {
   const devnet = ['devnet', '--no-automine', '--port-base', '0', '--json']
   const node = await run([commandFile, ...devnet], /"ws":"([^"]+)"/)
@@ -34,8 +34,8 @@ export async function eventsSuite(): Promise<Row[]> {
       listening.on('message', (said: Said) => 'last' in said && times.push(said))
       await mineSome(control, node, times)
       times.length = 0
-      const told = await mineSome(control, node, times)
-      const toLast = times.map(({ last }, i) => last - (told.sent[i] ?? NaN))
+      const observed = await mineSome(control, node, times)
+      const toLast = times.map(({ last }, i) => last - (observed.sent[i] ?? NaN))
       const spread = times.map(({ first, last }) => last - first)
       const all = `${subscribers.toLocaleString('en')} subscribers`
       const row = (name: string, value: number, unit: string): Row => ({ name: `${all}: ${name}`, value, unit })
@@ -44,7 +44,7 @@ export async function eventsSuite(): Promise<Row[]> {
         row('the same, worst', Math.max(...toLast), 'ms'),
         row('from the first to the last, median', median(spread), 'ms'),
         row('the same, worst', Math.max(...spread), 'ms'),
-        row('processor time for one event', (told.cpu - alone.cpu) / blocks, 'ms'),
+        row('processor time for one event', (observed.cpu - alone.cpu) / blocks, 'ms'),
         row('resident memory of one connection', perConnection, 'KB'),
       ]
     } finally {
@@ -57,21 +57,21 @@ export async function eventsSuite(): Promise<Row[]> {
 }
 
 interface Mined {
-  /** When each block was asked for, Unix milliseconds with fractions. */
+  /** Time of each request for a block, Unix milliseconds with fractions. */
   readonly sent: number[]
-  /** Milliseconds of processor time of the node meanwhile. */
+  /** Milliseconds of processor time of the node during that. */
   readonly cpu: number
 }
 
-/** Makes blocks one after another, each when the one before was told to all that `times` hears of. */
+/** Makes blocks one after another, each once all clients behind `times` have received the one before. */
 async function mineSome(control: Control, node: Running, times?: readonly unknown[]): Promise<Mined> {
   const sent: number[] = []
   const before = cpuMilliseconds(node)
-  const told = times?.length ?? 0
+  const seen = times?.length ?? 0
   for (let i = 0; i < blocks; i++) {
     sent.push(performance.timeOrigin + performance.now())
     await control.mine()
-    while (times !== undefined && times.length < told + i + 1) await setTimeout(1)
+    while (times !== undefined && times.length < seen + i + 1) await setTimeout(1)
     await setTimeout(pause)
   }
   return { sent, cpu: cpuMilliseconds(node) - before }

@@ -14,7 +14,7 @@ const rounds = 3
 const connections = 10
 const resolutions = 200_000
 
-/** What is asked for: a GET of a path, or a POST of a body. */
+/** A request: a GET of a path, or a POST of a body. */
 interface Question {
   readonly name: string
   readonly path: string
@@ -23,8 +23,8 @@ interface Question {
 }
 
 /**
- * The interfaces of a node by the command line, each answer against a server set up alike that gives a constant of the
- * same length, and against bare node:http. The load comes from this process, the servers are others; all in turns.
+ * The interfaces of a node started by the command line, each answer against a server of the same set-up with a constant of the
+ * same length, and against bare node:http. This process makes the load, the servers are others; all alternate.
  */
 export async function httpSuite(): Promise<Row[]> {
   return withDirectory(async (directory) => {

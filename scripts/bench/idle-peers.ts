@@ -1,4 +1,4 @@
-/** A process of peers: `idle-peers.ts SPEC COUNT ADDRESS`, forked by votes.ts. It says when all are connected, and stays. */
+/** A process of peers: `idle-peers.ts SPEC COUNT ADDRESS`, forked by votes.ts. Reports when all are connected; keeps running. */
 import { readFileSync } from 'node:fs'
 import { parseSpec } from '../../src/primitives/spec.js'
 import { LightPeer } from './light-peer.js'

@@ -12,7 +12,7 @@ import type { Spec } from '../../src/primitives/spec.js'
 import { systemEnv } from '../../src/runtime/process-env.js'
 import { quiet } from './load.js'
 
-/** What a peer says of itself that has the genesis block and nothing to hand out. */
+/** The status of a peer that has the genesis block and serves nothing. */
 export function lightStatus(spec: Spec): Status {
   const genesis = genesisBlock(spec).header.hash
   return {
@@ -29,11 +29,11 @@ export function lightStatus(spec: Spec): Status {
   }
 }
 
-/** A peer over real sockets that has a key of its own, knows the genesis block and nothing else, and lets itself be told. */
+/** A peer over real sockets with a key of its own that has only the genesis block, and receives gossip. */
 export class LightPeer implements LinkHandler {
   readonly #transport: NodeTransport
   readonly #status: Status
-  /** Messages of gossip that it heard. */
+  /** Gossip messages received. */
   heardCount = 0
 
   static async open(spec: Spec): Promise<LightPeer> {
@@ -62,7 +62,7 @@ export class LightPeer implements LinkHandler {
     return this.#transport.dial(address)
   }
 
-  /** Connects and tells its status. */
+  /** Connects and sends its status. */
   async join(address: string): Promise<Link> {
     const link = await this.dial(address)
     const { refusal } = await this.ask(link, statusExchange, this.#status)
@@ -88,7 +88,7 @@ export class LightPeer implements LinkHandler {
 
   onAddress(): void {}
 
-  /** Answers what a node asks all the time. */
+  /** Answers the periodic requests of a node. */
   async answer(_link: Link, { name }: Protocol): Promise<Uint8Array> {
     if (name === statusExchange.protocol.name) {
       return statusExchange.answer.encode({ status: this.#status, refusal: undefined })

@@ -1,11 +1,11 @@
 /**
- * A process of subscribers: `listeners.ts URL COUNT`, forked by events.ts. It says when all are subscribed, and for each
- * event when the first and the last of them had it.
+ * A process of subscribers: `listeners.ts URL COUNT`, forked by events.ts. Reports when all are subscribed, and for each event
+ * when the first and the last subscriber received it.
  */
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
 
-/** What the process says to the one that forked it. */
+/** Messages to the parent process. */
 export type Said =
   | { readonly subscribed: number }
   /** Unix milliseconds with fractions. */
@@ -15,13 +15,13 @@ const [url = '', count = ''] = process.argv.slice(2)
 const wanted = Number(count)
 const subscribe = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'subscribe', params: { topics: ['block'] } })
 
-let heard = 0
+let received = 0
 let first = 0
 function hear(): void {
-  if (heard === 0) first = now()
-  heard++
-  if (heard < wanted) return
-  heard = 0
+  if (received === 0) first = now()
+  received++
+  if (received < wanted) return
+  received = 0
   say({ first, last: now() })
 }
 

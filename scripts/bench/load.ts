@@ -32,18 +32,18 @@ import {
   witnessRoot,
 } from './dist.js'
 
-/** Chains, blocks and transactions to measure with. */
+/** Chains, blocks and transactions for measurements. */
 
 const fee = 100n
 export const quiet = { debug: () => {}, info: () => {}, warn: console.warn, error: console.error }
 
 export interface Payer extends QuickSigner {
-  /** What it can spend next. */
+  /** The output to spend next. */
   outpoint: Outpoint
   value: bigint
 }
 
-/** A chain that has paid `count` keys of its own 1000 coins each, and then others: without validators, or a changed localnet. */
+/** A chain that pays 1000 coins to each of `count` own keys, then to others: without validators, or a changed localnet. */
 export function fundedSpec(
   count: number,
   base: 'pow' | 'localnet' = 'pow',
@@ -69,12 +69,12 @@ export function fundedSpec(
   }
 }
 
-/** A transfer of everything a payer has back to itself, which may carry something. */
+/** A transfer of all coins of a payer back to itself, with an optional payload. */
 export function selfTransfer(payer: Payer, assetId: Hash, payload: Payload = { type: 2 }): Transaction {
   return transferOf(payer, assetId, payload, 1)
 }
 
-/** A transfer of everything a payer has back to itself in many coins, all but the first of one unit. */
+/** A transfer of all coins of a payer back to itself in many outputs, all but the first of one unit. */
 export function fanOut(payer: Payer, assetId: Hash, count: number): Transaction {
   return transferOf(payer, assetId, { type: 2 }, count)
 }
@@ -139,7 +139,7 @@ export async function mineBlock(
   return block
 }
 
-/** Points payers at their genesis outputs. */
+/** Sets the payers' next outputs to those of genesis. */
 export function spendGenesis({ genesis }: Pick<Chain, 'genesis'>, payers: readonly Payer[]): void {
   const coinbase = genesis.transactions[0] as Transaction
   payers.forEach((payer, index) => (payer.outpoint = { txid: coinbase.hash, index }))

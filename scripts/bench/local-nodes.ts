@@ -5,9 +5,9 @@ import { NodeClient } from '../../src/client/node-client.js'
 import { commandFile, devnetValidatorKey } from './dist.js'
 import { type Command, run, type Running } from './processes.js'
 
-/** Nodes of a chain with the validators of localnet, as processes of their own. */
+/** Nodes of a chain with the validators of localnet, as separate processes. */
 
-/** Where a node is reached. */
+/** Addresses of a node's interfaces. */
 export interface Places {
   readonly rest: string
   readonly ws: string
@@ -18,18 +18,18 @@ export interface Places {
 export interface LocalNode extends Running, Places {}
 
 export interface LocalNodeOptions {
-  /** Where its data and its key are, under its name. */
+  /** Parent of the node's data directory and key, which have its name. */
   readonly directory: string
   readonly name: string
   /** The file with the chain spec. */
   readonly spec: string
-  /** The number of its validator key; it has none when absent. */
+  /** The number of its validator key; no key when absent. */
   readonly validator?: number
   readonly peers?: readonly string[]
   readonly command?: Command
 }
 
-/** Starts a node by the command line and waits until it serves. It ends with this process, however that ends. */
+/** Starts a node by the command line and waits until it serves. It ends with this process, even after a kill. */
 export async function startLocalNode(options: LocalNodeOptions): Promise<LocalNode> {
   const { directory, name, spec, validator, peers = [], command } = options
   const key = join(directory, `${name}.key`)
@@ -52,7 +52,7 @@ export function validatorKeyOf(number: number): Buffer {
   return Buffer.from(devnetValidatorKey(number).privateKey)
 }
 
-/** Waits until a node has a height. */
+/** Waits until a node has reached a height. */
 export async function reach(height: number, { rest }: Places, seconds = 60): Promise<void> {
   for (const deadline = Date.now() + seconds * 1000; Date.now() < deadline; await setTimeout(100)) {
     const answer = await fetch(`${rest}/api/v1/block/height`)
@@ -61,7 +61,7 @@ export async function reach(height: number, { rest }: Places, seconds = 60): Pro
   throw new Error(`${rest} has not reached height ${height} within ${seconds} s`)
 }
 
-/** Hands a transaction in hex to a node. */
+/** Sends a transaction in hex to a node. */
 export async function send({ rest }: Pick<Places, 'rest'>, data: string): Promise<void> {
   await new NodeClient({ rest }).sendRawTransaction(data)
 }

@@ -4,14 +4,14 @@ import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { commandFile } from './dist.js'
 
-/** Processes to measure from outside. */
+/** Processes that are measured from outside. */
 
 /** Milliseconds that a process may take to stop before it is killed. */
 const patience = 20_000
 
 export interface Running {
   readonly process: ChildProcess
-  /** What the first line of standard output that fits says. */
+  /** The announcement in the first matching line of standard output. */
   readonly announced: string
   stop(): Promise<void>
 }
@@ -19,12 +19,12 @@ export interface Running {
 /** A program that runs node, and its arguments before those of node. */
 export type Command = readonly [program: string, ...before: string[]]
 
-/** Node, while processes with less niceness have the processors first: as if they had machines of their own. */
+/** Runs node below processes with less niceness, which get the processors first: as if they had machines of their own. */
 export function yielding(niceness: number): Command {
   return ['nice', '-n', String(niceness), process.execPath]
 }
 
-/** Runs node with these arguments until a line of its output matches; the first group is what was announced. */
+/** Runs node with these arguments until a line of its output matches; the first group is the announcement. */
 export async function run(
   args: readonly string[],
   pattern: RegExp,
@@ -42,14 +42,14 @@ export async function run(
   for await (const line of lines) {
     const announced = pattern.exec(line)?.[1]
     if (announced === undefined) continue
-    // Whatever else it says must not fill the pipe.
+    // Further output must not fill the pipe.
     child.stdout.resume()
     return { process: child, announced, stop }
   }
   throw new Error(`${args.join(' ')} ended without a line like ${pattern.source}`)
 }
 
-/** A node by the command line; what it announces is the address of its REST interface. */
+/** A node by the command line; it announces the address of its REST interface. */
 export function runNode(command: readonly string[]): Promise<Running> {
   return run([commandFile, ...command, '--port-base', '0'], /^REST\s+(\S+)\/api\/v1/)
 }
@@ -59,7 +59,7 @@ export function residentBytes(running: Running): number {
   return memoryOf(running, 'VmRSS')
 }
 
-/** The most that {@link residentBytes} has been; where the system does not tell, what it is now. */
+/** Maximum of {@link residentBytes} so far; the present value where the system does not report it. */
 export function mostResidentBytes(running: Running): number {
   return memoryOf(running, 'VmHWM')
 }

@@ -15,8 +15,8 @@ const rounds = 5
 const condition = '{credential:{type:["ProfileCredential"],subject:{email:{$exists:true}}}}'
 
 /**
- * A search through 100,000 documents of about 1.6 kB for one that no index could answer alone: in this process, with the
- * delay of its event loop, and in a node, with the time that another client waits for the height meanwhile.
+ * A search through 100,000 documents of about 1.6 kB for one that no index could answer alone: in this process, with the delay of
+ * its event loop, and in a node, with the time that another client waits for the height during it.
  */
 export async function querySuite(): Promise<Row[]> {
   return withDirectory(async (directory) => {
@@ -105,7 +105,7 @@ async function inProcess(resolver: InstanceType<typeof Resolver>): Promise<Row[]
   const durations: number[] = []
   const delay = monitorEventLoopDelay({ resolution: 1 })
   for (let round = 0; round <= rounds; round++) {
-    // The first one makes the machine code and fills the caches of the system.
+    // The first round compiles the code and fills the caches of the system.
     if (round === 1) delay.enable()
     const start = performance.now()
     const { total } = await resolver.query({ query: condition })
@@ -127,7 +127,7 @@ async function inProcess(resolver: InstanceType<typeof Resolver>): Promise<Row[]
   ]
 }
 
-/** How long a client waits for the height while nobody, and while another client searches. */
+/** Wait of a client for the height on an idle node, and during the search of another client. */
 async function besideOthers(address: string): Promise<Row[]> {
   const agent = new Agent({ keepAlive: true })
   const height = () => timed(() => answer(agent, `${address}/api/v1/block/height`))

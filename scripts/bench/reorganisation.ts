@@ -6,11 +6,11 @@ import type { Row } from './report.js'
 const depth = 100
 const transactionsPerBlock = 10
 
-/** Blocks of the memory's two figures, and coins that one of them makes: about 390 kB each. */
+/** Branch lengths for the two memory figures, in blocks of about 390 kB. */
 const lengths = { few: 20, many: 80 }
 const outputsPerBlock = 6000
 
-/** Leaving a branch of 100 blocks of 10 transactions for one of 101, and what a longer branch costs in memory. */
+/** A reorganisation from 100 blocks of 10 transactions to 101, and the memory of longer ones. */
 export async function reorganisationSuite(): Promise<Row[]> {
   const { spec, payers } = fundedSpec(transactionsPerBlock)
   const verifier = createVerifierPool()
@@ -56,7 +56,7 @@ async function memoryRows(): Promise<Row[]> {
   ]
 }
 
-/** Bytes of heap and buffers that leaving so many large blocks takes at most, above what was in use before. */
+/** Maximum bytes of heap and buffers that a reorganisation from so many large blocks adds to those in use before. */
 async function memoryOf(length: number): Promise<number> {
   const { spec, payers } = fundedSpec(1)
   const verifier = createVerifierPool()
@@ -90,7 +90,7 @@ async function memoryOf(length: number): Promise<number> {
   }
 }
 
-/** Bytes in use once everything that is not has been collected. */
+/** Bytes in use after a garbage collection. */
 function used(): number {
   collect()
   const { heapUsed, external } = process.memoryUsage()

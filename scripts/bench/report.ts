@@ -3,9 +3,9 @@ export interface Row {
   readonly name: string
   readonly value: number
   readonly unit: string
-  /** The figure divided by that of `against`, both measured in turns in one run. */
+  /** The figure divided by that of `against`, both measured alternately in one run. */
   readonly ratio?: { readonly value: number; readonly against: string }
-  /** What the ratio, or where there is none the value, should reach or stay below. */
+  /** Bound of the ratio, or of the value if there is no ratio. */
   readonly target?: { readonly least: number } | { readonly most: number }
 }
 

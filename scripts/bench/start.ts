@@ -6,7 +6,7 @@ const starts = 5
 const settle = 5000
 const minedBlocks = 200
 
-/** A devnet as a process of its own: from its start to its first answer, what it needs idle, how fast it mines. */
+/** A devnet as a separate process: time from its start to its first answer, idle memory, mining rate. */
 export async function startSuite(): Promise<Row[]> {
   const firstAnswers: number[] = []
   const bareStarts: number[] = []

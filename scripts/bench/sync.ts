@@ -29,11 +29,11 @@ import { median, type Row } from './report.js'
 const transactionsPerBlock = 1000
 const fullBlocks = 40
 const emptyBlocks = 5000
-/** Blocks that are handed to the chain at once where no network is in between; a sync has some such number too. */
+/** Blocks given to the chain at once without a network in between; about as many as in a sync. */
 const runOf = { full: 8, empty: 256 }
 const rounds = 3
 
-/** A chain to learn, as its blocks come. */
+/** A chain to sync, with blocks in the form received. */
 interface Prepared {
   readonly text: string
   readonly spec: Spec
@@ -41,8 +41,8 @@ interface Prepared {
 }
 
 /**
- * Learning a chain from one peer of another process, against connecting the same blocks from memory, in turns: blocks of
- * 1000 transactions, and empty ones with the confirms of four validators.
+ * Syncing a chain from one peer of another process, against connecting the same blocks from memory, alternating: blocks of 1000
+ * transactions, and empty ones with the confirms of four validators.
  */
 export async function syncSuite(): Promise<Row[]> {
   const verifier = createVerifierPool()
@@ -103,7 +103,7 @@ async function emptyChain(verifier: Verifier): Promise<Prepared> {
   })
 }
 
-/** What three of the four validators of a localnet say. */
+/** A confirm by three of the four validators of a localnet. */
 function confirmOf({ header }: Block): Uint8Array {
   const keys = [0, 1, 2, 3].map((index) => devnetValidatorKey(index))
   const sponsor = keys[header.height % keys.length] as (typeof keys)[number]
@@ -116,7 +116,7 @@ function confirmOf({ header }: Block): Uint8Array {
   return confirmBytes({ proposal, votes })
 }
 
-/** Blocks a second by each of the two ways, and the megabytes of a node that did nothing else. */
+/** Blocks a second by each of the two ways, and the megabytes of a node that only synced. */
 async function compare(
   prepared: Prepared,
   verifier: Verifier,
@@ -174,7 +174,7 @@ async function connectAll(
   }
 }
 
-/** From the handshake with the peer until all blocks are on disk. */
+/** Seconds from the handshake with the peer until all blocks are on disk. */
 async function learn({ spec, blocks }: Prepared, peer: string, dataDir: string): Promise<number> {
   const peering = { hosts: ['127.0.0.1'], port: 0, peers: [peer], mdns: false, outbound: 1, inbound: 0 }
   const env = systemEnv(quiet)
@@ -198,7 +198,7 @@ async function learn({ spec, blocks }: Prepared, peer: string, dataDir: string):
   }
 }
 
-/** The most megabytes that a node by the command line had until it knew the chain. */
+/** Maximum megabytes of a node by the command line until it had synced. */
 async function memoryOf({ blocks }: Prepared, options: LocalNodeOptions): Promise<number> {
   const node = await startLocalNode(options)
   try {

@@ -5,14 +5,13 @@ import { createVerifierPool, Mempool, selectTransactions, SignatureCache, templa
 import { fundedSpec, quiet, selfTransfer, spendGenesis, withChain } from './load.js'
 import { median, type Row } from './report.js'
 
-/** As many as a block may have transactions, so all but one find a place beside the coinbase. */
+/** As many as a block may have transactions: all but one fit beside the coinbase. */
 const pending = 10_000
 const warmUp = 3
 const measured = 15
 
 /**
- * A template out of a pool of 10,000 one-signature transactions of as many keys; and one of the same selection for another
- * address.
+ * A template from a pool of 10,000 one-signature transactions of as many keys; and one of the same selection for another address.
  */
 export async function templateSuite(): Promise<Row[]> {
   const { spec, payers } = fundedSpec(pending)

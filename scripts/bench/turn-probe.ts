@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs'
 
-/** What something cost. */
+/** Measured cost of a task. */
 export interface Cost {
   /** Milliseconds of processor time of all threads. */
   readonly total: number
   /** Milliseconds that this thread worked in its longest turn of the event loop. */
   readonly longest: number
-  /** The code it was refused with; undefined where it was accepted. */
+  /** Error code of a refusal; undefined if it was accepted. */
   readonly code?: string
 }
 
 /**
- * Runs something and measures it. The thread's clock is read by a timer of 1 ms, in the next turn after one that lasted longer: a probe in
- * every turn would keep an idle thread busy and be counted itself. A turn is measured up to 1 ms too long.
+ * Runs a task and measures it. A timer of 1 ms reads the thread's clock, in the next turn after one that lasted longer: a probe
+ * in every turn would keep an idle thread busy and be counted itself. A turn is measured up to 1 ms too long.
  */
 export async function costOf(run: () => Promise<unknown>): Promise<Cost> {
   let longest = 0
@@ -36,7 +36,7 @@ export async function costOf(run: () => Promise<unknown>): Promise<Cost> {
   return { total: (user + system) / 1000, longest, ...(code === undefined ? {} : { code }) }
 }
 
-/** Milliseconds of processor time of this thread; of the clock where the system does not tell. */
+/** Milliseconds of processor time of this thread; of the clock where the system does not report it. */
 function threadTime(): number {
   try {
     return Number(readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ')[0]) / 1e6

@@ -16,10 +16,10 @@ const oneByOne = 200
 /** Transactions a second, and how many of them. */
 const stream = { rate: 50, count: 500 }
 const idlePeers = 32
-/** Milliseconds from a start, or from the last new peer, until memory is looked at. */
+/** Milliseconds from a start, or from the last new peer, until memory is measured. */
 const settle = 20_000
 
-/** Four validators on this machine: how transactions spread and when they are confirmed; and what a peer costs a node. */
+/** Four validators on this machine: spread and confirmation time of transactions; and a node's cost per peer. */
 export async function votesSuite(): Promise<Row[]> {
   return withDirectory(async (directory) => {
     const { text, spec, payers } = fundedSpec(oneByOne + stream.count, 'localnet')
@@ -78,8 +78,8 @@ function rowsOf(courses: readonly Course[], how: string): Row[] {
 }
 
 /**
- * A node with no peer and then with many that say nothing unasked, those in another process. The node collects its garbage
- * before it is looked at: what a peer takes is less than what resident memory happens to move by.
+ * A node without peers and then with many idle ones, in another process. The node collects garbage before each measurement: the
+ * memory of a peer is less than the random changes of resident memory.
  */
 async function memoryRows(directory: string, spec: string): Promise<Row[]> {
   const options = { execArgv: [...process.execArgv, '--expose-gc', '--disable-warning=ExperimentalWarning'] }

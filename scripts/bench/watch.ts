@@ -11,22 +11,22 @@ export interface Transfer {
   readonly data: string
 }
 
-/** What became of a transaction; milliseconds from the moment before it was sent. */
+/** Times of a transaction, in milliseconds from the moment before it was sent. */
 export interface Course {
-  /** Until each of the other nodes told that its pool took it. */
+  /** Until each of the other nodes reported that its pool took it. */
   readonly spread: readonly number[]
-  /** Until the node that it was sent to told of the block with it. */
+  /** Until the node that got it reported the block with it. */
   readonly confirmedHere: number
   /** Until the last node did. */
   readonly confirmedEverywhere: number
 }
 
-/** Nodes to send transactions to, and what all of them tell. */
+/** Nodes to send transactions to, and the events of all of them. */
 export class Watch {
   readonly #nodes: readonly LocalNode[]
-  /** When each node took a transaction, by its id. */
+  /** Time at which each node took a transaction, by its id. */
   readonly #accepted = new Map<string, number[]>()
-  /** When each node told of the block of a height. */
+  /** Time at which each node reported the block of a height. */
   readonly #blocks = new Map<number, number[]>()
   readonly #heights = new Map<string, number>()
   readonly #ends: (() => void)[] = []
@@ -55,7 +55,7 @@ export class Watch {
     for (const end of this.#ends) end()
   }
 
-  /** Sends each when the one before is in a block everywhere, and at no particular moment between two blocks. */
+  /** Sends each once the one before is in a block on all nodes, at a random moment between two blocks. */
   async oneByOne(transfers: readonly Transfer[]): Promise<Course[]> {
     const courses: Course[] = []
     for (const [i, transfer] of transfers.entries()) {
@@ -65,7 +65,7 @@ export class Watch {
     return courses
   }
 
-  /** Sends so many a second, whatever becomes of them. */
+  /** Sends so many a second, regardless of their results. */
   async atRate(transfers: readonly Transfer[], rate: number): Promise<Course[]> {
     const start = performance.now()
     const following: Promise<Course>[] = []
@@ -76,7 +76,7 @@ export class Watch {
     return Promise.all(following)
   }
 
-  /** Sends a transaction to one node or another. */
+  /** Sends a transaction to one of the nodes and follows it. */
   async #follow({ txid, data }: Transfer, turn: number): Promise<Course> {
     const here = turn % this.#nodes.length
     const sent = performance.now()
@@ -101,7 +101,7 @@ export class Watch {
     return height !== undefined && timesOf(this.#blocks, height).filter(Number.isFinite).length === this.#nodes.length
   }
 
-  /** Learns which transactions a block has. */
+  /** Reads which transactions a block has. */
   #read(height: number, { rest }: LocalNode): void {
     void fetch(`${rest}/api/v1/block/transactions/height/${height}`)
       .then((answer) => answer.json())

@@ -24,7 +24,7 @@ import {
 import { mineBlock } from './load.js'
 
 const fee = 100n
-/** Coins that genesis pays. */
+/** Outputs of the genesis block. */
 const genesisCoins = 2048
 const genesisValue = 100_000_000n
 const specification = 'ledger/did/1.0'
@@ -40,7 +40,7 @@ export interface Holder {
   readonly plan: DocumentPlan
 }
 
-/** One owner of many coins, and blocks, transactions and documents as large as the rules let them be. */
+/** One owner of many coins, and blocks, transactions and documents of the maximum size that the rules allow. */
 export class Workshop {
   readonly chain: Chain
   readonly owner: QuickSigner
@@ -55,7 +55,7 @@ export class Workshop {
     for (let index = 0; index < genesisCoins; index++) this.coins.push({ txid: hash, index, value: genesisValue })
   }
 
-  /** The spec of a chain without validators that has paid all to one owner. */
+  /** The spec of a chain without validators that has paid all coins to one owner. */
   static spec(owner: QuickSigner): Spec {
     const file = JSON.parse(readFileSync(new URL('../../genesis/pow.json', import.meta.url), 'utf8')) as object
     const allocation = { address: addressFromPublicKey(owner.publicKey), amount: String(genesisValue) }
@@ -77,7 +77,7 @@ export class Workshop {
     return taken
   }
 
-  /** A transaction of the owner that spends coins, with a fee of 100; without outputs all goes back to the owner. */
+  /** A transaction of the owner that spends coins, with a fee of 100; without outputs all coins go back to the owner. */
   transaction(coins: readonly Coin[], changes: Partial<TransactionFields> = {}): Transaction {
     const value = coins.reduce((sum, coin) => sum + coin.value, 0n) - fee
     const fields: TransactionFields = {

@@ -7,7 +7,7 @@ import { attributeUsage, multisigCode, parameterOf, prefix, programHash, sortPro
 import { standardProgram } from './dist.js'
 import { type Coin, credential, fieldsOf, type Holder, operationPlan, standardHash, type Workshop } from './workshop.js'
 
-/** What is measured: a block or transaction, the same with a wrong signature, and the code that it must be refused with. */
+/** A measured case: a block or transaction, a variant with a wrong signature, and the code of its refusal. */
 export interface Case {
   readonly bytes: Uint8Array
   readonly forged?: Uint8Array
@@ -18,7 +18,7 @@ type Make = (shop: Workshop) => Promise<Case>
 
 /** Inputs, outputs and bytes of the largest transaction in a block, less room for the rest of it. */
 const most = { inputs: 65_400, outputs: 61_000, bytes: 7_700_000 }
-/** The same of one that the pool takes, and its signature cost. */
+/** The same for the pool, and the signature cost. */
 const mostPooled = { inputs: 1_000, outputs: 3_060, bytes: 199_000, cost: 300 }
 const blockBytes = 7_990_000
 
@@ -36,7 +36,7 @@ function signedByAll(
   return new Transaction({ ...fieldsOf(bare), programs: sortPrograms(programs) })
 }
 
-/** Transactions of one-key programs, 2000 each, of keys that were never seen. */
+/** Transactions of one-key programs, 2000 each, with keys that no cache has. */
 async function strangers(shop: Workshop, count: number, changes: Partial<TransactionFields> = {}, keys = 2000) {
   const signers = Array.from({ length: keys * count }, quickSigner)
   const coins = await shop.fan(
@@ -49,7 +49,7 @@ async function strangers(shop: Workshop, count: number, changes: Partial<Transac
   })
 }
 
-/** Transactions of programs of 16 of 16 keys, 7 each, signed so that each signature takes the last key left. */
+/** Transactions of 16-of-16 programs, 7 each, signed so that each signature matches the last unused key. */
 async function multisigs(shop: Workshop, count: number, each = 7) {
   const programs = Array.from({ length: each * count }, () => {
     const signers = Array.from({ length: 16 }, quickSigner)
@@ -125,7 +125,7 @@ function endorsed(shop: Workshop, issuers: readonly Holder[]): Transaction {
   return shop.carry(buildCreate(document, operationPlan, signText(signer)))
 }
 
-/** As many as a block has room for. */
+/** As many as fit into a block. */
 function fill(make: () => Transaction, atMost = 9_990): Transaction[] {
   const some: Transaction[] = []
   for (let bytes = 1000; some.length < atMost;) {
@@ -249,7 +249,7 @@ export const blockCases: Readonly<Record<string, Make>> = {
   'votes in outputs, by the million': async (shop) => block(shop, [votes(shop)], 'tx-output-type'),
 }
 
-/** Outputs with what is left for the owner behind them. */
+/** Outputs, followed by the owner's change. */
 function spreadTo(shop: Workshop, outputs: ReturnType<Workshop['output']>[]) {
   return [...outputs, shop.output(100_000_000n - 100n - BigInt(outputs.length))]
 }

@@ -12,9 +12,9 @@ const bars = { block: 5000, unsigned: 25, transaction: 100, turn: 10 }
 const verification = 0.048
 
 /**
- * The dearest blocks and transactions of every kind: processor time of all threads, and of this thread in its longest turn
- * of the event loop, from bytes to the answer; each as a share of its bar, which grows with the time that this machine takes for a
- * verification. A variable WORST names the cases to run, as a regular expression.
+ * The most expensive blocks and transactions of every kind: processor time of all threads, and of this thread in its longest turn
+ * of the event loop, from bytes to the result. Each is a share of its bar, which grows with this machine's time for a
+ * verification. The variable WORST selects cases by a regular expression.
  */
 export async function worstSuite(): Promise<Row[]> {
   const wanted = new RegExp(process.env['WORST'] ?? '')
@@ -32,7 +32,7 @@ export async function worstSuite(): Promise<Row[]> {
     rows.push({ name, ...share(total, bar) }, { name: '  its longest turn', ...share(longest, bars.turn) })
     console.error(`  ${name}: ${Math.round(total)} ms, longest turn ${longest.toFixed(1)} ms`)
   }
-  // Machine code first: a node that was just started is no attack.
+  // Compile first: a freshly started node is no attack.
   await inWorkshop(async (shop) => {
     for (let i = 0; i < 3; i++) await shop.fan(20_000)
   })
@@ -62,7 +62,7 @@ export async function worstSuite(): Promise<Row[]> {
   return rows
 }
 
-/** Milliseconds of processor time of one verification by a key that is known. */
+/** Milliseconds of processor time of one verification by a cached key. */
 async function verificationTime(): Promise<number> {
   const verifier = createVerifierPool()
   const checks = signatureLoad(2000, 1000)
@@ -80,7 +80,7 @@ function expect(name: string, wanted: string | undefined, found: string | undefi
   if (wanted !== found) throw new Error(`${name}: ${String(found)} instead of ${String(wanted)}`)
 }
 
-/** {@link costOf} without the collection of what was made before. */
+/** {@link costOf} without the garbage collection of earlier objects. */
 async function measured(run: () => Promise<unknown>): Promise<Cost> {
   collect()
   return costOf(run)

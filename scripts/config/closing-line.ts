@@ -11,7 +11,7 @@ export class ClosingLine implements Reporter {
         if (test.result().state === 'passed') passed++
         else failed++
       }
-      // A file that broke before its tests were known, or after them, failed as a whole.
+      // A file that broke before or after its tests counts as one failure.
       if (failed === before && module.state() === 'failed') failed++
     }
     process.stdout.write(`${passed} passed, ${failed} failed\n`)

@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 import { testPatience } from '../../test/support/patience.js'
 import { ClosingLine } from './closing-line.js'
 
-/** `npm run test:netns`: what needs network namespaces of its own. */
+/** `npm run test:netns`: tests that need their own network namespaces. */
 export default defineConfig({
   test: {
     include: ['test/netns/**/*.netns.ts'],

@@ -4,7 +4,7 @@ import { createProgram } from '../../src/cli/cli-program.js'
 
 const width = 110
 
-/** docs/cli.md: every command, as its own help tells. */
+/** docs/cli.md: every command, by its own help. */
 export function cliPage(): string {
   const sections = commandsOf(createProgram(context)).map(
     (command) => `## ${nameOf(command)}\n\n\`\`\`text\n${helpOf(command)}\n\`\`\`\n`,
@@ -20,7 +20,7 @@ stack of a failure.
 ${sections.join('\n')}`
 }
 
-/** Every command that does something itself, in the order of the help. */
+/** Every command with an action, in the order of the help. */
 export function commandsOf(command: Command): Command[] {
   return command.commands.length === 0 ? [command] : command.commands.flatMap(commandsOf)
 }
@@ -36,7 +36,7 @@ function helpOf(command: Command): string {
   return text.trim()
 }
 
-/** Help asks nothing of the outside world. */
+/** Help needs no real context. */
 const context: CliContext = {
   clock: { now: () => 0 },
   random: { bytes: (length) => new Uint8Array(length) },

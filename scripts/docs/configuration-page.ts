@@ -14,7 +14,7 @@ Generated from the \`options.ts\` of each module by \`npm run docs\`.
 
 \`didledger devnet\` and \`didledger start\` take their options from the command line, the environment, a file that \`--config\` or
 \`DIDLEDGER_CONFIG\` names, and defaults. **A flag wins over the environment, the environment over the file, the file over the
-default.** Lists are not merged: whoever wins gives the whole list.
+default.** Lists are not merged: the source that wins gives the whole list.
 
 \`--print-config\` prints what a command would run with, each value with the place that it comes from, and starts nothing. What
 it prints can be used as a file. With \`--json\` it is plain JSON, without the places. No option is a secret; passwords and keys
@@ -43,8 +43,8 @@ place and the option, nothing starts, and the exit code is 2. These variables ar
 
 ${others.join('\n')}
 
-What all nodes of a chain must agree on is not configuration but the chain's spec ([genesis.md](genesis.md)). Limits that nobody
-has to change are constants ([limits.md](limits.md)).
+What all nodes of a chain must agree on is not configuration but the chain's spec ([genesis.md](genesis.md)). Limits without a
+reason to change them are constants ([limits.md](limits.md)).
 
 ${sections.join('\n')}`
 }
@@ -56,7 +56,7 @@ function sectionOf({ key }: Option): string {
 function row(option: Option): string {
   const { key, flag, description, expects, unit = '', commands, schema } = option
   const only = commands === undefined ? '' : ` Only \`${commands.join('`, `')}\`.`
-  // A switch does what its flag says when it is not as it is by default.
+  // A switch has its described effect if its value differs from the default.
   const meaning = schema.type === 'boolean' ? `\`${!option.default}\`: ${description}` : `${description}; ${expects}`
   const initial = option.default === undefined ? 'none' : `\`${JSON.stringify(option.default)}\``
   const cells = [

@@ -10,17 +10,17 @@ import { parseSpec } from '../../src/primitives/spec.js'
 import { runSamples } from './json-rpc-samples.js'
 import type { Exchange } from './json-rpc-scene.js'
 
-/** Texts above this are cut. */
+/** Maximum characters of a text; longer ones are cut. */
 const longest = 200
 
-/** Every method that there is, in the order of the table. */
+/** Every method, in the order of the table. */
 export function documentedMethods(): readonly RpcMethod[] {
   const spec = parseSpec(readFileSync(shippedSpecFile('devnet'), 'utf8'))
-  // Only whether there is a devnet, and what it may pay, is read to make the list.
+  // The list depends only on whether there is a devnet, and on its payments.
   return rpcMethods({ devnet: {}, reader: { chain: { spec } } } as unknown as ApiContext)
 }
 
-/** docs/json-rpc.md: every method with its parameters and what nodes answered to one request. */
+/** docs/json-rpc.md: every method with its parameters and a node's answer to one request. */
 export async function jsonRpcPage(): Promise<string> {
   const methods = documentedMethods()
   const exchanges = await runSamples(methods.map(({ name }) => name))

@@ -11,31 +11,31 @@ import { createIdentity } from '../../src/wallet/did-identity.js'
 import { signTransaction } from '../../src/wallet/sign-transaction.js'
 import { type Exchange, Scene, sceneTime } from './json-rpc-scene.js'
 
-/** The requests of the reference, one for each method, asked in the order of the table of methods. */
+/** The requests of the reference, one per method, sent in the order of the table of methods. */
 
 const payer = devnetAccount(0)
 const payee = devnetAccount(1)
 
-/** What the samples speak of: two chains, and things that happened on the first. */
+/** Subjects of the samples: two chains, and events on the first. */
 export interface Story {
   readonly devnet: Scene
   readonly pow: Scene
-  /** Another node of the chain of `pow`, which begins without knowing it. */
+  /** Another node of the chain of `pow`, which starts without a peer. */
   readonly other: Scene
   /** A mined transfer. */
   readonly paid: Transaction
-  /** A signed transfer that nobody has sent. */
+  /** A signed transfer that has not been sent. */
   readonly unsent: Transaction
 }
 
 export interface Sample {
-  /** Parameters, which may follow from what happened. */
+  /** Parameters, which may depend on earlier events. */
   readonly params: (story: Story) => unknown
-  /** The parameters as they are shown, where those asked with differ from run to run. */
+  /** The parameters to show, if the real ones differ from run to run. */
   readonly shownParams?: unknown
-  /** Where it is asked; the devnet over HTTP unless said otherwise. */
+  /** Interface of the request; the devnet over HTTP by default. */
   readonly at?: 'pow' | 'websocket'
-  /** What is shown of the result; all of it unless said otherwise. */
+  /** The part of the result to show; all of it by default. */
   readonly shown?: (result: never) => unknown
 }
 
@@ -72,7 +72,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   getneighbors: nothing,
   getnodestate: {
     params: () => ({}),
-    // The sample node listens where there was room.
+    // The sample node listens on free ports.
     shown: (state: Record<string, unknown>) => ({ ...state, PRCPort: 20336, RestPort: 20334, WSPort: 20335 }),
   },
   getsyncstatus: {
@@ -142,7 +142,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   dev_revert: { params: () => ({ id: 1 }) },
 }
 
-/** The exchange of every method in the order of `names`, in which they are asked; `shown` is the part of its result to show. */
+/** The exchange of every method in the order of `names`; `shown` selects the part of its result to show. */
 export async function runSamples(
   names: readonly string[],
 ): Promise<ReadonlyMap<string, Exchange & { readonly shown: unknown }>> {

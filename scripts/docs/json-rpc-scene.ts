@@ -9,16 +9,16 @@ import { parseSpec } from '../../src/primitives/spec.js'
 import type { Env } from '../../src/runtime/env.js'
 import { systemEnv } from '../../src/runtime/process-env.js'
 
-/** Unix seconds at which the clock of the sample nodes stands. */
+/** Fixed clock of the sample nodes, in Unix seconds. */
 export const sceneTime = 1_800_000_000
 
-/** A request of the reference, and what a node answered. */
+/** A request of the reference, and a node's answer. */
 export interface Exchange {
   readonly request: Record<string, unknown>
   readonly answer: { readonly result?: unknown; readonly error?: unknown }
 }
 
-/** A node of one of the shipped chains in a world where nothing is left to chance, with its interfaces open. */
+/** A node of a shipped chain with deterministic environment, and its interfaces open. */
 export class Scene {
   readonly node: Node
   readonly env: Env
@@ -31,7 +31,7 @@ export class Scene {
     this.#servers = servers
   }
 
-  /** `seed` tells nodes apart that are to know each other. */
+  /** `seed` distinguishes nodes that connect to each other. */
   static async open(chain: ShippedSpec, seed = ''): Promise<Scene> {
     const nothing = () => {}
     const log = { debug: nothing, info: nothing, warn: nothing, error: nothing, setLevel: nothing }
@@ -46,7 +46,7 @@ export class Scene {
     return this.#servers.ports
   }
 
-  /** The result of a method over HTTP, asked by the owner of the node; a refusal is thrown. */
+  /** The result of a method over HTTP, with the owner's token; a refusal is thrown. */
   async call<T>(method: string, params: unknown): Promise<T> {
     const { answer } = await this.exchange(method, params)
     if (answer.error !== undefined) throw new Error(`${method}: ${JSON.stringify(answer.error)}`)

@@ -16,7 +16,7 @@ export function monitoringPage(): string {
 Generated from \`src/api\` by \`npm run docs\`.
 
 These paths are on the port of REST, outside of \`/api/v1\`. They match exactly and take GET and HEAD. They are as public as REST: on
-loopback, unless \`api.host\` says otherwise ([configuration.md](configuration.md)). Beyond it they tell whoever asks how much the
+loopback, unless \`api.host\` says otherwise ([configuration.md](configuration.md)). Beyond it they show every client how much the
 node has to do, so let only your own machines through.
 
 | path | what it tells |
@@ -40,7 +40,7 @@ a block of that height is on the chain, \`refusedBlock\` says why.
 | \`ready\` | 200 | the node knows the chain and answers |
 | \`starting\` | 503 | not all of its ports are open yet |
 | \`catching up\` | 503 | others have proved a tip that it does not have, or it has nothing but genesis and has reached none of its peers; the resolver refuses to answer |
-| \`alarm\` | 503 | the validators have confirmed two blocks at one height: somebody has to find out why ([network.md](network.md)) |
+| \`alarm\` | 503 | the validators have confirmed two blocks at one height: a person has to find out why ([network.md](network.md)) |
 | \`stopping\` | 503 | it was told to stop and finishes what is under way |
 | \`failed\` | 503 | as \`/healthz\` says |
 
@@ -59,7 +59,7 @@ ${rows.join('\n')}
 `
 }
 
-/** Every metric of a node that has no chain: what it is called does not depend on one. */
+/** Every metric of a node without a chain: names do not depend on one. */
 export function describedMetrics(): ReturnType<NodeMetrics['describe']> {
   const chain = { events: new EventEmitter() as Chain['events'], tip: undefined as unknown as Chain['tip'] }
   const mempool = {

@@ -1,11 +1,11 @@
 /**
- * What an outside miner has to make: a block of a parent chain whose coinbase commits to blocks of other chains, and the
- * AuxPow that shows it. Plain Node, so that it can be read without this project. Bytes are in the order in which they are
- * hashed and sent ("internal"), which is also how createauxblock prints its hashes.
+ * The work of an outside miner: a block of a parent chain whose coinbase commits to blocks of other chains, and the AuxPow that
+ * proves it. Plain Node, so that it can be read without this project. Bytes are in the order in which they are hashed and sent
+ * ("internal"), which is also how createauxblock prints its hashes.
  */
 import { createHash } from 'node:crypto'
 
-/** A block of some chain that the parent block is to be mined for. */
+/** A block of any chain for which the parent block is mined. */
 export interface AuxBlock {
   readonly chainId: number
   /** 32 bytes, internal order. */
@@ -24,7 +24,7 @@ export function targetOf(bits: number): bigint {
   return BigInt(bits & 0x7fffff) << BigInt(8 * ((bits >>> 24) - 3))
 }
 
-/** A legacy transaction with one input and one output, as parent chains know them. */
+/** A legacy transaction with one input and one output, in the form of parent chains. */
 export function legacyTransaction(outpoint: { txid: Buffer; index: number }, script: Buffer, value: bigint): Buffer {
   const amount = Buffer.alloc(8)
   amount.writeBigInt64LE(value)
@@ -33,9 +33,9 @@ export function legacyTransaction(outpoint: { txid: Buffer; index: number }, scr
   return Buffer.concat([u32(1), varint(1), ...input, varint(1), amount, varint(payTo.length), payTo, u32(0)])
 }
 
-/** The tree of blocks that one parent block is mined for, each at the place its chain id asks for. */
+/** The tree of blocks for which one parent block is mined, each at the position that its chain id determines. */
 export class AuxTree {
-  /** What the script of the parent coinbase has to hold: magic, root, size, nonce. */
+  /** The commitment in the script of the parent coinbase: magic, root, size, nonce. */
   readonly commitment: Buffer
   readonly #levels: Buffer[][]
   readonly #nonce: number
@@ -44,16 +44,16 @@ export class AuxTree {
     const { size, nonce } = roomFor(blocks)
     const leaves = Array.from({ length: size }, (): Buffer => zeros)
     // The tree is made of reversed hashes, and its root is reversed once more.
-    for (const { chainId, hash } of blocks) leaves[placeOf(chainId, nonce, size)] = reversed(hash)
+    for (const { chainId, hash } of blocks) leaves[positionOf(chainId, nonce, size)] = reversed(hash)
     this.#nonce = nonce
     this.#levels = levelsOf(leaves)
     const root = this.#levels.at(-1)?.[0] as Buffer
     this.commitment = Buffer.concat([magic, reversed(root), u32(size), u32(nonce)])
   }
 
-  /** What leads from the block of a chain to the root. */
+  /** The branch from the block of a chain to the root. */
   branch(chainId: number): { readonly index: number; readonly nodes: readonly Buffer[] } {
-    const index = placeOf(chainId, this.#nonce, (this.#levels[0] as Buffer[]).length)
+    const index = positionOf(chainId, this.#nonce, (this.#levels[0] as Buffer[]).length)
     return { index, nodes: branchOf(this.#levels, index) }
   }
 }
@@ -66,7 +66,7 @@ export class ParentBlock {
 
   /** `transactions` are those of the parent block after its coinbase. */
   constructor(tree: AuxTree, { height, time, transactions }: { height: number; time: number; transactions: Buffer[] }) {
-    // A parent coinbase begins with its height; whatever else the parent's pool writes there may stand before or after.
+    // A parent coinbase begins with its height; other data of the parent's pool may stand before or after the commitment.
     const script = Buffer.concat([Buffer.of(4), u32(height), tree.commitment, Buffer.from('/example/')])
     this.#coinbase = legacyTransaction({ txid: zeros, index: 0xffffffff }, script, 5_000_000_000n)
     const levels = levelsOf([this.#coinbase, ...transactions].map(sha256d))
@@ -94,20 +94,20 @@ export class ParentBlock {
   }
 }
 
-/** The place of a chain among `size` leaves; all arithmetic is modulo 2^32. */
-function placeOf(chainId: number, nonce: number, size: number): number {
+/** The position of a chain among `size` leaves; all arithmetic is modulo 2^32. */
+function positionOf(chainId: number, nonce: number, size: number): number {
   const scramble = (value: number) => (Math.imul(value, 1103515245) + 12345) >>> 0
   return scramble((scramble(nonce) + chainId) >>> 0) % size
 }
 
 /**
- * The smallest tree, and the nonce, in which no two chains have the same place. A place comes from the low bits of an
- * id alone, so that ids with the same low 16 bits need a tree larger than any that is made here.
+ * The smallest tree, and the nonce, in which no two chains have the same position. A position comes from the low bits of an id
+ * alone, so ids with the same low 16 bits need a larger tree than any made here.
  */
 function roomFor(blocks: readonly AuxBlock[]): { size: number; nonce: number } {
   for (let size = 1; size <= 2 ** 16; size *= 2) {
     for (let nonce = 0; nonce < 64; nonce++) {
-      if (new Set(blocks.map(({ chainId }) => placeOf(chainId, nonce, size))).size === blocks.length) {
+      if (new Set(blocks.map(({ chainId }) => positionOf(chainId, nonce, size))).size === blocks.length) {
         return { size, nonce }
       }
     }
@@ -146,7 +146,7 @@ function u32(value: number): Buffer {
   return bytes
 }
 
-/** Counts below 253 take one byte; nothing here is longer. */
+/** Counts below 253 take one byte; larger ones do not occur here. */
 function varint(value: number): Buffer {
   if (value >= 0xfd) throw new RangeError(`${value} does not fit in one byte`)
   return Buffer.of(value)

@@ -3,34 +3,34 @@ import { NodeClient } from '../../src/client/node-client.js'
 import { callRpc } from '../../src/client/rpc.js'
 import type { Places } from '../bench/local-nodes.js'
 
-/** What became of the transactions that a node took. */
+/** Results of the transactions that a node accepted. */
 export interface Outcome {
   readonly acknowledged: number
   readonly mined: number
   /** In the pool of a node. */
   readonly waiting: number
-  /** Gone, with a reason that a node gives. */
+  /** Dropped, with a reason that a node gives. */
   readonly dropped: readonly string[]
-  /** No other node has them. */
+  /** On no other node. */
   readonly lost: readonly string[]
 }
 
-/** Seconds without a block that brings one, after which the rest is looked for. */
+/** Seconds without a block that brings one, after which the rest is looked up. */
 const quiet = 60
 /** Milliseconds that a node may take to answer. */
 const timeout = 60_000
 
-/** Follows transactions that were acknowledged until a block holds them. */
+/** Follows acknowledged transactions until a block holds them. */
 export class Acknowledged {
   readonly #nodes: readonly Places[]
   readonly #pending = new Set<string>()
   #count = 0
-  /** The last block that was looked at. */
+  /** Height of the last block read. */
   #height = 0
   #ended = false
   readonly #following: Promise<void>
 
-  /** Asks the last of the nodes for blocks. */
+  /** Requests blocks from the last of the nodes. */
   constructor(nodes: readonly Places[]) {
     this.#nodes = nodes
     this.#following = this.#follow()
@@ -41,7 +41,7 @@ export class Acknowledged {
     this.#pending.add(txid)
   }
 
-  /** Waits until all are mined, or no more of them are, and says what became of each. */
+  /** Waits until all are mined, or no further one is, and returns the results. */
   async settle(signal: AbortSignal): Promise<Outcome> {
     let last = performance.now()
     for (let before = this.#pending.size; this.#pending.size > 0; before = this.#pending.size) {
@@ -64,7 +64,7 @@ export class Acknowledged {
     return { acknowledged: this.#count, mined: mined + late, ...found }
   }
 
-  /** mined, waiting, lost, or why it was dropped. */
+  /** mined, waiting, lost, or the drop reason. */
   async #fateOf(txid: string): Promise<string> {
     let fate = 'lost'
     for (const { rest } of this.#nodes) {
@@ -91,7 +91,7 @@ export class Acknowledged {
           this.#height++
         }
       } catch {
-        // The node is busy: it is asked again. What it never answers is found missing in the end.
+        // The node is busy and is asked again. Transactions without an answer count as missing in the end.
       }
     }
   }

@@ -1,6 +1,6 @@
 /**
  * Peers that come and go: `churner.ts SPEC ADDRESS RATE`, forked by soak.ts. So many visits begin a second, each of another kind
- * and with a new key; it says how many of which kind have ended, and how many in failure.
+ * and with a new key. Reports how many of which kind have ended, and how many failed.
  */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ import { parseSpec } from '../../src/primitives/spec.js'
 import { rawPeer } from '../../test/support/raw-peer.js'
 import { LightPeer } from '../bench/light-peer.js'
 
-/** Visits under way. A node drops the oldest of 17 connections of one host without a key, so more would be in each other's way. */
+/** Maximum concurrent visits: a node drops the oldest of 17 connections of one host without a key. */
 const most = 14
 
 const [file = '', address = '', rate = ''] = process.argv.slice(2)
@@ -26,7 +26,7 @@ const protocolPrefix = `/didledger/${displayHash(genesis).slice(0, 8)}`
 const port = Number(/\/tcp\/(\d+)/.exec(address)?.[1])
 
 const kinds: Readonly<Record<string, () => Promise<void>>> = {
-  /** Asks for all there is, hears gossip for a while, and goes. */
+  /** Requests all data, receives gossip for a while, and disconnects. */
   whole: () =>
     withPeer(async (peer) => {
       const link = await peer.join(address)
@@ -36,15 +36,15 @@ const kinds: Readonly<Record<string, () => Promise<void>>> = {
       await peer.ask(link, poolExchange, undefined)
       await setTimeout(1500)
     }),
-  /** Goes after the handshake. */
+  /** Disconnects after the handshake. */
   brief: () => withPeer(async (peer) => void (await peer.join(address))),
-  /** Proves a key and says nothing more. */
+  /** Proves a key and sends nothing more. */
   silent: () =>
     withPeer(async (peer) => {
       await peer.dial(address)
       await setTimeout(1500)
     }),
-  /** A connection, and perhaps some bytes, that never becomes one of a peer. */
+  /** A connection, sometimes with a few bytes, that never becomes one of a peer. */
   halfOpen: async () => {
     const socket = connect(port, '127.0.0.1')
     socket.on('error', () => {})
@@ -53,7 +53,7 @@ const kinds: Readonly<Record<string, () => Promise<void>>> = {
     await Promise.race([once(socket, 'close'), setTimeout(Math.random() * 3000)])
     socket.destroy()
   },
-  /** Opens streams, begins a frame on each and leaves them. */
+  /** Opens streams, begins a frame on each and leaves them open. */
   streams: () =>
     withRawPeer(async (open) => {
       for (const name of ['headers', 'headers', 'blocks', 'pool']) {
@@ -61,7 +61,7 @@ const kinds: Readonly<Record<string, () => Promise<void>>> = {
       }
       await setTimeout(1500)
     }),
-  /** Is gone in the middle of a question. */
+  /** Disconnects in the middle of a request. */
   torn: () =>
     withRawPeer(async (open, connection) => {
       await open(`${protocolPrefix}/blocks/1`).catch(() => {})
@@ -111,7 +111,7 @@ async function withRawPeer(
     const connection = await peer.dial(multiaddr(address))
     const open = async (protocol: string) => {
       const stream = await connection.newStream([protocol])
-      // The length of a frame of which nothing comes.
+      // The length of a frame that never follows.
       stream.send(Uint8Array.of(64, 0, 0, 0))
     }
     await run(open, connection)

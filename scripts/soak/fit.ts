@@ -5,7 +5,7 @@ export interface Line {
   readonly error: number
 }
 
-/** Fits a line; at least three points at different places. */
+/** Fits a line; needs at least three points with different x. */
 export function fit(points: readonly { readonly x: number; readonly y: number }[]): Line {
   const sum = (of: (point: { readonly x: number; readonly y: number }) => number) =>
     points.reduce((total, point) => total + of(point), 0)
@@ -17,10 +17,10 @@ export function fit(points: readonly { readonly x: number; readonly y: number }[
   return { slope, error: Math.sqrt(rest / (n - 2) / spread) }
 }
 
-/** Standard errors by which a slope must be above what is allowed: the traffic is not the same at all times. */
+/** Standard errors by which a slope must exceed the allowed one: the traffic varies over time. */
 const certainty = 3
 
-/** Whether a figure surely rises by more than is allowed. */
+/** Whether a figure significantly rises by more than allowed. */
 export function rises({ slope, error }: Line, most: number): boolean {
   return slope - certainty * error > most
 }

@@ -1,7 +1,7 @@
 /**
- * Clients and peers that mean harm: `hostile.ts SPEC PAYERS PAUSE NODES`, forked by soak.ts; the first of the nodes is attacked. Every
- * PAUSE milliseconds a round of another kind begins, unless the last one of its kind goes on. It says how many of which kind have
- * been carried out, and how many in vain.
+ * Malicious clients and peers: `hostile.ts SPEC PAYERS PAUSE NODES`, forked by soak.ts; they attack the first of the nodes. Every
+ * PAUSE milliseconds a round of another kind begins, unless the last one of its kind still runs. Reports how many of which kind
+ * succeeded, and how many failed.
  */
 import { readFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'

@@ -1,16 +1,16 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
 
-/** How long answers took, by the kind of question. One that did not come, or refused an honest question, took the longest time there is. */
+/** Latencies by kind of request. No answer, or the refusal of an honest request, counts as the maximum. */
 export class Latencies {
   readonly #kinds = new Map<string, RecordableHistogram>()
-  /** Milliseconds that {@link aside} took so far, and when it began where it is under way. */
+  /** Milliseconds of {@link aside} so far, and the start of a running one. */
   #stopped = 0
   #stoppedAt: number | undefined
-  /** Answers that are waited for. */
+  /** Pending answers. */
   readonly #underWay = new Set<Promise<void>>()
   #cleared = 0
 
-  /** Waits for an answer and notes how long it took. */
+  /** Waits for an answer and records its latency. */
   async of<T>(kind: string, answer: Promise<T>): Promise<T> {
     const [start, cleared] = [this.#now(), this.#cleared]
     const noted = answer.then(
@@ -18,7 +18,7 @@ export class Latencies {
       () => never,
     )
     const done = noted.then((milliseconds) => {
-      // One that was asked before counts with what was forgotten.
+      // A request from before {@link clear} does not count.
       if (cleared === this.#cleared) this.note(kind, milliseconds)
       this.#underWay.delete(done)
     })
@@ -26,12 +26,12 @@ export class Latencies {
     return answer
   }
 
-  /** Resolves when every answer that is waited for now has come, or will not. */
+  /** Resolves when every answer pending now has arrived or failed. */
   async settle(): Promise<void> {
     await Promise.all(this.#underWay)
   }
 
-  /** Runs what itself holds up the one that is asked: its time is no part of any answer's. Not twice at once. */
+  /** Runs work that itself stops the node: its time is part of no latency. Not twice at once. */
   async aside<T>(run: () => Promise<T>): Promise<T> {
     const begun = performance.now()
     this.#stoppedAt = begun
@@ -48,7 +48,7 @@ export class Latencies {
     return (this.#stoppedAt ?? performance.now()) - this.#stopped
   }
 
-  /** Forgets all that was noted or asked. */
+  /** Forgets all latencies and pending requests. */
   clear(): void {
     this.#kinds.clear()
     this.#cleared++
@@ -60,7 +60,7 @@ export class Latencies {
     histogram.record(Math.max(1, Math.round(milliseconds * 1000)))
   }
 
-  /** Milliseconds within which 99 of 100 answers came, by kind. */
+  /** Milliseconds within which 99 of 100 answers arrived, by kind. */
   summary(): readonly Latency[] {
     return [...this.#kinds].map(([kind, histogram]) => ({
       kind,
@@ -80,5 +80,5 @@ export interface Latency {
   readonly most: number
 }
 
-/** Milliseconds for an answer that never came. */
+/** Milliseconds recorded for an answer that never arrived. */
 const never = 3_600_000

@@ -1,6 +1,6 @@
 /**
- * The node that is measured: `measured.ts SPEC DIRECTORY`, forked by soak.ts with --expose-gc. It says where it is reached,
- * and answers 'sample' and 'all' with one.
+ * The measured node: `measured.ts SPEC DIRECTORY`, forked by soak.ts with --expose-gc. Reports its addresses, and answers
+ * 'sample' and 'all' with a sample.
  */
 import type { EventEmitter } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -12,10 +12,10 @@ import { EventLog, parseSpec, processLog, serve, SignatureCache, startNode, syst
 import { type Places, validatorKeyOf } from '../bench/local-nodes.js'
 import type { Sample } from './sample.js'
 
-/** What the process says to the one that forked it. */
+/** Messages to the parent process. */
 export type Said = { readonly places: Places } | { readonly sample: Sample }
 
-/** Signatures that only a cache for the life of the node comes to know here. */
+/** Minimum signatures in a cache that lives as long as the node. */
 const lasting = 64
 
 const [spec = '', dataDir = ''] = process.argv.slice(2)
@@ -39,7 +39,7 @@ delay.enable()
 setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 100).unref()
 network.peers.events.on('joined', () => joined++)
 
-// Whoever is at the terminal stops soak.ts, and that one this process.
+// The terminal's signal stops soak.ts, which stops this process.
 process.on('SIGINT', () => {})
 process.once('SIGTERM', () => void stop())
 process.once('disconnect', () => void stop())
@@ -53,11 +53,11 @@ await node.failure
 
 async function sample(all: boolean): Promise<Sample> {
   const late = delay.max / 1e6
-  // The sample itself is not what is measured.
+  // The sample itself must not be measured.
   delay.disable()
   const alive = all ? { AbortSignal: countOf(AbortSignal), EventTarget: countOf(EventTarget) } : undefined
   globalThis.gc?.()
-  // What finalizers let go of is garbage of the next collection.
+  // Objects released by finalizers are garbage of the next collection.
   await setImmediate()
   globalThis.gc?.()
   const { heapUsed, external, rss } = process.memoryUsage()
@@ -107,7 +107,7 @@ function counted(names: readonly string[]): Record<string, number> {
 }
 
 function say(said: Said): void {
-  // The one that listens may be gone already, of which 'disconnect' tells.
+  // The receiver may be gone already; 'disconnect' reports that.
   process.send?.(said, undefined, undefined, () => {})
 }
 
@@ -117,7 +117,7 @@ async function stop(): Promise<void> {
   process.exit()
 }
 
-/** What a node remembers is full after hours or days. Here it is soon, so that what grows later is no memory. */
+/** Fills caches that otherwise take hours or days to fill, so that later growth is no cache. */
 function fillCaches(): void {
   const { add } = SignatureCache.prototype
   const filled = new WeakSet()

@@ -6,7 +6,7 @@ import type { Places } from '../bench/local-nodes.js'
 /** Milliseconds that a node may take to answer. */
 const timeout = 60_000
 
-/** The owner of a node, who has its token. */
+/** The owner of a node, with its token. */
 export class Owner {
   readonly #node: Places
   readonly #token: string
@@ -16,7 +16,7 @@ export class Owner {
     this.#token = readFileSync(join(directory, 'admin.token'), 'utf8').trim()
   }
 
-  /** Names of the nodes that it is connected to. */
+  /** Names of the connected nodes. */
   async peers(): Promise<string[]> {
     const { peers } = (await callRpc(this.#node.rpc, 'getsyncstatus', {}, { timeout })) as { peers: { name: string }[] }
     return peers.map(({ name }) => name)

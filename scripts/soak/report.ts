@@ -3,7 +3,7 @@ import { fit, rises } from './fit.js'
 import type { Latency } from './latency.js'
 import { mostBeyondIdle, mostMoreAlive, type Sample, series, total } from './sample.js'
 
-/** A sample and when it was taken. */
+/** A sample and its time. */
 export interface Taken {
   /** Since the first one. */
   readonly hours: number
@@ -16,7 +16,7 @@ const columns = ['minute', 'height', 'peers', 'joined', 'late ms', 'heap MB', 'e
   'listeners',
 ])
 
-/** Says by what each figure rises, and returns the exit code: 1 when one rises by more than it may. */
+/** Prints the rise of each figure, and returns the exit code: 1 if one exceeds its limit. */
 export function judge(taken: readonly Taken[]): number {
   const [first, last] = [taken[0], taken.at(-1)] as [Taken, Taken]
   console.log(`\n${taken.length} samples from minute ${(first.hours * 60).toFixed(1)} on:`)
@@ -42,7 +42,7 @@ export function judge(taken: readonly Taken[]): number {
   return code
 }
 
-/** Says how much memory the node took at the most, and returns the exit code: 1 when that is more than it may. */
+/** Prints the node's maximum memory, and returns the exit code: 1 if it exceeds its limit. */
 export function judgePeak(idle: number, peak: number): number {
   const bad = peak - idle > mostBeyondIdle
   const most = `${megabytes(peak)} MB at the most, ${megabytes(idle)} MB idle`
@@ -50,7 +50,7 @@ export function judgePeak(idle: number, peak: number): number {
   return bad ? 1 : 0
 }
 
-/** Says how long honest clients waited, and returns the exit code: 1 when one kind waited longer than it may, or was not there. */
+/** Prints the latencies of honest clients, and returns the exit code: 1 if one kind exceeds the limit or is missing. */
 export function judgeLatencies(latencies: readonly Latency[], most: number): number {
   let code = latencies.length === 0 ? 1 : 0
   for (const { kind, count, median, p99, most: longest } of latencies) {
@@ -62,7 +62,7 @@ export function judgeLatencies(latencies: readonly Latency[], most: number): num
   return code
 }
 
-/** Says what became of acknowledged transactions, and returns the exit code: 1 when one is gone without a reason. */
+/** Prints the results of acknowledged transactions, and returns the exit code: 1 if one is gone without a reason. */
 export function judgeOutcome({ acknowledged, mined, waiting, dropped, lost }: Outcome): number {
   console.log(
     `of ${acknowledged} acknowledged transactions ${mined} are mined, ${waiting} wait, ${dropped.length} were dropped, ` +
@@ -75,13 +75,13 @@ export function judgeOutcome({ acknowledged, mined, waiting, dropped, lost }: Ou
   return lost.length > 0 || acknowledged === 0 ? 1 : 0
 }
 
-/** Says which honest nodes others have banned, and returns the exit code: 1 when there is one. */
+/** Prints which honest nodes others have banned, and returns the exit code: 1 if there is one. */
 export function judgeBans(bans: readonly string[]): number {
   for (const ban of bans) console.log(`BANNED  ${ban}`)
   return bans.length > 0 ? 1 : 0
 }
 
-/** Says what did not happen of what the figures are to be flat under, and returns the exit code: 1 when there was such a thing. */
+/** Prints the kinds of load that never succeeded, and returns the exit code: 1 if there is one. */
 export function judgeLoad(counts: Readonly<Record<string, Readonly<Record<string, number>>>>): number {
   const missing = Object.entries(counts).flatMap(([of, kinds]) => {
     const names = Object.keys(kinds)

@@ -1,25 +1,25 @@
-/** What is looked at of the measured process. */
+/** Figures of the measured process. */
 
-/** Taken right after the garbage was collected. Sizes in bytes. */
+/** Taken right after a garbage collection. Sizes in bytes. */
 export interface Sample {
   readonly heap: number
-  /** Memory of buffers and of what is bound to objects, outside the heap. */
+  /** Memory of buffers and of native objects, outside the heap. */
   readonly external: number
   readonly resident: number
-  /** The most that {@link resident} was since the last sample. */
+  /** Maximum of {@link resident} since the last sample. */
   readonly peak: number
-  /** Milliseconds by which a timer came late at the most since the last sample. */
+  /** Maximum delay of a timer since the last sample, in milliseconds. */
   readonly late: number
-  /** Timers, sockets and the like that keep the process alive, by kind. */
+  /** Timers, sockets and other handles that keep the process alive, by kind. */
   readonly handles: Readonly<Record<string, number>>
   readonly files: number
   /** Of each long-lived emitter. */
   readonly listeners: Readonly<Record<string, number>>
-  /** Objects that are alive, by their kind. To count them stops the process for seconds, so few samples have this. */
+  /** Live objects by kind. Counting stops the process for seconds, so few samples have this. */
   readonly alive: Readonly<Record<string, number>> | undefined
   readonly height: number
   readonly peers: number
-  /** Connections that came in so far and became peers. */
+  /** Inbound connections so far that became peers. */
   readonly joined: number
 }
 
@@ -31,7 +31,7 @@ export function total(counts: Readonly<Record<string, number>>): number {
 export interface Series {
   readonly name: string
   readonly unit: string
-  /** What it may rise by in an hour: bounded caches that are not full yet, and the turns of the traffic. */
+  /** Allowed rise in an hour: caches that are not full yet, and variations of the traffic. */
   readonly most: number
   of(sample: Sample): number
 }
@@ -47,10 +47,10 @@ export const series: readonly Series[] = [
 ]
 
 /**
- * Bytes of resident memory beyond those of an idle node that it may take at any time: 300 MB under a flood of requests for large
- * answers, and what V8 leaves uncollected while the node makes and connects its largest block meanwhile.
+ * Maximum resident bytes beyond those of an idle node, at any time: 300 MB under a flood of requests for large answers, and V8's
+ * uncollected memory while the node makes and connects its largest block.
  */
 export const mostBeyondIdle = 400 * megabyte
 
-/** By how many more objects of a kind there may be at the end: those of connections that come and go, but none of those that went. */
+/** Allowed rise in objects of a kind at the end: open connections vary, but closed ones must leave no object. */
 export const mostMoreAlive = 200

@@ -10,20 +10,20 @@ import { type Places, send } from '../bench/local-nodes.js'
 import { Acknowledged } from './acknowledged.js'
 import { Latencies } from './latency.js'
 
-/** A second. */
+/** Requests a second. */
 const requestRate = 10
-/** Questions whose answers are timed, over connections that are kept. */
+/** Timed requests a second, over connections that are kept. */
 const probeRate = 20
-/** Milliseconds after which an answer counts as one that never came. */
+/** Milliseconds after which an answer counts as missing. */
 const patience = 30_000
 const subscriberRate = 1
-/** Every so many transactions one registers a DID. */
+/** Every n-th transaction registers a DID. */
 const didEvery = 10
-/** Milliseconds that a subscriber stays. */
+/** Milliseconds that a subscriber stays connected. */
 const stay = 4000
 
 export interface TrafficOptions {
-  /** All nodes; the first is the one that clients come to. */
+  /** All nodes; clients connect to the first. */
   readonly nodes: readonly Places[]
   readonly payers: readonly Payer[]
   readonly assetId: Hash
@@ -31,19 +31,19 @@ export interface TrafficOptions {
   readonly rate: number
 }
 
-/** Users: transactions to all nodes in turn; clients of REST, JSON-RPC and WebSocket that come to the first one and go. */
+/** Users: transactions to all nodes in turn; clients of REST, JSON-RPC and WebSocket that connect to the first node and leave. */
 export class Traffic {
   readonly counts: Record<string, number> = { transactions: 0, requests: 0, probes: 0, subscribers: 0 }
-  /** Of the first node, asked beside all that comes to it. */
+  /** Latencies of the first node under all of that load. */
   readonly latencies = new Latencies()
   readonly acknowledged: Acknowledged
   readonly #options: TrafficOptions
   readonly #ended = new AbortController()
   readonly #kept = new Agent({ keepAlive: true })
-  /** Payers whose last transaction may have been taken or not. */
+  /** Payers whose last transaction was possibly accepted. */
   readonly #unsure = new Set<Payer>()
   readonly #sockets = new Set<WebSocket>()
-  /** The last of each, to be asked for. */
+  /** The last of each, for requests. */
   #txid = '00'.repeat(32)
   #did = holder().did
 
@@ -65,7 +65,7 @@ export class Traffic {
   async #repeat(rate: number, act: (turn: number) => Promise<void>): Promise<void> {
     const start = performance.now()
     for (let turn = 0; !this.#ended.signal.aborted; turn++) {
-      // A timer that comes late delays no other turn.
+      // A late timer delays no other round.
       await setTimeout(Math.max(0, start + (1000 * turn) / rate - performance.now()))
       if (!this.#ended.signal.aborted)
         act(turn).catch((error: unknown) => this.#count(`in vain (${(error as Error).message.slice(0, 60)})`))
@@ -78,7 +78,7 @@ export class Traffic {
 
   async #pay(turn: number): Promise<void> {
     const { nodes, payers, assetId } = this.#options
-    // Each payer comes to the same node, which so has what it spends.
+    // Each payer uses the same node, which therefore has its coin.
     const payer = payers[turn % payers.length] as Payer
     if (this.#unsure.has(payer)) return
     this.#unsure.add(payer)
@@ -92,7 +92,7 @@ export class Traffic {
     try {
       await (index === 0 ? this.latencies.of('submission', sent) : sent)
     } catch (error) {
-      // Refused, and so not taken.
+      // Refused, so not accepted.
       if (error instanceof NodeRefusal) this.#unsure.delete(payer)
       Object.assign(payer, before)
       throw error
@@ -124,7 +124,7 @@ export class Traffic {
     this.#count('requests')
   }
 
-  /** Asks for what is answered from a row or two, as most users do. */
+  /** Sends a request that is answered from one or two rows, like most of the users' requests. */
   async #probe(turn: number): Promise<void> {
     const [{ rest, rpc }] = this.#options.nodes as [Places]
     const params = { did: this.#did, all: false }
@@ -135,7 +135,7 @@ export class Traffic {
     this.#count('probes')
   }
 
-  /** Hears events for a while; every other one goes without a word. */
+  /** Receives events for a while; every other subscriber disconnects without a close frame. */
   async #subscribe(turn: number): Promise<void> {
     const [{ ws }] = this.#options.nodes as [Places]
     const socket = new WebSocket(ws)
@@ -155,7 +155,7 @@ export class Traffic {
   }
 }
 
-/** Asks, over a connection that is made for it unless there is an agent, and reads the answer. */
+/** Sends a request, over a new connection unless there is an agent, and reads the answer. */
 function answerOf(url: string, body: string | undefined, agent: Agent | false = false): Promise<void> {
   return new Promise((resolve, reject) => {
     const post = { method: 'POST', headers: { 'content-type': 'application/json' } }
@@ -170,7 +170,7 @@ function answerOf(url: string, body: string | undefined, agent: Agent | false = 
   })
 }
 
-/** What a question is about: its method, or its path without what it names. */
+/** The kind of a request: its method, or its path without variable parts. */
 function kindOf(url: string, body: string | undefined): string {
   if (body !== undefined) return (JSON.parse(body) as { method: string }).method
   return new URL(url).pathname.replace('/api/v1/', '').replace(/\/[0-9a-f]+$/, '')

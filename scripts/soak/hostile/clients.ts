@@ -3,18 +3,18 @@ import { request } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
 import { type Attack, dial, portOf, type Scene } from './scene.js'
 
-/** Clients of REST and JSON-RPC that mean harm. Each attack keeps to one address of its own, so that honest ones have another. */
+/** Malicious clients of REST and JSON-RPC. Each attack uses one own address, so that honest clients have another. */
 
-/** Requests for big blocks in a burst, all given up at once. */
+/** Requests for big blocks in a burst, all aborted at once. */
 const leavers = 60
-/** Bodies that are announced and never come. */
+/** Bodies that are announced and never sent. */
 const silentBodies = 128
-/** Sockets that are lawfully kept alive, or send headers for ever: half of them each. */
+/** Sockets, half of them kept alive within the rules, half sending headers without end. */
 const sockets = 1000
 /** Calls in a batch, batches at once. */
 const [batchLength, batches] = [50, 8]
 const queries = 20
-/** Milliseconds that connections are held, and that a client waits before it goes. */
+/** Milliseconds that connections are held, and that a client waits before it disconnects. */
 const [held, impatience] = [4000, 5]
 
 export const clientAttacks: Readonly<Record<string, Attack>> = {
@@ -44,7 +44,7 @@ export const clientAttacks: Readonly<Record<string, Attack>> = {
     const call = { jsonrpc: '2.0', method: 'getblock', params: { blockhash: hash, verbosity: 2 } }
     const body = JSON.stringify(Array.from({ length: batchLength }, (_, id) => ({ ...call, id })))
     const open = await crowd(scene.target.rpc, '127.0.0.14', batches, () => post(body))
-    // They do not read.
+    // These clients do not read.
     for (const socket of open) socket.pause()
     await setTimeout(held)
     end(open)
@@ -82,7 +82,7 @@ function post(body: string): string {
   return `POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`
 }
 
-/** Sends each text over a connection of its own and goes without an answer. */
+/** Sends each text over a connection of its own and disconnects without an answer. */
 async function leave(url: string, from: string, texts: readonly string[]): Promise<void> {
   const sent = texts.map(async (text) => {
     const socket = await dial(portOf(url), from)
@@ -93,7 +93,7 @@ async function leave(url: string, from: string, texts: readonly string[]): Promi
   succeeded(await Promise.allSettled(sent))
 }
 
-/** Opens so many connections and writes to each; those that the node does not take are left out. */
+/** Opens so many connections and writes to each; connections that the node refuses are left out. */
 async function crowd(url: string, from: string, count: number, text: (i: number) => string): Promise<Socket[]> {
   const opened = await Promise.allSettled(Array.from({ length: count }, () => dial(portOf(url), from)))
   const open = succeeded(opened)
@@ -104,7 +104,7 @@ async function crowd(url: string, from: string, count: number, text: (i: number)
   return open
 }
 
-/** Those that came about; an error when there is none. */
+/** The successful results; an error if there is none. */
 function succeeded<T>(results: readonly PromiseSettledResult<T>[]): T[] {
   const values = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
   const [first] = results

@@ -14,7 +14,7 @@ import { lightStatus, LightPeer } from '../../bench/light-peer.js'
 import { type Attack, doorFrom, p2pPortOf, purses, type Scene } from './scene.js'
 import { paid } from './transactions.js'
 
-/** Peers that mean harm. They come from addresses of this machine of their own, so that honest ones have others. */
+/** Malicious peers. They connect from own addresses of this machine, so that honest ones have others. */
 
 /** Peers that do not read, and streams of each. */
 const [deafPeers, deafStreams] = [6, 4]
@@ -22,7 +22,7 @@ const [deafPeers, deafStreams] = [6, 4]
 const [floodHosts, floodPeers] = [5, 12]
 /** Milliseconds that connections are held. */
 const held = 5000
-/** Milliseconds in which someone new has to be let in beside a flood. */
+/** Milliseconds within which a new peer has to be accepted during a flood. */
 const welcome = 20_000
 
 export const peerAttacks: Readonly<Record<string, Attack>> = {
@@ -76,13 +76,13 @@ export const peerAttacks: Readonly<Record<string, Attack>> = {
     const conflicting = paid(scene, purses.framing, known.create({ keys }))
     const by = { specification, verificationMethod: '#recovery' }
     try {
-      await tell(scene, 0, '127.0.0.61', [one])
-      await tell(scene, 1, '127.0.0.62', [conflicting])
+      await offer(scene, 0, '127.0.0.61', [one])
+      await offer(scene, 1, '127.0.0.62', [conflicting])
       scene.setCoin(purses.framing, changeOf(conflicting))
-      // Right at one node, wrong at the other, which has it from the first.
-      await tell(scene, 1, '127.0.0.63', [paid(scene, purses.framing, buildDeactivate(known.did, by, signer(other)))])
+      // Valid at one node, invalid at the other, which receives it from the first.
+      await offer(scene, 1, '127.0.0.63', [paid(scene, purses.framing, buildDeactivate(known.did, by, signer(other)))])
     } finally {
-      // One of the two is never mined: the next round takes whatever coin came of this one.
+      // One of the two is never mined: the next round spends the coin of the mined one.
       await setTimeout(held)
       for (const [person, before, made] of [
         [purses.framed, framed, one],
@@ -100,8 +100,8 @@ function changeOf(transaction: Transaction) {
   return { txid: transaction.hash, index, value: transaction.outputs[index]?.value ?? 0n }
 }
 
-/** Announces transactions to one node and hands them out there until it has asked for all of them. */
-async function tell(scene: Scene, node: number, from: string, made: readonly Transaction[]): Promise<void> {
+/** Announces transactions to one node and serves them there until it has requested all of them. */
+async function offer(scene: Scene, node: number, from: string, made: readonly Transaction[]): Promise<void> {
   const wanted = new Map(made.map((transaction) => [mapKey(transaction.hash), transaction]))
   const handedOut = new Set<string>()
   const give = (hash: Hash) => {
@@ -126,7 +126,7 @@ async function tell(scene: Scene, node: number, from: string, made: readonly Tra
   )
 }
 
-/** Someone new is let in, at the latest after a while. */
+/** Expects that a new peer is accepted within the time limit. */
 async function expectWelcome(scene: Scene): Promise<void> {
   const door = await doorFrom('127.0.0.77', p2pPortOf(scene.target))
   const end = performance.now() + welcome
@@ -164,7 +164,7 @@ async function withPeer(
   }
 }
 
-/** A question as it goes over a stream. */
+/** A request as sent over a stream. */
 function frame(body: Uint8Array): Uint8Array {
   const prefix = Buffer.alloc(4)
   prefix.writeUInt32LE(body.length)

@@ -10,22 +10,22 @@ import { type CraftedInput, craft, type CraftedOutput } from '../../../test/supp
 import { testAddress } from '../../../test/support/spec.js'
 import type { Places } from '../../bench/local-nodes.js'
 
-/** What attacks share: the nodes, coins, and the block that is big. */
+/** Shared by the attacks: nodes, coins, and the big block. */
 
-/** One round of an attack; ends when it has been carried out, and rejects when it could not be. */
+/** One round of an attack; resolves when it was carried out, and rejects when it could not be. */
 export type Attack = (scene: Scene) => Promise<void>
 
-/** Fee of each hostile transaction, whatever its size. */
+/** Fee of each hostile transaction, of any size. */
 const fee = 1_000_000n
 /** Milliseconds that a request of an attacker waits for its answer. */
 const timeout = 60_000
 
-/** Persons of test/support/spec.ts with coins from genesis: one for each attack that pays, so that none is in another's way. */
+/** Persons of test/support/spec.ts with coins from genesis: one for each attack that pays, so that they do not interfere. */
 export const purses = { issuer: 40, documents: 41, wide: 42, multisig: 43, framed: 44, framing: 45 } as const
 /** Coins of each, in units of 10^-8. */
 const purseValue = 1_000_000n * 100_000_000n
 
-/** What genesis pays to them, after all others. */
+/** Genesis allocations of these persons, after all others. */
 export const hostileAllocations = Object.values(purses).map((person) => ({
   address: testAddress(person),
   amount: String(purseValue),
@@ -39,7 +39,7 @@ export class Scene {
   readonly spec: Spec
   /** The first one is attacked. */
   readonly nodes: readonly Places[]
-  /** A block of some megabytes, as soon as there is one. */
+  /** A block of some megabytes, once there is one. */
   big: { readonly height: number; readonly hash: string } | undefined
   readonly #coins = new Map<number, Coin>()
 
@@ -62,14 +62,14 @@ export class Scene {
     return node
   }
 
-  /** A transaction that pays with the coin of a person; what is left comes back to it as the last output. */
+  /** A transaction that spends the coin of a person; the change is its last output. */
   build(person: number, outputs: readonly CraftedOutput[], changes: Parameters<typeof craft>[4] = {}): Transaction {
     const { value, ...coin } = this.#coin(person)
     const paid = outputs.reduce((sum, output) => sum + output.value, fee)
     return craft(this.spec, [coin], [...outputs, { to: person, value: value - paid }], [person], changes)
   }
 
-  /** Sends what {@link build} made; the person goes on with what is left. */
+  /** Sends a transaction of {@link build}; the person continues with the change. */
   async pay(person: number, transaction: Transaction, node = this.target): Promise<void> {
     await this.send(transaction, node)
     const index = transaction.outputs.length - 1
@@ -80,7 +80,7 @@ export class Scene {
     await new NodeClient({ rest: node.rest, timeout }).sendRawTransaction(transaction.toHex())
   }
 
-  /** Sends what has to be refused. */
+  /** Sends a transaction that has to be refused. */
   async sendInVain(transaction: Transaction, node = this.target): Promise<void> {
     const taken = await this.send(transaction, node).then(
       () => true,
@@ -89,7 +89,7 @@ export class Scene {
     if (taken) throw new Error('a wrong transaction was taken')
   }
 
-  /** Whether a transaction is in a block; its height then. */
+  /** The height of the block with a transaction; undefined if there is none. */
   async minedAt(txid: string): Promise<number | undefined> {
     const found = await new NodeClient({ rest: this.at(1).rest, timeout }).transaction(txid)
     if (found === undefined || found.blockhash === '') return undefined
@@ -107,7 +107,7 @@ export class Scene {
     return hash as string
   }
 
-  /** Makes a person start again from a coin that it has. */
+  /** Lets a person continue from one of its coins. */
   setCoin(person: number, coin: Coin): void {
     this.#coins.set(person, coin)
   }
@@ -142,7 +142,7 @@ export function dial(port: number, localAddress: string): Promise<Socket> {
   })
 }
 
-/** Somewhere to connect to that is a node, to which it looks as if one came from another address of this machine. */
+/** An address that leads to a node, which sees connections from another address of this machine. */
 export async function doorFrom(localAddress: string, port: number): Promise<{ address: string; close(): void }> {
   const sockets = new Set<Socket>()
   const server = createServer((inner) => {

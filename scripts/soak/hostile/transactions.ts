@@ -6,14 +6,14 @@ import { type Holder, holder } from '../../../test/support/did.js'
 import { quickSigner } from '../../../test/support/signatures.js'
 import { type Attack, purses, type Scene } from './scene.js'
 
-/** Transactions that are dear to check: with valid ones that are paid for, and wrong ones that cost their senders nothing. */
+/** Transactions that are expensive to check: valid ones, which are paid for, and invalid ones, which cost nothing. */
 
 /** Characters of the service of a big document. */
 const bigDocument = 100_000
 const credentials = 20
-/** What an attack needs first is not in a block. */
+/** The prerequisite of an attack is not in a block. */
 const notYet = new Error('not yet')
-/** As many as the pool takes, and so many at once that a block of some megabytes comes of them. */
+/** As many as the pool accepts: enough at once for a block of some megabytes. */
 const wideOutputs = 2_900
 const wideTogether = 16
 const multisigKeys = 16
@@ -37,7 +37,7 @@ export const transactionAttacks: Readonly<Record<string, Attack>> = {
     const { holder: by } = issuer
     const subject = holder()
     const wrong = Array.from({ length: credentials }, (_, i) => otherwise(by.issue(subject.did, { id: `#c${i}` })))
-    // Neither the coin nor a signature is there.
+    // Neither the coin nor a signature exists.
     const costless = craftCostless(scene, subject.create({ credentials: wrong }))
     for (let i = 0; i < 3; i++) await scene.sendInVain(costless)
     const right = [by.issue(subject.did, { id: '#c' })]
@@ -98,7 +98,7 @@ export function paid(scene: Scene, person: number, operation: DidOperation): Tra
 }
 
 async function sendWide(scene: Scene): Promise<Transaction[]> {
-  // To derive a key for each output would take a minute.
+  // A key per output would take a minute to derive.
   const to = personHash(purses.wide)
   const outputs = Array.from({ length: wideOutputs }, () => ({ to, value: 1000n }))
   const sent: Transaction[] = []
@@ -110,7 +110,7 @@ async function sendWide(scene: Scene): Promise<Transaction[]> {
   return sent
 }
 
-/** The block that holds most of some transactions; throws while one of them is in none. */
+/** The block with most of some transactions; throws while one of them is in none. */
 async function blockOfMost(scene: Scene, transactions: readonly Transaction[]): Promise<NonNullable<Scene['big']>> {
   const counts = new Map<number, number>()
   for (const { txid } of transactions) {
@@ -122,7 +122,7 @@ async function blockOfMost(scene: Scene, transactions: readonly Transaction[]): 
   return { height, hash: await scene.idAt(height) }
 }
 
-/** The same by someone who has no coin. */
+/** The same for a sender without a coin. */
 function craftCostless({ spec }: Scene, operation: DidOperation): Transaction {
   const outputs = [{ to: personHash(50), value: 1000n }]
   return craft(spec, [{ txid: new Uint8Array(32).fill(9), index: 0 }], outputs, [50], {
