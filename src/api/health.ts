@@ -1,3 +1,4 @@
+import { defined } from '../primitives/defined.js'
 import { behindText } from '../resolver/resolver.js'
 import { jsonType } from './envelopes.js'
 import type { NodeHealth } from './node-views.js'
@@ -22,7 +23,7 @@ export const healthRoutes: readonly PlainRoute[] = [
       const { status, reason } = readiness(state)
       const shown = {
         status,
-        ...(reason === undefined ? {} : { reason }),
+        ...defined({ reason }),
         ...{ height, target: state.sync.target, time },
         refusedBlocks: refusedBlocks.count,
         ...(refusedBlocks.reason === undefined ? {} : { refusedBlock: refusedBlocks.reason }),

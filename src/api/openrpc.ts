@@ -1,4 +1,5 @@
 import { OptionalKind, type TObject, type TSchema } from '@sinclair/typebox'
+import { defined } from '../primitives/defined.js'
 import type { Access, RpcMethod } from './rpc/method.js'
 
 /** A parameter or result: its schema and the members beside it. */
@@ -48,5 +49,5 @@ export function parametersOf({ properties }: TObject): ContentDescriptor[] {
 
 function descriptor(name: string, schema: TSchema): ContentDescriptor {
   const { description } = schema
-  return { name, ...(description === undefined ? {} : { description }), schema }
+  return { name, ...defined({ description }), schema }
 }

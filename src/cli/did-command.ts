@@ -8,6 +8,7 @@ import { readOperationJson } from '../did/operation.js'
 import { RuleError, UserError } from '../errors/rule-error.js'
 import { singleKeyCode } from '../primitives/address.js'
 import { fromHex } from '../primitives/bytes.js'
+import { defined } from '../primitives/defined.js'
 import { type DidOperation, operationJson } from '../primitives/did-operation.js'
 import { parseStrictJson } from '../primitives/strict-json.js'
 import type { SigningAccount } from '../wallet/accounts.js'
@@ -147,7 +148,7 @@ async function create(context: CliContext, options: CreateOptions): Promise<void
   const recovery = given ?? (account.recovery && { publicKey: account.recovery.publicKey })
   const operation = createIdentity(
     { account, specification: specificationOf(options), created: formatDate(now) },
-    { services: options.service ?? [], expires, ...(recovery === undefined ? {} : { recovery }) },
+    { services: options.service ?? [], expires, ...defined({ recovery }) },
   )
   await finish(context, client, account, operation, options, {
     said: `Created ${account.did}, ${isPast(expires, now) ? 'already expired since' : 'valid until'} ${expires}.`,
@@ -204,7 +205,7 @@ async function updater(
     removeServices: removeService ?? [],
     addCredentials: (addCredential ?? []).map(readCredential),
     removeCredentials: removeCredential ?? [],
-    ...(expires === undefined ? {} : { expires }),
+    ...defined({ expires }),
   }
   const specification = specificationOf(options)
   return (account) => updateIdentity({ account, specification, created: formatDate(now) }, identity, changes)

@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { NodeClient } from '../client/node-client.js'
 import type { QueryResult } from '../did/resolution.js'
 import { UserError } from '../errors/rule-error.js'
+import { defined } from '../primitives/defined.js'
 import type { CliContext } from './cli-context.js'
 import { type RestFlags, type OutputOptions, withNode, withOutput } from './command-options.js'
 import { examples, report } from './print-output.js'
@@ -41,11 +42,9 @@ async function query(context: CliContext, options: QueryOptions): Promise<void> 
     throw new UserError('say what to look for with --service, --credential or --condition', 2)
   }
   const result = await new NodeClient(options).query({
-    ...(service === undefined ? {} : { service }),
-    ...(credential === undefined ? {} : { credential }),
+    ...defined({ service, credential }),
     ...(condition === undefined ? {} : { query: condition }),
-    ...(skip === undefined ? {} : { skip }),
-    ...(limit === undefined ? {} : { limit }),
+    ...defined({ skip, limit }),
   })
   report(context, options, result, [
     summary(result),

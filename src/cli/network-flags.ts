@@ -5,6 +5,7 @@ import { networkOptions } from '../network/network-options.js'
 import { nodeOptions } from '../node/node-options.js'
 import { portOffsets } from '../node/serve-node.js'
 import type { NodePeering, NodeValidator } from '../node/start-node.js'
+import { defined } from '../primitives/defined.js'
 import type { Spec } from '../primitives/spec.js'
 import { storageOptions } from '../storage/storage-options.js'
 import { votingOptions } from '../voting/voting-options.js'
@@ -56,7 +57,7 @@ export function validatorOf(
     const why = 'a validator needs a directory of its own: what its key has signed must outlive the node'
     throw new UserError(`${why}. Give ${waysToSet(storageOptions.dataDir)}`, 2)
   }
-  return { key, ...(resetSignState === undefined ? {} : { resetSignState }) }
+  return { key, ...defined({ resetSignState }) }
 }
 
 function useless(config: Config, key: string, reason: string): UserError {

@@ -1,4 +1,5 @@
 import type { SyncProgress } from '../network/sync/sync-progress.js'
+import { defined } from '../primitives/defined.js'
 import type { Log, Timers } from '../runtime/env.js'
 import type { CliContext } from './cli-context.js'
 
@@ -52,7 +53,7 @@ function fieldsOf({ stage, height, target, rate, secondsLeft, reason }: SyncProg
     target,
     blocksPerSecond: Math.round(rate * 10) / 10,
     ...(secondsLeft === undefined ? {} : { secondsLeft: Math.ceil(secondsLeft) }),
-    ...(reason === undefined ? {} : { reason }),
+    ...defined({ reason }),
   }
 }
 

@@ -4,6 +4,7 @@ import { isShippedSpec } from '../library/shipped.js'
 import { nodeOptions } from '../node/node-options.js'
 import type { NodeValidator } from '../node/start-node.js'
 import { parseAddress } from '../primitives/address.js'
+import { defined } from '../primitives/defined.js'
 import { miningOptions } from '../production/mining-options.js'
 import { storageOptions } from '../storage/storage-options.js'
 import type { CliContext } from './cli-context.js'
@@ -30,8 +31,7 @@ export function registerStart(program: Command, context: CliContext): void {
     const chosen = {
       spec,
       ...(payTo === undefined ? {} : { mineTo: payTo }),
-      ...(peering === undefined ? {} : { peering }),
-      ...(validator === undefined ? {} : { validator }),
+      ...defined({ peering, validator }),
     }
     return namingTheRepair({ genesis, dataDir: config.get(storageOptions.dataDir) }, () =>
       runNode(context, config, flags, chosen, (node, servers) => {

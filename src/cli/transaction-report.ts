@@ -1,6 +1,7 @@
 import { addressOf } from '../primitives/address.js'
 import { formatAmount } from '../primitives/amount.js'
 import { toHex } from '../primitives/bytes.js'
+import { defined } from '../primitives/defined.js'
 import { parseCode } from '../primitives/program.js'
 import type { Transaction } from '../primitives/transaction.js'
 import { payerOf } from '../wallet/build-transaction.js'
@@ -51,7 +52,7 @@ export function signaturesJson(transaction: Transaction): Record<string, unknown
       present,
       signed: keys(true),
       open: keys(false),
-      ...(defect === undefined ? {} : { defect }),
+      ...defined({ defect }),
     }
   })
 }

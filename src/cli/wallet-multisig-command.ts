@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { isPublicKey } from '../crypto/keys.js'
 import { UserError } from '../errors/rule-error.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
+import { defined } from '../primitives/defined.js'
 import { maxMultisigKeys } from '../primitives/program.js'
 import { type MultisigAccount, multisigAccount, repeatedKeys } from '../wallet/multisig.js'
 import { combineSignatures, holdsKey } from '../wallet/multisig-signatures.js'
@@ -122,7 +123,7 @@ function combine(context: CliContext, paths: readonly string[], options: OutputO
   if (stated.some((other) => JSON.stringify(other) !== JSON.stringify(spent))) {
     throw new UserError('the files differ in what the inputs are worth; find out which one is wrong, and leave it out')
   }
-  const file = { transaction, ...(spent === undefined ? {} : { spent }) }
+  const file = { transaction, ...defined({ spent }) }
   const output = options.output ?? signedPath(paths[0] as string, transaction)
   writeTransactionFile(output, file)
   const json = { file: output, ...transactionFileJson(file), signatures: signaturesJson(transaction) }

@@ -3,6 +3,7 @@ import { NodeClient } from '../client/node-client.js'
 import { UserError } from '../errors/rule-error.js'
 import { addressOf, type ProgramHash, singleKeyCode } from '../primitives/address.js'
 import { formatAmount } from '../primitives/amount.js'
+import { defined } from '../primitives/defined.js'
 import type { Account } from '../wallet/accounts.js'
 import { buildTransfer, type Payment, type Recipient } from '../wallet/build-transaction.js'
 import { parseCoins } from '../wallet/coins-file.js'
@@ -174,7 +175,7 @@ function recipientsOf(options: TransferOptions): Recipient[] {
     const value = amount[i] as bigint
     requireWithinSupply('--amount', value, spec)
     if (value === 0n) throw new UserError('--amount 0: an amount must be above zero', 2)
-    return { programHash, value, ...(outputLock === undefined ? {} : { outputLock }) }
+    return { programHash, value, ...defined({ outputLock }) }
   })
 }
 

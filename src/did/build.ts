@@ -1,6 +1,7 @@
 import bs58 from 'bs58'
 import { didFromPublicKey } from '../primitives/address.js'
 import { fromUtf8 } from '../primitives/bytes.js'
+import { defined } from '../primitives/defined.js'
 import type { DidOperation } from '../primitives/did-operation.js'
 import { canonicalJson, type JsonObject, type JsonValue } from '../primitives/strict-json.js'
 import { encodeBase64url } from './base64url.js'
@@ -230,7 +231,7 @@ function signed(
   const unsigned: DidOperation = {
     specification,
     operation,
-    ...(previousTxid === undefined ? {} : { previousTxid }),
+    ...defined({ previousTxid }),
     payload,
     proofType: operation === 'deactivate' ? '' : signatureType,
     verificationMethod,

@@ -1,4 +1,5 @@
 import { RuleError } from '../errors/rule-error.js'
+import { defined } from '../primitives/defined.js'
 import type { JsonObject, JsonValue } from '../primitives/strict-json.js'
 import { credentialSigningText, credentialText } from './canonical.js'
 import { absoluteId, didPart, type IdRules } from './identifier.js'
@@ -68,7 +69,7 @@ export function parseCredential(
     types: typesOf(object, where),
     issuer: issuer === subject ? subject : didText(issuer, path(where, 'issuer'), rules),
     issuanceDate: requiredDate(object, 'issuanceDate', where),
-    ...(expirationDate === undefined ? {} : { expirationDate }),
+    ...defined({ expirationDate }),
     subject,
     claims,
   }
@@ -119,10 +120,9 @@ function parseProof(value: JsonValue, where: string, rules: IdRules, issuer: str
   const nonce = optionalText(object, 'nonce', where)
   const realm = optionalText(object, 'realm', where)
   return {
-    ...(created === undefined ? {} : { created }),
+    ...defined({ created }),
     verificationMethod,
-    ...(nonce === undefined ? {} : { nonce }),
-    ...(realm === undefined ? {} : { realm }),
+    ...defined({ nonce, realm }),
     ...signatureMember(object, 'signature', where),
   }
 }

@@ -1,5 +1,6 @@
 import { RuleError } from '../errors/rule-error.js'
 import { utf8 } from '../primitives/bytes.js'
+import { defined } from '../primitives/defined.js'
 import { finish, mapSteps, type Steps } from '../primitives/steps.js'
 import { type JsonLimits, type JsonObject, type JsonValue, parseStrictJson } from '../primitives/strict-json.js'
 import { documentSigningText } from './canonical.js'
@@ -100,7 +101,7 @@ function* documentSteps(value: JsonValue, rules: DocumentRules): Steps<DidDocume
     context: textList(object, '@context', ''),
     id,
     controllers,
-    ...(multisig === undefined ? {} : { multisig }),
+    ...defined({ multisig }),
     keys: sortById(keys),
     authentication: sortKeys(authentication),
     authorization: sortKeys(authorization),
@@ -108,7 +109,7 @@ function* documentSteps(value: JsonValue, rules: DocumentRules): Steps<DidDocume
     services: sortById(services),
     expires,
     expiresAt: parseDate(expires) as number,
-    ...(defaultKey === undefined ? {} : { defaultKey }),
+    ...defined({ defaultKey }),
   }
   return {
     ...unsigned,
@@ -317,5 +318,5 @@ function parseProof(
     throw new RuleError('document-proof-creator', `${path(where, 'creator')} is ${expected}`)
   }
   const created = optionalDate(object, 'created', where)
-  return { ...(created === undefined ? {} : { created }), creator, ...signatureMember(object, 'signatureValue', where) }
+  return { ...defined({ created }), creator, ...signatureMember(object, 'signatureValue', where) }
 }

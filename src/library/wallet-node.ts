@@ -5,6 +5,7 @@ import { RuleError, UserError } from '../errors/rule-error.js'
 import type { Node } from '../node/start-node.js'
 import { parseAddress, type ProgramHash, singleKeyCode } from '../primitives/address.js'
 import { parseAmount } from '../primitives/amount.js'
+import { defined } from '../primitives/defined.js'
 import type { DidOperation, DidOperationJson } from '../primitives/did-operation.js'
 import { txType } from '../primitives/payload.js'
 import { didMethod } from '../primitives/spec.js'
@@ -59,7 +60,7 @@ export function nodeWallet(node: () => Node, random: Random, accounts = devnetAc
       return { did: account.did, txid }
     },
     updateDid: async ({ account, payer, fee, ...changes }) => {
-      const payment = { account, ...(payer === undefined ? {} : { payer }), ...(fee === undefined ? {} : { fee }) }
+      const payment = { account, ...defined({ payer, fee }) }
       const none = { addServices: [], removeServices: [], addCredentials: [], removeCredentials: [] }
       const txid = await sendOperation(payment, () =>
         updateIdentity(context(account), current(account.did), { ...none, ...changes }),

@@ -4,6 +4,7 @@ import type { ApiLimits } from '../api/api-limits.js'
 import type { NodeHealth, NetworkView } from '../api/node-views.js'
 import { countTransactions } from '../mempool/transaction-count.js'
 import { services } from '../network/wire/status-message.js'
+import { defined } from '../primitives/defined.js'
 import type { Log } from '../runtime/env.js'
 import { packageVersion } from '../runtime/package-version.js'
 import type { Node, NodeNetwork } from './start-node.js'
@@ -58,7 +59,7 @@ export async function serve(
       import('../api/ws/ws-server.js'),
     ])
   const version = packageVersion()
-  const others = { ...(network === undefined ? {} : { network }), ...(voting === undefined ? {} : { voting }) }
+  const others = { ...defined({ network, voting }) }
   const databaseBytes = () => directory.databaseBytes()
   const metrics = new NodeMetrics({ chain, mempool, resolver, version, databaseBytes, ...others })
   const context: ApiContext = {
@@ -72,7 +73,7 @@ export async function serve(
     access,
     flights: new Flights(new AnswerGate({ ...apiLimits, ...limits })),
     bodies: new BodyBudget({ ...apiLimits, ...limits }),
-    ...(devnet === undefined ? {} : { devnet }),
+    ...defined({ devnet }),
     ...others,
     nodeInfo: () => ({
       compile: version,
@@ -88,7 +89,7 @@ export async function serve(
     metrics,
     health: () => {
       const alarm = voting?.status().alarm
-      return { failed, stage, sync: sync(), ...(alarm === undefined ? {} : { alarm }) }
+      return { failed, stage, sync: sync(), ...defined({ alarm }) }
     },
   }
   const servers: { close(): Promise<void> }[] = []

@@ -16,6 +16,7 @@ import { signedText } from '../did/operation.js'
 import { RuleError, UserError } from '../errors/rule-error.js'
 import { parseAddress, prefix, type ProgramHash } from '../primitives/address.js'
 import { equalBytes, fromUtf8, utf8 } from '../primitives/bytes.js'
+import { defined } from '../primitives/defined.js'
 import type { DidOperation } from '../primitives/did-operation.js'
 import { didMethod } from '../primitives/spec.js'
 import type { KeyPair, SigningAccount } from './accounts.js'
@@ -63,7 +64,7 @@ export function createIdentity(
   const plan = planNew({
     method: didMethod,
     primary: account.publicKey,
-    ...(recovery === undefined ? {} : { recovery }),
+    ...defined({ recovery }),
     expires,
     created,
   })

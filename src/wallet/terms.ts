@@ -1,3 +1,4 @@
+import { defined } from '../primitives/defined.js'
 import { registerAssetTransaction } from '../primitives/genesis.js'
 import type { Hash } from '../primitives/hash.js'
 import { type Params, paramsAt, type Spec } from '../primitives/spec.js'
@@ -19,7 +20,7 @@ export function chainTerms(
   height: number | undefined,
 ): Pick<Payment, 'height' | 'maturity' | 'fee' | 'assetId' | 'maxMoney'> {
   return {
-    ...(height === undefined ? {} : { height }),
+    ...defined({ height }),
     maturity: spec.maturity,
     fee: rulesAfter(spec, height).fees,
     assetId: assetIdOf(spec),

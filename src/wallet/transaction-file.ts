@@ -2,6 +2,7 @@ import { RuleError, UserError } from '../errors/rule-error.js'
 import { addressOf, parseAddress } from '../primitives/address.js'
 import { formatAmount, parseAmount } from '../primitives/amount.js'
 import { displayHash } from '../primitives/bytes.js'
+import { defined } from '../primitives/defined.js'
 import { Transaction } from '../primitives/transaction.js'
 import { payerOf, type UnsignedTransaction } from './build-transaction.js'
 import { parseJson, readTextFile, writeFileAtomically } from './files.js'
@@ -57,7 +58,7 @@ export function transactionFileJson(file: TransactionFile): Record<string, unkno
     txid: transaction.txid,
     signed: isSigned(transaction),
     ...(fee === undefined ? {} : { fee: formatAmount(fee) }),
-    ...(spent === undefined ? {} : { spent }),
+    ...defined({ spent }),
     hex: transaction.toHex(),
   }
 }

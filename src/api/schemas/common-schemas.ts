@@ -1,10 +1,11 @@
 import { type TObject, type TProperties, type TSchema, type TString, Type } from '@sinclair/typebox'
+import { defined } from '../../primitives/defined.js'
 
 /** Building blocks of the schemas of answers and parameters. */
 
 /** An object of these members and no others. */
 export function closed<T extends TProperties>(members: T, description?: string): TObject<T> {
-  return Type.Object(members, { additionalProperties: false, ...(description === undefined ? {} : { description }) })
+  return Type.Object(members, { additionalProperties: false, ...defined({ description }) })
 }
 
 /** A hash in an answer. */

@@ -1,5 +1,6 @@
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { compareBytes, displayHash } from '../../primitives/bytes.js'
+import { defined } from '../../primitives/defined.js'
 import { type Link, LinkError, type LinkHandler, type Protocol, type TopicInfo } from '../link.js'
 import { multiaddrText, parseDialAddress, type DialTarget, dialTargetOf, dialTargetsOf } from './dial-target.js'
 import { Gossip } from './gossip.js'
@@ -217,7 +218,7 @@ export class Libp2pTransport implements NodeTransport {
       running.owner.allowsConnection({
         host: target.host,
         inbound: false,
-        ...(publicKey === undefined ? {} : { publicKey }),
+        ...defined({ publicKey }),
       }),
     )
     if (allowed.length === 0) throw bannedHere(address)
