@@ -16,6 +16,7 @@ import type * as PoolModule from '../../src/crypto/verifier-pool.js'
 import type * as EventLogModule from '../../src/events/event-log.js'
 import type * as MempoolModule from '../../src/mempool/mempool.js'
 import type * as ServingModule from '../../src/node/serve-node.js'
+import type * as LedgerModule from '../../src/node/open-ledger.js'
 import type * as NodeModule from '../../src/node/start-node.js'
 import type * as AddressModule from '../../src/primitives/address.js'
 import type * as AuxPowModule from '../../src/primitives/auxpow.js'
@@ -64,7 +65,8 @@ export const { EventLog } = await compiled<typeof EventLogModule>('events/event-
 export const { Mempool } = await compiled<typeof MempoolModule>('mempool/mempool')
 export const { selectTransactions, templateOf } = await compiled<typeof TemplateModule>('production/template')
 export const { solve } = await compiled<typeof SolveModule>('production/solve')
-export const { openLedger, startNode } = await compiled<typeof NodeModule>('node/start-node')
+export const { openLedger } = await compiled<typeof LedgerModule>('node/open-ledger')
+export const { startNode } = await compiled<typeof NodeModule>('node/start-node')
 export const { addressFromPublicKey, addressOf, prefix, programHash, singleKeyCode } =
   await compiled<typeof AddressModule>('primitives/address')
 export const { soloAuxPow } = await compiled<typeof AuxPowModule>('primitives/auxpow')

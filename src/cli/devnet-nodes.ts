@@ -81,7 +81,7 @@ export async function runLocalNetwork(
       await shown
     }
   } finally {
-    await network.stop()
+    await network.close()
     clear()
     process.off('exit', onExit)
   }

@@ -86,7 +86,7 @@ export class LocalNetwork {
   }
 
   /** Resolves when no process is left. */
-  async stop(): Promise<void> {
+  async close(): Promise<void> {
     this.#stopping = true
     const left = new Set(this.#nodes)
     const notice = setTimeout(() => this.onSlowStop([...left].map(({ number }) => number)), stopNotice)

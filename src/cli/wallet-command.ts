@@ -6,6 +6,7 @@ import { isPrivateKey } from '../crypto/keys.js'
 import { UserError } from '../errors/rule-error.js'
 import { formatAmount } from '../primitives/amount.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
+import { defined } from '../primitives/defined.js'
 import type { Account, WalletSecret } from '../wallet/accounts.js'
 import { readTextFile } from '../wallet/files.js'
 import { createKeystore, keystoreAccounts, openKeystore, writeKeystore } from '../wallet/keystore.js'
@@ -101,22 +102,17 @@ async function importWallet(context: CliContext, file: string | undefined, optio
   const { secret, skipped } = await importedSecret(context, text, options)
   const account = await store(context, secret, options)
   const keys = secret.kind === 'keys' ? secret.privateKeys.length : undefined
-  report(
-    context,
-    options,
-    { wallet: options.wallet, ...accountJson(account), ...(keys === undefined ? {} : { keys }), skipped },
-    [
-      `Wrote ${options.wallet}${keys === undefined ? '' : ` with ${keys} private key${keys === 1 ? '' : 's'}`}.`,
-      ...skipped.map((skippedAddress) => `Left out ${skippedAddress}, which has no private key there (multisig).`),
-      '',
-      ...formatTable([
-        ['address', account.address],
-        ['DID', account.did],
-      ]),
-      '',
-      `Next: npx didledger wallet balance${sameOptions(options)}`,
-    ],
-  )
+  report(context, options, { wallet: options.wallet, ...accountJson(account), ...defined({ keys }), skipped }, [
+    `Wrote ${options.wallet}${keys === undefined ? '' : ` with ${keys} private key${keys === 1 ? '' : 's'}`}.`,
+    ...skipped.map((skippedAddress) => `Left out ${skippedAddress}, which has no private key there (multisig).`),
+    '',
+    ...formatTable([
+      ['address', account.address],
+      ['DID', account.did],
+    ]),
+    '',
+    `Next: npx didledger wallet balance${sameOptions(options)}`,
+  ])
 }
 
 async function askSecret(context: CliContext): Promise<string> {

@@ -114,11 +114,11 @@ export class Devnet {
     this.#tick(mining.seconds * 1000)
   }
 
-  async stop(): Promise<void> {
+  async close(): Promise<void> {
     this.#stopped = true
     this.#cancelTimer()
     await this.#faucetQueue
-    await this.#producer.stop()
+    await this.#producer.close()
   }
 
   /** Makes blocks one after another and returns their hashes in display hex. */

@@ -203,7 +203,7 @@ export class Mempool implements ChainIndexer {
   }
 
   async close(): Promise<void> {
-    this.#reevaluation.stop()
+    this.#reevaluation.close()
     await this.#settled
     await this.#store.flushed()
   }

@@ -159,7 +159,7 @@ export class Reevaluation {
   }
 
   /** Ends {@link run} at the next transaction; rows keep the rest for the next start. */
-  stop(): void {
+  close(): void {
     this.#stopped = true
   }
 

@@ -1,7 +1,9 @@
 import type { Chain } from '../chain/chain.js'
 import type { Verifier } from '../crypto/verifier.js'
 import type { Mempool } from '../mempool/mempool.js'
+import { defined } from '../primitives/defined.js'
 import type { Header } from '../primitives/header.js'
+import { CloseStack } from '../runtime/close-stack.js'
 import type { Env } from '../runtime/env.js'
 import type { Voting } from '../voting/voting.js'
 import type { AssumedBlock } from './assumed-block.js'
@@ -33,22 +35,27 @@ export class Network {
   readonly votes: VoteRelay
   readonly #transactions: TransactionRelay
   readonly #options: NetworkOptions
+  readonly #components = new CloseStack()
   #voting: Voting | undefined
-  #stops: (() => unknown)[] = []
 
-  constructor(options: NetworkOptions) {
+  private constructor(options: NetworkOptions, peers: PeerManager) {
     const { assumeValid, ...dependencies } = options
     this.#options = options
-    this.peers = new PeerManager(dependencies)
-    this.votes = new VoteRelay({ ...dependencies, peers: this.peers })
+    this.peers = peers
+    this.votes = new VoteRelay({ ...dependencies, peers })
     this.sync = new Sync({
       ...dependencies,
-      peers: this.peers,
-      ...(assumeValid === undefined ? {} : { assumeValid }),
+      peers,
+      ...defined({ assumeValid }),
       bodyAtHand: (hash) => this.#voting?.candidate(hash),
       onConflict: (confirm, header) => this.#conflict(confirm, header),
     })
-    this.#transactions = new TransactionRelay({ ...dependencies, peers: this.peers, sync: this.sync })
+    this.#transactions = new TransactionRelay({ ...dependencies, peers, sync: this.sync })
+  }
+
+  /** Loads what is stored of peers; nothing is sent or received before {@link start}. */
+  static async open(options: NetworkOptions): Promise<Network> {
+    return new Network(options, await PeerManager.open(options))
   }
 
   /** Starts to listen, serve, dial and sync; rejects with a UserError if it cannot listen. */
@@ -60,17 +67,19 @@ export class Network {
       voting === undefined ? undefined : new CandidateRelay({ ...this.#options, peers, voting, votes: this.votes })
     serveChain(peers, { chain, mempool, voting, candidates })
     const blocks = new BlockRelay({ chain, peers, sync })
-    const votes = { start: () => voting && this.votes.start(voting), stop: () => this.votes.stop() }
+    const votes = { start: () => voting && this.votes.start(voting), close: () => this.votes.close() }
     const components = [this.#transactions, blocks, sync, ...(candidates === undefined ? [] : [votes, candidates])]
     // Handlers are registered before any peer can connect.
-    for (const component of components) component.start()
-    this.#stops = components.map((component) => () => component.stop())
+    for (const component of components) {
+      component.start()
+      this.#components.defer(() => component.close())
+    }
     await peers.start()
   }
 
-  async stop(): Promise<void> {
-    await this.peers.stop()
-    await Promise.all(this.#stops.map((stop) => stop()))
+  async close(): Promise<void> {
+    await this.peers.close()
+    await this.#components.close()
   }
 
   /** Transactions received from peers since the start. */

@@ -37,10 +37,10 @@ export interface CoreOptions {
   readonly signatures: SignatureCache
   readonly env: Env
   readonly poolLimits?: Partial<PoolLimits> | undefined
-  /** Absent: the node knows nobody. */
+  /** Absent: no peers. */
   readonly peering?: CorePeering | undefined
   readonly validator?: CoreValidator | undefined
-  /** Whom the blocks of the validator pay; its own address when absent. */
+  /** Address that blocks of the validator pay; its own if absent. */
   readonly payTo?: ProgramHash | undefined
 }
 
@@ -59,18 +59,18 @@ export interface Core {
   close(): Promise<void>
 }
 
-/** What voting asks of a network where there is none. */
-const nobody: VoteNetwork = { broadcast: () => {}, fetch: () => Promise.resolve(undefined) }
+/** The network of a node without peers. */
+const noNetwork: VoteNetwork = { broadcast: () => {}, fetch: () => Promise.resolve(undefined) }
 
-/** Takes up what is stored; nothing is said before it is started. */
+/** Loads what is stored; nothing is sent before {@link Core.start}. */
 export async function openCore(options: CoreOptions): Promise<Core> {
   const { chain, verifier, signatures, env, poolLimits = {}, peering, validator, payTo } = options
   const mempool = await Mempool.open({ ...env, chain, verifier, signatures, limits: poolLimits })
-  const parts = { ...env, chain, mempool, verifier }
-  const network = peering === undefined ? undefined : new Network({ ...parts, ...peering })
+  const dependencies = { ...env, chain, mempool, verifier }
+  const network = peering === undefined ? undefined : await Network.open({ ...dependencies, ...peering })
   const voting =
     chain.spec.hasValidators && !chain.spec.devnet
-      ? await Voting.open({ ...parts, ...validator, payTo, network: network?.votes ?? nobody })
+      ? await Voting.open({ ...dependencies, ...validator, payTo, network: network?.votes ?? noNetwork })
       : undefined
   return {
     mempool,
@@ -81,8 +81,8 @@ export async function openCore(options: CoreOptions): Promise<Core> {
       await network?.start(voting)
     },
     close: async () => {
-      await network?.stop()
-      await voting?.stop()
+      await network?.close()
+      await voting?.close()
       await mempool.close()
     },
   }

@@ -1,12 +1,9 @@
-import { Chain } from '../chain/chain.js'
-import { checkRecentBlocks } from '../chain/check-recent-blocks.js'
+import type { Chain } from '../chain/chain.js'
 import { ChainReader } from '../chain/reader.js'
 import { publicKeyOf } from '../crypto/keys.js'
-import { SignatureCache } from '../crypto/signature-cache.js'
 import type { Verifier } from '../crypto/verifier.js'
 import { createVerifierPool } from '../crypto/verifier-pool.js'
 import { selfTest } from '../crypto/verify.js'
-import { VirtualClock } from '../devnet/clock.js'
 import { Devnet, type MiningMode } from '../devnet/devnet.js'
 import { EventLog } from '../events/event-log.js'
 import type { Mempool } from '../mempool/mempool.js'
@@ -24,22 +21,22 @@ import { concat, toHex } from '../primitives/bytes.js'
 import { genesisBlock } from '../primitives/genesis.js'
 import { sha256 } from '../primitives/hash.js'
 import type { Spec } from '../primitives/spec.js'
-import { Mining } from '../production/mining.js'
+import { Mining, type OwnValidator } from '../production/mining.js'
 import type { QueryLimits } from '../resolver/document-search.js'
 import { Resolver } from '../resolver/resolver.js'
+import { CloseStack } from '../runtime/close-stack.js'
 import type { Clock, Env } from '../runtime/env.js'
-import { checkJournal } from '../storage/check-journal.js'
-import { Database } from '../storage/database.js'
+import { defined } from '../primitives/defined.js'
 import { DataDirectory } from '../storage/directory.js'
-import { keys } from '../storage/schema.js'
 import { loadSecret } from '../storage/secret-file.js'
-import { bytesToCheck, checkFiles } from '../storage/start-check.js'
 import { SignStateFile, type SignStore } from '../voting/sign-state-file.js'
 import type { SignReset } from '../voting/signer.js'
 import type { Voting } from '../voting/voting.js'
 import { openCore } from './core.js'
+import { type Ledger, openLedger } from './open-ledger.js'
+import { syncStatus } from './sync-status.js'
 
-/** How often the pool is looked through for what has waited too long, in milliseconds. */
+/** Milliseconds between two searches of the pool for expired transactions. */
 const expiryInterval = 10 * 60 * 1000
 
 export interface NodeOptions {
@@ -51,9 +48,9 @@ export interface NodeOptions {
   readonly mining?: MiningMode
   /** On a devnet: so many accounts have coins, those that its genesis block pays included. */
   readonly accounts?: number
-  /** Whom own blocks pay; on a chain without validators it also means that the node mines. */
+  /** Address that blocks of this node pay; on a chain without validators the node then mines. */
   readonly mineTo?: ProgramHash
-  /** Absent, and on a devnet: the node knows no other. */
+  /** Absent, and on a devnet: no peers. */
   readonly peering?: NodePeering
   /** A key that votes on a chain with validators. */
   readonly validator?: NodeValidator
@@ -64,18 +61,18 @@ export interface NodeOptions {
 export interface NodePeering extends PeerSettings {
   /** IP addresses to listen on; of no use without a port. */
   readonly hosts: readonly string[]
-  /** 0 takes a free one; undefined: nobody can connect to this node. */
+  /** 0 takes a free one; undefined: no inbound connections. */
   readonly port: number | undefined
   /** Whether to look for nodes in the local network, and to be found there. */
   readonly mdns: boolean
-  /** A block whose signatures, and those of all below it, are believed once it is on the chain that peers prove. */
+  /** Block up to which signatures are not verified, once peers have proved that it is on the chain. */
   readonly assumeValid?: AssumedBlock
 }
 
 export interface NodeValidator {
   /** 32-byte private key. */
   readonly key: Uint8Array
-  /** Begins a new memory of what the key signed, in the place of one that is missing or damaged. */
+  /** Begins a new sign state if the stored one is missing or damaged. */
   readonly resetSignState?: SignReset
 }
 
@@ -99,12 +96,12 @@ export interface NodeNetwork {
   readonly transport: NodeTransport
 }
 
-/** The parts of a running node, wired together. Interfaces are served over them by api/. */
+/** A running node; node/serve-node.ts opens its interfaces. */
 export interface Node {
   readonly spec: Spec
   readonly directory: DataDirectory
   readonly identity: Identity
-  /** What the owner of the node shows its interfaces to be let in: the 32 bytes in the file admin.token. */
+  /** Opens the methods of the owner: the 32 bytes in the file admin.token. */
   readonly adminToken: Uint8Array
   readonly chain: Chain
   readonly reader: ChainReader
@@ -116,7 +113,7 @@ export interface Node {
   /** On a chain with validators that is no devnet. */
   readonly voting: Voting | undefined
   readonly network: NodeNetwork | undefined
-  /** How far the node is; it counts as catching up too while it was told of peers, has met none, and knows nothing but genesis. */
+  /** How far the node is: see node/sync-status.ts. */
   sync(): SyncProgress
   /** The clock that the chain lives by: the virtual one on a devnet. */
   readonly clock: Clock
@@ -125,164 +122,137 @@ export interface Node {
   close(): Promise<void>
 }
 
-/**
- * Opens a ledger: directory, database (with a cache of so many bytes) with its start-up checks, chain. Unless `runs` counts
- * those that did not end, all files are looked at before LevelDB reads them.
- */
-export async function openLedger(
-  spec: Spec,
-  directory: DataDirectory,
-  verifier: Verifier,
-  env: Env,
-  { databaseCache, runs }: { readonly databaseCache?: number | undefined; readonly runs?: number } = {},
-): Promise<{
-  chain: Chain
-  database: Database
-  clock: Clock
-  virtualClock: VirtualClock | undefined
-  signatures: SignatureCache
-}> {
-  await checkFiles(directory.database, runs === undefined ? Infinity : bytesToCheck(runs))
-  // Before it is opened: LevelDB begins to rewrite its tables at once.
-  if (runs !== undefined) await directory.noteUnfinishedRuns(runs + 1)
-  const database = await Database.open(directory.database, databaseCache).catch(async (error: unknown) => {
-    if (runs !== undefined) await directory.noteUnfinishedRuns(runs)
-    throw error
-  })
-  try {
-    const span = await checkJournal(database)
-    await directory.claim(spec.name, genesisBlock(spec).header.hash, database.get(keys.meta('tip')) === undefined)
-    const virtualClock = spec.devnet ? new VirtualClock(env.clock, database) : undefined
-    const clock = virtualClock ?? env.clock
-    const signatures = new SignatureCache()
-    const chain = await Chain.open({ spec, database, verifier, signatures, clock, log: env.log })
-    await checkRecentBlocks(chain, span)
-    if (virtualClock !== undefined) chain.addIndexer(virtualClock)
-    return { chain, database, clock, virtualClock, signatures }
-  } catch (error) {
-    await database.close()
-    throw error
-  }
-}
-
-/** Runs with a verifier that has threads of its own, for work on a ledger that no node is using. */
-export async function withVerifier<T>(env: Env, run: (verifier: Verifier) => Promise<T>): Promise<T> {
-  const verifier = createVerifierPool({ log: env.log })
-  try {
-    return await run(verifier)
-  } finally {
-    await verifier.close()
-  }
-}
-
-/** Starts a node without any interface. */
+/** Starts a node without any interface. What was opened is closed again where it cannot go on. */
 export async function startNode(options: NodeOptions): Promise<Node> {
-  const { spec, env, tuning = {} } = options
-  const { databaseCache, verifierThreads, resolverCache, queries = {}, pool = {} } = tuning
   selfTest()
-  const directory = await DataDirectory.open(options.dataDir)
-  const verifier = createVerifierPool({
-    log: env.log,
-    ...(verifierThreads === undefined ? {} : { workers: verifierThreads }),
-  })
-  const closers: (() => Promise<void>)[] = [() => directory.close(), () => verifier.close()]
-  const close = async () => {
-    const failures: unknown[] = []
-    for (const closer of closers.splice(0).reverse()) await closer().catch((error: unknown) => failures.push(error))
-    if (failures.length > 0) throw failures[0]
-  }
+  const stack = new CloseStack()
   try {
-    const runs = await directory.unfinishedRuns()
-    const ledger = await openLedger(spec, directory, verifier, env, { databaseCache, runs })
-    const { chain, database, clock, virtualClock, signatures } = ledger
-    closers.push(async () => {
-      await chain.close().finally(() => database.close())
-      await directory.noteUnfinishedRuns(0)
-    })
-    const stopped = new Promise<never>((_, reject) => chain.events.once('fatal', reject))
-    const failure = Promise.race([stopped, database.failure])
-    failure.catch(() => {})
-    const identity = await loadIdentity(directory.peerKey, env.random)
-    const { peering, validator, mineTo } = options
-    const transport = peering === undefined || spec.devnet ? undefined : await transportOf(spec, identity, peering, env)
-    const core = await openCore({
-      ...{ chain, verifier, signatures, env, poolLimits: pool, payTo: mineTo },
-      peering: transport && { ...{ transport, settings: peering as NodePeering }, ...identity, ...peering },
-      validator: validator && { ...validator, signStore: signStoreOf(directory, spec, validator.key) },
-    })
-    closers.push(() => core.close())
-    const { mempool, voting } = core
-    const events = await EventLog.open({ chain, mempool, clock: env.clock })
-    closers.push(repeat(env, expiryInterval, () => mempool.expire()))
-    const adminToken = await loadSecret(directory.adminToken, 'admin token', env.random)
-    const reader = new ChainReader(chain)
-    const tip = () => chain.tip.header
-    // Without peers nobody can have proved a better tip.
-    const alone = (): SyncProgress => {
-      const { height } = tip()
-      return { stage: 'idle', catchingUp: false, height, target: height, rate: 0, reason: 'this node has no peers' }
-    }
-    let met = core.network === undefined
-    core.network?.peers.events.once('joined', () => (met = true))
-    // Who was told whom to ask, met nobody and has nothing but genesis, cannot say that something does not exist.
-    const lost = () => !met && validator === undefined && peering?.peers.length !== 0 && tip().height === 0
-    const sync = (): SyncProgress => {
-      const status = core.network?.sync.progress() ?? alone()
-      return lost() ? { ...status, catchingUp: true } : status
-    }
-    const resolver = new Resolver({
-      database,
-      clock,
-      tip,
-      sync,
-      queryLimits: queries,
-      ...(resolverCache === undefined ? {} : { cacheBytes: resolverCache }),
-    })
-    closers.push(() => resolver.close())
+    return await openNode(options, stack)
+  } catch (error) {
+    await stack.close()
+    throw error
+  }
+}
 
-    let devnet: Devnet | undefined
-    if (virtualClock !== undefined) {
-      const mining = options.mining ?? { kind: 'automine' }
-      devnet = new Devnet({ ...env, chain, mempool, clock: virtualClock, mining })
-      closers.push(() => (devnet as Devnet).stop())
-      if (options.accounts !== undefined) await devnet.fund(options.accounts)
-      devnet.start()
-    }
-    const payTo = mineTo === undefined ? {} : { payTo: mineTo }
-    const maker = devnet?.validator ?? voting?.blockProducer
-    const mining = new Mining({ ...env, chain, mempool, ...payTo, ...(maker && { validator: maker }) })
-    closers.push(() => mining.stop())
-    if (mineTo !== undefined && !spec.hasValidators) mining.start(mineTo)
-    await core.start()
-    return {
+async function openNode(options: NodeOptions, stack: CloseStack): Promise<Node> {
+  const { spec, env, mineTo: payTo, validator } = options
+  const store = await openStore(options, stack)
+  const { chain, clock, directory, verifier, signatures, failure } = store
+  const { identity, peering, transport } = await openPeering(options, directory)
+  const core = await openCore({
+    ...{ chain, verifier, signatures, env, poolLimits: options.tuning?.pool, payTo, peering },
+    validator: validator && { ...validator, signStore: signStoreOf(directory, spec, validator.key) },
+  })
+  stack.defer(() => core.close())
+  const { mempool, voting, network } = core
+  const events = await EventLog.open({ chain, mempool, clock: env.clock })
+  stack.defer(repeat(env, expiryInterval, () => mempool.expire()))
+  const adminToken = await loadSecret(directory.adminToken, 'admin token', env.random)
+  const sync = syncStatus({
+    chain,
+    network,
+    expectsPeers: options.peering?.peers.length !== 0,
+    votes: validator !== undefined,
+  })
+  const resolver = openResolver(options, store, sync)
+  stack.defer(() => resolver.close())
+  const devnet = await openDevnet(options, store, mempool, stack)
+  const mining = openMining(options, chain, mempool, devnet?.validator ?? voting?.blockProducer)
+  stack.defer(() => mining.close())
+  await core.start()
+  return {
+    ...{
       spec,
       directory,
       identity,
       adminToken,
       chain,
-      reader,
       mempool,
       events,
       resolver,
       devnet,
       mining,
       voting,
-      network: core.network && transport && { network: core.network, transport },
       sync,
       clock,
       failure,
-      close,
-    }
-  } catch (error) {
-    await close()
-    throw error
+    },
+    reader: new ChainReader(chain),
+    network: network && transport && { network, transport },
+    close: () => stack.close(),
   }
 }
 
-function transportOf(spec: Spec, { secretKey }: Identity, peering: NodePeering, env: Env): Promise<NodeTransport> {
-  const { hosts, port, mdns } = peering
+/** A ledger with its directory and its verifier. */
+interface Store extends Ledger {
+  readonly directory: DataDirectory
+  readonly verifier: Verifier
+  readonly failure: Promise<never>
+}
+
+async function openStore({ spec, env, dataDir, tuning = {} }: NodeOptions, stack: CloseStack): Promise<Store> {
+  const { databaseCache, verifierThreads: workers } = tuning
+  const directory = await DataDirectory.open(dataDir)
+  stack.defer(() => directory.close())
+  const verifier = createVerifierPool({ log: env.log, ...defined({ workers }) })
+  stack.defer(() => verifier.close())
+  const runs = await directory.unfinishedRuns()
+  const ledger = await openLedger(spec, directory, verifier, env, { databaseCache, runs })
+  const { chain, database } = ledger
+  stack.defer(async () => {
+    await chain.close().finally(() => database.close())
+    await directory.noteUnfinishedRuns(0)
+  })
+  const stopped = new Promise<never>((_, reject) => chain.events.once('fatal', reject))
+  const failure = Promise.race([stopped, database.failure])
+  // Not unhandled before a user of the node awaits it.
+  failure.catch(() => {})
+  return { ...ledger, directory, verifier, failure }
+}
+
+/** The peer key, and with peers the transport. */
+async function openPeering({ spec, env, peering }: NodeOptions, directory: DataDirectory) {
+  const identity = await loadIdentity(directory.peerKey, env.random)
+  if (peering === undefined || spec.devnet) return { identity }
+  const { secretKey, publicKey } = identity
+  const { hosts, port, mdns, assumeValid } = peering
   const genesis = genesisBlock(spec).header.hash
-  return openTransport({ secretKey, genesis, protocols, topics, hosts, port, mdns, env })
+  const transport = await openTransport({ secretKey, genesis, protocols, topics, hosts, port, mdns, env })
+  return { identity, transport, peering: { transport, publicKey, settings: peering, assumeValid } }
+}
+
+function openResolver(
+  { tuning = {} }: NodeOptions,
+  { chain, database, clock }: Store,
+  sync: () => SyncProgress,
+): Resolver {
+  const { queries: queryLimits = {}, resolverCache: cacheBytes } = tuning
+  return new Resolver({ database, clock, tip: () => chain.tip.header, sync, queryLimits, ...defined({ cacheBytes }) })
+}
+
+async function openDevnet(
+  { env, accounts, mining = { kind: 'automine' } }: NodeOptions,
+  { chain, virtualClock }: Store,
+  mempool: Mempool,
+  stack: CloseStack,
+): Promise<Devnet | undefined> {
+  if (virtualClock === undefined) return undefined
+  const devnet = new Devnet({ ...env, chain, mempool, clock: virtualClock, mining })
+  stack.defer(() => devnet.close())
+  if (accounts !== undefined) await devnet.fund(accounts)
+  devnet.start()
+  return devnet
+}
+
+function openMining(
+  { env, mineTo: payTo }: NodeOptions,
+  chain: Chain,
+  mempool: Mempool,
+  validator?: OwnValidator,
+): Mining {
+  const mining = new Mining({ ...env, chain, mempool, ...defined({ payTo, validator }) })
+  if (payTo !== undefined && !chain.spec.hasValidators) mining.start(payTo)
+  return mining
 }
 
 /** One file for each key and chain: a directory may see several keys, and a key several chains. */

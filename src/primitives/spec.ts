@@ -5,6 +5,7 @@ import { parseAddress, prefix, type ProgramHash } from './address.js'
 import { maxBlockTransactions } from './block.js'
 import { concat, fromUtf8, hex } from './bytes.js'
 import { easiestBits, targetOf, validTarget } from './compact.js'
+import { defined } from './defined.js'
 import { sha256 } from './hash.js'
 import { canonicalJson, type JsonValue, parseStrictJson } from './strict-json.js'
 
@@ -12,9 +13,8 @@ import { canonicalJson, type JsonValue, parseStrictJson } from './strict-json.js
 
 const strict = { additionalProperties: false }
 const integer = (minimum: number, maximum: number = Number.MAX_SAFE_INTEGER, description?: string) =>
-  Type.Integer({ minimum, maximum, ...(description === undefined ? {} : { description }) })
-const amount = (description?: string) =>
-  Type.String({ pattern: '^(0|[1-9][0-9]{0,18})$', ...(description === undefined ? {} : { description }) })
+  Type.Integer({ minimum, maximum, ...defined({ description }) })
+const amount = (description?: string) => Type.String({ pattern: '^(0|[1-9][0-9]{0,18})$', ...defined({ description }) })
 const publicKey = Type.String({ pattern: '^0[23][0-9a-f]{64}$' })
 
 const fees = Type.Object(

@@ -120,7 +120,7 @@ export class Candidates {
   }
 
   /** Rejects all offers with `busy`, since the node is stopping. */
-  abandon(): void {
+  close(): void {
     for (const { reject } of this.#offers.splice(0)) reject(new RuleError('busy', 'the node is stopping'))
   }
 }

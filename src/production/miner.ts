@@ -42,9 +42,9 @@ export class Miner {
     })
   }
 
-  async stop(): Promise<void> {
+  async close(): Promise<void> {
     this.#stopped = true
     this.#cancel()
-    await this.#producer.stop()
+    await this.#producer.close()
   }
 }

@@ -112,7 +112,7 @@ export class Mining {
     const before = this.#miner
     this.#miner = undefined
     if (mining) this.start(this.#payee(payTo))
-    const ended = before?.stop()
+    const ended = before?.close()
     this.#ended = Promise.all([this.#ended, ended])
     await ended
   }
@@ -125,9 +125,9 @@ export class Mining {
   }
 
   /** Ends all work under way. */
-  async stop(): Promise<void> {
+  async close(): Promise<void> {
     this.#stopped = true
-    await Promise.all([this.#miner?.stop(), this.#producer?.stop(), this.#ended])
+    await Promise.all([this.#miner?.close(), this.#producer?.close(), this.#ended])
     this.#miner = undefined
   }
 

@@ -48,7 +48,7 @@ export class Producer {
   }
 
   /** Ends the search under way and starts no other. */
-  async stop(): Promise<void> {
+  async close(): Promise<void> {
     this.#stopped = true
     this.#end()
     await this.#last

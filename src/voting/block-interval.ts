@@ -42,14 +42,14 @@ export class BlockInterval {
     if (this.#minElapsed && this.#options.reason()) this.#begin()
   }
 
-  stop(): void {
+  close(): void {
     this.#begun = true
     this.#cancels.splice(0).forEach((cancel) => cancel())
   }
 
   #begin(): void {
     if (this.#begun) return
-    this.stop()
+    this.close()
     this.#options.begin()
   }
 }

@@ -154,15 +154,15 @@ export class Voting {
   }
 
   /** Ends all timers; resolves when no work is under way. */
-  async stop(): Promise<void> {
+  async close(): Promise<void> {
     const { chain, mempool } = this.#options
     this.#stopped = true
     chain.events.off('change', this.#onChange)
     mempool.events.off('accepted', this.#onAccepted)
-    this.#interval?.stop()
+    this.#interval?.close()
     this.#guard.stop()
     this.#runner.close()
-    this.#candidates.abandon()
+    this.#candidates.close()
     await this.#queue.idle()
     await Promise.all(this.#working)
   }
@@ -357,7 +357,7 @@ export class Voting {
   #renew(): void {
     const { chain, timers, mempool } = this.#options
     this.#runner.close()
-    this.#interval?.stop()
+    this.#interval?.close()
     this.#candidates.settle(chain.tip)
     this.#peerBegan = false
     const runner = this.#open()
@@ -396,7 +396,7 @@ export class Voting {
     )
   }
 
-  /** Makes {@link stop} wait for work that does not reject. */
+  /** Makes {@link close} wait for work that does not reject. */
   #await(work: Promise<void>): void {
     const ended = work.finally(() => this.#working.delete(ended))
     this.#working.add(ended)

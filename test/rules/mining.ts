@@ -16,7 +16,7 @@ function row(code: Code, accepted: Act, refused: Act): RuleRow {
     try {
       await act(mining, chain)
     } finally {
-      await mining.stop()
+      await mining.close()
       await chain.close()
     }
   }

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { createVerifierPool } from '../../src/crypto/verifier-pool.js'
-import { openLedger } from '../../src/node/start-node.js'
+import { openLedger } from '../../src/node/open-ledger.js'
 import { addressFromPublicKey, parseAddress, type ProgramHash } from '../../src/primitives/address.js'
 import { standardProgram } from '../../src/primitives/program.js'
 import { parseSpec } from '../../src/primitives/spec.js'

@@ -63,7 +63,8 @@ export class PeersWorld {
 /** One node: a chain that only has a tip, a database, a transport, and its peers. */
 export class TestNode {
   readonly world: PeersWorld
-  readonly peers: PeerManager
+  readonly #options: PeerManagerOptions
+  #peers: PeerManager | undefined
   readonly transport: MemoryTransport
   readonly publicKey: Uint8Array
   readonly address: string
@@ -79,7 +80,7 @@ export class TestNode {
   static async open(world: PeersWorld, number: number, options: TestNodeOptions): Promise<TestNode> {
     const store = options.store ?? memoryStore()
     const node = new TestNode(world, number, options, store, await Database.over(store))
-    await node.peers.start()
+    await node.#start()
     return node
   }
 
@@ -99,7 +100,7 @@ export class TestNode {
     const { peers = [], outbound = 8, inbound = 32 } = options
     const noted = (level: LogLevel) => (fields: Record<string, unknown>, message: string) =>
       void this.log.push({ level, message, fields })
-    this.peers = new PeerManager({
+    this.#options = {
       transport: this.transport,
       publicKey: this.publicKey,
       chain: Object.assign(this.#chain, { spec, genesis, database }) as unknown as PeerManagerOptions['chain'],
@@ -108,10 +109,21 @@ export class TestNode {
       random: { bytes: (length) => sha256(Uint8Array.of(drawn & 255, (drawn++ >> 8) & 255)).subarray(0, length) },
       log: { debug: noted('debug'), info: noted('info'), warn: noted('warn'), error: noted('error') },
       settings: { peers, outbound, inbound },
-    })
-    this.peers.serve(echo, async (_, question) => question)
-    this.peers.events.on('joined', ({ name }) => this.happened.push(`joined ${name}`))
-    this.peers.events.on('left', ({ name }) => this.happened.push(`left ${name}`))
+    }
+  }
+
+  async #start(): Promise<void> {
+    const peers = await PeerManager.open(this.#options)
+    this.#peers = peers
+    peers.serve(echo, async (_, question) => question)
+    peers.events.on('joined', ({ name }) => this.happened.push(`joined ${name}`))
+    peers.events.on('left', ({ name }) => this.happened.push(`left ${name}`))
+    await peers.start()
+  }
+
+  get peers(): PeerManager {
+    if (this.#peers === undefined) throw new Error('the node is not open')
+    return this.#peers
   }
 
   /** The name that others know it by. */
@@ -144,7 +156,7 @@ export class TestNode {
   async stop(): Promise<void> {
     if (!this.#running) return
     this.#running = false
-    await this.peers.stop()
+    await this.peers.close()
     await this.#database.close()
   }
 }

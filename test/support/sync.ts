@@ -208,7 +208,7 @@ export class SyncNode implements Timers {
   }
 
   async stop(): Promise<void> {
-    await this.sync.stop()
+    await this.sync.close()
   }
 
   async close(): Promise<void> {

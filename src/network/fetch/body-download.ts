@@ -68,7 +68,7 @@ export class BodyDownload {
     return sum
   }
 
-  stop(): void {
+  close(): void {
     this.#stopped = true
     for (const request of this.#requests) request.cancel()
   }

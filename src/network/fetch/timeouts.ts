@@ -39,7 +39,7 @@ export class Timeouts {
     })
   }
 
-  stop(): void {
+  close(): void {
     this.#stopped = true
     for (const end of [...this.#running]) end()
   }

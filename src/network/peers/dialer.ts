@@ -96,7 +96,7 @@ export class Dialer {
     if (known.seen === 0) this.#options.book.forget(known)
   }
 
-  stop(): void {
+  close(): void {
     this.#stopped = true
   }
 

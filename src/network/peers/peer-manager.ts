@@ -73,31 +73,22 @@ export class PeerManager implements LinkHandler {
   readonly #agent = `didledger/${packageVersion()}`
   readonly #answerers = new Map<string, Answerer>()
   readonly #listeners = new Map<string, Listener>()
-  readonly #scores: MisbehaviourScores
   readonly #rows: PeerRows
-  #bans!: Bans
-  #book!: AddressBook
-  #connections!: PeerConnections
-  #dialer!: Dialer
-  /** Whether bans and address book are loaded; before that there are no peers. */
-  #started = false
+  readonly #bans: Bans
+  readonly #book: AddressBook
+  readonly #connections: PeerConnections
+  readonly #dialer: Dialer
   #cancel = () => {}
   #askedAddresses = -Infinity
   #flushed = -Infinity
+  #closing: Promise<void> | undefined
 
-  constructor(options: PeerManagerOptions) {
+  private constructor(options: PeerManagerOptions, rows: PeerRows, bans: Bans, book: AddressBook) {
+    const { chain, clock, timers, random, log, publicKey, transport, settings } = options
     this.#options = options
-    this.#scores = new MisbehaviourScores(() => this.#now())
-    this.#rows = new PeerRows(options.chain, options.log)
-    this.serve(addressesExchange, (peer) => Promise.resolve(this.#serveAddresses(peer)))
-  }
-
-  /** Loads bans and address book, starts to listen and to dial. `serve` and `listen` must have been called before. */
-  async start(): Promise<void> {
-    const { chain, clock, timers, random, log, publicKey, transport, settings } = this.#options
-    const now = () => this.#now()
-    this.#bans = await Bans.open(chain.database, this.#rows, now)
-    this.#book = await AddressBook.open(chain.database, { rows: this.#rows, now, random, publicKey, staleAfter })
+    this.#rows = rows
+    this.#bans = bans
+    this.#book = book
     this.#connections = new PeerConnections({
       clock,
       timers,
@@ -106,26 +97,33 @@ export class PeerManager implements LinkHandler {
       common: { spec: chain.spec, genesis: chain.genesis.header.hash },
       inbound: settings.inbound,
       perHost: settings.inboundPerHost ?? inboundPerHost,
-      bans: this.#bans,
-      scores: this.#scores,
+      bans,
+      scores: new MisbehaviourScores(() => this.#now()),
       events: this.events,
       ownStatus: () => this.#ownStatus(),
-      expected: (host) => this.#book.configuredAt(host),
-      named: (link) => this.#book.names(link.publicKey, link.host),
-      namedByKey: (link) => this.#book.namesKey(link.publicKey),
+      expected: (host) => book.configuredAt(host),
+      named: (link) => book.names(link.publicKey, link.host),
+      namedByKey: (link) => book.namesKey(link.publicKey),
     })
-    this.#dialer = new Dialer({
-      clock,
-      random,
-      log,
-      transport,
-      book: this.#book,
-      bans: this.#bans,
-      connections: this.#connections,
-      outbound: settings.outbound,
-    })
-    this.#started = true
-    for (const address of settings.peers) this.#book.configure(address)
+    const { outbound } = settings
+    this.#dialer = new Dialer({ clock, random, log, transport, book, bans, connections: this.#connections, outbound })
+    this.serve(addressesExchange, (peer) => Promise.resolve(this.#serveAddresses(peer)))
+  }
+
+  /** Loads bans and address book; nothing is sent or received before {@link start}. */
+  static async open(options: PeerManagerOptions): Promise<PeerManager> {
+    const { chain, clock, random, log, publicKey, settings } = options
+    const now = () => clock.now()
+    const rows = new PeerRows(chain, log)
+    const bans = await Bans.open(chain.database, rows, now)
+    const book = await AddressBook.open(chain.database, { rows, now, random, publicKey, staleAfter })
+    for (const address of settings.peers) book.configure(address)
+    return new PeerManager(options, rows, bans, book)
+  }
+
+  /** Starts to listen and to dial. `serve` and `listen` must have been called before. */
+  async start(): Promise<void> {
+    const { chain, transport } = this.#options
     this.events.on('joined', (peer) => this.#joined(peer as PeerRecord))
     this.events.on('left', (peer) => this.#dialer.left(peer as PeerRecord))
     await transport.start(this)
@@ -133,24 +131,25 @@ export class PeerManager implements LinkHandler {
     this.#beat()
   }
 
-  /** Closes all connections and the transport, and writes the address book; does nothing if not started. */
-  async stop(): Promise<void> {
+  /** Closes all connections and the transport, and writes the address book. */
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close())
+  }
+
+  async #close(): Promise<void> {
     const { chain, transport } = this.#options
-    if ((this.#dialer as Dialer | undefined) === undefined) return
     this.#cancel()
     chain.events.off('change', this.#tipMoved)
-    if (this.#started) {
-      this.#dialer.stop()
-      this.#connections.close()
-    }
+    this.#dialer.close()
+    this.#connections.close()
     await transport.close()
-    if (this.#started) await this.#book.flush()
+    await this.#book.flush()
     await this.#rows.idle()
   }
 
   /** Peers whose handshake is done. */
   all(): readonly Peer[] {
-    return this.#started ? this.#connections.all() : []
+    return this.#connections.all()
   }
 
   /**
@@ -174,7 +173,7 @@ export class PeerManager implements LinkHandler {
   }
 
   neighbors(): readonly Neighbor[] {
-    return this.#started ? this.#connections.all().map(neighborOf) : []
+    return this.#connections.all().map(neighborOf)
   }
 
   /** Recently refused connections, the latest last. */

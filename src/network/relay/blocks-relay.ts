@@ -25,7 +25,7 @@ export class BlockRelay {
     peers.listen(blockTopic, (peer, unit) => this.#announced(peer, unit))
   }
 
-  stop(): void {
+  close(): void {
     this.#options.chain.events.off('change', this.#tipMoved)
   }
 

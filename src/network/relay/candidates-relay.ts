@@ -53,7 +53,7 @@ export class CandidateRelay {
     peers.listen(candidateTopic, async (peer, candidate) => this.#announced(peer, candidate))
   }
 
-  stop(): void {
+  close(): void {
     const { chain, voting } = this.#options
     chain.events.off('change', this.#tipMoved)
     voting.events.off('candidate', this.#own)

@@ -104,7 +104,7 @@ export class TransactionRelay {
     this.#schedulePools()
   }
 
-  async stop(): Promise<void> {
+  async close(): Promise<void> {
     const { chain, mempool, peers, sync } = this.#options
     this.#stopped = true
     mempool.events.off('accepted', this.#accepted)

@@ -66,7 +66,7 @@ export class VoteRelay implements VoteNetwork {
     this.#beat()
   }
 
-  stop(): void {
+  close(): void {
     const { peers } = this.#options
     this.#cancel()
     peers.events.off('joined', this.#joined)

@@ -58,7 +58,7 @@ export class BlockWriter {
   }
 
   /** Resolves when the batch under way is connected. */
-  async stop(): Promise<void> {
+  async close(): Promise<void> {
     this.#stopped = true
     await this.#work
   }

@@ -36,7 +36,7 @@ export class BodyChecks {
     this.#run().catch((error: unknown) => this.#owner.failed(error))
   }
 
-  stop(): void {
+  close(): void {
     this.#stopped = true
   }
 

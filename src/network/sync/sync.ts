@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { type RuleError } from '../../errors/rule-error.js'
 import { mapKey } from '../../primitives/bytes.js'
+import { defined } from '../../primitives/defined.js'
 import type { Header } from '../../primitives/header.js'
 import { bodyBytes, BodyDownload } from '../fetch/body-download.js'
 import { fetchBody } from '../fetch/fetch-tip-block.js'
@@ -104,16 +105,16 @@ export class Sync {
   }
 
   /** Resolves when nothing is under way; the batch being connected is finished. */
-  async stop(): Promise<void> {
+  async close(): Promise<void> {
     const { peers, chain } = this.#options
     for (const event of ['joined', 'left', 'status'] as const) peers.events.off(event, this.#wake)
     chain.events.off('change', this.#follow)
     this.#cancelTick?.()
     this.#cancelLook?.()
-    this.#waits.stop()
-    this.#bodies.stop()
-    this.#bodyChecks.stop()
-    await Promise.all([this.#headers.idle(), this.#writer.stop()])
+    this.#waits.close()
+    this.#bodies.close()
+    this.#bodyChecks.close()
+    await Promise.all([this.#headers.idle(), this.#writer.close()])
   }
 
   /**
@@ -146,7 +147,7 @@ export class Sync {
       target,
       rate,
       ...(rate > 0 && stage !== 'idle' ? { secondsLeft: Math.ceil((target - height) / rate) } : {}),
-      ...(reason === undefined ? {} : { reason }),
+      ...defined({ reason }),
     }
   }
 
@@ -341,7 +342,7 @@ export class Sync {
   #failed(error: unknown): void {
     const failure = error instanceof Error ? error : new Error(String(error))
     this.#options.log.error({ error: failure.message }, 'the sync cannot go on')
-    this.#waits.stop()
+    this.#waits.close()
     this.#options.chain.events.emit('fatal', failure)
   }
 }

@@ -31,7 +31,7 @@ beforeEach(() => {
 afterEach(async () => {
   vi.useRealTimers()
   network?.kill()
-  await network?.stop()
+  await network?.close()
   process.argv[1] = program
   process.execArgv = execArgv
   rmSync(directory, { recursive: true, force: true })
@@ -60,12 +60,12 @@ function runs(pid: number): boolean {
 
 describe('the nodes of a local network', () => {
   it('need no note of what they signed where neither they nor their keys were here before', async () => {
-    await (await start(2)).stop()
+    await (await start(2)).close()
     expect(withoutNote(2)).toEqual([1, 2])
     // One that comes later is as new as the others were, and one whose directory is lost is not.
     rmSync(join(directory, 'node-2'), { recursive: true })
     mkdirSync(join(directory, 'node-4'))
-    await (await start(4)).stop()
+    await (await start(4)).close()
     expect(withoutNote(4)).toEqual([3])
     expect(existsSync(join(directory, 'validator-3.key'))).toBe(true)
   })
@@ -77,7 +77,7 @@ describe('the nodes of a local network', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const told = vi.fn()
     slow.onSlowStop = told
-    const stopped = slow.stop()
+    const stopped = slow.close()
     await vi.advanceTimersByTimeAsync(1_900)
     expect(told).not.toHaveBeenCalled()
     await vi.advanceTimersByTimeAsync(200)

@@ -50,7 +50,7 @@ export async function testDevnet({
   const resolver = new Resolver({ database, clock, tip: () => chain.chain.tip.header, sync })
   devnet.start()
   const close = async () => {
-    await devnet.stop()
+    await devnet.close()
     await chain.close()
   }
   return { chain, clock, timers, devnet, resolver, store, close }

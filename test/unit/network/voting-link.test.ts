@@ -69,7 +69,7 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
-  link.stop()
+  link.close()
   await test.close()
 })
 

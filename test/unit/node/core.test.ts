@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import { createInlineVerifier } from '../../src/crypto/inline.js'
-import { SignatureCache } from '../../src/crypto/signature-cache.js'
-import { openCore } from '../../src/node/core.js'
-import { TestChain } from '../support/chain.js'
-import { HandTime } from '../support/hand-time.js'
-import { MemoryHub } from '../support/memory-transport.js'
+import { createInlineVerifier } from '../../../src/crypto/inline.js'
+import { SignatureCache } from '../../../src/crypto/signature-cache.js'
+import { openCore } from '../../../src/node/core.js'
+import { TestChain } from '../../support/chain.js'
+import { HandTime } from '../../support/hand-time.js'
+import { MemoryHub } from '../../support/memory-transport.js'
 
 it('a core that never started closes all the same', async () => {
   const time = new HandTime()

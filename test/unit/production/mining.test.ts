@@ -67,7 +67,7 @@ describe('mining on request', () => {
       () => 'done',
       (error: { code: string }) => error.code,
     )
-    await mining.stop()
+    await mining.close()
     expect(await going).toBe('busy')
     const { height } = test.reader
     expect(height).toBeLessThan(1000)
@@ -97,7 +97,7 @@ describe('mining that is switched on and off', () => {
     expect(waiting.size).toBe(0)
     await mining.toggle(false)
     await mining.toggle(true, payTo)
-    await mining.stop()
+    await mining.close()
     expect(waiting.size).toBe(0)
     expect(mining.active).toBe(false)
   })

@@ -49,7 +49,7 @@ describe('a producer', () => {
     const test = await TestChain.open()
     const producer = producerOf(test)
     const last = producer.produce()
-    await producer.stop()
+    await producer.close()
     await last
     const { height } = test.reader
     expect(await producer.produce()).toBe(undefined)

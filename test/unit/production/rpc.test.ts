@@ -30,7 +30,7 @@ beforeAll(async () => {
   server = await serve(contextOf(test, { adminToken, mining }))
 })
 afterAll(async () => {
-  await mining.stop()
+  await mining.close()
   await server.close()
   await test.close()
 })

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import { afterEach, expect, it, vi } from 'vitest'
-import { processLog } from '../../src/runtime/process-env.js'
+import { processLog } from '../../../src/runtime/process-env.js'
 
 afterEach(() => vi.restoreAllMocks())
 

@@ -144,7 +144,7 @@ export class TestNet {
   /** Stops a node; its store and its sign state can be opened again. */
   async remove(node: TestNode): Promise<void> {
     this.nodes.splice(this.nodes.indexOf(node), 1)
-    await node.voting.stop()
+    await node.voting.close()
     await node.test.close()
     this.#reports()
   }

@@ -74,7 +74,7 @@ describe('the pace', () => {
     empty.time.to(60_000)
     expect(empty.begun).toEqual([10_000])
     const mined = pace()
-    mined.pace.stop()
+    mined.pace.close()
     mined.time.to(60_000)
     expect(mined.begun).toEqual([])
     const time = new Time()

@@ -1,9 +1,6 @@
-import { EventEmitter } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { retryDelay } from '../../../../src/network/peers/address-book.js'
-import { PeerManager, type PeerManagerOptions } from '../../../../src/network/peers/peer-manager.js'
-import { quietLog } from '../../../support/chain.js'
-import { keyOf, PeersWorld, type TestNode } from '../../../support/peers-world.js'
+import { PeersWorld, type TestNode } from '../../../support/peers-world.js'
 
 let world: PeersWorld
 beforeEach(() => {
@@ -216,11 +213,11 @@ describe('keeping peers', () => {
     expect(node.sees(...others)).toBe(true)
   })
 
-  it('can be stopped before it was started', async () => {
-    const transport = world.hub.plug(keyOf(99), '99.1.1.1')
-    const chain = { events: new EventEmitter() }
-    const options = { transport, chain, clock: world.time, log: quietLog() } as unknown as PeerManagerOptions
-    await expect(new PeerManager(options).stop()).resolves.toBeUndefined()
+  it('can be closed twice', async () => {
+    const node = await world.open()
+    await Promise.all([node.peers.close(), node.peers.close()])
+    await node.peers.close()
+    expect([world.time.pending, node.tipListeners]).toEqual([0, 0])
   })
 
   it('leaves no timer and no listener behind', async () => {

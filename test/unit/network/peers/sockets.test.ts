@@ -52,11 +52,12 @@ async function node(
   const database = await Database.over(memoryStore())
   const tip = { header: genesis.header, chainWork: 0n }
   const chain = { spec, genesis, tip, events: new EventEmitter(), database } as unknown as PeerManagerOptions['chain']
-  const peers = new PeerManager({ ...env, transport, publicKey, chain, settings: { peers: told, inbound, outbound } })
+  const settings = { peers: told, inbound, outbound }
+  const peers = await PeerManager.open({ ...env, transport, publicKey, chain, settings })
   peers.serve(echo, async (_, question) => question)
   await peers.start()
   const close = async () => {
-    await peers.stop()
+    await peers.close()
     await database.close()
   }
   const opened = { peers, transport, publicKey, address: `127.0.0.1:${transport.port}`, close }

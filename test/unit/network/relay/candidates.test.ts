@@ -50,7 +50,7 @@ async function open(name: string, overrides: SpecOverrides = byMiners) {
     voting.events.emit('candidate', unitOf(block))
   }
   const close = async () => {
-    relay.stop()
+    relay.close()
     await test.close()
   }
   return { test, peers, candidates, relay, fetches, offer, close }

@@ -81,8 +81,8 @@ export class RelayNode {
   }
 
   async close(): Promise<void> {
-    this.#blocks.stop()
-    await this.relay.stop()
+    this.#blocks.close()
+    await this.relay.close()
     await this.test.close()
   }
 }

@@ -34,7 +34,7 @@ async function open(...peers: string[]): Promise<Node> {
     port: 0,
     env,
   })
-  const network = new Network({
+  const network = await Network.open({
     ...env,
     transport,
     publicKey: ed25519.getPublicKey(secretKey),
@@ -45,7 +45,7 @@ async function open(...peers: string[]): Promise<Node> {
   })
   await network.start(undefined)
   const close = async () => {
-    await network.stop()
+    await network.close()
     await transport.close()
     await test.close()
   }

@@ -1,0 +1,34 @@
+import type { Chain } from '../chain/chain.js'
+import type { Network } from '../network/network.js'
+import type { SyncProgress } from '../network/sync/sync-progress.js'
+
+/** What decides whether a node may answer for its chain. */
+export interface SyncSources {
+  readonly chain: Pick<Chain, 'tip'>
+  /** Absent: a node without peers. */
+  readonly network?:
+    { readonly sync: Pick<Network['sync'], 'progress'>; readonly peers: Pick<Network['peers'], 'events'> } | undefined
+  /** Whether peers are configured, or may be found. */
+  readonly expectsPeers: boolean
+  /** Whether the node has a validator key: it may be the first of its chain. */
+  readonly votes: boolean
+}
+
+/**
+ * How far the node is. Peers expected, none connected so far, at genesis, no validator → reports catching up: such a node
+ * cannot know that a DID does not exist.
+ */
+export function syncStatus({ chain, network, expectsPeers, votes }: SyncSources): () => SyncProgress {
+  let connected = network === undefined
+  network?.peers.events.once('joined', () => (connected = true))
+  const isLost = () => !connected && !votes && expectsPeers && chain.tip.header.height === 0
+  return () => {
+    const status = network?.sync.progress() ?? withoutPeers(chain.tip.header.height)
+    return isLost() ? { ...status, catchingUp: true } : status
+  }
+}
+
+/** Without peers there is no better tip to catch up with. */
+function withoutPeers(height: number): SyncProgress {
+  return { stage: 'idle', catchingUp: false, height, target: height, rate: 0, reason: 'this node has no peers' }
+}
