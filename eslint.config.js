@@ -1,4 +1,5 @@
 import tseslint from 'typescript-eslint'
+import { vocabulary } from './scripts/config/vocabulary.js'
 
 // The pure layers may not see the outside world: no clock, no randomness, no promise, no I/O (docs/architecture.md).
 const pureGlobals = ['console', 'process', 'setTimeout', 'setInterval', 'setImmediate', 'fetch', 'performance'].map(
@@ -38,6 +39,11 @@ export default tseslint.config(
       'no-restricted-properties': ['error', ...pureProperties],
       'no-restricted-syntax': ['error', ...pureSyntax],
     },
+  },
+  {
+    files: ['src/**/*.ts', 'scripts/**/*.ts'],
+    plugins: { didledger: { rules: { vocabulary } } },
+    rules: { 'didledger/vocabulary': 'error' },
   },
   { files: ['**/*.config.ts'], rules: { 'no-restricted-syntax': 'off' } },
 )

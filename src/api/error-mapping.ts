@@ -135,7 +135,7 @@ export const interfaceErrors: Readonly<Record<Code, InterfaceError>> = {
   'template-stale': request(45002, 400, -32007),
   'mining-impossible': request(45002, 400, -32008),
 
-  // peers that somebody asks for
+  // peers that a request names
   'peer-unreachable': request(45002, 400, -32009),
 
   // confirms

@@ -107,7 +107,7 @@ export const offences: Readonly<Record<Code, Offence>> = {
   'template-stale': state,
   'mining-impossible': state,
 
-  // peers that somebody asks for
+  // peers that a request names
   'peer-unreachable': state,
 
   // confirms
