@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import bs58 from 'bs58'
+import { interfaceErrors } from '../api/error-mapping.js'
 import { NodeRefusal } from '../client/http.js'
 import { NodeClient } from '../client/node-client.js'
 import { formatDate } from '../did/date.js'
@@ -309,11 +310,11 @@ async function publish(
   }
 }
 
-/** If a create is refused because another create of the DID is in the pool, names that one; other errors stay unchanged. */
+/** Create refused, and another create of the DID in the pool → names that one; other errors stay unchanged. */
 async function namingThePending(client: NodeClient, operation: DidOperation, error: unknown): Promise<unknown> {
   const did = didOfOperation(operation) ?? ''
-  // The error code alone covers every fault of an operation.
-  if (!(error instanceof NodeRefusal) || !error.reason.startsWith(`${did} exists already`)) return error
+  const refused = error instanceof NodeRefusal && error.code === interfaceErrors['did-exists'].rest
+  if (!refused || operation.operation !== 'create') return error
   const pending = await pendingCreate(client, did)
   if (pending === undefined) return error
   const reason = `the create of ${did} is pending: transaction ${pending} waits for its block`

@@ -32,6 +32,11 @@ export function dialFailure(address: string, error: Error): LinkError {
   return new LinkError('refused', `${address} refuses the connection, or what listens there is no node${suffix}`)
 }
 
+/** Whether a listener failed because its port is taken; libp2p keeps the code of the system only in its texts. */
+export function isPortInUse(error: unknown): boolean {
+  return String(error).includes('EADDRINUSE')
+}
+
 export function ownAddress(address: string): LinkError {
   return new LinkError('self', `${address} is this node itself`)
 }

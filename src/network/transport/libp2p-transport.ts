@@ -5,7 +5,7 @@ import { type Link, LinkError, type LinkHandler, type Protocol, type TopicInfo }
 import { multiaddrText, parseDialAddress, type DialTarget, dialTargetOf, dialTargetsOf } from './dial-target.js'
 import { Gossip } from './gossip.js'
 import { Handshakes } from './handshakes.js'
-import { bannedHere, dialFailure, ownAddress } from './libp2p-failures.js'
+import { bannedHere, dialFailure, isPortInUse, ownAddress } from './libp2p-failures.js'
 import { Libp2pLink } from './libp2p-link.js'
 import { type Connection, createLibp2pNode, keyOfPeer, type Libp2pNode, multiaddr, type PeerId } from './libp2p-node.js'
 import { listenPlaces, portInUse } from './listen.js'
@@ -101,7 +101,7 @@ export class Libp2pTransport implements NodeTransport {
     } catch (error) {
       this.#running = undefined
       // Another program took the port since it was found free.
-      throw String(error).includes('EADDRINUSE') ? portInUse(hosts, listen.port) : error
+      throw isPortInUse(error) ? portInUse(hosts, listen.port) : error
     }
     gossip.subscribe()
     this.#port = listen.port
