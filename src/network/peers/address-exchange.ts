@@ -50,13 +50,13 @@ export function takeAddresses(
 ): number {
   let taken = 0
   for (const { address, publicKey, lastSeen } of addresses) {
-    if (sender.addressesLeft === 0) break
+    if (!sender.mayAddAddress) break
     const endpoint = parseEndpoint(address)
     const fresh = lastSeen * 1000 > now - staleAfter && lastSeen * 1000 < now + clockTolerance
     // IP addresses only: a host name would let a peer cause DNS look-ups.
     if (endpoint === undefined || !fresh || !concerns(endpoint.host, plainHost(sender.link.host))) continue
     if (!book.learn(endpoint, { publicKey })) continue
-    sender.addressesLeft--
+    sender.takeAddressSlot()
     taken++
   }
   return taken

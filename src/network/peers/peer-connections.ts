@@ -170,7 +170,7 @@ export class PeerConnections implements PenaltySink {
     const own = this.#options.ownStatus()
     try {
       const peer = this.#peers.get(link)
-      if (peer === undefined) this.#completeHandshake(link, status, undefined).announcedTip = own.tipHash
+      if (peer === undefined) this.#completeHandshake(link, status, undefined).announced(own.tipHash)
       else this.#learn(peer, status, own)
       return { status: own, refusal: undefined }
     } catch (error) {
@@ -183,9 +183,7 @@ export class PeerConnections implements PenaltySink {
   /** Sends the own status and receives that of the peer. */
   async refresh(peer: PeerRecord): Promise<void> {
     const own = this.#options.ownStatus()
-    peer.askedAt = this.now()
-    peer.announcedTip = own.tipHash
-    peer.refreshing = true
+    peer.beginRefresh(this.now(), own.tipHash)
     try {
       const { status, refusal } = await peer.ask(statusExchange, own)
       this.#learn(peer, status, own)
@@ -195,7 +193,7 @@ export class PeerConnections implements PenaltySink {
       if (error instanceof RuleError) peer.close(error.message)
       else if (!(error instanceof LinkError)) throw error
     } finally {
-      peer.refreshing = false
+      peer.endRefresh()
     }
   }
 
@@ -205,8 +203,7 @@ export class PeerConnections implements PenaltySink {
     const { log, scores } = this.#options
     log.debug({ peer: peer.name, code, detail, penalty }, 'a peer broke a rule')
     if (code === 'peer-slow') {
-      peer.slowness += penalty
-      if (peer.slowness >= banPoints) peer.close('it answers too late')
+      if (peer.addSlowness(penalty) >= banPoints) peer.close('it answers too late')
     } else if (scores.add(peer.link.publicKey, penalty) >= banPoints) {
       scores.forget(peer.link.publicKey)
       this.#punish(peer, `${code}: ${detail}`)
@@ -343,7 +340,7 @@ export class PeerConnections implements PenaltySink {
     }
     const moved = !equalBytes(status.tipHash, peer.status.tipHash)
     peer.learn(status)
-    peer.announcedTip = own.tipHash
+    peer.announced(own.tipHash)
     if (moved) this.#options.events.emit('status', peer)
   }
 

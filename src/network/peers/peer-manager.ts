@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { Chain } from '../../chain/chain.js'
 import { RuleError } from '../../errors/rule-error.js'
-import { equalBytes, toHex } from '../../primitives/bytes.js'
+import { toHex } from '../../primitives/bytes.js'
 import type { Env } from '../../runtime/env.js'
 import { packageVersion } from '../../runtime/package-version.js'
 import { parseEndpoint, plainHost, reachOf, siteOf } from '../address/ip-address.js'
@@ -26,18 +26,11 @@ import { inboundPerHost } from './inbound-places.js'
 import { MisbehaviourScores } from './misbehaviour-scores.js'
 import { type Neighbor, neighborOf } from './neighbor.js'
 import { banDuration, PeerConnections, type PeersEvents, type RefusedPeer } from './peer-connections.js'
-import type { PeerRecord, Peer } from './peer-record.js'
+import { type PeerRecord, type Peer, heartbeat } from './peer-record.js'
 import { PeerRows } from './peer-rows.js'
 
-/** Milliseconds between heartbeats; also the minimum between two announcements of tips to one peer. */
-const heartbeat = 1_000
-/** Milliseconds between status exchanges without a new tip; and of silence until a peer is disconnected. */
-const statusInterval = 10_000
-const silenceLimit = 60_000
 /** Milliseconds between two address requests. */
 const addressesInterval = 600_000
-/** Milliseconds for which one peer gets the same addresses, because choosing them is expensive. */
-const addressesKept = 10_000
 /** Milliseconds between two writes of the address book. */
 const flushInterval = 60_000
 
@@ -347,21 +340,14 @@ export class PeerManager implements LinkHandler {
     const now = this.#now()
     const { hash } = this.#options.chain.tip.header
     for (const peer of this.#connections.all()) {
-      const elapsed = Math.abs(now - peer.askedAt)
-      const knows = peer.announcedTip !== undefined && equalBytes(peer.announcedTip, hash)
-      if (peer.refreshing || elapsed < (knows ? statusInterval : heartbeat)) continue
-      void this.#connections.refresh(peer)
+      if (peer.refreshDue(now, hash)) void this.#connections.refresh(peer)
     }
   }
 
   #beat = (): void => {
     const now = this.#now()
     this.#bans.expire()
-    for (const peer of this.#connections.all()) {
-      // Counts heartbeats, not clock time: a suspended node must not drop its peers on resume.
-      peer.silence += heartbeat
-      if (peer.silence > silenceLimit) peer.close('nothing came from it for a minute')
-    }
+    for (const peer of this.#connections.all()) peer.beat()
     this.#refresh()
     this.#dialer.fill()
     if (Math.abs(now - this.#askedAddresses) >= addressesInterval) {
@@ -394,11 +380,9 @@ export class PeerManager implements LinkHandler {
   #serveAddresses(peer: Peer): readonly PeerAddress[] {
     const requester = peer as PeerRecord
     const now = this.#now()
-    if (requester.servedAddresses === undefined || Math.abs(now - requester.servedAddresses.at) >= addressesKept) {
-      const addresses = addressesFor(requester, this.#connections.all(), this.#book, now, this.#options.random)
-      requester.servedAddresses = { at: now, addresses }
-    }
-    return requester.servedAddresses.addresses
+    return requester.servedAddresses(now, () =>
+      addressesFor(requester, this.#connections.all(), this.#book, now, this.#options.random),
+    )
   }
 }
 

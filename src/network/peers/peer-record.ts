@@ -1,3 +1,4 @@
+import { equalBytes } from '@noble/curves/utils.js'
 import type { Code } from '../../errors/error-codes.js'
 import { RuleError } from '../../errors/rule-error.js'
 import { TokenBucket } from '../../runtime/token-bucket.js'
@@ -30,6 +31,13 @@ export interface Peer {
   close(reason: string): void
 }
 
+/** Milliseconds between heartbeats; also the minimum between two announcements of tips to one peer. */
+export const heartbeat = 1_000
+/** Milliseconds between status exchanges without a new tip; and of silence until a peer is disconnected. */
+const statusInterval = 10_000
+const silenceLimit = 60_000
+/** Milliseconds for which one peer gets the same addresses. */
+const addressesKept = 10_000
 /** Requests of a peer per second, and burst. */
 const requestRate = 100
 const requestBurst = 500
@@ -56,23 +64,22 @@ export class PeerRecord implements Peer {
   readonly link: Link
   readonly since: number
   /** Milliseconds, counted in heartbeats of this node, without any message from it. */
-  silence = 0
+  #silence = 0
   /** Whether a status request to it is pending. */
-  refreshing = false
+  #refreshing = false
   /** Time of the last status exchange or status request. */
-  askedAt: number
+  #askedAt: number
   /** Hash of the own tip last announced to it. */
-  announcedTip: Uint8Array | undefined
+  #announcedTip: Uint8Array | undefined
   /** New addresses that are still accepted from it. */
-  addressesLeft: number
+  #addressesLeft: number
   /** The addresses last sent to it, and when. */
-  servedAddresses: { readonly at: number; readonly addresses: readonly PeerAddress[] } | undefined
+  #served: { readonly at: number; readonly addresses: readonly PeerAddress[] } | undefined
   /** Slowness score; an answer in time lowers it by one unless the last answer of another protocol was late. */
-  slowness = 0
+  #slowness = 0
   /** Names of the protocols whose last answer was late. */
   readonly #late = new Set<string>()
-  /** Why this node closed it. */
-  closeReason: string | undefined
+  #closeReason: string | undefined
   #status: Status
   readonly #sink: PenaltySink
   readonly #requests: TokenBucket
@@ -85,10 +92,10 @@ export class PeerRecord implements Peer {
     this.link = link
     this.#status = status
     this.#sink = sink
-    this.addressesLeft = addressesLeft
+    this.#addressesLeft = addressesLeft
     const now = sink.now()
     this.since = now
-    this.askedAt = now
+    this.#askedAt = now
     this.#requests = new TokenBucket(requestRate, requestBurst, now)
     this.#gossip = new TokenBucket(gossipRate, gossipBurst, now)
     this.#bytes = new TokenBucket(byteRate, byteBurst, now)
@@ -118,10 +125,10 @@ export class PeerRecord implements Peer {
       if (error instanceof LinkError && error.failure === 'too-long') this.penalise('peer-message', error.message)
       throw error
     }
-    this.silence = 0
+    this.#silence = 0
     this.#late.delete(protocol.name)
     // Quick answers to small requests must not offset missing answers to large ones.
-    if (this.#late.size === 0) this.slowness = Math.max(0, this.slowness - 1)
+    if (this.#late.size === 0) this.#slowness = Math.max(0, this.#slowness - 1)
     try {
       return answer.decode(bytes)
     } catch (error) {
@@ -140,22 +147,77 @@ export class PeerRecord implements Peer {
 
   close(reason: string): void {
     if (this.link.closed) return
-    this.closeReason ??= reason
+    this.#closeReason ??= reason
     this.#sink.closing(this, reason)
     this.link.close()
   }
 
   learn(status: Status): void {
-    this.silence = 0
-    this.askedAt = this.#sink.now()
+    this.#silence = 0
+    this.#askedAt = this.#sink.now()
     this.#status = status
+  }
+
+  /** Why this node closed it; undefined if the peer did. */
+  get closeReason(): string | undefined {
+    return this.#closeReason
+  }
+
+  /** Counts a heartbeat and closes a silent peer. Not clock time: a suspended node must not drop its peers on resume. */
+  beat(): void {
+    this.#silence += heartbeat
+    if (this.#silence > silenceLimit) this.close('nothing came from it for a minute')
+  }
+
+  /** Whether statuses should be exchanged: the peer lacks the tip with this hash, or the last exchange is too old. */
+  refreshDue(now: number, tip: Uint8Array): boolean {
+    const knows = this.#announcedTip !== undefined && equalBytes(this.#announcedTip, tip)
+    return !this.#refreshing && Math.abs(now - this.#askedAt) >= (knows ? statusInterval : heartbeat)
+  }
+
+  /** A status request that announces this tip begins; {@link endRefresh} ends it. */
+  beginRefresh(now: number, tip: Uint8Array): void {
+    this.#refreshing = true
+    this.#askedAt = now
+    this.#announcedTip = tip
+  }
+
+  endRefresh(): void {
+    this.#refreshing = false
+  }
+
+  /** The peer got the own status with this tip. */
+  announced(tip: Uint8Array): void {
+    this.#announcedTip = tip
+  }
+
+  /** Whether a further address is accepted from it. */
+  get mayAddAddress(): boolean {
+    return this.#addressesLeft > 0
+  }
+
+  takeAddressSlot(): void {
+    this.#addressesLeft--
+  }
+
+  /** The addresses to send it: for a while the same ones, because choosing them is expensive. */
+  servedAddresses(now: number, choose: () => readonly PeerAddress[]): readonly PeerAddress[] {
+    if (this.#served === undefined || Math.abs(now - this.#served.at) >= addressesKept) {
+      this.#served = { at: now, addresses: choose() }
+    }
+    return this.#served.addresses
+  }
+
+  /** Raises the slowness score; returns it. */
+  addSlowness(points: number): number {
+    return (this.#slowness += points)
   }
 
   /** Whether a request or gossip message of so many bytes is within the budget; if not → `peer-flood` at most once a second. */
   allowsMessage(kind: 'request' | 'gossip', bytes: number): boolean {
     const now = this.#sink.now()
     const counted = kind === 'request' ? this.#requests : this.#gossip
-    this.silence = 0
+    this.#silence = 0
     if (counted.take(1, now) && this.#bytes.take(bytes, now)) return true
     if (Math.abs(now - this.#floodedAt) >= floodPause) {
       this.#floodedAt = now
