@@ -27,7 +27,7 @@ import { ProposedBodies } from './proposed-bodies.js'
 import type { SignStore } from './sign-state-file.js'
 import { type SigningOutlook, Signer, type SignReset } from './signer.js'
 import { type SigningState, signingText } from './signing-state.js'
-import { encodeMessage, parseMessage, type Step } from './tendermint/message.js'
+import { encodeMessage, type Step, type VotingMessage } from './tendermint/message.js'
 import { encodeSummary, parseSummary } from './tendermint/summary.js'
 import type { VoteNetwork } from './vote-network.js'
 
@@ -185,11 +185,10 @@ export class Voting {
   }
 
   /**
-   * Receives the encoded message of a peer; resolves once it is counted, to whether it was new. Rejects with a RuleError:
-   * `vote-*` for an invalid message, `vote-height` if another height is open, `busy` if too many wait.
+   * Receives the message of a peer; resolves once it is counted, to whether it was new. Rejects with a RuleError: `vote-*` for
+   * an invalid message, `vote-height` if another height is open, `busy` if too many wait.
    */
-  async receive(bytes: Uint8Array): Promise<boolean> {
-    const message = parseMessage(bytes)
+  async receive(message: VotingMessage): Promise<boolean> {
     const runner = this.#runner
     if (message.height !== runner.height) {
       throw new RuleError('vote-height', `a message of height ${message.height} while ${runner.height} is open`)

@@ -3,7 +3,7 @@ import { RuleError } from '../../errors/rule-error.js'
 import { mapKey } from '../../primitives/bytes.js'
 import type { Hash } from '../../primitives/hash.js'
 import type { Log, Timers } from '../../runtime/env.js'
-import { blockOf, parseMessage } from '../../voting/tendermint/message.js'
+import { blockOf, parseMessage, type SignedMessage, type VotingMessage } from '../../voting/tendermint/message.js'
 import type { VoteNetwork } from '../../voting/vote-network.js'
 import type { Voting } from '../../voting/voting.js'
 import { fetchBlock } from '../fetch/fetch-block.js'
@@ -75,8 +75,8 @@ export class VoteRelay implements VoteNetwork {
     this.#voting = undefined
   }
 
-  broadcast(kind: 'proposal' | 'vote', message: Uint8Array): void {
-    this.#options.peers.broadcast(kind === 'proposal' ? proposalTopic : voteTopic, message)
+  broadcast(message: SignedMessage): void {
+    this.#options.peers.broadcast(message.kind === 'proposal' ? proposalTopic : voteTopic, message)
   }
 
   /** Hedged requests to one peer after another; wrong bytes are penalised. */
@@ -117,15 +117,16 @@ export class VoteRelay implements VoteNetwork {
     })
   }
 
-  async #onMessage(peer: Peer, bytes: Uint8Array): Promise<GossipResult> {
-    if (!((await this.#voting?.receive(bytes)) ?? false)) return 'ignore'
-    peer.delivered('vote')
-    this.#remember(peer, bytes)
+  async #onMessage(peer: Peer, message: VotingMessage): Promise<GossipResult> {
+    if (!((await this.#voting?.receive(message)) ?? false)) return 'ignore'
+    this.#remember(peer, message)
     return 'accept'
   }
 
-  #remember(peer: Peer, bytes: Uint8Array): void {
-    const hash = blockOf(parseMessage(bytes))
+  /** Notes the peer that was the first to deliver a message, and as source of its block. */
+  #remember(peer: Peer, message: VotingMessage): void {
+    peer.delivered('vote')
+    const hash = blockOf(message)
     if (hash !== undefined) this.addSource(peer, hash)
   }
 
@@ -150,10 +151,10 @@ export class VoteRelay implements VoteNetwork {
     if (voting === undefined || this.#pulling.has(peer)) return
     this.#pulling.add(peer)
     try {
-      for (const message of await peer.ask(votesExchange, voting.summary())) {
-        if (!(await voting.receive(message))) continue
-        peer.delivered('vote')
-        this.#remember(peer, message)
+      for (const bytes of await peer.ask(votesExchange, voting.summary())) {
+        // Decoded one by one: the messages before a malformed one count.
+        const message = parseMessage(bytes)
+        if (await voting.receive(message)) this.#remember(peer, message)
       }
     } catch (error) {
       if (error instanceof RuleError && penaltyOf(error.code) > 0 && error.code !== 'peer-message') {

@@ -1,7 +1,8 @@
 import type { Reader, Writer } from '../../primitives/codec.js'
 import { Header } from '../../primitives/header.js'
 import { fixedLimits } from '../../primitives/spec.js'
-import { bytesListCodec, codec, type Exchange, opaqueCodec, type GossipTopic } from './exchange.js'
+import { encodeMessage, parseMessage, type VotingMessage } from '../../voting/tendermint/message.js'
+import { bytesListCodec, type Codec, codec, type Exchange, opaqueCodec, type GossipTopic } from './exchange.js'
 
 /** Maximum bytes of a summary of the votes that a node has. */
 const summaryBytes = 64 * 1024
@@ -28,16 +29,22 @@ export const votesExchange: Exchange<Uint8Array, readonly Uint8Array[]> = {
   answer: bytesListCodec(maxMissingVotes, missingVoteBytes),
 }
 
-/** Bytes of a proposal with its header and the prevotes of its valid view. */
-export const proposalTopic: GossipTopic<Uint8Array> = {
-  topic: { name: 'proposals', version: 1, size: proposalMessage },
-  message: opaqueCodec(proposalMessage),
+/** A message of the voting, at most `most` bytes; decoding refuses bytes that are none with `vote-malformed`. */
+function votingCodec(most: number): Codec<VotingMessage> {
+  const { encode, decode } = opaqueCodec(most)
+  return { encode: (message) => encode(encodeMessage(message)), decode: (bytes) => parseMessage(decode(bytes)) }
 }
 
-/** Bytes of a prevote or precommit. */
-export const voteTopic: GossipTopic<Uint8Array> = {
+/** A proposal with its header and the prevotes of its valid view. */
+export const proposalTopic: GossipTopic<VotingMessage> = {
+  topic: { name: 'proposals', version: 1, size: proposalMessage },
+  message: votingCodec(proposalMessage),
+}
+
+/** A prevote or precommit. */
+export const voteTopic: GossipTopic<VotingMessage> = {
   topic: { name: 'votes', version: 1, size: voteMessage },
-  message: opaqueCodec(voteMessage),
+  message: votingCodec(voteMessage),
 }
 
 /** A header with work by a miner, for a validator to propose. */

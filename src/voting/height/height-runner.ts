@@ -248,7 +248,7 @@ export class HeightRunner {
   }
 
   #broadcast(message: SignedMessage): void {
-    this.#dependencies.network.broadcast(message.kind === 'proposal' ? 'proposal' : 'vote', encodeMessage(message))
+    this.#dependencies.network.broadcast(message)
   }
 
   #timeout(view: number): number {

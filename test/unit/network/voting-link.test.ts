@@ -5,9 +5,14 @@ import { VoteRelay } from '../../../src/network/relay/vote-relay.js'
 import { blocksExchange } from '../../../src/network/wire/blocks-message.js'
 import { proposalTopic, votesExchange, voteTopic } from '../../../src/network/wire/votes-message.js'
 import { Block } from '../../../src/primitives/block.js'
-import { toHex } from '../../../src/primitives/bytes.js'
+import { equalBytes, toHex } from '../../../src/primitives/bytes.js'
 import { signMessage } from '../../../src/voting/sign-message.js'
-import { encodeMessage } from '../../../src/voting/tendermint/message.js'
+import {
+  encodeMessage,
+  parseMessage,
+  type SignedMessage,
+  type VotingMessage,
+} from '../../../src/voting/tendermint/message.js'
 import type { Voting } from '../../../src/voting/voting.js'
 import { craftBlock, solved } from '../../support/blocks.js'
 import { TestChain } from '../../support/chain.js'
@@ -44,7 +49,7 @@ let peers: FakePeers
 let timers: HandTimers
 let link: VoteRelay
 let reports: (number | undefined)[]
-let received: Uint8Array[]
+let received: VotingMessage[]
 let refuse: RuleError | undefined
 
 beforeEach(async () => {
@@ -56,10 +61,10 @@ beforeEach(async () => {
   received = []
   refuse = undefined
   link.start({
-    receive: async (bytes: Uint8Array) => {
+    receive: async (message: VotingMessage) => {
       if (refuse !== undefined) throw refuse
-      const isNew = !received.some((known) => Buffer.compare(known, bytes) === 0)
-      received.push(bytes)
+      const isNew = !received.some((known) => equalBytes(encodeMessage(known), encodeMessage(message)))
+      received.push(message)
       return isNew
     },
     summary: () => Uint8Array.of(7),
@@ -74,11 +79,15 @@ afterEach(async () => {
 })
 
 /** A prevote for a block, which makes whoever tells it one to ask for the body. */
-function prevoteFor(block: Block): Uint8Array {
+function prevoteFor(block: Block): SignedMessage {
   const unsigned = { kind: 'prevote', height: 1, view: 0, blockHash: block.header.hash } as const
-  return encodeMessage(
-    signMessage({ ...unsigned, signer: testPublicKey(2) }, test.chain.genesis.header.hash, testKey(2)),
-  )
+  return signMessage({ ...unsigned, signer: testPublicKey(2) }, test.chain.genesis.header.hash, testKey(2))
+}
+
+function proposalFor({ header }: Block): SignedMessage {
+  const proposal = { sponsor: testPublicKey(1), blockHash: header.hash, viewOffset: 0 }
+  const unsigned = { kind: 'proposal', height: 1, validView: -1, header, proposal, prevotes: [] } as const
+  return signMessage(unsigned, test.chain.genesis.header.hash, testKey(1))
 }
 
 function stranger(name: string, answers: Parameters<FakePeers['stranger']>[1] = {}, tipHeight = 0): FakePeer {
@@ -95,8 +104,8 @@ const handsOut = (...blocks: readonly (Block | Uint8Array)[]) => ({
 describe('votes over peers', () => {
   it('go out by kind, and come in from either subject, told on when they tell something', async () => {
     const peer = stranger('a')
-    link.broadcast('proposal', Uint8Array.of(1))
-    link.broadcast('vote', Uint8Array.of(2))
+    link.broadcast(proposalFor(craftBlock(test.chain)))
+    link.broadcast(prevoteFor(craftBlock(test.chain)))
     expect(peers.told).toEqual(['proposals', 'votes'])
     const vote = prevoteFor(craftBlock(test.chain))
     expect(await peers.hear(peer, voteTopic, vote)).toBe('accept')
@@ -109,7 +118,7 @@ describe('votes over peers', () => {
   it('cost a peer what is wrong with them', async () => {
     const peer = stranger('a')
     refuse = new RuleError('vote-signature')
-    expect(await peers.hear(peer, voteTopic, Uint8Array.of(1))).toBe('reject')
+    expect(await peers.hear(peer, voteTopic, prevoteFor(craftBlock(test.chain)))).toBe('reject')
     expect(peer.penalties).toEqual(['vote-signature'])
   })
 })
@@ -117,9 +126,9 @@ describe('votes over peers', () => {
 describe('what a node lacks', () => {
   it('is asked of a peer that joins, and of each of them every second', async () => {
     const told = prevoteFor(craftBlock(test.chain))
-    const peer = stranger('a', { votes: () => votesExchange.answer.encode([told]) })
+    const peer = stranger('a', { votes: () => votesExchange.answer.encode([encodeMessage(told)]) })
     await settled()
-    expect(received).toEqual([Buffer.from(told)])
+    expect(received).toEqual([parseMessage(encodeMessage(told))])
     await timers.fire(1000)
     await timers.fire(1000)
     expect(peer.questions).toEqual(['votes', 'votes', 'votes'])
@@ -136,13 +145,18 @@ describe('what a node lacks', () => {
   })
 
   it('costs a peer only what is worth it', async () => {
-    const peer = stranger('a', { votes: () => votesExchange.answer.encode([Uint8Array.of(1)]) })
+    let answer = [encodeMessage(prevoteFor(craftBlock(test.chain)))]
+    const peer = stranger('a', { votes: () => votesExchange.answer.encode(answer) })
     refuse = new RuleError('vote-height')
     await timers.fire(1000)
     expect(peer.penalties).toEqual([])
-    refuse = new RuleError('vote-malformed')
+    refuse = undefined
+    // Those before a malformed one count.
+    received = []
+    answer = [...answer, Uint8Array.of(9), ...answer]
     await timers.fire(1000)
     expect(peer.penalties).toEqual(['vote-malformed'])
+    expect(received).toHaveLength(1)
   })
 
   it('is answered for others', async () => {

@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import type { PeersEvents } from '../../../src/network/peers/peer-manager.js'
-import { syncStatus } from '../../../src/node/sync-status.js'
 import type { SyncProgress } from '../../../src/network/sync/sync-progress.js'
+import { syncStatus } from '../../../src/node/sync-status.js'
 import { TestChain } from '../../support/chain.js'
 
 const { chain } = await TestChain.open({})

@@ -33,9 +33,9 @@ describe('a validator that contradicts itself', () => {
     net = new TestNet()
     const node = await net.add({ person: undefined })
     const [first, second] = [prevote(node, 2, { blockHash: hash(1) }), prevote(node, 2, { blockHash: hash(2) })]
-    expect(await node.voting.receive(first)).toBe(true)
+    expect(await node.voting.receive(parseMessage(first))).toBe(true)
     expect(node.voting.evidence()).toEqual([])
-    expect(await node.voting.receive(second)).toBe(true)
+    expect(await node.voting.receive(parseMessage(second))).toBe(true)
     await net.settle()
     const shown = (of: TestNode) =>
       of.voting.evidence().map((one) => ({ ...one, signer: toHex(one.signer), messages: [one.first, one.second] }))
@@ -57,13 +57,13 @@ describe('a flood', () => {
     const node = await net.add({ person: undefined })
     const bytes = prevote(node, 2)
     const before = net.verified
-    const told = await Promise.all(Array.from({ length: 200 }, () => node.voting.receive(bytes)))
+    const told = await Promise.all(Array.from({ length: 200 }, () => node.voting.receive(parseMessage(bytes))))
     expect(told.filter((isNew) => isNew)).toHaveLength(1)
     expect(net.verified - before).toBe(1)
     // The other form of the same signature says the same.
     const message = parseMessage(bytes) as PrevoteMessage
     const other = encodeMessage({ ...message, signature: new Uint8Array(64).fill(1) })
-    expect(await node.voting.receive(other)).toBe(false)
+    expect(await node.voting.receive(parseMessage(other))).toBe(false)
     expect(net.verified - before).toBe(1)
   })
 
@@ -73,7 +73,9 @@ describe('a flood', () => {
     const bytes = prevote(node, 2)
     const message = parseMessage(bytes) as PrevoteMessage
     const forged = encodeMessage({ ...message, signature: sign(hash(3), testKey(1)) })
-    const answers = await Promise.allSettled([forged, bytes, bytes].map((one) => node.voting.receive(one)))
+    const answers = await Promise.allSettled(
+      [forged, bytes, bytes].map((one) => node.voting.receive(parseMessage(one))),
+    )
     expect(answers).toMatchObject([
       { reason: { code: 'vote-signature' } },
       { status: 'fulfilled', value: true },
@@ -86,7 +88,7 @@ describe('a flood', () => {
     const node = await net.add({ person: undefined })
     const before = net.verified
     for (let i = 1; i <= 20; i++) {
-      expect(await node.voting.receive(prevote(node, 2, { blockHash: hash(i) }))).toBe(i <= 2)
+      expect(await node.voting.receive(parseMessage(prevote(node, 2, { blockHash: hash(i) })))).toBe(i <= 2)
     }
     expect(net.verified - before).toBe(2)
   })
@@ -101,13 +103,13 @@ describe('a flood', () => {
       new DataView(signature.buffer).setUint32(0, i)
       return encodeMessage({ ...message, signature })
     })
-    const answers = await Promise.allSettled(forgeries.map((one) => node.voting.receive(one)))
+    const answers = await Promise.allSettled(forgeries.map((one) => node.voting.receive(parseMessage(one))))
     const codes = answers.map((answer) =>
       answer.status === 'rejected' ? (answer.reason as { code: string }).code : '',
     )
     expect(codes.filter((code) => code === 'busy')).toHaveLength(1100 - 1024)
     expect(codes.filter((code) => code === 'vote-signature')).toHaveLength(1024)
-    expect(await node.voting.receive(bytes)).toBe(true)
+    expect(await node.voting.receive(parseMessage(bytes))).toBe(true)
   })
 })
 
@@ -116,8 +118,9 @@ describe('messages of another height', () => {
     net = new TestNet()
     const node = await net.add({ person: undefined })
     const before = net.verified
-    await expect(node.voting.receive(prevote(node, 2, { height: 2 }))).rejects.toMatchObject({ code: 'vote-height' })
-    await expect(node.voting.receive(Uint8Array.of(9))).rejects.toMatchObject({ code: 'vote-malformed' })
+    await expect(node.voting.receive(parseMessage(prevote(node, 2, { height: 2 })))).rejects.toMatchObject({
+      code: 'vote-height',
+    })
     expect(net.verified).toBe(before)
   })
 })

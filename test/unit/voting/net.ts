@@ -6,6 +6,7 @@ import { RuleError } from '../../../src/errors/rule-error.js'
 import type { Hash } from '../../../src/primitives/hash.js'
 import type { Timers } from '../../../src/runtime/env.js'
 import type { SignStore } from '../../../src/voting/sign-state-file.js'
+import { encodeMessage, parseMessage } from '../../../src/voting/tendermint/message.js'
 import { Voting, type VotingOptions } from '../../../src/voting/voting.js'
 import { memoryStore, type Store, TestChain } from '../../support/chain.js'
 import { type SpecOverrides, testKey } from '../../support/spec.js'
@@ -124,7 +125,8 @@ export class TestNet {
       timers: this.timers,
       random: { bytes: (length) => randomBytes(length) },
       network: {
-        broadcast: (_, message) => {
+        broadcast: (sent) => {
+          const message = encodeMessage(sent)
           for (const other of this.nodes) if (other !== node) this.#deliver(message, node, other)
         },
         fetch: (hash) => this.#fetch(hash, node),
@@ -230,7 +232,7 @@ export class TestNet {
   #hand(message: Uint8Array, to: TestNode): void {
     this.#delivering++
     void Promise.resolve()
-      .then(() => to.voting.receive(message))
+      .then(() => to.voting.receive(parseMessage(message)))
       .catch((error: unknown) => {
         if (!(error instanceof RuleError)) throw error
         to.refused.push(error.code)

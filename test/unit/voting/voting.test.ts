@@ -4,7 +4,6 @@ import { Block } from '../../../src/primitives/block.js'
 import { equalBytes, toHex } from '../../../src/primitives/bytes.js'
 import { signMessage } from '../../../src/voting/sign-message.js'
 import { signingText } from '../../../src/voting/signing-state.js'
-import { encodeMessage } from '../../../src/voting/tendermint/message.js'
 import { craftBlock, personHash } from '../../support/blocks.js'
 import { testAddress, testKey, testPublicKey } from '../../support/spec.js'
 import { TestNet, type TestNode } from './net.js'
@@ -141,12 +140,12 @@ describe('a body', () => {
     const person = 1 + view
     const proposal = { sponsor: testPublicKey(person), blockHash: header.hash, viewOffset: view }
     const unsigned = { kind: 'proposal', height: 1, validView: -1, header, proposal, prevotes: [] } as const
-    return encodeMessage(signMessage(unsigned, chain.genesis.header.hash, testKey(person)))
+    return signMessage(unsigned, chain.genesis.header.hash, testKey(person))
   }
   const prevoteOf = (chain: TestNode['test']['chain'], { header }: Block, person: number, view = 0) => {
     const unsigned = { kind: 'prevote', height: 1, view, blockHash: header.hash } as const
     const signer = testPublicKey(person)
-    return encodeMessage(signMessage({ ...unsigned, signer }, chain.genesis.header.hash, testKey(person)))
+    return signMessage({ ...unsigned, signer }, chain.genesis.header.hash, testKey(person))
   }
   const handIn = async ({ voting, test }: TestNode) => {
     // Half of them are refused, for only some may wait; all are kept, one after the other.
@@ -223,7 +222,7 @@ describe('a body', () => {
     const { header } = greedy
     const proposal = { sponsor: testPublicKey(1), blockHash: header.hash, viewOffset: 0 }
     const unsigned = { kind: 'proposal', height: 1, validView: -1, header, proposal, prevotes: [] } as const
-    const message = encodeMessage(signMessage(unsigned, chain.genesis.header.hash, testKey(1)))
+    const message = signMessage(unsigned, chain.genesis.header.hash, testKey(1))
     for (const { voting } of net.nodes) await voting.receive(message)
     await net.allAt(1, 20_000)
     expect(tips().size).toBe(1)

@@ -120,12 +120,20 @@ describe('a count or length', () => {
       [poolExchange.answer, list(poolNames, new Uint8Array(64)), list(poolNames + 1, new Uint8Array(64))],
       [votesExchange.answer, list(4096, empty), list(4097, empty)],
       [votesExchange.question, new Uint8Array(65_536), new Uint8Array(65_537)],
-      [proposalTopic.message, new Uint8Array(65_536), new Uint8Array(65_537)],
-      [voteTopic.message, new Uint8Array(512), new Uint8Array(513)],
     ]
     for (const [codec, fits, beyond] of pairs) {
       expect(() => codec.decode(fits)).not.toThrow()
       expect(refuses(codec, beyond)).toBe(true)
+    }
+  })
+
+  it('of the voting is bounded, and refused where it is no message', () => {
+    for (const [{ message }, most] of [
+      [proposalTopic, 65_536],
+      [voteTopic, 512],
+    ] as const) {
+      expect(codeOf(() => message.decode(new Uint8Array(most)))).toBe('vote-malformed')
+      expect(codeOf(() => message.decode(new Uint8Array(most + 1)))).toBe('peer-message')
     }
   })
 
