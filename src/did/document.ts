@@ -164,23 +164,22 @@ function multisigOf(object: JsonObject, controllers: number): string | undefined
 
 /** One of the two lists that hold references and keys. */
 class KeyList {
-  private readonly entries: readonly JsonValue[]
+  readonly #name: 'authentication' | 'authorization'
+  readonly #entries: readonly JsonValue[]
 
-  constructor(
-    object: JsonObject,
-    private readonly name: 'authentication' | 'authorization',
-  ) {
-    this.entries = list(object, name, '')
+  constructor(object: JsonObject, name: 'authentication' | 'authorization') {
+    this.#name = name
+    this.#entries = list(object, name, '')
   }
 
   where(index: number): string {
-    return `${this.name}[${index}]`
+    return `${this.#name}[${index}]`
   }
 
   /** The keys embedded in the list. */
   *embedded(did: string, rules: DocumentRules): Steps<DidKey[]> {
     const keys: DidKey[] = []
-    for (const [index, entry] of this.entries.entries()) {
+    for (const [index, entry] of this.#entries.entries()) {
       if (!(entry instanceof Map)) continue
       keys.push(parseKey(entry, this.where(index), rules, did, rules.trusted === true))
       yield
@@ -191,7 +190,7 @@ class KeyList {
   /** Resolves the references of the list, once every key is known. */
   resolve(keys: ReadonlyMap<string, DidKey>, did: string, rules: DocumentRules): Map<string, DidKey> {
     const resolved = new Map<string, DidKey>()
-    this.entries.forEach((entry, index) => {
+    this.#entries.forEach((entry, index) => {
       const where = this.where(index)
       const reference = entry instanceof Map ? requiredText(entry, 'id', where) : entry
       if (typeof reference !== 'string') throw new RuleError('document-form', `${where} is no reference and no key`)
@@ -201,8 +200,8 @@ class KeyList {
       if (key === undefined) {
         throw new RuleError('document-reference', `${where} names no key of the document: ${reference.slice(0, 200)}`)
       }
-      if ((key.controller === did) !== (this.name === 'authentication')) {
-        const needed = this.name === 'authentication' ? did : 'another DID'
+      if ((key.controller === did) !== (this.#name === 'authentication')) {
+        const needed = this.#name === 'authentication' ? did : 'another DID'
         throw new RuleError('document-reference', `${where} names a key whose controller is not ${needed}`)
       }
       if (resolved.has(key.id)) throw new RuleError('document-reference', `${where} names ${key.id} again`)

@@ -51,9 +51,9 @@ export class Transaction implements TransactionFields {
   readonly bytes: Uint8Array
   /** The part that signatures and the txid cover: everything before the programs. */
   readonly unsigned: Uint8Array
-  private cachedHash: Hash | undefined
-  private cachedDigest: Hash | undefined
-  private readonly cachedScripts: (ProgramScript | undefined)[] = []
+  #cachedHash: Hash | undefined
+  #cachedDigest: Hash | undefined
+  readonly #cachedScripts: (ProgramScript | undefined)[] = []
 
   constructor(fields: TransactionFields, parsed?: { bytes: Uint8Array; unsigned: Uint8Array }) {
     this.version = fields.version
@@ -91,8 +91,8 @@ export class Transaction implements TransactionFields {
     yield
     const transaction = yield* Transaction.fromBytesSteps(copy)
     yield* transaction.hashSteps()
-    transaction.cachedHash = ownCopy(transaction.hash)
-    transaction.cachedDigest = ownCopy(transaction.digest)
+    transaction.#cachedHash = ownCopy(transaction.hash)
+    transaction.#cachedDigest = ownCopy(transaction.digest)
     return transaction
   }
 
@@ -131,10 +131,10 @@ export class Transaction implements TransactionFields {
 
   /** Computes and caches {@link hash} and {@link digest} in steps. */
   *hashSteps(): Steps {
-    if (this.cachedHash !== undefined && this.cachedDigest !== undefined) return
+    if (this.#cachedHash !== undefined && this.#cachedDigest !== undefined) return
     const { prefix, whole } = yield* prefixHashSteps(this.bytes, this.unsigned.length)
-    this.cachedHash = prefix
-    this.cachedDigest = whole
+    this.#cachedHash = prefix
+    this.#cachedDigest = whole
   }
 
   get type(): Payload['type'] {
@@ -143,12 +143,12 @@ export class Transaction implements TransactionFields {
 
   /** sha256d of the unsigned part, internal order. */
   get hash(): Hash {
-    return (this.cachedHash ??= sha256d(this.unsigned))
+    return (this.#cachedHash ??= sha256d(this.unsigned))
   }
 
   /** sha256d of the full bytes: distinguishes copies that differ only in their programs. */
   get digest(): Hash {
-    return (this.cachedDigest ??= sha256d(this.bytes))
+    return (this.#cachedDigest ??= sha256d(this.bytes))
   }
 
   /** The transaction id in display hex. */
@@ -158,10 +158,10 @@ export class Transaction implements TransactionFields {
 
   /** The parsed code of one program; undefined for a code of no accepted form. */
   scriptAt(index: number): ProgramScript | undefined {
-    const known = this.cachedScripts[index]
+    const known = this.#cachedScripts[index]
     if (known !== undefined) return known
     const program = this.programs[index]
-    return program === undefined ? undefined : (this.cachedScripts[index] = parseCode(program.code))
+    return program === undefined ? undefined : (this.#cachedScripts[index] = parseCode(program.code))
   }
 
   get isCoinbase(): boolean {

@@ -28,28 +28,28 @@ export type Recorded = 'kept' | 'dropped' | { readonly first: SignedMessage }
  */
 export class Votes {
   readonly validators: readonly Uint8Array[]
-  private readonly indexes: ReadonlyMap<string, number>
-  private present: Slot[]
-  private readonly others: (Slot | undefined)[]
-  private view = 0
+  readonly #indexes: ReadonlyMap<string, number>
+  #present: Slot[]
+  readonly #others: (Slot | undefined)[]
+  #view = 0
 
   constructor(validators: readonly Uint8Array[]) {
     this.validators = validators
-    this.indexes = new Map(validators.map((key, index) => [mapKey(key), index]))
-    this.present = validators.map(() => emptySlot(0))
-    this.others = validators.map(() => undefined)
+    this.#indexes = new Map(validators.map((key, index) => [mapKey(key), index]))
+    this.#present = validators.map(() => emptySlot(0))
+    this.#others = validators.map(() => undefined)
   }
 
   /** Makes `view` the present one. Messages of the view before stay for validators without a higher other view. */
   enter(view: number): void {
-    this.view = view
-    this.present = this.present.map((left, index) => {
-      const other = this.others[index]
+    this.#view = view
+    this.#present = this.#present.map((left, index) => {
+      const other = this.#others[index]
       if (other?.view === view) {
-        this.others[index] = orNothing(left)
+        this.#others[index] = orNothing(left)
         return other
       }
-      if (other === undefined || other.view < left.view) this.others[index] = orNothing(left) ?? other
+      if (other === undefined || other.view < left.view) this.#others[index] = orNothing(left) ?? other
       return emptySlot(view)
     })
   }
@@ -58,7 +58,7 @@ export class Votes {
   record(message: SignedMessage): Recorded {
     const index = this.placeOf(signerOf(message))
     if (index === undefined) return 'dropped'
-    const slot = this.slotFor(index, viewOf(message))
+    const slot = this.#slotFor(index, viewOf(message))
     if (slot === undefined) return 'dropped'
     const step = stepOf(message)
     const first = slot.messages.get(step)
@@ -72,46 +72,46 @@ export class Votes {
   }
 
   placeOf(key: Uint8Array): number | undefined {
-    return this.indexes.get(mapKey(key))
+    return this.#indexes.get(mapKey(key))
   }
 
   proposal(view: number): ProposalMessage | undefined {
-    const [proposal] = this.of(view, 'propose')
+    const [proposal] = this.#of(view, 'propose')
     return proposal as ProposalMessage | undefined
   }
 
   prevotes(view: number): PrevoteMessage[] {
-    return this.of(view, 'prevote') as PrevoteMessage[]
+    return this.#of(view, 'prevote') as PrevoteMessage[]
   }
 
   precommits(view: number): (PrecommitMessage | NilPrecommitMessage)[] {
-    return this.of(view, 'precommit') as (PrecommitMessage | NilPrecommitMessage)[]
+    return this.#of(view, 'precommit') as (PrecommitMessage | NilPrecommitMessage)[]
   }
 
   /** The views with kept messages, ascending. */
   views(): number[] {
-    const slots = [...this.present, ...this.others].filter((slot) => slot !== undefined && slot.messages.size > 0)
+    const slots = [...this.#present, ...this.#others].filter((slot) => slot !== undefined && slot.messages.size > 0)
     return [...new Set((slots as Slot[]).map(({ view }) => view))].sort((a, b) => a - b)
   }
 
   /** The highest view such that `count` validators sent messages of it or a higher one; -1 if there is none. */
   reachedBy(count: number): number {
-    const highest = this.present.map((slot, index) =>
-      Math.max(slot.messages.size > 0 ? slot.view : -1, this.others[index]?.view ?? -1),
+    const highest = this.#present.map((slot, index) =>
+      Math.max(slot.messages.size > 0 ? slot.view : -1, this.#others[index]?.view ?? -1),
     )
     return highest.sort((a, b) => b - a)[count - 1] ?? -1
   }
 
-  private of(view: number, step: Step): SignedMessage[] {
-    const slots = view === this.view ? this.present : this.others
+  #of(view: number, step: Step): SignedMessage[] {
+    const slots = view === this.#view ? this.#present : this.#others
     return slots.flatMap((slot) => (slot?.view === view ? (slot.messages.get(step) ?? []) : []))
   }
 
-  private slotFor(index: number, view: number): Slot | undefined {
-    if (view === this.view) return this.present[index]
-    const other = this.others[index]
+  #slotFor(index: number, view: number): Slot | undefined {
+    if (view === this.#view) return this.#present[index]
+    const other = this.#others[index]
     if (other !== undefined && other.view >= view) return other.view === view ? other : undefined
-    return (this.others[index] = emptySlot(view))
+    return (this.#others[index] = emptySlot(view))
   }
 }
 
