@@ -1,3 +1,18 @@
+/**
+ * Serves a node over HTTP: REST and JSON-RPC here, events over WebSocket in ws/.
+ *
+ *   connection -> Listeners -> app: rate limit, Access, BodyBudget
+ *     /api/v1  -> registerRest -> RestRoute.run -> results/ -> envelope     long answers by Flights and AnswerGate
+ *     /rpc, /  -> registerRpc -> RpcCore -> methods -> JSON-RPC frame
+ *     others   -> plain routes: health, metrics
+ *   RuleError  -> error-mapping -> status, envelope with code
+ *   WebSocket  -> WsServer -> WsConnection -> EventCursor -> events
+ *
+ * Imports chain, consensus, did, errors, events, mempool, network, primitives, production, resolver, runtime, storage, voting,
+ * wallet; used by node, library, config, cli.
+ * - Holds no state of the chain: caches end with the tip.
+ * - Bounded before work: connections, headers, bodies, requests of an address, bytes that wait for slow readers.
+ */
 import { createServer } from 'node:http'
 import cors from '@fastify/cors'
 import rateLimit from '@fastify/rate-limit'

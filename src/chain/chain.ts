@@ -1,3 +1,18 @@
+/**
+ * Decides which blocks are the active chain, and is the only writer of its rows.
+ *
+ *   bytes, confirm -> acceptBlock(s), prepare -> JobQueue    one job at a time
+ *     -> Block.fromBytesSteps -> checkPlace -> checkConfirmOf -> blockSanitySteps
+ *        on the tip     -> connectInto                       coins, DIDs and signatures, into an Overlay
+ *        heavier branch -> Branches.switchTo                 Reorganisation: back to the fork point, then up
+ *        lighter branch -> Branches.keepAside                side block
+ *     -> ChainIndexer.stage -> #commit -> tip -> ChainIndexer.follow -> `change` event
+ *
+ * Imports consensus, crypto, errors, primitives, runtime, storage; used by mempool, events, production, voting, network,
+ * devnet, api, node, library, cli.
+ * - Own blocks enter as bytes, like those of peers. The tip moves only after its batch is on disk.
+ * - One batch per change; a reorganisation takes several, which readers see as one.
+ */
 import { EventEmitter } from 'node:events'
 import { namesNextValidators } from '../consensus/commitment.js'
 import type { StateView } from '../consensus/ledger.js'

@@ -1,3 +1,17 @@
+/**
+ * Talks to a running node over HTTP, for the commands and for programs without a node of their own.
+ *
+ *   call -> #get, sendRawTransaction -> #envelope -> exchange (http.ts)    REST: Error 0 -> Result, else NodeRefusal
+ *        -> rpc -> callRpc (rpc.ts) -> exchange                            JSON-RPC
+ *   answer -> asBlock, asTransaction, ... (read-answers.ts)                checked, typed
+ *   coins  -> listunspent + pool -> SpendableCoin[] -> wallet
+ *   did    -> http-resolver.ts                                            did-resolver over HTTP, also in browsers
+ *
+ * Imports did, errors, primitives, wallet; used by library, cli and the package entry.
+ * - Trusts no form: an answer of another form is a UserError, never an undefined further on.
+ * - A refusal of the node (NodeRefusal) differs from a node that cannot be reached.
+ * - Checks no rule of the chain; time and bytes of each answer are limited.
+ */
 import { setTimeout } from 'node:timers/promises'
 import type { QueryResult, ResolveResult } from '../did/resolution.js'
 import { UserError } from '../errors/rule-error.js'

@@ -1,3 +1,17 @@
+/**
+ * Merges defaults, file, environment and flags into the configuration of one command.
+ *
+ *   X-options.ts of the rooms -> allOptions -> optionsOf(command)
+ *   file text   -> readConfigText -> optionsInFile        \
+ *   environment -> optionsInEnvironment -> fromText        > put: isValid -> Config.get, placeOf
+ *   flags       -> parsed by cli                          /
+ *   Config -> startNode, serve (by cli); configText, configJson (print.ts)
+ *
+ * Imports api, crypto, devnet, errors, mempool, network, node, production, resolver, runtime, storage, voting
+ * (of each its options); used by cli.
+ * - Flag before environment before file before default; each value knows its source.
+ * - An unknown name or an invalid value, from any source, is a UserError with exit code 2, and nothing starts.
+ */
 import { UserError } from '../errors/rule-error.js'
 import type { NodeCommand, Option } from '../runtime/option.js'
 import { allOptions, flagOf, optionsOf, otherVariables, variableOf } from './all-options.js'

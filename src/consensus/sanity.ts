@@ -1,3 +1,17 @@
+/**
+ * Checks the rules of the chain and returns the signature checks that must hold; this file needs bytes and spec alone.
+ *
+ *   header      -> checkHeaderContext, checkProofOfWork    context.ts, check-auxpow.ts: ancestors, time, work
+ *   body        -> bodyMatchSteps                          here: does it belong to its header?
+ *   confirm     -> checkConfirm                            check-confirm.ts: quorum of the validators in force
+ *   block       -> blockSanitySteps                        here: coinbase, then transactionSanitySteps for each other
+ *   transaction -> BlockConnector, checkTransaction        connect.ts: coins, fee, locks, DIDs, on a StateView
+ *               => signature checks, changed state; or a RuleError with the first broken rule
+ *
+ * Imports did, errors, primitives; used by chain, mempool, storage, production, voting, network, api, library, cli.
+ * - Pure, and verifies no signature: the caller does, in bulk.
+ * - bodyMatchSteps comes first: until it passed, an invalid body says nothing of the hash.
+ */
 import { RuleError } from '../errors/rule-error.js'
 import { prefix } from '../primitives/address.js'
 import { type Block, witnessLeaf } from '../primitives/block.js'
@@ -16,8 +30,6 @@ import {
 } from '../primitives/transaction.js'
 import { checkCommitment, namesNextValidators } from './commitment.js'
 import { addWork, noWork, programWork, requireWork, typeCost } from './signature-work.js'
-
-/** Rules that need only the bytes and the spec. */
 
 /** The spec for the byte rules, with the asset id that follows from it. */
 export interface SanityContext {

@@ -1,3 +1,17 @@
+/**
+ * Verifies the signature checks that rules return, in bulk and beside the event loop.
+ *
+ *   checks of a transaction, block, confirm or vote
+ *     -> SignatureCache.unknown       less those verified before
+ *     -> runChecks / RunningChecks    all at once / while the caller still adds
+ *     -> Verifier.verifyAll           fewer than 64: inline; else VerifierPool: Schedule -> packBatch -> worker threads
+ *     -> verify                       P-256 by OpenSSL or in JavaScript
+ *     -> resolved, or RuleError with code and subject of the first check that fails
+ *
+ * Imports errors, primitives, runtime; used by chain, mempool, voting, network, wallet, node, library, config, cli.
+ * - The result depends neither on the backend nor on the number of threads: always the first failing check.
+ * - A thread that dies loses no check: its batches are verified again, in the end without threads.
+ */
 import { RuleError } from '../errors/rule-error.js'
 import type { SignatureCheck } from '../primitives/signature.js'
 

@@ -1,3 +1,17 @@
+/**
+ * Gives a development chain what a network has no use for: blocks on demand, a clock that can be moved, a faucet, snapshots.
+ *
+ *   pooled transaction, interval, mine -> Producer.produce -> #confirm: soloConfirm -> chain.acceptBlock
+ *   faucet, fund     -> #send -> buildTransfer -> signTransaction -> mempool.accept
+ *   snapshot, revert -> Snapshots -> chain.exclusive: mempool.restore -> rewind, VirtualClock.restoration
+ *   increaseTime, setNextBlockTime -> VirtualClock -> time of the next block
+ *
+ * Imports chain, errors, mempool, primitives, production, runtime, storage, voting, wallet; used by node, config, cli.
+ * - Only where the spec says devnet; its keys are public.
+ * - Blocks take the way of all blocks: template, work, confirm, bytes.
+ * - A revert runs between blocks; pool and clock change with its last batch.
+ * - One block of a height is signed, unless the chain was rewound.
+ */
 import type { Chain } from '../chain/chain.js'
 import { ChainReader } from '../chain/reader.js'
 import { RuleError, UserError } from '../errors/rule-error.js'

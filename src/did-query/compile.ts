@@ -1,3 +1,16 @@
+/**
+ * Compiles a search condition once, so that many documents can be matched with it.
+ *
+ *   text or object -> readCondition                 condition.ts: JSON or JSON5, limits of size, depth, values
+ *     -> compileDocument -> compileMembers -> compileValue, compileOperator    closures; member-path.ts, operators.ts
+ *     -> Matcher.matches(document)                  beginEffort, spend: bounded work
+ *     -> boolean, or `busy`
+ *
+ * Imports errors, primitives, runtime; used by resolver.
+ * - Every fault of a condition is found while compiling: `query-invalid` with the path to it.
+ * - Matching one document reads at most 250,000 array elements, else `busy`.
+ * - The room reads no documents: it gets them normalised, one at a time.
+ */
 import type { JsonObject, JsonValue } from '../primitives/strict-json.js'
 import { readCondition } from './condition.js'
 import { isMembers, type Members, Path, type Scope, type Test } from './member-path.js'

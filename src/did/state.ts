@@ -1,3 +1,17 @@
+/**
+ * Decides what an operation does to its DID; the room also reads documents and credentials, and has their canonical text.
+ *
+ *   DidOperation of a transaction -> parseOperationSteps          operation.ts: kind, signer, document
+ *     -> operationSteps(previous DidState, operation, DidContext)
+ *        create, update -> withDocument -> newCredentials        rights of the signer, issuers of new credentials
+ *        deactivate                                              no document is kept
+ *     -> AppliedOperation: next DidState, signature checks, cost, documents read
+ *
+ * Imports errors, primitives; used by consensus, mempool, storage, events, resolver, wallet, client, api, library, cli.
+ * - Deactivated is final; an update names the last operation of its DID.
+ * - A document is counted before it is read, so that the caller can limit a block.
+ * - Pure: no clock (expiry is left to the resolver), no verification, no rows.
+ */
 import { InvariantError, RuleError } from '../errors/rule-error.js'
 import { fromUtf8 } from '../primitives/bytes.js'
 import type { SignatureCheck } from '../primitives/signature.js'

@@ -1,7 +1,19 @@
 /**
- * Every way a rule can be broken, once: its code and what it means. What REST and JSON-RPC answer for a code stands in
- * api/error-mapping.ts, what it costs a peer in network/penalties.ts; both are complete, or do not compile.
+ * Names every way to break a rule once, as a code with its meaning; what follows from a code is decided elsewhere.
+ *
+ *   broken rule, in any room
+ *     -> throw new RuleError(code, detail)    rule-error.ts; `meanings` supplies the text where detail is absent
+ *        -> api/error-mapping                 HTTP status, REST error and JSON-RPC error of the answer
+ *        -> network/penalties                 penalty of the peer that sent the bytes
+ *        -> mempool/drop-reason               why a transaction left the pool
+ *
+ * Imports no room; every other room throws its errors or reads its codes.
+ * - A table of api or network that lacks a code does not compile.
+ * - RuleError: a rule is broken. UserError: what a user can mend (options, files, ports). InvariantError: own state is wrong.
+ * - An InvariantError stops the node; a failure without a code costs no peer anything.
  */
+
+/** Meaning of each code. */
 export const meanings = {
   // transactions: bytes alone
   'tx-malformed': 'the bytes are no transaction, or more than one',

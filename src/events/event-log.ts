@@ -1,3 +1,17 @@
+/**
+ * Numbers the events of chain and pool, and keeps the last ones for readers that come back.
+ *
+ *   ChainChange  -> follow -> #record -> eventsOf         revert and apply, block by block
+ *   `accepted`   -> acceptedEvent
+ *                     -> #append -> ring of LedgerEvent -> `appended` event
+ *   start point  -> EventCursor.replay, next -> api (WebSocket), library
+ *                     rows of blocks first, from the log's block on the ring
+ *
+ * Imports chain, did, errors, mempool, primitives, runtime, storage; used by api, node, library.
+ * - Events exist after their change is on disk and before the next change.
+ * - A slow reader costs one position: the log keeps no list of readers and waits for none.
+ * - Numbers rise, also over restarts; a run reserves its numbers on disk before it uses one.
+ */
 import { EventEmitter } from 'node:events'
 import type { Chain, ChainChange, ChainIndexer } from '../chain/chain.js'
 import type { Mempool } from '../mempool/mempool.js'

@@ -1,3 +1,17 @@
+/**
+ * Lets a program run a node inside its own process, with checked arguments and plain types.
+ *
+ *   CreateNodeOptions -> requireOptions -> nodeOptions, peeringOptions -> reserve (data directory)
+ *     -> startNode -> embedded: nodeChain, nodeMempool, nodeWallet, nodePeers, nodeEvents, nodeDevnet
+ *     -> openApi -> serve, if `api` asks for it
+ *     -> LedgerNode: facade over the rooms, with close
+ *
+ * Imports api, chain, client, consensus, crypto, did, errors, events, mempool, network, node, primitives, runtime, storage,
+ * voting, wallet; used by the package entry and cli.
+ * - Nodes of one process share nothing; a data directory has one user at a time.
+ * - Adds no rule of its own: a fault of the options is a UserError, a broken rule the RuleError of its room.
+ * - After close, a call that needs the node is a UserError.
+ */
 import { setMaxListeners } from 'node:events'
 import { realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'

@@ -1,3 +1,41 @@
+/**
+ * Keeps the transactions that wait for a block, each valid on top of the tip and its pooled ancestors.
+ *
+ *   bytes -> accept -> transactionSanitySteps -> #verifyAndAdd (Newcomer) -> PoolGraph.add, PoolStore.put
+ *   block -> stage: rows of mined ones -> follow: #clean, Reevaluation -> entries kept, or #drop with a drop reason
+ *   entries, byFeeRate -> production (templates), network (relay), api; `accepted` -> network, events, voting, devnet
+ *
+ * Imports chain, consensus, crypto, did, errors, primitives, runtime, storage; used by production, voting, network,
+ * events, devnet, api, node, library, config, cli.
+ * - Entry and row are made in the same turn: a block staged in between would leave the row behind.
+ * - A local transaction is acknowledged once its row is synced; signatures are verified before an entry exists.
+ * - Rows of mined transactions go with the batch of their block.
+ *
+ * Journey: REST transaction -> row
+ *    1. api/listeners                    accepts the connection, within the limits of the port
+ *    2. api/http-connections             one answer at a time for each connection
+ *    3. api/http-server                  routes the request; rate limit of the address
+ *    4. api/body-budget                  reads the body within the memory for all bodies
+ *    5. api/rest/rest-plugin             finds the row of the table, checks the media type, frames the result
+ *    6. api/rest/rest-routes             `POST transaction` -> sendTransaction
+ *    7. api/rest/send-transaction        JSON -> hex text
+ *    8. api/results/transaction-results  hex -> bytes
+ *    9. mempool/mempool                  accept: the order of all that follows
+ *   10. mempool/newcomer                 refuses what is too large, known or expensive; evaluates the rest
+ *   11. primitives/transaction           bytes -> transaction, a copy
+ *   12. consensus/sanity                 rules of the bytes
+ *   13. mempool/view                     coins and DIDs of the chain, with the pool on top
+ *   14. consensus/connect                coins, fee, locks, programs; then the operation
+ *   15. crypto/signature-cache           leaves out checks that held before
+ *   16. crypto/verifier                  verifies the others, on threads if many
+ *   17. did/operation                    operation and document of a DID transaction
+ *   18. did/state                        next state of the DID, further checks
+ *   19. mempool/replacement              pooled entries that a deactivate or a side-chain proof replaces
+ *   20. mempool/graph                    adds the entry, with its ancestors
+ *   21. mempool/store                    stages the row; concurrent rows share a batch
+ *   22. storage/schema                   key and value of the row
+ *   23. storage/database                 batch with journal row, synced -> the txid is the answer
+ */
 import { EventEmitter } from 'node:events'
 import type { ChangedBlock, Chain, ChainChange, ChainIndexer } from '../chain/chain.js'
 import type { Restoration } from '../chain/chain-change.js'

@@ -1,3 +1,18 @@
+/**
+ * Connects the chain, the pool and the vote of a node with those of other nodes.
+ *
+ *   sockets -> transport -> LinkHandler = peers (PeerManager)    handshake, budgets, penalties; bytes <-> wire
+ *     -> exchange: serveChain                                    chain and pool for peers
+ *     -> gossip: relay/ (transactions, blocks, candidates, votes) -> mempool, sync, voting
+ *     -> sync/ + fetch/                                          headers, bodies -> chain.acceptBlock(s)
+ *   new tip, accepted transaction, own vote -> relay/ -> PeerManager.broadcast -> transport
+ *
+ * Imports chain, consensus, crypto, errors, mempool, primitives, production, runtime, storage, voting; used by node,
+ * library, api, config, cli.
+ * - Handlers are registered before any peer can connect, and end after the last has left.
+ * - A RuleError of a handler is a penalty of the peer, by its code; any other error costs the peer nothing.
+ * - No rule of validity is made here. All that a peer can send is bounded.
+ */
 import type { Chain } from '../chain/chain.js'
 import type { Verifier } from '../crypto/verifier.js'
 import type { Mempool } from '../mempool/mempool.js'

@@ -1,3 +1,18 @@
+/**
+ * Wires the rooms into a node and closes them again; no rule and no byte of the chain is decided here.
+ *
+ *   NodeOptions -> startNode -> openNode, over a CloseStack
+ *     openStore    data directory, verifier threads, openLedger: database, start-up check, chain, clock
+ *     openPeering  peer key, transport
+ *     openCore     core.ts: pool, network, vote; all that a simulator can own
+ *     EventLog, Resolver, Devnet, Mining
+ *     -> core.start -> Node -> serve (serve-node.ts): REST, WebSocket, JSON-RPC ports
+ *
+ * Imports api, chain, crypto, devnet, events, mempool, network, primitives, production, resolver, runtime, storage,
+ * voting; used by library, config, cli.
+ * - What was opened is closed in reverse order, once, also if a later opening fails.
+ * - No peer gets anything and no vote is signed before core.start; HTTP is loaded only if it is served.
+ */
 import type { Chain } from '../chain/chain.js'
 import { ChainReader } from '../chain/reader.js'
 import { publicKeyOf } from '../crypto/keys.js'

@@ -1,3 +1,17 @@
+/**
+ * Reads and writes the bytes of the chain; this file does so for a transaction, the room also for blocks, confirms and the spec.
+ *
+ *   bytes, hex -> Transaction.fromBytes / kept -> readSteps    head and payload (transaction-parts), lists, programs
+ *                                                 |
+ *   fields     -> new Transaction -> serialise    v
+ *                 Transaction: hash (txid), digest, scriptAt, toJSON -> consensus, mempool, storage, api
+ *
+ * Imports errors; used by every room except errors, runtime and config.
+ * - The bytes received are the bytes sent on: nothing is encoded anew.
+ * - `kept` copies: a transaction that lives long holds no larger buffer in memory.
+ * - Decides what can be read; what a chain accepts is decided by consensus. Trailing bytes are an error.
+ * - Pure: no clock, randomness, promise or I/O; long work is offered in steps.
+ */
 import { RuleError } from '../errors/rule-error.js'
 import { compareBytes, displayHash, fromHex, mapKey, ownCopy, toHex } from './bytes.js'
 import type { Reader } from './codec.js'

@@ -1,3 +1,17 @@
+/**
+ * Makes blocks: this file puts a template together, the room finds its work and hands it to the chain or to the vote.
+ *
+ *   pool -> selectTransactions -> choose (selection.ts)    best fee rate, within the limits of a block
+ *        -> templateOf -> buildCoinbase                    subsidy and fees to one address, commitment
+ *        -> solve | AuxWork (outside miner) -> block with work
+ *             Producer        one block at a time          -> chain.acceptBlock or OwnValidator.offer
+ *             ProposalSource  the block of a proposer      -> chain.prepare -> voting
+ *
+ * Imports chain, consensus, errors, mempool, primitives, runtime; used by voting, network, devnet, api, node, config, cli.
+ * - A template stands on one tip: if the tip moved meanwhile, the block is dropped.
+ * - Signatures of selected transactions are verified before the work begins.
+ * - The room signs no confirm, and passes blocks to the chain as bytes alone.
+ */
 import type { Chain } from '../chain/chain.js'
 import type { KnownHeader } from '../chain/header-index.js'
 import { commitmentAttribute } from '../consensus/commitment.js'

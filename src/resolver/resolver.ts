@@ -1,3 +1,16 @@
+/**
+ * Answers questions about DIDs from the rows, as the chain has them at one tip.
+ *
+ *   did   -> resolve -> #last -> #readLast    head of the DID, its last operation, that transaction -> ResolverAnswer (cached)
+ *   did   -> history -> #page                 all operations, a few at a time
+ *   query -> DocumentSearch: readQuery -> compileCondition -> Database.pages -> matches -> documents
+ *   each  -> #refuseBehind                    `resolver-behind` while the node catches up
+ *
+ * Imports did, did-query, errors, primitives, runtime, storage; used by node, api, config, cli; knows neither chain nor pool.
+ * - Rows of one answer lie between two equal tip rows, else they are read again (#consistent).
+ * - The status depends on the clock, the rows do not: caches hold rows, expiry is computed for each answer.
+ * - One search at a time; those waiting are limited.
+ */
 import { decodeBase64url } from '../did/base64url.js'
 import { formatDate, parseDate } from '../did/date.js'
 import { signatureType } from '../did/model.js'

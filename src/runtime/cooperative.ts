@@ -1,3 +1,17 @@
+/**
+ * Divides long work so that other work gets the event loop; the room holds what belongs to the process and knows no chain.
+ *
+ *   steps of a generator, or items
+ *     -> runCooperatively, forEachCooperatively, cooperate    run step after step
+ *     -> Yielder.over                                         are the 4 ms of this turn used up?
+ *        yes -> nextTurn: timers, sockets, new connections    then the next step
+ *     -> result of the last step
+ *
+ * Imports errors; used by all rooms except errors, primitives, did, consensus and client. Pure rooms yield steps, and never wait.
+ * - All divided work in one turn of the event loop shares one slice, however much of it there is.
+ * - A step is never interrupted, but anything may change between two: callers compare the tip afterwards.
+ * - A flood of new connections delays the next slice by no more than one slice.
+ */
 import type { EventEmitter } from 'node:events'
 import { setImmediate } from 'node:timers'
 import { setImmediate as giveWay } from 'node:timers/promises'

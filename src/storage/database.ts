@@ -1,3 +1,17 @@
+/**
+ * Holds all rows of a node in LevelDB: opening, reading, and one way to write.
+ *
+ *   changes -> Overlay.put, del -> Overlay.commit -> Database.commit    keys and values by schema.ts
+ *                -> #put: seal (checksum), OperationsDigest             assembled in slices
+ *                -> #inOrder -> #write: journal row                     one LevelDB batch
+ *   key, range -> get, getMany, rows, scan, pages -> unseal -> value; StorageError if the row was changed
+ *
+ * Imports consensus, did, errors, primitives, runtime; used by chain, mempool, events, voting, network, resolver,
+ * devnet, api, node, library, config, cli.
+ * - All of a batch is on disk, with its journal row, or none of it.
+ * - After a failed write none is made: `failure` rejects and the node stops.
+ * - While readers are held (`hold`) they see the rows of before; only the writer of the chain reads `newest`.
+ */
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
@@ -19,8 +33,6 @@ import {
 import { keys, rangeOf, table } from './schema.js'
 
 export { damaged, reindexHint, StorageError } from './failure.js'
-
-/** LevelDB: opening, reading, and one way to write. */
 
 /** Bytes that LevelDB gathers before it writes a table; a damaged log can lose no more than two of these. */
 export const writeBufferSize = 8 * 1024 * 1024

@@ -1,3 +1,16 @@
+/**
+ * Builds transactions offline from coins that are given; the room holds keys and keystores too, and signs.
+ *
+ *   Payment (code, coins, fee, terms) + recipients -> buildTransfer       version 9
+ *                                     + operation  -> buildDidTransaction version 0; operation by did-identity.ts
+ *     -> build -> selectCoins (coins.ts) -> change -> requireFit -> UnsignedTransaction
+ *     -> signTransaction, multisig-signatures -> bytes for the client, the pool or a transaction file
+ *
+ * Imports crypto, did, errors, primitives, runtime; used by client, devnet, api, library, cli.
+ * - Uses no network and reads no chain: coins, height and rates come from the caller.
+ * - Change goes back to the paying address: inputs = outputs + fee.
+ * - A spent coin with a lock sets lockTime and sequence, as the rules require.
+ */
 import { RuleError, UserError } from '../errors/rule-error.js'
 import type { ProgramHash } from '../primitives/address.js'
 import { formatAmount } from '../primitives/amount.js'

@@ -1,3 +1,18 @@
+/**
+ * Owns the transport and the peers: which address to dial, which links to keep, which handler gets a message.
+ *
+ *   address book -> Dialer -> transport.dial -> PeerConnections.open     handshake: exchange of statuses
+ *   inbound link -> allowsConnection -> connected -> answerStatus        bans, room for one more of its site
+ *   request      -> answer   -> allowsMessage -> handler of `serve`  -> bytes back
+ *   gossip       -> onGossip -> handler of `listen`                  -> accept, ignore, reject
+ *   RuleError    -> #penalise -> MisbehaviourScores -> close or ban
+ *
+ * Imports network/{link,penalties,address,wire}, chain, errors, primitives, runtime, storage; used by network/{fetch,relay},
+ * network, api, node, library.
+ * - No message reaches a handler before the handshake is done.
+ * - One timer of a second drives dials, statuses, address requests and the silence limit.
+ * - Own failures (any error but RuleError) cost the peer nothing.
+ */
 import { EventEmitter } from 'node:events'
 import type { Chain } from '../../chain/chain.js'
 import { RuleError } from '../../errors/rule-error.js'

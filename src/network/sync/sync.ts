@@ -1,3 +1,49 @@
+/**
+ * Follows the best chain of the peers: learns its headers, fetches the bodies, has the chain connect them.
+ *
+ *   tip on the own tip -> announced -> Announcements -> fetchTip -> chain.acceptBlock
+ *   better claim       -> HeaderDownload -> PendingHeaders -> BodyDownload -> BodyChecks -> BlockWriter -> chain.acceptBlocks
+ *   refused, missing   -> #refused, #missing -> penalty of the source, avoided block, headers cut
+ *
+ * Imports network/{fetch,wire,link,penalties}, chain, consensus, crypto, errors, primitives, runtime; used by network, node, api,
+ * library, cli.
+ * - No body is fetched before its header is verified: work, or the confirm of a quorum (assumed below `assumeValid`).
+ * - Blocks connect in order; bodies ahead of them are bounded in bytes (32 MiB), headers in number.
+ * - A silent or slow peer delays one request, not the sync: requests are hedged, the back-off doubles.
+ *
+ * Journey: block from a peer -> connected
+ *    1. network/transport/gossip       bounds the announcement, has it answered with accept, ignore or reject
+ *    2. network/peers/peer-manager     finds the listener of the topic; RuleError -> penalty
+ *    3. network/wire/headers-message   bytes -> header, work, confirm, size
+ *    4. network/relay/blocks-relay     ignores active blocks; relays what this message connected
+ *    5. network/sync/sync              announced
+ *    6. network/sync/announcements     known, on the tip, or elsewhere? Elsewhere: go on at 14
+ *    7. consensus/context              height, time and bits by the ancestors
+ *    8. network/sync/check-headers     proof of a header: 9, 10 and the signatures
+ *    9. consensus/check-auxpow         work of the header
+ *   10. consensus/check-confirm        confirm of the header: a quorum, and its signature checks
+ *   11. network/fetch/fetch-tip-block  hedged requests for the body, the announcing peer first
+ *   12. network/peers/peer-record      request by the link; faults of the answer -> penalty
+ *   13. network/transport/request-client   frame out, answer within time and size; then go on at 19
+ *  behind by more:
+ *   14. network/sync/header-download   locator -> headers of the best claim, checked as in 7 to 10
+ *   15. network/fetch/pending-headers  the verified headers without blocks
+ *   16. network/fetch/body-download    bodies, lowest first, from several peers at once
+ *   17. network/sync/body-checks       body check of each, before the writer
+ *   18. network/sync/block-writer      runs of blocks -> acceptBlocks
+ *  both:
+ *   19. chain/match-body               does the body belong to the header? (called by 11 and 17)
+ *   20. chain/chain                    one job of the writer
+ *   21. chain/block-run                place, work, confirm; a run of blocks on one overlay
+ *   22. consensus/sanity               rules of the bytes
+ *   23. chain/connect-block            loads the coins, connects in slices
+ *   24. consensus/connect              BlockConnector: coins, fees, DIDs -> signature checks
+ *   25. crypto/verifier                RunningChecks: verifies meanwhile
+ *   26. storage/stored-state           rows of coins, DIDs, transactions
+ *   27. chain/block-records            header row with chain work
+ *   28. chain/reorganise               row of the tip
+ *   29. storage/database               one batch, synced -> tip, indexers, announcement by 4
+ */
 import { EventEmitter } from 'node:events'
 import { type RuleError } from '../../errors/rule-error.js'
 import { mapKey } from '../../primitives/bytes.js'

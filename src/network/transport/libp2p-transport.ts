@@ -1,3 +1,17 @@
+/**
+ * Carries requests and gossip over authenticated connections; the only directory that knows libp2p.
+ *
+ *   connection -> #gater: allowsConnection, Handshakes -> #opened -> Libp2pLink    -> LinkHandler.connected
+ *   request    -> RequestServer.serve, Frames                                      -> LinkHandler.answer -> frame back
+ *   gossip     -> Gossip: budget, size                                             -> LinkHandler.onGossip -> relayed or not
+ *   dial       -> dialTargetsOf -> #dial                                           -> Link
+ *   Link.request -> RequestClient -> frame -> answer; broadcast -> Gossip.publish
+ *
+ * Imports network/link, network/address, errors, primitives, runtime; used by network/open-transport, and node for its types.
+ * - One link per key; of two dialled at once both ends keep the same one.
+ * - A ban is asked for before work: by address before the handshake, by key before the first message.
+ * - Frames are bounded before memory is allocated.
+ */
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { compareBytes, displayHash } from '../../primitives/bytes.js'
 import { defined } from '../../primitives/defined.js'

@@ -1,3 +1,17 @@
+/**
+ * Decides the vote at one height: events in, effects out; the directory is pure, height/ carries the effects out.
+ *
+ *   start, message, block, timeout, template -> handle -> take    record votes, verdicts, times
+ *     -> advance, until nothing changes:
+ *        confirm | jump | learn, propose, answerProposal, answerPrevotes, answerPrecommits
+ *     -> effects in order: sign, timer, want, need-block, view, evidence; `confirmed` is the last
+ *
+ * Imports consensus, errors, primitives; used by voting/height, voting, network/relay (messages alone).
+ * - Same events, same effects: no clock, randomness, key, log or I/O.
+ * - A block is prevoted, locked or confirmed only with the verdict valid, so with its body on disk.
+ * - Messages come verified and once each; the caller signs and stores before it returns an own one.
+ * - Memory is bounded: of each validator the present view and the highest other one.
+ */
 import { equalBytes, mapKey } from '../../primitives/bytes.js'
 import type { Hash } from '../../primitives/hash.js'
 import type { Header } from '../../primitives/header.js'
