@@ -22,6 +22,7 @@ import { Reader } from '../primitives/codec.js'
 import { type DidOperation, type DidOperationJson, operationJson } from '../primitives/did-operation.js'
 import type { Hash } from '../primitives/hash.js'
 import { Header } from '../primitives/header.js'
+import { txType } from '../primitives/payload.js'
 import { payloadOf } from '../primitives/transaction-parts.js'
 import type { Clock } from '../runtime/env.js'
 import { damaged, type Database } from '../storage/database.js'
@@ -248,7 +249,7 @@ export class Resolver {
       wanted.length === 1 ? wanted.map((one) => this.#database.get(one)) : await this.#database.getMany(wanted)
     return rows.map(({ height, txid }, i) => {
       const payload = payloadOf(present(found[i], 'the transaction of an operation'))
-      if (payload.type !== 10) throw new InvariantError(`an operation of ${did} is in no DID transaction`)
+      if (payload.type !== txType.did) throw new InvariantError(`an operation of ${did} is in no DID transaction`)
       const { operation } = payload
       const timestamp = formatDate(this.#timeOf(height))
       return { operation, resolved: { txid: displayHash(txid), timestamp, operation: shown(operation, did) } }
