@@ -119,14 +119,25 @@ export function* operationSteps(
   const delegate = operation.kind === 'deactivate' ? keyOf(authorization, operation.signer) : undefined
   const check = operationCheck(operation, signer ?? delegate)
   if (operation.kind === 'update') return yield* withDocument(previous, operation, check, reads)
+  return deactivated(previous, operation, check, reads)
+}
+
+/** The last operation of a DID. Its type is exact, so that an operation of another kind that ends up here does not compile. */
+function deactivated(
+  previous: DidState,
+  { did }: Extract<ParsedOperation, { kind: 'deactivate' }>,
+  check: SignatureCheck,
+  reads: Reads,
+): AppliedOperation {
+  const { operationCount, documentTxid, documentPayloadSize } = previous
   return {
     next: {
       status: 'deactivated',
-      operationCount: previous.operationCount + 1,
-      lastTxid: context.txid,
-      documentTxid: previous.documentTxid,
-      documentPayloadSize: previous.documentPayloadSize,
-      document: noDocument(operation.did),
+      operationCount: operationCount + 1,
+      lastTxid: reads.context.txid,
+      documentTxid,
+      documentPayloadSize,
+      document: noDocument(did),
     },
     checks: [check],
     cost: operationCost,
