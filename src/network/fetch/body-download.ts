@@ -1,7 +1,8 @@
 import { fixedLimits } from '../../primitives/spec.js'
 import { blocksAtOnce, blocksExchange } from '../wire/blocks-message.js'
 import { type PeerProgresses, serves } from './peer-progress.js'
-import { type PendingHeaders, miss, type PendingBlock } from './pending-headers.js'
+import type { PendingBlock } from './pending-block.js'
+import type { PendingHeaders } from './pending-headers.js'
 import { isUnanswered, type SyncOptions, type SyncPeer } from './sync-peer.js'
 
 /** Bytes of bodies in memory or requested, before they connect. Requested bodies may turn out larger than announced. */
@@ -131,7 +132,7 @@ export class BodyDownload {
     const state = this.#states.of(peer)
     const expected = blocks.reduce((sum, block) => sum + this.#sizeOf(block), 0)
     const request: BodyRequest = { peer, open: new Set(blocks), bytes: expected, overdue: false, cancel: () => {} }
-    for (const block of blocks) block.asked++
+    for (const block of blocks) block.ask()
     this.#requests.add(request)
     state.fetching = true
     this.#watch(request, state.patience(expected))
@@ -195,9 +196,9 @@ export class BodyDownload {
     for (const [i, block] of blocks.entries()) {
       // A list that ends early reached its size limit; an empty list withholds everything.
       if (given.length > 0 && given[i]?.length !== 0) continue
-      miss(peer, block)
+      block.noteMiss(peer)
       if (answer === undefined) continue
-      block.withheld ||= block.source === peer
+      block.noteWithheld(peer)
       if (this.#mustHave(peer, block)) withheld++
     }
     if (withheld > 0) peer.penalise('peer-withheld', `${withheld} blocks of its chain are not handed out`)
@@ -205,8 +206,7 @@ export class BodyDownload {
       const bytes = given[i]
       if (bytes === undefined || bytes.length === 0 || block.body !== undefined) continue
       // A copy: the buffer of the answer may be much larger.
-      block.body = Uint8Array.from(bytes)
-      block.giver = peer
+      block.give(Uint8Array.from(bytes), peer)
     }
   }
 
@@ -218,11 +218,11 @@ export class BodyDownload {
 }
 
 /** Whether a peer can be asked for a block. */
-function mayGive(peer: SyncPeer, { unit, source, misses }: PendingBlock): boolean {
-  if ((misses?.get(peer.id) ?? 0) >= bodyTries) return false
-  return source === peer || unit.header.height <= peer.status.tipHeight
+function mayGive(peer: SyncPeer, block: PendingBlock): boolean {
+  if (block.missesOf(peer) >= bodyTries) return false
+  return block.source === peer || block.unit.header.height <= peer.status.tipHeight
 }
 
 function release(request: BodyRequest, block: PendingBlock): void {
-  if (request.open.delete(block)) block.asked--
+  if (request.open.delete(block)) block.release()
 }

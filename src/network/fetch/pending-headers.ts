@@ -2,40 +2,18 @@ import { reorganisationDepth } from '../../chain/branches.js'
 import type { HeaderIndex, KnownHeader } from '../../chain/header-index.js'
 import type { Ancestry } from '../../consensus/context.js'
 import { InvariantError } from '../../errors/rule-error.js'
-import type { Block } from '../../primitives/block.js'
 import { equalBytes } from '../../primitives/bytes.js'
 import { workOf } from '../../primitives/compact.js'
 import type { Hash } from '../../primitives/hash.js'
 import type { Header } from '../../primitives/header.js'
 import { headerUnitSize, type HeaderUnit, locatorHashes } from '../wire/headers-message.js'
+import { PendingBlock } from './pending-block.js'
 import type { SyncPeer } from './sync-peer.js'
 
 /** Hashes of a locator at consecutive heights; below them the distance doubles. */
 const denseLocator = 10
 /** Longest distance within reorganisation depth: an answer that begins at such a hash reaches beyond the fork point. */
 const longestStep = 256
-
-/** A verified header with its proofs; its block is not connected yet. */
-export interface PendingBlock {
-  readonly unit: HeaderUnit
-  /** Chain work including this block. */
-  readonly chainWork: bigint
-  /** The peer that sent the header. */
-  readonly source: SyncPeer
-  /** Whether its signatures are assumed valid. */
-  readonly assumed: boolean
-  /** The bytes of the block and the peer that delivered them; undefined before they arrive. */
-  body: Uint8Array | undefined
-  giver: SyncPeer | undefined
-  /** The decoded block after its body check. */
-  matched: Block | undefined
-  /** Open requests for the body, overdue ones excluded. */
-  asked: number
-  /** Failed requests for the body by peer id. */
-  misses: Map<number, number> | undefined
-  /** Whether the source of the header reported that it lacks the body. */
-  withheld: boolean
-}
 
 /** Consecutive headers on top of a block that the chain has. */
 export class PendingHeaders {
@@ -93,18 +71,7 @@ export class PendingHeaders {
     if (!equalBytes(unit.header.previous, this.end.hash))
       throw new InvariantError('a header does not follow the branch')
     const chainWork = this.work + workOf(unit.header.bits)
-    this.#blocks.push({
-      unit,
-      chainWork,
-      source,
-      assumed,
-      body: undefined,
-      giver: undefined,
-      matched: undefined,
-      asked: 0,
-      misses: undefined,
-      withheld: false,
-    })
+    this.#blocks.push(new PendingBlock({ unit, chainWork, source, assumed }))
     this.#bytes += headerUnitSize(unit)
   }
 
@@ -172,10 +139,4 @@ function below(headers: HeaderIndex, from: KnownHeader, height: number): KnownHe
   }
   if (known === undefined) throw new InvariantError('an ancestor of a known block is missing')
   return known
-}
-
-/** Counts a failed request for a body. */
-export function miss(peer: SyncPeer, block: PendingBlock): void {
-  block.misses ??= new Map()
-  block.misses.set(peer.id, (block.misses.get(peer.id) ?? 0) + 1)
 }

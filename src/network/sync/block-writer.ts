@@ -3,7 +3,8 @@ import type { Chain } from '../../chain/chain.js'
 import { RuleError } from '../../errors/rule-error.js'
 import { equalBytes } from '../../primitives/bytes.js'
 import type { Clock } from '../../runtime/env.js'
-import type { PendingHeaders, PendingBlock } from '../fetch/pending-headers.js'
+import type { PendingBlock } from '../fetch/pending-block.js'
+import type { PendingHeaders } from '../fetch/pending-headers.js'
 
 /** Most blocks, and bytes of blocks, connected in one batch. */
 const batchBlocks = 256

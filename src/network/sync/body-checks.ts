@@ -1,7 +1,8 @@
 import type { Chain } from '../../chain/chain.js'
 import { matchBody } from '../../chain/match-body.js'
 import { RuleError } from '../../errors/rule-error.js'
-import { type PendingHeaders, miss, type PendingBlock } from '../fetch/pending-headers.js'
+import type { PendingBlock } from '../fetch/pending-block.js'
+import type { PendingHeaders } from '../fetch/pending-headers.js'
 import type { SyncPeer } from '../fetch/sync-peer.js'
 
 /** Bytes of checked blocks that wait for the writer; decoded they take several times as much memory. */
@@ -47,7 +48,7 @@ export class BodyChecks {
         const matched = await matchBody(body, block.unit, this.#chain.sanity)
         if (this.#stopped) return
         // Two answers may deliver the same block.
-        if (block.body === body) block.matched = matched
+        block.match(body, matched)
         this.#owner.matched()
       } catch (error) {
         if (!(error instanceof RuleError)) throw error
@@ -69,9 +70,9 @@ export class BodyChecks {
 
   /** Discards all unchecked bodies of the peer as well: not worth a check. */
   #discard(broken: PendingBlock, giver: SyncPeer, error: RuleError): void {
-    miss(giver, broken)
+    broken.noteMiss(giver)
     for (const block of this.#owner.branch.blocks) {
-      if (block.giver === giver && block.matched === undefined) block.body = undefined
+      if (block.giver === giver && block.matched === undefined) block.dropBody()
     }
     giver.penalise(error.code, `block ${broken.unit.header.id}: ${error.message}`)
     this.#owner.unmatched()

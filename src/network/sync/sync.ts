@@ -52,7 +52,8 @@ import type { Header } from '../../primitives/header.js'
 import { bodyBytes, BodyDownload } from '../fetch/body-download.js'
 import { fetchBody } from '../fetch/fetch-tip-block.js'
 import { PeerProgresses, serves } from '../fetch/peer-progress.js'
-import type { PendingHeaders, PendingBlock } from '../fetch/pending-headers.js'
+import type { PendingBlock } from '../fetch/pending-block.js'
+import type { PendingHeaders } from '../fetch/pending-headers.js'
 import { peerFault, penaliseAndDrop, type SyncOptions, type SyncPeer } from '../fetch/sync-peer.js'
 import { SyncStopped, Timeouts } from '../fetch/timeouts.js'
 import { penaltyOf } from '../penalties.js'
@@ -273,7 +274,7 @@ export class Sync {
     const { clock } = this.#options
     if (this.#askAgainAt !== undefined && this.#askAgainAt <= clock.now()) {
       this.#askAgainAt = undefined
-      for (const block of this.#headers.branch.blocks) block.misses = undefined
+      for (const block of this.#headers.branch.blocks) block.forgetMisses()
     }
     this.#wakeAll()
     const progress = this.progress()
