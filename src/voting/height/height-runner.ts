@@ -33,6 +33,7 @@ import {
 } from '../tendermint/message.js'
 import type { VoteNetwork } from '../vote-network.js'
 import { BodySearch, fetchPause } from './body-search.js'
+import { SigningBacklog } from './signing-backlog.js'
 import type { VoteFilter } from './vote-filter.js'
 
 /** Divisor of a view's timer: how long a proposer waits for the body of one candidate. */
@@ -58,8 +59,6 @@ export interface HeightDependencies {
   track(work: Promise<void>): void
 }
 
-type SignEffect = Extract<Effect, { type: 'sign' }>
-
 /** Runs the voting machine of one height and carries out its effects. */
 export class HeightRunner {
   readonly height: number
@@ -74,8 +73,7 @@ export class HeightRunner {
   readonly #restored: RestoredState | undefined
   /** The view that needs a block to propose. */
   #needed: number | undefined
-  /** Messages of this view that could not be signed when due; signed later, since others may need them. */
-  #unsigned: SignEffect[] = []
+  readonly #backlog: SigningBacklog
   #finding = false
   /** Whether another block may have become available since the search began. */
   #searchAgain = false
@@ -97,6 +95,16 @@ export class HeightRunner {
     const options = { height: this.height, validators, restored: this.#restored }
     this.machine = new TendermintMachine({ ...options, ...(this.votes ? { own } : {}) })
     this.#restored?.messages.forEach((message) => filter.markSeen(message))
+    this.#backlog = new SigningBacklog({
+      signer,
+      maySign: dependencies.maySign,
+      send: (message) => {
+        filter.markSeen(message)
+        this.#broadcast(message)
+      },
+      handle: (event) => this.#handle(event),
+      closed: () => this.#closed,
+    })
     this.#search = new BodySearch({
       ...dependencies,
       height: this.height,
@@ -130,7 +138,7 @@ export class HeightRunner {
   /** Retries a due proposal and the unsigned messages: a block may be available, or signing allowed. */
   retryProposal(): void {
     if (this.#needed !== undefined) this.#propose(this.#needed)
-    if (this.#unsigned.length > 0) this.#dependencies.track(this.#dependencies.queue.run(() => this.#signBacklog()))
+    if (!this.#backlog.empty) this.#dependencies.track(this.#dependencies.queue.run(() => this.#backlog.retry()))
   }
 
   /**
@@ -166,16 +174,6 @@ export class HeightRunner {
     return this.#dependencies.queue.run(() => this.#handle(event))
   }
 
-  /** Signs the unsigned messages in due order, before any newer one. */
-  async #signBacklog(): Promise<void> {
-    while (this.#dependencies.maySign() && !this.#closed) {
-      const effect = this.#unsigned.shift()
-      if (effect === undefined) return
-      const signed = await this.#sign(effect)
-      if (signed !== undefined) await this.#handle(signed)
-    }
-  }
-
   /** Handles an event and all events that follow from it, before the next one of the queue. */
   async #handle(first: MachineEvent): Promise<void> {
     const events = [first]
@@ -195,10 +193,7 @@ export class HeightRunner {
         this.#propose(effect.view)
         return undefined
       case 'sign':
-        if (this.#unsigned.length === 0) return this.#sign(effect)
-        this.#unsigned.push(effect)
-        await this.#signBacklog()
-        return undefined
+        return this.#backlog.sign(effect)
       case 'timer':
         this.#after(this.#timeout(effect.view), () => this.#post({ ...effect, type: 'timeout' }))
         return undefined
@@ -207,7 +202,7 @@ export class HeightRunner {
         return undefined
       case 'view':
         this.#needed = undefined
-        this.#unsigned = []
+        this.#backlog.clear()
         this.#dependencies.log.debug({ height: this.height, view: effect.view }, 'a view of the vote begins')
         this.anticipate(effect.view + 1, this.#timeout(effect.view))
         return undefined
@@ -218,21 +213,6 @@ export class HeightRunner {
         await this.#connect(effect)
         return undefined
     }
-  }
-
-  async #sign(effect: SignEffect): Promise<MachineEvent | undefined> {
-    const { message, state } = effect
-    const { signer, maySign } = this.#dependencies
-    if (signer === undefined) return undefined
-    if (!maySign()) {
-      this.#unsigned.push(effect)
-      return undefined
-    }
-    const signed = await signer.sign(message, state)
-    if (signed === undefined) return undefined
-    this.#filter.markSeen(signed)
-    this.#broadcast(signed)
-    return { type: 'message', message: signed }
   }
 
   /** Own signature, not made here -> key used twice or sign state lost: logs an error. */
@@ -275,7 +255,7 @@ export class HeightRunner {
     const patience = this.#timeout(view) / candidateShare
     const stop = () => this.#closed || this.#needed === undefined
     const search = { view, patience, stop, end: this.#search.end, late: () => this.retryProposal() }
-    const found = this.#findBody(search).then((header) => {
+    const found = this.#findBlock(search).then((header) => {
       // This node may also be proposer of the next view, and has no other block then.
       const needed = this.#needed
       if (header === undefined || needed === undefined || stop()) return
@@ -294,7 +274,7 @@ export class HeightRunner {
    * The newest checked block of this height, else an own one. Peers that have checked it too vote at once, so no check is
    * wasted; a check under way ends before a new block could be ready.
    */
-  async #findBody(search: Search): Promise<Header | undefined> {
+  async #findBlock(search: Search): Promise<Header | undefined> {
     await this.#search.idle()
     const checked = this.#search.proposable
     this.#chosen = checked?.hash
