@@ -155,7 +155,13 @@ async function openNode(options: NodeOptions, stack: CloseStack): Promise<Node> 
   const { chain, clock, directory, verifier, signatures, failure } = store
   const { identity, peering, transport } = await openPeering(options, directory)
   const core = await openCore({
-    ...{ chain, verifier, signatures, env, poolLimits: options.tuning?.pool, payTo, peering },
+    chain,
+    verifier,
+    signatures,
+    env,
+    poolLimits: options.tuning?.pool,
+    payTo,
+    peering,
     validator: validator && { ...validator, signStore: signStoreOf(directory, spec, validator.key) },
   })
   stack.defer(() => core.close())
@@ -176,23 +182,21 @@ async function openNode(options: NodeOptions, stack: CloseStack): Promise<Node> 
   stack.defer(() => mining.close())
   await core.start()
   return {
-    ...{
-      spec,
-      directory,
-      identity,
-      adminToken,
-      chain,
-      mempool,
-      events,
-      resolver,
-      devnet,
-      mining,
-      voting,
-      sync,
-      clock,
-      failure,
-    },
+    spec,
+    directory,
+    identity,
+    adminToken,
+    chain,
     reader: new ChainReader(chain),
+    mempool,
+    events,
+    resolver,
+    devnet,
+    mining,
+    voting,
+    sync,
+    clock,
+    failure,
     network: network && transport && { network, transport },
     close: () => stack.close(),
   }
