@@ -1,40 +1,59 @@
-import { checkBodyMatch } from '../../chain/match-body.js'
+import { matchBody } from '../../chain/match-body.js'
 import type { SanityContext } from '../../consensus/sanity.js'
 import { RuleError } from '../../errors/rule-error.js'
-import { blockHashOf } from '../../primitives/block.js'
-import { displayHash, equalBytes } from '../../primitives/bytes.js'
+import type { Block } from '../../primitives/block.js'
+import { displayHash } from '../../primitives/bytes.js'
+import { defined } from '../../primitives/defined.js'
 import type { Hash } from '../../primitives/hash.js'
-import { LinkError } from '../link.js'
-import type { Peer } from '../peers/peer-record.js'
 import { blocksExchange } from '../wire/blocks-message.js'
+import type { HeaderUnit } from '../wire/headers-message.js'
+import { isUnanswered, type SyncPeer } from './sync-peer.js'
+
+/** A block to request by its hash. */
+export interface WantedBlock {
+  readonly hash: Hash
+  /** Its verified header, if known: the work is not verified again. */
+  readonly unit?: HeaderUnit
+  /** Whether the answer is still of use when it comes; true if absent. */
+  needed?(): boolean
+}
 
 /**
- * Requests a block under vote or a proposed block from a peer by its hash; undefined when the peer does not deliver it. Wrong
- * bytes → penalty by error code, and not passed on: other nodes would penalise this one.
+ * Result of a request for a block:
+ * - `block`: its bytes and the decoded block, which belong to the hash;
+ * - `withheld`: the peer reports that it lacks the block;
+ * - `unanswered`: no readable answer, penalised already if that is a fault;
+ * - `refused`: wrong bytes -> penalty by error code;
+ * - `needless`: not needed any more, so the answer is not looked at.
  */
-export async function fetchBlock(peer: Peer, hash: Hash, sanity: SanityContext): Promise<Uint8Array | undefined> {
-  const bytes = await askFor(peer, hash)
-  if (bytes === undefined || bytes.length === 0) return undefined
+export type BlockAnswer =
+  | { readonly kind: 'block'; readonly bytes: Uint8Array; readonly block: Block }
+  | { readonly kind: 'withheld' | 'unanswered' | 'refused' | 'needless' }
+
+/**
+ * Requests one block from one peer. Wrong bytes are penalised and never passed on: other nodes would penalise this one. Rejects
+ * with unexpected errors alone.
+ */
+export async function fetchBlock(
+  peer: Pick<SyncPeer, 'ask' | 'penalise'>,
+  { hash, unit, needed }: WantedBlock,
+  sanity: SanityContext,
+): Promise<BlockAnswer> {
+  const answer = await peer.ask(blocksExchange, [hash]).catch(unanswered)
+  if (answer === undefined) return { kind: 'unanswered' }
+  if (needed?.() === false) return { kind: 'needless' }
+  const [bytes] = answer
+  if (bytes === undefined || bytes.length === 0) return { kind: 'withheld' }
   try {
-    if (!equalBytes(blockHashOf(bytes), hash)) {
-      throw new RuleError('peer-withheld', `another block than ${displayHash(hash)} came`)
-    }
-    await checkBodyMatch(bytes, sanity)
-    return bytes
+    const block = await matchBody(bytes, sanity, { hash, ...defined({ auxPow: unit?.auxPow }) })
+    return { kind: 'block', bytes, block }
   } catch (error) {
     if (!(error instanceof RuleError)) throw error
-    peer.penalise(error.code, error.message)
-    return undefined
+    peer.penalise(error.code, `block ${displayHash(hash)}: ${error.message}`)
+    return { kind: 'refused' }
   }
 }
 
-async function askFor(peer: Peer, hash: Hash): Promise<Uint8Array | undefined> {
-  try {
-    const [bytes] = await peer.ask(blocksExchange, [hash])
-    return bytes
-  } catch (error) {
-    // A fault of the peer is penalised already.
-    if (error instanceof LinkError || error instanceof RuleError) return undefined
-    throw error
-  }
+function unanswered(error: unknown): undefined {
+  if (!isUnanswered(error)) throw error
 }

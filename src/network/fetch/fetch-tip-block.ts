@@ -1,10 +1,7 @@
-import type { Chain } from '../../chain/chain.js'
-import { matchBody } from '../../chain/match-body.js'
-import { RuleError } from '../../errors/rule-error.js'
-import { blocksExchange } from '../wire/blocks-message.js'
 import type { HeaderUnit } from '../wire/headers-message.js'
+import { fetchBlock } from './fetch-block.js'
 import { type PeerProgresses, serves } from './peer-progress.js'
-import { isUnanswered, type SyncOptions, type SyncPeer } from './sync-peer.js'
+import type { SyncOptions, SyncPeer } from './sync-peer.js'
 import type { Timeouts } from './timeouts.js'
 
 /** Least patience (ms) for the block of a new tip before another peer is asked, and the number of peers asked. */
@@ -30,10 +27,14 @@ export async function fetchTip(
   let resolve = (_: Uint8Array): void => {}
   const found = new Promise<Uint8Array>((done) => (resolve = done))
   const ask = (peer: SyncPeer): Promise<void> => {
-    const ended = fetchBody(peer, unit, chain).then((body) => {
+    const ended = fetchBlock(
+      peer,
+      { hash, unit, needed: () => chain.headers.get(hash) === undefined },
+      chain.sanity,
+    ).then((answer) => {
       open.delete(peer)
-      if (body instanceof Uint8Array) resolve(body)
-      else if (peer === announcer) withheld = body === 'withheld'
+      if (answer.kind === 'block') resolve(answer.bytes)
+      else if (peer === announcer) withheld = answer.kind === 'withheld'
     })
     asked.add(peer)
     open.set(peer, ended)
@@ -57,32 +58,4 @@ export async function fetchTip(
     if (chain.headers.get(hash) !== undefined) return undefined
     if (open.size === 0 && next() === undefined) return withheld ? 'withheld' : undefined
   }
-}
-
-/**
- * Requests the body of a header from one peer. `withheld` when the peer reports that it has none. Undefined when the peer does
- * not answer, sends a wrong body (→ penalty by error code), or the chain already has the block.
- */
-export async function fetchBody(
-  peer: SyncPeer,
-  unit: HeaderUnit,
-  chain: Chain,
-): Promise<Uint8Array | 'withheld' | undefined> {
-  const { hash, id } = unit.header
-  const answer = await peer.ask(blocksExchange, [hash]).catch(unanswered)
-  if (answer === undefined || chain.headers.get(hash) !== undefined) return undefined
-  const [body] = answer
-  if (body === undefined || body.length === 0) return 'withheld'
-  try {
-    await matchBody(body, unit, chain.sanity)
-    return body
-  } catch (error) {
-    if (!(error instanceof RuleError)) throw error
-    peer.penalise(error.code, `block ${id}: ${error.message}`)
-    return undefined
-  }
-}
-
-function unanswered(error: unknown): undefined {
-  if (!isUnanswered(error)) throw error
 }

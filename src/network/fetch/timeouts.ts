@@ -1,29 +1,29 @@
 import type { Timers } from '../../runtime/env.js'
 
 /** Result of a wait that timed out. */
-export const timedOut = Symbol('late')
+export const timedOut = Symbol('timed out')
 
-/** Rejects every wait when the sync stops. */
-export class SyncStopped extends Error {}
+/** Rejects every wait when the timeouts close. */
+export class TimeoutsClosed extends Error {}
 
-/** Waits with a time limit each; all of them end when the sync stops. */
+/** Waits with a time limit each; all of them end together. */
 export class Timeouts {
   readonly #timers: Timers
   readonly #running = new Set<() => void>()
-  #stopped = false
+  #closed = false
 
   constructor(timers: Timers) {
     this.#timers = timers
   }
 
-  get stopped(): boolean {
-    return this.#stopped
+  get closed(): boolean {
+    return this.#closed
   }
 
-  /** Settles like the promise, or resolves with {@link timedOut} on timeout; rejects with {@link SyncStopped} on stop. */
+  /** Settles like the promise, or resolves with {@link timedOut} on timeout; rejects with {@link TimeoutsClosed} on close. */
   within<T>(promise: Promise<T>, milliseconds: number): Promise<T | typeof timedOut> {
     return new Promise((resolve, reject) => {
-      const stop = () => end(() => reject(new SyncStopped()))
+      const stop = () => end(() => reject(new TimeoutsClosed()))
       const cancel = this.#timers.after(milliseconds, () => end(() => resolve(timedOut)))
       const end = (settle: () => void) => {
         cancel()
@@ -34,13 +34,13 @@ export class Timeouts {
         (value) => end(() => resolve(value)),
         (error: unknown) => end(() => reject(error as Error)),
       )
-      if (this.#stopped) stop()
+      if (this.#closed) stop()
       else this.#running.add(stop)
     })
   }
 
   close(): void {
-    this.#stopped = true
+    this.#closed = true
     for (const end of [...this.#running]) end()
   }
 }

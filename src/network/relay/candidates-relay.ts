@@ -5,7 +5,7 @@ import { maxCandidates } from '../../production/candidates.js'
 import type { Clock } from '../../runtime/env.js'
 import { TokenBucket } from '../../runtime/token-bucket.js'
 import type { Voting } from '../../voting/voting.js'
-import { fetchBlock } from '../fetch/fetch-block.js'
+import { type BlockAnswer, fetchBlock } from '../fetch/fetch-block.js'
 import type { GossipResult } from '../link.js'
 import type { Peer } from '../peers/peer-record.js'
 import { type Candidate, candidateTopic } from '../wire/votes-message.js'
@@ -29,7 +29,7 @@ interface AnnouncedCandidate {
   readonly peer: Peer
   body: Uint8Array | undefined
   /** The open request for the body. */
-  asked: Promise<Uint8Array | undefined> | undefined
+  asked: Promise<BlockAnswer> | undefined
 }
 
 /**
@@ -108,8 +108,11 @@ export class CandidateRelay {
   async #bodyOf(announced: AnnouncedCandidate): Promise<Uint8Array | undefined> {
     if (announced.body !== undefined) return announced.body
     const { hash, peer } = announced
-    announced.asked ??= fetchBlock(peer, hash, this.#options.chain.sanity).finally(() => (announced.asked = undefined))
-    announced.body ??= await announced.asked
+    announced.asked ??= fetchBlock(peer, { hash }, this.#options.chain.sanity).finally(
+      () => (announced.asked = undefined),
+    )
+    const answer = await announced.asked
+    if (answer.kind === 'block') announced.body ??= answer.bytes
     return announced.body
   }
 }

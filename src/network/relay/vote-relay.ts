@@ -180,7 +180,8 @@ export class VoteRelay implements VoteNetwork {
     const asked = this.#asked.get(peer) ?? new Set()
     this.#asked.set(peer, asked.add(mapKey(hash)))
     try {
-      return await fetchBlock(peer, hash, chain.sanity)
+      const answer = await fetchBlock(peer, { hash }, chain.sanity)
+      return answer.kind === 'block' ? answer.bytes : undefined
     } catch (error) {
       log.error({ peer: peer.name, error: String(error) }, 'no body was fetched')
       return undefined

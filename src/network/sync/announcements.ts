@@ -7,7 +7,7 @@ import type { Header } from '../../primitives/header.js'
 import { fetchTip } from '../fetch/fetch-tip-block.js'
 import type { PeerProgresses } from '../fetch/peer-progress.js'
 import { peerFault, type SyncOptions, type SyncPeer } from '../fetch/sync-peer.js'
-import { SyncStopped, type Timeouts } from '../fetch/timeouts.js'
+import { TimeoutsClosed, type Timeouts } from '../fetch/timeouts.js'
 import { penaltyOf } from '../penalties.js'
 import type { HeaderUnit } from '../wire/headers-message.js'
 import { checkProof, type HeaderChecking } from './check-headers.js'
@@ -30,7 +30,7 @@ export interface AnnouncementOwner {
 /** Takes announced tips: a block on top of the own tip is fetched and connected at once. */
 export class Announcements {
   readonly #options: SyncOptions
-  readonly #waits: Timeouts
+  readonly #timeouts: Timeouts
   readonly #states: PeerProgresses
   readonly #checking: HeaderChecking
   readonly #owner: AnnouncementOwner
@@ -38,13 +38,13 @@ export class Announcements {
 
   constructor(
     options: SyncOptions,
-    waits: Timeouts,
+    timeouts: Timeouts,
     states: PeerProgresses,
     checking: HeaderChecking,
     owner: AnnouncementOwner,
   ) {
     this.#options = options
-    this.#waits = waits
+    this.#timeouts = timeouts
     this.#states = states
     this.#checking = checking
     this.#owner = owner
@@ -58,7 +58,7 @@ export class Announcements {
     const id = mapKey(unit.header.hash)
     // The hash covers neither work nor confirm: another message with the same header proves nothing about this one.
     for (let running; (running = this.#running.get(id)) !== undefined && !peer.closed;) await running.catch(() => {})
-    if (peer.closed || this.#waits.stopped) return false
+    if (peer.closed || this.#timeouts.closed) return false
     if (this.#running.size >= announcementsAtOnce) {
       throw new RuleError('busy', `${announcementsAtOnce} new tips are being looked at`)
     }
@@ -80,7 +80,7 @@ export class Announcements {
       if (chain.spec.hasValidators) return await this.#confirmedElsewhere(peer, unit)
       return await this.#onBranch(peer, unit)
     } catch (error) {
-      if (error instanceof SyncStopped) return false
+      if (error instanceof TimeoutsClosed) return false
       throw error
     }
   }
@@ -137,10 +137,8 @@ export class Announcements {
   async #fetch(peer: SyncPeer, unit: HeaderUnit): Promise<boolean> {
     const { chain, bodyAtHand } = this.#options
     const { header, confirm } = unit
-    const body = bodyAtHand?.(header.hash) ?? (await fetchTip(peer, unit, this.#options, this.#waits, this.#states))
-    if (chain.headers.get(header.hash) !== undefined) return false
-    if (body === undefined) return false
-    if (body === 'withheld') throw new RuleError('peer-withheld', `nobody hands out the block ${header.id}`)
+    const body = bodyAtHand?.(header.hash) ?? (await this.#request(peer, unit))
+    if (chain.headers.get(header.hash) !== undefined || body === undefined) return false
     try {
       await chain.acceptBlock(body, confirm.length > 0 ? confirm : undefined)
       return chain.headers.get(header.hash)?.status === 'active'
@@ -152,5 +150,14 @@ export class Announcements {
       if (chain.spec.hasValidators && penaltyOf(error.code) > 0) this.#owner.contradicted(header, peer, error)
       throw peerFault(error, header, chain)
     }
+  }
+
+  /** The bytes of an announced block. Throws `peer-withheld` if no peer delivers what the announcing peer reports to lack. */
+  async #request(peer: SyncPeer, unit: HeaderUnit): Promise<Uint8Array | undefined> {
+    const answer = await fetchTip(peer, unit, this.#options, this.#timeouts, this.#states)
+    if (answer instanceof Uint8Array) return answer
+    const needless = this.#options.chain.headers.get(unit.header.hash) !== undefined
+    if (answer !== 'withheld' || needless) return undefined
+    throw new RuleError('peer-withheld', `no peer hands out the block ${unit.header.id}`)
   }
 }

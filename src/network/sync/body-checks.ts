@@ -45,7 +45,8 @@ export class BodyChecks {
     for (let block = this.#next(); block !== undefined; block = this.#next()) {
       const body = block.body as Uint8Array
       try {
-        const matched = await matchBody(body, block.unit, this.#chain.sanity)
+        const { header, auxPow } = block.unit
+        const matched = await matchBody(body, this.#chain.sanity, { hash: header.hash, auxPow })
         if (this.#stopped) return
         // Two answers may deliver the same block.
         block.match(body, matched)

@@ -5,7 +5,7 @@ import type { Hash } from '../../primitives/hash.js'
 import { type Claim, claimOf, type PeerProgresses, serves } from '../fetch/peer-progress.js'
 import { PendingHeaders } from '../fetch/pending-headers.js'
 import { penaliseAndDrop, isUnanswered, type SyncOptions, type SyncPeer } from '../fetch/sync-peer.js'
-import { timedOut, SyncStopped, type Timeouts } from '../fetch/timeouts.js'
+import { timedOut, TimeoutsClosed, type Timeouts } from '../fetch/timeouts.js'
 import {
   headersAnswer,
   headersAtOnce,
@@ -46,7 +46,7 @@ export interface HeaderOwner {
 /** Finds the best chain that the peers can prove, and holds its headers until their blocks are connected. */
 export class HeaderDownload {
   readonly #options: SyncOptions
-  readonly #waits: Timeouts
+  readonly #timeouts: Timeouts
   readonly #states: PeerProgresses
   readonly #owner: HeaderOwner
   readonly #checking: HeaderChecking
@@ -61,10 +61,10 @@ export class HeaderDownload {
   /** Whether to run again because something changed during the run. */
   #again = false
 
-  constructor(options: SyncOptions, waits: Timeouts, states: PeerProgresses, owner: HeaderOwner) {
+  constructor(options: SyncOptions, timeouts: Timeouts, states: PeerProgresses, owner: HeaderOwner) {
     const { chain, verifier, clock } = options
     this.#options = options
-    this.#waits = waits
+    this.#timeouts = timeouts
     this.#states = states
     this.#owner = owner
     this.#checking = { chain, verifier, clock, assumed: (header) => this.#assumed?.has(header) === true }
@@ -92,18 +92,18 @@ export class HeaderDownload {
 
   /** Looks for a peer with a better chain, unless that is under way. */
   wake(): void {
-    if (this.#waits.stopped) return
+    if (this.#timeouts.closed) return
     this.#again = this.#work !== undefined
     if (this.#again) return
     this.#work = this.#run()
       .catch((error: unknown) => {
-        if (!(error instanceof SyncStopped)) this.#owner.failed(error)
+        if (!(error instanceof TimeoutsClosed)) this.#owner.failed(error)
       })
       .finally(() => {
         this.#work = undefined
         this.#asked = undefined
         this.#shown = undefined
-        if (this.#waits.stopped) return
+        if (this.#timeouts.closed) return
         this.#owner.changed()
         if (this.#again) this.wake()
       })
@@ -180,7 +180,7 @@ export class HeaderDownload {
    * claim has no cost, so it does not make up for missing answers.
    */
   #next(): SyncPeer | undefined {
-    if (this.#waits.stopped) return undefined
+    if (this.#timeouts.closed) return undefined
     this.#again = false
     this.refresh()
     if (this.#branch.blocks.length >= pendingHeaders || this.#branch.bytes >= pendingBytes) return undefined
@@ -213,7 +213,7 @@ export class HeaderDownload {
     const answer = peer.ask(headersExchange, { locator, count: headersAtOnce })
     void answer.catch(() => {}).finally(() => (state.asking = false))
     try {
-      const units = await this.#waits.within(answer, patience)
+      const units = await this.#timeouts.within(answer, patience)
       if (units !== timedOut) return units
       peer.penalise('peer-slow', `no headers within ${patience} ms`)
     } catch (error) {

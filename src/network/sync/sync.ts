@@ -50,12 +50,12 @@ import { mapKey } from '../../primitives/bytes.js'
 import { defined } from '../../primitives/defined.js'
 import type { Header } from '../../primitives/header.js'
 import { bodyBytes, BodyDownload } from '../fetch/body-download.js'
-import { fetchBody } from '../fetch/fetch-tip-block.js'
+import { fetchBlock } from '../fetch/fetch-block.js'
 import { PeerProgresses, serves } from '../fetch/peer-progress.js'
 import type { PendingBlock } from '../fetch/pending-block.js'
 import type { PendingHeaders } from '../fetch/pending-headers.js'
 import { peerFault, penaliseAndDrop, type SyncOptions, type SyncPeer } from '../fetch/sync-peer.js'
-import { SyncStopped, Timeouts } from '../fetch/timeouts.js'
+import { timedOut, Timeouts, TimeoutsClosed } from '../fetch/timeouts.js'
 import { penaltyOf } from '../penalties.js'
 import { blocksExchange } from '../wire/blocks-message.js'
 import type { HeaderUnit } from '../wire/headers-message.js'
@@ -93,7 +93,7 @@ interface AvoidedBlock {
 export class Sync {
   readonly events = new EventEmitter<{ progress: [SyncProgress] }>()
   readonly #options: SyncOptions
-  readonly #waits: Timeouts
+  readonly #timeouts: Timeouts
   readonly #states = new PeerProgresses()
   readonly #headers: HeaderDownload
   readonly #bodies: BodyDownload
@@ -116,7 +116,7 @@ export class Sync {
 
   constructor(options: SyncOptions) {
     this.#options = options
-    this.#waits = new Timeouts(options.timers)
+    this.#timeouts = new Timeouts(options.timers)
     const branch = () => this.#headers.branch
     const owner = {
       get branch(): PendingHeaders {
@@ -136,11 +136,11 @@ export class Sync {
       wake: this.#wake,
       failed: (error: unknown) => this.#failed(error),
     }
-    this.#headers = new HeaderDownload(options, this.#waits, this.#states, owner)
+    this.#headers = new HeaderDownload(options, this.#timeouts, this.#states, owner)
     this.#bodies = new BodyDownload(options, this.#states, owner)
     this.#bodyChecks = new BodyChecks(options.chain, owner)
     this.#writer = new BlockWriter(options.chain, options.clock, owner)
-    this.#announcements = new Announcements(options, this.#waits, this.#states, this.#headers.checking, owner)
+    this.#announcements = new Announcements(options, this.#timeouts, this.#states, this.#headers.checking, owner)
   }
 
   /** Starts following the peers. */
@@ -158,7 +158,7 @@ export class Sync {
     chain.events.off('change', this.#follow)
     this.#cancelTick?.()
     this.#cancelLook?.()
-    this.#waits.close()
+    this.#timeouts.close()
     this.#bodies.close()
     this.#bodyChecks.close()
     await Promise.all([this.#headers.idle(), this.#writer.close()])
@@ -246,13 +246,13 @@ export class Sync {
   }
 
   #wakeAll(): void {
-    if (this.#waits.stopped) return
+    if (this.#timeouts.closed) return
     this.#headers.wake()
     this.#download()
   }
 
   #download(): void {
-    if (this.#waits.stopped) return
+    if (this.#timeouts.closed) return
     this.#catchingUp()
     this.#bodies.fill()
     this.#bodyChecks.wake()
@@ -368,16 +368,19 @@ export class Sync {
    * without the block.
    */
   async #offered(peer: SyncPeer, unit: HeaderUnit): Promise<void> {
-    const key = mapKey(unit.header.hash)
+    const { hash } = unit.header
+    const key = mapKey(hash)
     const { asked } = this.#avoided.get(key) ?? {}
     if (asked === undefined || asked.has(peer)) return
     asked.add(peer)
     try {
       const { timeout } = blocksExchange.protocol
-      const body = await this.#waits.within(fetchBody(peer, unit, this.#options.chain), timeout)
-      if (!(body instanceof Uint8Array)) return
+      const { chain } = this.#options
+      const wanted = { hash, unit, needed: () => chain.headers.get(hash) === undefined }
+      const answer = await this.#timeouts.within(fetchBlock(peer, wanted, chain.sanity), timeout)
+      if (answer === timedOut || answer.kind !== 'block') return
     } catch (error) {
-      if (!(error instanceof SyncStopped)) this.#failed(error)
+      if (!(error instanceof TimeoutsClosed)) this.#failed(error)
       return
     }
     this.#avoided.delete(key)
@@ -389,7 +392,7 @@ export class Sync {
   #failed(error: unknown): void {
     const failure = error instanceof Error ? error : new Error(String(error))
     this.#options.log.error({ error: failure.message }, 'the sync cannot go on')
-    this.#waits.close()
+    this.#timeouts.close()
     this.#options.chain.events.emit('fatal', failure)
   }
 }

@@ -171,7 +171,7 @@ describe.each([
     })
     const node = await start([confused, new TestPeer(source)])
     await node.until(() => node.height === length)
-    expect(new Set(confused.penalties)).toEqual(new Set(['peer-message']))
+    expect(new Set(confused.penalties)).toEqual(new Set(['peer-withheld']))
   })
 
   it('parts with a peer that claims what its headers do not prove', async () => {
