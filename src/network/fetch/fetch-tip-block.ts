@@ -1,5 +1,6 @@
 import type { HeaderUnit } from '../wire/headers-message.js'
-import { fetchBlock } from './fetch-block.js'
+import { askPeers } from './ask-peers.js'
+import { type BlockAnswer, fetchBlock } from './fetch-block.js'
 import { type PeerProgresses, serves } from './peer-progress.js'
 import type { SyncOptions, SyncPeer } from './sync-peer.js'
 import type { Timeouts } from './timeouts.js'
@@ -9,53 +10,38 @@ const bodyPatience = 5_000
 const bodySources = 4
 
 /**
- * Fetches the block of a new tip by hedged requests, the announcing peer first. Returns `withheld` when no peer delivers it and
- * the announcer reports that it has none. Returns undefined when no peer delivers it, or when the chain already has it. A late
- * answer still counts; the peer is penalised with `peer-slow` when another peer had to be asked.
+ * Fetches the block of a new tip by hedged requests, the announcing peer first. No peer delivers it → the answer of the
+ * announcer; the chain has it meanwhile → any answer but `block`. A late answer still counts; the peer is penalised with
+ * `peer-slow` when another peer had to be asked. Rejects with {@link TimeoutsClosed}.
  */
 export async function fetchTip(
   announcer: SyncPeer,
   unit: HeaderUnit,
   { chain, peers }: Pick<SyncOptions, 'chain' | 'peers'>,
-  waits: Timeouts,
+  timeouts: Timeouts,
   states: PeerProgresses,
-): Promise<Uint8Array | 'withheld' | undefined> {
-  const { hash, height } = unit.header
+): Promise<BlockAnswer> {
+  const { hash, height, id } = unit.header
+  const needed = () => chain.headers.get(hash) === undefined
   const asked = new Set<SyncPeer>()
-  const open = new Map<SyncPeer, Promise<void>>()
-  let withheld = false
-  let resolve = (_: Uint8Array): void => {}
-  const found = new Promise<Uint8Array>((done) => (resolve = done))
-  const ask = (peer: SyncPeer): Promise<void> => {
-    const ended = fetchBlock(
-      peer,
-      { hash, unit, needed: () => chain.headers.get(hash) === undefined },
-      chain.sanity,
-    ).then((answer) => {
-      open.delete(peer)
-      if (answer.kind === 'block') resolve(answer.bytes)
-      else if (peer === announcer) withheld = answer.kind === 'withheld'
-    })
-    asked.add(peer)
-    open.set(peer, ended)
-    return ended
+  let answerOfAnnouncer: BlockAnswer = { kind: 'unanswered' }
+  const ask = async (peer: SyncPeer) => {
+    const answer = await fetchBlock(peer, { hash, unit, needed }, chain.sanity)
+    if (peer === announcer) answerOfAnnouncer = answer
+    return answer.kind === 'block' ? answer : undefined
   }
   const next = () => {
     if (asked.size >= bodySources) return undefined
-    return peers.all().find((peer) => !asked.has(peer) && serves(peer) && peer.status.tipHeight >= height)
+    const able = (peer: SyncPeer) => !asked.has(peer) && serves(peer) && peer.status.tipHeight >= height
+    const peer = asked.size === 0 ? announcer : peers.all().find(able)
+    if (peer !== undefined) asked.add(peer)
+    return peer
   }
-  let latest = announcer
-  for (let peer: SyncPeer | undefined = announcer; ; peer = next()) {
-    if (peer !== undefined && open.has(latest)) {
-      states.of(latest).stalled()
-      latest.penalise('peer-slow', `no block ${unit.header.id} within its time`)
-    }
-    latest = peer ?? latest
-    const ended = peer === undefined ? Promise.all(open.values()) : ask(peer)
-    const patience = Math.max(bodyPatience, states.of(latest).patience(unit.size))
-    const first = await waits.within(Promise.race([found, ended]), patience)
-    if (first instanceof Uint8Array) return first
-    if (chain.headers.get(hash) !== undefined) return undefined
-    if (open.size === 0 && next() === undefined) return withheld ? 'withheld' : undefined
+  const patience = (peer: SyncPeer) => Math.max(bodyPatience, states.of(peer).patience(unit.size))
+  const onOverdue = (peer: SyncPeer) => {
+    states.of(peer).stalled()
+    peer.penalise('peer-slow', `no block ${id} within its time`)
   }
+  const found = await askPeers(ask, { parallel: bodySources, next, patience, onOverdue, needed }, timeouts)
+  return found ?? answerOfAnnouncer
 }

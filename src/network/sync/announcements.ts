@@ -155,9 +155,9 @@ export class Announcements {
   /** The bytes of an announced block. Throws `peer-withheld` if no peer delivers what the announcing peer reports to lack. */
   async #request(peer: SyncPeer, unit: HeaderUnit): Promise<Uint8Array | undefined> {
     const answer = await fetchTip(peer, unit, this.#options, this.#timeouts, this.#states)
-    if (answer instanceof Uint8Array) return answer
+    if (answer.kind === 'block') return answer.bytes
     const needless = this.#options.chain.headers.get(unit.header.hash) !== undefined
-    if (answer !== 'withheld' || needless) return undefined
+    if (answer.kind !== 'withheld' || needless) return undefined
     throw new RuleError('peer-withheld', `no peer hands out the block ${unit.header.id}`)
   }
 }
