@@ -6,7 +6,9 @@ import type { Log, Timers } from '../../runtime/env.js'
 import { blockOf, parseMessage, type SignedMessage, type VotingMessage } from '../../voting/tendermint/message.js'
 import type { VoteNetwork } from '../../voting/vote-network.js'
 import type { Voting } from '../../voting/voting.js'
+import { askPeers } from '../fetch/ask-peers.js'
 import { fetchBlock } from '../fetch/fetch-block.js'
+import { Timeouts, TimeoutsClosed } from '../fetch/timeouts.js'
 import { LinkError, type GossipResult } from '../link.js'
 import type { PeerManager } from '../peers/peer-manager.js'
 import type { Peer } from '../peers/peer-record.js'
@@ -39,6 +41,7 @@ export class VoteRelay implements VoteNetwork {
   readonly #options: VoteRelayOptions
   readonly #sources = new Map<string, Set<Peer>>()
   readonly #pulling = new Set<Peer>()
+  readonly #timeouts: Timeouts
   /** Bodies requested from each peer. */
   readonly #asked = new Map<Peer, Set<string>>()
   #voting: Voting | undefined
@@ -51,6 +54,7 @@ export class VoteRelay implements VoteNetwork {
 
   constructor(options: VoteRelayOptions) {
     this.#options = options
+    this.#timeouts = new Timeouts(options.timers)
   }
 
   /** Receives and serves messages for a voting instance with this port; call before peers connect. */
@@ -69,6 +73,7 @@ export class VoteRelay implements VoteNetwork {
   close(): void {
     const { peers } = this.#options
     this.#cancel()
+    this.#timeouts.close()
     peers.events.off('joined', this.#joined)
     peers.events.off('left', this.#reported)
     peers.events.off('status', this.#reported)
@@ -79,42 +84,26 @@ export class VoteRelay implements VoteNetwork {
     this.#options.peers.broadcast(message.kind === 'proposal' ? proposalTopic : voteTopic, message)
   }
 
-  /** Hedged requests to one peer after another; wrong bytes are penalised. */
-  fetch(hash: Hash): Promise<Uint8Array | undefined> {
-    const { peers, timers } = this.#options
+  /** Hedged requests to one peer after another; wrong bytes are penalised. Undefined if no peer delivers it in time. */
+  async fetch(hash: Hash): Promise<Uint8Array | undefined> {
     const sources = this.#sources.get(mapKey(hash)) ?? new Set()
-    const all = peers.all().filter((peer) => !this.#asks(peer, hash))
+    const able = this.#options.peers.all().filter((peer) => !this.#asks(peer, hash))
     // Busy peers last: a peer that withholds one body must not delay the next one.
     const load = (peer: Peer) => this.#asked.get(peer)?.size ?? 0
     const rank = (peer: Peer) => 2 * load(peer) + (sources.has(peer) ? 0 : 1)
-    const order = all.sort((a, b) => rank(a) - rank(b))
-    return new Promise((resolve) => {
-      const cancels = new Set<() => void>()
-      let open = 0
-      let settled = false
-      const settle = (bytes: Uint8Array | undefined) => {
-        settled = true
-        cancels.forEach((cancel) => cancel())
-        resolve(bytes)
-      }
-      const askNext = () => {
-        if (settled || open >= fetchesAtOnce) return
-        const peer = order.shift()
-        if (peer === undefined) {
-          if (open === 0) settle(undefined)
-          return
-        }
-        open++
-        cancels.add(timers.after(fetchPatience, askNext))
-        void this.#ask(peer, hash).then((bytes) => {
-          open--
-          if (bytes === undefined) askNext()
-          else settle(bytes)
-        })
-      }
-      cancels.add(timers.after(fetchLimit, () => settle(undefined)))
-      askNext()
-    })
+    const order = able.sort((a, b) => rank(a) - rank(b))
+    const policy = {
+      parallel: fetchesAtOnce,
+      limit: fetchLimit,
+      next: () => order.shift(),
+      patience: () => fetchPatience,
+    }
+    try {
+      return await askPeers((peer) => this.#ask(peer, hash), policy, this.#timeouts)
+    } catch (error) {
+      if (error instanceof TimeoutsClosed) return undefined
+      throw error
+    }
   }
 
   async #onMessage(peer: Peer, message: VotingMessage): Promise<GossipResult> {
