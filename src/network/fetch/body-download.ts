@@ -1,5 +1,6 @@
 import { fixedLimits } from '../../primitives/spec.js'
 import { blocksAtOnce, blocksExchange } from '../wire/blocks-message.js'
+import { type Assignment, Assignments } from './assignments.js'
 import { type PeerProgresses, serves } from './peer-progress.js'
 import type { PendingBlock } from './pending-block.js'
 import type { PendingHeaders } from './pending-headers.js'
@@ -17,17 +18,7 @@ const bodyTries = 3
 const questionBytes = 2 * 1024 * 1024
 const leastBlock = 400
 
-/** An unanswered request for blocks. */
-interface BodyRequest {
-  readonly peer: SyncPeer
-  /** Its blocks that no other peer is asked for. */
-  readonly open: Set<PendingBlock>
-  /** Bytes expected. */
-  readonly bytes: number
-  overdue: boolean
-  /** Cancels the overdue timer. */
-  cancel(): void
-}
+type BodyRequest = Assignment<SyncPeer, PendingBlock>
 
 /** Callbacks of the body download. */
 export interface BodyOwner {
@@ -45,7 +36,7 @@ export class BodyDownload {
   readonly #options: SyncOptions
   readonly #states: PeerProgresses
   readonly #owner: BodyOwner
-  readonly #requests = new Set<BodyRequest>()
+  readonly #requests: Assignments<SyncPeer, PendingBlock>
   /** Actual size over announced size of blocks; peers announce sizes with headers. */
   #ratio = 1
   #stopped = false
@@ -54,24 +45,28 @@ export class BodyDownload {
     this.#options = options
     this.#states = states
     this.#owner = owner
+    this.#requests = new Assignments(options.timers, {
+      canMove: (request) => this.#canMove(request),
+      onOverdue: (request) => this.#onOverdue(request),
+    })
   }
 
   /** Peers with an open request. */
   get asked(): number {
-    return this.#requests.size
+    return this.#requests.open.size
   }
 
   /** Bytes of bodies in memory and requested. */
   get bytes(): number {
     let sum = 0
     for (const { body } of this.#owner.branch.blocks) sum += body?.length ?? 0
-    for (const { bytes } of this.#requests) sum += bytes
+    for (const { bytes } of this.#requests.open) sum += bytes
     return sum
   }
 
   close(): void {
     this.#stopped = true
-    for (const request of this.#requests) request.cancel()
+    this.#requests.close()
   }
 
   /** Requests blocks that no peer is asked for from every idle peer. */
@@ -85,15 +80,16 @@ export class BodyDownload {
       if (blocks.length > 0) void this.#fetch(peer, blocks)
     }
     const lowest = this.#owner.branch.blocks.find(({ body }) => body === undefined)
-    if (lowest?.asked === 0 && this.#able().length > 0 && !this.#able().some((peer) => mayGive(peer, lowest))) {
-      this.#owner.missing(lowest)
-    }
+    if (lowest === undefined || this.#requests.isOut(lowest)) return
+    const able = this.#able()
+    if (able.length > 0 && !able.some((peer) => mayGive(peer, lowest))) this.#owner.missing(lowest)
   }
 
   /** Whether the request limit is reached. Overdue requests do not count, so that silent peers keep no others out. */
   #full(): boolean {
-    const overdue = [...this.#requests].filter((request) => request.overdue).length
-    return this.#requests.size - overdue >= (overdue < overdueAnswers ? bodyPeers : 1)
+    const { open } = this.#requests
+    const overdue = [...open].filter((request) => request.overdue).length
+    return open.size - overdue >= (overdue < overdueAnswers ? bodyPeers : 1)
   }
 
   #able(): SyncPeer[] {
@@ -107,7 +103,7 @@ export class BodyDownload {
     const chosen: PendingBlock[] = []
     let bytes = 0
     for (const [i, block] of this.#owner.branch.blocks.entries()) {
-      if (block.body !== undefined || block.asked > 0 || !mayGive(peer, block)) continue
+      if (block.body !== undefined || this.#requests.isOut(block) || !mayGive(peer, block)) continue
       bytes += this.#sizeOf(block)
       // The lowest block always fits: nothing connects before it.
       if (i > 0 && bytes > room) break
@@ -131,18 +127,14 @@ export class BodyDownload {
     const { clock } = this.#options
     const state = this.#states.of(peer)
     const expected = blocks.reduce((sum, block) => sum + this.#sizeOf(block), 0)
-    const request: BodyRequest = { peer, open: new Set(blocks), bytes: expected, overdue: false, cancel: () => {} }
-    for (const block of blocks) block.ask()
-    this.#requests.add(request)
+    const request = this.#requests.give(peer, blocks, state.patience(expected), expected)
     state.fetching = true
-    this.#watch(request, state.patience(expected))
     const asked = clock.now()
     const hashes = blocks.map(({ unit }) => unit.header.hash)
     const answer = await peer.ask(blocksExchange, hashes).catch((error: unknown) => {
       if (!isUnanswered(error)) this.#owner.failed(error)
       return undefined
     })
-    request.cancel()
     state.fetching = false
     if (this.#stopped) return
     if (answer !== undefined) {
@@ -154,8 +146,7 @@ export class BodyDownload {
       )
     }
     this.#receive(peer, blocks, answer)
-    for (const block of request.open) release(request, block)
-    this.#requests.delete(request)
+    request.release()
     this.#owner.arrived()
     this.fill()
   }
@@ -166,26 +157,19 @@ export class BodyDownload {
     this.#ratio = Math.max(ratio, (this.#ratio + ratio) / 2)
   }
 
-  /** Overdue answer and another able peer → releases the blocks to other peers. */
-  #watch(request: BodyRequest, patience: number): void {
-    const { peer } = request
-    request.cancel = this.#options.timers.after(patience, () => {
-      const [lowest] = request.open
-      const overduePeers = new Set([...this.#requests].filter(({ overdue }) => overdue).map((other) => other.peer))
-      const other = this.#able().some(
-        (candidate) =>
-          candidate !== peer && !overduePeers.has(candidate) && lowest !== undefined && mayGive(candidate, lowest),
-      )
-      if (!other) {
-        this.#watch(request, patience)
-        return
-      }
-      request.overdue = true
-      for (const block of request.open) release(request, block)
-      this.#states.of(peer).stalled()
-      peer.penalise('peer-slow', `no blocks within ${Math.round(patience)} ms`)
-      this.fill()
-    })
+  /** Whether another able peer, not overdue itself, may have the lowest block of a request. */
+  #canMove({ peer, items: [lowest] }: BodyRequest): boolean {
+    const overduePeers = new Set([...this.#requests.open].filter(({ overdue }) => overdue).map((other) => other.peer))
+    return this.#able().some(
+      (candidate) =>
+        candidate !== peer && !overduePeers.has(candidate) && lowest !== undefined && mayGive(candidate, lowest),
+    )
+  }
+
+  #onOverdue({ peer, patience }: BodyRequest): void {
+    this.#states.of(peer).stalled()
+    peer.penalise('peer-slow', `no blocks within ${Math.round(patience)} ms`)
+    this.fill()
   }
 
   /** Stores the bodies of an answer; `answer` is undefined when there was none. */
@@ -221,8 +205,4 @@ export class BodyDownload {
 function mayGive(peer: SyncPeer, block: PendingBlock): boolean {
   if (block.missesOf(peer) >= bodyTries) return false
   return block.source === peer || block.unit.header.height <= peer.status.tipHeight
-}
-
-function release(request: BodyRequest, block: PendingBlock): void {
-  if (request.open.delete(block)) block.release()
 }

@@ -22,7 +22,6 @@ export class PendingBlock implements PendingBlockParts {
   #body: Uint8Array | undefined
   #giver: SyncPeer | undefined
   #matched: Block | undefined
-  #asked = 0
   #misses: Map<number, number> | undefined
   #withheld = false
 
@@ -48,23 +47,9 @@ export class PendingBlock implements PendingBlockParts {
     return this.#matched
   }
 
-  /** Open requests for the body, overdue ones excluded. */
-  get asked(): number {
-    return this.#asked
-  }
-
   /** Whether the source of the header reported that it lacks the body. */
   get withheld(): boolean {
     return this.#withheld
-  }
-
-  /** A request for the body begins; {@link release} ends it. */
-  ask(): void {
-    this.#asked++
-  }
-
-  release(): void {
-    this.#asked--
   }
 
   /** Stores the body that a peer delivered. */
