@@ -6,6 +6,7 @@ import type { Log, Timers } from '../../runtime/env.js'
 import { LinkError } from '../link.js'
 import type { Peer } from '../peers/peer-record.js'
 import { transactionsAtOnce, transactionsExchange } from '../wire/transactions-message.js'
+import { type Assignment, Assignments } from './assignments.js'
 
 /** Announced transactions of one peer queued for fetching; further ones are not noted. */
 export const announcedByPeer = 2048
@@ -57,14 +58,15 @@ export class TransactionFetcher {
   readonly #options: FetcherOptions
   /** In serving order. */
   readonly #queues = new Map<Peer, PeerQueue>()
-  /** Requested transactions, each with the batch of its request. */
-  readonly #asked = new Map<string, symbol>()
+  /** Requested transactions, by key. */
+  readonly #requests: Assignments<Peer, string>
   #fetches = 0
   /** Delivered transactions under evaluation. */
   readonly #takes = new Set<Promise<void>>()
 
   constructor(options: FetcherOptions) {
     this.#options = options
+    this.#requests = new Assignments(options.timers, { canMove: () => true, onOverdue: () => this.#serve() })
   }
 
   /** Queues what a peer announced; false when the queue is full and the rest was not noted. */
@@ -157,7 +159,7 @@ export class TransactionFetcher {
     const batch: AnnouncedTx[] = []
     for (const [key, wanted] of queue.wanted) {
       if (this.#options.isUseless(wanted)) queue.wanted.delete(key)
-      else if (!this.#asked.has(key)) batch.push(wanted)
+      else if (!this.#requests.isOut(key)) batch.push(wanted)
       if (batch.length === transactionsAtOnce) break
     }
     if (!crowded(queue)) queue.changed()
@@ -165,19 +167,9 @@ export class TransactionFetcher {
   }
 
   async #fetch(queue: PeerQueue, batch: readonly AnnouncedTx[]): Promise<void> {
-    const request = Symbol()
-    const release = () => {
-      for (const wanted of batch) {
-        const key = keyOf(wanted)
-        if (this.#asked.get(key) === request) this.#asked.delete(key)
-      }
-    }
-    for (const wanted of batch) this.#asked.set(keyOf(wanted), request)
+    const request = this.#requests.give(queue.peer, batch.map(keyOf), fetchPatience)
     try {
-      await this.#ask(queue, batch, () => {
-        release()
-        this.#serve()
-      })
+      await this.#ask(queue, batch, request)
     } catch (error) {
       // Other peers may have announced the same.
       for (const wanted of batch) queue.wanted.delete(keyOf(wanted))
@@ -185,22 +177,21 @@ export class TransactionFetcher {
         this.#options.log.error({ error: String(error) }, 'transactions could not be fetched')
       }
     } finally {
-      release()
+      request.release()
     }
   }
 
-  /** Requests the unmined ones of a batch; `late` is called while the answer is overdue. */
-  async #ask(queue: PeerQueue, batch: readonly AnnouncedTx[], late: () => void): Promise<void> {
+  /** Requests the unmined ones of a batch, and has those delivered taken. */
+  async #ask(queue: PeerQueue, batch: readonly AnnouncedTx[], request: Assignment<Peer, string>): Promise<void> {
     const { peer, wanted } = queue
     const unmined = await this.#options.unmined(batch)
     const asked = new Set(unmined.map(keyOf))
     for (const key of batch.map(keyOf)) if (!asked.has(key)) wanted.delete(key)
     if (unmined.length === 0) return
-    const request = unmined.map(({ txid }) => txid)
-    const inTime = this.#options.timers.after(fetchPatience, late)
-    const answer = await peer.ask(transactionsExchange, request).finally(inTime)
-    if (answer.length > request.length) {
-      peer.penalise('peer-message', `${answer.length} transactions where ${request.length} were asked for`)
+    const txids = unmined.map(({ txid }) => txid)
+    const answer = await peer.ask(transactionsExchange, txids).finally(() => request.answered())
+    if (answer.length > txids.length) {
+      peer.penalise('peer-message', `${answer.length} transactions where ${txids.length} were asked for`)
       throw new RuleError('peer-message')
     }
     // A short list leaves the rest open; an empty list reports all as missing.
