@@ -1,6 +1,6 @@
 import { timedOut, type Timeouts } from './timeouts.js'
 
-/** Whom a hedged request asks, how many at once, and how long before the next one is asked as well. */
+/** Which peers a hedged request asks, how many at once, and how long before the next one is asked as well. */
 export interface HedgePolicy<P> {
   /** Open requests at most. */
   readonly parallel: number

@@ -4,7 +4,7 @@ import { type Assignment, Assignments } from './assignments.js'
 import { type PeerProgresses, serves } from './peer-progress.js'
 import type { PendingBlock } from './pending-block.js'
 import type { PendingHeaders } from './pending-headers.js'
-import { isUnanswered, type SyncOptions, type SyncPeer } from './sync-peer.js'
+import { type FailedEvent, isUnanswered, type SyncOptions, type SyncPeer } from './sync-peer.js'
 
 /** Bytes of bodies in memory or requested, before they connect. Requested bodies may turn out larger than announced. */
 export const bodyBytes = 32 * 1024 * 1024
@@ -20,31 +20,32 @@ const leastBlock = 400
 
 type BodyRequest = Assignment<SyncPeer, PendingBlock>
 
-/** Callbacks of the body download. */
-export interface BodyOwner {
-  readonly branch: PendingHeaders
-  /** New bodies may be there. */
-  arrived(): void
-  /** No peer that may have the block delivers it. */
-  missing(block: PendingBlock): void
-  /** Reports an unexpected error. */
-  failed(error: unknown): void
-}
+/** `bodies`: an answer came. `missing`: no peer that may have the block delivers it. */
+export type BodyEvent =
+  { readonly type: 'bodies' } | { readonly type: 'missing'; readonly block: PendingBlock } | FailedEvent
 
 /** Fetches the bodies of the pending headers from several peers at once, lowest first, within a memory bound. */
 export class BodyDownload {
   readonly #options: SyncOptions
   readonly #states: PeerProgresses
-  readonly #owner: BodyOwner
+  readonly #headers: { readonly branch: PendingHeaders }
+  readonly #emit: (event: BodyEvent) => void
   readonly #requests: Assignments<SyncPeer, PendingBlock>
   /** Actual size over announced size of blocks; peers announce sizes with headers. */
   #ratio = 1
   #stopped = false
 
-  constructor(options: SyncOptions, states: PeerProgresses, owner: BodyOwner) {
+  /** Fetches for the present `branch` of `headers`. */
+  constructor(
+    options: SyncOptions,
+    states: PeerProgresses,
+    headers: { readonly branch: PendingHeaders },
+    emit: (event: BodyEvent) => void,
+  ) {
     this.#options = options
     this.#states = states
-    this.#owner = owner
+    this.#headers = headers
+    this.#emit = emit
     this.#requests = new Assignments(options.timers, {
       canMove: (request) => this.#canMove(request),
       onOverdue: (request) => this.#onOverdue(request),
@@ -59,7 +60,7 @@ export class BodyDownload {
   /** Bytes of bodies in memory and requested. */
   get bytes(): number {
     let sum = 0
-    for (const { body } of this.#owner.branch.blocks) sum += body?.length ?? 0
+    for (const { body } of this.#headers.branch.blocks) sum += body?.length ?? 0
     for (const { bytes } of this.#requests.open) sum += bytes
     return sum
   }
@@ -79,10 +80,10 @@ export class BodyDownload {
       const blocks = this.#choose(peer)
       if (blocks.length > 0) void this.#fetch(peer, blocks)
     }
-    const lowest = this.#owner.branch.blocks.find(({ body }) => body === undefined)
+    const lowest = this.#headers.branch.blocks.find(({ body }) => body === undefined)
     if (lowest === undefined || this.#requests.isOut(lowest)) return
     const able = this.#able()
-    if (able.length > 0 && !able.some((peer) => mayGive(peer, lowest))) this.#owner.missing(lowest)
+    if (able.length > 0 && !able.some((peer) => mayGive(peer, lowest))) this.#emit({ type: 'missing', block: lowest })
   }
 
   /** Whether the request limit is reached. Overdue requests do not count, so that silent peers keep no others out. */
@@ -102,7 +103,7 @@ export class BodyDownload {
     const room = bodyBytes - this.bytes
     const chosen: PendingBlock[] = []
     let bytes = 0
-    for (const [i, block] of this.#owner.branch.blocks.entries()) {
+    for (const [i, block] of this.#headers.branch.blocks.entries()) {
       if (block.body !== undefined || this.#requests.isOut(block) || !mayGive(peer, block)) continue
       bytes += this.#sizeOf(block)
       // The lowest block always fits: nothing connects before it.
@@ -132,7 +133,7 @@ export class BodyDownload {
     const asked = clock.now()
     const hashes = blocks.map(({ unit }) => unit.header.hash)
     const answer = await peer.ask(blocksExchange, hashes).catch((error: unknown) => {
-      if (!isUnanswered(error)) this.#owner.failed(error)
+      if (!isUnanswered(error)) this.#emit({ type: 'failed', error })
       return undefined
     })
     state.fetching = false
@@ -147,7 +148,7 @@ export class BodyDownload {
     }
     this.#receive(peer, blocks, answer)
     request.release()
-    this.#owner.arrived()
+    this.#emit({ type: 'bodies' })
     this.fill()
   }
 

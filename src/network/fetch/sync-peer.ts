@@ -48,7 +48,11 @@ export function penaliseAndDrop(peer: SyncPeer, code: Code, reason: string): voi
  * never about the block that holds it → an invalid block always has a penalty. A block confirmed by a quorum has none: its
  * announcer follows other rules (an upgrade).
  */
-export function peerFault(error: RuleError, { hash, id }: Header, { headers, spec }: Chain): RuleError {
+export function peerFault(
+  error: RuleError,
+  { hash, id }: Header,
+  { headers, spec }: Pick<Chain, 'headers' | 'spec'>,
+): RuleError {
   const free = penaltyOf(error.code) === 0
   const text = `${error.code}: ${error.message}`
   if (spec.hasValidators) {
@@ -60,4 +64,10 @@ export function peerFault(error: RuleError, { hash, id }: Header, { headers, spe
 /** Whether a request failed because of its peer: no answer, or an unreadable one, which is penalised already. */
 export function isUnanswered(error: unknown): boolean {
   return error instanceof RuleError || error instanceof LinkError
+}
+
+/** An error that no rule explains: the sync cannot go on. */
+export interface FailedEvent {
+  readonly type: 'failed'
+  readonly error: unknown
 }

@@ -15,16 +15,20 @@ import { checkProof, type HeaderChecking } from './check-headers.js'
 /** Concurrent checks of announced tips. */
 const announcementsAtOnce = 64
 
-/** Callbacks of the announcements. */
+/**
+ * `peers`: a peer may have more than the pending headers. `conflict`: a valid confirm for a height where the own chain has
+ * another block. `contradicted`: the chain refuses an announced block that a quorum confirmed.
+ */
+export type AnnouncementEvent =
+  | { readonly type: 'peers' }
+  | { readonly type: 'conflict'; readonly unit: HeaderUnit }
+  | { readonly type: 'contradicted'; readonly header: Header; readonly peer: SyncPeer; readonly error: RuleError }
+
+/** What the announcements ask and report to. */
 export interface AnnouncementOwner {
-  /** Valid confirm for a height where the own chain has another block. */
-  conflict(unit: HeaderUnit): void
-  /** The chain refuses a block that a quorum confirmed. */
-  contradicted(header: Header, peer: SyncPeer, error: RuleError): void
-  /** Whether the block is avoided. */
-  isUnavailable(hash: Hash): boolean
-  /** A peer may have more than the pending headers. */
-  wake(): void
+  emit(event: AnnouncementEvent): void
+  /** Whether a block is avoided. */
+  isAvoided(hash: Hash): boolean
 }
 
 /** Takes announced tips: a block on top of the own tip is fetched and connected at once. */
@@ -74,7 +78,7 @@ export class Announcements {
     if (known?.status === 'invalid') throw new RuleError('block-invalid')
     if (known !== undefined) return false
     // Avoided with validators: refused lately. Without validators only the body was missing, which this peer may have.
-    if (chain.spec.hasValidators && this.#owner.isUnavailable(header.hash)) return false
+    if (chain.spec.hasValidators && this.#owner.isAvoided(header.hash)) return false
     try {
       if (equalBytes(header.previous, chain.tip.header.hash)) return await this.#onTip(peer, unit)
       if (chain.spec.hasValidators) return await this.#confirmedElsewhere(peer, unit)
@@ -91,12 +95,12 @@ export class Announcements {
     const { height, hash } = unit.header
     await checkProof(unit, this.#checking)
     if (chain.headers.rivalOf(unit.header) !== undefined) {
-      this.#owner.conflict(unit)
+      this.#owner.emit({ type: 'conflict', unit })
       throw new RuleError('block-stale')
     }
     // Votes name no chain, and another chain may share the validators: only headers that lead here are proof.
     this.#states.of(peer).announcedTip = { height, hash }
-    this.#owner.wake()
+    this.#owner.emit({ type: 'peers' })
     if (height <= chain.tip.header.height) throw new RuleError('block-stale')
     return false
   }
@@ -108,7 +112,7 @@ export class Announcements {
     if (parent?.status === 'invalid') throw new RuleError('block-parent-invalid')
     if (parent === undefined || parent.status === 'header') {
       this.#states.of(peer).announcedTip = { height: header.height, hash: header.hash }
-      this.#owner.wake()
+      this.#owner.emit({ type: 'peers' })
       throw new RuleError('block-parent-unknown', `parent of ${header.id}`)
     }
     await this.#check(unit)
@@ -147,7 +151,8 @@ export class Announcements {
       const overtaken = error instanceof RuleError && error.code === 'block-stale'
       if (overtaken && chain.headers.get(header.hash) !== undefined) return false
       if (!(error instanceof RuleError)) throw error
-      if (chain.spec.hasValidators && penaltyOf(error.code) > 0) this.#owner.contradicted(header, peer, error)
+      if (chain.spec.hasValidators && penaltyOf(error.code) > 0)
+        this.#owner.emit({ type: 'contradicted', header, peer, error })
       throw peerFault(error, header, chain)
     }
   }

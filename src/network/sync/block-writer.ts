@@ -5,6 +5,7 @@ import { equalBytes } from '../../primitives/bytes.js'
 import type { Clock } from '../../runtime/env.js'
 import type { PendingBlock } from '../fetch/pending-block.js'
 import type { PendingHeaders } from '../fetch/pending-headers.js'
+import type { FailedEvent } from '../fetch/sync-peer.js'
 
 /** Most blocks, and bytes of blocks, connected in one batch. */
 const batchBlocks = 256
@@ -14,30 +15,32 @@ const firstBatch = 16
 /** Target time (ms) of a batch: fetched blocks are on disk that soon, and the node can stop. */
 const batchTime = 1_000
 
-/** Callbacks of the block writer. */
-export interface WriterOwner {
-  readonly branch: PendingHeaders
-  /** Blocks were connected, or stored as side blocks. */
-  wrote(count: number): void
-  /** The chain refuses a block. */
-  refused(block: PendingBlock, error: RuleError): void
-  /** Reports an unexpected error. */
-  failed(error: unknown): void
-}
+/** `written`: blocks were connected, or stored as side blocks. `refused`: the chain refuses a block. */
+export type WriterEvent =
+  | { readonly type: 'written' }
+  | { readonly type: 'refused'; readonly block: PendingBlock; readonly error: RuleError }
+  | FailedEvent
 
 /** Passes the lowest pending blocks to the chain, in order. */
 export class BlockWriter {
   readonly #chain: Chain
   readonly #clock: Clock
-  readonly #owner: WriterOwner
+  readonly #headers: { readonly branch: PendingHeaders }
+  readonly #emit: (event: WriterEvent) => void
   #most = firstBatch
   #work: Promise<void> | undefined
   #stopped = false
 
-  constructor(chain: Chain, clock: Clock, owner: WriterOwner) {
+  constructor(
+    chain: Chain,
+    clock: Clock,
+    headers: { readonly branch: PendingHeaders },
+    emit: (event: WriterEvent) => void,
+  ) {
     this.#chain = chain
     this.#clock = clock
-    this.#owner = owner
+    this.#headers = headers
+    this.#emit = emit
   }
 
   get busy(): boolean {
@@ -50,7 +53,7 @@ export class BlockWriter {
     this.#work = this.#run()
       .then(
         (again) => () => again && this.wake(),
-        (error: unknown) => () => this.#owner.failed(error),
+        (error: unknown) => () => this.#emit({ type: 'failed', error }),
       )
       .then((next) => {
         this.#work = undefined
@@ -71,14 +74,14 @@ export class BlockWriter {
       try {
         const connected = await this.#connect(batch)
         for (const { giver } of batch.slice(0, connected)) giver?.delivered('block')
-        this.#owner.wrote(connected)
+        this.#emit({ type: 'written' })
         this.#learn(batch.length, this.#clock.now() - started)
         // The chain knows the header but has dropped the body, which was too deep.
-        if (this.#owner.branch.blocks[0] === batch[0]) throw new RuleError('block-too-deep')
+        if (this.#headers.branch.blocks[0] === batch[0]) throw new RuleError('block-too-deep')
       } catch (error) {
         const [index, rule] = error instanceof BlockRunError ? [error.index, error.rule] : [0, error]
         if (!(rule instanceof RuleError)) throw error
-        this.#owner.refused(batch[index] as PendingBlock, rule)
+        this.#emit({ type: 'refused', block: batch[index] as PendingBlock, error: rule })
         return false
       }
     }
@@ -94,7 +97,7 @@ export class BlockWriter {
   #batch(): PendingBlock[] {
     const batch: PendingBlock[] = []
     let bytes = 0
-    for (const block of this.#owner.branch.blocks) {
+    for (const block of this.#headers.branch.blocks) {
       bytes += block.body?.length ?? 0
       const full = batch.length === this.#most || (batch.length > 0 && bytes > batchBytes)
       if (block.matched === undefined || full || (batch[0] ?? block).assumed !== block.assumed) break

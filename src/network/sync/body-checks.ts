@@ -3,38 +3,32 @@ import { matchBody } from '../../chain/match-body.js'
 import { RuleError } from '../../errors/rule-error.js'
 import type { PendingBlock } from '../fetch/pending-block.js'
 import type { PendingHeaders } from '../fetch/pending-headers.js'
-import type { SyncPeer } from '../fetch/sync-peer.js'
+import type { FailedEvent, SyncPeer } from '../fetch/sync-peer.js'
 
 /** Bytes of checked blocks that wait for the writer; decoded they take several times as much memory. */
 const matchedBytes = 6 * 1024 * 1024
 
-/** Callbacks of the body checks. */
-export interface BodyChecksOwner {
-  readonly branch: PendingHeaders
-  /** A block passed its body check. */
-  matched(): void
-  /** Blocks have to be fetched again. */
-  unmatched(): void
-  /** Reports an unexpected error. */
-  failed(error: unknown): void
-}
+/** `checked`: a block passed its body check. `bad-body`: blocks have to be fetched again. */
+export type BodyCheckEvent = { readonly type: 'checked' | 'bad-body' } | FailedEvent
 
 /** Checks bodies against their headers, lowest first; pauses while much waits for the writer. */
 export class BodyChecks {
   readonly #chain: Chain
-  readonly #owner: BodyChecksOwner
+  readonly #headers: { readonly branch: PendingHeaders }
+  readonly #emit: (event: BodyCheckEvent) => void
   #running = false
   #stopped = false
 
-  constructor(chain: Chain, owner: BodyChecksOwner) {
+  constructor(chain: Chain, headers: { readonly branch: PendingHeaders }, emit: (event: BodyCheckEvent) => void) {
     this.#chain = chain
-    this.#owner = owner
+    this.#headers = headers
+    this.#emit = emit
   }
 
   wake(): void {
     if (this.#running || this.#stopped) return
     this.#running = true
-    this.#run().catch((error: unknown) => this.#owner.failed(error))
+    this.#run().catch((error: unknown) => this.#emit({ type: 'failed', error }))
   }
 
   close(): void {
@@ -50,7 +44,7 @@ export class BodyChecks {
         if (this.#stopped) return
         // Two answers may deliver the same block.
         block.match(body, matched)
-        this.#owner.matched()
+        this.#emit({ type: 'checked' })
       } catch (error) {
         if (!(error instanceof RuleError)) throw error
         this.#discard(block, block.giver as SyncPeer, error)
@@ -60,7 +54,7 @@ export class BodyChecks {
   }
 
   #next(): PendingBlock | undefined {
-    const { blocks } = this.#owner.branch
+    const { blocks } = this.#headers.branch
     const next = blocks.find(({ body, matched }) => body !== undefined && matched === undefined)
     const waiting = blocks.reduce(
       (sum, { body, matched }) => sum + (matched === undefined ? 0 : (body?.length ?? 0)),
@@ -72,10 +66,10 @@ export class BodyChecks {
   /** Discards all unchecked bodies of the peer as well: not worth a check. */
   #discard(broken: PendingBlock, giver: SyncPeer, error: RuleError): void {
     broken.noteMiss(giver)
-    for (const block of this.#owner.branch.blocks) {
+    for (const block of this.#headers.branch.blocks) {
       if (block.giver === giver && block.matched === undefined) block.dropBody()
     }
     giver.penalise(error.code, `block ${broken.unit.header.id}: ${error.message}`)
-    this.#owner.unmatched()
+    this.#emit({ type: 'bad-body' })
   }
 }

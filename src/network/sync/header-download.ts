@@ -4,7 +4,7 @@ import { equalBytes } from '../../primitives/bytes.js'
 import type { Hash } from '../../primitives/hash.js'
 import { type Claim, claimOf, type PeerProgresses, serves } from '../fetch/peer-progress.js'
 import { PendingHeaders } from '../fetch/pending-headers.js'
-import { penaliseAndDrop, isUnanswered, type SyncOptions, type SyncPeer } from '../fetch/sync-peer.js'
+import { type FailedEvent, isUnanswered, penaliseAndDrop, type SyncOptions, type SyncPeer } from '../fetch/sync-peer.js'
 import { timedOut, TimeoutsClosed, type Timeouts } from '../fetch/timeouts.js'
 import {
   headersAnswer,
@@ -31,16 +31,21 @@ const longestBackOff = 60_000
 /** Back-off (ms) after a header ahead of the clock. */
 const backOffForTime = 60_000
 
-/** Callbacks of the header download. */
+/**
+ * `headers`: the pending headers grew or were replaced. `arriving`: a peer shows headers that follow the own chain. `conflict`:
+ * a valid confirm, perhaps for another block than the own one. `offered`: the chain of a peer contains an avoided block.
+ */
+export type HeaderEvent =
+  | { readonly type: 'headers' | 'arriving' }
+  | { readonly type: 'conflict'; readonly unit: HeaderUnit }
+  | { readonly type: 'offered'; readonly peer: SyncPeer; readonly unit: HeaderUnit }
+  | FailedEvent
+
+/** What the header download asks and reports to. */
 export interface HeaderOwner {
-  /** The pending headers grew or were replaced. */
-  changed(): void
+  emit(event: HeaderEvent): void
   /** Whether a block is avoided, so that no branch through it is followed. */
-  isUnavailable(hash: Hash): boolean
-  /** The chain of a peer contains an avoided block. */
-  offered(peer: SyncPeer, unit: HeaderUnit): void
-  /** Reports an unexpected error. */
-  failed(error: unknown): void
+  isAvoided(hash: Hash): boolean
 }
 
 /** Finds the best chain that the peers can prove, and holds its headers until their blocks are connected. */
@@ -97,14 +102,14 @@ export class HeaderDownload {
     if (this.#again) return
     this.#work = this.#run()
       .catch((error: unknown) => {
-        if (!(error instanceof TimeoutsClosed)) this.#owner.failed(error)
+        if (!(error instanceof TimeoutsClosed)) this.#owner.emit({ type: 'failed', error })
       })
       .finally(() => {
         this.#work = undefined
         this.#asked = undefined
         this.#shown = undefined
         if (this.#timeouts.closed) return
-        this.#owner.changed()
+        this.#owner.emit({ type: 'headers' })
         if (this.#again) this.wake()
       })
   }
@@ -126,7 +131,7 @@ export class HeaderDownload {
     const [other] = branch.blocks
     this.#branch = new PendingHeaders(chain.tip)
     // This node connected another block at the height of this verified confirm.
-    if (other !== undefined && chain.spec.hasValidators) this.conflict(other.unit)
+    if (other !== undefined && chain.spec.hasValidators) this.#owner.emit({ type: 'conflict', unit: other.unit })
   }
 
   /** Drops the pending headers at a height and above. */
@@ -146,16 +151,6 @@ export class HeaderDownload {
     return chain.spec.hasValidators ? claim.height > this.#branch.height : peer.status.chainWork > this.#branch.work
   }
 
-  /** Reports a valid confirm that contradicts the own chain. */
-  conflict({ header, confirm }: HeaderUnit): void {
-    if (this.#options.chain.headers.rivalOf(header) === undefined) return
-    this.#options.log.error(
-      { height: header.height, block: header.id },
-      'another block is confirmed at this height too',
-    )
-    this.#options.onConflict?.(confirm, header)
-  }
-
   #knows({ height, hash }: Claim): boolean {
     if (equalBytes(this.#branch.at(height)?.unit.header.hash ?? new Uint8Array(0), hash)) return true
     return this.#options.chain.headers.get(hash) !== undefined
@@ -171,7 +166,7 @@ export class HeaderDownload {
         this.#onError(peer, error)
       }
       this.refresh()
-      this.#owner.changed()
+      this.#owner.emit({ type: 'headers' })
     }
   }
 
@@ -273,12 +268,12 @@ export class HeaderDownload {
         else this.#ended(peer, claim, branch, work, units)
         return
       }
-      const open = fresh.findIndex(({ header }) => this.#owner.isUnavailable(header.hash))
+      const open = fresh.findIndex(({ header }) => this.#owner.isAvoided(header.hash))
       await extendBranch(target, open < 0 ? fresh : fresh.slice(0, open), peer, this.#checking)
-      if (open !== 0) this.#shown = peer
+      if (open !== 0) this.#show(peer)
       if (open >= 0) {
         state.explored(claim)
-        this.#owner.offered(peer, fresh[open] as HeaderUnit)
+        this.#owner.emit({ type: 'offered', peer, unit: fresh[open] as HeaderUnit })
       }
       if (target.work > this.#branch.work) this.#branch = target
       if (target === this.#branch) {
@@ -294,6 +289,11 @@ export class HeaderDownload {
       branch = target
       from = target
     }
+  }
+
+  #show(peer: SyncPeer): void {
+    this.#shown = peer
+    this.#owner.emit({ type: 'arriving' })
   }
 
   /** The peer has no further headers: they must have proved its claim. */
@@ -321,7 +321,7 @@ export class HeaderDownload {
     if (equalBytes(header.previous, this.#branch.end.hash)) return this.#branch
     if (chain.spec.hasValidators) {
       await checkProof(unit, this.#checking)
-      this.conflict(unit)
+      this.#owner.emit({ type: 'conflict', unit })
       return undefined
     }
     if (equalBytes(header.previous, branch.end.hash)) return branch
@@ -367,7 +367,7 @@ export class HeaderDownload {
       const below = chain.headers.get(first.header.previous)
       hashes ??= new AssumedChain(assumeValid, below?.header ?? chain.tip.header)
       hashes.add(units)
-      this.#shown = peer
+      this.#show(peer)
     }
     if (hashes.complete) {
       log.info({ height: assumeValid.height }, 'the block assumed to be valid is on the chain of the peers')

@@ -342,7 +342,7 @@ describe('on a chain with validators', () => {
     await expect(node.sync.announced(peer, unitAt(foreign, 1))).rejects.toMatchObject({ code: 'block-stale' })
     await expect(node.sync.announced(peer, unitAt(foreign, 20))).rejects.toMatchObject({ code: 'block-stale' })
     expect(await node.sync.announced(peer, unitAt(foreign, 40))).toBe(false)
-    expect(node.sync.catchingUp).toBe(false)
+    expect(node.sync.progress().catchingUp).toBe(false)
     await node.until(() => (peer.asked.get('headers') ?? 0) > 0 && node.sync.progress().stage === 'idle')
     expect(node.sync.progress()).toMatchObject({ catchingUp: false, height: 20, target: 20 })
     expect([node.conflicts, node.target.log.errors]).toEqual([[], []])
