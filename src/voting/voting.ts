@@ -2,7 +2,8 @@
  * Confirms the block after the tip by the votes of the validators; every node counts them, one with a key also votes.
  *
  *   vote of a peer -> receive -> HeightRunner -> VoteFilter.accept -> TendermintMachine.handle -> effects
- *   effects: sign -> Signer -> VoteNetwork.broadcast | want -> BodySearch -> chain.prepare | need-block -> ProposalSource
+ *   effects: sign -> Signer -> VoteNetwork.broadcast | request-verdict -> BodySearch -> chain.prepare
+ *            request-proposal -> ProposalSource
  *            confirmed -> chain.acceptBlock -> new tip -> #renew: the next HeightRunner
  *   own block, candidate -> offer, offerCandidate -> Candidates -> ProposalSource
  *
@@ -25,7 +26,7 @@
  *   10. runtime/job-queue              its turn among all events
  *   11. voting/tendermint/machine      rules of the view -> effects
  *   12. voting/tendermint/votes        counts it; quorum?
- *   13. voting/height/body-search      `want`: body from disk or peers, trial connect
+ *   13. voting/height/body-search      `request-verdict`: body from disk or peers, trial connect
  *   14. chain/prepared-blocks          keeps the result of the trial connect
  *   15. voting/proposed-bodies         valid body on disk -> verdict to the machine
  *   16. voting/signer                  `sign`: own prevote, then precommit
@@ -47,10 +48,9 @@ import type { Mempool } from '../mempool/mempool.js'
 import { prefix, type ProgramHash, programHash, singleKeyCode } from '../primitives/address.js'
 import { auxPowBytes } from '../primitives/auxpow.js'
 import type { Block } from '../primitives/block.js'
-import { equalBytes, toHex } from '../primitives/bytes.js'
+import { equalBytes } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import type { Header } from '../primitives/header.js'
-import { paramsAt } from '../primitives/spec.js'
 import { Candidates, type CandidateUnit, type FetchBody } from '../production/candidates.js'
 import type { OwnValidator } from '../production/mining.js'
 import { ProposalSource } from '../production/proposal-source.js'
@@ -58,25 +58,24 @@ import type { Clock, Log, Random, Timers } from '../runtime/env.js'
 import { JobQueue } from '../runtime/job-queue.js'
 import { BlockInterval } from './block-interval.js'
 import { CatchUpGuard } from './catch-up-guard.js'
-import { confirmVotes } from './confirm-votes.js'
 import { ConflictAlarm } from './conflict-alarm.js'
 import { type Contradiction, Evidence } from './evidence.js'
 import { HeightRunner, type HeightDependencies } from './height/height-runner.js'
 import { VoteFilter } from './height/vote-filter.js'
+import { missingMessages } from './missing-votes.js'
+import { OwnVote } from './own-vote.js'
 import { ProposedBodies } from './proposed-bodies.js'
 import type { SignStore } from './sign-state-file.js'
-import { type SigningOutlook, Signer, type SignReset } from './signer.js'
+import { Signer, type SignReset } from './signer.js'
 import { type SigningState, signingText } from './signing-state.js'
-import { encodeMessage, type Step, type VotingMessage } from './tendermint/message.js'
-import { encodeSummary, parseSummary } from './tendermint/summary.js'
+import type { Step, VotingMessage } from './tendermint/message.js'
+import { encodeSummary } from './tendermint/summary.js'
 import type { VoteNetwork } from './vote-network.js'
 
 /** Events queued for the machine. */
 const queueLimit = 4096
 /** Messages of peers that are being verified or queued. */
 const maxReceiving = 1024
-/** Bytes of the messages in one answer to a summary. */
-const missingBytes = 512 * 1024
 
 export interface VotingOptions {
   readonly chain: Chain
@@ -134,12 +133,9 @@ export class Voting {
   #interval: BlockInterval | undefined
   /** Whether an authentic message of a peer for this height was counted. */
   #peerBegan = false
-  /** Milliseconds since the Unix epoch: a block with a later time was confirmed after the start of this node. */
-  readonly #freshAfter: number
+  readonly #own: OwnVote
   #receiving = 0
   #received = 0
-  /** Reason for not voting that was logged or skipped last. */
-  #logged: string | undefined
   #stopped = false
 
   private constructor(
@@ -155,15 +151,12 @@ export class Voting {
     this.#signer = signer
     this.#candidates = new Candidates(chain, clock)
     this.#guard = new CatchUpGuard(timers, chain.tip.header.height, () => this.#resume())
-    // A quorum accepted the time of a block: at most maxDrift ahead of clocks that are off by as much. The time of genesis
-    // was accepted by no quorum, and is a lower bound of all other block times.
-    const { genesis, spec } = chain
-    this.#freshAfter = Math.max(clock.now() + 2 * spec.timing.maxDrift, genesis.header.time * 1000)
+    this.#own = new OwnVote({ chain, clock, log, signer, guard: this.#guard, alarm: this.#alarm })
     this.#payTo = options.payTo ?? (signer && programHash(prefix.standard, singleKeyCode(signer.publicKey)))
     const proposals = new ProposalSource({ ...options, candidates: this.#candidates, payTo: this.#payTo })
     this.#dependencies = {
       ...{ chain, timers, clock, log, network, ...rows, proposals, signer, queue: this.#queue },
-      maySign: () => this.#signing.kind === 'voting',
+      maySign: () => this.#own.state(this.#runner).kind === 'voting',
       track: (work) => this.#track(work),
     }
     this.#runner = this.#open()
@@ -190,7 +183,7 @@ export class Voting {
     chain.events.on('change', this.#onChange)
     mempool.events.on('accepted', this.#onAccepted)
     this.#renew()
-    this.#logSigningState()
+    this.#own.logState(this.#runner)
   }
 
   /** Ends all timers; resolves when no work is under way. */
@@ -257,19 +250,7 @@ export class Voting {
    * Rejects with `vote-malformed` for bytes that are no summary.
    */
   async missing(summary: Uint8Array): Promise<Uint8Array[]> {
-    const peer = parseSummary(summary)
-    const { height, machine } = this.#runner
-    if (peer.height > height) return []
-    const messages = peer.height === height ? machine.missing(peer) : confirmVotes(this.#options.chain, peer.height)
-    const answer: Uint8Array[] = []
-    let room = missingBytes
-    for (const message of messages) {
-      const bytes = encodeMessage(message)
-      room -= bytes.length + 3
-      if (room < 0) break
-      answer.push(bytes)
-    }
-    return answer
+    return missingMessages(summary, this.#runner.machine, this.#options.chain)
   }
 
   /** Bytes of a block that is voted on, if its body is kept. */
@@ -286,7 +267,7 @@ export class Voting {
     const { chain } = this.#options
     const { header, auxPow } = block
     const mined = chain.spec.producer === 'miners'
-    const signing = this.#signing
+    const signing = this.#own.state(this.#runner)
     if (!mined && signing.kind !== 'voting') {
       throw new RuleError('mining-impossible', `this node does not vote: ${signingText(signing)}`)
     }
@@ -339,7 +320,8 @@ export class Voting {
     const { view, step } = machine
     const { text } = this.#alarm
     const alarm = text === undefined ? {} : { alarm: text }
-    return { height, view, step, sponsor: sponsorAt(chain.spec, height, view), signing: this.#signing, ...alarm }
+    const signing = this.#own.state(this.#runner)
+    return { height, view, step, sponsor: sponsorAt(chain.spec, height, view), signing, ...alarm }
   }
 
   /** Proofs that validators broke the protocol, of one height or all. */
@@ -350,38 +332,10 @@ export class Voting {
   /** Tries again to vote, after a change that may allow it. */
   #resume(): void {
     const signer = this.#signer
-    this.#logSigningState()
-    if (signer?.missing === true) this.#track(this.#queue.run(() => signer.begin(this.#outlook)))
-    // A reset sign state needs every report: #signing passes it on.
-    if (this.#signing.kind === 'voting') this.#runner.retryProposal()
-  }
-
-  /** Warns of a key that does not vote, unless that passes without a person. */
-  #logSigningState(): void {
-    const signing = this.#signing
-    const reason = signingText(signing)
-    if (reason === this.#logged) return
-    this.#logged = reason
-    if (signing.kind !== 'not-validator' && signing.kind !== 'sign-state-missing') return
-    const key = this.#signer && toHex(this.#signer.publicKey)
-    this.#options.log.warn({ height: this.#runner.height, key, reason }, 'this node does not vote')
-  }
-
-  get #outlook(): SigningOutlook {
-    const { height, parent } = this.#runner
-    const alone = paramsAt(this.#options.chain.spec, height).validators.length === 1
-    const { bestPeerHeight, isBehind } = this.#guard
-    const fresh = parent.header.time * 1000 > this.#freshAfter
-    return { height, bestPeerHeight, isBehind, alone, fresh }
-  }
-
-  get #signing(): SigningState {
-    if (this.#signer === undefined) return { kind: 'no-key' }
-    if (!this.#runner.votes) return { kind: 'not-validator' }
-    if (this.#alarm.text !== undefined) return { kind: 'alarm', text: this.#alarm.text }
-    const signing = this.#signer.signing(this.#outlook)
-    if (signing.kind !== 'voting' || !this.#guard.isBehind) return signing
-    return { kind: 'catching-up', height: this.#guard.bestPeerHeight ?? 0 }
+    this.#own.logState(this.#runner)
+    if (signer?.missing === true) this.#track(this.#queue.run(() => signer.begin(this.#own.outlook(this.#runner))))
+    // A reset sign state needs every report: the state passes it on.
+    if (this.#own.state(this.#runner).kind === 'voting') this.#runner.retryProposal()
   }
 
   #moved({ connected }: ChainChange): void {

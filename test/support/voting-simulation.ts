@@ -279,10 +279,10 @@ export class VotingSimulation {
         node.timers = node.timers.filter(({ view }) => view >= effect.view)
         node.timers.push({ step: effect.step, view: effect.view, due: this.due(effect.view) })
         return
-      case 'want':
+      case 'request-verdict':
         node.wants.push(effect.header)
         return
-      case 'need-block':
+      case 'request-proposal':
         node.asked = effect.view
         return
       case 'confirmed':

@@ -188,7 +188,7 @@ export class HeightRunner {
 
   async #execute(effect: Effect): Promise<MachineEvent | undefined> {
     switch (effect.type) {
-      case 'need-block':
+      case 'request-proposal':
         this.#needed = effect.view
         this.#propose(effect.view)
         return undefined
@@ -197,7 +197,7 @@ export class HeightRunner {
       case 'timer':
         this.#after(this.#timeout(effect.view), () => this.#post({ ...effect, type: 'timeout' }))
         return undefined
-      case 'want':
+      case 'request-verdict':
         this.#search.seek(effect.hash, effect.header)
         return undefined
       case 'view':

@@ -38,17 +38,17 @@ export type MachineEvent =
   /** A block was checked; a valid one is on disk. `timely`: its time may be accepted now. */
   | { readonly type: 'block'; readonly hash: Hash; readonly verdict: BlockVerdict; readonly timely: boolean }
   | { readonly type: 'timeout'; readonly step: Step; readonly view: number }
-  /** The block to propose in that view: valid, and its body on disk. Answers `need-block`. */
+  /** The block to propose in that view: valid, and its body on disk. Answers `request-proposal`. */
   | { readonly type: 'template'; readonly view: number; readonly header: Header }
 
 export type Effect =
-  | { readonly type: 'need-block'; readonly view: number }
+  | { readonly type: 'request-proposal'; readonly view: number }
   /** Sign the message, write it to disk with `state`, then send it and pass it back as a `message` event. */
   | { readonly type: 'sign'; readonly message: UnsignedMessage; readonly state: LockState }
   /** Start the timer of that step and view, which runs {@link timeoutOf} ms. */
   | { readonly type: 'timer'; readonly step: Step; readonly view: number }
   /** Send a `block` event for this block; requested anew in each view, since its time may have become acceptable. */
-  | { readonly type: 'want'; readonly hash: Hash; readonly header: Header }
+  | { readonly type: 'request-verdict'; readonly hash: Hash; readonly header: Header }
   | { readonly type: 'view'; readonly view: number }
   /** The last effect of a machine: a valid block has a quorum of precommits. */
   | { readonly type: 'confirmed'; readonly confirm: Confirm; readonly hash: Hash }

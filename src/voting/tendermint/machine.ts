@@ -4,7 +4,7 @@
  *   start, message, block, timeout, template -> handle -> take    record votes, verdicts, times
  *     -> advance, until nothing changes:
  *        confirm | jump | learn, propose, answerProposal, answerPrevotes, answerPrecommits
- *     -> effects in order: sign, timer, want, need-block, view, evidence; `confirmed` is the last
+ *     -> effects in order: sign, timer, request-verdict, request-proposal, view, evidence; `confirmed` is the last
  *
  * Imports consensus, errors, primitives; used by voting/height, voting, network/relay (messages alone).
  * - Same events, same effects: no clock, randomness, key, log or I/O.
@@ -227,7 +227,7 @@ export class TendermintMachine {
     if (valid !== undefined && valid.view >= view) return
     const header = valid?.header ?? this.#template
     if (header === undefined) {
-      if (!this.#done.has('ask')) this.#effects.push({ type: 'need-block', view })
+      if (!this.#done.has('ask')) this.#effects.push({ type: 'request-proposal', view })
       this.#done.add('ask')
       return
     }
@@ -328,7 +328,7 @@ export class TendermintMachine {
     const known = this.#blocks.get(key)
     if (known === undefined && !this.#wanted.has(key)) {
       this.#wanted.add(key)
-      this.#effects.push({ type: 'want', hash: header.hash, header })
+      this.#effects.push({ type: 'request-verdict', hash: header.hash, header })
     }
     return known
   }

@@ -53,7 +53,7 @@ class Seat {
     for (let next = events.shift(); next !== undefined; next = events.shift()) {
       this.last = this.machine.handle(next)
       for (const effect of this.last) {
-        if (effect.type === 'want' && this.known.has(effect.header.id)) {
+        if (effect.type === 'request-verdict' && this.known.has(effect.header.id)) {
           events.push({ type: 'block', hash: effect.hash, verdict: 'valid', timely: true })
           continue
         }
@@ -105,8 +105,8 @@ function text(effect: Effect): string {
     }
     case 'timer':
       return `timer ${effect.step} ${effect.view}`
-    case 'want':
-      return `want ${name(effect.hash)}`
+    case 'request-verdict':
+      return `request-verdict ${name(effect.hash)}`
     case 'confirmed':
       return `confirmed ${name(effect.hash)}`
     case 'evidence':
@@ -123,7 +123,7 @@ describe('a view begins', () => {
   it('with a timer, and for the sponsor with the question for a block (11 to 21)', () => {
     expect(new Seat(3).handle({ type: 'start' })).toEqual(['view 0', 'timer propose 0'])
     const sponsor = new Seat(0)
-    expect(sponsor.handle({ type: 'start' })).toEqual(['view 0', 'timer propose 0', 'need-block 0'])
+    expect(sponsor.handle({ type: 'start' })).toEqual(['view 0', 'timer propose 0', 'request-proposal 0'])
     expect(sponsor.handle({ type: 'start' })).toEqual([])
     const said = sponsor.handle({ type: 'template', view: 0, header: a })
     expect(said).toEqual(['proposal a in 0 since -1', 'prevote a in 0'])
@@ -142,7 +142,7 @@ describe('a view begins', () => {
   it('not before it is told, but what is heard counts then', () => {
     const seat = new Seat()
     expect(seat.hear(voters.proposal(0, a))).toEqual([])
-    expect(seat.handle({ type: 'start' })).toEqual(['view 0', 'timer propose 0', 'want a'])
+    expect(seat.handle({ type: 'start' })).toEqual(['view 0', 'timer propose 0', 'request-verdict a'])
     expect(seat.block(a)).toEqual(['prevote a in 0'])
   })
 
@@ -158,7 +158,7 @@ describe('a proposal without an earlier quorum (22)', () => {
     const fresh = () => {
       const seat = new Seat()
       seat.handle({ type: 'start' })
-      expect(seat.hear(voters.proposal(0, a))).toEqual(['want a'])
+      expect(seat.hear(voters.proposal(0, a))).toEqual(['request-verdict a'])
       expect(seat.hear(voters.prevote(0, 0, a.hash))).toEqual([])
       return seat
     }
@@ -195,7 +195,7 @@ describe('a proposal without an earlier quorum (22)', () => {
     expect(seat.block(a)).toEqual(['prevote a in 0'])
     seat.to(1)
     expect(seat.machine.needed).toEqual([])
-    expect(seat.hear(voters.proposal(1, a))).toEqual(['want a'])
+    expect(seat.hear(voters.proposal(1, a))).toEqual(['request-verdict a'])
     expect(seat.block(a)).toEqual(['prevote a in 1'])
   })
 
@@ -205,7 +205,7 @@ describe('a proposal without an earlier quorum (22)', () => {
     seat.hear(voters.proposal(0, a))
     expect(seat.block(a, 'valid', false)).toEqual(['prevote nil in 0'])
     seat.to(1)
-    expect(seat.hear(voters.proposal(1, a))).toEqual(['want a'])
+    expect(seat.hear(voters.proposal(1, a))).toEqual(['request-verdict a'])
     expect(seat.block(a)).toEqual(['prevote a in 1'])
   })
 })
@@ -237,7 +237,7 @@ describe('a proposal with an earlier quorum (28)', () => {
     ] as const) {
       const seat = Seat.begun()
       seat.to(1)
-      expect(seat.hear(voters.proposal(1, other, prevotes(0, other)))).toEqual(['want ?'])
+      expect(seat.hear(voters.proposal(1, other, prevotes(0, other)))).toEqual(['request-verdict ?'])
       expect(seat.block(other, verdict, false)).toEqual([`prevote ${vote} in 1`])
     }
   })
@@ -305,7 +305,7 @@ describe('a quorum of prevotes', () => {
     const seat = new Seat()
     seat.handle({ type: 'start' })
     seat.timeout('propose')
-    expect(seat.hear(...prevotes(0, a), voters.proposal(0, a))).toEqual(['timer prevote 0', 'want a'])
+    expect(seat.hear(...prevotes(0, a), voters.proposal(0, a))).toEqual(['timer prevote 0', 'request-verdict a'])
     expect(seat.block(a)).toEqual(['precommit a in 0'])
   })
 
@@ -383,7 +383,7 @@ describe('precommits', () => {
 
   it('of a quorum confirm without the proposal, before the start, and in a view that is over', () => {
     const early = new Seat()
-    expect(early.hear(...[0, 1, 2].map((place) => voters.precommit(place, 0, a)))).toEqual(['want a'])
+    expect(early.hear(...[0, 1, 2].map((place) => voters.precommit(place, 0, a)))).toEqual(['request-verdict a'])
     expect(early.block(a)).toEqual(['confirmed a'])
     const late = Seat.begun()
     late.hear(voters.precommit(0, 0, a), voters.precommit(1, 0, a))
@@ -414,7 +414,7 @@ describe('a higher view (55)', () => {
 
   it('is entered before the start too, which then does nothing', () => {
     const seat = new Seat()
-    expect(seat.to(3)).toEqual(['view 3', 'timer propose 3', 'need-block 3'])
+    expect(seat.to(3)).toEqual(['view 3', 'timer propose 3', 'request-proposal 3'])
     expect(seat.handle({ type: 'start' })).toEqual([])
   })
 
@@ -429,7 +429,7 @@ describe('a higher view (55)', () => {
 
   it('has its sponsor propose a block that turns out to be the valid one while it waits for its own', () => {
     const seat = Seat.begun()
-    expect(seat.to(3)).toEqual(['view 3', 'timer propose 3', 'need-block 3'])
+    expect(seat.to(3)).toEqual(['view 3', 'timer propose 3', 'request-proposal 3'])
     const proof = { kind: 'proof', height, view: 1, header: b, prevotes: prevotes(1, b) } as const
     expect(seat.handle({ type: 'message', message: proof })).toEqual(['proposal b in 3 since 1', 'prevote b in 3'])
   })
@@ -497,21 +497,26 @@ describe('after a restart', () => {
     const messages = [voters.prevote(3, 0, a.hash)]
     const seat = new Seat(3, { view: 0, step: 'prevote', locked: undefined, valid: lockOf(a, 0), messages })
     expect(seat.handle({ type: 'start' })).toEqual(['view 0'])
-    expect(seat.hear(voters.proposal(0, a))).toEqual(['want a'])
+    expect(seat.hear(voters.proposal(0, a))).toEqual(['request-verdict a'])
     expect(seat.block(a)).toEqual(['precommit a in 0'])
   })
 
   it('a sponsor that has proposed does not propose again', () => {
     const messages = [voters.proposal(3, a)]
     const seat = new Seat(3, { view: 3, step: 'propose', locked: undefined, valid: lockOf(b, 1), messages })
-    expect(seat.handle({ type: 'start' })).toEqual(['view 3', 'timer propose 3', 'want a'])
+    expect(seat.handle({ type: 'start' })).toEqual(['view 3', 'timer propose 3', 'request-verdict a'])
     expect(seat.block(a)).toEqual(['prevote a in 3'])
   })
 
   it('a sponsor that has not proposed does so', () => {
     const seat = new Seat(3, { view: 2, step: 'precommit', locked: lockOf(a, 1), valid: lockOf(a, 1), messages: [] })
     seat.handle({ type: 'start' })
-    expect(seat.timeout('precommit')).toEqual(['view 3', 'timer propose 3', 'proposal a in 3 since 1', 'want a'])
+    expect(seat.timeout('precommit')).toEqual([
+      'view 3',
+      'timer propose 3',
+      'proposal a in 3 since 1',
+      'request-verdict a',
+    ])
   })
 })
 
