@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import { UserError } from '../errors/rule-error.js'
 import { adminRefusal } from './admin-token.js'
@@ -22,6 +22,12 @@ export interface AccessRequest {
   readonly headers: IncomingHttpHeaders
   /** Remote address of the connection. */
   readonly address: string | undefined
+}
+
+/** What tells where a request comes from. */
+interface RequestOrigin {
+  readonly headers: IncomingHttpHeaders
+  readonly socket: { readonly remoteAddress?: string | undefined }
 }
 
 /** Decides what a request may do, by address, headers and the owner's token. */
@@ -59,7 +65,7 @@ export class Access {
    * Address of the client: the remote address, or the one that a trusted proxy reports. Of several in the header the last one
    * that is no proxy counts: a client can write the others itself.
    */
-  clientAddress({ headers, socket: { remoteAddress } }: Pick<IncomingMessage, 'headers' | 'socket'>): string {
+  clientAddress({ headers, socket: { remoteAddress } }: RequestOrigin): string {
     const address = remoteAddress ?? ''
     if (!this.isProxy(address)) return address
     const named = forwarded(this.#header, headers)

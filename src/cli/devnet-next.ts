@@ -1,6 +1,5 @@
 import { blockWait } from '../client/node-client.js'
 import type { MiningMode } from '../devnet/devnet.js'
-import type { Node } from '../node/start-node.js'
 import { parseAddress, type ProgramHash } from '../primitives/address.js'
 import { parseAmount } from '../primitives/amount.js'
 import type { Account } from '../wallet/accounts.js'
@@ -8,7 +7,12 @@ import { sameOptions, shellWord } from './print-output.js'
 
 const payment = '12.5'
 
-type Dependencies = Pick<Node, 'reader' | 'mempool' | 'resolver'>
+/** The parts of a node that the examples depend on. */
+interface Dependencies {
+  readonly reader: { balance(hash: ProgramHash): { readonly sum: bigint } }
+  readonly mempool: { entries(): Iterable<{ readonly did?: { readonly id: string } }> }
+  readonly resolver: { resolve(did: string, options: { all: boolean }): Promise<{ readonly status: number }> }
+}
 
 /** The facts about a chain by which accounts are chosen. */
 export interface Facts {

@@ -1,4 +1,4 @@
-import type { ChainChange, ChainIndexer, Restoration } from '../chain/chain-change.js'
+import type { ChainIndexer, Restoration } from '../chain/chain-change.js'
 import { RuleError } from '../errors/rule-error.js'
 import { Reader, Writer } from '../primitives/codec.js'
 import type { Clock } from '../runtime/env.js'
@@ -73,7 +73,10 @@ export class VirtualClock implements Clock, ChainIndexer {
     }
   }
 
-  stage(overlay: Overlay, { connected }: ChainChange): void {
+  stage(
+    overlay: Overlay,
+    { connected }: { readonly connected: readonly { readonly header: { readonly time: number } }[] },
+  ): void {
     const time = connected.at(-1)?.header.time ?? 0
     // Also dropped if a block that was under way has a later time.
     if (time >= (this.#nextBlockTime ?? Infinity)) this.#nextBlockTime = undefined

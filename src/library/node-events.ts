@@ -1,4 +1,5 @@
 import { UserError } from '../errors/rule-error.js'
+import type { EventLog } from '../events/event-log.js'
 import type { LedgerEvent } from '../events/ledger-event.js'
 import { neighborOf } from '../network/peers/neighbor.js'
 import type { Node } from '../node/start-node.js'
@@ -9,7 +10,11 @@ type Listeners = { readonly [Name in keyof NodeEventMap]: Set<(event: NodeEventM
 
 /** The events of a node for the program around it. A listener that throws affects neither the node nor other listeners. */
 export function nodeEvents(
-  { events: log, failure, network }: Pick<Node, 'events' | 'failure' | 'network'>,
+  {
+    events: log,
+    failure,
+    network,
+  }: Pick<Node, 'failure' | 'network'> & { readonly events: Pick<EventLog, 'at' | 'events' | 'last'> },
   logger: Log,
 ): NodeEvents {
   const listeners: Listeners = {

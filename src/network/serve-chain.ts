@@ -32,7 +32,7 @@ const minedPage = 8
 
 export interface ChainAnswers {
   readonly chain: Chain
-  readonly mempool: Mempool
+  readonly mempool: Pick<Mempool, 'entries' | 'get'>
   /** On a chain with validators: bytes of a block under vote. */
   readonly voting?: { candidate(hash: Hash): Uint8Array | undefined } | undefined
   /** On a chain with miners: bytes of a candidate, fetched from the peer that announced it. */
@@ -153,7 +153,7 @@ async function somePoolOrMined({ chain, mempool }: ChainAnswers, txids: readonly
 }
 
 /** Names of pooled transactions, oldest first, up to {@link poolNames}. */
-async function poolOf(mempool: Mempool): Promise<TransactionName[]> {
+async function poolOf(mempool: Pick<Mempool, 'entries'>): Promise<TransactionName[]> {
   const names: TransactionName[] = []
   const entries = mempool.entries()[Symbol.iterator]()
   await cooperate(() => {

@@ -53,8 +53,11 @@ const smallBatch = 64
 const pageRowsAtMost = 1000
 
 /** LevelDB's methods beyond the common interface; its typings omit them because browsers lack them. */
-interface LevelExtras {
+interface LevelMethods {
   compactRange(start: Buffer, end: Buffer): Promise<void>
+}
+interface LevelStatics {
+  repair(location: string): Promise<void>
 }
 
 type Store = AbstractLevel<string | Buffer | Uint8Array, Buffer, Buffer>
@@ -148,7 +151,7 @@ export class Database {
     // Hashes, keys and signatures do not compress.
     const options = { ...encodings, writeBufferSize, cacheSize: cache, compression: false, createIfMissing }
     const level = new Level<Buffer, Buffer>(directory, options)
-    return Database.over(level as unknown as Store, directory)
+    return Database.over(level, directory)
   }
 
   /** Uses any abstract-level store; tests pass memory-level or one that fails on purpose. */
@@ -176,13 +179,13 @@ export class Database {
     } catch (error) {
       throw openFailure(error, directory)
     }
-    return new Database(level as unknown as Store)
+    return new Database(level)
   }
 
   /** Lets LevelDB rebuild its index of files from the tables and logs in a directory. */
   static async repair(directory: string): Promise<void> {
     try {
-      await (Level as unknown as { repair(location: string): Promise<void> }).repair(directory)
+      await (Level as typeof Level & LevelStatics).repair(directory)
     } catch (error) {
       throw openFailure(error, directory)
     }
@@ -349,8 +352,8 @@ export class Database {
   async checkpoint(info: Omit<CommitInfo, 'kind'>): Promise<void> {
     await this.#begun
     // Compacting an empty range makes LevelDB flush its memory first; there is no call for that alone.
-    if (this.#level instanceof Level) {
-      const compacting = (this.#level as unknown as LevelExtras).compactRange(Buffer.of(0xff), Buffer.of(0xff, 0xff))
+    if (isLevelDb(this.#level)) {
+      const compacting = this.#level.compactRange(Buffer.of(0xff), Buffer.of(0xff, 0xff))
       await compacting.catch((error: unknown) => {
         throw accessFailure(error, 'written')
       })
@@ -563,4 +566,8 @@ export async function digestOf(database: Database, tables: readonly number[]): P
     }
   }
   return sha256(digest.digest())
+}
+
+function isLevelDb(level: Store): level is Store & LevelMethods {
+  return level instanceof Level
 }

@@ -127,8 +127,14 @@ async function loadCooperatively(overlay: Overlay, wanted: readonly Buffer[]): P
   }
 }
 
+/** The part of a block that its rows hold. */
+export interface RowsBlock {
+  readonly header: Pick<Block['header'], 'height'>
+  readonly transactions: Block['transactions']
+}
+
 /** Puts all rows that connecting a block changes into the overlay. */
-export async function putConnected(overlay: Overlay, block: Block, connected: ConnectedBlock): Promise<void> {
+export async function putConnected(overlay: Overlay, block: RowsBlock, connected: ConnectedBlock): Promise<void> {
   const { height } = block.header
   const { state, transactions } = connected
   await runCooperatively(transactionRowSteps(overlay, block, transactions))
@@ -163,7 +169,7 @@ export async function putConnected(overlay: Overlay, block: Block, connected: Co
 }
 
 /** Puts the rows of transactions: bytes, position, and history of each address in them. */
-function* transactionRowSteps(overlay: Overlay, block: Block, connected: ConnectedBlock['transactions']): Steps {
+function* transactionRowSteps(overlay: Overlay, block: RowsBlock, connected: ConnectedBlock['transactions']): Steps {
   const { height } = block.header
   for (const [index, tx] of block.transactions.entries()) {
     overlay.put(keys.transaction(height, index), tx.bytes)
@@ -181,7 +187,7 @@ function* transactionRowSteps(overlay: Overlay, block: Block, connected: Connect
 }
 
 /** Puts all rows that disconnecting the last block changes into the overlay. */
-export async function putDisconnected(overlay: Overlay, block: Block): Promise<void> {
+export async function putDisconnected(overlay: Overlay, block: RowsBlock): Promise<void> {
   const { height } = block.header
   const undo = values.undo.decode(present(overlay.get(keys.undo(height)), `the undo record of height ${height}`))
   const balances = new BalanceChanges()

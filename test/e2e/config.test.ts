@@ -37,7 +37,7 @@ describe('the configuration of a node', () => {
     const node = await NodeProcess.startWith({ env }, 'devnet', '--config', path, '--accounts', '2')
     try {
       expect(node.line.dataDir).toBe(dataDir)
-      expect((node.line as unknown as { accounts: unknown[] }).accounts).toHaveLength(2)
+      expect(Reflect.get(node.line, 'accounts')).toHaveLength(2)
       const call = {
         method: 'resolvedid',
         id: 1,

@@ -12,7 +12,7 @@ interface DevnetLine {
   readonly accounts: readonly Record<'address' | 'did' | 'key' | 'balance', string>[]
 }
 
-const lineOf = ({ line }: NodeProcess) => line as unknown as DevnetLine
+const lineOf = ({ line }: NodeProcess) => line as typeof line & DevnetLine
 const shown = (index: number) => {
   const { address, did, privateKey } = devnetAccount(index)
   return { address, did, key: toHex(privateKey) }

@@ -45,7 +45,7 @@ describe('a chain whose blocks are mined', () => {
     }
     expect(await network.at(0).node.client.balance(miner)).toBe(400_000_000n)
     const { body } = await network.at(1).node.get('confirm/details/height/4')
-    const { sponsor, votes } = (body as unknown as { result: { sponsor: string; votes: unknown[] } }).result
+    const { sponsor, votes }: { sponsor: string; votes: unknown[] } = Reflect.get(body, 'result')
     expect(validators).toContain(sponsor)
     expect(votes.length).toBeGreaterThanOrEqual(3)
   })
@@ -91,7 +91,7 @@ describe('an upgrade of the validators', () => {
     const connections = async () => (await late.node.get('node/connectioncount')).body.Result
     await until('the end of all connections', 30, async () => (await connections()) === 0 || 'some are there')
     const { body } = await network.at(0).node.get('confirm/details/height/5')
-    const { votes } = (body as unknown as { result: { votes: { signer: string }[] } }).result
+    const { votes }: { votes: { signer: string }[] } = Reflect.get(body, 'result')
     expect(votes.map(({ signer }) => signer).sort()).toEqual([...three].sort())
 
     // With the new spec it is one of them again, and follows: its key is no validator's any more.

@@ -44,7 +44,7 @@ const create = ada.create()
 const update = ada.update(txid(1))
 const deactivate = ada.deactivate()
 const readJson = (change: (operation: { header: Members; payload?: unknown; proof: Members }) => object) =>
-  readOperationJson(text(change(structuredClone(operationJson(update)) as unknown as Parameters<typeof change>[0])))
+  readOperationJson(text(change(JSON.parse(JSON.stringify(operationJson(update))))))
 
 /** Applies operations one after another, each in a transaction of its own; in another state only the last of them. */
 const apply = (operations: readonly DidOperation[], state: OtherState | undefined) => {

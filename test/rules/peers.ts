@@ -53,7 +53,7 @@ async function connections(banned: readonly number[] = []): Promise<PeerConnecti
   const database = await Database.over(memoryStore())
   const log = quietLog()
   const tip = { header: { height: 0, hash: zeroHash } }
-  const rows = new PeerRows({ database, tip } as unknown as ConstructorParameters<typeof PeerRows>[0], log)
+  const rows = new PeerRows({ database, tip }, log)
   const time = new HandTime()
   const bans = await Bans.open(database, rows, () => time.now())
   for (const number of banned) await bans.add('key', toHex(keyOf(number)), time.now() + 1000, 'for the test')

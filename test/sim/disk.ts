@@ -40,9 +40,7 @@ type Batch = readonly Operation[]
 const never = () => new Promise<never>(() => {})
 
 /** What a level does inside; its typings leave it out. */
-const levelInside = MemoryLevel.prototype as unknown as {
-  _batch(operations: Batch, options: object): Promise<void>
-}
+const writeInside: (operations: Batch, options: object) => Promise<void> = Reflect.get(MemoryLevel.prototype, '_batch')
 
 export class Disk {
   /** Whether it only says that something is synced. */
@@ -65,9 +63,9 @@ export class Disk {
     this.#signing = undefined
     const level = new LevelOnDisk((batch, synced) => this.#write(life, batch, synced))
     await level.open()
-    await levelInside._batch.call(level, [...this.#rows.values()], {})
-    for (const batch of this.#unsynced) await levelInside._batch.call(level, batch, {})
-    return level as unknown as Store
+    await writeInside.call(level, [...this.#rows.values()], {})
+    for (const batch of this.#unsynced) await writeInside.call(level, batch, {})
+    return level
   }
 
   /** The file that a life keeps its sign state in. */
@@ -164,7 +162,7 @@ class LevelOnDisk extends MemoryLevel<Buffer, Buffer> {
 
   async _batch(operations: Batch, options: { sync?: boolean }): Promise<void> {
     await this.#write(operations, options.sync === true)
-    await levelInside._batch.call(this, operations, options)
+    await writeInside.call(this, operations, options)
   }
 
   /** Rows of the journal are the only ones that go by range, long after the end of any simulation. */

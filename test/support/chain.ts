@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { MemoryLevel } from 'memory-level'
 import { type Acceptance, Chain } from '../../src/chain/chain.js'
+import type { KnownHeader } from '../../src/chain/header-index.js'
 import { ChainReader } from '../../src/chain/reader.js'
 import { createInlineVerifier } from '../../src/crypto/inline.js'
 import { SignatureCache } from '../../src/crypto/signature-cache.js'
@@ -9,8 +10,10 @@ import { Mempool } from '../../src/mempool/mempool.js'
 import type { PoolLimits } from '../../src/mempool/policy.js'
 import { parseAddress, type ProgramHash, singleKeyCode } from '../../src/primitives/address.js'
 import type { Block } from '../../src/primitives/block.js'
+import { displayHash } from '../../src/primitives/bytes.js'
 import { confirmBytes } from '../../src/primitives/confirm.js'
 import type { DidOperation } from '../../src/primitives/did-operation.js'
+import type { Hash } from '../../src/primitives/hash.js'
 import { parseSpec, type Spec } from '../../src/primitives/spec.js'
 import type { Transaction } from '../../src/primitives/transaction.js'
 import { solve } from '../../src/production/solve.js'
@@ -59,7 +62,7 @@ export type Store = Parameters<typeof Database.over>[0]
 /** A store in memory. It keeps its rows while it is closed, so a test can open it again. */
 export function memoryStore(): Store {
   const encodings = { keyEncoding: 'buffer', valueEncoding: 'buffer', storeEncoding: 'buffer' } as const
-  return new MemoryLevel<Buffer, Buffer>(encodings) as unknown as Store
+  return new MemoryLevel<Buffer, Buffer>(encodings)
 }
 
 /** A chain in memory with its pool, and someone who mines and pays. Person 10 is rich from the start. */
@@ -81,6 +84,20 @@ export class TestChain {
     this.log = parts.log
     this.clock = parts.clock
     this.reader = new ChainReader(parts.chain)
+  }
+
+  /** The active header at a height. */
+  activeHeader(height: number): KnownHeader {
+    const known = this.chain.headers.active(height)
+    if (known === undefined) throw new RangeError(`no block at height ${height}`)
+    return known
+  }
+
+  /** The header of a block that the chain knows. */
+  knownHeader(hash: Hash): KnownHeader {
+    const known = this.chain.headers.get(hash)
+    if (known === undefined) throw new RangeError(`no header ${displayHash(hash)}`)
+    return known
   }
 
   static async open(

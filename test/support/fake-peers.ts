@@ -1,12 +1,13 @@
 import { EventEmitter } from 'node:events'
 import { RuleError } from '../../src/errors/rule-error.js'
-import { type Link, LinkError, type GossipResult } from '../../src/network/link.js'
+import { LinkError, type GossipResult } from '../../src/network/link.js'
 import type { PeerManager, PeersEvents } from '../../src/network/peers/peer-manager.js'
 import type { Peer } from '../../src/network/peers/peer-record.js'
 import type { Exchange, GossipTopic } from '../../src/network/wire/exchange.js'
 import type { Status } from '../../src/network/wire/status-message.js'
 import { mapKey } from '../../src/primitives/bytes.js'
 import { sha256 } from '../../src/primitives/hash.js'
+import { idleLink } from './stubs.js'
 
 type Handler = (peer: Peer, bytes: Uint8Array) => Promise<Uint8Array>
 type Listener = (peer: Peer, bytes: Uint8Array) => Promise<GossipResult>
@@ -23,7 +24,7 @@ let count = 0
 export class FakePeer implements Peer {
   readonly id = ++count
   readonly name: string
-  readonly link = undefined as unknown as Link
+  readonly link = idleLink
   readonly status = { tipHeight: 0 } as Status
   readonly penalties: string[] = []
   /** Names of the protocols it was asked on. */

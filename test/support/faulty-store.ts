@@ -6,10 +6,9 @@ interface Operation {
   readonly value?: Uint8Array
 }
 
+type Write = (operations: readonly Operation[], options: object) => Promise<void>
 /** What a level does inside; its typings leave it out. */
-const inside = MemoryLevel.prototype as unknown as {
-  _batch(operations: readonly Operation[], options: object): Promise<void>
-}
+const writeInside: Write = Reflect.get(MemoryLevel.prototype, '_batch')
 
 /** A store in memory that counts its writes and stops after so many. Its rows stay for the next one who opens it. */
 export class FaultyStore extends MemoryLevel<Buffer, Buffer> {
@@ -26,13 +25,13 @@ export class FaultyStore extends MemoryLevel<Buffer, Buffer> {
   }
 
   get store(): Store {
-    return this as unknown as Store
+    return this
   }
 
   async _batch(operations: readonly Operation[], options: object): Promise<void> {
     if (this.writes >= this.lasts) throw new Error('no space left on device')
     this.look(operations.map(({ key }) => key))
-    await inside._batch.call(this, operations, options)
+    await writeInside.call(this, operations, options)
     this.writes++
     const bytes = operations.reduce((sum, { key, value }) => sum + key.length + (value?.length ?? 0), 0)
     this.largest = Math.max(this.largest, bytes)

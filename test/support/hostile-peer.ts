@@ -17,6 +17,7 @@ import { type Status, statusExchange } from '../../src/network/wire/status-messa
 import { toHex } from '../../src/primitives/bytes.js'
 import { systemEnv } from '../../src/runtime/process-env.js'
 import type { TestChain } from './chain.js'
+import { FakePeer } from './fake-peers.js'
 import { statusOf } from './sync.js'
 
 /** Peers in this process that speak the protocol over real connections, and keep as much of it as a test wants. */
@@ -126,7 +127,7 @@ export class HostilePeer implements LinkHandler {
 
   /** See `Peers.serve`: what lets a chain be served. */
   serve<Q, A>(exchange: Exchange<Q, A>, handler: (peer: Peer, question: Q) => Promise<A>): void {
-    this.answering(exchange, (question) => handler(undefined as unknown as Peer, question))
+    this.answering(exchange, (question) => handler(new FakePeer('a'), question))
   }
 
   tell<M>({ topic, message }: GossipTopic<M>, value: M): void {
@@ -140,7 +141,7 @@ export class HostilePeer implements LinkHandler {
 
   /** The connection of a link as libp2p has it. */
   static connection(link: Link): RawConnection {
-    return (link as unknown as { readonly connection: RawConnection }).connection
+    return Reflect.get(link, 'connection')
   }
 
   protocolId({ name, version, ofChain }: Protocol): string {

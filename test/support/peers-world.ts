@@ -103,7 +103,7 @@ export class TestNode {
     this.#options = {
       transport: this.transport,
       publicKey: this.publicKey,
-      chain: Object.assign(this.#chain, { spec, genesis, database }) as unknown as PeerManagerOptions['chain'],
+      chain: Object.assign(this.#chain, { spec, genesis, database }),
       clock: world.time,
       timers: world.time,
       random: { bytes: (length) => sha256(Uint8Array.of(drawn & 255, (drawn++ >> 8) & 255)).subarray(0, length) },

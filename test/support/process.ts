@@ -124,7 +124,8 @@ export class NodeProcess {
   /** A REST answer as it came, error envelopes included. */
   async get(path: string): Promise<{ status: number; body: { Error: number; Desc: string; Result: unknown } }> {
     const response = await fetch(`${this.line.rest}/api/v1/${path}`)
-    return { status: response.status, body: (await response.json()) as never }
+    const body = (await response.json()) as { Error: number; Desc: string; Result: unknown }
+    return { status: response.status, body }
   }
 
   /** The result of a JSON-RPC method that needs the token of the owner. */

@@ -14,6 +14,7 @@ import { networkVersion, services, type Status } from '../../src/network/wire/st
 import type { Timers } from '../../src/runtime/env.js'
 import { keys } from '../../src/storage/schema.js'
 import { TestChain } from './chain.js'
+import { FakePeer } from './fake-peers.js'
 import { type SpecOverrides, testAddress } from './spec.js'
 
 /** A sync that follows peers made of chains in this process, in a time that only passes when the test waits. */
@@ -64,7 +65,7 @@ export class TestPeer implements SyncPeer {
     this.asked.set(protocol.name, (this.asked.get(protocol.name) ?? 0) + 1)
     const asked = question.decode(question.encode(value))
     const handler = this.#handlers.get(protocol.name) as Handler
-    const answered = (await Promise.race([handler(undefined as unknown as Peer, asked), this.#gone])) as A
+    const answered = (await Promise.race([handler(new FakePeer('a'), asked), this.#gone])) as A
     // Between two processes the answer comes in another turn.
     await Promise.race([new Promise((resolve) => setImmediate(resolve)), this.#gone])
     return answer.decode(answer.encode(answered))
@@ -122,11 +123,9 @@ export function statusOf({ chain }: TestChain): Status {
 }
 
 /** The header of a block on a chain, with what proves it. */
-export function unitAt({ chain, database }: TestChain, height: number): HeaderUnit {
-  const known = chain.headers.active(height)
-  if (known === undefined) throw new RangeError(`no block at height ${height}`)
-  const { header, auxPow, size } = known
-  return { header, auxPow, size, confirm: database.get(keys.confirm(header.hash)) ?? new Uint8Array(0) }
+export function unitAt(source: TestChain, height: number): HeaderUnit {
+  const { header, auxPow, size } = source.activeHeader(height)
+  return { header, auxPow, size, confirm: source.database.get(keys.confirm(header.hash)) ?? new Uint8Array(0) }
 }
 
 /** Milliseconds of the test's time that pass in one of the real ones. */

@@ -1,4 +1,4 @@
-import type { ApiContext } from '../api-context.js'
+import type { DevnetControl } from '../node-views.js'
 import { addressMethods } from './address-methods.js'
 import { adminMethods } from './admin-methods.js'
 import { chainMethods } from './chain-methods.js'
@@ -15,8 +15,14 @@ import { didResolveDid, resolveDid } from './resolve-method.js'
 import { transactionMethods } from './transaction-methods.js'
 import { validatorMethods } from './validator-methods.js'
 
+/** What decides which methods a node has, and how much money its chain can hold. */
+interface MethodSources {
+  readonly devnet?: DevnetControl
+  readonly reader: { readonly chain: { readonly spec: { readonly maxMoney: bigint } } }
+}
+
 /** Every method of a node with this context. */
-export function rpcMethods({ devnet, reader }: ApiContext): readonly RpcMethod[] {
+export function rpcMethods({ devnet, reader }: MethodSources): readonly RpcMethod[] {
   const methods: readonly RpcMethod[] = [
     resolveDid,
     queryDocuments,

@@ -15,6 +15,7 @@
  */
 import { EventEmitter } from 'node:events'
 import type { Chain } from '../../chain/chain.js'
+import type { Header } from '../../primitives/header.js'
 import { RuleError } from '../../errors/rule-error.js'
 import { toHex } from '../../primitives/bytes.js'
 import type { Env } from '../../runtime/env.js'
@@ -67,7 +68,10 @@ export interface PeerManagerOptions extends Env {
   readonly transport: Transport
   /** The own 32-byte peer key. */
   readonly publicKey: Uint8Array
-  readonly chain: Pick<Chain, 'spec' | 'genesis' | 'tip' | 'events' | 'database'>
+  readonly chain: Pick<Chain, 'spec' | 'events' | 'database'> & {
+    readonly genesis: { readonly header: Pick<Header, 'hash'> }
+    readonly tip: { readonly header: Pick<Header, 'height' | 'hash'>; readonly chainWork: bigint }
+  }
   readonly settings: PeerSettings
 }
 

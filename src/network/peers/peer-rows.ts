@@ -1,14 +1,20 @@
-import type { Chain } from '../../chain/chain.js'
+import type { Header } from '../../primitives/header.js'
 import type { Log } from '../../runtime/env.js'
-import { Overlay } from '../../storage/database.js'
+import { type Database, Overlay } from '../../storage/database.js'
+
+/** The part of the chain that the rows need: the journal names the tip. */
+interface RowsChain {
+  readonly tip: { readonly header: Pick<Header, 'height' | 'hash'> }
+  readonly database: Database
+}
 
 /** Writes rows of peers and bans in batches of their own, not with those of the chain. */
 export class PeerRows {
-  readonly #chain: Pick<Chain, 'tip' | 'database'>
+  readonly #chain: RowsChain
   readonly #log: Log
   #written: Promise<void> = Promise.resolve()
 
-  constructor(chain: Pick<Chain, 'tip' | 'database'>, log: Log) {
+  constructor(chain: RowsChain, log: Log) {
     this.#chain = chain
     this.#log = log
   }

@@ -26,6 +26,9 @@ const fetchesAtOnce = 3
 /** Blocks whose sources are remembered (FIFO). */
 const maxSources = 64
 
+/** The part of the voting that the relay needs. */
+type RelayedVoting = Pick<Voting, 'receive' | 'summary' | 'missing' | 'setBestPeerHeight'>
+
 export interface VoteRelayOptions {
   readonly chain: Pick<Chain, 'sanity'>
   readonly peers: Pick<PeerManager, 'all' | 'events' | 'serve' | 'listen' | 'broadcast'>
@@ -44,7 +47,7 @@ export class VoteRelay implements VoteNetwork {
   readonly #timeouts: Timeouts
   /** Bodies requested from each peer. */
   readonly #asked = new Map<Peer, Set<string>>()
-  #voting: Voting | undefined
+  #voting: RelayedVoting | undefined
   #cancel = () => {}
   readonly #reported = () => this.#report()
   readonly #joined = (peer: Peer) => {
@@ -58,7 +61,7 @@ export class VoteRelay implements VoteNetwork {
   }
 
   /** Receives and serves messages for a voting instance with this port; call before peers connect. */
-  start(voting: Voting): void {
+  start(voting: RelayedVoting): void {
     const { peers } = this.#options
     this.#voting = voting
     peers.listen(proposalTopic, (peer, message) => this.#onMessage(peer, message))

@@ -1,5 +1,5 @@
 import type { Log } from '../../runtime/env.js'
-import type { LinkHandler, TopicInfo, GossipResult } from '../link.js'
+import type { Link, LinkHandler, TopicInfo, GossipResult } from '../link.js'
 import type { Libp2pLink } from './libp2p-link.js'
 import type { Libp2pNode, PeerId, Stream } from './libp2p-node.js'
 
@@ -41,34 +41,39 @@ interface WireRpc {
 
 /** Members of Gossipsub that its public type lacks. */
 interface Inside {
-  readonly peers: ReadonlyMap<string, PeerId>
+  readonly peers: ReadonlyMap<string, Pick<PeerId, 'toString'>>
   readonly streamsOutbound: Map<string, { readonly rawStream: Pick<Stream, 'status' | 'abort'> }>
-  removePeer(peer: PeerId): void
-  handleReceivedRpc(from: PeerId, rpc: WireRpc): Promise<void>
+  removePeer(peer: Pick<PeerId, 'toString'>): void
+  handleReceivedRpc(from: Pick<PeerId, 'toString'>, rpc: WireRpc): Promise<void>
   reportMessageValidationResult(id: string, source: string, result: GossipResult): void
 }
+
+/** Gossipsub with the members that are used here. */
+export type GossipService = Pick<Libp2pNode['services']['gossip'], 'addEventListener' | 'publish' | 'subscribe'> &
+  Inside
+
+/** A link with its budget for gossip. */
+type GossipLink = Link & Pick<Libp2pLink, 'takes' | 'limits' | 'gossip'>
 
 export interface GossipDependencies {
   readonly owner: LinkHandler
   /** By topic id on the wire. */
   readonly topics: ReadonlyMap<string, TopicInfo>
   readonly log: Log
-  linkOf(peer: string): Libp2pLink | undefined
+  linkOf(peer: string): GossipLink | undefined
 }
 
 /** Gossip of a node: passes received messages to the handler, and relays those that it accepts. */
 export class Gossip {
-  readonly #service: Libp2pNode['services']['gossip']
-  readonly #inside: Inside
+  readonly #service: GossipService
   readonly #dependencies: GossipDependencies
 
-  constructor(service: Libp2pNode['services']['gossip'], dependencies: GossipDependencies) {
+  constructor(service: GossipService, dependencies: GossipDependencies) {
     this.#service = service
-    this.#inside = service as unknown as Inside
     this.#dependencies = dependencies
-    const receive = this.#inside.handleReceivedRpc.bind(service)
+    const receive = this.#service.handleReceivedRpc.bind(service)
     // Messages dropped here do not count as known: copies from other peers are still accepted.
-    this.#inside.handleReceivedRpc = async (from, rpc) => {
+    this.#service.handleReceivedRpc = async (from, rpc) => {
       const peer = from.toString()
       if (!this.#withinBudget(peer, rpc)) return
       rpc.messages = this.#withinLimits(peer, rpc.messages)
@@ -83,7 +88,7 @@ export class Gossip {
 
   /** Whether gossip can be sent to a peer. */
   reaches(peer: string): boolean {
-    return this.#inside.streamsOutbound.get(peer)?.rawStream.status === 'open'
+    return this.#service.streamsOutbound.get(peer)?.rawStream.status === 'open'
   }
 
   /**
@@ -91,13 +96,13 @@ export class Gossip {
    * leaks stream and connection, and never opens another stream to that node.
    */
   sweep(): void {
-    const { streamsOutbound, peers } = this.#inside
+    const { streamsOutbound, peers } = this.#service
     for (const [name, { rawStream }] of streamsOutbound) {
       if (rawStream.status === 'open' && this.#dependencies.linkOf(name) !== undefined) continue
       streamsOutbound.delete(name)
       rawStream.abort(new Error('its connection has ended'))
     }
-    for (const [name, peer] of peers) if (this.#dependencies.linkOf(name) === undefined) this.#inside.removePeer(peer)
+    for (const [name, peer] of peers) if (this.#dependencies.linkOf(name) === undefined) this.#service.removePeer(peer)
   }
 
   publish(id: string, message: Uint8Array): void {
@@ -160,7 +165,7 @@ export class Gossip {
       link.gossip.messages--
       link.gossip.bytes -= length
     }
-    this.#inside.reportMessageValidationResult(msgId, peer, result)
+    this.#service.reportMessageValidationResult(msgId, peer, result)
   }
 }
 

@@ -17,7 +17,7 @@ import { compareBytes, displayHash } from '../../primitives/bytes.js'
 import { defined } from '../../primitives/defined.js'
 import { type Link, LinkError, type LinkHandler, type Protocol, type TopicInfo } from '../link.js'
 import { multiaddrText, parseDialAddress, type DialTarget, dialTargetOf, dialTargetsOf } from './dial-target.js'
-import { Gossip } from './gossip.js'
+import { Gossip, type GossipService } from './gossip.js'
 import { Handshakes } from './handshakes.js'
 import { bannedHere, dialFailure, isPortInUse, ownAddress } from './libp2p-failures.js'
 import { Libp2pLink } from './libp2p-link.js'
@@ -99,7 +99,7 @@ export class Libp2pTransport implements NodeTransport {
           ? { tag: `_didledger-${this.#prefix}._udp.local`, found: (address) => owner.onAddress(address) }
           : undefined,
     })
-    const gossip = new Gossip(node.services.gossip, {
+    const gossip = new Gossip(node.services.gossip as typeof node.services.gossip & GossipService, {
       owner,
       topics: topicsById,
       log: env.log,

@@ -85,7 +85,7 @@ describe('behind a proxy', () => {
     accessOf({ trustedProxies: ['10.0.0.0/8', '127.0.0.1', '2001:db8::/32'], ...options }).clientAddress({
       headers,
       socket: { remoteAddress: address },
-    } as never)
+    })
 
   test.each([
     ['10.1.2.3', '192.0.2.1', '192.0.2.1'],

@@ -7,10 +7,12 @@ import type { ApiLimits } from '../../../src/api/api-limits.js'
 import { WsServer } from '../../../src/api/ws/ws-server.js'
 import { UserError } from '../../../src/errors/rule-error.js'
 import { EventLog } from '../../../src/events/event-log.js'
+import { Transaction } from '../../../src/primitives/transaction.js'
 import { ask, askJson, contextOf, serve } from '../../support/api.js'
 import { oneValidator, TestChain, withoutValidators } from '../../support/chain.js'
 import { stopwatch } from '../../support/patience.js'
 import { testAddress } from '../../support/spec.js'
+import { idleDevnet } from '../../support/stubs.js'
 import { WsClient } from '../../support/ws.js'
 
 interface Setting {
@@ -60,10 +62,20 @@ function raw(port: number, bytes: string): Promise<string> {
   })
 }
 
+/** A transaction with an id that fills events. */
+class LargeTransaction extends Transaction {
+  override get txid(): string {
+    return 'x'.repeat(100_000)
+  }
+}
+
+/** The socket below a WebSocket. */
+const innerSocket = (ws: WsClient['ws']): Socket => Reflect.get(ws, '_socket')
+
 /** A connection that has asked for a WebSocket and then never reads. */
-async function deaf(port: number, messages: readonly object[]): Promise<{ socket: ReturnType<typeof connect> }> {
+async function deaf(port: number, messages: readonly object[]): Promise<{ socket: Socket }> {
   const ws = await WsClient.open(port)
-  const { _socket: socket } = ws.ws as unknown as { _socket: ReturnType<typeof connect> }
+  const socket = innerSocket(ws.ws)
   for (const message of messages) ws.ws.send(JSON.stringify(message))
   await ws.until(() => ws.told.length >= messages.length)
   socket.pause()
@@ -156,7 +168,7 @@ describe('JSON-RPC over WebSocket', () => {
 
   it('lets every page read, and only its own machine or the owner do more', async () => {
     const adminToken = new Uint8Array(32).fill(7)
-    const devnet = { mine: async () => ['0'.repeat(64)] } as never
+    const devnet = { ...idleDevnet, mine: async () => ['0'.repeat(64)] }
     const { server, connect: open } = await served({ context: { adminToken, devnet } })
     const authorization = `Bearer ${'07'.repeat(32)}`
     const program = await open()
@@ -440,9 +452,10 @@ describe('readers that are slow or gone', () => {
       })),
     )
     // What the system itself buffers is far more than the limit: so the slow one gets large events besides.
-    const large = { transaction: { txid: 'x'.repeat(100_000), bytes: [], payload: { type: 2 } }, fee: 0n }
+    const transaction = new LargeTransaction(await test.transfer(testAddress(30), 1000n))
+    const large = { transaction, fee: 0n, arrival: 0, cost: 1 }
     for (let i = 0; i < 400 && server.connections === 2; i++) {
-      test.mempool.events.emit('accepted', large as never)
+      test.mempool.events.emit('accepted', large)
       await test.mine()
       await nextTurn()
     }
@@ -481,7 +494,7 @@ describe('readers that are slow or gone', () => {
       fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 300 }), fc.boolean(), async (bytes, message) => {
         const client = await open()
         if (message) client.ws.send(bytes, { binary: false })
-        else (client.ws as unknown as { _socket: Socket })._socket.write(bytes)
+        else innerSocket(client.ws).write(bytes)
         client.ws.close()
         const timer = setTimeout(() => client.ws.terminate(), 50)
         await client.closed

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Chain } from '../../../src/chain/chain.js'
+import { createInlineVerifier } from '../../../src/crypto/inline.js'
+import { SignatureCache } from '../../../src/crypto/signature-cache.js'
 import { auxPowBytes } from '../../../src/primitives/auxpow.js'
 import type { Block } from '../../../src/primitives/block.js'
 import { toHex } from '../../../src/primitives/bytes.js'
@@ -213,7 +215,7 @@ describe('the chain', () => {
     await test.mine()
     const open = () => {
       const { spec, database, clock, log } = test
-      const parts = { verifier: undefined as never, signatures: undefined as never }
+      const parts = { verifier: createInlineVerifier(), signatures: new SignatureCache() }
       return Chain.open({ spec, database, clock, log, ...parts })
     }
     const overlay = new Overlay(test.database)

@@ -176,7 +176,7 @@ describe('a reorganisation', () => {
     expect(await test.accept(third)).toBe('connected')
     expect(test.chain.tip.header.id).toBe(third.hash)
     expect(test.reader.headerOf(first.header.hash)?.status).toBe('side')
-    expect((await test.reader.block(test.reader.headerOf(first.header.hash) as never)).hash).toBe(first.hash)
+    expect((await test.reader.block(test.knownHeader(first.header.hash))).hash).toBe(first.hash)
     expect(await faultOf(test)).toBe(undefined)
   })
 
@@ -237,7 +237,7 @@ describe('a reorganisation', () => {
     await checkSupply(test)
     const rival = craftBlock(chain, { parent: genesis })
     await test.accept(rival)
-    await test.accept(craftBlock(chain, { parent: chain.headers.get(rival.header.hash) as never }))
+    await test.accept(craftBlock(chain, { parent: test.knownHeader(rival.header.hash) }))
     await checkSupply(test)
     expect(await faultOf(test)).toBe(undefined)
     // The pool has all three again, in an order that a block can take.

@@ -19,9 +19,9 @@ function nodeWith(statuses: readonly Status[], { poor = [] as number[], pending 
     reader: {
       balance: (hash: Uint8Array) => ({ sum: poorHashes.some((p) => equalBytes(p, hash)) ? 5n : 10n ** 12n, count: 1 }),
     },
-    mempool: { entries: () => pending.map((n) => ({ did: { id: accounts[n]?.did } })) },
+    mempool: { entries: () => pending.map((n) => ({ did: { id: accounts[n]?.did ?? '' } })) },
     resolver: { resolve: (did: string) => Promise.resolve({ did, status: statusOf(did) }) },
-  } as unknown as Parts
+  }
 }
 
 const automine = { kind: 'automine' } as const

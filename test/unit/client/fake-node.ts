@@ -116,7 +116,7 @@ export class FakeNode {
     this.requests.push(name)
     const given = this.overrides.get(name)?.(body)
     if (given !== undefined) return given
-    if (path === '/rpc') return { body: { jsonrpc: '2.0', id: 1, ...this.#rpc(body as never) } }
+    if (path === '/rpc') return { body: { jsonrpc: '2.0', id: 1, ...this.#rpc(JSON.parse(text)) } }
     return this.#rest(path.replace('/api/v1/', '').split('/'), body as { data?: string } | undefined)
   }
 

@@ -7,6 +7,7 @@ import { noWork } from '../../../src/consensus/signature-work.js'
 import { sign } from '../../../src/crypto/keys.js'
 import { holds } from '../../../src/crypto/verify.js'
 import { prefix, programHash } from '../../../src/primitives/address.js'
+import { Block } from '../../../src/primitives/block.js'
 import { multisigCode, parameterOf, sortPrograms, standardProgram } from '../../../src/primitives/program.js'
 import { paramsAt, parseSpec } from '../../../src/primitives/spec.js'
 import { attributeUsage, outpointKey, Transaction } from '../../../src/primitives/transaction.js'
@@ -208,7 +209,7 @@ describe('a block', () => {
     const base = craftBlock(test.chain)
     const coinbase = base.transactions[0] as Transaction
     const thief = craft(test.spec, [outputOf(coinbase)], [{ to: 30, value: 400_000_000n }], [20])
-    const block = { ...base, header: base.header, transactions: [coinbase, thief] } as unknown as typeof base
+    const block = new Block(base.header, base.auxPow, [coinbase, thief])
     const connector = new BlockConnector(block, test.chain.state, test.chain.sanity)
     expect(codeOf(() => connector.step())).toBe('tx-immature')
   })

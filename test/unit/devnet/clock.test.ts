@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import type { ChainChange } from '../../../src/chain/chain.js'
 import { VirtualClock } from '../../../src/devnet/clock.js'
 import { Database, Overlay } from '../../../src/storage/database.js'
 import { keys } from '../../../src/storage/schema.js'
@@ -14,7 +13,7 @@ async function clockOf(database?: Database) {
   /** A block with this time connects. */
   const connect = async (time: number) => {
     const overlay = new Overlay(rows)
-    clock.stage(overlay, { disconnected: [], connected: [{ header: { time } }] } as unknown as ChainChange)
+    clock.stage(overlay, { connected: [{ header: { time } }] })
     await overlay.commit({ kind: 'block', height: 1, hash: new Uint8Array(32) }, { sync: false })
     await clock.follow()
   }

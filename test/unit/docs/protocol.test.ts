@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { protocols, topics } from '../../../src/network/wire/all-messages.js'
-import { statusExchange } from '../../../src/network/wire/status-message.js'
+import { type Refusal, statusExchange } from '../../../src/network/wire/status-message.js'
 import { hex } from '../../../src/primitives/bytes.js'
 import { code, fencedBlocks, repositoryFile, tableRows } from '../../support/markdown.js'
 
@@ -46,7 +46,7 @@ describe('docs/protocol.md', () => {
       hex((fencedBlocks(page).find(({ language }) => language === 'hex')?.text ?? '').trim()),
     )
     for (const [byte, name] of refusals) {
-      const encoded = statusExchange.answer.encode({ status, refusal: code(name) as never })
+      const encoded = statusExchange.answer.encode({ status, refusal: code(name) as Refusal })
       expect(encoded.at(-1)).toBe(Number(byte))
     }
   })

@@ -129,10 +129,10 @@ describe('createNode', () => {
       expect(await codeOf(node.chain.waitFor('0'.repeat(64), { timeout }))).toContain('timeout')
     }
     for (const height of [-1, 1.5, NaN, 2 ** 32]) expect(await codeOf(node.chain.block(height))).toContain('height')
-    for (const wrong of [5, undefined, null]) {
-      expect(await codeOf(pay(bob.address, wrong as unknown as string))).toBe('request-parameter')
-      expect(await codeOf(pay(wrong as unknown as string, 1n))).toBe('request-parameter')
-      expect(await codeOf(node.resolver.resolve(wrong as unknown as string))).toBe('request-parameter')
+    for (const wrong of [5, undefined, null] as unknown[]) {
+      expect(await codeOf(pay(bob.address, wrong as string))).toBe('request-parameter')
+      expect(await codeOf(pay(wrong as string, 1n))).toBe('request-parameter')
+      expect(await codeOf(node.resolver.resolve(wrong as string))).toBe('request-parameter')
     }
     expect(await codeOf(node.chain.acceptBlock(new Uint8Array(3)))).toBe('block-malformed')
     expect(await codeOf(node.resolver.resolve('did:other:x'))).toBe('request-parameter')

@@ -1,12 +1,20 @@
 import { EventEmitter } from 'node:events'
 import { expect, it } from 'vitest'
-import type { EventLog } from '../../../src/events/event-log.js'
+import type { LedgerEvent } from '../../../src/events/ledger-event.js'
 import { nodeEvents } from '../../../src/library/node-events.js'
 import { quietLog } from '../../support/chain.js'
 
+const emptyLog = () => ({
+  last: 0,
+  events: new EventEmitter<{ appended: [] }>(),
+  at: (number: number): LedgerEvent => {
+    throw new RangeError(`no event ${number}`)
+  },
+})
+
 it('tells every listener that the node cannot go on, and logs what one throws', async () => {
   const log = quietLog()
-  const events = { last: 0, events: new EventEmitter() } as unknown as EventLog
+  const events = emptyLog()
   const failure = Promise.reject(new Error('the disk is full'))
   failure.catch(() => {})
   const told = nodeEvents({ events, failure, network: undefined }, log)
@@ -27,8 +35,8 @@ it('tells every listener that the node cannot go on, and logs what one throws', 
 })
 
 it('knows no other events, and calls nothing but functions', () => {
-  const events = { last: 0, events: new EventEmitter() } as unknown as EventLog
+  const events = emptyLog()
   const { on } = nodeEvents({ events, failure: new Promise<never>(() => {}), network: undefined }, quietLog())
   expect(() => on('blocks' as 'block', () => {})).toThrow('there is no event blocks')
-  expect(() => on('block', 5 as unknown as () => void)).toThrow('no function')
+  expect(() => on('block', JSON.parse('5'))).toThrow('no function')
 })

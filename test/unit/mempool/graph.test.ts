@@ -1,9 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { DidState } from '../../../src/did/state.js'
 import { type PoolEntry, PoolGraph } from '../../../src/mempool/graph.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
 
-/** An entry that spends output 0 of these others; `number` makes it like no other. */
+/** The state after a first operation, with a document without keys. */
+function stateOf(id: string): DidState {
+  const document = { id, authentication: new Map(), authorization: new Map(), credentials: new Set<string>() }
+
+  /** An entry that spends output 0 of these others; `number` makes it like no other. */ const sizes = {
+    operationCount: 1,
+    documentPayloadSize: 0,
+  }
+  return { status: 'valid', ...sizes, lastTxid: '', documentTxid: '', document }
+}
+
 function entryOf(number: number, parents: readonly PoolEntry[], fee: bigint, did?: string): PoolEntry {
   const transaction = new Transaction({
     version: 0,
@@ -16,7 +27,7 @@ function entryOf(number: number, parents: readonly PoolEntry[], fee: bigint, did
     programs: [],
   })
   const entry = { transaction, fee, arrival: number, cost: 1 }
-  return did === undefined ? entry : { ...entry, did: { id: did, state: undefined as never, issuers: [] } }
+  return did === undefined ? entry : { ...entry, did: { id: did, state: stateOf(did), issuers: [] } }
 }
 
 const numbers = (entries: Iterable<PoolEntry>) => [...entries].map(({ arrival }) => arrival)

@@ -92,7 +92,7 @@ describe('a proof of side-chain work over REST', () => {
 
   it('is taken, shown with hashes in internal order, mined, and replaced by later ones alone', async () => {
     const tx = await sideChainPow({ blockHeight: 9 })(test)
-    const { sideBlockHash, sideGenesisHash, signedData } = tx.payload as unknown as SideChainPow
+    const { sideBlockHash, sideGenesisHash, signedData } = tx.payload as SideChainPow
     const shown = {
       txid: tx.txid,
       type: 5,

@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Mempool } from '../../../src/mempool/mempool.js'
 import { serveChain } from '../../../src/network/serve-chain.js'
 import { blocksExchange, blocksFill } from '../../../src/network/wire/blocks-message.js'
 import { headersExchange, type HeaderUnit } from '../../../src/network/wire/headers-message.js'
@@ -194,11 +193,12 @@ describe('the pool for a peer', () => {
     const hash = sha256('one')
     const entry = { transaction: { hash, digest: hash } }
     const mempool = {
+      get: () => undefined,
       entries: () =>
         Array(poolNames + 1000)
           .fill(entry)
           .values(),
-    } as unknown as Mempool
+    }
     const { peer } = await served(withoutValidators, { mempool })
     expect(await peer.ask(poolExchange, undefined)).toHaveLength(poolNames)
   })

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { Gossip, type GossipDependencies } from '../../../src/network/transport/gossip.js'
+import { Gossip } from '../../../src/network/transport/gossip.js'
+import { transportLimits } from '../../../src/network/transport/transport-limits.js'
 import { quietLog } from '../../support/chain.js'
+import { idleHandler, idleLink } from '../../support/stubs.js'
 
 type Status = 'open' | 'closing' | 'closed' | 'aborted' | 'reset'
 
@@ -17,19 +19,21 @@ function gossipOver(neighbours: Record<string, { status?: Status; link: boolean 
   const service = {
     peers,
     streamsOutbound,
-    removePeer: (peer: string) => (peers.delete(peer), removed.push(peer)),
+    removePeer: (peer: object) => (peers.delete(String(peer)), removed.push(String(peer))),
     handleReceivedRpc: () => Promise.resolve(),
     addEventListener: () => {},
+    publish: async () => ({ recipients: [] }),
+    subscribe: () => {},
+    reportMessageValidationResult: () => {},
   }
+  const link = { ...idleLink, takes: () => true, limits: transportLimits, gossip: { messages: 0, bytes: 0 } }
   const setting = {
     log: quietLog(),
     topics: new Map(),
-    linkOf: (peer: string) => (neighbours[peer]?.link === true ? {} : undefined),
+    linkOf: (peer: string) => (neighbours[peer]?.link === true ? link : undefined),
+    owner: idleHandler,
   }
-  const gossip = new Gossip(
-    service as unknown as ConstructorParameters<typeof Gossip>[0],
-    setting as unknown as GossipDependencies,
-  )
+  const gossip = new Gossip(service, setting)
   return { gossip, aborted, removed, streams: () => [...streamsOutbound.keys()], peers: () => [...peers.keys()] }
 }
 

@@ -5,7 +5,7 @@ interface Resolvers {
   resolve(value: number): void
   reject(error: Error): void
 }
-const constructor = Promise as unknown as { withResolvers: unknown }
+const constructor: PromiseConstructor & { withResolvers?: unknown } = Promise
 const own = constructor.withResolvers
 
 beforeEach(() => vi.resetModules())

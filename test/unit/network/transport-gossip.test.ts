@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { GossipResult } from '../../../src/network/link.js'
+import type { Libp2pLink } from '../../../src/network/transport/libp2p-link.js'
 import { closeNodes, news, startNode, type TestNode, until } from '../../support/transport.js'
 
 afterEach(closeNodes)
@@ -105,9 +106,7 @@ describe('gossip', () => {
     const [a, b] = [await startNode({ limits }), await startNode({ limits })]
     const link = await a.transport.dial(b.address)
     await Promise.all([reach(a, b, 'from a'), reach(b, a, 'from b')])
-    const { connection } = link as unknown as {
-      connection: { streams: readonly { readonly protocol: string; abort(error: Error): void }[] }
-    }
+    const { connection } = link as Libp2pLink
     for (const stream of connection.streams.filter(({ protocol }) => protocol.startsWith('/meshsub'))) {
       stream.abort(new Error('lost'))
     }

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { GossipResult } from '../../../src/network/link.js'
 import { transportLimits } from '../../../src/network/transport/transport-limits.js'
+import type { Libp2pLink } from '../../../src/network/transport/libp2p-link.js'
 import { stopwatch } from '../../support/patience.js'
 import { rawConnection, type RawPeer, rawPeer } from '../../support/raw-peer.js'
 import { closeNodes, echo, news, startNode, type TestNode, until } from '../../support/transport.js'
@@ -50,24 +51,23 @@ interface InsideStream {
   abort(error: Error): void
 }
 
-interface InsideConnection {
-  readonly streams: readonly { readonly protocol: string; readonly direction: string }[]
-  readonly muxer: {
-    createStream(): Promise<InsideStream>
-    sendFrame(header: object, data?: object): void
-  }
+interface InsideMuxer {
+  createStream(): Promise<InsideStream>
+  sendFrame(header: object, data?: object): void
 }
 
+/** The muxer of a connection, which its type leaves out. */
+const muxerOf = (connection: object): InsideMuxer => Reflect.get(connection, 'muxer')
+
 /** The streams that a peer opened at a node. */
-function streamsAt(node: TestNode, peer: RawPeer): InsideConnection['streams'] {
-  const link = node.owner.links.find((one) => one.peer === peer.peerId.toString())
-  const inside = link as unknown as { readonly connection: InsideConnection } | undefined
-  return (inside?.connection.streams ?? []).filter(({ direction }) => direction === 'inbound')
+function streamsAt(node: TestNode, peer: RawPeer): readonly { readonly protocol: string }[] {
+  const link = node.owner.links.find((one) => one.peer === peer.peerId.toString()) as Libp2pLink | undefined
+  return (link?.connection.streams ?? []).filter(({ direction }) => direction === 'inbound')
 }
 
 /** Whether a message of the peer goes to our node. */
 function gossips({ services: { gossip } }: RawPeer): boolean {
-  const { streamsOutbound } = gossip as unknown as { readonly streamsOutbound: ReadonlyMap<string, unknown> }
+  const streamsOutbound: ReadonlyMap<string, unknown> = Reflect.get(gossip, 'streamsOutbound')
   return streamsOutbound.size > 0 && gossip.getSubscribers(newsId).length > 0
 }
 
@@ -75,11 +75,9 @@ const ids = (count: number) => Array.from({ length: count }, () => randomBytes(3
 
 /** Sends our node a frame of gossip as it is. */
 function frame({ services: { gossip } }: RawPeer, rpc: object): void {
-  const inside = gossip as unknown as {
-    readonly streamsOutbound: ReadonlyMap<string, unknown>
-    sendRpc(peer: string, rpc: object): boolean
-  }
-  for (const peer of inside.streamsOutbound.keys()) inside.sendRpc(peer, rpc)
+  const streamsOutbound: ReadonlyMap<string, unknown> = Reflect.get(gossip, 'streamsOutbound')
+  const sendRpc: (peer: string, rpc: object) => boolean = Reflect.get(gossip, 'sendRpc')
+  for (const peer of streamsOutbound.keys()) sendRpc.call(gossip, peer, rpc)
 }
 
 const prefix = (length: number) => {
@@ -105,7 +103,7 @@ describe('a node among hostile peers', () => {
   it('has a bound for streams without a protocol, and ends them', async () => {
     const { node, works } = await besieged({ negotiationTime: 500 })
     const peer = await hostile()
-    const { muxer } = (await rawConnection(peer, node)) as unknown as InsideConnection
+    const muxer = muxerOf(await rawConnection(peer, node))
     await Promise.all(Array.from({ length: 100 }, () => muxer.createStream()))
     await until(() => streamsAt(node, peer).length > 50)
     expect(streamsAt(node, peer).length).toBeLessThanOrEqual(64)
@@ -116,20 +114,20 @@ describe('a node among hostile peers', () => {
   it.each([
     [
       'opens and resets streams without end',
-      async ({ muxer }: InsideConnection) => {
+      async (muxer: InsideMuxer) => {
         for (let i = 0; i < 600; i++) (await muxer.createStream()).abort(new Error('away'))
       },
     ],
     [
       'pings without end',
-      async ({ muxer }: InsideConnection) => {
+      async (muxer: InsideMuxer) => {
         for (let i = 0; i < 600; i++) muxer.sendFrame({ type: 2, flag: 1, streamID: 0, length: i })
         await Promise.resolve()
       },
     ],
     [
       'announces a frame of 2 GiB',
-      async ({ muxer }: InsideConnection) => {
+      async (muxer: InsideMuxer) => {
         muxer.sendFrame({ type: 0, flag: 0, streamID: 1, length: 2 ** 31 }, Buffer.alloc(10))
         await Promise.resolve()
       },
@@ -139,7 +137,7 @@ describe('a node among hostile peers', () => {
     const peer = await hostile()
     const connection = await rawConnection(peer, node)
     await until(() => node.owner.links.length === 2)
-    await attack(connection as unknown as InsideConnection).catch(() => {})
+    await attack(muxerOf(connection)).catch(() => {})
     await until(() => node.owner.links.length === 1)
     await works()
   })
@@ -222,7 +220,7 @@ describe('a node among hostile peers', () => {
   it('ends a stream that goes on about protocols', async () => {
     const { node, works } = await besieged()
     const peer = await hostile()
-    const { muxer } = (await rawConnection(peer, node)) as unknown as InsideConnection
+    const muxer = muxerOf(await rawConnection(peer, node))
     const stream = await muxer.createStream()
     const elapsed = stopwatch()
     stream.send(Buffer.from(`${greeting}${'\x03ls\n'.repeat(300)}`))

@@ -43,7 +43,7 @@ describe('a link', () => {
     const note = (error: unknown) => void uncaught.push(error)
     process.on('uncaughtExceptionMonitor', note)
     try {
-      const { muxer } = connection as unknown as Inside
+      const muxer: Inside['muxer'] = Reflect.get(connection, 'muxer')
       const opening = muxer.createStream()
       // The socket is gone, and whoever used it hears of that in a moment.
       muxer.maConn.writeStatus = 'closed'

@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { afterEach, describe, expect, it } from 'vitest'
 import { LinkError, type Protocol } from '../../../src/network/link.js'
+import type { Libp2pLink } from '../../../src/network/transport/libp2p-link.js'
 import { stopwatch } from '../../support/patience.js'
 import { closeNodes, echo, startNode, until } from '../../support/transport.js'
 
@@ -134,7 +135,7 @@ describe('requests over a link', () => {
 
   it('leave nothing behind: listeners and streams are as many as before', async () => {
     const { link } = await pair()
-    const { connection } = link as unknown as { connection: EventTarget & { streams: EventTarget[] } }
+    const { connection } = link as Libp2pLink
     const count = (): number =>
       getEventListeners(connection, 'close').length +
       connection.streams.reduce(
@@ -147,9 +148,7 @@ describe('requests over a link', () => {
         0,
       )
     for (let i = 0; i < 20; i++) await link.request(echo, bytes('warm'))
-    await until(() =>
-      connection.streams.every((stream) => (stream as unknown as { protocol: string }).protocol !== '/ipfs/id/1.0.0'),
-    )
+    await until(() => connection.streams.every(({ protocol }) => protocol !== '/ipfs/id/1.0.0'))
     const [streams, listeners] = [connection.streams.length, count()]
     for (let i = 0; i < 2000; i++) await link.request(echo, bytes('again'))
     expect([connection.streams.length, count()]).toEqual([streams, listeners])
@@ -160,7 +159,7 @@ describe('requests over a link', () => {
     const a = await startNode({ limits })
     const b = await startNode()
     const link = await a.transport.dial(b.address)
-    const { connection } = link as unknown as { connection: { streams: { protocol: string }[] } }
+    const { connection } = link as Libp2pLink
     const streams = (): number => connection.streams.filter(({ protocol }) => protocol.endsWith('/echo/1')).length
     for (const body of ['1', '2', '3']) {
       expect(text(await link.request(echo, bytes(body)))).toBe(body)
@@ -173,7 +172,7 @@ describe('requests over a link', () => {
     const a = await startNode({ limits: { askerIdle: 60_000 } })
     const b = await startNode({ limits: { answererIdle: 500 } })
     const link = await a.transport.dial(b.address)
-    const { connection } = link as unknown as { connection: { streams: { protocol: string }[] } }
+    const { connection } = link as Libp2pLink
     for (const body of ['1', '2']) {
       expect(text(await link.request(echo, bytes(body)))).toBe(body)
       await until(() => connection.streams.every(({ protocol }) => !protocol.endsWith('/echo/1')))

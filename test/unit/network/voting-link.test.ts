@@ -13,7 +13,6 @@ import {
   type SignedMessage,
   type VotingMessage,
 } from '../../../src/voting/tendermint/message.js'
-import type { Voting } from '../../../src/voting/voting.js'
 import { craftBlock, solved } from '../../support/blocks.js'
 import { TestChain } from '../../support/chain.js'
 import { FakePeers, type FakePeer } from '../../support/fake-peers.js'
@@ -70,7 +69,7 @@ beforeEach(async () => {
     summary: () => Uint8Array.of(7),
     missing: async (summary: Uint8Array) => [summary],
     setBestPeerHeight: (height: number | undefined) => reports.push(height),
-  } as unknown as Voting)
+  })
 })
 
 afterEach(async () => {

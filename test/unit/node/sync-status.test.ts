@@ -4,6 +4,7 @@ import type { PeersEvents } from '../../../src/network/peers/peer-manager.js'
 import type { SyncProgress } from '../../../src/network/sync/sync-progress.js'
 import { syncStatus } from '../../../src/node/sync-status.js'
 import { TestChain } from '../../support/chain.js'
+import { FakePeer } from '../../support/fake-peers.js'
 
 const { chain } = await TestChain.open({})
 const idle: SyncProgress = { stage: 'idle', catchingUp: false, height: 0, target: 0, rate: 0 }
@@ -13,7 +14,7 @@ function node(options: { expectsPeers?: boolean; votes?: boolean } = {}) {
   const events = new EventEmitter<PeersEvents>()
   const network = { peers: { events }, sync: { progress: () => idle } }
   const status = syncStatus({ chain, network, expectsPeers: true, votes: false, ...options })
-  return { status, join: () => events.emit('joined', undefined as never) }
+  return { status, join: () => events.emit('joined', new FakePeer('a')) }
 }
 
 describe('a node at genesis', () => {

@@ -7,13 +7,12 @@ import { buildCreate, buildDeactivate, buildDocument, buildUpdate, payloadText }
 import type { DidDocument } from '../../../src/did/model.js'
 import { parseOperation } from '../../../src/did/operation.js'
 import { applyOperation, type DidState } from '../../../src/did/state.js'
-import type { Block } from '../../../src/primitives/block.js'
 import { displayHash } from '../../../src/primitives/bytes.js'
 import { coinbaseInput, Transaction } from '../../../src/primitives/transaction.js'
 import { Database, Overlay } from '../../../src/storage/database.js'
 import { KnownDocuments } from '../../../src/storage/known-documents.js'
 import { keys, rangeOf, table } from '../../../src/storage/schema.js'
-import { putConnected, putDisconnected, StoredState } from '../../../src/storage/stored-state.js'
+import { type RowsBlock, putConnected, putDisconnected, StoredState } from '../../../src/storage/stored-state.js'
 import { memoryStore } from '../../support/chain.js'
 import { didRules, holder, specification } from '../../support/did.js'
 
@@ -60,7 +59,7 @@ function transaction(payload: Transaction['payload'], height: number, index: num
 
 /** A chain of nothing but DID operations over its rows. */
 class DidRows {
-  readonly blocks: { readonly block: Block; readonly done: readonly Done[] }[] = []
+  readonly blocks: { readonly block: RowsBlock; readonly done: readonly Done[] }[] = []
   overlay: Overlay
   /** Room for some of what is read, so that there is something to forget. */
   readonly known = new KnownDocuments(4000)
@@ -101,8 +100,7 @@ class DidRows {
       connected.push({ fee: 0n, work: noWork, checks: [], spent: [], did: connectedOperation(applied) })
       done.push({ who: deed.who, kind, document })
     }
-    // Rows are all that is looked at, so no more of a block is needed than they hold.
-    const block = { header: { height }, transactions } as unknown as Block
+    const block = { header: { height }, transactions }
     await putConnected(this.overlay, block, {
       state,
       transactions: connected,

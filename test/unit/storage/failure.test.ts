@@ -9,7 +9,6 @@ import {
   type StorageErrorKind,
 } from '../../../src/storage/failure.js'
 import { keys } from '../../../src/storage/schema.js'
-import type { Store } from '../../support/chain.js'
 
 const coded = (code: string, message: string) => Object.assign(new Error(message), { code })
 /** As abstract-level wraps what opening met. */
@@ -125,27 +124,28 @@ class FaultyLevel extends MemoryLevel<Buffer, Buffer> {
 
   _getSync(...args: unknown[]): Buffer | undefined {
     if (this.failing.reads !== undefined) throw this.failing.reads
-    return inside._getSync.apply(this, args)
+    return inside('_getSync').apply(this, args)
   }
 
   async _getMany(...args: unknown[]): Promise<(Buffer | undefined)[]> {
     if (this.failing.reads !== undefined) throw this.failing.reads
-    return inside._getMany.apply(this, args)
+    return inside('_getMany').apply(this, args)
   }
 
   async _batch(...args: unknown[]): Promise<void> {
     this.writes++
     if (this.failing.writes !== undefined) throw this.failing.writes
-    return inside._batch.apply(this, args)
+    return inside('_batch').apply(this, args)
   }
 }
 
 /** What a level does inside; its typings leave it out. */
-const inside = MemoryLevel.prototype as unknown as {
-  _getSync(this: FaultyLevel, ...args: unknown[]): Buffer | undefined
-  _getMany(this: FaultyLevel, ...args: unknown[]): Promise<(Buffer | undefined)[]>
-  _batch(this: FaultyLevel, ...args: unknown[]): Promise<void>
+interface Inside {
+  _getSync(...args: unknown[]): Buffer | undefined
+  _getMany(...args: unknown[]): Promise<(Buffer | undefined)[]>
+  _batch(...args: unknown[]): Promise<void>
 }
+const inside = (name: keyof Inside) => Reflect.get(MemoryLevel.prototype, name)
 
 describe('a database whose store fails', () => {
   const info = { kind: 'pool', height: 0, hash: new Uint8Array(32) } as const
@@ -153,7 +153,7 @@ describe('a database whose store fails', () => {
   const changes = new Map([['row', row]])
   const open = async () => {
     const level = new FaultyLevel()
-    return { level, database: await Database.over(level as unknown as Store) }
+    return { level, database: await Database.over(level) }
   }
 
   it('writes nothing after a write that failed, and believes no row of it', async () => {

@@ -81,7 +81,7 @@ describe('the rows', () => {
   })
 
   it.each(Object.keys(rows) as (keyof typeof rows)[])('come back as they were: %s', (name) => {
-    const layout = values[name] as unknown as Layout
+    const layout: Layout = Reflect.get(values, name)
     fc.assert(
       fc.property(rows[name] as fc.Arbitrary<unknown>, (value) => {
         expect(shape(layout.decode(layout.encode(value)))).toEqual(shape(value))

@@ -231,7 +231,9 @@ describe('published operations', () => {
     const [vector] = named('errDIDPayloadInfoBytes') as [OperationVector]
     expect(digest(vector)).toBe(vector.signingInputSha256)
     expect(vector.expectValid).toBe(false)
-    const { document } = vector as unknown as { document: { id: string; publicKey: { publicKeyBase58: string }[] } }
+    const document: { id: string; publicKey: { publicKeyBase58: string }[] } = JSON.parse(
+      JSON.stringify(vector.document),
+    )
     const key = bs58.decode(document.publicKey[0]?.publicKeyBase58 ?? '')
     const signature = decodeSignature(vector.operation.proof.signature) as Uint8Array
     expect(verify(key, fromUtf8(signedText(read(vector))), signature)).toBe(vector.verified)

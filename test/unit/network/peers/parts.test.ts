@@ -160,7 +160,7 @@ describe('what is known of peers', () => {
   async function parts() {
     const database = await Database.over(memoryStore())
     const tip = { header: { height: 0, hash: zeroHash } }
-    const rows = new PeerRows({ database, tip } as unknown as ConstructorParameters<typeof PeerRows>[0], quietLog())
+    const rows = new PeerRows({ database, tip }, quietLog())
     let now = 1_000_000
     const options: BookOptions = {
       rows,

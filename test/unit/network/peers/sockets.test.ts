@@ -2,8 +2,9 @@ import { EventEmitter } from 'node:events'
 import { randomBytes } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { afterEach, describe, expect, it } from 'vitest'
+import type { ChainChange } from '../../../../src/chain/chain.js'
 import { openTransport } from '../../../../src/network/open-transport.js'
-import { PeerManager, type PeerManagerOptions } from '../../../../src/network/peers/peer-manager.js'
+import { PeerManager } from '../../../../src/network/peers/peer-manager.js'
 import type { NodeTransport } from '../../../../src/network/transport/transport-options.js'
 import { protocols, topics } from '../../../../src/network/wire/all-messages.js'
 import { fromUtf8, toHex } from '../../../../src/primitives/bytes.js'
@@ -51,7 +52,7 @@ async function node(
   })
   const database = await Database.over(memoryStore())
   const tip = { header: genesis.header, chainWork: 0n }
-  const chain = { spec, genesis, tip, events: new EventEmitter(), database } as unknown as PeerManagerOptions['chain']
+  const chain = { spec, genesis, tip, events: new EventEmitter<{ change: [ChainChange]; fatal: [Error] }>(), database }
   const settings = { peers: told, inbound, outbound }
   const peers = await PeerManager.open({ ...env, transport, publicKey, chain, settings })
   peers.serve(echo, async (_, question) => question)

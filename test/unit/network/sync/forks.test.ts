@@ -40,7 +40,7 @@ async function start(...args: Parameters<typeof SyncNode.start>): Promise<SyncNo
 async function copyOf(source: TestChain, height: number): Promise<TestChain> {
   const copy = await TestChain.open({ ...(source.spec.hasValidators ? oneValidator() : withoutValidators) })
   for (let h = 1; h <= height; h++) {
-    const block = await source.reader.block(source.chain.headers.active(h) as NonNullable<unknown> as never)
+    const block = await source.reader.block(source.activeHeader(h))
     await copy.accept(block)
   }
   return copy
@@ -163,7 +163,7 @@ describe('on a chain without validators', () => {
 
   it('of a block beside the chain with less work no message is told on', async () => {
     const own = await longChain(withoutValidators, 3)
-    const aside = craftBlock(own.chain, { parent: own.chain.headers.active(1) as NonNullable<unknown> as never })
+    const aside = craftBlock(own.chain, { parent: own.activeHeader(1) })
     const peer = new TestPeer(own)
     const node = await start(withoutValidators, [peer], { target: own })
     const { header, auxPow } = aside
