@@ -6,6 +6,7 @@ import { configurationPage } from './docs/configuration-page.js'
 import { errorsPage } from './docs/errors-page.js'
 import { jsonRpcPage } from './docs/json-rpc-page.js'
 import { monitoringPage } from './docs/monitoring-page.js'
+import { restPage } from './docs/rest-page.js'
 
 const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/cli.md': cliPage,
@@ -13,6 +14,7 @@ const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/errors.md': errorsPage,
   'docs/json-rpc.md': jsonRpcPage,
   'docs/monitoring.md': monitoringPage,
+  'docs/rest.md': restPage,
 }
 
 const root = new URL('../', import.meta.url)

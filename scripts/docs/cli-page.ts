@@ -1,21 +1,32 @@
 import type { Command } from 'commander'
 import type { CliContext } from '../../src/cli/cli-context.js'
 import { createProgram } from '../../src/cli/cli-program.js'
+import { linkTo, tableRow } from './shown.js'
 
 const width = 110
 
 /** docs/cli.md: every command, by its own help. */
 export function cliPage(): string {
-  const sections = commandsOf(createProgram(context)).map(
-    (command) => `## ${nameOf(command)}\n\n\`\`\`text\n${helpOf(command)}\n\`\`\`\n`,
-  )
+  const commands = commandsOf(createProgram(context))
+  const rows = commands.map((command) => {
+    const name = nameOf(command)
+    return tableRow(linkTo(name, `\`${name}\``), command.description())
+  })
+  const sections = commands.map((command) => `## ${nameOf(command)}\n\n\`\`\`text\n${helpOf(command)}\n\`\`\`\n`)
   return `# Commands
 
 Generated from the help of the commands by \`npm run docs\`.
 
+| command | does |
+| --- | --- |
+${rows.join('\n')}
+
 In a clone of this repository each command begins with \`npx\`. Exit codes: 0 done, 1 failed, 2 wrongly called. With \`--json\` a
 command prints one JSON value, and a failure as \`{"error": {"code", "message"}}\` on standard error. \`DEBUG=didledger\` adds the
 stack of a failure.
+
+A node takes its options from flags, the environment (\`DIDLEDGER_API_HOST=…\`) and a JSON5 file (\`--config FILE\`), in this order;
+\`--print-config\` shows what that comes to and where each value is from ([configuration.md](configuration.md)).
 
 ${sections.join('\n')}`
 }

@@ -1,31 +1,16 @@
-import { formatDate } from '../../src/did/date.js'
-import { parseAddress, type ProgramHash, singleKeyCode } from '../../src/primitives/address.js'
 import { auxPowBytes, parentHash, soloAuxPow } from '../../src/primitives/auxpow.js'
 import { hex, littleEndianInteger, toHex } from '../../src/primitives/bytes.js'
 import { targetOf } from '../../src/primitives/compact.js'
-import { paramsAt } from '../../src/primitives/spec.js'
-import type { Transaction } from '../../src/primitives/transaction.js'
-import { buildDidTransaction, buildTransfer, payerOf, type Payment } from '../../src/wallet/build-transaction.js'
-import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
-import { createIdentity } from '../../src/wallet/did-identity.js'
-import { signTransaction } from '../../src/wallet/sign-transaction.js'
-import { type Exchange, Scene, sceneTime } from './json-rpc-scene.js'
+import { type DevnetStory, hashAt, openDevnetStory, payee, payer } from './devnet-story.js'
+import { type Exchange, Scene, sceneTime } from './scene.js'
 
 /** The requests of the reference, one per method, sent in the order of the table of methods. */
 
-const payer = devnetAccount(0)
-const payee = devnetAccount(1)
-
 /** Subjects of the samples: two chains, and events on the first. */
-export interface Story {
-  readonly devnet: Scene
+export interface Story extends DevnetStory {
   readonly pow: Scene
   /** Another node of the chain of `pow`, which starts without a peer. */
   readonly other: Scene
-  /** A mined transfer. */
-  readonly paid: Transaction
-  /** A signed transfer that has not been sent. */
-  readonly unsent: Transaction
 }
 
 export interface Sample {
@@ -179,54 +164,8 @@ function ask({ devnet, pow }: Story, name: string, at: Sample['at'], params: unk
   return (at === 'pow' ? pow : devnet).exchange(name, params)
 }
 
-/** A transfer in block 1, a DID in block 2, and a transfer in the pool. */
 async function openStory(): Promise<Story> {
-  const [devnet, pow, other] = [await Scene.open('devnet'), await Scene.open('pow'), await Scene.open('pow', 'other')]
-  const pay = async (coins: bigint): Promise<Transaction> => {
-    const to = parseAddress(payee.address) as ProgramHash
-    return signed(buildTransfer(await payment(devnet), [{ programHash: to, value: coins * 100_000_000n }]).transaction)
-  }
-  const send = async (transaction: Transaction) => {
-    await devnet.call('sendrawtransaction', { data: transaction.toHex() })
-    await devnet.call('dev_mine', {})
-  }
-  const paid = await pay(12n)
-  await send(paid)
-  const operation = createIdentity(
-    {
-      account: payer,
-      specification: paramsAt(devnet.node.spec, 1).specifications.did[0] as string,
-      created: formatDate(sceneTime),
-    },
-    {
-      services: [{ id: '#home', type: 'LinkedDomains', serviceEndpoint: 'https://example.org' }],
-      expires: formatDate(sceneTime + 2 * 365 * 86_400),
-    },
-  )
-  const didHash = parseAddress(payer.did.replace(/^.*:/, '')) as ProgramHash
-  await send(signed(buildDidTransaction(await payment(devnet), operation, didHash).transaction))
-  const unsent = await pay(3n)
-  return { devnet, pow, other, paid, unsent }
-}
-
-async function payment({ node, env }: Scene): Promise<Payment> {
-  const { reader, spec, chain } = node
-  const code = singleKeyCode(payer.publicKey)
-  const coins = (await reader.coins(payerOf(code))).map(({ outpoint, value, height }) => ({
-    ...outpoint,
-    value,
-    confirmations: reader.height - height + 1,
-  }))
-  const { fees } = paramsAt(spec, reader.height + 1)
-  return { code, coins, fee: fees, assetId: chain.sanity.assetId, maxMoney: spec.maxMoney, random: env.random }
-}
-
-function signed(transaction: Transaction): Transaction {
-  return signTransaction(transaction, [payer.privateKey]).transaction
-}
-
-function hashAt({ node }: Scene, height: number): string {
-  return node.reader.headerAt(height)?.header.id ?? ''
+  return { ...(await openDevnetStory()), pow: await Scene.open('pow'), other: await Scene.open('pow', 'other') }
 }
 
 /** The work for a block, as an outside miner would do it. */

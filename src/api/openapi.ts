@@ -85,7 +85,22 @@ function operation(route: RestRoute, method: string) {
   }
 }
 
-function failures({ parameters, body, unknown, control, envelope }: RestRoute): Record<string, unknown> {
+function failures(route: RestRoute): Record<string, unknown> {
+  return Object.fromEntries(
+    failureStatuses(route).map(([status, description]) => [
+      status,
+      response(description, failureSchemas[route.envelope]),
+    ]),
+  )
+}
+
+/** HTTP statuses of failures of a path, each with its cause; `default` is the last. */
+export function failureStatuses({
+  parameters,
+  body,
+  unknown,
+  control,
+}: RestRoute): readonly (readonly [status: string, cause: string])[] {
   const takesValues = Object.keys(parameters).length > 0 || body !== undefined
   const statuses: [string, boolean, string][] = [
     [
@@ -99,10 +114,7 @@ function failures({ parameters, body, unknown, control, envelope }: RestRoute): 
     ['415', body !== undefined, '41003: the content type is not application/json'],
     ['default', true, 'any other failure'],
   ]
-  const possible = statuses.filter(([, happens]) => happens)
-  return Object.fromEntries(
-    possible.map(([status, , description]) => [status, response(description, failureSchemas[envelope])]),
-  )
+  return statuses.flatMap(([status, happens, cause]) => (happens ? [[status, cause] as const] : []))
 }
 
 function response(description: string, schema: TSchema) {

@@ -1,42 +1,31 @@
 import { describe, expect, it } from 'vitest'
 import { commandsOf, nameOf } from '../../../scripts/docs/cli-page.js'
-import type { ApiContext } from '../../../src/api/api-context.js'
-import { restPrefix, restRoutes } from '../../../src/api/rest/rest-routes.js'
-import { rpcMethods } from '../../../src/api/rpc/all-methods.js'
+import { documentedMethods } from '../../../scripts/docs/json-rpc-page.js'
 import { processContext } from '../../../src/cli/cli-context.js'
 import { createProgram } from '../../../src/cli/cli-program.js'
-import { parseSpec } from '../../../src/primitives/spec.js'
-import { code, repositoryFile, section, tableRows } from '../../support/markdown.js'
-import { testSpec } from '../../support/spec.js'
+import { repositoryFile, section, tableRows } from '../../support/markdown.js'
 
-const page = repositoryFile('README.md')
+const methods = documentedMethods().map(({ name }) => name)
 
-describe('README.md', () => {
-  it('lists every path of REST with its methods, in order, and no other', () => {
-    const listed = tableRows(section(page, 'REST')).map(([methods, path]) => [methods, code(path)])
-    expect(listed).toEqual(restRoutes.map(({ methods, path }) => [methods.join(', '), restPrefix + path]))
+/** The names that the first column of a generated table links to sections. */
+function linkedIn(page: string): string[] {
+  return tableRows(repositoryFile(page)).flatMap(([cell = '']) => /^\[`(.+)`\]\(#/.exec(cell)?.[1] ?? [])
+}
+
+describe('the generated tables', () => {
+  it('docs/json-rpc.md lists every method, in order, and no other', () => {
+    expect(linkedIn('docs/json-rpc.md')).toEqual(methods)
   })
 
-  it('lists every method of JSON-RPC, in order, and no other', () => {
-    const listed = tableRows(section(page, 'JSON-RPC')).map(([name]) => code(name))
-    // Only whether there is a devnet, and what it may pay, is read to make the list.
-    const reader = { chain: { spec: parseSpec(testSpec()) } }
-    const methods = rpcMethods({ devnet: {}, reader } as unknown as ApiContext)
-    expect(listed).toEqual(methods.map(({ name }) => name))
-  })
-
-  it('lists every command, in order, and no other', () => {
-    const listed = tableRows(section(page, 'Commands')).map(([name]) => code(name))
-    expect(listed).toEqual(commandsOf(createProgram(processContext())).map(nameOf))
+  it('docs/cli.md lists every command, in order, and no other', () => {
+    expect(linkedIn('docs/cli.md')).toEqual(commandsOf(createProgram(processContext())).map(nameOf))
   })
 })
 
 describe('docs/devnet.md', () => {
   it('describes every dev_ method', () => {
-    const methods = section(repositoryFile('docs/devnet.md'), 'Methods')
-    const described = [...methods.matchAll(/^`(dev_\w+) \{/gm)].map(([, name]) => name)
-    expect(described).toEqual(
-      tableRows(section(page, 'JSON-RPC')).flatMap(([name]) => (/dev_\w+/.exec(name ?? '') ? [code(name)] : [])),
-    )
+    const described = section(repositoryFile('docs/devnet.md'), 'Methods')
+    const named = [...described.matchAll(/^`(dev_\w+) \{/gm)].map(([, name]) => name)
+    expect(named).toEqual(methods.filter((name) => name.startsWith('dev_')))
   })
 })

@@ -63,7 +63,16 @@ export class Scene {
     return { request, answer: (await response.json()) as Exchange['answer'] }
   }
 
-  /** The same over the one WebSocket connection of the scene. */
+  /** The answer of the REST interface to `path`, which begins with a slash; with a body the request is a POST of it. */
+  async rest(path: string, body?: object): Promise<unknown> {
+    const sent = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+    const response = await fetch(`http://127.0.0.1:${this.ports.rest}${path}`, body === undefined ? {} : sent)
+    const answer: unknown = await response.json()
+    if (!response.ok) throw new Error(`${path}: ${JSON.stringify(answer)}`)
+    return answer
+  }
+
+  /** The exchange of a method over the one WebSocket connection of the scene. */
   async exchangeOverWebSocket(method: string, params: unknown): Promise<Exchange> {
     const request = { jsonrpc: '2.0', id: 1, method, params }
     const socket = (this.#socket ??= new WebSocket(`ws://127.0.0.1:${this.ports.ws}`))
