@@ -3,15 +3,16 @@ import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Checkout, innermost } from '../support/checkout.js'
-import { code, commandsOf, fencedBlocks, repositoryFile, section, tableRows } from '../support/markdown.js'
+import { commandsOf, fencedBlocks, repositoryFile, section, sessionOf } from '../support/markdown.js'
 import { Deadline } from '../support/patience.js'
 
 /** The pages are run as a reader would run them, and what they show is compared with what comes out. */
 
 const readme = repositoryFile('README.md')
-const tour = section(readme, 'Tour')
-const [banner] = fencedBlocks(tour)
+const tour = repositoryFile('docs/tour.md')
+const [begin, ...tourCommands] = commandsOf(section(tour, 'A devnet'))
 const [install, testing] = commandsOf(section(readme, 'Start'))
+const session = sessionOf(section(readme, 'Tour'))
 
 /** What differs from run to run, by its form. */
 function masked(text: string): string {
@@ -68,7 +69,7 @@ describe('the commands of README.md', () => {
   })
 })
 
-describe('a devnet, and what README.md, the devnet itself and docs/devnet.md say to do with it', () => {
+describe('a devnet, and what README.md, the tour, the devnet itself and docs/devnet.md say to do with it', () => {
   const checkout = new Checkout()
   let devnet: ChildProcess
   let printed = ''
@@ -79,7 +80,7 @@ describe('a devnet, and what README.md, the devnet itself and docs/devnet.md say
   beforeAll(async () => {
     await requireFree(20334)
     await requireFree(20336)
-    devnet = checkout.start((install?.command ?? '').replace('npm ci && ', ''))
+    devnet = checkout.start(begin?.command ?? '')
     end = ended()
     devnet.stderr?.setEncoding('utf8').on('data', (text: string) => (complaints += text))
     await new Promise<void>((resolve, reject) => {
@@ -96,9 +97,9 @@ describe('a devnet, and what README.md, the devnet itself and docs/devnet.md say
     checkout.close()
   })
 
-  /** Runs the commands of a page in order and compares. */
-  async function follow(page: string): Promise<void> {
-    for (const { command, output } of commandsOf(page)) {
+  /** Runs commands in order and compares. */
+  async function follow(commands: ReturnType<typeof commandsOf>): Promise<void> {
+    for (const { command, output } of commands) {
       const { code: status, out, err } = await checkout.run(command)
       expect({ command, out: masked(out), status, err: status === 0 ? '' : err }).toEqual({
         command,
@@ -109,13 +110,23 @@ describe('a devnet, and what README.md, the devnet itself and docs/devnet.md say
     }
   }
 
-  it('begins as README.md shows', () => {
-    expectExcerpt(printed, banner?.text ?? '')
+  it('begins as the tour shows, by the command of README.md', () => {
+    expect(install?.command).toBe(`npm ci && ${begin?.command}`)
+    expectExcerpt(printed, begin?.output ?? '')
   })
 
-  it('answers the tour as README.md shows', async () => {
-    expect(commandsOf(tour).length).toBeGreaterThanOrEqual(10)
-    await follow(tour)
+  it('answers as the tour shows', async () => {
+    expect(tourCommands.length).toBeGreaterThanOrEqual(10)
+    await follow(tourCommands)
+  })
+
+  it('answers the beginning of the tour as README.md shows it, in excerpts', () => {
+    expect(session.length).toBeGreaterThanOrEqual(7)
+    // The test above has run these commands in this order and found the outputs of the tour: comparing those costs no process.
+    expect(session.map(({ command }) => command)).toEqual(
+      tourCommands.slice(0, session.length).map(({ command }) => command),
+    )
+    session.forEach(({ output }, i) => expectExcerpt(tourCommands[i]?.output ?? '', output))
   })
 
   it('takes the commands that it prints itself', async () => {
@@ -139,19 +150,15 @@ describe('a devnet, and what README.md, the devnet itself and docs/devnet.md say
     ])
   })
 
-  it('runs the library example of README.md', async () => {
-    const library = section(readme, 'Library')
-    const [example, output] = fencedBlocks(library)
-    checkout.write('example.mjs', example?.text ?? '')
+  it('runs the program of the tour', async () => {
+    const [program, output] = fencedBlocks(section(tour, 'A program'))
+    checkout.write('example.mjs', program?.text ?? '')
     const { out, err } = await checkout.run('node example.mjs')
     expect({ out, err }).toEqual({ out: output?.text, err: '' })
-    checkout.write('exports.mjs', "import * as all from 'didledger'\nconsole.log(Object.keys(all).join(' '))\n")
-    const named = tableRows(library).flatMap(([cell = '']) => cell.split(', ').map((name) => code(name)))
-    expect(named.sort()).toEqual((await checkout.run('node exports.mjs')).out.split(' ').sort())
   })
 
   it('answers the dev_ methods as docs/devnet.md shows', async () => {
-    await follow(section(repositoryFile('docs/devnet.md'), 'Methods'))
+    await follow(commandsOf(section(repositoryFile('docs/devnet.md'), 'Methods')))
   })
 
   it('ends on SIGINT with 0 and leaves nothing behind', async () => {
@@ -166,7 +173,7 @@ describe('a devnet, and what README.md, the devnet itself and docs/devnet.md say
   })
 })
 
-describe('a network, as README.md shows it', () => {
+describe('a network, as the tour shows it', () => {
   const checkout = new Checkout()
   const nodes: ChildProcess[] = []
   afterAll(() => {
@@ -193,7 +200,7 @@ describe('a network, as README.md shows it', () => {
 
   it('begins, pays, and is joined by a fifth node', async () => {
     for (const base of [20330, 21330, 22330, 23330, 24330]) await requireFree(base + 4)
-    const [four, pay, third, fifth, again] = commandsOf(section(readme, 'A network')) as Commands
+    const [four, pay, third, fifth, again] = commandsOf(section(tour, 'A network')) as Commands
     const { printed, child } = await start(four.command, 'Ctrl-C stops all nodes.\n')
     expectExcerpt(printed, four.output)
     // An empty block may come first.

@@ -38,6 +38,18 @@ export function commandsOf(page: string): { command: string; output: string }[] 
   })
 }
 
+/** Commands of the `console` blocks of a page, each with the output below it. */
+export function sessionOf(page: string): { command: string; output: string }[] {
+  return fencedBlocks(page).flatMap(({ language, text }) =>
+    language !== 'console'
+      ? []
+      : text.split(/^\$ /m).flatMap((part) => {
+          const [command = '', ...output] = part.trimEnd().split('\n')
+          return command === '' ? [] : [{ command, output: output.join('\n') }]
+        }),
+  )
+}
+
 /** The rows of all tables of a page, their cells as written; heads and rulers left out. */
 export function tableRows(page: string): string[][] {
   const lines = page.split('\n')

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import * as node from '../../../src/index.js'
 import * as resolver from '../../../src/library/resolver-entry.js'
 import * as wallet from '../../../src/library/wallet-entry.js'
 import { code, repositoryFile, tableRows } from '../../support/markdown.js'
@@ -14,6 +15,7 @@ function namedIn(head: string): string[] {
 
 describe('docs/library.md', () => {
   it.each([
+    ['didledger', node],
     ['didledger/resolver', resolver],
     ['didledger/wallet', wallet],
   ])('names every export of %s and no other', (entry, module) => {

@@ -12,6 +12,12 @@ function linkedIn(page: string): string[] {
   return tableRows(repositoryFile(page)).flatMap(([cell = '']) => /^\[`(.+)`\]\(#/.exec(cell)?.[1] ?? [])
 }
 
+describe('README.md', () => {
+  it('is read in five minutes: two screens', () => {
+    expect(repositoryFile('README.md').split('\n').length).toBeLessThanOrEqual(120)
+  })
+})
+
 describe('the generated tables', () => {
   it('docs/json-rpc.md lists every method, in order, and no other', () => {
     expect(linkedIn('docs/json-rpc.md')).toEqual(methods)
