@@ -1,10 +1,10 @@
 import type { Chain } from '../chain/chain.js'
+import type { KnownHeader } from '../chain/header-index.js'
 import { toHex } from '../primitives/bytes.js'
 import { paramsAt } from '../primitives/spec.js'
 import type { Clock, Log } from '../runtime/env.js'
 import type { CatchUpGuard } from './catch-up-guard.js'
 import type { ConflictAlarm } from './conflict-alarm.js'
-import type { HeightRunner } from './height/height-runner.js'
 import type { Signer, SigningOutlook } from './signer.js'
 import { type SigningState, signingText } from './signing-state.js'
 
@@ -19,7 +19,12 @@ export interface OwnVoteDependencies {
 }
 
 /** The height that is voted on. */
-type OpenHeight = Pick<HeightRunner, 'height' | 'parent' | 'votes'>
+interface OpenHeight {
+  readonly height: number
+  readonly parent: KnownHeader
+  /** Whether the key of this node is among the validators of the height. */
+  readonly votes: boolean
+}
 
 /** Decides whether this node votes at the open height: by its key, what that has signed, the peers' tips and the alarm. */
 export class OwnVote {
