@@ -1,5 +1,5 @@
 import { BlockConnector, type ConnectedBlock } from '../consensus/connect.js'
-import type { SanityContext } from '../consensus/sanity.js'
+import type { SanityContext } from '../consensus/rule-context.js'
 import type { SignatureCache } from '../crypto/signature-cache.js'
 import { RunningChecks, type Verifier } from '../crypto/verifier.js'
 import type { Block } from '../primitives/block.js'

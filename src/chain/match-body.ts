@@ -1,5 +1,6 @@
 import { checkProofOfWork } from '../consensus/check-auxpow.js'
-import { bodyMatchSteps, type SanityContext } from '../consensus/sanity.js'
+import type { SanityContext } from '../consensus/rule-context.js'
+import { bodyMatchSteps } from '../consensus/sanity.js'
 import { RuleError } from '../errors/rule-error.js'
 import { auxPowBytes } from '../primitives/auxpow.js'
 import { Block, blockHashOf } from '../primitives/block.js'

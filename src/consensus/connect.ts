@@ -1,45 +1,39 @@
 import { documentText } from '../did/canonical.js'
-import { defaultDidLimits, type DidRules, type ParsedOperation, parseOperationSteps } from '../did/operation.js'
-import { type AppliedOperation, type DidState, operationSteps, type ReadDocument } from '../did/state.js'
+import type { ParsedOperation } from '../did/operation.js'
+import type { AppliedOperation, DidState, ReadDocument } from '../did/state.js'
 import { RuleError } from '../errors/rule-error.js'
 import type { ProgramHash } from '../primitives/address.js'
 import type { Block } from '../primitives/block.js'
 import { displayHash, mapKey } from '../primitives/bytes.js'
-import { Writer } from '../primitives/codec.js'
-import { type SideChainPow, txType } from '../primitives/payload.js'
 import { parseParameter, programHashOf } from '../primitives/program.js'
 import type { SignatureCheck } from '../primitives/signature.js'
-import { didMethod, type Params, paramsAt } from '../primitives/spec.js'
+import { type Params, paramsAt } from '../primitives/spec.js'
 import { eachSteps, finish, mapSteps, type Steps } from '../primitives/steps.js'
 import { attributeUsage, finalSequence, lockSequence, type Transaction } from '../primitives/transaction.js'
 import { BlockBudget } from './block-budget.js'
 import { type Coin, StateOverlay, type StateView } from './ledger.js'
-import type { SanityContext } from './sanity.js'
-import { addWork, noWork, programWork, type SignatureWork, typeCost } from './signature-work.js'
+import type { ConnectContext, SanityContext } from './rule-context.js'
+import { addWork, noWork, programWork, type SignatureWork } from './signature-work.js'
 import { subsidyAt } from './subsidy.js'
+import { typeRulesOf } from './types/all-types.js'
 
 /**
  * Rules that need the state of the chain. Nothing here verifies: signature checks are returned for the caller to verify in bulk.
  */
-
-/** The block, or the future block, in which a transaction is connected. */
-export interface ConnectContext extends SanityContext {
-  readonly height: number
-  /** Costs of the block so far; absent: a transaction is measured alone. */
-  readonly budget?: BlockBudget
-}
 
 /** Result of checking the coins that a transaction spends. */
 export interface CheckedCoins {
   readonly fee: bigint
   /** The coins it spends, in input order. */
   readonly spent: readonly Coin[]
-  /** Checks of its programs, and of a side-chain proof of work. */
+  /** Checks of its programs, and those of its type that need no state. */
   readonly checks: readonly SignatureCheck[]
+  /** Number of keys that signatures of its payload are tried with. */
+  readonly payloadKeys: number
 }
 
 /** Result of connecting one transaction. */
-export interface ConnectedTransaction extends CheckedCoins {
+export interface ConnectedTransaction extends Omit<CheckedCoins, 'payloadKeys'> {
   /** Work of its signatures, those of credentials included. */
   readonly work: SignatureWork
   readonly checks: readonly SignatureCheck[]
@@ -84,8 +78,8 @@ export function* transactionSteps(
 ): Steps<ConnectableTransaction> {
   const coins = yield* coinSteps(tx, state, context)
   const { spent, fee } = coins
-  const applied = yield* didSteps(tx, state, context, operation)
-  const work = addWork(programWork(tx), { ...noWork, keys: signersOf(tx, context) }, applied?.cost ?? typeCost(tx))
+  const applied = yield* applyTypeSteps(tx, state, context, operation)
+  const work = addWork(programWork(tx), { ...noWork, keys: coins.payloadKeys }, applied?.cost ?? typeRulesOf(tx).cost)
   const { limits } = context.spec
   if (work.cost > limits.transactionCost) {
     throw new RuleError('tx-signature-cost', `cost ${work.cost}, at most ${limits.transactionCost}`)
@@ -126,43 +120,28 @@ export function* coinSteps(tx: Transaction, state: StateView, context: ConnectCo
   yield* eachSteps(spent, (coin, i) => checkLock(tx, i, coin, height))
   const fee = feeOf(tx, spent, params, spec.maxMoney)
   yield
-  const checks = [...(yield* programChecks(tx, spent)), ...sideChainChecks(tx, params)]
+  const programs = yield* programChecks(tx, spent)
+  const ofType = typeRulesOf(tx).checks?.(tx, params) ?? []
   yield* eachSteps(spent, (coin, i) => checkMaturity(tx, i, coin, context))
-  return { fee, spent, checks }
+  const payloadKeys = ofType.reduce((sum, { keys }) => sum + keys.length, 0)
+  return { fee, spent, checks: [...programs, ...ofType], payloadKeys }
 }
 
 /** Parses the operation of a transaction, without state; undefined where it carries none. */
-export function* readOperationSteps(
-  { payload }: Transaction,
-  { height, spec }: ConnectContext,
-): Steps<ParsedOperation | undefined> {
-  if (payload.type !== txType.did) return undefined
-  return yield* parseOperationSteps(payload.operation, didRules(paramsAt(spec, height)))
+export function* readOperationSteps(tx: Transaction, context: ConnectContext): Steps<ParsedOperation | undefined> {
+  const parsing = typeRulesOf(tx).parse?.(tx.payload, context)
+  return parsing && (yield* parsing)
 }
 
-function* didSteps(
+function* applyTypeSteps(
   tx: Transaction,
   state: StateView,
   context: ConnectContext,
   parsed: ParsedOperation | undefined,
 ): Steps<AppliedOperation | undefined> {
   const operation = parsed ?? (yield* readOperationSteps(tx, context))
-  if (operation === undefined) return undefined
-  const budget = context.budget ?? new BlockBudget(context.spec.limits)
-  const reads: ReadDocument[] = []
-  return yield* operationSteps(state.did(operation.did), operation, {
-    ...didRules(paramsAt(context.spec, context.height)),
-    txid: tx.txid,
-    issuer: (did) => state.issuer(did),
-    reading: (document) => {
-      reads.push(document)
-      budget.require(reads)
-    },
-  })
-}
-
-function didRules({ specifications }: Params): DidRules {
-  return { method: didMethod, specifications, limits: defaultDidLimits }
+  const applying = operation && typeRulesOf(tx).apply?.(tx, operation, state, context)
+  return applying && (yield* applying)
 }
 
 /** The part of an applied operation that is kept for the rows of its block. */
@@ -343,30 +322,6 @@ function* programChecks(tx: Transaction, spent: readonly Coin[]): Steps<Signatur
       subject: `program ${i} of ${tx.txid}`,
     }
   })
-}
-
-/** Validators, any of which may have signed a side-chain proof of work: as many keys have to be tried. */
-function signersOf({ type }: Transaction, { spec, height }: ConnectContext): number {
-  return type === txType.sideChainPow ? paramsAt(spec, height).validators.length : 0
-}
-
-function sideChainChecks(tx: Transaction, params: Params): SignatureCheck[] {
-  if (tx.payload.type !== txType.sideChainPow) return []
-  if (params.validators.length === 0) throw new RuleError('tx-side-chain-signer', 'this chain has no validators')
-  return [
-    {
-      message: sideChainMessage(tx.payload),
-      keys: params.validators,
-      signatures: [tx.payload.signedData],
-      code: 'tx-side-chain-signer',
-      subject: `side-chain proof of work ${tx.txid}`,
-    },
-  ]
-}
-
-/** The bytes that the validator of a side-chain proof of work signs: the three fields before the signature. */
-function sideChainMessage({ sideBlockHash, sideGenesisHash, blockHeight }: SideChainPow): Uint8Array {
-  return new Writer(68).bytes(sideBlockHash).bytes(sideGenesisHash).u32(blockHeight).finish()
 }
 
 /** Adds the outputs of a transaction as coins; one of value 0 is no coin. */

@@ -17,9 +17,8 @@ import { prefix } from '../primitives/address.js'
 import { type Block, witnessLeaf } from '../primitives/block.js'
 import { displayHash, equalBytes, mapKey } from '../primitives/bytes.js'
 import { MerkleTree } from '../primitives/merkle.js'
-import { txType } from '../primitives/payload.js'
 import { parseParameter } from '../primitives/program.js'
-import { fixedLimits, type Spec } from '../primitives/spec.js'
+import { fixedLimits } from '../primitives/spec.js'
 import { finish, type Steps } from '../primitives/steps.js'
 import {
   attributeUsage,
@@ -29,21 +28,15 @@ import {
   type Transaction,
 } from '../primitives/transaction.js'
 import { checkCommitment, namesNextValidators } from './commitment.js'
-import { addWork, noWork, programWork, requireWork, typeCost } from './signature-work.js'
-
-/** The spec for the byte rules, with the asset id that follows from it. */
-export interface SanityContext {
-  readonly spec: Spec
-  /** 32 bytes, internal order. */
-  readonly assetId: Uint8Array
-}
+import type { SanityContext } from './rule-context.js'
+import { addWork, noWork, programWork, requireWork } from './signature-work.js'
+import { typeRulesOf } from './types/all-types.js'
 
 /** Inputs or outputs checked in one step. */
 const itemsAtOnce = 16
 
 /** Prefixes that an output may pay to. */
 export const acceptedPrefixes: readonly (number | undefined)[] = [prefix.standard, prefix.multisig, prefix.did]
-const acceptedTypes: readonly number[] = [txType.transfer, txType.record, txType.sideChainPow, txType.did]
 
 /** Checks an ordinary transaction by itself. Throws the code of the first rule it breaks. */
 export function checkTransactionSanity(tx: Transaction, context: SanityContext): void {
@@ -52,18 +45,16 @@ export function checkTransactionSanity(tx: Transaction, context: SanityContext):
 
 /** {@link checkTransactionSanity} in steps. */
 export function* transactionSanitySteps(tx: Transaction, context: SanityContext): Steps {
-  if (!acceptedTypes.includes(tx.type)) throw new RuleError('tx-type', `type ${tx.type} is not accepted`)
+  const rules = typeRulesOf(tx)
+  if (!rules.accepted) throw new RuleError('tx-type', `type ${tx.type} is not accepted`)
   checkSize(tx, context)
   yield* inputSteps(tx)
   yield* outputSteps(tx, context)
   checkAttributes(tx)
   yield* programSteps(tx)
   if (tx.payloadVersion !== 0) throw new RuleError('tx-payload-version', `payload version ${tx.payloadVersion}, not 0`)
-  // From there on the bytes that a validator signs here could be mistaken for other messages that its key signs.
-  if (tx.payload.type === txType.sideChainPow && tx.payload.blockHeight >= 2 ** 29) {
-    throw new RuleError('tx-side-chain-height', `block height ${tx.payload.blockHeight}`)
-  }
-  const cost = programWork(tx).cost + typeCost(tx)
+  rules.sanity?.(tx.payload)
+  const cost = programWork(tx).cost + rules.cost
   if (cost > context.spec.limits.transactionCost) {
     throw new RuleError('tx-signature-cost', `cost ${cost}, at most ${context.spec.limits.transactionCost}`)
   }
@@ -135,7 +126,7 @@ export function* blockSanitySteps(block: Block, context: SanityContext): Steps {
     if (i === 0) continue
     if (tx.isCoinbase) throw new RuleError('block-coinbase-position', `transaction ${i} is a second coinbase`)
     yield* naming(tx, transactionSanitySteps(tx, context))
-    work = addWork(work, programWork(tx), typeCost(tx))
+    work = addWork(work, programWork(tx), typeRulesOf(tx).cost)
     yield
   }
   requireWork(work, limits)

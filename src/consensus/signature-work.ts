@@ -1,5 +1,4 @@
 import { RuleError } from '../errors/rule-error.js'
-import { txType } from '../primitives/payload.js'
 import { fixedLimits, type Spec } from '../primitives/spec.js'
 import type { Transaction } from '../primitives/transaction.js'
 
@@ -28,11 +27,6 @@ export function programWork(tx: Transaction): SignatureWork {
     cost += script?.kind === 'multisig' ? listed * (parameter.length / 65) : 1
   }
   return { cost, keys, hashedBytes: cost * tx.unsigned.length }
-}
-
-/** Signature checks that the type alone costs; credentials in a DID document come on top. */
-export function typeCost(tx: Transaction): number {
-  return tx.type === txType.sideChainPow ? 1 : tx.type === txType.did ? 2 : 0
 }
 
 /** Sum of both, and `cost` more checks. */

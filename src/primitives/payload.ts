@@ -68,6 +68,8 @@ type Read<P> =
 
 /** Codec of one payload type: read, write, JSON. */
 interface PayloadCodec<T extends Payload['type']> {
+  /** Written without a version byte before the type, at transaction version 0 alone. */
+  readonly withoutVersion?: true
   /** In steps if it may hold long texts or lists. */
   readonly read: Read<Extract<Payload, { type: T }>>
   write(writer: Writer, payload: Extract<Payload, { type: T }>, version: number): void
@@ -222,6 +224,7 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
     }),
   },
   10: {
+    withoutVersion: true,
     read: stepwise(function* (r) {
       const specification = r.small ? r.varstring(stringCap) : yield* text(r)
       const operation = r.small ? r.varstring(stringCap) : yield* text(r)
@@ -258,6 +261,12 @@ function codecOf(type: number): PayloadCodec<Payload['type']> {
 export function readPayload(reader: Reader, type: number, version: number): Payload {
   const payload = payloadOrSteps(reader, type, version)
   return 'type' in payload ? payload : finish(payload)
+}
+
+/** Throws a CodecError for a type that does not exist at a transaction version. */
+export function requireVersion(type: number, version: number): void {
+  const codec: { readonly withoutVersion?: true } | undefined = codecs[type as Payload['type']]
+  if (version === 9 && codec?.withoutVersion) throw new CodecError(`type ${type} has no version byte`)
 }
 
 /** The payload of a type that is read in one step, or the steps that read it. */

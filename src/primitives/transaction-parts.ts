@@ -1,6 +1,6 @@
 import { RuleError } from '../errors/rule-error.js'
-import { CodecError, decodeAll, type Reader } from './codec.js'
-import { type Payload, payloadOrSteps, txType } from './payload.js'
+import { decodeAll, type Reader } from './codec.js'
+import { type Payload, payloadOrSteps, requireVersion } from './payload.js'
 import { finish, type Steps } from './steps.js'
 
 /** Parts of a transaction's bytes, read without decoding the rest of it. */
@@ -33,7 +33,7 @@ export function headOrSteps(
   // 09 is always the version; any other first byte is the type of a version 0 transaction.
   const version = first === 9 ? 9 : 0
   const type = version === 9 ? reader.u8() : first
-  if (version === 9 && type === txType.did) throw new CodecError('a DID operation has no version byte')
+  requireVersion(type, version)
   const payloadVersion = reader.u8()
   return { version, payloadVersion, payload: payloadOrSteps(reader, type, payloadVersion) }
 }

@@ -1,5 +1,5 @@
 import { matchBody } from '../../chain/match-body.js'
-import type { SanityContext } from '../../consensus/sanity.js'
+import type { SanityContext } from '../../consensus/rule-context.js'
 import { RuleError } from '../../errors/rule-error.js'
 import type { Block } from '../../primitives/block.js'
 import { displayHash } from '../../primitives/bytes.js'

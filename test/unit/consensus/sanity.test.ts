@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { blockSanitySteps, bodyMatchSteps, checkTransactionSanity } from '../../../src/consensus/sanity.js'
-import { programWork, typeCost } from '../../../src/consensus/signature-work.js'
+import { programWork } from '../../../src/consensus/signature-work.js'
+import { typeRulesOf } from '../../../src/consensus/types/all-types.js'
 import { Block } from '../../../src/primitives/block.js'
 import { hex } from '../../../src/primitives/bytes.js'
 import { multisigCode, parameterOf, standardProgram } from '../../../src/primitives/program.js'
@@ -111,7 +112,7 @@ describe('a transaction by itself', () => {
     const hashedBytes = cost * transfer.unsigned.length
     expect(programWork(new Transaction({ ...fieldsOf(transfer), programs }))).toEqual({ cost, keys: 5, hashedBytes })
     expect(programWork(transfer)).toEqual({ cost: 1, keys: 1, hashedBytes: transfer.unsigned.length })
-    expect(typeCost(transfer)).toBe(0)
+    expect(typeRulesOf(transfer).cost).toBe(0)
   })
 })
 

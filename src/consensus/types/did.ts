@@ -1,0 +1,33 @@
+import { defaultDidLimits, type DidRules, parseOperationSteps } from '../../did/operation.js'
+import { operationSteps, type ReadDocument } from '../../did/state.js'
+import type { DidOperation } from '../../primitives/did-operation.js'
+import { didMethod, paramsAt } from '../../primitives/spec.js'
+import { BlockBudget } from '../block-budget.js'
+import type { ConnectContext } from '../rule-context.js'
+import type { TypeRules } from './type-rules.js'
+
+/** Type 10: an operation on a DID (format 9); its rules are those of the room `did`. */
+export const did: TypeRules<{ readonly type: 10; readonly operation: DidOperation }> = {
+  accepted: true,
+  cost: 2,
+
+  parse: ({ operation }, context) => parseOperationSteps(operation, didRules(context)),
+
+  *apply({ txid }, operation, state, context) {
+    const budget = context.budget ?? new BlockBudget(context.spec.limits)
+    const reads: ReadDocument[] = []
+    return yield* operationSteps(state.did(operation.did), operation, {
+      ...didRules(context),
+      txid,
+      issuer: (id) => state.issuer(id),
+      reading: (document) => {
+        reads.push(document)
+        budget.require(reads)
+      },
+    })
+  },
+}
+
+function didRules({ spec, height }: ConnectContext): DidRules {
+  return { method: didMethod, specifications: paramsAt(spec, height).specifications, limits: defaultDidLimits }
+}
