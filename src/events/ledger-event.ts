@@ -1,6 +1,6 @@
 import { decodeBase64url } from '../did/base64url.js'
 import { InvariantError } from '../errors/rule-error.js'
-import type { PoolEntry } from '../mempool/graph.js'
+import type { PoolEntry } from '../mempool/pool-entry.js'
 import { formatAmount } from '../primitives/amount.js'
 import type { Block } from '../primitives/block.js'
 import { displayHash, utf8 } from '../primitives/bytes.js'

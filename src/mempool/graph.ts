@@ -1,23 +1,11 @@
 import type { Coin } from '../consensus/ledger.js'
-import type { DidState } from '../did/state.js'
-import { mapKey, toHex } from '../primitives/bytes.js'
+import { mapKey } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
-import { txType } from '../primitives/payload.js'
 import { outpointKey, type Transaction } from '../primitives/transaction.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
 import { Heap } from './heap.js'
-
-/** A transaction in the pool. */
-export interface PoolEntry {
-  readonly transaction: Transaction
-  readonly fee: bigint
-  /** Milliseconds since the Unix epoch. */
-  readonly arrival: number
-  /** Signature cost. */
-  readonly cost: number
-  /** The DID of its operation, the state after it, and the issuers of its credentials. */
-  readonly did?: { readonly id: string; readonly state: DidState; readonly issuers: readonly string[] }
-}
+import type { PoolEntry, PoolIndex } from './pool-entry.js'
+import { policyOf } from './types/all-policies.js'
 
 interface Node {
   readonly id: string
@@ -34,11 +22,11 @@ interface Node {
 const none: readonly Node[] = []
 
 /** Pooled transactions and their dependencies. Pure bookkeeping without rules. */
-export class PoolGraph {
+export class PoolGraph implements PoolIndex {
   readonly #nodes = new Map<string, Node>()
   readonly #spenders = new Map<string, string>()
   readonly #operations = new Map<string, string[]>()
-  readonly #sideChains = new Map<string, string>()
+  readonly #subjects = new Map<string, string>()
   #bytes = 0
   #additions: number
 
@@ -67,7 +55,7 @@ export class PoolGraph {
   }
 
   /**
-   * Highest fee rate first, ancestors before descendants, side-chain proofs of work before all others. Entries removed between
+   * Highest fee rate first, ancestors before descendants, types with priority before all others. Entries removed between
    * two steps are skipped, later additions are left out, and each entry comes once.
    */
   *byFeeRate(): Generator<PoolEntry> {
@@ -120,9 +108,9 @@ export class PoolGraph {
     return (this.#operations.get(did) ?? []).map((id) => this.#entry(id) as PoolEntry)
   }
 
-  /** Pooled proof of work for a side chain. */
-  sideChain(genesisHash: Hash): PoolEntry | undefined {
-    return this.#entry(this.#sideChains.get(toHex(genesisHash)))
+  /** The one transaction of a subject, as its type policy names it. */
+  ofSubject(subject: string): PoolEntry | undefined {
+    return this.#entry(this.#subjects.get(subject))
   }
 
   /** Ancestors, direct and indirect, as if the entries of `without` were removed. */
@@ -144,9 +132,8 @@ export class PoolGraph {
     for (const parent of parents) this.#nodes.get(parent)?.children.add(id)
     for (const input of transaction.inputs) this.#spenders.set(outpointKey(input), id)
     if (did !== undefined) this.#operations.set(did.id, [...(this.#operations.get(did.id) ?? []), id])
-    if (transaction.payload.type === txType.sideChainPow) {
-      this.#sideChains.set(toHex(transaction.payload.sideGenesisHash), id)
-    }
+    const subject = policyOf(transaction).subject?.(transaction.payload)
+    if (subject !== undefined) this.#subjects.set(subject, id)
     this.#bytes += transaction.bytes.length
   }
 
@@ -164,9 +151,8 @@ export class PoolGraph {
       if (left.length === 0) this.#operations.delete(did.id)
       else this.#operations.set(did.id, left)
     }
-    if (transaction.payload.type === txType.sideChainPow) {
-      this.#sideChains.delete(toHex(transaction.payload.sideGenesisHash))
-    }
+    const subject = policyOf(transaction).subject?.(transaction.payload)
+    if (subject !== undefined) this.#subjects.delete(subject)
     this.#bytes -= transaction.bytes.length
   }
 
@@ -199,5 +185,5 @@ export class PoolGraph {
 }
 
 function rateOf({ fee, transaction }: PoolEntry): number {
-  return transaction.type === txType.sideChainPow ? Infinity : Number(fee) / transaction.bytes.length
+  return policyOf(transaction).first ? Infinity : Number(fee) / transaction.bytes.length
 }

@@ -30,7 +30,7 @@
  *   16. crypto/verifier                  verifies the others, on threads if many
  *   17. did/operation                    operation and document of a DID transaction
  *   18. did/state                        next state of the DID, further checks
- *   19. mempool/replacement              pooled entries that a deactivate or a side-chain proof replaces
+ *   19. mempool/types                    pooled entries that a deactivate or a side-chain proof replaces
  *   20. mempool/graph                    adds the entry, with its ancestors
  *   21. mempool/store                    stages the row; concurrent rows share a batch
  *   22. storage/schema                   key and value of the row
@@ -47,7 +47,6 @@ import type { Verifier } from '../crypto/verifier.js'
 import { RuleError } from '../errors/rule-error.js'
 import { mapKey } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
-import { txType } from '../primitives/payload.js'
 import { paramsAt } from '../primitives/spec.js'
 import type { Steps } from '../primitives/steps.js'
 import { Transaction } from '../primitives/transaction.js'
@@ -58,12 +57,14 @@ import type { Overlay } from '../storage/database.js'
 import { keys, values } from '../storage/schema.js'
 import { PoolChecks } from './checks.js'
 import { type DropReason, dropText } from './drop-reason.js'
-import { type PoolEntry, PoolGraph } from './graph.js'
+import { PoolGraph } from './graph.js'
+import type { PoolEntry } from './pool-entry.js'
 import { Newcomer, refuseLarge, type Surroundings } from './newcomer.js'
 import { policy, type PoolLimits } from './policy.js'
 import { Reevaluation, type Waiting } from './reevaluation.js'
 import { RefusedBlocks, type RefusedEntry } from './refused-blocks.js'
 import { PoolStore } from './store.js'
+import { policyOf } from './types/all-policies.js'
 
 export interface MempoolOptions {
   readonly chain: Chain
@@ -401,8 +402,8 @@ export class Mempool implements ChainIndexer {
         await verifying
         continue
       }
-      const kind = transaction.type === txType.did ? 'did-deactivated' : 'side-chain-proved'
-      this.#drop(replaced, { kind, by: transaction.txid })
+      const { replacement } = policyOf(transaction)
+      if (replacement !== undefined) this.#drop(replaced, { kind: replacement.reason, by: transaction.txid })
       const entry = entryOf(transaction, connected, arrival)
       this.#graph.add(entry)
       added?.()

@@ -3,12 +3,12 @@ import { BlockBudget } from '../consensus/block-budget.js'
 import {
   checkTransaction,
   coinSteps,
-  type ConnectContext,
   type ConnectedTransaction,
   readOperationSteps,
   transactionSteps,
 } from '../consensus/connect.js'
 import { StateOverlay } from '../consensus/ledger.js'
+import type { ConnectContext } from '../consensus/rule-context.js'
 import { programWork } from '../consensus/signature-work.js'
 import { SignatureCache } from '../crypto/signature-cache.js'
 import { runChecks, type Verifier } from '../crypto/verifier.js'
@@ -20,10 +20,11 @@ import type { Transaction } from '../primitives/transaction.js'
 import { runCooperatively } from '../runtime/cooperative.js'
 import { keys } from '../storage/schema.js'
 import { ChainCoins } from './chain-coins.js'
-import type { PoolEntry, PoolGraph } from './graph.js'
+import type { PoolGraph } from './graph.js'
+import type { PoolEntry } from './pool-entry.js'
 import type { PoolLimits } from './policy.js'
 import type { RefusedBlocks } from './refused-blocks.js'
-import { replacedBy } from './replacement.js'
+import { replacedBy } from './types/all-policies.js'
 import { PoolView } from './view.js'
 
 /** Context of the evaluation of a new transaction. */

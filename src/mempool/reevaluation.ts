@@ -1,15 +1,15 @@
 import type { LeftBranch, LeftBranches } from '../chain/left-branches.js'
 import { RuleError } from '../errors/rule-error.js'
-import { displayHash, mapKey, toHex } from '../primitives/bytes.js'
+import { displayHash, mapKey } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
-import { txType } from '../primitives/payload.js'
 import { outpointKey, Transaction } from '../primitives/transaction.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
 import { Yielder } from '../runtime/cooperative.js'
 import type { Log } from '../runtime/env.js'
-import type { PoolEntry } from './graph.js'
+import type { PoolEntry } from './pool-entry.js'
 import { policy } from './policy.js'
 import type { PoolStore } from './store.js'
+import { policyOf } from './types/all-policies.js'
 
 /** A transaction held before by the pool or the chain. */
 export interface Waiting {
@@ -45,7 +45,7 @@ export class Reevaluation {
   #waiting = new Map<string, Waiting>()
   /** By spent outpoint. */
   #spenders = new Map<string, readonly Waiting[]>()
-  /** Number of DID operations waiting. */
+  /** Number of transactions with an operation waiting. */
   #operations = 0
   /** Number of transactions waiting, by subject. */
   #subjects = new Map<string, number>()
@@ -95,7 +95,7 @@ export class Reevaluation {
     for (const key of waiting.transaction.inputs.map(outpointKey)) {
       this.#spenders.set(key, [...(this.#spenders.get(key) ?? []), waiting])
     }
-    if (waiting.transaction.payload.type === txType.did) this.#operations++
+    if (policyOf(waiting.transaction).hasOperation) this.#operations++
     this.#count(subjectOf(waiting.transaction, waiting.entry?.did?.id), 1)
     this.#bytes += waiting.transaction.bytes.length
   }
@@ -110,7 +110,7 @@ export class Reevaluation {
       if (others.length > 0) this.#spenders.set(key, others)
       else this.#spenders.delete(key)
     }
-    if (waiting.transaction.payload.type === txType.did) this.#operations--
+    if (policyOf(waiting.transaction).hasOperation) this.#operations--
     this.#count(subjectOf(waiting.transaction, waiting.entry?.did?.id), -1)
     this.#bytes -= waiting.transaction.bytes.length
     return waiting
@@ -127,7 +127,7 @@ export class Reevaluation {
     const { hash, inputs } = transaction
     if (this.has(hash)) return true
     if (inputs.some((input) => this.has(input.txid) || this.#spenders.has(outpointKey(input)))) return true
-    const isUnread = transaction.payload.type === txType.did && did === undefined
+    const isUnread = policyOf(transaction).hasOperation && did === undefined
     const subject = isUnread ? undefined : subjectOf(transaction, did)
     if (subject === undefined) return false
     return this.#subjects.has(subject) || (did !== undefined && this.#subjects.has(anyDid))
@@ -217,9 +217,10 @@ export class Reevaluation {
   }
 
   /** Whether a possible ancestor waits: of a spent output, or for an operation any other operation. Bounded. */
-  #buildsOnWaiting({ inputs, payload }: Transaction): boolean {
+  #buildsOnWaiting(transaction: Transaction): boolean {
     if (this.#bytes > policy.poolSize) return false
-    return (payload.type === txType.did && this.#operations > 0) || inputs.some(({ txid }) => this.has(txid))
+    if (policyOf(transaction).hasOperation && this.#operations > 0) return true
+    return transaction.inputs.some(({ txid }) => this.has(txid))
   }
 
   /**
@@ -268,7 +269,7 @@ export class Reevaluation {
 const anyDid = 'did'
 
 /** Subject in which transactions are ordered besides their coins: the DID of an operation, the side chain of a proof. */
-function subjectOf({ payload }: Transaction, did: string | undefined): string | undefined {
-  if (payload.type === txType.sideChainPow) return toHex(payload.sideGenesisHash)
-  return payload.type === txType.did ? (did ?? anyDid) : undefined
+function subjectOf(transaction: Transaction, did: string | undefined): string | undefined {
+  const { hasOperation, subject } = policyOf(transaction)
+  return hasOperation ? (did ?? anyDid) : subject?.(transaction.payload)
 }

@@ -3,7 +3,7 @@ import type { RuleError } from '../errors/rule-error.js'
 import { parseDisplayHash } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import type { Log } from '../runtime/env.js'
-import type { PoolEntry } from './graph.js'
+import type { PoolEntry } from './pool-entry.js'
 
 /** Transactions remembered for a refused block of this node, and not accepted again (FIFO). */
 const blamedKept = 1000

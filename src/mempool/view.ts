@@ -7,7 +7,8 @@ import type { Outpoint } from '../primitives/transaction-fields.js'
 import { outputValueOf } from '../primitives/transaction-parts.js'
 import { keys, values } from '../storage/schema.js'
 import { ChainCoins } from './chain-coins.js'
-import type { PoolEntry, PoolGraph } from './graph.js'
+import type { PoolGraph } from './graph.js'
+import type { PoolEntry } from './pool-entry.js'
 
 /** State of the chain with the pool on top, as the next block would see it. */
 export class PoolView implements StateView {

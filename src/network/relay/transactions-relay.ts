@@ -1,12 +1,12 @@
 import type { Chain } from '../../chain/chain.js'
 import type { Code } from '../../errors/error-codes.js'
 import { RuleError } from '../../errors/rule-error.js'
-import type { PoolEntry } from '../../mempool/graph.js'
+import type { PoolEntry } from '../../mempool/pool-entry.js'
 import type { Mempool } from '../../mempool/mempool.js'
 import { type Orphan, Orphans } from '../../mempool/orphans.js'
-import { asBuffer, mapKey, parseDisplayHash } from '../../primitives/bytes.js'
+import { policyOf } from '../../mempool/types/all-policies.js'
+import { asBuffer, mapKey } from '../../primitives/bytes.js'
 import { type Hash, sha256d } from '../../primitives/hash.js'
-import { txType } from '../../primitives/payload.js'
 import { Transaction } from '../../primitives/transaction.js'
 import { runCooperatively } from '../../runtime/cooperative.js'
 import type { Env } from '../../runtime/env.js'
@@ -237,10 +237,10 @@ export class TransactionRelay {
   }
 
   /** Transactions that this one builds on and that neither the pool nor the chain has. */
-  async #missingParents({ inputs, payload }: Transaction): Promise<Hash[]> {
+  async #missingParents(transaction: Transaction): Promise<Hash[]> {
     const { chain, mempool } = this.#options
-    const previous = payload.type === txType.did ? parseDisplayHash(payload.operation.previousTxid ?? '') : undefined
-    const named = [...inputs.map(({ txid }) => txid), ...(previous === undefined ? [] : [previous])]
+    const previous = policyOf(transaction).follows?.(transaction.payload)
+    const named = [...transaction.inputs.map(({ txid }) => txid), ...(previous === undefined ? [] : [previous])]
     const unpooled = [...new Map(named.map((txid) => [mapKey(txid), txid])).values()].filter(
       (txid) => mempool.get(txid) === undefined,
     )

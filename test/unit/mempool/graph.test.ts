@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { DidState } from '../../../src/did/state.js'
-import { type PoolEntry, PoolGraph } from '../../../src/mempool/graph.js'
+import { PoolGraph } from '../../../src/mempool/graph.js'
+import type { PoolEntry } from '../../../src/mempool/pool-entry.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
 
 /** The state after a first operation, with a document without keys. */
@@ -136,8 +137,8 @@ describe('the graph of the pool', () => {
     for (const entry of [low, high, parent, child]) graph.add(entry)
     graph.add({ transaction: pow, fee: 0n, arrival: 5, cost: 1 })
     expect(numbers(graph.byFeeRate())).toEqual([5, 3, 4, 2, 1])
-    expect(graph.sideChain(new Uint8Array(32).fill(1))?.arrival).toBe(5)
-    expect(graph.sideChain(new Uint8Array(32))).toBe(undefined)
+    expect(graph.ofSubject('01'.repeat(32))?.arrival).toBe(5)
+    expect(graph.ofSubject('00'.repeat(32))).toBe(undefined)
   })
 
   it('counts ancestors as if those of a set were gone', () => {

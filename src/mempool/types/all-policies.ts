@@ -1,0 +1,29 @@
+import type { Payload } from '../../primitives/payload.js'
+import type { Transaction } from '../../primitives/transaction.js'
+import type { PoolEntry, PoolIndex } from '../pool-entry.js'
+import { didPolicy } from './did-policy.js'
+import { sideChainPolicy } from './side-chain-policy.js'
+import type { TypePolicy } from './type-policy.js'
+
+const byFee = {}
+
+const policies: { readonly [T in Payload['type']]: TypePolicy<Extract<Payload, { type: T }>> } = {
+  0: byFee,
+  1: byFee,
+  2: byFee,
+  3: byFee,
+  5: sideChainPolicy,
+  6: byFee,
+  7: byFee,
+  8: byFee,
+  10: didPolicy,
+}
+
+export function policyOf({ payload }: Pick<Transaction, 'payload'>): TypePolicy<Payload> {
+  return policies[payload.type]
+}
+
+/** Entries that a newcomer replaces, with their descendants; a RuleError for one that is neither later nor free to replace. */
+export function replacedBy(pool: PoolIndex, newcomer: Transaction): readonly PoolEntry[] {
+  return policyOf(newcomer).replacement?.entries(pool, newcomer, newcomer.payload) ?? []
+}

@@ -1,0 +1,24 @@
+import { parseDisplayHash } from '../../primitives/bytes.js'
+import type { DidOperation } from '../../primitives/did-operation.js'
+import { txType } from '../../primitives/payload.js'
+import { spendsFrom, type TypePolicy } from './type-policy.js'
+
+/** A deactivate replaces pending updates of its DID. */
+export const didPolicy: TypePolicy<{ readonly type: 10; readonly operation: DidOperation }> = {
+  hasOperation: true,
+  follows: ({ operation }) => parseDisplayHash(operation.previousTxid ?? ''),
+  replacement: {
+    reason: 'did-deactivated',
+    entries(pool, newcomer, { operation }) {
+      if (operation.operation !== 'deactivate') return []
+      const pending = pool.operations(operation.payload)
+      if (pending.some(({ did }) => did?.state.status === 'deactivated')) return []
+      const updates = pending.filter(({ transaction: { payload } }) => {
+        return payload.type === txType.did && payload.operation.operation === 'update'
+      })
+      const replaced = pool.withDescendants(updates)
+      // A deactivate that spends change of such an update can only follow it.
+      return spendsFrom(newcomer, replaced) ? [] : replaced
+    },
+  },
+}

@@ -1,0 +1,31 @@
+import { mapKey } from '../../primitives/bytes.js'
+import type { Hash } from '../../primitives/hash.js'
+import type { Payload } from '../../primitives/payload.js'
+import type { Transaction } from '../../primitives/transaction.js'
+import type { DropReason } from '../drop-reason.js'
+import type { PoolEntry, PoolIndex } from '../pool-entry.js'
+
+/** How the pool treats transactions of one type beyond coins and fees. Not consensus. */
+export interface TypePolicy<P extends Payload> {
+  /** Selected for blocks before all fee rates. */
+  readonly first?: true
+  /** Carries an operation: ordered among those of its DID, which is known once the operation is read. */
+  readonly hasOperation?: true
+  /** Text of the subject of which the pool holds one transaction at most. */
+  subject?(payload: P): string
+  /** Transaction that comes before this one without giving it coins. */
+  follows?(payload: P): Hash | undefined
+  readonly replacement?: Replacement<P>
+}
+
+interface Replacement<P extends Payload> {
+  readonly reason: Extract<DropReason, { by: string }>['kind']
+  /** Entries that a newcomer replaces, with their descendants; a RuleError if it must replace some and may not. */
+  entries(pool: PoolIndex, newcomer: Transaction, payload: P): readonly PoolEntry[]
+}
+
+/** Whether a transaction spends an output of one of the entries. */
+export function spendsFrom({ inputs }: Transaction, entries: readonly PoolEntry[]): boolean {
+  const ids = new Set(entries.map(({ transaction }) => mapKey(transaction.hash)))
+  return inputs.some(({ txid }) => ids.has(mapKey(txid)))
+}
