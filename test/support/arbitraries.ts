@@ -39,83 +39,100 @@ const operation: fc.Arbitrary<DidOperation> = fc
   .map(({ previousTxid, ...rest }) => (rest.operation === 'update' ? { ...rest, previousTxid } : rest))
 
 /** A payload of every layout there is, with its version. */
-const payload: fc.Arbitrary<{ payload: Payload; payloadVersion: number }> = fc.oneof(
-  fc.record({ payload: fc.record({ type: fc.constant(0 as const), data: bytes(0, 20) }), payloadVersion: u8 }),
-  fc.record({
-    payload: fc.record({
-      type: fc.constant(1 as const),
-      name: text,
-      description: text,
-      precision: u8,
-      assetType: u8,
-      recordType: u8,
-      amount: i64,
-      controller: bytes(21),
+type TypedPayload<T> = fc.Arbitrary<{ payload: Extract<Payload, { type: T }>; payloadVersion: number }>
+
+/** Payloads of each type, one entry for each layout. */
+const payloads: { readonly [T in Payload['type']]: readonly TypedPayload<T>[] } = {
+  0: [fc.record({ payload: fc.record({ type: fc.constant(0), data: bytes(0, 20) }), payloadVersion: u8 })],
+  1: [
+    fc.record({
+      payload: fc.record({
+        type: fc.constant(1),
+        name: text,
+        description: text,
+        precision: u8,
+        assetType: u8,
+        recordType: u8,
+        amount: i64,
+        controller: bytes(21),
+      }),
+      payloadVersion: u8,
     }),
-    payloadVersion: u8,
-  }),
-  fc.record({ payload: fc.constant({ type: 2 as const }), payloadVersion: u8 }),
-  fc.record({
-    payload: fc.record({ type: fc.constant(3 as const), recordType: text, content: bytes(0, 20) }),
-    payloadVersion: u8,
-  }),
-  fc.record({
-    payload: fc.record({
-      type: fc.constant(5 as const),
-      sideBlockHash: hash,
-      sideGenesisHash: hash,
-      blockHeight: u32,
-      signedData: bytes(64),
+  ],
+  2: [fc.record({ payload: fc.constant({ type: 2 }), payloadVersion: u8 })],
+  3: [
+    fc.record({
+      payload: fc.record({ type: fc.constant(3), recordType: text, content: bytes(0, 20) }),
+      payloadVersion: u8,
     }),
-    payloadVersion: u8,
-  }),
-  fc.record({
-    payload: fc.record({
-      type: fc.constant(6 as const),
-      merkleProof: bytes(0, 20),
-      mainChainTransaction: bytes(0, 20),
+  ],
+  5: [
+    fc.record({
+      payload: fc.record({
+        type: fc.constant(5),
+        sideBlockHash: hash,
+        sideGenesisHash: hash,
+        blockHeight: u32,
+        signedData: bytes(64),
+      }),
+      payloadVersion: u8,
     }),
-    payloadVersion: fc.constant(0),
-  }),
-  fc.record({
-    payload: fc.record({
-      type: fc.constant(6 as const),
-      merkleProof: bytes(0),
-      mainChainTransaction: bytes(0),
-      mainChainTxHash: hash,
+  ],
+  6: [
+    fc.record({
+      payload: fc.record({
+        type: fc.constant(6),
+        merkleProof: bytes(0, 20),
+        mainChainTransaction: bytes(0, 20),
+      }),
+      payloadVersion: fc.constant(0),
     }),
-    payloadVersion: fc.constant(1),
-  }),
-  fc.record({
-    payload: fc.record({
-      type: fc.constant(7 as const),
-      blockHeight: u32,
-      genesisBlockAddress: text,
-      sideTransactionHashes: few(hash),
-      signers: fc.constant([]),
+    fc.record({
+      payload: fc.record({
+        type: fc.constant(6),
+        merkleProof: bytes(0),
+        mainChainTransaction: bytes(0),
+        mainChainTxHash: hash,
+      }),
+      payloadVersion: fc.constant(1),
     }),
-    payloadVersion: fc.constant(0),
-  }),
-  fc.record({
-    payload: fc.record({
-      type: fc.constant(7 as const),
-      blockHeight: fc.constant(0),
-      genesisBlockAddress: fc.constant(''),
-      sideTransactionHashes: fc.constant([]),
-      signers: few(u8),
+  ],
+  7: [
+    fc.record({
+      payload: fc.record({
+        type: fc.constant(7),
+        blockHeight: u32,
+        genesisBlockAddress: text,
+        sideTransactionHashes: few(hash),
+        signers: fc.constant([]),
+      }),
+      payloadVersion: fc.constant(0),
     }),
-    payloadVersion: fc.constant(2),
-  }),
-  fc.record({
-    payload: fc.record({
-      type: fc.constant(8 as const),
-      assets: few(fc.record({ address: text, index: u32, amount: i64 })),
+    fc.record({
+      payload: fc.record({
+        type: fc.constant(7),
+        blockHeight: fc.constant(0),
+        genesisBlockAddress: fc.constant(''),
+        sideTransactionHashes: fc.constant([]),
+        signers: few(u8),
+      }),
+      payloadVersion: fc.constant(2),
     }),
-    payloadVersion: fc.constant(0),
-  }),
-  fc.constant({ payload: { type: 8 as const, assets: [] }, payloadVersion: 1 }),
-  fc.record({ payload: fc.record({ type: fc.constant(10 as const), operation }), payloadVersion: u8 }),
-)
+  ],
+  8: [
+    fc.record({
+      payload: fc.record({
+        type: fc.constant(8),
+        assets: few(fc.record({ address: text, index: u32, amount: i64 })),
+      }),
+      payloadVersion: fc.constant(0),
+    }),
+    fc.constant({ payload: { type: 8, assets: [] }, payloadVersion: 1 }),
+  ],
+  10: [fc.record({ payload: fc.record({ type: fc.constant(10), operation }), payloadVersion: u8 })],
+}
+
+const payload = fc.oneof(...Object.values(payloads).flat())
 
 /** A typed extra of every output type there is. */
 const extra: fc.Arbitrary<OutputExtra> = fc.oneof(

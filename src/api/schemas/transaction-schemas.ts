@@ -1,4 +1,5 @@
-import { Type } from '@sinclair/typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
+import type { Payload } from '../../primitives/payload.js'
 import { amount, bytes, closed, hash, uint32 } from './common-schemas.js'
 import { count } from './number-schemas.js'
 
@@ -44,12 +45,13 @@ export const asset = closed({
   RecordType: count('0 unspent outputs'),
 })
 
-const payload = Type.Union(
-  [
-    closed({ CoinbaseData: Type.String() }, 'type 0, coinbase'),
-    closed({ Asset: asset, Amount: amount(), Controller: bytes() }, 'type 1, registration of the asset'),
-    closed({}, 'type 2, transfer'),
-    closed({ Type: Type.String(), Content: bytes() }, 'type 3, record'),
+/** What each type adds, one schema for each form of its payload. */
+const payloads: { readonly [T in Payload['type']]: readonly TSchema[] } = {
+  0: [closed({ CoinbaseData: Type.String() }, 'type 0, coinbase')],
+  1: [closed({ Asset: asset, Amount: amount(), Controller: bytes() }, 'type 1, registration of the asset')],
+  2: [closed({}, 'type 2, transfer')],
+  3: [closed({ Type: Type.String(), Content: bytes() }, 'type 3, record')],
+  5: [
     closed(
       {
         BlockHeight: uint32('height of the side chain'),
@@ -59,8 +61,12 @@ const payload = Type.Union(
       },
       'type 5, proof of work of a side chain',
     ),
+  ],
+  6: [
     closed({ Proof: bytes(), MainChainTransaction: bytes() }, 'type 6 version 0, recharge'),
     closed({ mainchaintxhash: hash() }, 'type 6 version 1, recharge'),
+  ],
+  7: [
     closed(
       {
         BlockHeight: uint32('height of the side chain'),
@@ -70,6 +76,8 @@ const payload = Type.Union(
       'type 7 version 0, withdrawal',
     ),
     closed({ Signers: Type.Array(Type.Integer({ minimum: 0, maximum: 255 })) }, 'type 7 version 2, withdrawal'),
+  ],
+  8: [
     closed(
       {
         CrossChainAddresses: Type.Array(Type.String()),
@@ -78,10 +86,13 @@ const payload = Type.Union(
       },
       'type 8, transfer to a side chain',
     ),
-    storedOperation,
   ],
-  { description: 'what the type adds; the operation object as stored with type 10' },
-)
+  10: [storedOperation],
+}
+
+const payload = Type.Union(Object.values(payloads).flat(), {
+  description: 'what the type adds; the operation object as stored with type 10',
+})
 
 /** A transaction of the chain, of the pool, or only decoded. */
 export const transactionObject = closed({
