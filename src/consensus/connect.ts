@@ -1,5 +1,5 @@
 import { documentText } from '../did/canonical.js'
-import type { ParsedOperation } from '../did/operation.js'
+import type { ParsedOperation } from '../did/operations/operation-row.js'
 import type { AppliedOperation, DidState, ReadDocument } from '../did/state.js'
 import { RuleError } from '../errors/rule-error.js'
 import type { ProgramHash } from '../primitives/address.js'

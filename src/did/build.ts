@@ -2,7 +2,7 @@ import bs58 from 'bs58'
 import { didFromPublicKey } from '../primitives/address.js'
 import { fromUtf8 } from '../primitives/bytes.js'
 import { defined } from '../primitives/defined.js'
-import type { DidOperation } from '../primitives/did-operation.js'
+import { type DidOperation, type OperationName, operationForms } from '../primitives/did-operation.js'
 import { canonicalJson, type JsonObject, type JsonValue } from '../primitives/strict-json.js'
 import { encodeBase64url } from './base64url.js'
 import { documentText } from './canonical.js'
@@ -224,7 +224,11 @@ function documentPayload(document: DidDocument, form: 'normalised' | 'compact' |
 }
 
 function signed(
-  parts: OperationPlan & { readonly operation: string; readonly previousTxid?: string; readonly payload: string },
+  parts: OperationPlan & {
+    readonly operation: OperationName
+    readonly previousTxid?: string
+    readonly payload: string
+  },
   sign: Sign,
 ): DidOperation {
   const { specification, operation, previousTxid, payload, verificationMethod } = parts
@@ -233,7 +237,7 @@ function signed(
     operation,
     ...defined({ previousTxid }),
     payload,
-    proofType: operation === 'deactivate' ? '' : signatureType,
+    proofType: operationForms[operation].proofType ? signatureType : '',
     verificationMethod,
     signature: '',
   }

@@ -1,10 +1,9 @@
-import { decodeBase64url } from '../did/base64url.js'
+import { namedDid } from '../did/named-did.js'
 import { InvariantError } from '../errors/rule-error.js'
 import type { PoolEntry } from '../mempool/pool-entry.js'
 import { formatAmount } from '../primitives/amount.js'
 import type { Block } from '../primitives/block.js'
-import { displayHash, utf8 } from '../primitives/bytes.js'
-import type { DidOperation } from '../primitives/did-operation.js'
+import { displayHash } from '../primitives/bytes.js'
 import { txType } from '../primitives/payload.js'
 import { forEachCooperatively } from '../runtime/cooperative.js'
 
@@ -83,7 +82,8 @@ export async function eventsOf(block: Block, action: Action): Promise<EventData[
   await forEachCooperatively(transactions, ({ payload, txid }) => {
     if (payload.type !== txType.did) return
     const { operation } = payload
-    const did = didOf(operation)
+    const did = namedDid(operation)
+    if (did === undefined) throw new InvariantError(`an operation on the chain names no DID: ${txid}`)
     events.push({ topic: 'did', action, did, operation: operation.operation, txid, height, blockhash })
   })
   if (action === 'revert') events.reverse()
@@ -103,12 +103,4 @@ export async function eventsOf(block: Block, action: Action): Promise<EventData[
 export function acceptedEvent({ transaction, fee }: PoolEntry): TransactionAccepted {
   const { txid, bytes, payload } = transaction
   return { topic: 'transaction', action: 'apply', txid, type: payload.type, size: bytes.length, fee: formatAmount(fee) }
-}
-
-/** The DID of an operation on the chain: every JSON parser reads its document the same way. */
-function didOf({ operation, payload }: DidOperation): string {
-  if (operation === 'deactivate') return payload
-  const { id } = JSON.parse(utf8(decodeBase64url(payload) ?? new Uint8Array(0)) ?? '{}') as { id?: unknown }
-  if (typeof id !== 'string') throw new InvariantError('a document on the chain has no id')
-  return id
 }

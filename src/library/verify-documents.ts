@@ -9,7 +9,7 @@ import { previousTxidOf, readOperationJson, signedText } from '../did/operation.
 import { fromPlain } from '../did/plain.js'
 import { RuleError } from '../errors/rule-error.js'
 import { fromUtf8, utf8 } from '../primitives/bytes.js'
-import type { DidOperation } from '../primitives/did-operation.js'
+import { type DidOperation, operationForm } from '../primitives/did-operation.js'
 import { type JsonValue, parseStrictJson } from '../primitives/strict-json.js'
 
 /** JSON text, or the plain object that JSON.parse makes of it. */
@@ -140,11 +140,12 @@ function entitlingDocument(
     }
     return created
   }
-  if (operation.operation !== 'update' && operation.operation !== 'deactivate') {
+  const form = operationForm(operation)
+  if (form?.subject !== 'did') {
     throw new Failure(`${operation.operation} is not an operation on a DID document`)
   }
   if (given === undefined) throw new Failure('the document before the operation is needed')
-  const did = operation.operation === 'update' ? payloadDid(operation) : operation.payload
+  const did = form.payload === 'document' ? payloadDid(operation) : operation.payload
   if (did !== given.id) throw new Failure(`the operation is not about ${given.id}`)
   return given
 }

@@ -1,7 +1,7 @@
 import { formatAmount } from './amount.js'
 import { asBuffer, displayHash, reversed, toHex } from './bytes.js'
 import { CodecError, type Reader, type Writer } from './codec.js'
-import { type DidOperation, operationJson } from './did-operation.js'
+import { type DidOperation, operationForm, operationJson } from './did-operation.js'
 import { finish, type Steps } from './steps.js'
 
 /** Transaction types that this chain decodes (format 3.1). Consensus decides which of them it accepts. */
@@ -228,7 +228,7 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
     read: stepwise(function* (r) {
       const specification = r.small ? r.varstring(stringCap) : yield* text(r)
       const operation = r.small ? r.varstring(stringCap) : yield* text(r)
-      const previousTxid = operation === 'update' ? yield* text(r) : undefined
+      const previousTxid = operationForm({ operation })?.previousTxid ? yield* text(r) : undefined
       return {
         type: 10,
         operation: {
@@ -244,7 +244,7 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
     }),
     write: (w, { operation: o }) => {
       w.varstring(o.specification).varstring(o.operation)
-      if (o.operation === 'update') w.varstring(o.previousTxid ?? '')
+      if (operationForm(o)?.previousTxid) w.varstring(o.previousTxid ?? '')
       w.varstring(o.payload).varstring(o.proofType).varstring(o.verificationMethod).varstring(o.signature)
     },
     json: (p) => operationJson(p.operation),

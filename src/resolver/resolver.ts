@@ -19,7 +19,7 @@ import { InvariantError, RuleError } from '../errors/rule-error.js'
 import type { ProgramHash } from '../primitives/address.js'
 import { displayHash, equalBytes, utf8 } from '../primitives/bytes.js'
 import { Reader } from '../primitives/codec.js'
-import { type DidOperation, type DidOperationJson, operationJson } from '../primitives/did-operation.js'
+import { type DidOperation, type DidOperationJson, operationForm, operationJson } from '../primitives/did-operation.js'
 import type { Hash } from '../primitives/hash.js'
 import { Header } from '../primitives/header.js'
 import { txType } from '../primitives/payload.js'
@@ -295,14 +295,14 @@ interface ReadOperation {
 }
 
 /**
- * An operation as the resolver shows it: the proof type written out on create and update, left out on deactivate; a key of the
+ * An operation as the resolver shows it: the proof type written out or left out by the kind of operation; a key of the
  * DID itself named by its fragment alone.
  */
 function shown(operation: DidOperation, did: string): DidOperationJson {
   const { header, payload, proof } = operationJson(operation)
   const own = proof.verificationMethod.startsWith(`${did}#`)
   const verificationMethod = own ? proof.verificationMethod.slice(did.length) : proof.verificationMethod
-  const type = operation.operation === 'deactivate' ? {} : { type: signatureType }
+  const type = operationForm(operation)?.proofType ? { type: signatureType } : {}
   return { header, payload, proof: { ...type, verificationMethod, signature: proof.signature } }
 }
 

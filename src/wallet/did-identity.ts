@@ -12,10 +12,11 @@ import {
 import { parseDocumentBytes } from '../did/document.js'
 import { relativeId } from '../did/identifier.js'
 import type { DidDocument, DidKey } from '../did/model.js'
+import { namedDid } from '../did/named-did.js'
 import { signedText } from '../did/operation.js'
 import { RuleError, UserError } from '../errors/rule-error.js'
 import { parseAddress, prefix, type ProgramHash } from '../primitives/address.js'
-import { equalBytes, fromUtf8, utf8 } from '../primitives/bytes.js'
+import { equalBytes, fromUtf8 } from '../primitives/bytes.js'
 import { defined } from '../primitives/defined.js'
 import type { DidOperation } from '../primitives/did-operation.js'
 import { didMethod } from '../primitives/spec.js'
@@ -142,18 +143,9 @@ export function documentOf(payload: string): DidDocument {
   }
 }
 
-/** The DID of an operation; undefined if its payload names none. */
+/** The DID of an operation, checksum checked; undefined if its payload names none. */
 export function didOfOperation(operation: DidOperation): string | undefined {
-  if (operation.operation === 'deactivate') return parseDid(operation.payload)?.did
-  const bytes = decodeBase64url(operation.payload)
-  const text = bytes && utf8(bytes)
-  try {
-    const value: unknown = JSON.parse(text ?? '')
-    const id = typeof value === 'object' && value !== null && 'id' in value ? value.id : undefined
-    return typeof id === 'string' ? parseDid(id)?.did : undefined
-  } catch {
-    return undefined
-  }
+  return parseDid(namedDid(operation) ?? '')?.did
 }
 
 /** A DID from its full text or its identifier alone, checksum checked, with its program hash. */

@@ -1,4 +1,4 @@
-import { type DidRules } from '../../src/did/operation.js'
+import { type DidRules } from '../../src/did/did-rules.js'
 import { RuleError } from '../../src/errors/rule-error.js'
 import { type CodeEntry, codes } from '../../src/library/codes.js'
 import type { PoolLimits } from '../../src/mempool/policy.js'

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { defaultDidLimits } from '../../did/operation.js'
+import { defaultDidLimits } from '../../did/did-rules.js'
 import { queryLimits, refuseAmbiguous, refuseLongCondition } from '../../resolver/document-search.js'
 import { chainKey, PartsAnswer, writeText } from '../parts.js'
 import { queryResult } from '../schemas/did-schemas.js'

@@ -1,6 +1,9 @@
 import { Type } from '@sinclair/typebox'
+import { operationForms } from '../../primitives/did-operation.js'
 
 /** Answers of the resolver. */
+
+const didOperations = Object.entries(operationForms).flatMap(([name, { subject }]) => (subject === 'did' ? [name] : []))
 
 const closed = { additionalProperties: false }
 
@@ -9,7 +12,7 @@ const operation = Type.Object(
     header: Type.Object(
       {
         specification: Type.String({ description: 'version of the DID specification' }),
-        operation: Type.Union([Type.Literal('create'), Type.Literal('update'), Type.Literal('deactivate')]),
+        operation: Type.Union(didOperations.map((name) => Type.Literal(name))),
         previousTxid: Type.Optional(Type.String({ description: 'txid of the operation before; of an update alone' })),
       },
       closed,

@@ -1,4 +1,4 @@
-import type { ParsedOperation } from '../../did/operation.js'
+import type { ParsedOperation } from '../../did/operations/operation-row.js'
 import type { AppliedOperation } from '../../did/state.js'
 import type { Payload } from '../../primitives/payload.js'
 import type { SignatureCheck } from '../../primitives/signature.js'

@@ -5,7 +5,8 @@ import { decodeSignature } from '../../../src/did/base64url.js'
 import { documentText } from '../../../src/did/canonical.js'
 import { parseCredential } from '../../../src/did/credential.js'
 import { parseDocument } from '../../../src/did/document.js'
-import { defaultDidLimits, parseOperation, readOperationJson, signedText } from '../../../src/did/operation.js'
+import { defaultDidLimits } from '../../../src/did/did-rules.js'
+import { parseOperation, readOperationJson, signedText } from '../../../src/did/operation.js'
 import { fromPlain } from '../../../src/did/plain.js'
 import {
   canonicalDocument,

@@ -1,0 +1,26 @@
+import type { IdRules } from './identifier.js'
+
+/** Limits of one DID operation; the values of the shipped chains are {@link defaultDidLimits}. */
+export interface DidLimits {
+  /** Bytes of a decoded document. */
+  readonly payloadBytes: number
+  /** Keys, services and credentials of one document together. */
+  readonly entries: number
+  /** New credentials by other issuers in one document. */
+  readonly foreignCredentials: number
+}
+
+export const defaultDidLimits: DidLimits = { payloadBytes: 128 * 1024, entries: 256, foreignCredentials: 32 }
+
+/** Rules of a chain's spec for DID operations. */
+export interface DidRules {
+  readonly method: string
+  /** Accepted `specification` strings. */
+  readonly specifications: { readonly did: readonly string[]; readonly credential: readonly string[] }
+  readonly limits: DidLimits
+}
+
+/** The identifiers that a chain accepts in operations and documents. */
+export function idRules({ method }: DidRules): IdRules {
+  return { method, chain: true }
+}

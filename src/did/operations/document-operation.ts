@@ -1,0 +1,138 @@
+import { InvariantError, RuleError } from '../../errors/rule-error.js'
+import { fromUtf8 } from '../../primitives/bytes.js'
+import type { DidOperation } from '../../primitives/did-operation.js'
+import type { SignatureCheck } from '../../primitives/signature.js'
+import type { Steps } from '../../primitives/steps.js'
+import { decodeBase64url, decodedLength } from '../base64url.js'
+import { type DidRules, idRules } from '../did-rules.js'
+import { documentBytesSteps } from '../document.js'
+import { credentialDigest, type KnownDocument, knownDocument } from '../known-document.js'
+import type { Credential, DidDocument } from '../model.js'
+import type { AppliedOperation, DidContext, DidState } from '../state.js'
+import type { DocumentReads } from './document-reads.js'
+import type { ParsedAs } from './operation-row.js'
+import { keyOf, operationCost } from './signing.js'
+
+/** What create and update share: a payload that is a document, and the credentials in it. */
+
+/** Reads the document of a payload. */
+export function* parseDocumentPayload(
+  { payload }: DidOperation,
+  rules: DidRules,
+): Steps<{ readonly did: string; readonly document: DidDocument; readonly payloadSize: number }> {
+  const bytes = payloadBytes(payload, rules.limits.payloadBytes)
+  const document = yield* documentBytesSteps(bytes, { ...idRules(rules), maxEntries: rules.limits.entries })
+  return { did: document.id, document, payloadSize: bytes.length }
+}
+
+function payloadBytes(payload: string, limit: number): Uint8Array {
+  if (decodedLength(payload.length) > limit) {
+    throw new RuleError('did-payload-size', `the payload decodes to more than ${limit} bytes`)
+  }
+  const bytes = decodeBase64url(payload)
+  if (bytes === undefined) throw new RuleError('did-payload-encoding')
+  return bytes
+}
+
+/** A create or update that its DID's state permits. */
+export function* withDocument(
+  previous: DidState | undefined,
+  operation: ParsedAs<'create' | 'update'>,
+  check: SignatureCheck,
+  reads: DocumentReads,
+): Steps<AppliedOperation> {
+  const { document } = operation
+  const credentials = yield* newCredentials(document, previous?.document, reads)
+  const { txid } = reads.context
+  return {
+    next: {
+      status: 'valid',
+      operationCount: (previous?.operationCount ?? 0) + 1,
+      lastTxid: txid,
+      documentTxid: txid,
+      documentPayloadSize: operation.payloadSize,
+      document: knownDocument(document),
+    },
+    checks: [check, documentCheck(document), ...credentials],
+    cost: operationCost + credentials.length,
+    reads: reads.documents,
+    document,
+  }
+}
+
+function documentCheck(document: DidDocument): SignatureCheck {
+  const [proof] = document.proofs
+  if (proof === undefined || document.defaultKey === undefined) {
+    throw new InvariantError(`the document of ${document.id} was not read by the rules of a chain`)
+  }
+  return {
+    message: fromUtf8(document.signingText),
+    keys: [document.defaultKey.publicKey],
+    signatures: [proof.signature],
+    code: 'document-proof',
+    subject: `document proof of ${document.id}`,
+  }
+}
+
+/** Checks of the credentials that the previous document did not contain with identical text. */
+function* newCredentials(
+  document: DidDocument,
+  previous: KnownDocument | undefined,
+  reads: DocumentReads,
+): Steps<SignatureCheck[]> {
+  if (document.credentials.length === 0) return []
+  const kept = previous?.credentials
+  yield
+  const added = document.credentials.filter((credential) => kept?.has(credentialDigest(credential)) !== true)
+  const foreignCount = added.filter((credential) => credential.issuer !== document.id).length
+  const { context } = reads
+  if (foreignCount > context.limits.foreignCredentials) {
+    throw new RuleError(
+      'credential-foreign-limit',
+      `${foreignCount} new credentials by other issuers, at most ${context.limits.foreignCredentials} are allowed`,
+    )
+  }
+  const checks: SignatureCheck[] = []
+  for (const credential of added) {
+    const { verificationMethod } = credential.proof
+    if (credential.issuer === document.id) {
+      checks.push(credentialCheck(credential, document.authentication.get(verificationMethod)?.publicKey))
+    } else {
+      const issuer = reads.ofIssuer(issuerState(credential, context))
+      checks.push(credentialCheck(credential, keyOf(issuer.authentication, verificationMethod)))
+    }
+    yield
+  }
+  return checks
+}
+
+function issuerState(credential: Credential, context: DidContext): DidState {
+  const state = context.issuer(credential.issuer)
+  if (state === undefined) {
+    throw new RuleError('credential-issuer-unknown', `${credential.issuer}, issuer of ${credential.id}, does not exist`)
+  }
+  if (state.status === 'deactivated') {
+    throw new RuleError(
+      'credential-issuer-deactivated',
+      `${credential.issuer}, issuer of ${credential.id}, is deactivated`,
+    )
+  }
+  return state
+}
+
+function credentialCheck(credential: Credential, key: Uint8Array | undefined): SignatureCheck {
+  const { verificationMethod, signature } = credential.proof
+  if (key === undefined) {
+    throw new RuleError(
+      'credential-key',
+      `${verificationMethod}, which ${credential.id} names, is no authentication key of its issuer`,
+    )
+  }
+  return {
+    message: fromUtf8(credential.signingText),
+    keys: [key],
+    signatures: [signature],
+    code: 'credential-proof',
+    subject: `proof of credential ${credential.id}`,
+  }
+}

@@ -1,0 +1,41 @@
+import { RuleError } from '../../errors/rule-error.js'
+import type { SignatureCheck } from '../../primitives/signature.js'
+import type { KnownKeys } from '../known-document.js'
+import type { DidState } from '../state.js'
+import type { ParsedOperation } from './operation-row.js'
+
+/** Checks that the operation costs by itself: its signature, and the proof of a document. */
+export const operationCost = 2
+
+/** The public key of 33 bytes that a document lists under an absolute id. */
+export function keyOf(keys: KnownKeys, id: string): Uint8Array | undefined {
+  const key = keys.get(id)
+  return key === undefined ? undefined : Buffer.from(key, 'latin1')
+}
+
+/** The check of the operation's signature; `did-signer` without a key. `listed` says where the key has to stand. */
+export function operationCheck(
+  operation: ParsedOperation,
+  key: Uint8Array | undefined,
+  listed: string,
+): SignatureCheck {
+  if (key === undefined) throw new RuleError('did-signer', `${operation.signer} does not stand in ${listed}`)
+  return {
+    message: operation.message,
+    keys: [key],
+    signatures: [operation.signature],
+    code: 'did-signature',
+    subject: `${operation.kind} operation of ${operation.did}`,
+  }
+}
+
+/** The state that an update or deactivate changes; `did-unknown` or `did-deactivated` if there is none to change. */
+export function requireValid(previous: DidState | undefined, did: string): DidState {
+  if (previous === undefined) throw new RuleError('did-unknown', `${did} does not exist`)
+  refuseDeactivated(previous, did)
+  return previous
+}
+
+export function refuseDeactivated({ status }: DidState, did: string): void {
+  if (status === 'deactivated') throw new RuleError('did-deactivated', `${did} is deactivated, which is final`)
+}
