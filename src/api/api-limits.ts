@@ -1,91 +1,115 @@
-/** Limits of one client, or of all clients together. docs/limits.md lists these. */
+/** Limits of one client, or of all clients together. */
 export const apiLimits = {
-  /** Bytes of a REST body: the largest transaction, 8 000 000 bytes, as hex, and the JSON around it. */
+  /**
+   * The largest transaction, 8 000 000 bytes, has to fit as hex with the JSON around it.
+   * @limit bytes: body of a REST request
+   */
   restBody: 16_000_000 + 64 * 1024,
-  /** Bytes of a JSON-RPC body: the same transaction has to fit. */
+  /**
+   * The same transaction has to fit.
+   * @limit bytes: body of a JSON-RPC request
+   */
   rpcBody: 16_000_000 + 64 * 1024,
-  /** Bytes of a JSON-RPC body of any content, and of a WebSocket message; a larger body has to be mostly text. */
+  /**
+   * A larger body has to be mostly text.
+   * @limit bytes: body of a JSON-RPC request that may hold any number of values, and a message over WebSocket
+   */
   rpcPlainBody: 1024 * 1024,
-  /** Values of a larger body. */
+  /** @limit count: values in a larger body of a JSON-RPC request */
   rpcLargeBodyValues: 4096,
-  /** Bytes of all bodies held at once; further ones are refused as `busy`. */
+  /** @limit bytes: all bodies held at once; further ones are refused as `busy` */
   allBodies: 128 * 1024 * 1024,
-  /** Bytes of those reserved for small bodies, so that large ones do not block them; and the size of a small body. */
+  /**
+   * Large bodies do not block small ones.
+   * @limit bytes: part of all bodies reserved for small ones, which may take no more
+   */
   smallBodies: 32 * 1024 * 1024,
+  /** @limit bytes: a small body */
   smallBody: 64 * 1024,
-  /** When memory is short: minimum rate of a body in bytes a second, after a grace in milliseconds. */
+  /** @limit bytes/s: rate below which a body may be ended when there is no room */
   bodyRate: 32 * 1024,
+  /** @limit ms: age of a body from which its rate counts */
   bodyGrace: 2000,
-  /** Milliseconds without progress of a body. */
+  /** @limit ms: time without a byte of an announced body */
   bodyTimeout: 10_000,
-  /** Requests of one JSON-RPC batch. */
+  /** @limit count: requests of a JSON-RPC batch */
   batch: 100,
-  /** Bytes of the answers of one batch; the requests after that are refused. */
+  /** @limit bytes: answers of a batch, before the rest of it is refused */
   batchAnswers: 64 * 1024 * 1024,
-  /** Addresses of one `listunspent`, and coins of one list. */
+  /** @limit count: addresses of one `listunspent` */
   listedAddresses: 100,
+  /** @limit count: coins of one list in JSON-RPC */
   listedCoins: 10_000,
-  /** Pooled transactions that `getrawmempool` shows as objects. */
+  /** @limit count: transactions that `getrawmempool` shows as objects */
   poolObjects: 10_000,
-  /** Bytes of request line and headers. */
+  /** @limit bytes: request line and headers */
   headers: 16 * 1024,
-  /** Milliseconds until the headers of a request are complete. */
+  /** @limit ms: time for the headers of a request */
   headersTimeout: 10_000,
-  /** Milliseconds until a request is complete with its body. */
+  /** @limit ms: time for a request with its body */
   requestTimeout: 60_000,
-  /** Milliseconds that an idle connection stays open for its next request. */
+  /** @limit ms: wait of an open connection for its next request */
   keepAliveTimeout: 10_000,
-  /** Milliseconds without a byte in either direction. */
+  /** @limit ms: time without a byte in either direction */
   socketTimeout: 120_000,
-  /** Connections of one port and address, and of one client address among them; this machine may have half of all. */
+  /** @limit count: connections of one port and address */
   connections: 1000,
+  /** @limit count: connections of an address or /64 of IPv6, those of WebSocket too; loopback may have half of all */
   connectionsPerAddress: 64,
-  /** Requests that a connection may send ahead of the answers; more close it. */
+  /** @limit count: requests that a connection sends ahead of the answers; more close it */
   pipelined: 64,
-  /** Bytes of unread answers of all connections of one port and address. */
+  /** @limit bytes: unread answers of all connections of a port and address */
   unread: 64 * 1024 * 1024,
-  /** Milliseconds that closing waits for requests in progress. */
+  /** @limit ms: wait for requests in progress when closing */
   closeGrace: 3000,
-  /** Bytes of answers kept until the tip changes. */
+  /** @limit bytes: answers kept until the tip changes */
   answerCache: 16 * 1024 * 1024,
-  /** Bytes of all answers in progress that are no point reads, and of one of them: its parts and what is read ahead. */
+  /** @limit bytes: all answers in progress that are no point reads */
   answers: 48 * 1024 * 1024,
+  /** @limit bytes: memory that one answer in progress counts: its parts, and rows read ahead */
   answerPlace: 1024 * 1024,
-  /** Bytes that large transactions take while they are decoded for an answer. */
+  /** @limit bytes: large transactions while they are decoded for an answer */
   largeTransactions: 64 * 1024 * 1024,
-  /** Bytes of all searches in progress. */
+  /** @limit bytes: all searches in progress: `query`, `listunspent`, `getutxosbyamount` */
   searches: 64 * 1024 * 1024,
-  /** Answers that wait for each of these, and milliseconds until a waiting one is refused. */
+  /** @limit count: answers that wait for room: in general, for large transactions, and for searches */
   answersWaiting: 64,
+  /** @limit ms: wait of an answer for room, until it is refused */
   answersPatience: 30_000,
-  /** Bytes of a part of an answer, and of the parts made ahead of the readers; a shorter answer is sent as one. */
+  /** @limit bytes: part of an answer */
   answerPart: 64 * 1024,
+  /** @limit bytes: parts of an answer made ahead of the readers; a shorter answer is sent as one */
   answerWindow: 512 * 1024,
-  /** Milliseconds that one reader may delay the others of the same answer. */
+  /** @limit ms: time for which one reader may delay others of the same answer */
   answerLag: 1000,
-  /** While others wait: minimum read rate in bytes a second, after milliseconds of waiting for the readers. */
+  /** @limit bytes/s: minimum rate of reading an answer while others wait */
   answerRate: 64 * 1024,
+  /** @limit ms: time spent waiting for readers from which their rate counts */
   answerGrace: 5000,
-  /** WebSocket connections of one listening address. */
+  /** @limit count: WebSocket connections of one address of this machine */
   wsConnections: 2000,
-  /** Frames of one message. */
+  /** @limit count: frames of a WebSocket message */
   wsFragments: 1024,
-  /** Messages of a connection that wait for an answer; at this number reading stops. */
+  /** @limit count: messages of a WebSocket connection that wait for an answer; at this number reading stops */
   wsWaiting: 16,
-  /** Bytes of unanswered messages and of unsent answers, of all connections. */
+  /** @limit bytes: unanswered messages and unsent answers of all WebSocket connections */
   wsHeld: 128 * 1024 * 1024,
-  /** Bytes of an unfinished message that do not count as held. */
+  /** @limit bytes: part of an unfinished WebSocket message that does not count as held */
   wsUncounted: 64 * 1024,
-  /** Unsent bytes of a connection at which events and further answers wait. */
+  /** @limit bytes: unsent bytes of a WebSocket connection at which events and further answers wait */
   wsSendQueue: 64 * 1024,
-  /** Subscriptions of a connection. */
+  /** @limit count: subscriptions of a WebSocket connection */
   wsSubscriptions: 16,
-  /** Blocks replayed at the same time. */
+  /** @limit count: blocks replayed for subscriptions at the same time */
   wsReplays: 8,
-  /** Milliseconds between pings; no answer until the next ping → the connection is closed. */
+  /**
+   * No answer until the next ping → the connection is closed.
+   * @limit ms: time for the answer to a ping over WebSocket, and between two pings
+   */
   wsPing: 30_000,
-  /** Requests of one address in a window of milliseconds, where the server listens beyond loopback. */
+  /** @limit count: requests of one address in a window, beyond loopback */
   rateRequests: 12_000,
+  /** @limit ms: window in which the requests of one address are counted */
   rateWindow: 60_000,
   /** Exempts loopback clients from the rate limit; false is for a proxy on this machine. */
   rateSparesLoopback: true,

@@ -30,6 +30,7 @@ export const parameterSchemas: { readonly [Kind in ParameterKind]: TSchema } = {
   any: Type.String({ minLength: 1, description: 'anything' }),
 }
 
+/** @limit number: height in a path */
 const maxHeight = 0xffffffff
 
 /** Readers of texts; each throws `request-parameter` with what is wrong. */

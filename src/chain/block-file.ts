@@ -12,8 +12,15 @@ const magic = Buffer.from('didblk01', 'latin1')
 const headSize = magic.length + 32
 const lengthsSize = 8
 const checksumSize = 4
-/** Larger than any block with its AuxPow, and than any confirm: a greater length is damage and is not read. */
+/**
+ * Larger than any block with its AuxPow: a greater length is damage and is not read.
+ * @limit bytes: a block in a file of blocks
+ */
 const maxBlock = 9_000_000
+/**
+ * Larger than any confirm.
+ * @limit bytes: a confirm in a file of blocks
+ */
 const maxConfirm = 64 * 1024
 
 /** The active chain from height 1 to the tip as chunks of a file, one block at a time. */

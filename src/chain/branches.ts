@@ -8,7 +8,7 @@ import type { HeaderIndex, KnownHeader } from './header-index.js'
 import { type Abandoned, Reorganisation, type ReorganisationOptions, type Reorganised } from './reorganise.js'
 import { sideBlockLimit, SideBlocks } from './side-blocks.js'
 
-/** Most blocks that a reorganisation may disconnect. */
+/** @limit count: blocks that a reorganisation may disconnect */
 export const reorganisationDepth = 288
 
 /** Hooks of a reorganisation. */

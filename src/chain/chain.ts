@@ -55,9 +55,12 @@ import { PreparedBlocks } from './prepared-blocks.js'
 import { bodyOf } from './read-body.js'
 import { putTip, Reorganisation, type Reorganised } from './reorganise.js'
 
-/** Jobs waiting for the writer. */
+/** @limit count: blocks and other jobs that wait for the writer */
 const queueLimit = 256
-/** Signatures of confirms cached; about 13 MB when all of a batch of headers are ahead of their bodies. */
+/**
+ * About 13 MB when all of a batch of headers are ahead of their bodies.
+ * @limit count: cached signatures of confirms
+ */
 const confirmSignatureEntries = 131_072
 
 export type { ChangedBlock, ChainChange, ChainIndexer, ChainWriter } from './chain-change.js'

@@ -6,9 +6,9 @@ import { heldBlock, type HeldBlock } from './chain-change.js'
 import type { KnownHeader } from './header-index.js'
 import { type RangeReader, readBlock } from './read-body.js'
 
-/** Blocks that one batch of a rewind disconnects. */
+/** @limit count: blocks that a rewind disconnects in one batch */
 export const rewindBlocks = 1000
-/** Bytes of blocks that close a batch of a rewind. */
+/** @limit bytes: blocks at which a batch of a rewind ends */
 export const rewindBytes = 16 * 1024 * 1024
 
 /**

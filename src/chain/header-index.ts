@@ -7,7 +7,10 @@ import { damaged } from '../storage/failure.js'
 import { type HeaderRecord, keys, values } from '../storage/schema.js'
 import type { RowReader } from '../storage/stored-state.js'
 
-/** Headers cached; about 700 bytes each. */
+/**
+ * About 700 bytes each.
+ * @limit count: headers in memory
+ */
 const cacheEntries = 4096
 
 /** A header with the record of its block. */

@@ -3,7 +3,10 @@ import type { Overlay } from '../storage/database.js'
 import type { HeldBlock } from './chain-change.js'
 import type { KnownHeader } from './header-index.js'
 
-/** Prepared blocks kept. Each holds its rows in memory. */
+/**
+ * Each holds its rows in memory.
+ * @limit count: blocks of one height whose trial connect is kept until they are confirmed
+ */
 const preparedKept = 4
 
 /** A block checked on top of a tip, with the rows that it changes. */

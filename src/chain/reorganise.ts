@@ -11,7 +11,7 @@ import { disconnectInto } from './disconnect-block.js'
 import { HeaderIndex, type KnownHeader } from './header-index.js'
 import { readSideBody } from './read-body.js'
 
-/** Bytes of blocks that close a batch of a reorganisation; a larger block has a batch of its own. */
+/** @limit bytes: blocks in one batch of a reorganisation, or one larger block */
 const reorganisationBytes = 4 * 1024 * 1024
 
 /** Result of a reorganisation. */

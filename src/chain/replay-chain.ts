@@ -125,7 +125,7 @@ function sameRecords(held: Chain, made: Chain): boolean {
   return held.tip.header.id === made.tip.header.id
 }
 
-/** Most blocks of a branch that a reorganisation was leaving or following. */
+/** @limit count: blocks of a branch, which a reorganisation was leaving or following, that a reindex replays */
 const branchLimit = reorganisationDepth + sideBlockLimit
 
 /**

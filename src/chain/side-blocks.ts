@@ -2,9 +2,12 @@ import type { Database } from '../storage/database.js'
 import { rangeOf, table } from '../storage/schema.js'
 import type { HeaderIndex, KnownHeader } from './header-index.js'
 
-/** Most side blocks stored. */
+/** @limit count: blocks kept off the active chain */
 export const sideBlockLimit = 1024
-/** Most bytes of side blocks. A reorganisation of the greatest depth fits at more than 3 MB a block. */
+/**
+ * A reorganisation of the greatest depth fits at more than 3 MB a block.
+ * @limit bytes: blocks kept off the active chain
+ */
 const sideByteLimit = 2 ** 31
 
 /** Counts stored side blocks and their bytes. */

@@ -11,7 +11,10 @@ export interface ExpiryOptions {
   readonly force?: boolean
 }
 
-/** The same limit as in other tools of the family. */
+/**
+ * The same limit as in other tools of the family.
+ * @limit years: validity of a DID without `--force`
+ */
 const maxYears = 5
 
 export function withExpiry(command: Command, byDefault: string): Command {

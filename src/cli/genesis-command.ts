@@ -25,6 +25,7 @@ interface CreateOptions extends OutputOptions {
   readonly sdkStrings?: boolean
 }
 
+/** @limit count: validators for which `genesis create` makes keys */
 const mostValidators = 100
 
 /** `didledger genesis …` */

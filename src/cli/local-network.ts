@@ -17,7 +17,7 @@ const stopTimeout = 20_000
 const stopNotice = 2_000
 /** Log lines shown of a node that ended unexpectedly. */
 const lastLines = 10
-/** Maximum bytes of a node's first line. */
+/** @limit characters: first line of a node of `devnet --nodes` */
 const longestStart = 65_536
 
 export interface LocalNetworkOptions {

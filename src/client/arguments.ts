@@ -1,6 +1,9 @@
 import { UserError } from '../errors/rule-error.js'
 
-/** Longest delay of a timer, in milliseconds. */
+/**
+ * No timer of Node.js is longer.
+ * @limit ms: time that a caller of the library may set
+ */
 export const longestTimer = 2 ** 31 - 1
 
 /** Checks a number from a caller that may have ignored types. A {@link UserError} names it. */

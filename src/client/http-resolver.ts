@@ -13,9 +13,12 @@ export interface HttpResolverOptions {
   readonly maxAnswer?: number
 }
 
-/** Milliseconds for one request. */
+/** @limit ms: one request of an `HttpResolver`, by default */
 const questionTimeout = 30_000
-/** Maximum bytes of an answer: far above a page of documents, or the history of a DID that changes daily. */
+/**
+ * Far above a page of documents, or the history of a DID that changes daily.
+ * @limit bytes: an answer to an `HttpResolver`, by default
+ */
 const maxResolverAnswer = 16 * 1024 * 1024
 const hint = 'is the URL right, and does the node run?'
 

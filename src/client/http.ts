@@ -61,7 +61,10 @@ export async function exchange(url: string, body: unknown, options: HttpOptions)
   }
 }
 
-/** Maximum bytes of an answer: far above a pool or a block. */
+/**
+ * Far above a pool or a block.
+ * @limit bytes: an answer of a node
+ */
 const maxAnswer = 64 * 1024 * 1024
 
 /**

@@ -7,7 +7,9 @@ import type { Header } from '../primitives/header.js'
 import { foldBranch } from '../primitives/merkle.js'
 import { fixedLimits, type Spec } from '../primitives/spec.js'
 
+/** @limit count: hashes of an AuxPow's coinbase branch */
 const maxCoinbaseBranch = 32
+/** @limit count: hashes of an AuxPow's chain branch */
 const maxAuxBranch = 16
 
 /**

@@ -11,7 +11,9 @@ export interface Ancestry {
   at(height: number): HeaderFields
 }
 
+/** Blocks whose median time is below the time of the next block. */
 const medianSpan = 11
+/** @limit s: time of a block ahead of the clock, without validators */
 const twoHours = 2 * 60 * 60
 
 /** Median time of a block and up to ten before it, in Unix seconds: element ⌊n/2⌋ of the sorted times. */

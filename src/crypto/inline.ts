@@ -3,9 +3,15 @@ import type { SignatureCheck } from '../primitives/signature.js'
 import type { Verifier } from './verifier.js'
 import { verifyAsync } from './verify.js'
 
-/** Concurrent verifications; all of them share libuv's few threads with the database and the file system. */
+/**
+ * All of them share libuv's few threads with the database and the file system.
+ * @limit count: single signature checks at once
+ */
 const window = 64
-/** Message bytes per additional slot of the window: every pending verification holds a copy of its message. */
+/**
+ * Every pending verification holds a copy of its message.
+ * @limit bytes: message of a single check that takes one slot; a longer one takes more
+ */
 const bytesPerPlace = 64 * 1024
 /** Milliseconds on the main thread (it imports keys) after which other work runs. */
 const sliceMilliseconds = 2

@@ -4,8 +4,8 @@ import { LruMap } from '../runtime/lru-map.js'
 import type { Backend } from './backend.js'
 
 /**
- * Parsed keys cached in this thread, least recently used evicted first. Importing a key costs about twice a verification. One
- * entry holds about 2.4 KB outside the JavaScript heap, so a full cache is about 20 MB.
+ * Importing a key costs about twice a verification. One entry holds about 2.4 KB outside the JavaScript heap.
+ * @limit count: parsed keys cached in a thread
  */
 const keyCacheEntries = 8192
 

@@ -1,7 +1,8 @@
 import type { SignatureCheck } from '../primitives/signature.js'
 
-/** Limits of a batch: signatures, and bytes of messages. */
+/** @limit count: checks of a packed batch */
 const batchSignatures = 64
+/** @limit bytes: messages of a packed batch */
 const batchBytes = 1024 * 1024
 
 /**

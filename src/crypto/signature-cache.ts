@@ -2,7 +2,10 @@ import { concat, mapKey } from '../primitives/bytes.js'
 import { sha256, zeroHash } from '../primitives/hash.js'
 import type { SignatureCheck } from '../primitives/signature.js'
 
-/** Cached checks; at about 100 bytes each a full cache is about 13 MB. */
+/**
+ * At about 100 bytes each a full cache is about 13 MB.
+ * @limit count: cached signature checks
+ */
 export const signatureCacheEntries = 131_072
 
 /**

@@ -12,10 +12,11 @@ import type { WorkerSettings } from './worker.js'
 
 /** Fewer checks than this are not worth a transfer to another thread. */
 const smallest = 64
-/** Batches per thread: one in progress and the next one. */
+/** @limit count: batches in a thread at once: one in progress and the next one */
 const batchesInFlight = 2
 /** Consecutive deaths, without a finished batch in between, after which threads are abandoned. */
 const deathsInRow = 3
+/** @limit count: threads of the pool */
 export const maxWorkers = 16
 
 export interface PoolOptions {

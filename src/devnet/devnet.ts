@@ -60,9 +60,12 @@ export interface DevnetOptions {
   readonly mining: MiningMode
 }
 
-/** Blocks per call. */
+/** @limit count: blocks of one `dev_mine` */
 const maxBlocks = 10_000
-/** Unix seconds of 2100-01-01: limit for moving the clock, so that block times stay below 2^32. */
+/**
+ * Block times stay below 2^32.
+ * @limit number: latest time of a devnet's clock, in Unix seconds: 2100-01-01
+ */
 const latestTime = 4_102_444_800
 
 /** The extras of a devnet: validator, mining, clock, faucet and snapshots. */

@@ -3,9 +3,9 @@ import type { Waiting } from '../mempool/reevaluation.js'
 import type { Hash } from '../primitives/hash.js'
 import type { ClockState } from './clock.js'
 
-/** Snapshots kept. */
+/** @limit count: snapshots that a devnet keeps */
 export const maxSnapshots = 1000
-/** Bytes of pooled transactions in all snapshots. */
+/** @limit bytes: pooled transactions in all snapshots */
 export const maxSnapshotBytes = 64 * 1024 * 1024
 
 /** A state to which the devnet can be reverted. */

@@ -10,7 +10,10 @@ export type Test = (value: unknown) => boolean
 /** Start of a path, which decides the aliases of members there. */
 export type Scope = 'document' | 'credential' | 'other'
 
-/** Most names of a path. A document has 16 levels, and an index may stand between two of them. */
+/**
+ * A document has 16 levels, and an index may stand between two of them.
+ * @limit count: names of a path in a search condition
+ */
 const pathSegments = 32
 
 const refusedNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])

@@ -1,5 +1,6 @@
 import { RuleError } from '../errors/rule-error.js'
 
+/** Characters of a path that a refusal shows. */
 const longestPath = 200
 
 /** The error for an invalid condition; `where` is the path to the faulty part, '' for the whole. */

@@ -1,6 +1,9 @@
 import { RuleError } from '../errors/rule-error.js'
 
-/** Array elements that may be read to match one document with a condition: some milliseconds of work. */
+/**
+ * Some milliseconds of work.
+ * @limit count: elements of arrays that a search condition examines in one document
+ */
 export const effortLimit = 250_000
 
 let left = effortLimit

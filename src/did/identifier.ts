@@ -1,6 +1,6 @@
 import { parseAddress, prefix } from '../primitives/address.js'
 
-/** Longest id of any kind, in bytes; ids are ASCII. */
+/** @limit bytes: a DID, or an id below it */
 export const maxIdLength = 256
 
 /** Rules for valid DIDs. */

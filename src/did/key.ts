@@ -9,7 +9,10 @@ import type { DidKey } from './model.js'
 import { isPoint } from './point.js'
 
 const keyMembers: ReadonlySet<string> = new Set(['id', 'type', 'controller', 'publicKeyBase58'])
-// Base58 of 33 bytes is at most this long; longer text is not worth the quadratic decoding.
+/**
+ * Base58 of 33 bytes is no longer; longer text is not worth the quadratic decoding.
+ * @limit characters: text of a public key
+ */
 const longestKeyText = 46
 
 /** Reads one key of the document of `did`. `trusted` skips the check that the bytes are a point. */
@@ -54,6 +57,7 @@ function keyBytes(text: string): Uint8Array | undefined {
 // Cached: this check costs more than all else about a key, and an operation is read in the pool, for a template and for its
 // block. The result for a key never changes. About 1 MB when full.
 const knownPoints = new Set<string>()
+/** @limit count: keys known to be points */
 const knownPointsLimit = 8192
 
 /** {@link isPoint}, cached. */

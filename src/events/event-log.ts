@@ -23,7 +23,10 @@ import { type Database, Overlay } from '../storage/database.js'
 import { keys } from '../storage/schema.js'
 import { acceptedEvent, type Action, type EventData, eventsOf, LedgerEvent } from './ledger-event.js'
 
-/** Events kept for clients that reconnect, about 400 bytes each. */
+/**
+ * About 400 bytes each.
+ * @limit count: events kept for slow or returning clients
+ */
 export const keptEvents = 32_768
 
 /** The first number of a run is this times the seconds since 1970, so that another database has other numbers. */

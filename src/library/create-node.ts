@@ -38,7 +38,7 @@ import { addressBytes, nodeWallet, units } from './wallet-node.js'
 
 const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
-/** Maximum seconds between two blocks of a devnet. */
+/** @limit s: time between two blocks of a devnet of the library */
 const longestInterval = 999_999
 
 /** Data directories in use by this process. The database's lock keeps other processes out, but names no user within this one. */

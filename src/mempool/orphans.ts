@@ -4,17 +4,17 @@ import type { Transaction } from '../primitives/transaction.js'
 import type { Clock } from '../runtime/env.js'
 
 export const orphanLimits = {
-  /** Orphans held. */
+  /** @limit count: orphans: transactions whose inputs are not known yet */
   count: 100,
-  /** Bytes of all orphans. */
+  /** @limit bytes: all orphans */
   bytes: 5_000_000,
-  /** Orphans of one sender. */
+  /** @limit count: orphans of one sender */
   ofSender: 25,
-  /** Bytes of one orphan. */
+  /** @limit bytes: an orphan */
   size: 1_000_000,
-  /** Missing parents of one orphan. */
+  /** @limit count: unknown transactions that an orphan waits for */
   parents: 64,
-  /** Milliseconds an orphan may wait. */
+  /** @limit ms: age of an orphan */
   age: 10 * 60 * 1000,
 } as const
 

@@ -1,26 +1,32 @@
 /** Pool policy, not consensus; other nodes may differ. */
 export const policy = {
-  /** Bytes of one transaction. The largest DID operation is shorter; longer transactions take long to read. */
+  /**
+   * The largest DID operation is shorter; longer transactions take long to read.
+   * @limit bytes: a transaction that enters the pool
+   */
   transactionSize: 200_000,
-  /** Inputs of one transaction. */
+  /** @limit count: inputs of a transaction that enters the pool */
   inputs: 1_000,
-  /** Signature cost of the programs of one transaction. */
+  /** @limit count: signature checks for the programs of a transaction that enters the pool */
   signatureCost: 300,
-  /** Share of the document bytes per block that one transaction may make a node read: 1 MiB. */
+  /** @limit part: documents that a transaction makes a node read, as a part of those of a block */
   documentShare: 1 / 16,
-  /** Bytes of all pooled transactions. */
+  /** @limit bytes: all pooled transactions */
   poolSize: 20_000_000,
-  /** Bytes left by an eviction, so that not every transaction into a full pool starts one. */
+  /**
+   * Not every transaction into a full pool starts an eviction.
+   * @limit bytes: all pooled transactions after an eviction
+   */
   poolSizeAfterEviction: 19_000_000,
-  /** Bytes of a block reserved for the coinbase; transactions that need them are refused. */
+  /** @limit bytes: room for the coinbase in a template; transactions that need it are refused */
   coinbaseRoom: 1000,
-  /** Unconfirmed ancestors of one transaction. */
+  /** @limit count: unconfirmed ancestors of a transaction */
   ancestors: 25,
-  /** Pending operations of one DID. */
+  /** @limit count: pending operations of a DID */
   didOperations: 8,
-  /** Milliseconds a transaction may wait for a block. */
+  /** @limit ms: wait of a transaction for a block */
   expiry: 72 * 60 * 60 * 1000,
-  /** Drop reasons remembered. */
+  /** @limit count: kept reasons of dropped transactions */
   droppedReasons: 10_000,
 } as const
 

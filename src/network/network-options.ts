@@ -5,7 +5,7 @@ import { isPeerAddress } from './address/address-text.js'
 import { parseAssumed } from './assumed-block.js'
 import { inboundPerHost } from './peers/inbound-places.js'
 
-/** Maximum addresses of `--peer`. */
+/** @limit count: addresses of `network.peers`, and of `peers` of the library */
 export const maxListedPeers = 64
 const commands = ['start'] as const
 

@@ -23,11 +23,14 @@ import {
 import { poolExchange, poolNames } from './wire/pool-message.js'
 import { type TransactionName, transactionsExchange, transactionsFill } from './wire/transactions-message.js'
 
-/** Answers waiting in each of the two queues (small, large); each queue makes one at a time. */
+/** @limit count: waiting answers of one kind, small or large, made one after another */
 const answersWaiting = 128
 /** Header records per read. */
 const headersPage = 250
-/** Mined transactions per read: one may be as large as a block. */
+/**
+ * One may be as large as a block.
+ * @limit count: transactions of the chain read at a time for a peer
+ */
 const minedPage = 8
 
 export interface ChainAnswers {

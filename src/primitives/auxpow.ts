@@ -23,7 +23,9 @@ export interface ParentCoinbase {
   readonly bytes: Uint8Array
 }
 
+/** @limit bytes: a script of an AuxPow */
 const scriptCap = 16 * 1024
+/** @limit count: a list of an AuxPow */
 const listCap = 0xffff
 
 export const mergedMiningMagic = hex('fabe6d6d')

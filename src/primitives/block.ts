@@ -13,7 +13,10 @@ const headerTrailer = 1
 /** The smallest transaction: type, payload version, an empty payload, four empty lists and the lockTime. */
 const leastTransaction = 1 + 1 + 0 + 4 + 4
 
-/** Maximum of any chain spec, so that more are not even read. */
+/**
+ * More are not even read.
+ * @limit count: transactions that a chain spec may allow in a block
+ */
 export const maxBlockTransactions = 10_000
 
 /** A block: header, AuxPow and transactions (format 5.1 to 5.3). */

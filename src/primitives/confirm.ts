@@ -30,7 +30,10 @@ export interface Confirm {
 const keySize = 33
 const signatureSize = 64
 const voteSize = 132
-/** Maximum size of a validator set. */
+/**
+ * As many as a validator set may have members.
+ * @limit count: votes of a confirm
+ */
 const maxVotes = 100n
 
 /** The bytes that the sponsor signs. */

@@ -26,7 +26,9 @@ export interface VoteContent {
   readonly candidates: readonly { readonly candidate: Uint8Array; readonly votes?: bigint }[]
 }
 
+/** @limit bytes: a text of an output payload */
 const stringCap = 16 * 1024 * 1024
+/** @limit bytes: a byte string of an output payload */
 const bytesCap = 1024 * 1024
 
 /** Reads past the payload of one output type; for votes see {@link skipVotes}. */

@@ -58,8 +58,11 @@ export type Payload =
   | { readonly type: 8; readonly assets: readonly { address: string; index: number; amount: bigint }[] }
   | { readonly type: 10; readonly operation: DidOperation }
 
+/** @limit bytes: a text of a payload */
 const stringCap = 16 * 1024 * 1024
+/** @limit bytes: a byte string of a payload */
 const bytesCap = 1024 * 1024
+/** @limit count: a list of a payload */
 const countCap = 0xffff
 
 type Read<P> =

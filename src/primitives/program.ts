@@ -17,7 +17,10 @@ export interface ProgramScript {
   readonly required: number
 }
 
-/** Maximum keys of a multisig program: larger counts have no opcode. */
+/**
+ * Larger counts have no opcode.
+ * @limit count: keys of a multisig program
+ */
 export const maxMultisigKeys = 16
 
 /** The script in `code`; undefined unless it is one of the accepted forms in exactly its canonical bytes. */

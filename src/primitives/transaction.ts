@@ -44,9 +44,13 @@ export const lockSequence = 0xfffffffe
 /** The input of every coinbase. */
 export const coinbaseInput: Input = { txid: zeroHash, index: 0xffff, sequence: finalSequence }
 
+/** @limit bytes: an attribute */
 const attributeCap = 16 * 1024 * 1024
+/** @limit bytes: code of a program */
 const codeCap = 10_000
+/** @limit bytes: parameter of a program */
 const parameterCap = 20_000
+/** @limit count: attributes, inputs, outputs or programs of a transaction */
 const listCap = 0xffff
 /** Outputs read in one step. */
 const outputsAtOnce = 16

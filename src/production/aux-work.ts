@@ -13,15 +13,15 @@ import type { Clock, Random } from '../runtime/env.js'
 import { type Selection, selectTransactions, templateOf } from './template.js'
 import { isRefusal } from './until-taken.js'
 
-/** Selections kept per tip (FIFO), each of at most a block's size. */
+/** @limit count: selections kept for outside miners, each of at most a block's size; the oldest leaves first */
 const selectionsKept = 8
-/** Templates kept per selection, one per address. */
+/** @limit count: addresses with a template of one selection */
 const addressesKept = 128
 /** Milliseconds until a new template replaces one that lacks new pool transactions. */
 const refreshAfter = 5000
 /** Milliseconds until a new template replaces one only to update its time. */
 const renewAfter = 60_000
-/** Attempts per request, when blocks or refusals overtake its selections. */
+/** @limit count: attempts to make a template while blocks and refusals overtake its selections */
 const maxAttempts = 10
 
 export interface AuxWorkOptions {

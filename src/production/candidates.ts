@@ -10,7 +10,7 @@ import type { Hash } from '../primitives/hash.js'
 import type { Header } from '../primitives/header.js'
 import type { Clock } from '../runtime/env.js'
 
-/** Candidates of other nodes held per height; the same number of offers of this node. */
+/** @limit count: candidates of miners kept of one height, and as many submitted blocks of this node */
 export const maxCandidates = 8
 
 /** A mined block without its body, as gossiped on a chain whose producer is `miners`. */

@@ -9,7 +9,7 @@ import { AuxWork } from './aux-work.js'
 import { Miner } from './miner.js'
 import { Producer } from './producer.js'
 
-/** Blocks per call. */
+/** @limit count: blocks of one `discretemining` */
 export const maxBlocks = 1000
 
 /** Block production of a node on a chain with validators. */

@@ -2,7 +2,7 @@ import { RuleError } from '../errors/rule-error.js'
 import { parseAddress, prefix, type ProgramHash } from '../primitives/address.js'
 import { didMethod } from '../primitives/spec.js'
 
-/** Longest text that is accepted as a DID. */
+/** @limit characters: a DID in a request to the resolver */
 export const maxDidLength = 256
 
 const lead = `did:${didMethod}:`

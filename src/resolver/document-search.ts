@@ -9,17 +9,20 @@ import { rangeOf, table } from '../storage/schema.js'
 
 /** Limits of a search, and of its answer. */
 export const queryLimits = {
-  /** Documents of an answer whose request has no limit. */
+  /** @limit count: documents of an answer to a `query` without a limit */
   documentsUnasked: 100,
-  /** Documents of any answer. */
+  /** @limit count: documents of any answer to `query` */
   documents: 1000,
-  /** Bytes of the documents of an answer; the first document may exceed it. */
+  /** @limit bytes: documents of an answer to `query`, one document always excepted */
   answerBytes: 8 * 1024 * 1024,
-  /** Searches that wait for the one in progress: as many as a batch of requests, and some. */
+  /**
+   * As many as a batch of requests, and some.
+   * @limit count: searches that wait for the one in progress
+   */
   waiting: 128,
-  /** Milliseconds from request to answer. */
+  /** @limit ms: time of a search, its wait included */
   duration: 60_000,
-  /** Bytes of documents read at once. */
+  /** @limit bytes: documents that a search reads at once */
   pageBytes: 128 * 1024,
 }
 

@@ -1,7 +1,10 @@
 import type { ResolvedTransaction } from '../did/resolution.js'
 import { RuleError } from '../errors/rule-error.js'
 
-/** Transactions read at once. Only a miner can make larger ones than the pool accepts. */
+/**
+ * Only a miner can make larger ones than the pool accepts.
+ * @limit count: transactions of a history read at once
+ */
 const transactionsAtOnce = 8
 
 export interface DidHistoryOptions {

@@ -34,9 +34,9 @@ import { DocumentSearch, type FoundDocuments, foundJson, type QueryLimits, readQ
 import { DidHistory } from './history.js'
 import { ResolverAnswer } from './resolver-answer.js'
 
-/** Bytes of answers kept for the present tip. */
+/** @limit bytes: answers of the resolver kept until the tip changes */
 export const resolverCacheBytes = 16 * 1024 * 1024
-/** Attempts to read an answer while blocks arrive. */
+/** @limit count: attempts to read a DID while blocks arrive */
 const maxAttempts = 20
 
 /** Whether a peer has proved a tip that the node does not have, or may have one while no peer was reached. */

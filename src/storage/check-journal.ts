@@ -3,6 +3,7 @@ import { type Database, damaged, logReach, reindexHint, StorageError } from './d
 import { type JournalKind, type JournalRow, journalDigest, journalRow, journalRowSize } from './journal.js'
 import { keys, schemaVersion, values } from './schema.js'
 
+/** Journal rows read at once. */
 const pageRows = 1000
 
 /** Batches that do not change the row of the tip. */

@@ -34,8 +34,12 @@ import { keys, rangeOf, table } from './schema.js'
 
 export { damaged, reindexHint, StorageError } from './failure.js'
 
-/** Bytes that LevelDB gathers before it writes a table; a damaged log can lose no more than two of these. */
+/**
+ * A damaged log can lose no more than two of these.
+ * @limit bytes: rows that LevelDB gathers before it writes a table
+ */
 export const writeBufferSize = 8 * 1024 * 1024
+/** @limit bytes: cache of LevelDB */
 export const cacheSize = 32 * 1024 * 1024
 /**
  * Bytes behind the end of the log beyond which nothing needs a check. LevelDB keeps at most two write buffers in its log. Rows

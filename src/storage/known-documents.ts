@@ -3,7 +3,10 @@ import { credentialsOfPayload, keysOfPayload, type KnownDocument, type StoredKey
 import type { DidState } from '../did/state.js'
 import { didMethod } from '../primitives/spec.js'
 
-/** Maximum bytes of cached document facts: above all that the operations of one block may make a node read. */
+/**
+ * Above all that the operations of one block may make a node read.
+ * @limit bytes: cached facts about documents on the chain: their keys, and digests of their credentials
+ */
 const knownDocumentBytes = 64 * 1024 * 1024
 /** Approximate maximum bytes of an entry, and of each key and credential in it. */
 const entryWeight = 512

@@ -340,8 +340,9 @@ export interface DroppedRow {
 /** First byte of a dropped row that has an order: no UTF-8 text begins with it. */
 const orderedRow = 0xff
 
+/** @limit bytes: AuxPow of a stored header */
 const maxAuxPow = 16 * 1024 + 1024
-/** Maximum bytes of a voting message in a row of evidence. */
+/** @limit bytes: a voting message in a row of evidence */
 const maxEvidenceMessage = 32 * 1024
 
 export const values = {

@@ -8,9 +8,9 @@ import { isInUse } from './level/lock.js'
  * It does not check their checksums, so every wrong one is found here.
  */
 
-/** Bytes of table data that a start checks after a run that stopped. */
+/** @limit bytes: table data that a start checks after a run that stopped */
 const dataAfterStop = 64 * 1024 * 1024
-/** Bytes of table data that a start checks after one run that ended without stopping; after two in a row, all. */
+/** @limit bytes: table data that a start checks after one run that ended without stopping; after two in a row, all */
 const dataAfterKill = 512 * 1024 * 1024
 
 /** Maximum damaged files in a message. */

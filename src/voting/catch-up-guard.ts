@@ -1,6 +1,6 @@
 import type { Timers } from '../runtime/env.js'
 
-/** Milliseconds for which a claim of a higher tip is trusted while none of its blocks arrives. */
+/** @limit ms: time for which a peer's higher tip keeps a validator from voting while none of its blocks arrives */
 const patience = 10_000
 
 /**

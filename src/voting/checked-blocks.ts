@@ -3,7 +3,7 @@ import type { Hash } from '../primitives/hash.js'
 import type { Header } from '../primitives/header.js'
 import type { BlockVerdict } from './tendermint/machine-events.js'
 
-/** Verdicts kept; the block that messages named longest ago is dropped first. */
+/** @limit count: verdicts on blocks of the open height; the block that messages named longest ago leaves first */
 const maxVerdicts = 64
 
 interface CheckedBlock {

@@ -2,11 +2,14 @@ import { equalBytes } from '../primitives/bytes.js'
 import { type CommitInfo, type Database, Overlay } from '../storage/database.js'
 import { keys, parseEvidenceKey, rangeOf, table, values } from '../storage/schema.js'
 
-/** Contradictions kept, of all validators together. */
+/** @limit count: pieces of evidence kept */
 const maxEvidence = 1000
-/** Contradictions kept per validator, so that one cannot fill the room of the others. */
+/**
+ * One validator cannot fill the room of the others.
+ * @limit count: pieces of evidence kept against one validator
+ */
 const evidencePerSigner = 16
-/** Bytes of all messages in the kept contradictions. */
+/** @limit bytes: messages in all evidence kept */
 const maxEvidenceBytes = 4 * 1024 * 1024
 
 /** Kinds of contradicting messages; on disk numbered in this order from 1, which never changes. */

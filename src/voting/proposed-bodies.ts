@@ -6,9 +6,9 @@ import { Header } from '../primitives/header.js'
 import { type CommitInfo, type Database, Overlay } from '../storage/database.js'
 import { keys, rangeOf, table } from '../storage/schema.js'
 
-/** Bodies kept while their height is open: those that the vote may need, and the newest others. */
+/** @limit count: bodies of blocks kept while their height is open: those that the vote may need, and the newest others */
 const maxBodies = 16
-/** Bytes of all kept bodies, whatever their number. */
+/** @limit bytes: all bodies kept for the vote */
 const maxBodyBytes = 64 * 1024 * 1024
 
 interface KnownBody {

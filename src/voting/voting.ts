@@ -72,9 +72,9 @@ import type { Step, VotingMessage } from './tendermint/message.js'
 import { encodeSummary } from './tendermint/summary.js'
 import type { VoteNetwork } from './vote-network.js'
 
-/** Events queued for the machine. */
+/** @limit count: waiting events of the vote */
 const queueLimit = 4096
-/** Messages of peers that are being verified or queued. */
+/** @limit count: messages of peers that are being verified or wait */
 const maxReceiving = 1024
 
 export interface VotingOptions {

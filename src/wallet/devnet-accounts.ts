@@ -7,7 +7,10 @@ export const devnetMnemonic = 'test test test test test test test test test test
 
 /** Accounts that the genesis block of a devnet pays. */
 export const devnetAccountCount = 10
-/** Accounts that a devnet can pay and show: the faucet's funds suffice for as many. */
+/**
+ * The faucet's funds suffice for as many.
+ * @limit count: accounts that a devnet pays and shows
+ */
 export const maxDevnetAccounts = 100
 /** Allocation of the genesis block per account, in units of 10^-8. */
 export const devnetAccountFunds = 1_000_000_000_000n

@@ -13,7 +13,7 @@ import {
 import { dirname } from 'node:path'
 import { UserError } from '../errors/rule-error.js'
 
-/** Maximum bytes of a user's file. */
+/** @limit bytes: a file that a command reads */
 export const maxFileSize = 32 * 1024 * 1024
 
 /** The UTF-8 text of a file; a failure is a {@link UserError} that names the file as `what`. */

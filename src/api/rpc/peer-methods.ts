@@ -12,8 +12,9 @@ import { syncStatus } from '../schemas/node-schemas.js'
 import { count } from '../schemas/number-schemas.js'
 import { method, type RpcMethod } from './method.js'
 
-/** Seconds in a day, and in the longest ban. */
+/** Seconds in a day. */
 const day = 86_400
+/** @limit s: a ban by `addban`: ten years */
 const longestBan = 3650 * day
 
 const peer = Type.String({

@@ -8,7 +8,10 @@ import { bytes, closed, heightParam, oneOf, publicKey, uint32 } from '../schemas
 import { arbitersInfo } from '../schemas/node-schemas.js'
 import { method, type RpcMethod } from './method.js'
 
-/** Pairs of messages in one answer: each message may be as long as a proposal. */
+/**
+ * Each message may be as long as a proposal.
+ * @limit count: pairs of messages that one `getevidence` answers with
+ */
 const mostEvidence = 100
 
 /** Validators of blocks, and evidence against them. */

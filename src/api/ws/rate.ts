@@ -1,6 +1,6 @@
 import type { ApiLimits } from '../api-limits.js'
 
-/** Addresses counted in one window; at this number, further ones wait for the next window. */
+/** @limit count: addresses whose requests are counted in a window; further ones wait for the next */
 const mostAddresses = 10_000
 
 /** Requests of each address in the present window. */

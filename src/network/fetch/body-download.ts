@@ -6,16 +6,23 @@ import type { PendingBlock } from './pending-block.js'
 import type { PendingHeaders } from './pending-headers.js'
 import { type FailedEvent, isUnanswered, type SyncOptions, type SyncPeer } from './sync-peer.js'
 
-/** Bytes of bodies in memory or requested, before they connect. Requested bodies may turn out larger than announced. */
+/**
+ * Requested bodies may turn out larger than announced.
+ * @limit bytes: blocks received or requested, before they connect
+ */
 export const bodyBytes = 32 * 1024 * 1024
-/** Peers asked for blocks at once; overdue requests do not count. */
+/** @limit count: peers asked for blocks at once, beside those with overdue answers */
 const bodyPeers = 8
-/** Overdue answers allowed. Beyond them one request at a time, because each late answer may be large. */
+/**
+ * Each late answer may be large.
+ * @limit count: overdue answers; above that one peer is asked at a time
+ */
 const overdueAnswers = 16
 /** Failed requests to one peer for one block. */
 const bodyTries = 3
-/** Most bytes of one request, and the least size (bytes) assumed for a block. */
+/** @limit bytes: blocks of one request */
 const questionBytes = 2 * 1024 * 1024
+/** Minimum bytes assumed for a block. */
 const leastBlock = 400
 
 type BodyRequest = Assignment<SyncPeer, PendingBlock>

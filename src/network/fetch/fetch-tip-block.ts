@@ -5,8 +5,9 @@ import { type PeerProgresses, serves } from './peer-progress.js'
 import type { SyncOptions, SyncPeer } from './sync-peer.js'
 import type { Timeouts } from './timeouts.js'
 
-/** Least patience (ms) for the block of a new tip before another peer is asked, and the number of peers asked. */
+/** Least patience (ms) for the block of a new tip before another peer is asked. */
 const bodyPatience = 5_000
+/** @limit count: peers asked for the block of a new tip */
 const bodySources = 4
 
 /**

@@ -6,9 +6,10 @@ import type { SyncPeer } from './sync-peer.js'
 /** Rate (bytes/s) assumed before the first answer, and the least rate assumed. */
 const firstRate = 256 * 1024
 const leastRate = 32 * 1024
-/** Patience (ms): initial, least and longest. */
+/** Patience (ms): initial and least. */
 const firstPatience = 3_000
 const leastPatience = 2_000
+/** @limit ms: patience with a peer for an answer with blocks */
 const longestPatience = 20_000
 
 /** The tip that a peer announces: its own, or one that it relayed. */

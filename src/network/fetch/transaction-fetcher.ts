@@ -8,15 +8,18 @@ import type { Peer } from '../peers/peer-record.js'
 import { transactionsAtOnce, transactionsExchange } from '../wire/transactions-message.js'
 import { type Assignment, Assignments } from './assignments.js'
 
-/** Announced transactions of one peer queued for fetching; further ones are not noted. */
+/** @limit count: announced transactions kept of one peer; further ones are not noted */
 export const announcedByPeer = 2048
-/** Concurrent fetches, one per peer. */
+/** @limit count: peers from which transactions are fetched at a time */
 const fetchesAtOnce = 8
 /** Patience (ms) before another peer that announced the same transaction is asked as well. */
 const fetchPatience = 2_000
-/** Transactions that a peer may withhold: an honest peer may drop one between announcement and request. */
+/**
+ * An honest peer may drop one between announcement and request.
+ * @limit count: announced transactions that a peer may withhold without a penalty
+ */
 const withheldFree = 16
-/** One more may be withheld for this many delivered. */
+/** @limit count: delivered transactions for which a peer may withhold one more */
 const withheldShare = 4
 
 /** A transaction to fetch. */

@@ -7,16 +7,17 @@ import { keyOfPeerName } from '../address/peer-identity.js'
 import type { PeerRows } from './peer-rows.js'
 import { randomBelow } from './random-choice.js'
 
-/** Known addresses besides the configured ones; and of these, per address group. */
+/** @limit count: known addresses, those of `--peer` not counted */
 const mostAddresses = 2000
+/** @limit count: known addresses in one address group */
 const addressesOfGroup = 64
-/** Consecutive failures after which a never-connected address is deleted. */
+/** @limit count: failures in a row after which an address that never worked is forgotten */
 const hopelessAfter = 8
 /** Back-off (ms): first, maximum, and maximum for configured addresses. */
 const firstRetry = 1_000
 const lastRetry = 600_000
 const configuredRetry = 15_000
-/** Cap of the failure counter. */
+/** @limit count: failures in a row that are counted of an address */
 const mostFailures = 255
 
 /** An address of a node. Times are Unix milliseconds. */

@@ -5,9 +5,9 @@ import type { AddressBook } from './address-book.js'
 import type { PeerRecord, Peer } from './peer-record.js'
 import { drawn } from './random-choice.js'
 
-/** Maximum age (ms) of the last connection to an address that is announced, accepted, or safe from eviction. */
+/** @limit ms: age of an address that is announced or accepted, or kept in a full book although it fails */
 export const staleAfter = 30 * 24 * 60 * 60 * 1000
-/** Maximum lead (ms) of such a time over the own clock. */
+/** @limit ms: how far ahead of the clock the last connection to an address may be */
 const clockTolerance = 60 * 60 * 1000
 
 /** The listening endpoint of a peer; undefined if it does not listen. */

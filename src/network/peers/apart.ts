@@ -2,7 +2,7 @@ import { mapKey } from '../../primitives/bytes.js'
 
 /** Milliseconds for which a disconnected, unbanned peer is refused. */
 const apartTime = 60_000
-/** Keys kept; the one added longest ago is evicted first. */
+/** @limit count: keys kept apart; the one added longest ago leaves first */
 const mostApart = 256
 
 /** Keys refused for a while instead of banned: configured nodes, and peers that recently delivered first. */

@@ -5,11 +5,11 @@ import { type BanRow, keys, rangeOf, table, values } from '../../storage/schema.
 import { plainHost, reachOf, siteOf } from '../address/ip-address.js'
 import type { PeerRows } from './peer-rows.js'
 
-/** Bans kept; the one that ends first is evicted first. */
+/** @limit count: bans; the one that ends first leaves first */
 const mostBans = 1000
-/** Hosts of banned keys that are kept; the oldest entry is evicted first. */
+/** @limit count: kept hosts of banned keys; the oldest leaves first */
 const mostSuspects = 1000
-/** Maximum bytes of a ban reason. */
+/** @limit bytes: reason of a ban */
 const banReason = 200
 
 /** A key or site that is refused until a time. */

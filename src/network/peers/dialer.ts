@@ -8,9 +8,9 @@ import type { PeerConnections } from './peer-connections.js'
 import type { PeerRecord } from './peer-record.js'
 import { drawn, randomBelow } from './random-choice.js'
 
-/** Outbound connections per address group. */
+/** @limit count: outbound connections to one address group: IPv4 /16, IPv6 /32, a local network, this machine */
 const outboundPerGroup = 2
-/** Concurrent dials, those to configured addresses not counted. */
+/** @limit count: concurrent dials, those to `--peer` not counted */
 const dialsAtOnce = 4
 /** Consecutive failures at a configured address before the log warns. */
 const attemptsUntold = 2

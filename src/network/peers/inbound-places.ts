@@ -1,13 +1,17 @@
 import { groupOf, plainHost, reachOf, siteOf } from '../address/ip-address.js'
 import { deliveries, type Delivery } from './merits.js'
 
-/** Inbound connections of one host, or one /64 of IPv6, unless an option says otherwise; see {@link hostBound}. */
+/**
+ * An option may say otherwise; see {@link hostBound}.
+ * @limit count: inbound connections of one site, an IPv4 address or a /64 of IPv6; loopback may have half of `--inbound`
+ */
 export const inboundPerHost = 8
-/** Protected inbound peers per reason: at most 4, and at most 1/8 of the inbound slots. */
+/** @limit count: inbound peers protected for each of four reasons: first blocks, votes, transactions, and age */
 const safeForReason = 4
+/** @limit count: inbound slots for each peer that is protected for one reason */
 const safeShare = 8
 
-/** Milliseconds after which a connection in its handshake may be closed for another when full. */
+/** @limit ms: age of a handshake from which another connection may replace it when all slots are taken */
 const slowHandshake = 2_000
 
 /** What decides whether an inbound peer is evicted. */

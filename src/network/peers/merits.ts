@@ -6,7 +6,7 @@ export type Delivery = (typeof deliveries)[number]
 
 /** Milliseconds for which a first delivery of a valid vote or block protects a key from a ban by score. */
 const meritTime = 60 * 60 * 1000
-/** Keys whose deliveries are kept; the one that delivered longest ago is evicted first. */
+/** @limit count: keys whose first deliveries are kept; the one that delivered longest ago leaves first */
 const mostMerits = 1024
 
 type Latest = Readonly<Partial<Record<Delivery, number>>>

@@ -1,10 +1,10 @@
 import { mapKey } from '../../primitives/bytes.js'
 
-/** Score at which a peer is banned. */
+/** @limit points: misbehaviour score at which a peer is banned */
 export const banPoints = 100
-/** Milliseconds in which the score falls by one. */
+/** @limit ms: time in which a misbehaviour score fades by one point */
 const forgivenEvery = 12_000
-/** Keys whose scores are kept, connected or not. */
+/** @limit count: kept misbehaviour scores of keys, connected or not */
 const mostScored = 4096
 
 interface Score {

@@ -15,22 +15,26 @@ import { type Delivery, Merits } from './merits.js'
 import { banPoints, type MisbehaviourScores } from './misbehaviour-scores.js'
 import { PeerRecord, type Peer, type PenaltySink } from './peer-record.js'
 
-/** Inbound connections beyond the limit of peers: room to send each newcomer the reason of its refusal. */
+/**
+ * Each newcomer is sent the reason of its refusal.
+ * @limit count: connections beyond `--inbound` that are answered with a refusal
+ */
 const inboundSlack = 8
-/** A suspect host is accepted only while more than 1/4 of the inbound slots is free. */
+/** @limit count: inbound slots of which more than one in so many must be free for a host with a banned key */
 const scarceShare = 4
-/** Milliseconds for the handshake; and from sending a refusal to closing the connection. */
+/** @limit ms: time for the handshake of a connection */
 const handshakeTimeout = 10_000
+/** @limit ms: time to read a refusal until the connection is closed */
 const refusalGrace = 1_000
 /** Slowness for one late answer; at {@link banPoints} the connection is closed, without a ban. */
 const lateAnswer = 10
 /** Milliseconds of a ban for broken rules. */
 export const banDuration = 24 * 60 * 60 * 1000
-/** Refusals kept. */
+/** @limit count: kept refusals */
 const refusalsKept = 32
 /** Milliseconds in which a repeated refusal is logged at debug level only. */
 const quietFor = 60_000
-/** New addresses accepted from one connection. */
+/** @limit count: new addresses accepted from one connection */
 const addressesTaken = 256
 
 export interface PeersEvents {

@@ -33,19 +33,23 @@ export interface Peer {
 
 /** Milliseconds between heartbeats; also the minimum between two announcements of tips to one peer. */
 export const heartbeat = 1_000
-/** Milliseconds between status exchanges without a new tip; and of silence until a peer is disconnected. */
+/** Milliseconds between status exchanges without a new tip. */
 const statusInterval = 10_000
+/** @limit ms: silence after which a peer is disconnected */
 const silenceLimit = 60_000
-/** Milliseconds for which one peer gets the same addresses. */
+/** @limit ms: time in which a repeated request of a peer gets the same addresses */
 const addressesKept = 10_000
-/** Requests of a peer per second, and burst. */
+/** @limit count/s: requests of a peer */
 const requestRate = 100
+/** @limit count: requests of a peer at once */
 const requestBurst = 500
-/** Gossip messages of a peer per second, and burst. */
+/** @limit count/s: gossip messages of a peer */
 const gossipRate = 500
+/** @limit count: gossip messages of a peer at once */
 const gossipBurst = 2000
-/** Bytes of both per second, and burst. */
+/** @limit bytes/s: requests and gossip of a peer */
 const byteRate = 2 * 1024 * 1024
+/** @limit bytes: requests and gossip of a peer at once */
 const byteBurst = 16 * 1024 * 1024
 /** Milliseconds between two penalties for one flood. */
 const floodPause = 1_000

@@ -12,7 +12,7 @@ import { type Candidate, candidateTopic } from '../wire/votes-message.js'
 import type { RelayPeers } from './relay-views.js'
 import type { VoteRelay } from './vote-relay.js'
 
-/** Candidates checked per second and peer; the burst per height is {@link maxCandidates}. */
+/** @limit count/s: candidates of one peer that are examined, beyond {@link maxCandidates} for each height */
 const candidateRate = 1
 
 export interface CandidateRelayOptions {

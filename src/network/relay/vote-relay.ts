@@ -18,12 +18,13 @@ import { proposalTopic, votesExchange, voteTopic } from '../wire/votes-message.j
 
 /** Interval (ms) between requests to a peer for missing votes of the open height. */
 const pullInterval = 1_000
-/** Patience (ms) before another peer is asked for a body as well, and limit (ms) of the whole fetch. */
+/** Patience (ms) before another peer is asked for a body as well. */
 const fetchPatience = 1_000
+/** @limit ms: fetch of a body for the vote from all peers */
 const fetchLimit = 8_000
-/** Concurrent requests for one body. */
+/** @limit count: concurrent requests for one body */
 const fetchesAtOnce = 3
-/** Blocks whose sources are remembered (FIFO). */
+/** @limit count: blocks for which the announcing peers are kept; the oldest leaves first */
 const maxSources = 64
 
 /** The part of the voting that the relay needs. */

@@ -12,7 +12,7 @@ import { penaltyOf } from '../penalties.js'
 import type { HeaderUnit } from '../wire/headers-message.js'
 import { checkProof, type HeaderChecking } from './check-headers.js'
 
-/** Concurrent checks of announced tips. */
+/** @limit count: new tips examined at once */
 const announcementsAtOnce = 64
 
 /**

@@ -6,7 +6,10 @@ import type { AssumedBlock } from '../assumed-block.js'
 import type { HeaderUnit } from '../wire/headers-message.js'
 import { checkLinks } from './check-headers.js'
 
-/** Most header hashes held at once, 32 bytes each; with more headers to go nothing is assumed. */
+/**
+ * With more headers to go nothing is assumed.
+ * @limit count: headers below an assumed block, 32 bytes each
+ */
 export const assumedHeaders = 4_000_000
 /** Hashes per allocated chunk. */
 const hashesOfChunk = 8192

@@ -7,8 +7,9 @@ import type { PendingBlock } from '../fetch/pending-block.js'
 import type { PendingHeaders } from '../fetch/pending-headers.js'
 import type { FailedEvent } from '../fetch/sync-peer.js'
 
-/** Most blocks, and bytes of blocks, connected in one batch. */
+/** @limit count: blocks connected in one batch */
 const batchBlocks = 256
+/** @limit bytes: blocks connected in one batch */
 const batchBytes = 8 * 1024 * 1024
 /** Blocks of the first batch; later batches adapt to {@link batchTime}. */
 const firstBatch = 16

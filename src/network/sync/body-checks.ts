@@ -5,7 +5,10 @@ import type { PendingBlock } from '../fetch/pending-block.js'
 import type { PendingHeaders } from '../fetch/pending-headers.js'
 import type { FailedEvent, SyncPeer } from '../fetch/sync-peer.js'
 
-/** Bytes of checked blocks that wait for the writer; decoded they take several times as much memory. */
+/**
+ * Decoded they take several times as much memory.
+ * @limit bytes: checked blocks that wait for the writer
+ */
 const matchedBytes = 6 * 1024 * 1024
 
 /** `checked`: a block passed its body check. `bad-body`: blocks have to be fetched again. */

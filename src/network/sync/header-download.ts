@@ -16,12 +16,16 @@ import {
 import { AssumedChain, assumedHeaders } from './assumed-chain.js'
 import { checkLinks, checkProof, extendBranch, type HeaderChecking } from './check-headers.js'
 
-/** Most pending headers, and bytes of them with their proofs. */
+/** @limit count: pending headers, at which no more are requested */
 export const pendingHeaders = 4096
+/** @limit bytes: pending headers with all their proofs */
 export const pendingBytes = 8 * 1024 * 1024
-/** Headers fetched of another branch before it must have more work than the followed one. */
+/** @limit count: headers of another branch until it has more work than the followed one */
 const candidateHeaders = 2016
-/** Answers of one peer that may bring only known headers: a gap between two locator hashes spans at most this many answers. */
+/**
+ * A gap between two locator hashes spans at most this many answers.
+ * @limit count: consecutive answers of a peer with only known headers
+ */
 const answersAcross = 4
 /** Patience (ms) for headers; doubled for a peer that has failed before. */
 const headersPatience = 5_000

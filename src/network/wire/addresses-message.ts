@@ -1,11 +1,13 @@
 import { CodecError, type Reader } from '../../primitives/codec.js'
 import { emptyCodec, type Exchange, listCodec } from './exchange.js'
 
-/** Maximum addresses of an answer. */
+/** @limit count: addresses of an answer */
 export const addressesAtOnce = 256
+/** @limit bytes: answer with addresses */
 const addressesAnswer = 32 * 1024
+/** @limit ms: wait for an answer with addresses */
 const addressesTimeout = 5_000
-/** Maximum bytes of an address: an IPv6 one in brackets, and a port. */
+/** @limit bytes: text of an address: an IPv6 one in brackets, and a port */
 const wireAddress = 64
 
 /** Where a node listens. */

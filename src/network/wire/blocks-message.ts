@@ -1,13 +1,15 @@
 import type { Hash } from '../../primitives/hash.js'
 import { bytesListCodec, type Exchange, listCodec } from './exchange.js'
 
-/** Maximum blocks of a request. */
+/** @limit count: blocks of a request */
 export const blocksAtOnce = 128
+/** @limit bytes: request for blocks */
 const blocksRequest = 8 * 1024
-/** The answer ends after the block with which it reaches so many bytes; the first one always fits. */
+/** @limit bytes: blocks after which an answer ends; the first one always fits */
 export const blocksFill = 4 * 1024 * 1024
-/** Maximum bytes of an answer: {@link blocksFill} plus the largest block. */
+/** @limit bytes: answer with blocks: {@link blocksFill} and the largest block */
 const blocksAnswer = 14 * 1024 * 1024
+/** @limit ms: wait for an answer with blocks */
 const blocksTimeout = 30_000
 
 /** Block bytes by hash, in the order of the request; empty bytes: the peer does not have the block. */

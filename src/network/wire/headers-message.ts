@@ -4,16 +4,22 @@ import { Header, headerSize } from '../../primitives/header.js'
 import { fixedLimits } from '../../primitives/spec.js'
 import { codec, type Codec, type Exchange, listCodec, type GossipTopic } from './exchange.js'
 
-/** Maximum hashes of a locator, and headers of an answer. */
+/** @limit count: hashes of a locator */
 export const locatorHashes = 64
+/** @limit count: headers of an answer */
 export const headersAtOnce = 1000
+/** @limit bytes: request for headers */
 const headersRequest = 4 * 1024
-/** Maximum bytes of an answer; the list ends where the next header would not fit. */
+/** @limit bytes: answer with headers; the list ends where the next one would not fit */
 export const headersAnswer = 2 * 1024 * 1024
+/** @limit ms: wait for an answer with headers */
 const headersTimeout = 10_000
-/** Maximum bytes of a confirm; the largest set of validators needs fewer. */
+/**
+ * The largest set of validators needs fewer.
+ * @limit bytes: confirm of a header
+ */
 export const confirmBytesAtMost = 16 * 1024
-/** Maximum bytes of a header with its proofs. */
+/** @limit bytes: new tip: a header with its proofs */
 const headerUnitBytes = 36 * 1024
 
 /** A header with its proofs. */

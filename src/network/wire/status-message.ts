@@ -11,11 +11,11 @@ export const networkVersion = 1
 /** Bits of {@link Status.services}. */
 export const services = { wholeChain: 1 } as const
 
-/** Maximum bytes of a status, and of the answer with it. */
+/** @limit bytes: status, or answer with one */
 const statusBytes = 256
-/** Milliseconds to wait for the status of the peer. */
+/** @limit ms: wait for the status of a peer */
 const statusTimeout = 5_000
-/** Maximum bytes of {@link Status.agent}. */
+/** @limit bytes: program name in a status */
 const agentBytes = 64
 
 /** What a node reports of itself in the handshake and after. */

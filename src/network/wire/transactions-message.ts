@@ -2,16 +2,19 @@ import type { Reader, Writer } from '../../primitives/codec.js'
 import type { Hash } from '../../primitives/hash.js'
 import { bytesListCodec, codec, type Exchange, listCodec, type GossipTopic } from './exchange.js'
 
-/** Maximum transactions of a request. */
+/** @limit count: transactions of a request */
 export const transactionsAtOnce = 256
+/** @limit bytes: request for transactions */
 const transactionsRequest = 16 * 1024
-/** The answer ends after the transaction with which it reaches so many bytes; the first one always fits. */
+/** @limit bytes: transactions after which an answer ends; the first one always fits */
 export const transactionsFill = 4 * 1024 * 1024
-/** Maximum bytes of an answer: {@link transactionsFill} plus the largest transaction. */
+/** @limit bytes: answer with transactions: {@link transactionsFill} and the largest transaction */
 const transactionsAnswer = 14 * 1024 * 1024
+/** @limit ms: wait for an answer with transactions */
 const transactionsTimeout = 10_000
-/** Maximum transactions of an announcement. */
+/** @limit count: transactions of an announcement */
 export const announcedAtOnce = 512
+/** @limit bytes: announcement of transactions */
 const announcementBytes = 36 * 1024
 const nameBytes = 64
 

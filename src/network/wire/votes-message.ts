@@ -4,15 +4,21 @@ import { fixedLimits } from '../../primitives/spec.js'
 import { encodeMessage, parseMessage, type VotingMessage } from '../../voting/tendermint/message.js'
 import { bytesListCodec, type Codec, codec, type Exchange, opaqueCodec, type GossipTopic } from './exchange.js'
 
-/** Maximum bytes of a summary of the votes that a node has. */
+/** @limit bytes: summary of the votes that a node has */
 const summaryBytes = 64 * 1024
-/** Maximum messages of an answer, and their bytes. */
+/** @limit count: voting messages of an answer */
 export const maxMissingVotes = 4096
+/** @limit bytes: each voting message of an answer, and so all of them */
 export const missingVoteBytes = 512 * 1024
+/** @limit bytes: answer with voting messages */
 const votesAnswer = missingVoteBytes + 16 * 1024
+/** @limit ms: wait for an answer with voting messages */
 const votesTimeout = 5_000
+/** @limit bytes: proposal */
 const proposalMessage = 64 * 1024
+/** @limit bytes: vote */
 const voteMessage = 512
+/** @limit bytes: candidate */
 const candidateBytes = 20 * 1024
 
 /** Repairs lost gossip: request = summary of the votes that the node has; answer = votes that it lacks. Opaque bytes. */

@@ -12,9 +12,9 @@ import type { ProposedBodies } from '../proposed-bodies.js'
 import type { BlockVerdict } from '../tendermint/machine-events.js'
 import type { VoteNetwork } from '../vote-network.js'
 
-/** Bodies searched for at once; when full, the oldest search is given up. */
+/** @limit count: bodies searched for at once; when full, the oldest search is given up */
 const maxSought = 16
-/** Unchecked bodies kept in memory, whose view was over before their check began (FIFO). */
+/** @limit count: available bodies that no view waited for, kept unchecked; the oldest leaves first */
 const maxUnchecked = 2
 /** Milliseconds until a body that no peer served is requested again. */
 export const fetchPause = 500

@@ -14,15 +14,19 @@ import {
   type VotingMessage,
 } from '../tendermint/message.js'
 
-/** Values accepted per validator, view and step: the second is evidence, a third adds nothing. */
+/**
+ * The second is evidence, a third adds nothing.
+ * @limit count: different values kept of one validator in one step of a view
+ */
 const valuesPerStep = 2
-/** Votes remembered per validator and height (FIFO). */
+/** @limit count: values kept of one validator at one height; the oldest leaves first */
 const valuesPerSigner = 256
 /**
- * Votes accepted per validator: rate per second, and burst. Accepted votes are relayed: without a bound a validator with votes
- * for view after view could make honest nodes flood each other.
+ * Accepted votes are relayed: a validator with votes for view after view could make honest nodes flood each other.
+ * @limit count/s: values accepted of one validator at one height
  */
 const valueRate = 20
+/** @limit count: values accepted of one validator at once */
 const valueBurst = 64
 
 export interface VoteFilterOptions extends OpenHeight {

@@ -94,9 +94,15 @@ export type UnsignedMessage =
 export type Step = 'propose' | 'prevote' | 'precommit'
 export const steps: readonly Step[] = ['propose', 'prevote', 'precommit']
 
-/** Views are below this, so that a validView fits a signed integer. */
+/**
+ * A validView fits a signed integer.
+ * @limit number: view
+ */
 export const maxView = 0x7fffffff
-/** No validator set is larger, and so is no list of prevotes. */
+/**
+ * No validator set is larger.
+ * @limit count: prevotes behind a block
+ */
 const maxPrevotes = 100
 const signerSize = 33
 const signatureSize = 64

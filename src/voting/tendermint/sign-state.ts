@@ -39,9 +39,15 @@ export class SignStateError extends Error {
   override readonly name = 'SignStateError'
 }
 
-/** Newest messages of the height that are kept. Older ones are of past views. */
+/**
+ * Older ones are of past views.
+ * @limit count: newest messages of one height in a sign state
+ */
 const maxSigned = 512
-/** Bytes per message: the longest, a proposal with the prevotes of 100 validators, and some room. */
+/**
+ * The longest, a proposal with the prevotes of 100 validators, and some room.
+ * @limit bytes: a message in a sign state
+ */
 export const maxMessageSize = 16_384
 const magic = fromUtf8('didledger/sign-state/1\0')
 const checksumSize = 32

@@ -23,8 +23,12 @@ export interface ViewSummary {
   readonly precommits: Uint8Array
 }
 
-/** The present view, and one other view of each of at most 100 validators. */
+/**
+ * The present view, and one other view of each of at most 100 validators.
+ * @limit count: views of a summary
+ */
 const maxViews = 101
+/** @limit bytes: a bitmap of a summary */
 const maxBitmap = 13
 
 export function encodeSummary(summary: Summary): Uint8Array {
