@@ -5,6 +5,7 @@ import { cliPage } from './docs/cli-page.js'
 import { configurationPage } from './docs/configuration-page.js'
 import { errorsPage } from './docs/errors-page.js'
 import { jsonRpcPage } from './docs/json-rpc-page.js'
+import { limitsPage } from './docs/limits-page.js'
 import { monitoringPage } from './docs/monitoring-page.js'
 import { restPage } from './docs/rest-page.js'
 
@@ -13,6 +14,7 @@ const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/configuration.md': configurationPage,
   'docs/errors.md': errorsPage,
   'docs/json-rpc.md': jsonRpcPage,
+  'docs/limits.md': limitsPage,
   'docs/monitoring.md': monitoringPage,
   'docs/rest.md': restPage,
 }

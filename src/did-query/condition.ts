@@ -2,8 +2,15 @@ import { canonicalJson, type JsonObject, type JsonValue } from '../primitives/st
 import { json5Name, json5Tokens, parseJson5 } from '../runtime/json5.js'
 import { below, quoted, refusal } from './query-error.js'
 
-/** Limits of a condition: bytes of its text in UTF-8; levels, the outermost object being 1; values of every kind. */
-export const conditionLimits = { bytes: 16 * 1024, depth: 16, nodes: 256 }
+/** Limits of a condition. */
+export const conditionLimits = {
+  /** @limit bytes: text of a search condition in UTF-8 */
+  bytes: 16 * 1024,
+  /** @limit levels: nesting of a search condition, the outermost object being 1 */
+  depth: 16,
+  /** @limit count: values of every kind in a search condition */
+  nodes: 256,
+}
 
 /**
  * Reads a condition, JSON or JSON5 text or an object, into Maps of its own. Throws `query-invalid` for text that is neither, for

@@ -10,7 +10,14 @@ export interface DidLimits {
   readonly foreignCredentials: number
 }
 
-export const defaultDidLimits: DidLimits = { payloadBytes: 128 * 1024, entries: 256, foreignCredentials: 32 }
+export const defaultDidLimits: DidLimits = {
+  /** @limit bytes: decoded payload of a DID operation */
+  payloadBytes: 128 * 1024,
+  /** @limit count: keys, services and credentials of a document */
+  entries: 256,
+  /** @limit count: new credentials by other issuers in a document */
+  foreignCredentials: 32,
+}
 
 /** Rules of a chain's spec for DID operations. */
 export interface DidRules {

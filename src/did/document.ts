@@ -26,7 +26,12 @@ import {
 import type { DidDocument, DidKey, DocumentProof, Service } from './model.js'
 
 /** Limits of the JSON of a document. */
-export const documentJsonLimits: JsonLimits = { depth: 16, tokens: 20_000 }
+export const documentJsonLimits: JsonLimits = {
+  /** @limit levels: nesting of a document's JSON */
+  depth: 16,
+  /** @limit count: tokens of a document's JSON */
+  tokens: 20_000,
+}
 
 /**
  * On a chain (`chain: true`) a document has one proof by its default key, no controllers, and checked identifiers. The library

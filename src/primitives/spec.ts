@@ -149,17 +149,36 @@ export const didMethod = 'ledger'
 
 /** Limits that are the same on every chain. */
 export const fixedLimits = {
+  /** @limit bytes: AuxPow of a block */
   auxPowSize: 16 * 1024,
+  /** @limit count: attributes of a transaction */
   attributes: 16,
+  /** @limit bytes: data of an attribute */
   attributeSize: 1024,
+  /** @limit count: outputs of a transaction */
   outputs: 0xffff,
+  /** @limit count: keys in the programs of a block, plus possible signers of its side-chain proofs of work, for each proof */
   blockKeys: 16_000,
+  /**
+   * @limit bytes: data hashed for the programs of a block: the unsigned part of a transaction once for each check of its
+   * signature cost
+   */
   blockHashedBytes: 1024 * 1024 * 1024,
+  /** @limit count: issuer documents that new foreign credentials of a block refer to */
   issuerDocuments: 1000,
+  /**
+   * @limit bytes: documents that the operations of a block make a node read: of issuers, and previous ones; each counts
+   * once, cached or not
+   */
   documentBytes: 16 * 1024 * 1024,
 } as const
 
-const specLimits = { depth: 8, tokens: 400_000 }
+const specLimits = {
+  /** @limit levels: nesting of a chain spec */
+  depth: 8,
+  /** @limit count: tokens of a chain spec */
+  tokens: 400_000,
+}
 
 /**
  * Reads a chain spec. The text is parsed strictly: duplicate or unknown members are refused, numbers are integers below 2^53. A

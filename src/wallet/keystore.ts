@@ -45,7 +45,14 @@ export type DeriveKey = (password: string, salt: Uint8Array, cost: ScryptCost) =
 export const scryptCost: ScryptCost = { N: 2 ** 17, r: 8, p: 1 }
 
 /** Maximum cost that is accepted: a damaged file must not take all memory. */
-const costLimit: ScryptCost = { N: 2 ** 20, r: 16, p: 4 }
+const costLimit: ScryptCost = {
+  /** @limit number: scrypt N of a keystore that is opened */
+  N: 2 ** 20,
+  /** @limit number: scrypt r of a keystore that is opened */
+  r: 16,
+  /** @limit number: scrypt p of a keystore that is opened */
+  p: 4,
+}
 
 const format = 'didledger-keystore'
 const saltLength = 32

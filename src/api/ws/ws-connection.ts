@@ -157,7 +157,7 @@ export class WsConnection implements Subscriber, EventSink {
   /** Closes with a reason, cut to the length that the protocol allows. */
   close(code: number, reason: string): void {
     if (!this.open) return
-    this.#ws.close(code, Buffer.from(reason).subarray(0, maxReason))
+    this.#ws.close(code, Buffer.from(reason).subarray(0, reasonSize))
     this.#messages.length = 0
   }
 
@@ -309,4 +309,4 @@ export class WsConnection implements Subscriber, EventSink {
 }
 
 /** Bytes of a reason in a close frame. */
-const maxReason = 123
+const reasonSize = 123

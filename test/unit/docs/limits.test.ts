@@ -1,175 +1,74 @@
-import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { apiLimits } from '../../../src/api/api-limits.js'
-import { documentJsonLimits } from '../../../src/did/document.js'
-import { defaultDidLimits } from '../../../src/did/did-rules.js'
-import { orphanLimits } from '../../../src/mempool/orphans.js'
-import { policy } from '../../../src/mempool/policy.js'
-import { transportLimits } from '../../../src/network/transport/transport-limits.js'
-import { fixedLimits } from '../../../src/primitives/spec.js'
-import { queryLimits } from '../../../src/resolver/document-search.js'
-import { code, repositoryFile, tableRows } from '../../support/markdown.js'
+import { parsed } from '../../../scripts/docs/constant-values.js'
+import { type Limit, readLimits } from '../../../scripts/docs/limit-tags.js'
+import { limitTables, valueText } from '../../../scripts/docs/limits-page.js'
+import { repositoryFile } from '../../support/markdown.js'
 
-/** Numbers of the code that bound nothing: what formats, protocols and the layout of memory fix. */
-const noLimits = new Set([
-  'api/http-connections.ts idleRanks',
-  'api/metrics.ts delayResolution',
-  'api/rpc/address-methods.ts usualFee',
-  'chain/assumed-confirms.ts state.verified',
-  'chain/assumed-confirms.ts state.wrong',
-  'chain/block-file.ts lengthsSize',
-  'consensus/signature-work.ts noWork',
-  'storage/secret-file.ts secretSize',
-  'chain/block-file.ts checksumSize',
-  'node/serve-node.ts defaultPortBase',
-  'cli/genesis-spec.ts newSupply',
-  'cli/show-progress.ts barWidth',
-  'client/arguments.ts longestTimer',
-  'client/node-client.ts methodNotFound',
-  'client/node-client.ts unknownTransaction',
-  'consensus/commitment.ts entrySize',
-  'crypto/batch.ts wordsPerCheck',
-  'crypto/hd.ts hardened',
-  'crypto/verifier-pool.ts smallest',
-  'crypto/verifier.ts portion',
-  'events/event-log.ts numbersPerSecond',
-  'events/event-log.ts numbersPerRun',
-  'events/event-log.ts latestSecond',
-  'api/ws/ws-connection.ts closeCode',
-  'api/ws/ws-connection.ts maxReason',
-  'did/base64url.ts signatureLength',
-  'did/state.ts operationCost',
-  'network/penalties.ts state.points',
-  'did/w3c.ts didPrefix',
-  'library/wallet-node.ts defaultYears',
-  'network/transport/frames.ts prefixSize',
-  'network/transport/patches/mux-guard.ts headerSize',
-  'network/transport/patches/mux-guard.ts dataFrame',
-  'network/transport/patches/mux-guard.ts pingFrame',
-  'network/transport/patches/mux-guard.ts openFlag',
-  'primitives/address.ts trailer',
-  'primitives/transaction.ts coinbaseInput',
-  'consensus/commitment.ts commitmentTag',
-  'network/wire/status-message.ts networkVersion',
-  'network/wire/status-message.ts services',
-  'network/wire/transactions-message.ts nameBytes',
-  'node/serve-node.ts portOffsets',
-  'wallet/keystore.ts scryptCost',
-  'network/sync/assumed-chain.ts hashesOfChunk',
-  'primitives/amount.ts unit',
-  'primitives/block.ts headerTrailer',
-  'primitives/block.ts leastTransaction',
-  'primitives/compact.ts easiestBits',
-  'primitives/confirm.ts keySize',
-  'primitives/confirm.ts signatureSize',
-  'primitives/confirm.ts voteSize',
-  'primitives/header.ts headerSize',
-  'primitives/transaction.ts finalSequence',
-  'primitives/transaction.ts lockSequence',
-  'did/point.ts constant',
-  'did/point.ts prime',
-  'primitives/transaction-parts.ts inputSize',
-  'primitives/transaction-parts.ts outputSize',
-  'primitives/transaction-parts.ts assetSize',
-  'storage/known-documents.ts entryWeight',
-  'storage/known-documents.ts keyWeight',
-  'storage/known-documents.ts credentialWeight',
-  'storage/database.ts checksumSize',
-  'storage/journal.ts journalRowSize',
-  'storage/level/crc32c.ts polynomial',
-  'storage/level/log-records.ts blockSize',
-  'storage/level/log-records.ts fragmentType',
-  'storage/level/log-records.ts headerSize',
-  'storage/level/log-records.ts tornZeros',
-  'storage/level/table-file.ts footerSize',
-  'storage/level/table-file.ts trailerSize',
-  'storage/schema.ts coinSize',
-  'storage/schema.ts orderedRow',
-  'storage/schema.ts schemaVersion',
-  'voting/tendermint/message.ts signerSize',
-  'voting/tendermint/message.ts signatureSize',
-  'voting/tendermint/sign-state.ts checksumSize',
-  'wallet/devnet-accounts.ts devnetAccountCount',
-  'wallet/devnet-accounts.ts devnetAccountFunds',
-  'wallet/keystore-dat.ts coordinate',
-  'wallet/keystore.ts ivLength',
-  'wallet/keystore.ts saltLength',
-  'wallet/keystore.ts tagLength',
-])
-
-/** Every constant of a module whose value is a number written out, by `file name`, with the text of its value. */
-function constants(): Map<string, string> {
-  const root = new URL('../../../src/', import.meta.url)
-  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
-  const found = new Map<string, string>()
-  for (const file of files) {
-    const text = repositoryFile(`src/${file}`)
-    for (const [, name, value] of text.matchAll(/^(?:export )?const (\w+)(?:: \w+)? = ([^\n]+)$/gm)) {
-      if (/^(-?\d|Math\.)[\w\s*+()/.-]*$/.test(value ?? '')) found.set(`${file} ${name}`, value as string)
-    }
-    for (const [, name, members = ''] of text.matchAll(/^(?:export )?const (\w+)(?:: \w+)? = \{([^\n{}]*)\}/gm)) {
-      for (const [, member, value] of members.matchAll(/(\w+): (\d[\w\s*+]*)/g)) {
-        found.set(`${file} ${name}.${member}`, value as string)
-      }
-    }
-  }
-  return found
+/** Limits of one file, and of others that it imports. */
+function limitsOf(text: string, others: Readonly<Record<string, string>> = {}): Limit[] {
+  return readLimits(parsed(new Map([['api/own.ts', text], ...Object.entries(others)])))
 }
-
-/** The value of an expression of numbers and other constants. */
-function evaluate(text: string, known: ReadonlyMap<string, string>): number {
-  const resolved = text.replace(/\b[a-zA-Z]\w*\b(?!\()/g, (name) => {
-    const other = [...known].find(([id]) => id.endsWith(` ${name}`))
-    return name === 'Math' || /^(0x|e)/.test(name) || other === undefined ? name : `(${other[1]})`
-  })
-  const again = /\b(?!Math\b|ceil\b)[a-zA-Z]\w*\b/.test(resolved.replace(/\b0x[0-9a-f]+\b|\d+n\b/gi, ''))
-  return again ? evaluate(resolved, known) : Number(new Function(`return ${resolved}`)())
-}
-
-const rows = tableRows(repositoryFile('docs/limits.md')).map(([, value = '', , constant, file]) => ({
-  value: Number(value.replaceAll(' ', '')),
-  constant: code(constant),
-  file: code(file),
-}))
-const ofCode = rows.filter(({ file }) => file !== '')
-const tables: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  'api/api-limits.ts apiLimits': apiLimits,
-  'mempool/orphans.ts orphanLimits': orphanLimits,
-  'mempool/policy.ts policy': policy,
-  'network/transport/transport-limits.ts transportLimits': transportLimits,
-  'primitives/spec.ts fixedLimits': fixedLimits,
-  'did/operation.ts defaultDidLimits': { ...defaultDidLimits },
-  'did/document.ts documentJsonLimits': { ...documentJsonLimits },
-  'resolver/document-search.ts queryLimits': queryLimits,
-}
-const members = Object.entries(tables).flatMap(([table, limits]) =>
-  Object.entries(limits).flatMap(([name, value]) =>
-    typeof value === 'number' ? [[`${table}.${name}`, String(value)] as const] : [],
-  ),
-)
-const all = new Map([...constants(), ...members])
 
 describe('docs/limits.md', () => {
-  it('names every constant of the code that limits something, and no other', () => {
-    const listed = ofCode.map(({ file, constant }) => `${file} ${constant}`)
-    const limits = [...all.keys()].filter((id) => !noLimits.has(id) && !noLimits.has(id.replace(/\.\w+$/, '')))
-    expect(listed.sort()).toEqual(limits.sort())
-    const stale = [...noLimits].filter((id) => ![...all.keys()].some((key) => key === id || key.startsWith(`${id}.`)))
-    expect(stale).toEqual([])
+  it('has a row for a tagged constant, in the table of its room', () => {
+    const body =
+      '/**\n * Why so many.\n * @limit bytes: body of {@link one} request\n */\nexport const body = 16 * 1024'
+    const entries = '/** @limit count: entries */\nconst entries = 0xffff'
+    const tables = limitTables(limitsOf(body, { 'network/wire/own.ts': entries, 'network/own.ts': entries }))
+    expect([...tables.matchAll(/^(## .+|\| `.+)$/gm)].map(([line]) => line)).toEqual([
+      '## network',
+      '| `entries` | 65 535 | count | entries | `network/own.ts` |',
+      '## network/wire',
+      '| `entries` | 65 535 | count | entries | `network/wire/own.ts` |',
+      '## api',
+      '| `body` | 16 384 (16 KiB) | bytes | body of `one` request | `api/own.ts` |',
+    ])
   })
 
-  it.each(ofCode)('has the value of $constant', ({ file, constant, value }) => {
-    expect(evaluate(all.get(`${file} ${constant}`) ?? 'NaN', all)).toBe(value)
+  it.each([
+    ['const one = 2 ** 3 - (1 + 1) / 4', 7.5],
+    ['const one = 100n', 100],
+    ['const one = 2 * base\nconst base = 1_000', 2000],
+    ["const one = near.size * 2\nimport { far as near } from '../did/far.js'", 12],
+  ])('reads the value of %s', (text, value) => {
+    const [limit] = limitsOf(`/** @limit count: all */\n${text}`, {
+      'did/far.ts': 'export const far = { size: 6 } as const',
+    })
+    expect(limit).toEqual({ file: 'api/own.ts', name: 'one', value, unit: 'count', what: 'all' })
   })
 
-  it.each(['devnet', 'pow'])('has the values of genesis/%s.json', (name) => {
-    const spec = JSON.parse(repositoryFile(`genesis/${name}.json`)) as Record<string, unknown>
-    const ofSpec = rows.filter(({ file }) => file === '')
-    const limits = Object.keys(spec['limits'] as object).map((limit) => `limits.${limit}`)
-    expect(ofSpec.map(({ constant }) => constant)).toEqual(expect.arrayContaining(limits))
-    for (const { constant, value } of ofSpec) {
-      const held = constant.split('.').reduce<unknown>((part, key) => (part as Record<string, unknown>)[key], spec)
-      expect({ constant, value: Number(held) }).toEqual({ constant, value })
-    }
+  it('reads members of objects', () => {
+    const text = 'const few = {\n  /** @limit ms: wait\n   * for it */\n  wait: 5,\n  other: 1,\n}'
+    expect(limitsOf(text)).toEqual([
+      { file: 'api/own.ts', name: 'few.wait', value: 5, unit: 'ms', what: 'wait for it' },
+    ])
+  })
+
+  it.each([
+    ['a tag with another unit', '/** @limit miles: way */\nconst way = 1', '1: miles is no unit'],
+    ['a tag without a unit', '\n/** @limit way of all */\nconst way = 1', '2: a tag is @limit <unit>'],
+    ['what is not a number', "/** @limit bytes: name */\nconst name = 'x'", '1: name is not a number'],
+    ['a number that is not a constant', '/** @limit ms: now */\nconst now = Date.now()', '1: now is not a number'],
+    ['a tag that no constant follows', 'class A {\n  /** @limit count: entries */\n  most = 1\n}', '2: no constant'],
+    ['a limit without a tag', 'const few = 1\nconst maxEntries = 5', '2: maxEntries has no @limit tag'],
+    ['a member without a tag', 'const fewLimits = {\n  entries: 5,\n}', '2: fewLimits.entries has no @limit tag'],
+  ])('refuses %s with file and line', (_, text, refusal) => {
+    expect(() => limitsOf(text)).toThrow(`src/api/own.ts:${refusal}`)
+  })
+
+  it('has every limit of the shipped specs', () => {
+    const page = repositoryFile('docs/limits.md')
+    const spec: { limits: object } = JSON.parse(repositoryFile('genesis/devnet.json'))
+    for (const name of Object.keys(spec.limits)) expect(page).toContain(`| \`limits.${name}\` |`)
+    expect(page).not.toContain('undefined')
+  })
+
+  it.each([
+    [8_000_000, 'bytes', '8 000 000'],
+    [1024 ** 2, 'bytes/s', '1 048 576 (1 MiB/s)'],
+    [90_000, 'ms', '90 000 (90 s)'],
+    [0.0625, 'part', '0.0625'],
+  ])('shows %d %s as %s', (value, unit, shown) => {
+    expect(valueText(value, unit)).toBe(shown)
   })
 })
