@@ -1,13 +1,13 @@
 import { defineConfig } from 'vitest/config'
 import { ClosingLine } from './scripts/config/closing-line.js'
-import { pollPatience, testPatience } from './test/support/patience.js'
+import { pollPatience, testPatience } from './test/support/process/patience.js'
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     reporters: ['default', new ClosingLine()],
-    globalSetup: 'test/support/run.ts',
-    setupFiles: 'test/support/file.ts',
+    globalSetup: 'test/support/process/run.ts',
+    setupFiles: 'test/support/process/file.ts',
     testTimeout: testPatience,
     hookTimeout: testPatience,
     teardownTimeout: testPatience,

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { BaseChain, checkCut, damage, lastBatches, settle } from '../test/crash/damaged-chain.js'
-import { Dice } from '../test/support/dice.js'
+import { SeededRandom } from '../test/support/builders/seeded-random.js'
 
 /**
  * npm run damage -- [--rounds N] [--seed S]: damages files of a chain at random positions, N times. Checks that every command
@@ -20,17 +20,17 @@ const { values } = parseArgs({
 })
 const [rounds, seed, from] = [Number(values.rounds), Number(values.seed), Number(values.from)]
 
-const base = await BaseChain.build(new Dice(seed))
+const base = await BaseChain.build(new SeededRandom(seed))
 const [started, kinds] = [process.cpuUsage(), new Map<string, number>()]
 let failed = 0
 for (let round = from; round < from + rounds; round++) {
-  const dice = new Dice((seed ^ Math.imul(round, 0x9e3779b1)) >>> 0)
+  const random = new SeededRandom((seed ^ Math.imul(round, 0x9e3779b1)) >>> 0)
   const directory = base.copy()
-  const what = damage(join(directory, 'chain'), dice)
+  const what = damage(join(directory, 'chain'), random)
   // Written before any read: a process that LevelDB aborts prints nothing more.
   process.stderr.write(`round ${round}: ${what}\n`)
   try {
-    const { named, lost } = await settle(base, directory, dice)
+    const { named, lost } = await settle(base, directory, random)
     const outcome = `${named ? 'named' : 'harmless'}, ${lost === 0 ? 'all mended' : 'blocks lost'}`
     process.stderr.write(`  ${outcome}\n`)
     kinds.set(outcome, (kinds.get(outcome) ?? 0) + 1)

@@ -7,7 +7,7 @@ import type { Hash } from '../../src/primitives/hash.js'
 import type { Payload } from '../../src/primitives/payload.js'
 import type { Spec } from '../../src/primitives/spec.js'
 import type { Outpoint } from '../../src/primitives/transaction-fields.js'
-import { type QuickSigner, quickSigner } from '../../test/support/signatures.js'
+import { type QuickSigner, quickSigner } from '../../test/support/builders/signatures.js'
 import {
   addressFromPublicKey,
   attributeUsage,

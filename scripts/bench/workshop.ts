@@ -8,7 +8,7 @@ import type { Header } from '../../src/primitives/header.js'
 import type { Output } from '../../src/primitives/output.js'
 import type { Spec } from '../../src/primitives/spec.js'
 import type { Outpoint, TransactionFields } from '../../src/primitives/transaction-fields.js'
-import { type QuickSigner, quickSigner } from '../../test/support/signatures.js'
+import { type QuickSigner, quickSigner } from '../../test/support/builders/signatures.js'
 import {
   addressFromPublicKey,
   addressOf,

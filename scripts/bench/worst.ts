@@ -1,4 +1,4 @@
-import { quickSigner, signatureLoad } from '../../test/support/signatures.js'
+import { quickSigner, signatureLoad } from '../../test/support/builders/signatures.js'
 import { collect } from './collect.js'
 import { createVerifierPool, Mempool, SignatureCache } from './dist.js'
 import { quiet, withChain } from './load.js'

@@ -1,14 +1,16 @@
 import { defineConfig } from 'vitest/config'
-import { testPatience } from '../../test/support/patience.js'
+import { testPatience } from '../../test/support/process/patience.js'
 import { ClosingLine } from './closing-line.js'
 
 /** Tests of the pure rooms, for npm run test:fast: they share their modules, and repeat random cases a tenth as often. */
 export default defineConfig({
   test: {
-    include: ['primitives', 'did', 'consensus', 'did-query'].map((room) => `test/unit/${room}/*.test.ts`),
+    include: ['primitives', 'did', 'consensus', 'did-query'].map(
+      (room) => `test/{unit,behaviour}/${room}/**/*.test.ts`,
+    ),
     reporters: ['default', new ClosingLine()],
-    globalSetup: 'test/support/run.ts',
-    setupFiles: 'test/support/file.ts',
+    globalSetup: 'test/support/process/run.ts',
+    setupFiles: 'test/support/process/file.ts',
     env: { DIDLEDGER_QUICK: '1' },
     testTimeout: testPatience,
     hookTimeout: testPatience,

@@ -13,7 +13,7 @@ import { poolExchange } from '../../src/network/wire/pool-message.js'
 import { displayHash } from '../../src/primitives/bytes.js'
 import { genesisBlock } from '../../src/primitives/genesis.js'
 import { parseSpec } from '../../src/primitives/spec.js'
-import { rawPeer } from '../../test/support/raw-peer.js'
+import { rawPeer } from '../../test/support/client/raw-peer.js'
 import { LightPeer } from '../bench/light-peer.js'
 
 /** Maximum concurrent visits: a node drops the oldest of 17 connections of one host without a key. */

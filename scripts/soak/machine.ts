@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { slowness } from '../../test/support/patience.js'
+import { slowness } from '../../test/support/process/patience.js'
 
 /** Processors for four nodes, their users and attackers, such that each node has its own share. */
 const processors = 8

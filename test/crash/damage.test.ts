@@ -12,9 +12,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Dice, Load } from '../support/load.js'
-import { type ChainInfo, CommandProcess, Directories, NodeProcess, run, runJson } from '../support/process.js'
-import { thorough } from '../support/thorough.js'
+import { SeededRandom, Load } from '../support/builders/test-payer.js'
+import { type ChainInfo, CommandProcess, Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
+import { thorough } from '../support/process/thorough.js'
 
 const directories = new Directories()
 const devnet = ['devnet', '--no-automine', '--data-dir'] as const
@@ -26,7 +26,7 @@ const hashes: string[] = []
 const old = { txid: '', height: 3, signature: Buffer.alloc(0) }
 
 beforeAll(async () => {
-  const load = new Load(new Dice(7))
+  const load = new Load(new SeededRandom(7))
   let node = await NodeProcess.start(...devnet, killed)
   await load.prepare(node.client, 100)
   await work(node, load, 5)

@@ -14,9 +14,9 @@ import { DataDirectory } from '../../src/storage/directory.js'
 import { readLog, writeLog } from '../../src/storage/level/log-records.js'
 import type { SpendableCoin } from '../../src/wallet/coins.js'
 import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
-import { quietLog } from '../support/chain.js'
-import type { Dice } from '../support/load.js'
-import { Payer } from '../support/load.js'
+import { quietLog } from '../support/builders/chain.js'
+import type { SeededRandom } from '../support/builders/test-payer.js'
+import { Payer } from '../support/builders/test-payer.js'
 
 /** A chain on disk, damage to its files, and what all commands then must do. */
 
@@ -56,13 +56,13 @@ export class BaseChain {
   #copies = 0
 
   /** Builds it: `runs` lives of a node, so that there are several tables, of some blocks each. */
-  static async build(dice: Dice, runs = 4): Promise<BaseChain> {
+  static async build(random: SeededRandom, runs = 4): Promise<BaseChain> {
     const base = new BaseChain()
     for (let life = 1; life <= runs; life++) {
       const node = await start(join(base.#root, 'live'))
-      for (let block = 0; block < 4; block++) await work(node, dice)
+      for (let block = 0; block < 4; block++) await work(node, random)
       if (life === runs) {
-        await send(node, dice, 2)
+        await send(node, random, 2)
         await node.chain.database.idle()
         cpSync(node.directory.path, base.path, { recursive: true })
         for (let height = 0; height <= node.reader.height; height++) {
@@ -90,14 +90,14 @@ function start(dataDir: string): Promise<Node> {
   return startNode({ spec: loadSpec('devnet'), env, dataDir, mining: { kind: 'manual' } })
 }
 
-async function work(node: Node, dice: Dice): Promise<void> {
-  await send(node, dice, 1 + dice.below(8))
+async function work(node: Node, random: SeededRandom): Promise<void> {
+  await send(node, random, 1 + random.below(8))
   await node.devnet?.mine(1)
 }
 
 /** Some transfers and new DIDs into the pool. */
-async function send(node: Node, dice: Dice, count: number): Promise<void> {
-  const payer = new Payer(dice)
+async function send(node: Node, random: SeededRandom, count: number): Promise<void> {
+  const payer = new Payer(random)
   const { address } = devnetAccount(0)
   const coins: SpendableCoin[] = (await node.reader.coins(parseAddress(address) as ProgramHash))
     .filter(({ outpoint }) => node.mempool.spender(outpoint) === undefined)
@@ -105,7 +105,7 @@ async function send(node: Node, dice: Dice, count: number): Promise<void> {
   let [coin] = coins.sort((a, b) => Number(b.value - a.value))
   for (let i = 0; i < count; i++) {
     if (coin === undefined) throw new Error('the devnet account has no coins')
-    const owner = 1_000 + dice.below(1_000_000)
+    const owner = 1_000 + random.below(1_000_000)
     const { bytes, hash, outputs } = payer.identity(0, owner, [coin], undefined)
     await node.mempool.accept(bytes, { local: true })
     const index = outputs.length - 1
@@ -115,30 +115,30 @@ async function send(node: Node, dice: Dice, count: number): Promise<void> {
 }
 
 /** Damages one file of a chain at random and says how. */
-export function damage(chain: string, dice: Dice): string {
-  const kind = pick(dice, drawn)
-  const action = pick(dice, actions)
+export function damage(chain: string, random: SeededRandom): string {
+  const kind = pick(random, drawn)
+  const action = pick(random, actions)
   const name = pick(
-    dice,
+    random,
     readdirSync(chain).filter((file) => kinds[kind].test(file)),
   )
   const file = join(chain, name)
   const { size } = statSync(file)
-  const at = dice.below(Math.max(1, size))
-  const length = Math.min(size - at, pick(dice, [1, 64, 4096]))
+  const at = random.below(Math.max(1, size))
+  const length = Math.min(size - at, pick(random, [1, 64, 4096]))
   if (action === 'remove') rmSync(file)
   else if (action === 'truncate') truncateSync(file, at)
   else if (size > 0) {
     const bytes = readFileSync(file)
     if (action === 'zero') bytes.fill(0, at, at + length)
-    else bytes[at] = (bytes[at] as number) ^ (1 << dice.below(8))
+    else bytes[at] = (bytes[at] as number) ^ (1 << random.below(8))
     writeFileSync(file, bytes)
   }
   return `${action} ${name} (${size} bytes) at ${at}, length ${length}`
 }
 
-function pick<T>(dice: Dice, values: readonly T[]): T {
-  return values[dice.below(values.length)] as T
+function pick<T>(random: SeededRandom, values: readonly T[]): T {
+  return values[random.below(values.length)] as T
 }
 
 interface Ended {
@@ -230,7 +230,7 @@ export interface Outcome {
  * Has all commands meet a damaged directory in a random order, then mends it with the command that they name, after which
  * all of them work. Throws where something is not named, not mended, or lost without a word.
  */
-export async function settle(base: BaseChain, directory: string, dice: Dice): Promise<Outcome> {
+export async function settle(base: BaseChain, directory: string, random: SeededRandom): Promise<Outcome> {
   const { hashes } = base
   const top = hashes.length - 1
   const refusals: string[] = []
@@ -248,7 +248,7 @@ export async function settle(base: BaseChain, directory: string, dice: Dice): Pr
     const { code, err } = await command('chain', what, '--data-dir', directory, '--json')
     if (code !== 0) refusals.push(err)
   }
-  const order = ['start', 'info', 'verify'].sort(() => dice.below(3) - 1)
+  const order = ['start', 'info', 'verify'].sort(() => random.below(3) - 1)
   for (const what of order) await look(what)
   refusals.forEach((text) => checkWords(text, directory))
 

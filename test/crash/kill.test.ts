@@ -2,9 +2,9 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
-import { Dice, Load } from '../support/load.js'
-import { type ChainInfo, CommandProcess, Directories, NodeProcess, runJson } from '../support/process.js'
-import { rounds } from '../support/thorough.js'
+import { SeededRandom, Load } from '../support/builders/test-payer.js'
+import { type ChainInfo, CommandProcess, Directories, NodeProcess, runJson } from '../support/process/spawn.js'
+import { rounds } from '../support/process/thorough.js'
 
 const kills = rounds(6, 20)
 const seed = Number(process.env['DIDLEDGER_SEED'] ?? Date.now() % 2 ** 32)
@@ -14,8 +14,8 @@ afterAll(() => directories.remove())
 
 describe('a devnet that is killed again and again', () => {
   const dataDir = directories.fresh()
-  const dice = new Dice(seed)
-  const load = new Load(dice)
+  const random = new SeededRandom(seed)
+  const load = new Load(random)
   /** Transactions that were seen on the chain after a kill. */
   const mined = new Set<string>()
   const dropped = new Set<string>()
@@ -62,8 +62,8 @@ describe('a devnet that is killed again and again', () => {
     let stopped = false
     const sending = load.send(client, () => stopped)
     while (load.pending < 100) await sleep(5)
-    const moment = dice.below(300)
-    const mineAt = dice.below(2) === 0 ? dice.below(moment + 1) : undefined
+    const moment = random.below(300)
+    const mineAt = random.below(2) === 0 ? random.below(moment + 1) : undefined
     const mining = mineAt === undefined ? undefined : sleep(mineAt).then(() => minePart(node))
     await sleep(moment)
     if (mineAt === undefined) expect(load.pending).toBeGreaterThanOrEqual(100)
@@ -89,7 +89,7 @@ describe('a devnet that is killed again and again', () => {
     const before = statSync(log).ino
     const command = new CommandProcess(['devnet', '--no-automine', '--data-dir', dataDir, '--port-base', '0', '--json'])
     while (statSync(log, { throwIfNoEntry: false })?.ino === before) await sleep(1)
-    await sleep(dice.below(40))
+    await sleep(random.below(40))
     command.kill('SIGKILL')
     const { signal, out } = await command.finished
     if (signal === 'SIGKILL' && out === '') killedStarting++

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { NodeRefusal } from '../../src/client/http.js'
-import { Dice, Load } from '../support/load.js'
-import { CommandProcess, Directories, NodeProcess, runJson, type ChainInfo } from '../support/process.js'
+import { SeededRandom, Load } from '../support/builders/test-payer.js'
+import { CommandProcess, Directories, NodeProcess, runJson, type ChainInfo } from '../support/process/spawn.js'
 
 /** What the system refuses a node while it starts and while it runs. */
 
@@ -25,7 +25,7 @@ describe('a node that may write no more', () => {
 
   it('ends in the midst of its work and has kept all that it acknowledged', { timeout: 600_000 }, async () => {
     const directory = directories.fresh()
-    const load = new Load(new Dice(3))
+    const load = new Load(new SeededRandom(3))
     const node = await NodeProcess.startWith(fileLimit(256), ...devnet, directory)
     await load.prepare(node.client, 60)
     let ended = false

@@ -8,12 +8,12 @@ import type { Block } from '../../src/primitives/block.js'
 import { Database } from '../../src/storage/database.js'
 import { DataDirectory } from '../../src/storage/directory.js'
 import { keys } from '../../src/storage/schema.js'
-import type { CraftedInput } from '../support/blocks.js'
-import { craft, craftBlock, genesisCoin, outputOf } from '../support/blocks.js'
-import { TestChain, withoutValidators } from '../support/chain.js'
-import { Dice } from '../support/load.js'
-import { type ChainInfo, CommandProcess, Directories, run, runJson } from '../support/process.js'
-import { testSpec } from '../support/spec.js'
+import type { CraftedInput } from '../support/builders/blocks.js'
+import { craft, craftBlock, genesisCoin, outputOf } from '../support/builders/blocks.js'
+import { TestChain, withoutValidators } from '../support/builders/chain.js'
+import { SeededRandom } from '../support/builders/test-payer.js'
+import { type ChainInfo, CommandProcess, Directories, run, runJson } from '../support/process/spawn.js'
+import { testSpec } from '../support/builders/spec.js'
 
 /** Kills between two batches of the change, and kills at most. */
 const wanted = 2
@@ -64,12 +64,12 @@ describe('a process that is killed while it changes to another branch', () => {
 
     expect(tip).toBe(next)
 
-    const dice = new Dice(seed)
+    const random = new SeededRandom(seed)
     let halfDone = 0
     for (let kill = 0; halfDone < wanted && kill < mostKills; kill++) {
       const dataDir = directories.copyOf(base)
       const importing = await changing(dataDir)
-      await sleep(dice.below(Math.ceil(lasts)))
+      await sleep(random.below(Math.ceil(lasts)))
       importing.kill('SIGKILL')
       await importing.finished
       if (!(await isHalfDone(dataDir))) continue

@@ -1,6 +1,6 @@
 import { createECDH, createHash, createPrivateKey, sign } from 'node:crypto'
 import { expect, it, onTestFinished } from 'vitest'
-import { NodeProcess } from '../support/process.js'
+import { NodeProcess } from '../support/process/spawn.js'
 
 /**
  * A transfer written byte by byte from docs/format.md, with nothing of src/: what a stranger with another language

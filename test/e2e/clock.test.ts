@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { NodeRefusal } from '../../src/client/http.js'
 import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
-import { busyness, testPatience } from '../support/patience.js'
-import { Directories, NodeProcess } from '../support/process.js'
+import { busyness, testPatience } from '../support/process/patience.js'
+import { Directories, NodeProcess } from '../support/process/spawn.js'
 
 const directories = new Directories()
 afterAll(() => directories.remove())

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { afterAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { CommandProcess, Directories, type Finished, NodeProcess, type SpawnOptions } from '../support/process.js'
-import { parseMetrics, sampleOf } from '../support/prometheus.js'
+import { CommandProcess, Directories, type Finished, NodeProcess, type SpawnOptions } from '../support/process/spawn.js'
+import { parseMetrics, sampleOf } from '../support/assert/prometheus.js'
 
 const directories = new Directories()
 afterAll(() => directories.remove())

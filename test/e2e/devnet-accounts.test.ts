@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { toHex } from '../../src/primitives/bytes.js'
 import { devnetAccount, devnetMnemonic } from '../../src/wallet/devnet-accounts.js'
-import { code, repositoryFile, section, tableRows } from '../support/markdown.js'
-import { Directories, NodeProcess, run, runJson } from '../support/process.js'
+import { code, repositoryFile, section, tableRows } from '../support/assert/markdown.js'
+import { Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
 
 const directories = new Directories()
 afterAll(() => directories.remove())

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { afterAll, describe, expect, it } from 'vitest'
 import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
-import { Checkout, innermost } from '../support/checkout.js'
+import { Checkout, innermost } from '../support/process/checkout.js'
 
 const checkout = new Checkout()
 let devnet: ChildProcess | undefined

@@ -5,8 +5,8 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import type { NodeStatus } from '../../src/cli/local-status.js'
 import { portOffsets } from '../../src/node/serve-node.js'
 import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
-import { Deadline } from '../support/patience.js'
-import { CommandProcess, Directories, run, runJson, type StartLine } from '../support/process.js'
+import { Deadline } from '../support/process/patience.js'
+import { CommandProcess, Directories, run, runJson, type StartLine } from '../support/process/spawn.js'
 
 interface NetworkLine {
   readonly name: string

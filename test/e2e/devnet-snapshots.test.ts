@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { NodeRefusal } from '../../src/client/http.js'
 import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
-import { type ChainInfo, Directories, NodeProcess, runJson } from '../support/process.js'
+import { type ChainInfo, Directories, NodeProcess, runJson } from '../support/process/spawn.js'
 
 const directories = new Directories()
 afterAll(() => directories.remove())

@@ -5,8 +5,8 @@ import { parseAddress, type ProgramHash } from '../../src/primitives/address.js'
 import { Database, Overlay } from '../../src/storage/database.js'
 import { keys, values } from '../../src/storage/schema.js'
 import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
-import { Dice, Load } from '../support/load.js'
-import { type ChainInfo, Directories, NodeProcess, run, runJson } from '../support/process.js'
+import { SeededRandom, Load } from '../support/builders/test-payer.js'
+import { type ChainInfo, Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
 
 const directories = new Directories()
 /** A stopped devnet with ten blocks and transactions that wait. */
@@ -16,7 +16,7 @@ let pending: string[]
 
 beforeAll(async () => {
   const node = await NodeProcess.start('devnet', '--no-automine', '--data-dir', original)
-  const load = new Load(new Dice(5))
+  const load = new Load(new SeededRandom(5))
   await load.prepare(node.client, 50)
   for (let i = 0; i < 9; i++) {
     await load.send(node.client, () => load.pending >= 20)

@@ -5,13 +5,13 @@ import { fileURLToPath } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
 import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
-import { startChild } from '../support/children.js'
-import { ChainView } from '../support/events.js'
-import { Dice, Payer } from '../support/load.js'
-import { repositoryFile } from '../support/markdown.js'
-import { Deadline } from '../support/patience.js'
-import { Directories, NodeProcess, runJson } from '../support/process.js'
-import { WsClient } from '../support/ws.js'
+import { startChild } from '../support/process/children.js'
+import { ChainView } from '../support/assert/chain-view.js'
+import { SeededRandom, Payer } from '../support/builders/test-payer.js'
+import { repositoryFile } from '../support/assert/markdown.js'
+import { Deadline } from '../support/process/patience.js'
+import { Directories, NodeProcess, runJson } from '../support/process/spawn.js'
+import { WsClient } from '../support/client/ws.js'
 
 const directories = new Directories()
 afterAll(() => directories.remove())
@@ -47,7 +47,7 @@ async function expectSame(client: WsClient, view: ChainView, node: NodeProcess):
 
 describe('a client that has nothing but events', () => {
   it('follows reorganisations and restarts', async () => {
-    const payer = new Payer(new Dice(21), 'pow')
+    const payer = new Payer(new SeededRandom(21), 'pow')
     const [a, b] = [directories.fresh('a'), directories.fresh('b')]
     const exported = `${directories.root}/blocks`
     const start = (dataDir: string, mine: boolean) =>

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import WebSocket from 'ws'
-import { Dice } from '../support/dice.js'
-import { type LargeChain, largeChain } from '../support/large-chain.js'
-import { busyness, slowness } from '../support/patience.js'
-import { Directories, NodeProcess } from '../support/process.js'
+import { SeededRandom } from '../support/builders/seeded-random.js'
+import { type LargeChain, largeChain } from '../support/builders/large-chain.js'
+import { busyness, slowness } from '../support/process/patience.js'
+import { Directories, NodeProcess } from '../support/process/spawn.js'
 
 /** Megabytes that the answers to all clients together may add to what the node takes anyway. */
 const mostGrown = 300
@@ -154,13 +154,13 @@ describe('large answers', () => {
   })
 
   it('to clients that read nothing, slowly or leave at any time do neither', { timeout: 600_000 }, async () => {
-    const dice = new Dice(seed)
+    const random = new SeededRandom(seed)
     const [asked, called] = [paths(), bodies()]
-    const pick = (from: readonly string[]) => from[dice.below(from.length)] as string
+    const pick = (from: readonly string[]) => from[random.below(from.length)] as string
     await expectBounds(async () => {
       const left: Promise<void>[] = []
       for (let i = 0; i < 300; i++) {
-        const kind = dice.below(4)
+        const kind = random.below(4)
         if (kind === 0) {
           const socket = new WebSocket(node.line.ws)
           sockets.push({ destroy: () => socket.terminate() })
@@ -168,9 +168,9 @@ describe('large answers', () => {
           continue
         }
         const socket = await (kind === 1 ? send(rpcPort, post(pick(called))) : send(port, get(pick(asked))))
-        const reads = dice.below(3)
+        const reads = random.below(3)
         if (reads === 1) slowly(socket)
-        if (dice.below(2) === 0) left.push(sleep(dice.below(2000)).then(() => void socket.destroy()))
+        if (random.below(2) === 0) left.push(sleep(random.below(2000)).then(() => void socket.destroy()))
       }
       await Promise.all(left)
       for (let i = 0; i < 5; i++) await pointRead()

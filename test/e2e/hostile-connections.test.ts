@@ -8,12 +8,12 @@ import { addressesExchange } from '../../src/network/wire/addresses-message.js'
 import { blocksExchange } from '../../src/network/wire/blocks-message.js'
 import { headersExchange } from '../../src/network/wire/headers-message.js'
 import { statusExchange } from '../../src/network/wire/status-message.js'
-import { craft, craftBlock, genesisCoin } from '../support/blocks.js'
-import { HostilePeer, type RawStream } from '../support/hostile-peer.js'
-import { until } from '../support/network.js'
-import { Directories } from '../support/process.js'
-import { type RawPeer, rawPeer } from '../support/raw-peer.js'
-import { ended, expectBounds, pause, Siege, Victim } from '../support/siege.js'
+import { craft, craftBlock, genesisCoin } from '../support/builders/blocks.js'
+import { HostilePeer, type RawStream } from '../support/fakes/hostile-peer.js'
+import { until } from '../support/network/test-network.js'
+import { Directories } from '../support/process/spawn.js'
+import { type RawPeer, rawPeer } from '../support/client/raw-peer.js'
+import { ended, expectBounds, pause, Siege, Victim } from '../support/process/attacked-node.js'
 
 const directories = new Directories()
 let siege: Siege

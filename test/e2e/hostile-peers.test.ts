@@ -14,13 +14,21 @@ import { mapKey } from '../../src/primitives/bytes.js'
 import type { Hash } from '../../src/primitives/hash.js'
 import { Header } from '../../src/primitives/header.js'
 import { Transaction } from '../../src/primitives/transaction.js'
-import { type BlockPlan, craft, craftBlock, fieldsOf, genesisCoin, outputOf, solved } from '../support/blocks.js'
-import { HostilePeer } from '../support/hostile-peer.js'
-import { until } from '../support/network.js'
-import { Directories } from '../support/process.js'
-import { ended, expectBan, expectBounds, megabyte, pause, Siege } from '../support/siege.js'
-import { testAddress } from '../support/spec.js'
-import { statusOf } from '../support/sync.js'
+import {
+  type BlockPlan,
+  craft,
+  craftBlock,
+  fieldsOf,
+  genesisCoin,
+  outputOf,
+  solved,
+} from '../support/builders/blocks.js'
+import { HostilePeer } from '../support/fakes/hostile-peer.js'
+import { until } from '../support/network/test-network.js'
+import { Directories } from '../support/process/spawn.js'
+import { ended, expectBan, expectBounds, megabyte, pause, Siege } from '../support/process/attacked-node.js'
+import { testAddress } from '../support/builders/spec.js'
+import { statusOf } from '../support/network/sync.js'
 
 const directories = new Directories()
 const nothing = new Uint8Array(0)

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import WebSocket from 'ws'
-import { ask } from '../support/api.js'
-import { dribble, leave, nasty, randomJson } from '../support/hostile.js'
-import { busyness, stopwatch } from '../support/patience.js'
-import { NodeProcess } from '../support/process.js'
-import { rounds } from '../support/thorough.js'
+import { ask } from '../support/client/api.js'
+import { dribble, leave, nasty, randomJson } from '../support/client/hostile.js'
+import { busyness, stopwatch } from '../support/process/patience.js'
+import { NodeProcess } from '../support/process/spawn.js'
+import { rounds } from '../support/process/thorough.js'
 
 /** Milliseconds that any answer may take, on a machine that does other things too. */
 const patience = 10_000

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
-import { Dice, Payer } from '../support/load.js'
-import { mine } from '../support/miner.js'
-import { type ChainInfo, Directories, NodeProcess, runJson } from '../support/process.js'
+import { SeededRandom, Payer } from '../support/builders/test-payer.js'
+import { mine } from '../support/builders/miner.js'
+import { type ChainInfo, Directories, NodeProcess, runJson } from '../support/process/spawn.js'
 
 const directories = new Directories()
 afterAll(() => directories.remove())
@@ -24,7 +24,7 @@ async function call(rpc: string, method: string, params: unknown): Promise<Reply
 
 describe('an outside miner', () => {
   it('extends a chain without validators, also after a restart of the node', async () => {
-    const payer = new Payer(new Dice(12), 'pow')
+    const payer = new Payer(new SeededRandom(12), 'pow')
     const dataDir = directories.fresh()
     const start = () => NodeProcess.start('start', ...genesis, '--data-dir', dataDir)
 

@@ -3,8 +3,8 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Transaction } from '../../src/primitives/transaction.js'
-import { commandsOf, repositoryFile, section } from '../support/markdown.js'
-import { CommandProcess, Directories, NodeProcess, run, runJson } from '../support/process.js'
+import { commandsOf, repositoryFile, section } from '../support/assert/markdown.js'
+import { CommandProcess, Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
 
 /** Four wallets own an address together and pay from it through files, as people on four machines would. */
 

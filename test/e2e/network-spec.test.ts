@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { toHex } from '../../src/primitives/bytes.js'
 import { devnetAccount, devnetValidatorKey } from '../../src/wallet/devnet-accounts.js'
-import { mine } from '../support/miner.js'
-import { type Member, TestNetwork, until } from '../support/network.js'
-import { Directories } from '../support/process.js'
+import { mine } from '../support/builders/miner.js'
+import { type Member, TestNetwork, until } from '../support/network/test-network.js'
+import { Directories } from '../support/process/spawn.js'
 
 const directories = new Directories()
 afterAll(() => directories.remove())

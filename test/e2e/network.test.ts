@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Member, TestNetwork, until } from '../support/network.js'
-import { Directories } from '../support/process.js'
+import { type Member, TestNetwork, until } from '../support/network/test-network.js'
+import { Directories } from '../support/process/spawn.js'
 
 const directories = new Directories()
 afterAll(() => directories.remove())

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { callRpc } from '../../src/client/rpc.js'
 import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
-import { until } from '../support/network.js'
-import { testPatience } from '../support/patience.js'
-import { Directories, NodeProcess, runJson } from '../support/process.js'
+import { until } from '../support/network/test-network.js'
+import { testPatience } from '../support/process/patience.js'
+import { Directories, NodeProcess, runJson } from '../support/process/spawn.js'
 
 /** A network with a spec and keys of its own, run as docs/network.md says. */
 

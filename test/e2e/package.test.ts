@@ -13,9 +13,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startChild } from '../support/children.js'
-import { fencedBlocks, repositoryFile } from '../support/markdown.js'
-import { stopwatch, testPatience } from '../support/patience.js'
+import { startChild } from '../support/process/children.js'
+import { fencedBlocks, repositoryFile } from '../support/assert/markdown.js'
+import { stopwatch, testPatience } from '../support/process/patience.js'
 
 /** The package as others get it: packed, installed in an empty directory, used from there. */
 

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { afterAll, describe, expect, it } from 'vitest'
 import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
-import { Dice, Payer } from '../support/load.js'
-import { testPatience } from '../support/patience.js'
-import { type ChainInfo, Directories, NodeProcess, runJson } from '../support/process.js'
+import { SeededRandom, Payer } from '../support/builders/test-payer.js'
+import { testPatience } from '../support/process/patience.js'
+import { type ChainInfo, Directories, NodeProcess, runJson } from '../support/process/spawn.js'
 
 const directories = new Directories()
 afterAll(() => directories.remove())
@@ -31,7 +31,7 @@ describe('a data directory', () => {
   it.each(['SIGTERM', 'SIGKILL'] as const)('brings everything back after %s', async (signal) => {
     const dataDir = directories.fresh()
     const start = () => NodeProcess.start('devnet', '--no-automine', '--data-dir', dataDir)
-    const payer = new Payer(new Dice(1))
+    const payer = new Payer(new SeededRandom(1))
     let node = await start()
     const send = async (to: number, value: bigint) =>
       node.client.sendRawTransaction((await payer.transfer(node.client, 0, address(to), value)).toHex())
@@ -67,7 +67,7 @@ describe('a data directory', () => {
   it('mines what was pending when automatic mining comes back', async () => {
     const dataDir = directories.fresh()
     let node = await NodeProcess.start('devnet', '--no-automine', '--data-dir', dataDir)
-    const transfer = await new Payer(new Dice(2)).transfer(node.client, 0, address(1), 1n)
+    const transfer = await new Payer(new SeededRandom(2)).transfer(node.client, 0, address(1), 1n)
     const txid = await node.client.sendRawTransaction(transfer.toHex())
     await node.stop('SIGKILL')
     node = await NodeProcess.start('devnet', '--data-dir', dataDir)

@@ -2,9 +2,9 @@ import type { ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Checkout, innermost } from '../support/checkout.js'
-import { commandsOf, fencedBlocks, repositoryFile, section, sessionOf } from '../support/markdown.js'
-import { Deadline } from '../support/patience.js'
+import { Checkout, innermost } from '../support/process/checkout.js'
+import { commandsOf, fencedBlocks, repositoryFile, section, sessionOf } from '../support/assert/markdown.js'
+import { Deadline } from '../support/process/patience.js'
 
 /** The pages are run as a reader would run them, and what they show is compared with what comes out. */
 

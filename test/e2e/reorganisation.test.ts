@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
 import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
-import { Dice, Payer } from '../support/load.js'
-import { type ChainInfo, Directories, NodeProcess, runJson } from '../support/process.js'
+import { SeededRandom, Payer } from '../support/builders/test-payer.js'
+import { type ChainInfo, Directories, NodeProcess, runJson } from '../support/process/spawn.js'
 
 const directories = new Directories()
 afterAll(() => directories.remove())
@@ -26,7 +26,7 @@ async function reach(node: NodeProcess, height: number): Promise<void> {
 
 describe('two branches of a chain without validators', () => {
   it('become the longer one, and what the other held waits again', async () => {
-    const payer = new Payer(new Dice(11), 'pow')
+    const payer = new Payer(new SeededRandom(11), 'pow')
     const [a, b] = [directories.fresh('a'), directories.fresh('b')]
     const file = (name: string) => `${directories.root}/${name}.blocks`
     const register = async (node: NodeProcess, from: number, owner: number) => {

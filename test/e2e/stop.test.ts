@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net'
 import { afterAll, describe, expect, it } from 'vitest'
-import { Dice, Load } from '../support/load.js'
-import { stopwatch } from '../support/patience.js'
-import { type ChainInfo, Directories, NodeProcess, run, runJson } from '../support/process.js'
+import { SeededRandom, Load } from '../support/builders/test-payer.js'
+import { stopwatch } from '../support/process/patience.js'
+import { type ChainInfo, Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
 
 const directories = new Directories()
 afterAll(() => directories.remove())
@@ -25,7 +25,7 @@ describe('stopping', () => {
   it('takes less than five seconds under load and loses nothing', async () => {
     const dataDir = directories.fresh()
     const node = await NodeProcess.start('devnet', '--no-automine', '--data-dir', dataDir)
-    const load = new Load(new Dice(3))
+    const load = new Load(new SeededRandom(3))
     await load.prepare(node.client, 100)
     let stopped = false
     const sending = load.send(node.client, () => stopped)

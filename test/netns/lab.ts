@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { startChild } from '../support/children.js'
+import { startChild } from '../support/process/children.js'
 
 /**
  * Machines of a network of their own: Linux network namespaces with a cable each into one switch, which can be cut into

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Member, TestNetwork } from '../support/network.js'
-import { busyness } from '../support/patience.js'
-import { Directories } from '../support/process.js'
+import { type Member, TestNetwork } from '../support/network/test-network.js'
+import { busyness } from '../support/process/patience.js'
+import { Directories } from '../support/process/spawn.js'
 import { Lab } from './lab.js'
 
 const directories = new Directories()

@@ -8,10 +8,10 @@ import type { Payload } from '../../src/primitives/payload.js'
 import { sortPrograms, standardProgram } from '../../src/primitives/program.js'
 import { finalSequence, Transaction } from '../../src/primitives/transaction.js'
 import type { Outpoint, TransactionFields } from '../../src/primitives/transaction-fields.js'
-import type { TestChain } from '../support/chain.js'
-import type { Dice } from '../support/dice.js'
-import { created, didRules, expires, issueCredential, signer, specification } from '../support/did.js'
-import { type QuickSigner, quickSigner } from '../support/signatures.js'
+import type { TestChain } from '../support/builders/chain.js'
+import type { SeededRandom } from '../support/builders/seeded-random.js'
+import { created, didRules, expires, issueCredential, signer, specification } from '../support/builders/did.js'
+import { type QuickSigner, quickSigner } from '../support/builders/signatures.js'
 
 /** Fragments of keys that documents swap, beside `#primary`. */
 const fragments = ['k', 'issuing', 'recovery']
@@ -34,7 +34,7 @@ interface Actor {
  */
 export class Users {
   readonly actors: readonly Actor[]
-  readonly #dice: Dice
+  readonly #random: SeededRandom
   readonly #payers: readonly QuickSigner[]
   readonly #ring: readonly QuickSigner[]
   readonly #signers = new Map<string, QuickSigner>()
@@ -43,9 +43,9 @@ export class Users {
   readonly #outputs: Owned[] = []
   #serial = 0
 
-  constructor(dice: Dice) {
-    const make = (count: number) => Array.from({ length: count }, () => quickSigner(dice.bytes(32)))
-    this.#dice = dice
+  constructor(random: SeededRandom) {
+    const make = (count: number) => Array.from({ length: count }, () => quickSigner(random.bytes(32)))
+    this.#random = random
     this.#payers = make(4)
     this.#ring = make(4)
     this.actors = make(4).map((primary) => {
@@ -70,16 +70,16 @@ export class Users {
 
   /** Something that may be valid on top of the pool; undefined where there is nothing to pay with. */
   next(test: TestChain): Transaction | undefined {
-    const choice = this.#dice.below(10)
+    const choice = this.#random.below(10)
     if (choice < 3) return this.#carry(test, { type: 2 })
     const actor = this.#one(this.actors)
     const { pending, state } = this.#last(test, actor.did)
-    if (state === undefined || this.#dice.below(20) === 0) {
+    if (state === undefined || this.#random.below(20) === 0) {
       return this.#carry(test, { type: 10, operation: this.#create(test, actor) })
     }
     if (choice < 8) return this.#carry(test, { type: 10, operation: this.#update(test, actor, state) })
     // One that is paid with change of what it would replace follows it.
-    const from = this.#dice.below(2) === 0 ? pending : undefined
+    const from = this.#random.below(2) === 0 ? pending : undefined
     return this.#carry(test, { type: 10, operation: this.#deactivate(actor, state) }, from)
   }
 
@@ -110,15 +110,15 @@ export class Users {
     // A DID that is deactivated has no keys any more: what they would sign is refused.
     const [id, publicKey] = keys.length === 0 ? [`${actor.did}#primary`, ''] : this.#one(keys)
     const right = this.#signers.get(publicKey) ?? actor.primary
-    return [id, this.#dice.below(12) === 0 ? this.#one(this.#ring) : right]
+    return [id, this.#random.below(12) === 0 ? this.#one(this.#ring) : right]
   }
 
   #document(test: TestChain, actor: Actor, previous: DidState | undefined): ReturnType<typeof buildDocument> {
-    const ring = [...this.#ring].sort(() => this.#dice.below(3) - 1)
+    const ring = [...this.#ring].sort(() => this.#random.below(3) - 1)
     const keys: PlannedKey[] = [{ fragment: 'primary', publicKey: actor.primary.publicKey, use: 'authentication' }]
     for (const [i, fragment] of fragments.entries()) {
       const publicKey = (ring[i] as QuickSigner).publicKey
-      const roll = this.#dice.below(10)
+      const roll = this.#random.below(10)
       if (roll < 6) keys.push({ fragment, publicKey, use: 'authentication' })
       else if (roll < 8) {
         const controller = this.#one(this.actors.filter(({ did }) => did !== actor.did)).did
@@ -126,8 +126,8 @@ export class Users {
       } else if (roll < 9) keys.push({ fragment, publicKey, use: 'none' })
     }
     const held = [...(previous?.document.credentials ?? [])].map((digest) => this.#credentials.get(digest))
-    const kept = held.filter(() => this.#dice.below(3) > 0)
-    const added = Array.from({ length: this.#dice.below(3) }, () => this.#credential(test, actor))
+    const kept = held.filter(() => this.#random.below(3) > 0)
+    const added = Array.from({ length: this.#random.below(3) }, () => this.#credential(test, actor))
     const credentials = [...kept, ...added].filter((text) => text !== undefined)
     const plan = { method: didRules.method, did: actor.did, keys, credentials }
     return buildDocument({ ...plan, expires: this.#one(expiries), created }, signer(actor.primary))
@@ -136,7 +136,7 @@ export class Users {
   /** By a key that the issuer has on the chain, mostly. */
   #credential(test: TestChain, subject: Actor): string | undefined {
     const issuer = this.#one(this.actors)
-    const roll = this.#dice.below(10)
+    const roll = this.#random.below(10)
     const state = roll < 9 ? test.chain.state.did(issuer.did) : this.#last(test, issuer.did).state
     if (state === undefined) return undefined
     const [method, by] = this.#signerOf(state, issuer, false)
@@ -155,26 +155,26 @@ export class Users {
 
   /** Pays for a payload, from an output of `from` where it is given. */
   #carry({ mempool, chain }: TestChain, payload: Payload, from?: Transaction): Transaction | undefined {
-    const dice = this.#dice
+    const random = this.#random
     const free = this.#outputs.filter((coin) => {
       if (mempool.spender(coin) !== undefined) return false
       return mempool.get(coin.txid) !== undefined || chain.state.coin(coin) !== undefined
     })
     const wanted = from === undefined ? [] : free.filter(({ txid }) => mapKey(txid) === mapKey(from.hash))
     const pooled = free.filter(({ txid }) => mempool.get(txid) !== undefined)
-    const some = wanted.length > 0 ? wanted : pooled.length > 0 && dice.below(2) === 0 ? pooled : free
+    const some = wanted.length > 0 ? wanted : pooled.length > 0 && random.below(2) === 0 ? pooled : free
     if (some.length === 0) return undefined
-    const coins = [...new Set([this.#one(some), ...(dice.below(5) === 0 ? [this.#one(some)] : [])])]
-    const fee = BigInt(12_000 + dice.below(300_000))
+    const coins = [...new Set([this.#one(some), ...(random.below(5) === 0 ? [this.#one(some)] : [])])]
+    const fee = BigInt(12_000 + random.below(300_000))
     const left = coins.reduce((sum, { value }) => sum + value, 0n) - fee
     if (left < 100_000n) return undefined
     const { assetId } = chain.sanity
-    const values = dice.below(3) > 0 ? [left / 2n, left - left / 2n] : [left]
+    const values = random.below(3) > 0 ? [left / 2n, left - left / 2n] : [left]
     const fields: TransactionFields = {
       version: 0,
       payloadVersion: 0,
       payload,
-      attributes: [{ usage: 0, data: dice.bytes(8) }],
+      attributes: [{ usage: 0, data: random.bytes(8) }],
       inputs: coins.map(({ txid, index }) => ({ txid, index, sequence: finalSequence })),
       outputs: values.map((value) => ({ assetId, value, outputLock: 0, programHash: payee(this.#one(this.#payers)) })),
       lockTime: 0,
@@ -189,7 +189,7 @@ export class Users {
   }
 
   #one<T>(all: readonly T[]): T {
-    return all[this.#dice.below(all.length)] as T
+    return all[this.#random.below(all.length)] as T
   }
 }
 

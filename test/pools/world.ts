@@ -8,9 +8,9 @@ import type { Transaction } from '../../src/primitives/transaction.js'
 import { solve } from '../../src/production/solve.js'
 import { buildTemplate } from '../../src/production/template.js'
 import { keys } from '../../src/storage/schema.js'
-import { craft, craftBlock, genesisCoin, personHash } from '../support/blocks.js'
-import { memoryStore, type Store, TestChain, withoutValidators } from '../support/chain.js'
-import { Dice } from '../support/dice.js'
+import { craft, craftBlock, genesisCoin, personHash } from '../support/builders/blocks.js'
+import { memoryStore, type Store, TestChain, withoutValidators } from '../support/builders/chain.js'
+import { SeededRandom } from '../support/builders/seeded-random.js'
 import { Users } from './users.js'
 
 /** What a template may leave out of a pool: what another transaction before it did to an issuer of its credentials. */
@@ -35,7 +35,7 @@ export interface Tally {
 /** A chain with a pool, and a second node that takes the same blocks and knows no signature. */
 export class PoolWorld {
   readonly tally: Tally
-  readonly #dice: Dice
+  readonly #random: SeededRandom
   readonly #users: Users
   readonly #store: Store = memoryStore()
   readonly #overrides: Parameters<typeof TestChain.open>[0]
@@ -47,12 +47,12 @@ export class PoolWorld {
   #judge!: TestChain
 
   constructor(seed: number) {
-    this.#dice = new Dice(seed)
-    this.#users = new Users(this.#dice)
-    this.#roomy = this.#dice.below(3) > 0
+    this.#random = new SeededRandom(seed)
+    this.#users = new Users(this.#random)
+    this.#roomy = this.#random.below(3) > 0
     const limits = { blockSize: 12_000, blockTransactions: 6, transactionCost: 100, blockCost: 100 }
     this.#overrides = this.#roomy ? withoutValidators : { ...withoutValidators, limits }
-    this.#capacity = [undefined, undefined, 0, 10][this.#dice.below(4)]
+    this.#capacity = [undefined, undefined, 0, 10][this.#random.below(4)]
     this.tally = {
       ...{ pools: 0, accepted: 0, refused: 0, dropped: 0 },
       ...{ verified: 0, elsewhere: 0, reorganised: 0, restarted: 0 },
@@ -66,9 +66,9 @@ export class PoolWorld {
     await this.#begin()
     for (let pool = 0; pool < poolsOfSeed; pool++) {
       this.tally.pools++
-      for (let steps = 4 + this.#dice.below(12); steps > 0; steps--) await this.#step()
+      for (let steps = 4 + this.#random.below(12); steps > 0; steps--) await this.#step()
       await this.#checkTemplates()
-      if (this.#dice.below(3) > 0) await this.#mine()
+      if (this.#random.below(3) > 0) await this.#mine()
     }
     await this.#drain()
     await Promise.all([this.#test.close(), this.#judge.close()])
@@ -95,7 +95,7 @@ export class PoolWorld {
   }
 
   async #step(): Promise<void> {
-    const roll = this.#dice.below(40)
+    const roll = this.#random.below(40)
     if (roll === 0) return this.#restart()
     if (roll < 3) return this.#reorganise()
     if (roll < 5) return this.#mineElsewhere()
@@ -140,18 +140,18 @@ export class PoolWorld {
 
   async #template(): Promise<Block> {
     const { chain, mempool, clock } = this.#test
-    const request = { payTo: personHash(20), time: Math.floor(clock.time / 1000), nonce: this.#dice.bytes(8) }
+    const request = { payTo: personHash(20), time: Math.floor(clock.time / 1000), nonce: this.#random.bytes(8) }
     return (await solve(await buildTemplate(chain, mempool, request))) as Block
   }
 
   /** Some of the pool, and now and then what the pool never saw, in the block of another miner; it may be invalid. */
   async #mineElsewhere(): Promise<void> {
     this.tally.elsewhere++
-    const rogue = this.#dice.below(3) === 0 ? this.#users.next(this.#test) : undefined
+    const rogue = this.#random.below(3) === 0 ? this.#users.next(this.#test) : undefined
     const transactions = [...(rogue === undefined ? [] : [rogue]), ...this.#someOfPool()]
-    const block = craftBlock(this.#test.chain, { transactions, nonce: this.#dice.bytes(8) })
+    const block = craftBlock(this.#test.chain, { transactions, nonce: this.#random.bytes(8) })
     // A template may be under way meanwhile: it holds two states then, and no transaction may be lost for it.
-    const template = this.#dice.below(2) === 0 ? this.#template() : undefined
+    const template = this.#random.below(2) === 0 ? this.#template() : undefined
     await this.#deliver(block)
     await template
     await this.#checkAcknowledged()
@@ -161,22 +161,22 @@ export class PoolWorld {
     const { mempool } = this.#test
     const chosen = new Set<unknown>()
     for (const entry of mempool.entries()) {
-      if (this.#dice.below(3) > 0 && mempool.parents(entry).every((one) => chosen.has(one))) chosen.add(entry)
+      if (this.#random.below(3) > 0 && mempool.parents(entry).every((one) => chosen.has(one))) chosen.add(entry)
     }
     return [...mempool.entries()].filter((entry) => chosen.has(entry)).map(({ transaction }) => transaction)
   }
 
   async #reorganise(): Promise<void> {
     const { chain, reader } = this.#test
-    const depth = 1 + this.#dice.below(2)
+    const depth = 1 + this.#random.below(2)
     let parent = chain.headers.active(chain.tip.header.height - depth)
     if (parent === undefined || parent.header.height < 1) return
     this.tally.reorganised++
     const replaced = chain.headers.active(parent.header.height + 1)
     const body = replaced === undefined ? [] : (await reader.block(replaced)).transactions.slice(1)
-    let transactions = this.#dice.below(2) === 0 ? body : this.#dice.below(2) === 0 ? this.#someOfPool() : []
+    let transactions = this.#random.below(2) === 0 ? body : this.#random.below(2) === 0 ? this.#someOfPool() : []
     for (let count = 0; count <= depth; count++) {
-      const block: Block = craftBlock(chain, { parent, transactions, nonce: this.#dice.bytes(8) })
+      const block: Block = craftBlock(chain, { parent, transactions, nonce: this.#random.bytes(8) })
       if (!(await this.#deliver(block))) return
       parent = chain.headers.known(block.header.hash)
       transactions = []

@@ -14,9 +14,17 @@ import { parseSpec } from '../../src/primitives/spec.js'
 import type { Transaction } from '../../src/primitives/transaction.js'
 import { coinbaseInput } from '../../src/primitives/transaction.js'
 import type { TransactionFields } from '../../src/primitives/transaction-fields.js'
-import { type BlockPlan, coinbaseOf, craft, craftBlock, genesisCoin, outputOf, solved } from '../support/blocks.js'
-import { oneValidator, TestChain, withoutValidators } from '../support/chain.js'
-import { type SpecOverrides, testKey, testPublicKey, testSpec } from '../support/spec.js'
+import {
+  type BlockPlan,
+  coinbaseOf,
+  craft,
+  craftBlock,
+  genesisCoin,
+  outputOf,
+  solved,
+} from '../support/builders/blocks.js'
+import { oneValidator, TestChain, withoutValidators } from '../support/builders/chain.js'
+import { type SpecOverrides, testKey, testPublicKey, testSpec } from '../support/builders/spec.js'
 import type { RuleRow } from './row.js'
 import type { OtherState } from './states.js'
 

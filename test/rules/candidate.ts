@@ -1,8 +1,8 @@
 import { RuleError } from '../../src/errors/rule-error.js'
 import { auxPowBytes } from '../../src/primitives/auxpow.js'
 import { Candidates } from '../../src/production/candidates.js'
-import { craftBlock } from '../support/blocks.js'
-import { TestChain } from '../support/chain.js'
+import { craftBlock } from '../support/builders/blocks.js'
+import { TestChain } from '../support/builders/chain.js'
 import type { RuleRow } from './row.js'
 
 /** A candidate that is announced on a chain whose blocks come from `producer`. */

@@ -1,9 +1,9 @@
 import type { Code } from '../../src/errors/error-codes.js'
 import type { Block } from '../../src/primitives/block.js'
 import { type Confirm, confirmBytes } from '../../src/primitives/confirm.js'
-import { craftBlock, craftConfirm, type ConfirmPlan } from '../support/blocks.js'
-import { TestChain, withoutValidators } from '../support/chain.js'
-import type { SpecOverrides } from '../support/spec.js'
+import { craftBlock, craftConfirm, type ConfirmPlan } from '../support/builders/blocks.js'
+import { TestChain, withoutValidators } from '../support/builders/chain.js'
+import type { SpecOverrides } from '../support/builders/spec.js'
 import type { RuleRow } from './row.js'
 import type { OtherState } from './states.js'
 

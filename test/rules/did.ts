@@ -8,8 +8,16 @@ import type { Code } from '../../src/errors/error-codes.js'
 import { fromUtf8 } from '../../src/primitives/bytes.js'
 import { type DidOperation, operationJson } from '../../src/primitives/did-operation.js'
 import { parseStrictJson } from '../../src/primitives/strict-json.js'
-import { authorizationKey, didRules as rules, holder, Registry, signer, specification, txid } from '../support/did.js'
-import { quickSigner } from '../support/signatures.js'
+import {
+  authorizationKey,
+  didRules as rules,
+  holder,
+  Registry,
+  signer,
+  specification,
+  txid,
+} from '../support/builders/did.js'
+import { quickSigner } from '../support/builders/signatures.js'
 import type { RuleRow } from './row.js'
 import type { OtherState } from './states.js'
 

@@ -4,9 +4,9 @@ import type { Code } from '../../src/errors/error-codes.js'
 import { RuleError } from '../../src/errors/rule-error.js'
 import { EventLog } from '../../src/events/event-log.js'
 import { codes } from '../../src/library/codes.js'
-import { ask, contextOf } from '../support/api.js'
-import { TestChain } from '../support/chain.js'
-import { WsClient } from '../support/ws.js'
+import { ask, contextOf } from '../support/client/api.js'
+import { TestChain } from '../support/builders/chain.js'
+import { WsClient } from '../support/client/ws.js'
 import type { RuleRow } from './row.js'
 
 type Act = (client: WsClient, port: number) => Promise<number | undefined>

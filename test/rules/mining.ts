@@ -1,9 +1,9 @@
 import type { Code } from '../../src/errors/error-codes.js'
 import { auxPowBytes } from '../../src/primitives/auxpow.js'
 import type { Mining } from '../../src/production/mining.js'
-import { miningOf } from '../support/api.js'
-import { personHash, solved } from '../support/blocks.js'
-import { TestChain } from '../support/chain.js'
+import { miningOf } from '../support/client/api.js'
+import { personHash, solved } from '../support/builders/blocks.js'
+import { TestChain } from '../support/builders/chain.js'
 import type { RuleRow } from './row.js'
 
 type Act = (mining: Mining, chain: TestChain) => Promise<unknown>

@@ -13,10 +13,10 @@ import { genesisBlock } from '../../src/primitives/genesis.js'
 import { zeroHash } from '../../src/primitives/hash.js'
 import { parseSpec } from '../../src/primitives/spec.js'
 import { Database } from '../../src/storage/database.js'
-import { memoryStore, quietLog } from '../support/chain.js'
-import { HandTime } from '../support/hand-time.js'
-import { echo, keyOf, PeersWorld } from '../support/peers-world.js'
-import { testSpec } from '../support/spec.js'
+import { memoryStore, quietLog } from '../support/builders/chain.js'
+import { ManualTime } from '../support/fakes/manual-time.js'
+import { echo, keyOf, PeersWorld } from '../support/network/peers-world.js'
+import { testSpec } from '../support/builders/spec.js'
 import type { RuleRow } from './row.js'
 
 const spec = parseSpec(testSpec())
@@ -54,7 +54,7 @@ async function connections(banned: readonly number[] = []): Promise<PeerConnecti
   const log = quietLog()
   const tip = { header: { height: 0, hash: zeroHash } }
   const rows = new PeerRows({ database, tip }, log)
-  const time = new HandTime()
+  const time = new ManualTime()
   const bans = await Bans.open(database, rows, () => time.now())
   for (const number of banned) await bans.add('key', toHex(keyOf(number)), time.now() + 1000, 'for the test')
   return new PeerConnections({

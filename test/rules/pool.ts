@@ -1,9 +1,9 @@
 import { RuleError } from '../../src/errors/rule-error.js'
 import { policy } from '../../src/mempool/policy.js'
-import { coinbaseOf, craft, craftBlock, genesisCoin, outputOf } from '../support/blocks.js'
-import { oneValidator } from '../support/chain.js'
-import { holder } from '../support/did.js'
-import type { SpecOverrides } from '../support/spec.js'
+import { coinbaseOf, craft, craftBlock, genesisCoin, outputOf } from '../support/builders/blocks.js'
+import { oneValidator } from '../support/builders/chain.js'
+import { holder } from '../support/builders/did.js'
+import type { SpecOverrides } from '../support/builders/spec.js'
 import type { RuleRow } from './row.js'
 import { type Build, record, row, sideChainPow, smallBlocks } from './transaction.js'
 

@@ -10,9 +10,9 @@ import { codes } from '../../src/library/codes.js'
 import { LinkError } from '../../src/network/link.js'
 import type { Transaction } from '../../src/primitives/transaction.js'
 import { JobQueue } from '../../src/runtime/job-queue.js'
-import { type Answer, ask, askJson, contextOf, type Question, serve } from '../support/api.js'
-import { oneValidator, TestChain } from '../support/chain.js'
-import { testAddress } from '../support/spec.js'
+import { type Answer, ask, askJson, contextOf, type Question, serve } from '../support/client/api.js'
+import { oneValidator, TestChain } from '../support/builders/chain.js'
+import { testAddress } from '../support/builders/spec.js'
 import type { RuleRow } from './row.js'
 
 /** What a row does with a node that serves, and what it needs that node to be. */

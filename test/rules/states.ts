@@ -5,11 +5,11 @@ import type { PoolLimits } from '../../src/mempool/policy.js'
 import { toHex } from '../../src/primitives/bytes.js'
 import { confirmBytes } from '../../src/primitives/confirm.js'
 import type { Transaction } from '../../src/primitives/transaction.js'
-import { craft, craftBlock, craftConfirm, genesisCoin } from '../support/blocks.js'
-import { TestChain } from '../support/chain.js'
-import { authenticationKey, didRules, type Holder, Registry } from '../support/did.js'
-import { quickSigner } from '../support/signatures.js'
-import { type SpecOverrides, testPublicKey } from '../support/spec.js'
+import { craft, craftBlock, craftConfirm, genesisCoin } from '../support/builders/blocks.js'
+import { TestChain } from '../support/builders/chain.js'
+import { authenticationKey, didRules, type Holder, Registry } from '../support/builders/did.js'
+import { quickSigner } from '../support/builders/signatures.js'
+import { type SpecOverrides, testPublicKey } from '../support/builders/spec.js'
 
 /** States of other nodes of the same chain, in which an input of a row is tried as a relaying node would try it. */
 export interface OtherState {

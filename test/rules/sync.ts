@@ -1,7 +1,7 @@
 import { checkLinks } from '../../src/network/sync/check-headers.js'
 import { blocksExchange } from '../../src/network/wire/blocks-message.js'
-import { withoutValidators } from '../support/chain.js'
-import { longChain, SyncNode, TestPeer, unitAt } from '../support/sync.js'
+import { withoutValidators } from '../support/builders/chain.js'
+import { longChain, SyncNode, TestPeer, unitAt } from '../support/network/sync.js'
 import type { RuleRow } from './row.js'
 
 /** Headers at these heights of a chain, in this order. */

@@ -14,7 +14,7 @@ import {
   type ProposalMessage,
   type VotingMessage,
 } from '../../src/voting/tendermint/message.js'
-import { testKey, testPublicKey, testSpec } from '../support/spec.js'
+import { testKey, testPublicKey, testSpec } from '../support/builders/spec.js'
 import type { RuleRow } from './row.js'
 import type { OtherState } from './states.js'
 

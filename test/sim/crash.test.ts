@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { rounds } from '../support/thorough.js'
+import { rounds } from '../support/process/thorough.js'
 import type { Fault, Write } from './disk.js'
 import type { SimulatedNode } from './node.js'
 import { plainScenario } from './plain.js'

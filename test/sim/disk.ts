@@ -1,6 +1,6 @@
 import { MemoryLevel } from 'memory-level'
 import { mapKey } from '../../src/primitives/bytes.js'
-import type { Store } from '../support/chain.js'
+import type { Store } from '../support/builders/chain.js'
 import type { Chance } from './random.js'
 
 /**

@@ -3,7 +3,7 @@ import { type LinkError, type LinkHandler, type Protocol, type TopicInfo } from 
 import { fromUtf8, mapKey, utf8 } from '../../src/primitives/bytes.js'
 import { keys } from '../../src/storage/schema.js'
 import { encodeMessage } from '../../src/voting/tendermint/message.js'
-import { fakeHeader, Voters } from '../support/voting.js'
+import { fakeHeader, Voters } from '../support/builders/votes.js'
 import { Agenda, rest } from './clock.js'
 import { Disk, type Fault, type Life } from './disk.js'
 import { Oracle } from './oracle.js'

@@ -1,13 +1,13 @@
 import type { Random } from '../../src/runtime/env.js'
-import { Dice } from '../support/dice.js'
+import { SeededRandom } from '../support/builders/seeded-random.js'
 
 /** Draws of a simulation: all that is left to chance comes from one seed, through these. */
-export class Chance extends Dice implements Random {
+export class Chance extends SeededRandom implements Random {
   /** A source of its own for one purpose: what it draws does not depend on how often others draw. */
   fork(purpose: string): Chance {
     let mixed = this.seed ^ 0x811c9dc5
     for (let i = 0; i < purpose.length; i++) mixed = Math.imul(mixed ^ purpose.charCodeAt(i), 0x01000193)
-    return new Chance(new Dice(mixed).below(2 ** 32))
+    return new Chance(new SeededRandom(mixed).below(2 ** 32))
   }
 
   /** True once in `1 / probability` draws. */

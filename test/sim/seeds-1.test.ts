@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { rounds } from '../support/thorough.js'
+import { rounds } from '../support/process/thorough.js'
 import { runSeeds } from './run.js'
 
 describe('simulated networks', () => {

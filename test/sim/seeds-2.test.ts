@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { rounds, thorough } from '../support/thorough.js'
+import { rounds, thorough } from '../support/process/thorough.js'
 import { runSeeds } from './run.js'
 
 describe('simulated networks', () => {

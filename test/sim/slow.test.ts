@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { rounds } from '../support/thorough.js'
+import { rounds } from '../support/process/thorough.js'
 import { runSeeds, runSlowSeed } from './run.js'
 
 it(

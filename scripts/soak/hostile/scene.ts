@@ -6,8 +6,8 @@ import { hex, reversed } from '../../../src/primitives/bytes.js'
 import { genesisBlock } from '../../../src/primitives/genesis.js'
 import type { Spec } from '../../../src/primitives/spec.js'
 import type { Transaction } from '../../../src/primitives/transaction.js'
-import { type CraftedInput, craft, type CraftedOutput } from '../../../test/support/blocks.js'
-import { testAddress } from '../../../test/support/spec.js'
+import { type CraftedInput, craft, type CraftedOutput } from '../../../test/support/builders/blocks.js'
+import { testAddress } from '../../../test/support/builders/spec.js'
 import type { Places } from '../../bench/local-nodes.js'
 
 /** Shared by the attacks: nodes, coins, and the big block. */
@@ -20,7 +20,7 @@ const fee = 1_000_000n
 /** Milliseconds that a request of an attacker waits for its answer. */
 const timeout = 60_000
 
-/** Persons of test/support/spec.ts with coins from genesis: one for each attack that pays, so that they do not interfere. */
+/** Persons of test/support/builders/spec.ts with coins from genesis: one for each attack that pays, so that they do not interfere. */
 export const purses = { issuer: 40, documents: 41, wide: 42, multisig: 43, framed: 44, framing: 45 } as const
 /** Coins of each, in units of 10^-8. */
 const purseValue = 1_000_000n * 100_000_000n

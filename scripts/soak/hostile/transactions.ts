@@ -1,9 +1,9 @@
 import type { DidOperation } from '../../../src/primitives/did-operation.js'
 import { multisigCode, parameterOf, programHashOf } from '../../../src/primitives/program.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
-import { craft, fieldsOf, outputOf, personHash } from '../../../test/support/blocks.js'
-import { type Holder, holder } from '../../../test/support/did.js'
-import { quickSigner } from '../../../test/support/signatures.js'
+import { craft, fieldsOf, outputOf, personHash } from '../../../test/support/builders/blocks.js'
+import { type Holder, holder } from '../../../test/support/builders/did.js'
+import { quickSigner } from '../../../test/support/builders/signatures.js'
 import { type Attack, purses, type Scene } from './scene.js'
 
 /** Transactions that are expensive to check: valid ones, which are paid for, and invalid ones, which cost nothing. */

@@ -6,8 +6,8 @@ import { shareOf } from '../../../src/api/address-share.js'
 import { hostRefusal } from '../../../src/api/origin.js'
 import { UserError } from '../../../src/errors/rule-error.js'
 import { hex, toHex } from '../../../src/primitives/bytes.js'
-import { type Answer, ask, contextOf, serve } from '../../support/api.js'
-import { TestChain } from '../../support/chain.js'
+import { type Answer, ask, contextOf, serve } from '../../support/client/api.js'
+import { TestChain } from '../../support/builders/chain.js'
 
 const token = hex('0123456789abcdef'.repeat(4))
 const authorization = `Bearer ${toHex(token)}`

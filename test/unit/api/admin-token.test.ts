@@ -5,8 +5,8 @@ import { Access, accessDefaults } from '../../../src/api/access.js'
 import { adminRefusal } from '../../../src/api/admin-token.js'
 import type { ApiServer } from '../../../src/api/http-server.js'
 import { hex, toHex } from '../../../src/primitives/bytes.js'
-import { ask, contextOf, serve } from '../../support/api.js'
-import { TestChain } from '../../support/chain.js'
+import { ask, contextOf, serve } from '../../support/client/api.js'
+import { TestChain } from '../../support/builders/chain.js'
 
 const token = hex('0123456789abcdef'.repeat(4))
 const right = `Bearer ${toHex(token)}`

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { AnswerCache } from '../../../src/api/answer-cache.js'
 import { pathOf } from '../../../src/api/request-path.js'
-import { TestChain } from '../../support/chain.js'
-import { heldBytes } from '../../support/garbage.js'
+import { TestChain } from '../../support/builders/chain.js'
+import { heldBytes } from '../../support/assert/heap-probe.js'
 
 const answers = 2000
 const query = 'q'.repeat(16_000)

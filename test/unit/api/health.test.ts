@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ApiServer } from '../../../src/api/http-server.js'
 import type { NodeHealth } from '../../../src/api/node-views.js'
 import { RuleError } from '../../../src/errors/rule-error.js'
-import { ask, contextOf, serve } from '../../support/api.js'
-import { TestChain } from '../../support/chain.js'
+import { ask, contextOf, serve } from '../../support/client/api.js'
+import { TestChain } from '../../support/builders/chain.js'
 
 let node: TestChain
 let server: ApiServer

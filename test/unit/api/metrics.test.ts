@@ -3,10 +3,10 @@ import { describedMetrics, monitoringPage } from '../../../scripts/docs/monitori
 import { durationBuckets } from '../../../src/api/answer-metrics.js'
 import type { ApiServer } from '../../../src/api/http-server.js'
 import { NodeMetrics } from '../../../src/api/metrics.js'
-import { ask, askJson, contextOf, serve } from '../../support/api.js'
-import { TestChain } from '../../support/chain.js'
-import { code, repositoryFile, tableRows } from '../../support/markdown.js'
-import { type Family, parseMetrics, sampleOf } from '../../support/prometheus.js'
+import { ask, askJson, contextOf, serve } from '../../support/client/api.js'
+import { TestChain } from '../../support/builders/chain.js'
+import { code, repositoryFile, tableRows } from '../../support/assert/markdown.js'
+import { type Family, parseMetrics, sampleOf } from '../../support/assert/prometheus.js'
 
 /** What a name may end in: units, what is counted, and `info` for a constant 1 that carries labels. */
 const units = [

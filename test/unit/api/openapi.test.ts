@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ApiServer } from '../../../src/api/http-server.js'
 import { plainRoutes } from '../../../src/api/plain-routes.js'
 import { restPrefix, restRoutes } from '../../../src/api/rest/rest-routes.js'
-import { ask, contextOf, serve } from '../../support/api.js'
-import { TestChain } from '../../support/chain.js'
+import { ask, contextOf, serve } from '../../support/client/api.js'
+import { TestChain } from '../../support/builders/chain.js'
 
 interface Operation {
   readonly operationId: string

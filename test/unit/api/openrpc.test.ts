@@ -4,10 +4,10 @@ import type { ApiContext } from '../../../src/api/api-context.js'
 import type { DevnetControl } from '../../../src/api/node-views.js'
 import { rpcMethods } from '../../../src/api/rpc/all-methods.js'
 import type { RpcMethod } from '../../../src/api/rpc/method.js'
-import { contextOf } from '../../support/api.js'
-import { TestChain } from '../../support/chain.js'
-import { RpcClient } from '../../support/rpc.js'
-import { expectSchema } from '../../support/schema.js'
+import { contextOf } from '../../support/client/api.js'
+import { TestChain } from '../../support/builders/chain.js'
+import { RpcClient } from '../../support/client/rpc.js'
+import { expectSchema } from '../../support/assert/schema.js'
 
 /** What the OpenRPC specification asks of a document, as far as there is something to ask here. */
 const closed = { additionalProperties: false }

@@ -4,8 +4,8 @@ import { exportBlocks, importBlocks } from '../../../src/chain/block-file.js'
 import { stateDigest } from '../../../src/chain/replay-chain.js'
 import { UserError } from '../../../src/errors/rule-error.js'
 import { concat } from '../../../src/primitives/bytes.js'
-import { oneValidator, TestChain } from '../../support/chain.js'
-import { testAddress } from '../../support/spec.js'
+import { oneValidator, TestChain } from '../../support/builders/chain.js'
+import { testAddress } from '../../support/builders/spec.js'
 
 async function* piecesOf(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array, void, void> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)

@@ -10,10 +10,10 @@ import { parseSpec } from '../../../src/primitives/spec.js'
 import type { Transaction } from '../../../src/primitives/transaction.js'
 import { Overlay, StorageError } from '../../../src/storage/database.js'
 import { keys } from '../../../src/storage/schema.js'
-import { craft, craftBlock, craftConfirm, genesisCoin } from '../../support/blocks.js'
-import { memoryStore, oneValidator, TestChain, withoutValidators } from '../../support/chain.js'
-import { faultOf } from '../../support/ledger.js'
-import { testPublicKey, testSpec } from '../../support/spec.js'
+import { craft, craftBlock, craftConfirm, genesisCoin } from '../../support/builders/blocks.js'
+import { memoryStore, oneValidator, TestChain, withoutValidators } from '../../support/builders/chain.js'
+import { faultOf } from '../../support/assert/row-invariants.js'
+import { testPublicKey, testSpec } from '../../support/builders/spec.js'
 
 const rich = 100_000_000_000n
 

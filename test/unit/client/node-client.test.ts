@@ -8,8 +8,8 @@ import { parseAddress, singleKeyCode } from '../../../src/primitives/address.js'
 import { buildTransfer } from '../../../src/wallet/build-transaction.js'
 import { devnetAccount } from '../../../src/wallet/devnet-accounts.js'
 import { signTransaction } from '../../../src/wallet/sign-transaction.js'
-import { seededRandom } from '../wallet/support.js'
-import { FakeNode } from './fake-node.js'
+import { seededRandom } from '../../support/builders/seeded-bytes.js'
+import { FakeNode } from '../../support/fakes/fake-node.js'
 
 const alice = devnetAccount(0)
 const bob = devnetAccount(1)

@@ -5,7 +5,7 @@ import { allOptions, flagOf, otherVariables, variableOf } from '../../../src/con
 import { fromText } from '../../../src/config/values.js'
 import { mempoolOptions } from '../../../src/mempool/mempool-options.js'
 import { nodeOptions } from '../../../src/node/node-options.js'
-import { commandOf, configOf, refusalOf, samples } from './support.js'
+import { commandOf, configOf, refusalOf, samples } from '../../support/builders/config.js'
 
 const nested = (key: string, value: unknown) => {
   const [section = '', name = ''] = key.split('.')

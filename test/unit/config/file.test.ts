@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readConfigText } from '../../../src/config/file.js'
-import { refusalOf } from './support.js'
+import { refusalOf } from '../../support/builders/config.js'
 
 const read = (text: string) => readConfigText(text, 'f', (path) => path === 'a' || path === 'b')
 

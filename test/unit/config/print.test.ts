@@ -5,7 +5,7 @@ import { type Config } from '../../../src/config/config.js'
 import { configJson, configText } from '../../../src/config/print.js'
 import { fromText } from '../../../src/config/values.js'
 import type { NodeCommand, Option } from '../../../src/runtime/option.js'
-import { configOf, samples } from './support.js'
+import { configOf, samples } from '../../support/builders/config.js'
 
 const values = (config: Config) => config.settings.map(({ option, value }) => [option.key, value])
 

@@ -5,9 +5,9 @@ import { sha256 } from '../../../src/primitives/hash.js'
 import { parseSpec, validatorsHash } from '../../../src/primitives/spec.js'
 import { attributeUsage, coinbaseInput, Transaction } from '../../../src/primitives/transaction.js'
 import type { Attribute } from '../../../src/primitives/transaction-fields.js'
-import { withoutValidators } from '../../support/chain.js'
-import { codeOf } from '../../support/refusal.js'
-import { testPublicKey, testSpec } from '../../support/spec.js'
+import { withoutValidators } from '../../support/builders/chain.js'
+import { codeOf } from '../../support/assert/code-of.js'
+import { testPublicKey, testSpec } from '../../support/builders/spec.js'
 
 const root = new Uint8Array(32).fill(5)
 const work = parseSpec(testSpec(withoutValidators))

@@ -12,11 +12,11 @@ import { multisigCode, parameterOf, sortPrograms, standardProgram } from '../../
 import { paramsAt, parseSpec } from '../../../src/primitives/spec.js'
 import { attributeUsage, outpointKey, Transaction } from '../../../src/primitives/transaction.js'
 import type { TransactionFields } from '../../../src/primitives/transaction-fields.js'
-import { craft, craftBlock, type CraftedInput, fieldsOf, outputOf, personHash } from '../../support/blocks.js'
-import { TestChain } from '../../support/chain.js'
-import { codeOf } from '../../support/refusal.js'
-import { testKey, testPublicKey, testSpec } from '../../support/spec.js'
-import { rounds } from '../../support/thorough.js'
+import { craft, craftBlock, type CraftedInput, fieldsOf, outputOf, personHash } from '../../support/builders/blocks.js'
+import { TestChain } from '../../support/builders/chain.js'
+import { codeOf } from '../../support/assert/code-of.js'
+import { testKey, testPublicKey, testSpec } from '../../support/builders/spec.js'
+import { rounds } from '../../support/process/thorough.js'
 
 const test = await TestChain.open()
 const context = { ...test.chain.sanity, height: 100 }

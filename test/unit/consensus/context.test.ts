@@ -11,10 +11,10 @@ import {
 import { zeroHash } from '../../../src/primitives/hash.js'
 import { Header, type HeaderFields } from '../../../src/primitives/header.js'
 import { parseSpec, type Spec } from '../../../src/primitives/spec.js'
-import { runs, u32 } from '../../support/arbitraries.js'
-import { withoutValidators } from '../../support/chain.js'
-import { codeOf } from '../../support/refusal.js'
-import { type SpecOverrides, testSpec } from '../../support/spec.js'
+import { runs, u32 } from '../../support/builders/arbitraries.js'
+import { withoutValidators } from '../../support/builders/chain.js'
+import { codeOf } from '../../support/assert/code-of.js'
+import { type SpecOverrides, testSpec } from '../../support/builders/spec.js'
 
 const spec = (overrides: SpecOverrides = {}) => parseSpec(testSpec(overrides))
 const work = spec(withoutValidators)

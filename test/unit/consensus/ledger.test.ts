@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type Coin, StateOverlay, type StateView } from '../../../src/consensus/ledger.js'
 import { outpointKey } from '../../../src/primitives/transaction.js'
 import type { Outpoint } from '../../../src/primitives/transaction-fields.js'
-import { runs } from '../../support/arbitraries.js'
+import { runs } from '../../support/builders/arbitraries.js'
 
 const outpoint = (number: number): Outpoint => ({ txid: new Uint8Array(32).fill(number), index: number })
 const coin = (value: bigint): Coin => {

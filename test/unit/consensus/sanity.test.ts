@@ -7,11 +7,11 @@ import { hex } from '../../../src/primitives/bytes.js'
 import { multisigCode, parameterOf, standardProgram } from '../../../src/primitives/program.js'
 import type { Steps } from '../../../src/primitives/steps.js'
 import { attributeUsage, Transaction } from '../../../src/primitives/transaction.js'
-import { craft, craftBlock, fieldsOf, genesisCoin } from '../../support/blocks.js'
-import { TestChain } from '../../support/chain.js'
-import { holder } from '../../support/did.js'
-import { codeOf } from '../../support/refusal.js'
-import { testPublicKey } from '../../support/spec.js'
+import { craft, craftBlock, fieldsOf, genesisCoin } from '../../support/builders/blocks.js'
+import { TestChain } from '../../support/builders/chain.js'
+import { holder } from '../../support/builders/did.js'
+import { codeOf } from '../../support/assert/code-of.js'
+import { testPublicKey } from '../../support/builders/spec.js'
 
 const test = await TestChain.open()
 const context = test.chain.sanity

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { subsidyAt } from '../../../src/consensus/subsidy.js'
 import { parseSpec } from '../../../src/primitives/spec.js'
-import { runs, u32 } from '../../support/arbitraries.js'
-import { testSpec } from '../../support/spec.js'
+import { runs, u32 } from '../../support/builders/arbitraries.js'
+import { testSpec } from '../../support/builders/spec.js'
 
 const spec = (initial: string, halving: number) => parseSpec(testSpec({ subsidy: { initial, halving } }))
 

@@ -5,7 +5,7 @@ import { runChecks } from '../../../src/crypto/verifier.js'
 import * as verifyModule from '../../../src/crypto/verify.js'
 import { RuleError } from '../../../src/errors/rule-error.js'
 import type { SignatureCheck } from '../../../src/primitives/signature.js'
-import { checkOf, quickSigner, signatureLoad } from '../../support/signatures.js'
+import { checkOf, quickSigner, signatureLoad } from '../../support/builders/signatures.js'
 
 vi.mock('../../../src/crypto/verify.js', async (original) => {
   const actual = await original<typeof verifyModule>()

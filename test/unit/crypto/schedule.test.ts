@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Schedule } from '../../../src/crypto/schedule.js'
-import { checkOf } from '../../support/signatures.js'
+import { checkOf } from '../../support/builders/signatures.js'
 
 const check = (key: number, messageLength = 10) =>
   checkOf(new Uint8Array(messageLength), [new Uint8Array(33).fill(key)], [new Uint8Array(64)])

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { SignatureCache } from '../../../src/crypto/signature-cache.js'
 import { fromUtf8 } from '../../../src/primitives/bytes.js'
-import { processorTime } from '../../support/patience.js'
-import { checkOf } from '../../support/signatures.js'
+import { processorTime } from '../../support/process/patience.js'
+import { checkOf } from '../../support/builders/signatures.js'
 
 const key = (byte: number) => new Uint8Array(33).fill(byte)
 const signature = (byte: number) => new Uint8Array(64).fill(byte)

@@ -5,8 +5,8 @@ import { publicKeyOf, sign } from '../../../src/crypto/keys.js'
 import { holds, selectBackend, selectedBackend, selfTest, verify, verifyAsync } from '../../../src/crypto/verify.js'
 import { concat, fromUtf8, hex, toHex } from '../../../src/primitives/bytes.js'
 import { sha256 } from '../../../src/primitives/hash.js'
-import { checkOf, quickSigner } from '../../support/signatures.js'
-import { rounds } from '../../support/thorough.js'
+import { checkOf, quickSigner } from '../../support/builders/signatures.js'
+import { rounds } from '../../support/process/thorough.js'
 
 const { Point } = p256
 const n = Point.Fn.ORDER

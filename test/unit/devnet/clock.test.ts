@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../../../src/devnet/clock.js'
 import { Database, Overlay } from '../../../src/storage/database.js'
 import { keys } from '../../../src/storage/schema.js'
-import { memoryStore } from '../../support/chain.js'
+import { memoryStore } from '../../support/builders/chain.js'
 
 const start = 1_700_000_000
 

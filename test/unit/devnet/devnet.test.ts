@@ -7,7 +7,7 @@ import { parseAddress, type ProgramHash } from '../../../src/primitives/address.
 import { parseSpec } from '../../../src/primitives/spec.js'
 import { systemEnv } from '../../../src/runtime/process-env.js'
 import { devnetAccount } from '../../../src/wallet/devnet-accounts.js'
-import { quietLog } from '../../support/chain.js'
+import { quietLog } from '../../support/builders/chain.js'
 
 const spec = parseSpec(readFileSync(new URL('../../../genesis/devnet.json', import.meta.url), 'utf8'))
 /** Unix seconds of 2100-01-01. */

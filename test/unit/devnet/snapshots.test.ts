@@ -6,10 +6,10 @@ import { Transaction } from '../../../src/primitives/transaction.js'
 import { Mining } from '../../../src/production/mining.js'
 import { digestOf } from '../../../src/storage/database.js'
 import { derivedTables, rangeOf, table, values } from '../../../src/storage/schema.js'
-import { holder } from '../../support/did.js'
-import { testAddress } from '../../support/spec.js'
-import { Crowd, dice } from '../chain/random.js'
-import { testDevnet, type TestDevnet } from './support.js'
+import { holder } from '../../support/builders/did.js'
+import { testAddress } from '../../support/builders/spec.js'
+import { Crowd, random } from '../../support/builders/random-chain.js'
+import { testDevnet, type TestDevnet } from '../../support/fakes/test-devnet.js'
 
 const coin = 100_000_000n
 
@@ -46,7 +46,7 @@ async function settled(database: TestDevnet['chain']['database']): Promise<void>
 
 describe('random use of a devnet with snapshots', () => {
   it.each([1, 2, 3, 4, 5])('comes back to what was each time (seed %i)', async (seed) => {
-    const roll = dice(seed)
+    const roll = random(seed)
     const net = await testDevnet()
     const { chain, clock, devnet } = net
     const crowd = new Crowd(roll)

@@ -5,9 +5,9 @@ import { compileCondition } from '../../../src/did-query/compile.js'
 import { conditionLimits, readCondition } from '../../../src/did-query/condition.js'
 import { RuleError } from '../../../src/errors/rule-error.js'
 import type { JsonValue } from '../../../src/primitives/strict-json.js'
-import { processorTime } from '../../support/patience.js'
-import { rounds } from '../../support/thorough.js'
-import { document } from './documents.js'
+import { processorTime } from '../../support/process/patience.js'
+import { rounds } from '../../support/process/thorough.js'
+import { document } from '../../support/builders/query-documents.js'
 
 /** What a condition is refused with. */
 function refusalOf(condition: unknown): string {

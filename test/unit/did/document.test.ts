@@ -9,10 +9,17 @@ import { parseOperation } from '../../../src/did/operation.js'
 import { didFromPublicKey } from '../../../src/primitives/address.js'
 import { fromUtf8 } from '../../../src/primitives/bytes.js'
 import { parseStrictJson } from '../../../src/primitives/strict-json.js'
-import { authenticationKey, authorizationKey, didRules, holder, signer, specification } from '../../support/did.js'
-import { codeOf } from '../../support/refusal.js'
-import { quickSigner } from '../../support/signatures.js'
-import { rounds } from '../../support/thorough.js'
+import {
+  authenticationKey,
+  authorizationKey,
+  didRules,
+  holder,
+  signer,
+  specification,
+} from '../../support/builders/did.js'
+import { codeOf } from '../../support/assert/code-of.js'
+import { quickSigner } from '../../support/builders/signatures.js'
+import { rounds } from '../../support/process/thorough.js'
 
 const ada = holder()
 const bob = holder()

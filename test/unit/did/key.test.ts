@@ -3,8 +3,8 @@ import bs58 from 'bs58'
 import { expect, it } from 'vitest'
 import { parseKey } from '../../../src/did/key.js'
 import { type JsonObject, parseStrictJson } from '../../../src/primitives/strict-json.js'
-import { heldBytes } from '../../support/garbage.js'
-import { codeOf } from '../../support/refusal.js'
+import { heldBytes } from '../../support/assert/heap-probe.js'
+import { codeOf } from '../../support/assert/code-of.js'
 
 const did = 'did:ledger:somebody'
 const documents = 200

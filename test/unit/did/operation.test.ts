@@ -6,8 +6,8 @@ import { defaultDidLimits } from '../../../src/did/did-rules.js'
 import { parseOperation, readOperationJson, signedText } from '../../../src/did/operation.js'
 import { fromUtf8, utf8 } from '../../../src/primitives/bytes.js'
 import { type DidOperation, operationJson } from '../../../src/primitives/did-operation.js'
-import { didRules, expires, created, holder, signer, specification, txid } from '../../support/did.js'
-import { codeOf } from '../../support/refusal.js'
+import { didRules, expires, created, holder, signer, specification, txid } from '../../support/builders/did.js'
+import { codeOf } from '../../support/assert/code-of.js'
 
 const ada = holder()
 const create = ada.create()

@@ -10,9 +10,9 @@ import { fromPlain } from '../../../src/did/plain.js'
 import { isKeyIdentifier, w3cDocument } from '../../../src/did/w3c.js'
 import { addressOf } from '../../../src/primitives/address.js'
 import { canonicalJson } from '../../../src/primitives/strict-json.js'
-import { authenticationKey, authorizationKey, holder } from '../../support/did.js'
-import { quickSigner } from '../../support/signatures.js'
-import { rounds } from '../../support/thorough.js'
+import { authenticationKey, authorizationKey, holder } from '../../support/builders/did.js'
+import { quickSigner } from '../../support/builders/signatures.js'
+import { rounds } from '../../support/process/thorough.js'
 
 /** What the mapping has to be, said over the strict reader's form. */
 function expected(document: DidDocument) {

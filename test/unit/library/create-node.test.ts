@@ -7,10 +7,10 @@ import { createNode, HttpResolver, type CreateNodeOptions, type LedgerNode } fro
 import { operationJson } from '../../../src/primitives/did-operation.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
 import { accountOf } from '../../../src/wallet/accounts.js'
-import { TestChain, withoutValidators } from '../../support/chain.js'
-import { holder } from '../../support/did.js'
-import { whileCollecting } from '../../support/garbage.js'
-import { testPublicKey, testSpec } from '../../support/spec.js'
+import { TestChain, withoutValidators } from '../../support/builders/chain.js'
+import { holder } from '../../support/builders/did.js'
+import { whileCollecting } from '../../support/assert/heap-probe.js'
+import { testPublicKey, testSpec } from '../../support/builders/spec.js'
 
 let open: LedgerNode[] = []
 let directories: string[] = []

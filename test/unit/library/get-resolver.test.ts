@@ -4,7 +4,7 @@ import type { ResolvedTransaction, ResolveResult } from '../../../src/did/resolu
 import { RuleError } from '../../../src/errors/rule-error.js'
 import { type DidSource, getResolver } from '../../../src/library/get-resolver.js'
 import { type DidOperation, operationJson } from '../../../src/primitives/did-operation.js'
-import { expires, holder, txid } from '../../support/did.js'
+import { expires, holder, txid } from '../../support/builders/did.js'
 
 const ada = holder()
 const home = { id: '#home', type: 'LinkedDomains', serviceEndpoint: 'https://example.org' }

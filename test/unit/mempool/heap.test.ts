@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Heap } from '../../../src/mempool/heap.js'
-import { runs } from '../../support/arbitraries.js'
+import { runs } from '../../support/builders/arbitraries.js'
 
 describe('a heap', () => {
   it('gives its items in order and then nothing, and leaves what it was made of alone', () => {

@@ -6,9 +6,16 @@ import type { Block } from '../../../src/primitives/block.js'
 import type { SignatureCheck } from '../../../src/primitives/signature.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
 import { rangeOf, table, values } from '../../../src/storage/schema.js'
-import { craft, craftBlock, type CraftedOutput, fieldsOf, genesisCoin, outputOf } from '../../support/blocks.js'
-import { memoryStore, TestChain, withoutValidators } from '../../support/chain.js'
-import { type Holder, holder } from '../../support/did.js'
+import {
+  craft,
+  craftBlock,
+  type CraftedOutput,
+  fieldsOf,
+  genesisCoin,
+  outputOf,
+} from '../../support/builders/blocks.js'
+import { memoryStore, TestChain, withoutValidators } from '../../support/builders/chain.js'
+import { type Holder, holder } from '../../support/builders/did.js'
 
 const rich = 100_000_000_000n
 

@@ -4,7 +4,7 @@ import { type OrphanLimits, orphanLimits, Orphans } from '../../../src/mempool/o
 import { mapKey } from '../../../src/primitives/bytes.js'
 import { type Hash, sha256 } from '../../../src/primitives/hash.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
-import { fieldsOf } from '../../support/blocks.js'
+import { fieldsOf } from '../../support/builders/blocks.js'
 
 const hashOf = (number: number): Hash => sha256(`parent ${number}`)
 

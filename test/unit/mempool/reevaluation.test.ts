@@ -12,11 +12,11 @@ import type { DidOperation } from '../../../src/primitives/did-operation.js'
 import type { Transaction } from '../../../src/primitives/transaction.js'
 import { rangeOf, table } from '../../../src/storage/schema.js'
 import { sideChainPow } from '../../rules/transaction.js'
-import { craft, craftBlock, genesisCoin, outputOf } from '../../support/blocks.js'
-import { memoryStore, TestChain } from '../../support/chain.js'
-import { holder, issueCredential } from '../../support/did.js'
-import { testAddress } from '../../support/spec.js'
-import { Crowd, dice } from '../chain/random.js'
+import { craft, craftBlock, genesisCoin, outputOf } from '../../support/builders/blocks.js'
+import { memoryStore, TestChain } from '../../support/builders/chain.js'
+import { holder, issueCredential } from '../../support/builders/did.js'
+import { testAddress } from '../../support/builders/spec.js'
+import { Crowd, random } from '../../support/builders/random-chain.js'
 
 const seed = Number(process.env['DIDLEDGER_SEED'] ?? 1)
 
@@ -359,7 +359,7 @@ describe('the pool after a change of the chain', () => {
     async () => {
       const signatures = new SignatureCache()
       for (let round = 0; round < 4; round++) {
-        const roll = dice(seed * 100 + round)
+        const roll = random(seed * 100 + round)
         const store = memoryStore()
         const source = await TestChain.open(undefined, { store, signatures })
         const crowd = new Crowd(roll)

@@ -4,7 +4,7 @@ import type { DropReason } from '../../../src/mempool/drop-reason.js'
 import { PoolStore } from '../../../src/mempool/store.js'
 import { Database, Overlay } from '../../../src/storage/database.js'
 import { keys } from '../../../src/storage/schema.js'
-import { memoryStore } from '../../support/chain.js'
+import { memoryStore } from '../../support/builders/chain.js'
 
 const id = (number: number) => new Uint8Array(32).fill(number)
 const stored = { arrival: 5, bytes: Uint8Array.of(1, 2, 3) }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { countTransactions } from '../../../src/mempool/transaction-count.js'
-import { craft, craftBlock, genesisCoin } from '../../support/blocks.js'
-import { TestChain } from '../../support/chain.js'
+import { craft, craftBlock, genesisCoin } from '../../support/builders/blocks.js'
+import { TestChain } from '../../support/builders/chain.js'
 
 const fee = 1000n
 const rich = 100_000_000_000n

@@ -2,12 +2,12 @@ import { expect, it } from 'vitest'
 import { createInlineVerifier } from '../../../src/crypto/inline.js'
 import { SignatureCache } from '../../../src/crypto/signature-cache.js'
 import { openCore } from '../../../src/node/core.js'
-import { TestChain } from '../../support/chain.js'
-import { HandTime } from '../../support/hand-time.js'
-import { MemoryHub } from '../../support/memory-transport.js'
+import { TestChain } from '../../support/builders/chain.js'
+import { ManualTime } from '../../support/fakes/manual-time.js'
+import { MemoryHub } from '../../support/network/memory-transport.js'
 
 it('a core that never started closes all the same', async () => {
-  const time = new HandTime()
+  const time = new ManualTime()
   const test = await TestChain.open({})
   const publicKey = new Uint8Array(32).fill(1)
   const core = await openCore({

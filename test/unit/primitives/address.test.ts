@@ -12,7 +12,7 @@ import {
   trailer,
 } from '../../../src/primitives/address.js'
 import { concat, hex, toHex } from '../../../src/primitives/bytes.js'
-import { bytes, runs } from '../../support/arbitraries.js'
+import { bytes, runs } from '../../support/builders/arbitraries.js'
 
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const anyHash = fc

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatAmount, parseAmount } from '../../../src/primitives/amount.js'
-import { i64, runs } from '../../support/arbitraries.js'
+import { i64, runs } from '../../support/builders/arbitraries.js'
 
 describe('amounts', () => {
   it('always have eight decimals', () => {

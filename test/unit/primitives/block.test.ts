@@ -9,10 +9,20 @@ import { sha256d, zeroHash } from '../../../src/primitives/hash.js'
 import { Header, headerSize } from '../../../src/primitives/header.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
 import type { TransactionFields } from '../../../src/primitives/transaction-fields.js'
-import { auxPow, block, hash, header, mutated, mutation, runs, transaction, u32 } from '../../support/arbitraries.js'
-import { codeOf } from '../../support/refusal.js'
-import { shape } from '../../support/shape.js'
-import { rounds } from '../../support/thorough.js'
+import {
+  auxPow,
+  block,
+  hash,
+  header,
+  mutated,
+  mutation,
+  runs,
+  transaction,
+  u32,
+} from '../../support/builders/arbitraries.js'
+import { codeOf } from '../../support/assert/code-of.js'
+import { plainForm } from '../../support/assert/plain-form.js'
+import { rounds } from '../../support/process/thorough.js'
 
 const bare: TransactionFields = {
   version: 0,
@@ -33,7 +43,7 @@ describe('headers', () => {
     fc.assert(
       fc.property(header, (value) => {
         const decoded = decodeAll(value.bytes, Header.read, malformed)
-        expect(shape(decoded)).toEqual(shape(value))
+        expect(plainForm(decoded)).toEqual(plainForm(value))
         expect(value.bytes).toHaveLength(headerSize)
         expect(toHex(decoded.hash)).toBe(toHex(sha256d(value.bytes)))
       }),
@@ -54,7 +64,7 @@ describe('AuxPows', () => {
     fc.assert(
       fc.property(auxPow, (value) => {
         const written = auxPowBytes(value)
-        expect(shape(readAll(written))).toEqual(shape(value))
+        expect(plainForm(readAll(written))).toEqual(plainForm(value))
         for (let length = 0; length < written.length; length++) {
           if (codeOf(() => readAll(written.subarray(0, length))) !== 'block-malformed') return false
         }
@@ -76,7 +86,7 @@ describe('AuxPows', () => {
         expect(solo.parent).toMatchObject({ version: 0x7fffffff, time, nonce, bits: 0 })
         const written = auxPowBytes(solo)
         expect(written).toHaveLength(217)
-        expect(shape(readAll(written))).toEqual(shape(solo))
+        expect(plainForm(readAll(written))).toEqual(plainForm(solo))
         expect(toHex(parentHash(solo))).toBe(toHex(sha256d(written.subarray(-80))))
       }),
       runs,
@@ -91,8 +101,8 @@ describe('blocks', () => {
         const written = value.bytes
         const decoded = Block.fromBytes(written)
         expect(toHex(decoded.bytes)).toBe(toHex(written))
-        expect(shape(decoded.header)).toEqual(shape(value.header))
-        expect(shape(decoded.auxPow)).toEqual(shape(value.auxPow))
+        expect(plainForm(decoded.header)).toEqual(plainForm(value.header))
+        expect(plainForm(decoded.auxPow)).toEqual(plainForm(value.auxPow))
         expect(decoded.transactions.map((tx) => tx.toHex())).toEqual(value.transactions.map((tx) => tx.toHex()))
         expect(Block.fromHex(value.toHex()).hash).toBe(value.hash)
         const bodies = value.transactions.reduce((sum, tx) => sum + tx.bytes.length, 0)

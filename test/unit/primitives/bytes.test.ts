@@ -16,7 +16,7 @@ import {
   toHex,
   utf8,
 } from '../../../src/primitives/bytes.js'
-import { bytes, hash, runs, text } from '../../support/arbitraries.js'
+import { bytes, hash, runs, text } from '../../support/builders/arbitraries.js'
 
 describe('hex', () => {
   it('comes back as it was', () => {

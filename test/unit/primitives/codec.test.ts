@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { toHex } from '../../../src/primitives/bytes.js'
 import type { Reader } from '../../../src/primitives/codec.js'
 import { CodecError, decodeAll, Writer } from '../../../src/primitives/codec.js'
-import { bytes, i64, runs, text, u16, u32, u8 } from '../../support/arbitraries.js'
-import { shape } from '../../support/shape.js'
+import { bytes, i64, runs, text, u16, u32, u8 } from '../../support/builders/arbitraries.js'
+import { plainForm } from '../../support/assert/plain-form.js'
 
 /** Every primitive with how it is written and read back. */
 const primitive = fc.oneof(
@@ -56,8 +56,8 @@ describe('writer and reader', () => {
         const writer = new Writer(capacity)
         for (const { write } of list) write(writer)
         const written = writer.finish()
-        expect(shape(decode(written, (reader) => list.map(({ read }) => read(reader))))).toEqual(
-          shape(list.map(({ value }) => value)),
+        expect(plainForm(decode(written, (reader) => list.map(({ read }) => read(reader))))).toEqual(
+          plainForm(list.map(({ value }) => value)),
         )
         // Cheaper than expect, which matters here.
         for (let length = 0; length < written.length; length++) {

@@ -9,7 +9,7 @@ import {
   validTarget,
   workOf,
 } from '../../../src/primitives/compact.js'
-import { runs, u32 } from '../../support/arbitraries.js'
+import { runs, u32 } from '../../support/builders/arbitraries.js'
 
 /** Byte by byte: the exponent is a length, the mantissa the number's first three bytes, its top bit the sign. */
 function slowTarget(bits: number): bigint {

@@ -10,10 +10,10 @@ import {
   type Vote,
 } from '../../../src/primitives/confirm.js'
 import { sha256d, zeroHash } from '../../../src/primitives/hash.js'
-import { confirm, mutated, mutation, proposal, runs } from '../../support/arbitraries.js'
-import { codeOf } from '../../support/refusal.js'
-import { shape } from '../../support/shape.js'
-import { rounds } from '../../support/thorough.js'
+import { confirm, mutated, mutation, proposal, runs } from '../../support/builders/arbitraries.js'
+import { codeOf } from '../../support/assert/code-of.js'
+import { plainForm } from '../../support/assert/plain-form.js'
+import { rounds } from '../../support/process/thorough.js'
 
 const key = new Uint8Array(33).fill(2)
 const signature = new Uint8Array(64)
@@ -28,7 +28,7 @@ describe('the confirm codec', () => {
     fc.assert(
       fc.property(confirm, (value) => {
         const written = confirmBytes(value)
-        expect(shape(parseConfirm(written))).toEqual(shape(value))
+        expect(plainForm(parseConfirm(written))).toEqual(plainForm(value))
         expect(written).toHaveLength(135 + 8 + 132 * value.votes.length)
         for (let length = 0; length < written.length; length++) {
           if (codeOf(() => parseConfirm(written.subarray(0, length))) !== 'confirm-malformed') return false

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { concat, toHex } from '../../../src/primitives/bytes.js'
 import { type Hash, sha256d, zeroHash } from '../../../src/primitives/hash.js'
 import { firstBranchSteps, foldBranch, merkleRoot } from '../../../src/primitives/merkle.js'
-import { hash, runs, u32 } from '../../support/arbitraries.js'
+import { hash, runs, u32 } from '../../support/builders/arbitraries.js'
 
 /** By recursion over halves of a power of two. */
 function slowRoot(leaves: readonly Hash[]): Hash {

@@ -13,7 +13,7 @@ import {
   sortPrograms,
   standardProgram,
 } from '../../../src/primitives/program.js'
-import { bytes, mutated, mutation, runs } from '../../support/arbitraries.js'
+import { bytes, mutated, mutation, runs } from '../../support/builders/arbitraries.js'
 
 const key = fc.tuple(fc.constantFrom(2, 3), bytes(32)).map(([first, x]): Uint8Array => concat(Uint8Array.of(first), x))
 const multisig = fc

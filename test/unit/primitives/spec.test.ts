@@ -10,9 +10,9 @@ import { sha256, zeroHash } from '../../../src/primitives/hash.js'
 import type { Payload } from '../../../src/primitives/payload.js'
 import { paramsAt, parseSpec, quorum, validatorsHash } from '../../../src/primitives/spec.js'
 import { coinbaseInput, type Transaction } from '../../../src/primitives/transaction.js'
-import { runs } from '../../support/arbitraries.js'
-import { shape } from '../../support/shape.js'
-import { type SpecOverrides, testAddress, testPublicKey, testSpec } from '../../support/spec.js'
+import { runs } from '../../support/builders/arbitraries.js'
+import { plainForm } from '../../support/assert/plain-form.js'
+import { type SpecOverrides, testAddress, testPublicKey, testSpec } from '../../support/builders/spec.js'
 
 const plain = JSON.parse(testSpec()) as Record<string, unknown>
 const key = (index: number) => toHex(testPublicKey(index))
@@ -250,7 +250,7 @@ describe('the genesis block', () => {
   it('has a coinbase that pays the allocations, then the registration of the asset', () => {
     expect(block.transactions).toHaveLength(2)
     expect(coinbase).toMatchObject({ version: 0, payloadVersion: 4, attributes: [], lockTime: 0, programs: [] })
-    expect(shape(coinbase.inputs)).toEqual(shape([coinbaseInput]))
+    expect(plainForm(coinbase.inputs)).toEqual(plainForm([coinbaseInput]))
     expect(coinbase.outputs.map(({ value, outputLock }) => [value, outputLock])).toEqual([
       [100_000_000_000n, 0],
       [200_000_000_000n, 0],

@@ -6,9 +6,9 @@ import { prefixHashSteps, sha256d } from '../../../src/primitives/hash.js'
 import { finish } from '../../../src/primitives/steps.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
 import { runCooperatively } from '../../../src/runtime/cooperative.js'
-import { block, mutated, mutation, transaction } from '../../support/arbitraries.js'
-import { codeOf } from '../../support/refusal.js'
-import { rounds } from '../../support/thorough.js'
+import { block, mutated, mutation, transaction } from '../../support/builders/arbitraries.js'
+import { codeOf } from '../../support/assert/code-of.js'
+import { rounds } from '../../support/process/thorough.js'
 
 /** What decoding comes to: the bytes again, or the code of the refusal. */
 async function outcome(decode: () => Promise<{ toHex(): string }> | { toHex(): string }): Promise<string> {

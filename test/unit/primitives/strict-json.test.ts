@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { RuleError } from '../../../src/errors/rule-error.js'
 import { canonicalJson, type JsonValue, parseStrictJson } from '../../../src/primitives/strict-json.js'
-import { runs } from '../../support/arbitraries.js'
-import { codeOf } from '../../support/refusal.js'
-import { rounds } from '../../support/thorough.js'
+import { runs } from '../../support/builders/arbitraries.js'
+import { codeOf } from '../../support/assert/code-of.js'
+import { rounds } from '../../support/process/thorough.js'
 
 const limits = { depth: 16, tokens: 20_000 }
 const read = (text: string) => parseStrictJson(text, limits)

@@ -2,15 +2,15 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Transaction } from '../../../src/primitives/transaction.js'
 import { outputValueOf, payloadOf } from '../../../src/primitives/transaction-parts.js'
-import { mutated, mutation, runs, transaction } from '../../support/arbitraries.js'
-import { codeOf } from '../../support/refusal.js'
-import { shape } from '../../support/shape.js'
+import { mutated, mutation, runs, transaction } from '../../support/builders/arbitraries.js'
+import { codeOf } from '../../support/assert/code-of.js'
+import { plainForm } from '../../support/assert/plain-form.js'
 
 describe('parts of a transaction', () => {
   it('are those of the whole', () => {
     fc.assert(
       fc.property(transaction, (decoded) => {
-        expect(shape(payloadOf(decoded.bytes))).toEqual(shape(decoded.payload))
+        expect(plainForm(payloadOf(decoded.bytes))).toEqual(plainForm(decoded.payload))
         if (decoded.outputs.some(({ extra }) => extra !== undefined && extra.payload.length > 0)) return
         decoded.outputs.forEach(({ value }, index) => expect(outputValueOf(decoded.bytes, index)).toBe(value))
         expect(outputValueOf(decoded.bytes, decoded.outputs.length)).toBe(undefined)

@@ -7,10 +7,10 @@ import { payloadJson } from '../../../src/primitives/payload.js'
 import { coinbaseInput, isCoinbaseOutpoint, outpointKey, Transaction } from '../../../src/primitives/transaction.js'
 import type { TransactionFields } from '../../../src/primitives/transaction-fields.js'
 import { transactionJson } from '../../../src/primitives/transaction-json.js'
-import { mutated, mutation, runs, transaction, transactionFields } from '../../support/arbitraries.js'
-import { codeOf } from '../../support/refusal.js'
-import { shape } from '../../support/shape.js'
-import { rounds } from '../../support/thorough.js'
+import { mutated, mutation, runs, transaction, transactionFields } from '../../support/builders/arbitraries.js'
+import { codeOf } from '../../support/assert/code-of.js'
+import { plainForm } from '../../support/assert/plain-form.js'
+import { rounds } from '../../support/process/thorough.js'
 
 const bare: TransactionFields = {
   version: 0,
@@ -26,7 +26,7 @@ const output = { assetId: zeroHash, value: 5n, outputLock: 0, programHash: new U
 
 function fieldsOf(tx: Transaction): unknown {
   const { version, payloadVersion, payload, attributes, inputs, outputs, lockTime, programs } = tx
-  return shape({ version, payloadVersion, payload, attributes, inputs, outputs, lockTime, programs })
+  return plainForm({ version, payloadVersion, payload, attributes, inputs, outputs, lockTime, programs })
 }
 
 describe('the transaction codec', () => {
@@ -35,7 +35,7 @@ describe('the transaction codec', () => {
       fc.property(transactionFields, (fields) => {
         const tx = new Transaction(fields)
         const decoded = Transaction.fromBytes(tx.bytes)
-        expect(fieldsOf(decoded)).toEqual(shape(fields))
+        expect(fieldsOf(decoded)).toEqual(plainForm(fields))
         expect(decoded.toHex()).toBe(tx.toHex())
         expect(toHex(decoded.unsigned)).toBe(toHex(tx.unsigned))
         expect(toHex(tx.hash)).toBe(toHex(sha256d(tx.unsigned)))

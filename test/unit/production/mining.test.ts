@@ -4,11 +4,11 @@ import { addressOf, type ProgramHash } from '../../../src/primitives/address.js'
 import { networkHashRate } from '../../../src/production/hash-rate.js'
 import { Mining } from '../../../src/production/mining.js'
 import { systemEnv } from '../../../src/runtime/process-env.js'
-import { miningOf } from '../../support/api.js'
-import { personHash } from '../../support/blocks.js'
-import { oneValidator, TestChain } from '../../support/chain.js'
-import { Deadline } from '../../support/patience.js'
-import { testAddress } from '../../support/spec.js'
+import { miningOf } from '../../support/client/api.js'
+import { personHash } from '../../support/builders/blocks.js'
+import { oneValidator, TestChain } from '../../support/builders/chain.js'
+import { Deadline } from '../../support/process/patience.js'
+import { testAddress } from '../../support/builders/spec.js'
 
 const payTo = personHash(20)
 const impossible = { code: 'mining-impossible' }

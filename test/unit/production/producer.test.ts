@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { Producer } from '../../../src/production/producer.js'
-import { craft, craftBlock, genesisCoin, personHash } from '../../support/blocks.js'
-import { TestChain } from '../../support/chain.js'
-import { seededRandom } from '../wallet/support.js'
+import { craft, craftBlock, genesisCoin, personHash } from '../../support/builders/blocks.js'
+import { TestChain } from '../../support/builders/chain.js'
+import { seededRandom } from '../../support/builders/seeded-bytes.js'
 
 function producerOf(test: TestChain, time = () => Math.floor(test.clock.time / 1000)): Producer {
   const { chain, mempool } = test

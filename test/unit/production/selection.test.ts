@@ -9,10 +9,17 @@ import type { SignatureCheck } from '../../../src/primitives/signature.js'
 import type { Transaction } from '../../../src/primitives/transaction.js'
 import { solve } from '../../../src/production/solve.js'
 import { buildTemplate } from '../../../src/production/template.js'
-import { craft, craftBlock, genesisCoin, outputOf, personHash } from '../../support/blocks.js'
-import { memoryStore, TestChain, withoutValidators } from '../../support/chain.js'
-import { authenticationKey, type Holder, holder, issueCredential, signer, specification } from '../../support/did.js'
-import { type QuickSigner, quickSigner } from '../../support/signatures.js'
+import { craft, craftBlock, genesisCoin, outputOf, personHash } from '../../support/builders/blocks.js'
+import { memoryStore, TestChain, withoutValidators } from '../../support/builders/chain.js'
+import {
+  authenticationKey,
+  type Holder,
+  holder,
+  issueCredential,
+  signer,
+  specification,
+} from '../../support/builders/did.js'
+import { type QuickSigner, quickSigner } from '../../support/builders/signatures.js'
 
 const coin = 10_000_000n
 /** Of the operations that have to come before others. */

@@ -7,9 +7,9 @@ import type { Transaction } from '../../../src/primitives/transaction.js'
 import { solve } from '../../../src/production/solve.js'
 import { buildTemplate } from '../../../src/production/template.js'
 import { sideChainPow } from '../../rules/transaction.js'
-import { craft, genesisCoin, outputOf, personHash } from '../../support/blocks.js'
-import { oneValidator, TestChain, withoutValidators } from '../../support/chain.js'
-import { holder } from '../../support/did.js'
+import { craft, genesisCoin, outputOf, personHash } from '../../support/builders/blocks.js'
+import { oneValidator, TestChain, withoutValidators } from '../../support/builders/chain.js'
+import { holder } from '../../support/builders/did.js'
 
 const rich = 100_000_000_000n
 const request = (test: TestChain) => ({

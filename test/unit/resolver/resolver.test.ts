@@ -9,8 +9,8 @@ import type { DidOperation } from '../../../src/primitives/did-operation.js'
 import type { DidHistory } from '../../../src/resolver/history.js'
 import { Resolver, type ResolverOptions, type SyncStatus } from '../../../src/resolver/resolver.js'
 import { ResolverAnswer, resultJson } from '../../../src/resolver/resolver-answer.js'
-import { TestChain } from '../../support/chain.js'
-import { authorizationKey, type Holder, holder, signer, specification } from '../../support/did.js'
+import { TestChain } from '../../support/builders/chain.js'
+import { authorizationKey, type Holder, holder, signer, specification } from '../../support/builders/did.js'
 
 const open: TestChain[] = []
 afterEach(async () => {

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { acceptBetweenSlices, cooperate, runCooperatively } from '../../../src/runtime/cooperative.js'
-import { eventually } from '../../support/patience.js'
+import { eventually } from '../../support/process/patience.js'
 
 /** Holds the event loop for so long, in milliseconds. */
 function work(milliseconds: number): void {

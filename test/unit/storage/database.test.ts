@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Database, digestOf, Overlay, StorageError } from '../../../src/storage/database.js'
 import { journalRow } from '../../../src/storage/journal.js'
 import { keys, rangeOf, table } from '../../../src/storage/schema.js'
-import { memoryStore } from '../../support/chain.js'
+import { memoryStore } from '../../support/builders/chain.js'
 
 const id = (number: number) => new Uint8Array(32).fill(number)
 const info = { kind: 'pool', height: 0, hash: id(0) } as const

@@ -4,8 +4,8 @@ import { checkJournal } from '../../../src/storage/check-journal.js'
 import { Database, Overlay, StorageError } from '../../../src/storage/database.js'
 import { type JournalKind, journalDigest, journalRow, journalRowSize } from '../../../src/storage/journal.js'
 import { keys } from '../../../src/storage/schema.js'
-import { hash, runs, u32 } from '../../support/arbitraries.js'
-import { memoryStore, type Store, TestChain } from '../../support/chain.js'
+import { hash, runs, u32 } from '../../support/builders/arbitraries.js'
+import { memoryStore, type Store, TestChain } from '../../support/builders/chain.js'
 
 type Contents = ReadonlyMap<string, Buffer>
 type Batch = { readonly puts: readonly (readonly [string, Buffer])[]; readonly dels: readonly string[] }

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { buildCreate, buildDocument } from '../../../src/did/build.js'
 import { knownDocument } from '../../../src/did/known-document.js'
 import { DocumentReader, KnownDocuments } from '../../../src/storage/known-documents.js'
-import { authenticationKey, holder, specification, txid } from '../../support/did.js'
-import { quickSigner } from '../../support/signatures.js'
+import { authenticationKey, holder, specification, txid } from '../../support/builders/did.js'
+import { quickSigner } from '../../support/builders/signatures.js'
 
 const unsigned = () => new Uint8Array(64)
 const owner = holder()

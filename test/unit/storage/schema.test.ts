@@ -13,8 +13,8 @@ import {
   transactionRange,
   values,
 } from '../../../src/storage/schema.js'
-import { bytes, hash, runs, text, u16, u32, u8 } from '../../support/arbitraries.js'
-import { shape } from '../../support/shape.js'
+import { bytes, hash, runs, text, u16, u32, u8 } from '../../support/builders/arbitraries.js'
+import { plainForm } from '../../support/assert/plain-form.js'
 
 const programHash = bytes(21)
 const amount = fc.bigInt({ min: 0n, max: (1n << 63n) - 1n })
@@ -84,7 +84,7 @@ describe('the rows', () => {
     const layout: Layout = Reflect.get(values, name)
     fc.assert(
       fc.property(rows[name] as fc.Arbitrary<unknown>, (value) => {
-        expect(shape(layout.decode(layout.encode(value)))).toEqual(shape(value))
+        expect(plainForm(layout.decode(layout.encode(value)))).toEqual(plainForm(value))
       }),
       runs,
     )
@@ -122,7 +122,7 @@ describe('the keys', () => {
     fc.assert(
       fc.property(hash, u16, u32, programHash, (txid, index, height, address) => {
         const key = keys.addressCoin(address, height, { txid, index })
-        expect(shape(parseAddressCoinKey(key))).toEqual(shape({ height, outpoint: { txid, index } }))
+        expect(plainForm(parseAddressCoinKey(key))).toEqual(plainForm({ height, outpoint: { txid, index } }))
         const { gte, lt } = rangeOf(table.addressCoin, address)
         expect(Buffer.compare(gte, key)).toBeLessThanOrEqual(0)
         expect(Buffer.compare(key, lt)).toBeLessThan(0)

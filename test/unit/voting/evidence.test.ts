@@ -9,10 +9,10 @@ import { keys } from '../../../src/storage/schema.js'
 import { Evidence } from '../../../src/voting/evidence.js'
 import { signMessage } from '../../../src/voting/sign-message.js'
 import { encodeMessage, parseMessage, type PrevoteMessage } from '../../../src/voting/tendermint/message.js'
-import { craftBlock, craftConfirm } from '../../support/blocks.js'
-import { TestChain } from '../../support/chain.js'
-import { testKey, testPublicKey } from '../../support/spec.js'
-import { TestNet, type TestNode } from './net.js'
+import { craftBlock, craftConfirm } from '../../support/builders/blocks.js'
+import { TestChain } from '../../support/builders/chain.js'
+import { testKey, testPublicKey } from '../../support/builders/spec.js'
+import { TestNet, type TestNode } from '../../support/network/voting-net.js'
 
 let net: TestNet | undefined
 afterEach(async () => {

@@ -4,9 +4,9 @@ import { Block } from '../../../src/primitives/block.js'
 import { equalBytes, toHex } from '../../../src/primitives/bytes.js'
 import { signMessage } from '../../../src/voting/sign-message.js'
 import { signingText } from '../../../src/voting/signing-state.js'
-import { craftBlock, personHash } from '../../support/blocks.js'
-import { testAddress, testKey, testPublicKey } from '../../support/spec.js'
-import { TestNet, type TestNode } from './net.js'
+import { craftBlock, personHash } from '../../support/builders/blocks.js'
+import { testAddress, testKey, testPublicKey } from '../../support/builders/spec.js'
+import { TestNet, type TestNode } from '../../support/network/voting-net.js'
 
 let net: TestNet
 afterEach(() => net.close())

@@ -21,7 +21,7 @@ import {
   scryptKey,
   writeKeystore,
 } from '../../../src/wallet/keystore.js'
-import { seededRandom } from './support.js'
+import { seededRandom } from '../../support/builders/seeded-bytes.js'
 
 const cheap = { N: 2 ** 4, r: 8, p: 1 }
 const mnemonicSecret: WalletSecret = { kind: 'mnemonic', mnemonic: devnetMnemonic }

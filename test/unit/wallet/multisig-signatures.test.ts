@@ -19,8 +19,8 @@ import {
   transactionSignatures,
 } from '../../../src/wallet/multisig-signatures.js'
 import { isSigned, signTransaction, unsignedAddresses } from '../../../src/wallet/sign-transaction.js'
-import { openVectors } from '../../support/vectors.js'
-import { seededRandom } from './support.js'
+import { openVectors } from '../../support/builders/vectors.js'
+import { seededRandom } from '../../support/builders/seeded-bytes.js'
 
 const recipient = parseAddress(devnetAccount(9).address) as Uint8Array
 const payment = (code: Uint8Array, more: Partial<Payment> = {}): Payment => ({

@@ -6,8 +6,8 @@ import { parseAddress, prefix } from '../../../src/primitives/address.js'
 import { concat, hex, toHex } from '../../../src/primitives/bytes.js'
 import { parseCode, programHashOf, type ProgramScript } from '../../../src/primitives/program.js'
 import { multisigAccount, multisigAddress, repeatedKeys } from '../../../src/wallet/multisig.js'
-import { openVectors } from '../../support/vectors.js'
-import { seededRandom } from './support.js'
+import { openVectors } from '../../support/builders/vectors.js'
+import { seededRandom } from '../../support/builders/seeded-bytes.js'
 
 const random = seededRandom('multisig keys')
 const keys = Array.from({ length: 17 }, () => publicKeyOf(random.bytes(32)))

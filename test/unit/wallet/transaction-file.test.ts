@@ -17,7 +17,7 @@ import {
   transactionFileJson,
   writeTransactionFile,
 } from '../../../src/wallet/transaction-file.js'
-import { seededRandom } from './support.js'
+import { seededRandom } from '../../support/builders/seeded-bytes.js'
 
 const alice = devnetAccount(0)
 const built = buildTransfer(

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { askPeers, type HedgePolicy } from '../../../../src/network/fetch/ask-peers.js'
 import { Timeouts, TimeoutsClosed } from '../../../../src/network/fetch/timeouts.js'
-import { HandTime, rest } from '../../../support/hand-time.js'
+import { ManualTime, rest } from '../../../support/fakes/manual-time.js'
 
 /** A request over peers named by letters, whose answers the test gives one by one. */
 function request(names: string, policy: Partial<HedgePolicy<string>> = {}) {
-  const time = new HandTime()
+  const time = new ManualTime()
   const timeouts = new Timeouts(time)
   const left = [...names]
   const asked: string[] = []

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Assignment, Assignments } from '../../../../src/network/fetch/assignments.js'
-import { HandTime } from '../../../support/hand-time.js'
+import { ManualTime } from '../../../support/fakes/manual-time.js'
 
 function assignments(canMove: () => boolean = () => true) {
-  const time = new HandTime()
+  const time = new ManualTime()
   const overdue: string[] = []
   const given = new Assignments<string, number>(time, { canMove, onOverdue: ({ peer }) => overdue.push(peer) })
   return { time, overdue, given }

@@ -4,9 +4,9 @@ import { LinkError } from '../../../../src/network/link.js'
 import { blocksExchange } from '../../../../src/network/wire/blocks-message.js'
 import { auxPowBytes } from '../../../../src/primitives/auxpow.js'
 import { Block } from '../../../../src/primitives/block.js'
-import { craftBlock, solved } from '../../../support/blocks.js'
-import { TestChain } from '../../../support/chain.js'
-import { FakePeers, type FakePeer } from '../../../support/fake-peers.js'
+import { craftBlock, solved } from '../../../support/builders/blocks.js'
+import { TestChain } from '../../../support/builders/chain.js'
+import { FakePeers, type FakePeer } from '../../../support/fakes/fake-peers.js'
 
 let test: TestChain
 let block: Block

@@ -3,8 +3,8 @@ import { RuleError } from '../../../../src/errors/rule-error.js'
 import type { PendingBlock } from '../../../../src/network/fetch/pending-block.js'
 import { PendingHeaders } from '../../../../src/network/fetch/pending-headers.js'
 import { type SyncEffect, type SyncEvent, type SyncFacts, SyncState } from '../../../../src/network/sync/sync-state.js'
-import { oneValidator, TestChain, withoutValidators } from '../../../support/chain.js'
-import { longChain, TestPeer, unitAt } from '../../../support/sync.js'
+import { oneValidator, TestChain, withoutValidators } from '../../../support/builders/chain.js'
+import { longChain, TestPeer, unitAt } from '../../../support/network/sync.js'
 
 const wakeAll = ['ask-headers', 'download', 'check', 'write', 'tick']
 const start = 1_900_000_000_000

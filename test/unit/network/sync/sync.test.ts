@@ -7,9 +7,9 @@ import { blocksExchange } from '../../../../src/network/wire/blocks-message.js'
 import { headersExchange, type HeaderUnit, locatorHashes } from '../../../../src/network/wire/headers-message.js'
 import { toHex } from '../../../../src/primitives/bytes.js'
 import { Header } from '../../../../src/primitives/header.js'
-import { memoryStore, oneValidator, TestChain, withoutValidators } from '../../../support/chain.js'
-import { faultOf } from '../../../support/ledger.js'
-import { longChain, SyncNode, TestPeer, unitAt } from '../../../support/sync.js'
+import { memoryStore, oneValidator, TestChain, withoutValidators } from '../../../support/builders/chain.js'
+import { faultOf } from '../../../support/assert/row-invariants.js'
+import { longChain, SyncNode, TestPeer, unitAt } from '../../../support/network/sync.js'
 
 const never = () => new Promise<never>(() => {})
 

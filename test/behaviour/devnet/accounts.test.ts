@@ -1,0 +1,92 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { MiningMode } from '../../../src/devnet/devnet.js'
+import { type Node, startNode } from '../../../src/node/start-node.js'
+import { parseAddress, type ProgramHash } from '../../../src/primitives/address.js'
+import { parseSpec } from '../../../src/primitives/spec.js'
+import { systemEnv } from '../../../src/runtime/process-env.js'
+import { devnetAccount, devnetAccountFunds, maxDevnetAccounts } from '../../../src/wallet/devnet-accounts.js'
+import { quietLog } from '../../support/builders/chain.js'
+
+const spec = parseSpec(readFileSync(new URL('../../../genesis/devnet.json', import.meta.url), 'utf8'))
+
+function directory(): string {
+  const path = mkdtempSync(join(tmpdir(), 'didledger-test-'))
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
+  return path
+}
+
+const start = (accounts: number, mining: MiningMode, dataDir?: string) =>
+  startNode({ spec, env: systemEnv(quietLog()), mining, accounts, ...(dataDir === undefined ? {} : { dataDir }) })
+
+function balances({ reader }: Node, count: number): bigint[] {
+  return Array.from({ length: count }, (_, index) => {
+    return reader.balance(parseAddress(devnetAccount(index).address) as ProgramHash).sum
+  })
+}
+
+const full = (count: number) => new Array<bigint>(count).fill(devnetAccountFunds)
+const manual: MiningMode = { kind: 'manual' }
+
+describe('the accounts of a devnet', () => {
+  it.each<MiningMode>([manual, { kind: 'automine' }, { kind: 'interval', seconds: 3600 }])(
+    'have coins from the start, those beyond ten by one block (%o)',
+    async (mining) => {
+      const node = await start(13, mining)
+      onTestFinished(() => node.close())
+      expect(balances(node, 14)).toEqual([...full(13), 0n])
+      expect([node.reader.height, node.mempool.size]).toEqual([1, 0])
+    },
+  )
+
+  it('cost no block where the genesis block pays all of them', async () => {
+    const node = await start(4, manual)
+    onTestFinished(() => node.close())
+    expect(balances(node, 10)).toEqual(full(10))
+    expect(node.reader.height).toBe(0)
+  })
+
+  it('are as many as the faucet can pay', async () => {
+    const node = await start(maxDevnetAccounts, manual)
+    onTestFinished(() => node.close())
+    expect(balances(node, maxDevnetAccounts)).toEqual(full(maxDevnetAccounts))
+    await node.devnet?.faucet(devnetAccount(0).address, devnetAccountFunds)
+  })
+
+  it('are paid once, whatever a later start asks for', async () => {
+    const dataDir = directory()
+    const heights: number[] = []
+    for (const accounts of [12, 12, 11, 15, 15]) {
+      const node = await start(accounts, manual, dataDir)
+      heights.push(node.reader.height)
+      expect(balances(node, accounts)).toEqual(full(accounts))
+      await node.close()
+    }
+    expect(heights).toEqual([1, 1, 1, 2, 2])
+  })
+
+  it('are not paid where somebody did', async () => {
+    const dataDir = directory()
+    const first = await start(10, manual, dataDir)
+    await first.devnet?.faucet(devnetAccount(10).address, 5n)
+    await first.devnet?.mine(1)
+    await first.close()
+    const node = await start(12, manual, dataDir)
+    onTestFinished(() => node.close())
+    expect(balances(node, 12).slice(10)).toEqual([5n, devnetAccountFunds])
+  })
+
+  it('are named where the faucet cannot pay them any more', async () => {
+    const dataDir = directory()
+    const first = await start(10, manual, dataDir)
+    await first.devnet?.faucet(devnetAccount(0).address, 99n * devnetAccountFunds)
+    await first.devnet?.mine(1)
+    await first.close()
+    await expect(start(30, manual, dataDir)).rejects.toThrow(/the faucet cannot pay 20 more accounts; .*coins/)
+    const node = await start(10, manual, dataDir)
+    await node.close()
+  })
+})

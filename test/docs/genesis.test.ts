@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs'
+import type { TSchema } from '@sinclair/typebox'
+import { expect, it } from 'vitest'
+import { specSchema } from '../../src/primitives/spec.js'
+
+const page = readFileSync(new URL('../../docs/genesis.md', import.meta.url), 'utf8')
+
+/** Every member of the file as a path; what an upgrade may change is described at the top level. */
+function members(schema: TSchema, path = ''): string[] {
+  if (schema.type === 'array') return members(schema.items as TSchema, `${path}[]`)
+  if (schema.type !== 'object' || path.startsWith('upgrades[].parameters.')) return []
+  return Object.entries(schema.properties as Record<string, TSchema>).flatMap(([name, member]) => {
+    const own = path === '' ? name : `${path}.${name}`
+    return [own, ...members(member, own)]
+  })
+}
+
+it('docs/genesis.md describes every member of a chain spec, in order, and no other', () => {
+  const described = [...page.matchAll(/^\| `([^`]+)` /gm)].map(([, path]) => path)
+  expect(described).toEqual(members(specSchema))
+})

@@ -1,0 +1,41 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { documentedMethods } from '../../scripts/docs/json-rpc-page.js'
+import { runSamples, samples } from '../../scripts/docs/json-rpc-samples.js'
+
+import { codes } from '../../src/library/codes.js'
+import { repositoryFile, tableRows } from '../support/assert/markdown.js'
+import { expectSchema } from '../support/assert/schema.js'
+
+const methods = documentedMethods()
+const names = methods.map(({ name }) => name)
+
+describe('docs/json-rpc.md', () => {
+  it('has a sample of every method, and of no other', () => {
+    expect(Object.keys(samples).sort()).toEqual([...names].sort())
+  })
+
+  it('has a section for every method, in order', () => {
+    const sections = [...repositoryFile('docs/json-rpc.md').matchAll(/^## (\S+)$/gm)].map(([, name]) => name)
+    expect(sections).toEqual(names)
+  })
+
+  it('lists every code of an error', () => {
+    const listed = tableRows(repositoryFile('docs/json-rpc.md')).flatMap(([cell]) =>
+      cell?.startsWith('-32') ? [cell] : [],
+    )
+    expect(listed.sort()).toEqual([...new Set(Object.values(codes).map(({ rpc }) => String(rpc)))].sort())
+  })
+})
+
+describe('the answers of a node', () => {
+  let exchanges: Awaited<ReturnType<typeof runSamples>>
+  beforeAll(async () => {
+    exchanges = await runSamples(names)
+  })
+
+  it.each(methods.map(({ name, result }) => ({ name, result })))('$name keeps to its schema', ({ name, result }) => {
+    const { answer } = exchanges.get(name) as { answer: object }
+    expect(Object.keys(answer)).toEqual(['id', 'jsonrpc', 'result'])
+    expectSchema(result, (answer as { result: unknown }).result)
+  })
+})

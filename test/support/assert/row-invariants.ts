@@ -1,0 +1,76 @@
+import { Chain } from '../../../src/chain/chain.js'
+import { connectOn } from '../../../src/chain/connect-block.js'
+import { verifyChain } from '../../../src/chain/replay-chain.js'
+import { subsidyAt } from '../../../src/consensus/subsidy.js'
+import { createInlineVerifier } from '../../../src/crypto/inline.js'
+import { SignatureCache } from '../../../src/crypto/signature-cache.js'
+import type { Block } from '../../../src/primitives/block.js'
+import { mapKey, toHex } from '../../../src/primitives/bytes.js'
+import { Database, Overlay } from '../../../src/storage/database.js'
+import { KnownDocuments } from '../../../src/storage/known-documents.js'
+import { rangeOf, table, values } from '../../../src/storage/schema.js'
+import { putConnected, putDisconnected } from '../../../src/storage/stored-state.js'
+import { memoryStore, quietLog, type TestChain } from '../builders/chain.js'
+
+/** What must hold of a chain's rows at any moment. */
+
+/** Sums of the coins, of the coins by address and of the balances, with the balances per address. */
+export async function supplyOf({ database, spec, chain }: Pick<TestChain, 'database' | 'spec' | 'chain'>): Promise<{
+  issued: bigint
+  coins: bigint
+  addressCoins: bigint
+  balances: Map<string, string>
+  balancesOfCoins: Map<string, string>
+}> {
+  let issued = spec.allocations.reduce((sum, { amount }) => sum + amount, 0n)
+  for (let height = 1; height <= chain.tip.header.height; height++) issued += subsidyAt(spec, height)
+  let coins = 0n
+  const sums = new Map<string, { sum: bigint; count: number }>()
+  for (const [, value] of await database.rows(rangeOf(table.coin))) {
+    const { programHash, value: amount } = values.coin.decode(value)
+    coins += amount
+    const { sum, count } = sums.get(toHex(programHash)) ?? { sum: 0n, count: 0 }
+    sums.set(toHex(programHash), { sum: sum + amount, count: count + 1 })
+  }
+  const rows = await database.rows(rangeOf(table.addressCoin))
+  const addressCoins = rows.reduce((sum, [, value]) => sum + values.addressCoin.decode(value), 0n)
+  const text = ({ sum, count }: { sum: bigint; count: number }) => `${sum} in ${count}`
+  const balances = (await database.rows(rangeOf(table.balance))).map(([key, value]) => {
+    return [toHex(key.subarray(1)), text(values.balance.decode(value))] as const
+  })
+  return {
+    issued,
+    coins,
+    addressCoins,
+    balances: new Map(balances),
+    balancesOfCoins: new Map([...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([hash, sum]) => [hash, text(sum)])),
+  }
+}
+
+/** An empty chain of the same spec. */
+export async function emptyChain({ spec, clock }: Pick<TestChain, 'spec' | 'clock'>): Promise<Chain> {
+  const database = await Database.over(memoryStore())
+  const parts = { verifier: createInlineVerifier(), signatures: new SignatureCache(), log: quietLog() }
+  return Chain.open({ spec, database, clock, ...parts })
+}
+
+/** What is wrong with the rows that follow from the active chain; undefined when a replay makes the same. */
+export async function faultOf(test: TestChain): Promise<string | undefined> {
+  return verifyChain(test.chain, await emptyChain(test))
+}
+
+/** Names of the rows that connecting a block and taking it back leaves different from what they were. */
+export async function leftovers({ chain, database }: TestChain, block: Block): Promise<string[]> {
+  const overlay = new Overlay(database)
+  await putConnected(
+    overlay,
+    block,
+    await connectOn(new Overlay(database), block, { sanity: chain.sanity, documents: new KnownDocuments() }),
+  )
+  await putDisconnected(overlay, block)
+  const different = [...overlay.changes.values()].filter(({ key, value }) => {
+    const before = database.get(key)
+    return (before === undefined ? undefined : mapKey(before)) !== (value === undefined ? undefined : mapKey(value))
+  })
+  return different.map(({ key }) => toHex(key))
+}

@@ -1,0 +1,209 @@
+import { randomBytes } from 'node:crypto'
+import { MemoryLevel } from 'memory-level'
+import { type Acceptance, Chain } from '../../../src/chain/chain.js'
+import type { KnownHeader } from '../../../src/chain/header-index.js'
+import { ChainReader } from '../../../src/chain/reader.js'
+import { createInlineVerifier } from '../../../src/crypto/inline.js'
+import { SignatureCache } from '../../../src/crypto/signature-cache.js'
+import type { Verifier } from '../../../src/crypto/verifier.js'
+import { Mempool } from '../../../src/mempool/mempool.js'
+import type { PoolLimits } from '../../../src/mempool/policy.js'
+import { parseAddress, type ProgramHash, singleKeyCode } from '../../../src/primitives/address.js'
+import type { Block } from '../../../src/primitives/block.js'
+import { displayHash } from '../../../src/primitives/bytes.js'
+import { confirmBytes } from '../../../src/primitives/confirm.js'
+import type { DidOperation } from '../../../src/primitives/did-operation.js'
+import type { Hash } from '../../../src/primitives/hash.js'
+import { parseSpec, type Spec } from '../../../src/primitives/spec.js'
+import type { Transaction } from '../../../src/primitives/transaction.js'
+import { solve } from '../../../src/production/solve.js'
+import { buildTemplate } from '../../../src/production/template.js'
+import type { Log } from '../../../src/runtime/env.js'
+import { Database } from '../../../src/storage/database.js'
+import { didKey } from '../../../src/storage/stored-state.js'
+import { soloConfirm } from '../../../src/voting/sign-message.js'
+import {
+  buildDidTransaction,
+  buildTransfer,
+  type Payment,
+  type UnsignedTransaction,
+} from '../../../src/wallet/build-transaction.js'
+import type { SpendableCoin } from '../../../src/wallet/coins.js'
+import { signTransaction } from '../../../src/wallet/sign-transaction.js'
+import { type SpecOverrides, testAddress, testKey, testPublicKey, testSpec } from './spec.js'
+
+/** A log that keeps its errors. */
+export interface QuietLog extends Log {
+  readonly errors: { readonly fields: Record<string, unknown>; readonly message: string }[]
+}
+
+export function quietLog(): QuietLog {
+  const errors: QuietLog['errors'] = []
+  const nothing = () => {}
+  return {
+    errors,
+    debug: nothing,
+    info: nothing,
+    warn: nothing,
+    error: (fields, message) => errors.push({ fields, message }),
+  }
+}
+
+/** A chain without validators: work decides, so it can reorganise. */
+export const withoutValidators: SpecOverrides = { validators: [], producer: 'miners' }
+/** A chain whose one validator is test person 0. */
+export function oneValidator(): SpecOverrides {
+  return { validators: [Buffer.from(testPublicKey(0)).toString('hex')] }
+}
+
+/** What a database can lie over. */
+export type Store = Parameters<typeof Database.over>[0]
+
+/** A store in memory. It keeps its rows while it is closed, so a test can open it again. */
+export function memoryStore(): Store {
+  const encodings = { keyEncoding: 'buffer', valueEncoding: 'buffer', storeEncoding: 'buffer' } as const
+  return new MemoryLevel<Buffer, Buffer>(encodings)
+}
+
+/** A chain in memory with its pool, and someone who mines and pays. Person 10 is rich from the start. */
+export class TestChain {
+  readonly spec: Spec
+  readonly chain: Chain
+  readonly mempool: Mempool
+  readonly reader: ChainReader
+  readonly database: Database
+  readonly log: QuietLog
+  /** Milliseconds since the Unix epoch; stands still unless moved. */
+  readonly clock: { time: number; now(): number }
+
+  private constructor(parts: Pick<TestChain, 'spec' | 'chain' | 'mempool' | 'database' | 'log' | 'clock'>) {
+    this.spec = parts.spec
+    this.chain = parts.chain
+    this.mempool = parts.mempool
+    this.database = parts.database
+    this.log = parts.log
+    this.clock = parts.clock
+    this.reader = new ChainReader(parts.chain)
+  }
+
+  /** The active header at a height. */
+  activeHeader(height: number): KnownHeader {
+    const known = this.chain.headers.active(height)
+    if (known === undefined) throw new RangeError(`no block at height ${height}`)
+    return known
+  }
+
+  /** The header of a block that the chain knows. */
+  knownHeader(hash: Hash): KnownHeader {
+    const known = this.chain.headers.get(hash)
+    if (known === undefined) throw new RangeError(`no header ${displayHash(hash)}`)
+    return known
+  }
+
+  static async open(
+    overrides: SpecOverrides = withoutValidators,
+    options: {
+      /** A store to open again. */
+      store?: Store
+      limits?: Partial<PoolLimits>
+      verifier?: Verifier
+      signatures?: SignatureCache
+      reorganisationBytes?: number
+    } = {},
+  ): Promise<TestChain> {
+    const spec = parseSpec(testSpec({ maturity: 2, ...overrides }))
+    const database = await Database.over(options.store ?? memoryStore())
+    const clock = { time: spec.time * 1000 + 1000, now: () => clock.time }
+    const log = quietLog()
+    const { verifier = createInlineVerifier(), signatures = new SignatureCache() } = options
+    const parts = { database, verifier, signatures, clock, log }
+    const { reorganisationBytes } = options
+    const chain = await Chain.open({ spec, ...parts, ...(reorganisationBytes && { reorganisationBytes }) })
+    const limits = options.limits === undefined ? {} : { limits: options.limits }
+    const mempool = await Mempool.open({ chain, ...parts, ...limits })
+    return new TestChain({ spec, chain, mempool, database, log, clock })
+  }
+
+  /** Hands a block in as bytes, with its confirm where the chain has a validator; resolves when the pool follows. */
+  async accept(block: Block): Promise<Acceptance> {
+    const acceptance = await this.chain.acceptBlock(block.bytes, this.confirmFor(block))
+    await this.mempool.settled()
+    return acceptance
+  }
+
+  /** Submits a transaction as bytes and returns it. */
+  send(transaction: Transaction): Promise<Transaction> {
+    return this.mempool.accept(transaction.bytes, { local: true })
+  }
+
+  /** Mines what waits, `count` blocks one after another. `extra` makes blocks of equal content differ. */
+  async mine(count = 1, options: { time?: number } = {}): Promise<Block[]> {
+    const blocks: Block[] = []
+    for (let i = 0; i < count; i++) {
+      const time = options.time ?? Math.floor(this.clock.time / 1000)
+      const payTo = hashOf(testAddress(20))
+      const template = await buildTemplate(this.chain, this.mempool, { payTo, time, nonce: randomBytes(8) })
+      const block = (await solve(template)) as Block
+      await this.accept(block)
+      blocks.push(block)
+    }
+    return blocks
+  }
+
+  /** The confirm of the one validator; undefined on a chain without. */
+  confirmFor(block: Block): Uint8Array | undefined {
+    return this.spec.hasValidators ? confirmBytes(soloConfirm(block.header.hash, 0, testKey(0))) : undefined
+  }
+
+  /** A signed transfer of person `from`; it is not sent. */
+  async transfer(to: string, value: bigint, from = 10): Promise<Transaction> {
+    return signed(buildTransfer(await this.#payment(from), [{ programHash: hashOf(to), value }]), from)
+  }
+
+  /** A signed transaction with a DID operation, paid by person `from`; it is not sent. */
+  async carry(operation: DidOperation, did: string, from = 10): Promise<Transaction> {
+    return signed(buildDidTransaction(await this.#payment(from), operation, didKey(did)), from)
+  }
+
+  /** Sends a DID operation, mines it and returns its txid. */
+  async publish(operation: DidOperation, did: string, options: { time?: number } = {}): Promise<string> {
+    const { bytes } = await this.carry(operation, did)
+    const { txid } = await this.mempool.accept(bytes, { local: true })
+    await this.mine(1, options)
+    return txid
+  }
+
+  async close(): Promise<void> {
+    await this.mempool.close()
+    await this.chain.close()
+    await this.database.close()
+  }
+
+  async #payment(person: number): Promise<Payment> {
+    const code = singleKeyCode(testPublicKey(person))
+    const mined = await this.reader.coins(hashOf(testAddress(person)))
+    const coins: SpendableCoin[] = mined
+      .filter(({ outpoint }) => this.mempool.spender(outpoint) === undefined)
+      .map(({ outpoint, value, height }) => ({ ...outpoint, value, confirmations: this.reader.height - height + 1 }))
+    for (const { transaction } of this.mempool.entries()) {
+      transaction.outputs.forEach(({ value, programHash }, index) => {
+        const own = Buffer.compare(programHash, hashOf(testAddress(person))) === 0
+        const outpoint = { txid: transaction.hash, index }
+        if (own && value > 0n && this.mempool.spender(outpoint) === undefined) {
+          coins.push({ ...outpoint, value, confirmations: 0 })
+        }
+      })
+    }
+    const { assetId } = this.chain.sanity
+    const { fees } = (this.spec.sections[0] as Spec['sections'][number]).params
+    return { code, coins, fee: fees, assetId, maxMoney: this.spec.maxMoney, random: { bytes: (n) => randomBytes(n) } }
+  }
+}
+
+function signed({ transaction }: UnsignedTransaction, person: number): Transaction {
+  return signTransaction(transaction, [testKey(person)]).transaction
+}
+
+function hashOf(address: string): ProgramHash {
+  return parseAddress(address) as ProgramHash
+}

@@ -1,0 +1,114 @@
+import { request as httpRequest } from 'node:http'
+import type { ApiContext } from '../../../src/api/api-context.js'
+import { ApiServer, type ApiServerOptions } from '../../../src/api/http-server.js'
+import { NodeMetrics } from '../../../src/api/metrics.js'
+import type { NodeInfo } from '../../../src/api/node-views.js'
+import { parseAddress, type ProgramHash } from '../../../src/primitives/address.js'
+import { Mining, type MiningOptions, type OwnValidator } from '../../../src/production/mining.js'
+import { Resolver, type SyncStatus } from '../../../src/resolver/resolver.js'
+import { systemEnv } from '../../../src/runtime/process-env.js'
+import type { TestChain } from '../builders/chain.js'
+import { testAddress } from '../builders/spec.js'
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly text: string
+  /** The parsed body; undefined where there is none, or plain text. */
+  readonly body: unknown
+}
+
+export interface Question {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array
+}
+
+/** One request over a connection of its own; the path goes out as it stands. */
+export function ask(
+  port: number,
+  path: string,
+  { method = 'GET', headers = {}, body }: Question = {},
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest({ host: '127.0.0.1', port, path, method, headers, agent: false }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString()
+        const { statusCode: status = 0, headers: answered } = response
+        const isJson = text !== '' && answered['content-type']?.startsWith('text/') !== true
+        resolve({ status, headers: answered, text, body: isJson ? JSON.parse(text) : undefined })
+      })
+    })
+    request.on('error', reject)
+    request.end(body)
+  })
+}
+
+export function askJson(port: number, path: string, body: unknown): Promise<Answer> {
+  return ask(port, path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+}
+
+export const testNodeInfo: NodeInfo = {
+  compile: '0.1.0-test',
+  id: 0x1234567890abc,
+  version: 1,
+  services: 1,
+  relay: true,
+  transactionCount: 5,
+  receivedCount: 7,
+  ports: { p2p: 0, rpc: 20336, rest: 20334, ws: 0 },
+  neighbors: [],
+}
+
+/** What makes blocks of a chain in memory, with the validator's key where it has one. */
+export function miningOf(node: TestChain, changes: Partial<MiningOptions> = {}): Mining {
+  const { chain, mempool, clock, log, spec } = node
+  const { timers, random } = systemEnv(log)
+  const validator: OwnValidator = {
+    payTo: parseAddress(testAddress(0)) as ProgramHash,
+    time: () => Math.floor(clock.time / 1000),
+    offer: async (block) => {
+      await node.accept(block)
+    },
+    automatic: false,
+  }
+  const own = spec.hasValidators ? { validator } : {}
+  return new Mining({ chain, mempool, clock, timers, random, log, ...own, ...changes })
+}
+
+/** The context of a chain in memory. */
+export function contextOf(
+  node: TestChain,
+  changes: Partial<ApiContext> & { readonly sync?: () => SyncStatus } = {},
+): ApiContext {
+  const { sync = () => ({ catchingUp: false, height: node.reader.height, target: node.reader.height }), ...rest } =
+    changes
+  const health = () => ({ failed: false, stage: 'serving' as const, sync: sync() })
+  const { database, clock, chain, log } = node
+  const tip = () => chain.tip.header
+  const resolver = new Resolver({ database, clock, tip, sync })
+  const { mempool } = node
+  const metrics = new NodeMetrics({ chain, mempool, resolver, version: 'test', databaseBytes: async () => 0 })
+  return {
+    reader: node.reader,
+    mempool: node.mempool,
+    resolver,
+    mining: miningOf(node),
+    nodeInfo: () => testNodeInfo,
+    health,
+    metrics,
+    log,
+    ...rest,
+  }
+}
+
+export function serve(context: ApiContext, options: Partial<ApiServerOptions> = {}): Promise<ApiServer> {
+  return ApiServer.open(context, { serves: 'rest', port: 0, ...options })
+}

@@ -1,0 +1,37 @@
+import type { DevnetControl } from '../../../src/api/node-views.js'
+import { type Link, LinkError, type LinkHandler } from '../../../src/network/link.js'
+
+/** The control of a devnet that can do nothing. */
+const unable = () => Promise.reject(new Error('this devnet does nothing'))
+export const idleDevnet: DevnetControl = {
+  mine: unable,
+  increaseTime: unable,
+  setNextBlockTime: unable,
+  faucet: unable,
+  snapshot: unable,
+  revert: unable,
+}
+
+/** An open link without another end. */
+export const idleLink: Link = {
+  publicKey: new Uint8Array(32),
+  peer: 'idle',
+  inbound: false,
+  host: '127.0.0.1',
+  port: 1,
+  closed: false,
+  request: () => Promise.reject(new LinkError('closed', 'the link has no other end')),
+  close: () => {},
+}
+
+/** Takes every connection and answers no request. */
+export const idleHandler: LinkHandler = {
+  allowsConnection: () => true,
+  connected: () => {},
+  disconnected: () => {},
+  answer: () => Promise.reject(new Error('this node answers nothing')),
+  allowsGossip: () => true,
+  onFlood: () => {},
+  onGossip: () => Promise.resolve('ignore'),
+  onAddress: () => {},
+}

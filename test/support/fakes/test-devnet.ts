@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto'
+import { VirtualClock } from '../../../src/devnet/clock.js'
+import { Devnet, type MiningMode } from '../../../src/devnet/devnet.js'
+import { addressFromPublicKey } from '../../../src/primitives/address.js'
+import { toHex } from '../../../src/primitives/bytes.js'
+import { Resolver } from '../../../src/resolver/resolver.js'
+import { devnetValidatorKey, faucetKey } from '../../../src/wallet/devnet-accounts.js'
+import { memoryStore, type Store, TestChain } from '../builders/chain.js'
+import { testAddress } from '../builders/spec.js'
+
+/** Timers that a test runs by hand. */
+export class ManualTimers {
+  readonly #pending = new Map<() => void, number>()
+
+  /** What the pending ones were set to, in milliseconds. */
+  get pending(): number[] {
+    return [...this.#pending.values()]
+  }
+
+  after(milliseconds: number, callback: () => void): () => void {
+    this.#pending.set(callback, milliseconds)
+    return () => this.#pending.delete(callback)
+  }
+
+  /** Lets every pending one go off. */
+  fire(): void {
+    const due = [...this.#pending.keys()]
+    this.#pending.clear()
+    due.forEach((callback) => callback())
+  }
+}
+
+/** A devnet in memory over a real clock that stands still. Persons 10 and 11 and the faucet are rich. */
+export async function testDevnet({
+  mining = { kind: 'manual' },
+  store = memoryStore(),
+}: { readonly mining?: MiningMode; readonly store?: Store } = {}) {
+  const allocations = [testAddress(10), testAddress(11), addressFromPublicKey(faucetKey().publicKey)].map(
+    (address) => ({ address, amount: '100000000000' }),
+  )
+  const validators = [toHex(devnetValidatorKey().publicKey)]
+  const chain = await TestChain.open({ devnet: true, validators, allocations }, { store })
+  const clock = new VirtualClock(chain.clock, chain.database)
+  chain.chain.addIndexer(clock)
+  const timers = new ManualTimers()
+  const random = { bytes: (length: number) => randomBytes(length) }
+  const { mempool, log, database } = chain
+  const devnet = new Devnet({ chain: chain.chain, mempool, clock, timers, random, log, mining })
+  const sync = () => ({ catchingUp: false, height: chain.reader.height, target: chain.reader.height })
+  const resolver = new Resolver({ database, clock, tip: () => chain.chain.tip.header, sync })
+  devnet.start()
+  const close = async () => {
+    await devnet.close()
+    await chain.close()
+  }
+  return { chain, clock, timers, devnet, resolver, store, close }
+}
+
+export type TestDevnet = Awaited<ReturnType<typeof testDevnet>>

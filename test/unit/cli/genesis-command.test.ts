@@ -1,0 +1,170 @@
+import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { loadSpec } from '../../../src/cli/load-spec.js'
+import { readValidatorKey } from '../../../src/cli/validator-key.js'
+import { publicKeyOf } from '../../../src/crypto/keys.js'
+import { UserError } from '../../../src/errors/rule-error.js'
+import { hex, toHex } from '../../../src/primitives/bytes.js'
+import { genesisBlock } from '../../../src/primitives/genesis.js'
+import { paramsAt } from '../../../src/primitives/spec.js'
+import { devnetAccount, devnetValidatorKey } from '../../../src/wallet/devnet-accounts.js'
+import { testNow, Workbench } from '../../support/process/workbench.js'
+
+const bench = new Workbench()
+afterAll(() => bench.close())
+const { address } = devnetAccount(0)
+const twice = [0, 0].flatMap((i) => ['--validator', toHex(devnetValidatorKey(i).publicKey)])
+
+interface Created {
+  readonly file: string
+  readonly genesis: string
+  readonly validators: readonly string[]
+  readonly keys: readonly { readonly file: string; readonly publicKey: string }[]
+}
+
+describe('genesis create', () => {
+  let created: Created
+  beforeAll(async () => {
+    const options = ['--pay', address, '--directory', bench.path('corp')]
+    created = await bench.json<Created>('genesis', 'create', 'corp', ...options)
+  })
+
+  it('writes a spec that nodes take', () => {
+    const spec = loadSpec(created.file)
+    expect(spec).toMatchObject({ name: 'corp', devnet: false, producer: 'sponsor', time: testNow })
+    expect(genesisBlock(spec).hash).toBe(created.genesis)
+    expect(paramsAt(spec, 1)).toMatchObject({
+      validators: created.validators.map(hex),
+      specifications: { did: ['corp/did/1.0'], credential: ['corp/credential/1.0'] },
+    })
+  })
+
+  it('writes a key for each of its validators, for the eyes of their owner', () => {
+    expect(created.keys.map(({ publicKey }) => publicKey)).toEqual(created.validators)
+    expect(new Set(created.validators).size).toBe(4)
+    for (const { file, publicKey } of created.keys) {
+      expect(statSync(file).mode & 0o777).toBe(0o600)
+      expect(toHex(readValidatorKey(file).publicKey)).toBe(publicKey)
+    }
+  })
+
+  it('gives every chain ids of its own', async () => {
+    const other = await bench.json<Created>(
+      'genesis',
+      'create',
+      'other',
+      '--pay',
+      address,
+      '--directory',
+      bench.path('o'),
+    )
+    expect(loadSpec(other.file).auxpowChainId).not.toBe(loadSpec(created.file).auxpowChainId)
+    expect(other.validators).not.toEqual(created.validators)
+  })
+
+  it('overwrites nothing', async () => {
+    const before = readFileSync(created.file, 'utf8')
+    const again = await bench.run('genesis', 'create', 'corp', '--pay', address, '--directory', bench.path('corp'))
+    expect(again).toMatchObject({ code: 1, err: expect.stringContaining('exists already') })
+    expect(readFileSync(created.file, 'utf8')).toBe(before)
+  })
+
+  it('takes public keys, an amount and the strings of SDKs', async () => {
+    const validators = [0, 1].map((i) => toHex(devnetValidatorKey(i).publicKey))
+    const keys = validators.flatMap((key) => ['--validator', key])
+    const more = ['--amount', '5', '--sdk-strings', '--directory', bench.path('given')]
+    const given = await bench.json<Created>('genesis', 'create', 'given', '--pay', address, ...keys, ...more)
+    expect(given).toMatchObject({ validators, keys: [] })
+    const spec = loadSpec(given.file)
+    expect(spec.allocations.map(({ amount }) => amount)).toEqual([500_000_000n])
+    expect(paramsAt(spec, 1).specifications.did).toEqual(['given/did/1.0', 'elastos/did/1.0'])
+    expect(existsSync(bench.path('given/validator-1.key'))).toBe(false)
+  })
+
+  it.each([
+    [['Corp', '--pay', address], 'small letters'],
+    [['corp2'], "'--pay <address>'"],
+    [['corp2', '--pay', 'x'], 'Not an address'],
+    [['corp2', '--pay', address, '--validators', '0'], 'Not a number from 1 to 100'],
+    [['corp2', '--pay', address, '--validators', '101'], 'Not a number from 1 to 100'],
+    [['corp2', '--pay', address, '--validator', '05'.repeat(33)], 'Not a compressed public key'],
+    [
+      ['corp2', '--pay', address, '--validators', '1', '--validator', toHex(devnetValidatorKey().publicKey)],
+      'cannot be used with',
+    ],
+    [['corp2', '--pay', address, '--amount', '0'], '--amount 0: nobody could ever pay a fee'],
+    [
+      ['corp2', '--pay', address, '--amount', '33000000.00000001'],
+      '--amount 33000000.00000001 is more than a chain holds, 33000000.00000000',
+    ],
+    [['corp2', '--pay', address, ...twice], `--validator ${twice[1]} is given twice`],
+  ])('refuses %j', async (args, message) => {
+    const { code, err } = await bench.run('genesis', 'create', ...args)
+    expect([code, err]).toEqual([2, expect.stringContaining(message)])
+  })
+
+  it('names a directory that cannot be made', async () => {
+    const directory = bench.write('in-the-way', '')
+    const args = ['--pay', address, '--directory', directory]
+    expect(await bench.run('genesis', 'create', 'rich', ...args)).toMatchObject({
+      code: 1,
+      err: `error: cannot make the directory ${directory}: a file of that name is in the way\n`,
+    })
+  })
+})
+
+describe('genesis show', () => {
+  it('tells name, hash, validators and quorum', async () => {
+    const shown = await bench.json('genesis', 'show', 'localnet')
+    const spec = loadSpec('localnet')
+    expect(shown).toMatchObject({
+      name: 'localnet',
+      genesis: genesisBlock(spec).hash,
+      sections: [{ height: 0, quorum: 3, validators: paramsAt(spec, 1).validators.map(toHex) }],
+    })
+    const { out } = await bench.run('genesis', 'show', 'localnet')
+    expect(out).toContain('confirmed by  3 of 4')
+    expect((await bench.run('genesis', 'show', 'pow')).out).toContain('confirmed by  work alone')
+  })
+
+  it('tells what upgrades change', async () => {
+    const text = JSON.parse(readFileSync(bench.spec, 'utf8')) as object
+    const key = toHex(devnetValidatorKey(1).publicKey)
+    const upgrades = [{ height: 9, name: 'hand over', parameters: { validators: [key] } }]
+    const { out } = await bench.run('genesis', 'show', bench.write('later.json', JSON.stringify({ ...text, upgrades })))
+    expect(out).toContain(`From height 9\n  validator 1   ${key}`)
+  })
+})
+
+describe('a validator key', () => {
+  it('is made by genesis key', async () => {
+    const file = bench.path('validator.key')
+    const { publicKey } = await bench.json<{ publicKey: string }>('genesis', 'key', file)
+    const pair = readValidatorKey(file)
+    expect(toHex(pair.publicKey)).toBe(publicKey)
+    expect(toHex(publicKeyOf(pair.privateKey))).toBe(publicKey)
+    expect(await bench.run('genesis', 'key', file)).toMatchObject({ code: 1 })
+  })
+
+  it('must not be for others to read', () => {
+    const file = bench.write('open.key', `${'01'.repeat(32)}\n`)
+    chmodSync(file, 0o640)
+    expect(() => readValidatorKey(file)).toThrow(/others may read .* chmod 600/)
+    chmodSync(file, 0o400)
+    expect(toHex(readValidatorKey(file).privateKey)).toBe('01'.repeat(32))
+  })
+
+  it.each(['', '01', 'x'.repeat(64), '00'.repeat(32), 'ff'.repeat(32), `${'01'.repeat(32)} 01`])(
+    'is not %j',
+    (text) => {
+      const file = bench.write('bad.key', text)
+      chmodSync(file, 0o600)
+      expect(() => readValidatorKey(file)).toThrow(UserError)
+      expect(() => readValidatorKey(file)).toThrow('holds no validator key')
+    },
+  )
+
+  it('has to be there', () => {
+    expect(() => readValidatorKey(bench.path('none.key'))).toThrow(/cannot read the validator key/)
+  })
+})

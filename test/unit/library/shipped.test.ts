@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { shippedSpecs } from '../../../src/library/shipped.js'
+import { addressOf } from '../../../src/primitives/address.js'
+import { displayHash, toHex } from '../../../src/primitives/bytes.js'
+import { genesisBlock, registerAssetTransaction } from '../../../src/primitives/genesis.js'
+import { paramsAt, parseSpec } from '../../../src/primitives/spec.js'
+import {
+  devnetAccount,
+  devnetAccountCount,
+  devnetValidatorKey,
+  localnetValidatorCount,
+} from '../../../src/wallet/devnet-accounts.js'
+
+function shipped(name: string) {
+  return parseSpec(readFileSync(new URL(`../../../genesis/${name}.json`, import.meta.url), 'utf8'))
+}
+
+/** A change of these is another chain: whoever runs one would no longer find it. */
+const genesisHashes = {
+  devnet: 'd1731e62422a4708d35bd970a3470cc64ab523fb11de45ed80274d7152225f60',
+  localnet: '1b26adef4ca4e3df2407c798a8e1629e7ad0b890ebcf95fc4897dd549b118dbc',
+  pow: '97851afd3797b2bdfab02d4d68029c01a6c5a2e050eb57a2576f4d7d45b82032',
+}
+
+describe.each(shippedSpecs)('genesis/%s.json', (name) => {
+  const spec = shipped(name)
+
+  it('is the chain it has always been', () => {
+    expect(genesisBlock(spec).hash).toBe(genesisHashes[name])
+  })
+
+  it('registers the asset that wallets of the family know', () => {
+    const id = displayHash(registerAssetTransaction(spec).hash)
+    expect(id).toBe('a3d0eaa466df74983b5d7c543de6904f4c9418ead5ffd6d25814234a96db37b0')
+  })
+
+  it('funds the ten well-known accounts', () => {
+    const addresses = spec.allocations.slice(0, devnetAccountCount).map(({ programHash }) => addressOf(programHash))
+    expect(addresses).toEqual(Array.from({ length: devnetAccountCount }, (_, i) => devnetAccount(i).address))
+  })
+
+  it("accepts this project's DID operations first and those of existing SDKs too", () => {
+    const { did, credential } = paramsAt(spec, 1).specifications
+    expect(did).toEqual(['ledger/did/1.0', 'elastos/did/1.0'])
+    expect(credential).toEqual(['ledger/credential/1.0', 'elastos/credential/1.0'])
+  })
+})
+
+it('the devnet is confirmed by its well-known validator, the localnet by four of them, the other chain by work alone', () => {
+  const keys = (name: string) => paramsAt(shipped(name), 1).validators.map(toHex)
+  const known = Array.from({ length: localnetValidatorCount }, (_, i) => toHex(devnetValidatorKey(i).publicKey))
+  expect(keys('devnet')).toEqual(known.slice(0, 1))
+  expect(keys('localnet')).toEqual(known)
+  expect(keys('pow')).toEqual([])
+})
+
+it('no two of them take each other’s work or transactions of Ethereum clients', () => {
+  const specs = shippedSpecs.map(shipped)
+  for (const id of ['auxpowChainId', 'evmChainId'] as const) {
+    expect(new Set(specs.map((spec) => spec[id])).size).toBe(specs.length)
+  }
+})

@@ -1,0 +1,339 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { describe, expect, it } from 'vitest'
+import type { DocumentQuery } from '../../../src/did/resolution.js'
+import type { Code } from '../../../src/errors/error-codes.js'
+import { RuleError } from '../../../src/errors/rule-error.js'
+import { fromUtf8 } from '../../../src/primitives/bytes.js'
+import {
+  DocumentSearch,
+  type FoundDocuments,
+  foundJson,
+  queryLimits,
+  readQuery,
+} from '../../../src/resolver/document-search.js'
+import { Resolver, type SyncStatus } from '../../../src/resolver/resolver.js'
+import { Database, Overlay, StorageError } from '../../../src/storage/database.js'
+import { keys } from '../../../src/storage/schema.js'
+import { memoryStore, type Store, TestChain } from '../../support/builders/chain.js'
+import { expires, type Holder, holder } from '../../support/builders/did.js'
+
+/** A database whose table of documents holds these texts, and nothing else of a chain. */
+class Shelf {
+  /** Iterators of the store that are open. */
+  open = 0
+  readonly search: DocumentSearch
+
+  private constructor(
+    readonly store: Store,
+    readonly database: Database,
+  ) {
+    this.search = new DocumentSearch(database)
+  }
+
+  static async of(texts: readonly string[]): Promise<Shelf> {
+    const store = memoryStore()
+    const shelf = new Shelf(store, await Database.over(store))
+    const iterator = store.iterator.bind(store)
+    // Counts what is opened and closed.
+    store.iterator = ((...options: Parameters<typeof iterator>) => {
+      const made = iterator(...options)
+      const close = made.close.bind(made)
+      shelf.open++
+      let closed = false
+      made.close = async () => {
+        await close()
+        if (!closed) shelf.open--
+        closed = true
+      }
+      return made
+    }) as typeof store.iterator
+    await shelf.put(texts)
+    return shelf
+  }
+
+  async put(texts: readonly string[], from = 0): Promise<void> {
+    const overlay = new Overlay(this.database)
+    texts.forEach((text, i) => overlay.put(keys.didDocument({ height: from + i, index: 1 }), fromUtf8(text)))
+    await overlay.commit({ kind: 'pool', height: 0, hash: new Uint8Array(32) }, { sync: false })
+  }
+
+  find(query: DocumentQuery, signal?: AbortSignal): Promise<FoundDocuments> {
+    return this.search.find(readQuery(query), signal)
+  }
+}
+
+const numbered = (count: number, filler = '') =>
+  Array.from({ length: count }, (_, n) => JSON.stringify({ id: `did:${n}`, n, even: n % 2 === 0, filler }))
+const ids = ({ texts }: FoundDocuments) => texts.map((text) => (JSON.parse(text) as { n: number }).n)
+
+async function codeOf(run: () => unknown): Promise<Code | undefined> {
+  try {
+    await run()
+  } catch (error) {
+    if (error instanceof RuleError) return error.code
+    throw error
+  }
+  return undefined
+}
+
+describe('a search', () => {
+  it('answers a page of what matches, in order', async () => {
+    const shelf = await Shelf.of(numbered(10))
+    const query = { even: true }
+    expect(await shelf.find({ query })).toMatchObject({ total: 5, start: 0, count: 5 })
+    expect(ids(await shelf.find({ query }))).toEqual([0, 2, 4, 6, 8])
+    const page = await shelf.find({ query, skip: 1, limit: 2 })
+    expect([page.total, page.start, page.count, ids(page)]).toEqual([5, 1, 2, [2, 4]])
+    const last = await shelf.find({ query, skip: 4, limit: 2 })
+    expect([last.total, last.start, last.count, ids(last)]).toEqual([5, 4, 1, [8]])
+  })
+
+  it.each<[what: string, query: DocumentQuery, total: number, start: number, count: number]>([
+    ['limit 0 only counts', { query: { even: true }, limit: 0 }, 5, 0, 0],
+    ['limit 0 counts everything', { query: {}, limit: 0 }, 10, 0, 0],
+    ['skip to the end', { query: { even: true }, skip: 5 }, 5, 5, 0],
+    ['skip beyond the end', { query: {}, skip: 99 }, 10, 99, 0],
+    ['nothing matches', { query: { even: 1 } }, 0, 0, 0],
+    ['nothing matches, and skip', { query: { even: 1 }, skip: 7 }, 0, 0, 0],
+    [
+      'the largest numbers',
+      { query: {}, skip: Number.MAX_SAFE_INTEGER, limit: Number.MAX_SAFE_INTEGER },
+      10,
+      Number.MAX_SAFE_INTEGER,
+      0,
+    ],
+  ])('%s', async (_, query, total, start, count) => {
+    const shelf = await Shelf.of(numbered(10))
+    expect(await shelf.find(query)).toMatchObject({ total, start, count })
+    expect(shelf.open).toBe(0)
+  })
+
+  it('gives so many documents unless told otherwise, and never more than so many', async () => {
+    const shelf = await Shelf.of(numbered(queryLimits.documents + 5))
+    expect(await shelf.find({ query: {} })).toMatchObject({ total: 1005, count: queryLimits.documentsUnasked })
+    expect(await shelf.find({ query: {}, limit: 5000 })).toMatchObject({ total: 1005, count: queryLimits.documents })
+  })
+
+  it('ends a page where its bytes would be too many, and a next one goes on there', async () => {
+    const filler = 'x'.repeat(queryLimits.answerBytes / 2 - 100)
+    const shelf = await Shelf.of([...numbered(3, filler), ...numbered(1).map((text) => text.replace('"n":0', '"n":3'))])
+    const first = await shelf.find({ query: {} })
+    expect([first.total, first.count, ids(first)]).toEqual([4, 2, [0, 1]])
+    const second = await shelf.find({ query: {}, skip: 2 })
+    expect([second.total, second.start, ids(second)]).toEqual([4, 2, [2, 3]])
+  })
+
+  it('gives one document that is larger than all bytes of an answer', async () => {
+    const shelf = await Shelf.of(numbered(2, 'x'.repeat(queryLimits.answerBytes)))
+    expect(await shelf.find({ query: {} })).toMatchObject({ total: 2, count: 1 })
+  })
+
+  it('sees one state, whatever is written meanwhile', async () => {
+    // Several pages of documents, so that the writing comes in between.
+    const texts = numbered(400, 'x'.repeat(1600))
+    const shelf = await Shelf.of(texts)
+    const found = shelf.find({ query: { even: true }, limit: 1 })
+    await shelf.put(texts.map((text) => text.replace(/"even":\w+/, '"even":true')))
+    expect(await found).toMatchObject({ total: 200 })
+    expect(await shelf.find({ query: { even: true }, limit: 1 })).toMatchObject({ total: 400 })
+  })
+
+  it('lets others have their turn', async () => {
+    const shelf = await Shelf.of(numbered(20_000, 'x'.repeat(200)))
+    let turns = 0
+    const turn = () => {
+      turns++
+      next = setImmediate(turn)
+    }
+    let next = setImmediate(turn)
+    await shelf.find({ query: { even: true } })
+    clearImmediate(next)
+    // How many there are depends on the machine; without slices there are hardly any.
+    expect(turns).toBeGreaterThan(3)
+  })
+
+  it('is the text of its answer', async () => {
+    const shelf = await Shelf.of(numbered(2))
+    expect(foundJson(await shelf.find({ query: { even: false } }))).toBe(
+      `{"total":1,"start":0,"count":1,"document":[${numbered(2)[1]}]}`,
+    )
+  })
+})
+
+describe('searches', () => {
+  it('wait for each other, and beyond a number are told to come back', async () => {
+    const shelf = await Shelf.of(numbered(10))
+    const asked = Array.from({ length: queryLimits.waiting + 1 }, () => shelf.find({ query: {} }))
+    expect(await codeOf(() => shelf.find({ query: {} }))).toBe('busy')
+    expect(await Promise.all(asked)).toHaveLength(queryLimits.waiting + 1)
+    expect(await codeOf(() => shelf.find({ query: {} }))).toBe(undefined)
+  })
+
+  it('end when the node stops, those that wait too', async () => {
+    const shelf = await Shelf.of(numbered(2000, 'x'.repeat(1000)))
+    const running = shelf.find({ query: { n: -1 } })
+    const waiting = shelf.find({ query: {} })
+    const ended = Promise.allSettled([running, waiting])
+    await new Promise(setImmediate)
+    await shelf.search.close()
+    for (const end of await ended) expect(end).toMatchObject({ status: 'rejected', reason: { code: 'busy' } })
+    expect(await codeOf(() => shelf.find({ query: {} }))).toBe('busy')
+    expect(shelf.open).toBe(0)
+    await shelf.database.close()
+  })
+
+  it('end when the caller says so', async () => {
+    const shelf = await Shelf.of(numbered(2000, 'x'.repeat(1000)))
+    const abort = new AbortController()
+    const found = shelf.find({ query: { n: -1 } }, abort.signal)
+    const next = shelf.find({ query: {}, limit: 0 })
+    await new Promise(setImmediate)
+    abort.abort(new Error('enough'))
+    await expect(found).rejects.toThrow('enough')
+    expect(await next).toMatchObject({ total: 2000 })
+    expect(shelf.open).toBe(0)
+  })
+
+  it('that wait end at once when the caller says so, and leave their place to others', async () => {
+    const shelf = await Shelf.of(numbered(2000, 'x'.repeat(1000)))
+    const running = shelf.find({ query: { n: -1 } })
+    const aborts = Array.from({ length: queryLimits.waiting }, () => new AbortController())
+    const waiting = aborts.map(({ signal }) => shelf.find({ query: {} }, signal).catch((error: Error) => error.message))
+    expect(await codeOf(() => shelf.find({ query: {} }))).toBe('busy')
+    for (const abort of aborts) abort.abort(new Error('enough'))
+    const first = await Promise.race([running.then(() => 'the search'), Promise.all(waiting).then((all) => all[0])])
+    expect(first).toBe('enough')
+    const scanned = shelf.search.scanned
+    expect(await shelf.find({ query: {}, limit: 0 })).toMatchObject({ total: 2000 })
+    await running
+    // Those that were given up looked at nothing.
+    expect(shelf.search.scanned - scanned).toBeLessThanOrEqual(4000)
+  })
+
+  it('that were given up let go of their condition while they wait', async () => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    const shelf = await Shelf.of(numbered(10))
+    let goOn = () => {}
+    const pages = shelf.database.pages.bind(shelf.database)
+    const gate = new Promise<void>((resolve) => (goOn = resolve))
+    shelf.database.pages = async function* (...range) {
+      await gate
+      yield* pages(...range)
+    }
+    const running = shelf.find({ query: {} })
+    const abort = new AbortController()
+    const heldBy = (signal: AbortSignal) => {
+      const query = readQuery({ query: { n: -1 } })
+      const end = shelf.search.find(query, signal).catch((error: Error) => error.message)
+      return { end, query: new WeakRef(query) }
+    }
+    const stays = heldBy(new AbortController().signal)
+    const leaves = heldBy(abort.signal)
+    abort.abort(new Error('enough'))
+    expect(await leaves.end).toBe('enough')
+    await new Promise(setImmediate)
+    collect()
+    expect([stays.query.deref() === undefined, leaves.query.deref() === undefined]).toEqual([false, true])
+    goOn()
+    expect(await running).toMatchObject({ total: 10 })
+    expect(await stays.end).toMatchObject({ total: 0 })
+  })
+
+  it('name a row that is damaged', async () => {
+    for (const damage of ['{"n":', '']) {
+      const shelf = await Shelf.of(numbered(10))
+      await shelf.put([damage], 4)
+      await expect(shelf.find({ query: { n: 1 } })).rejects.toThrow(/row 0f000000040001 holds no document.*reindex/)
+      expect(shelf.open).toBe(0)
+    }
+    const shelf = await Shelf.of(numbered(10))
+    await shelf.store.put(keys.didDocument({ height: 4, index: 1 }), Buffer.from('{"n":1}1234'))
+    await expect(shelf.find({ query: {} })).rejects.toThrow(StorageError)
+    expect(shelf.open).toBe(0)
+    // The next one is not kept from its turn.
+    await shelf.put(numbered(1), 4)
+    expect(await shelf.find({ query: {} })).toMatchObject({ total: 10 })
+  })
+})
+
+describe('reading a search', () => {
+  const wrong = (query: unknown) => codeOf(() => readQuery(query as DocumentQuery))
+
+  it.each<[what: string, wrong: unknown, code: Code, right: DocumentQuery]>([
+    ['no condition', {}, 'query-invalid', { query: {} }],
+    ['two conditions', { service: 'T', credential: 'T' }, 'query-invalid', { service: 'T' }],
+    ['two conditions, one of them null', { service: 'T', credential: null }, 'query-invalid', { credential: 'T' }],
+    ['three conditions of wrong types', { service: 1, credential: 2, query: 3 }, 'query-invalid', { query: '{}' }],
+    ['an empty service', { service: '' }, 'request-parameter', { service: 'T' }],
+    ['an empty credential', { credential: '' }, 'request-parameter', { credential: 'T' }],
+    ['a service that is no text', { service: 1 }, 'request-parameter', { service: '1' }],
+    ['a condition that is neither text nor object', { query: 1 }, 'request-parameter', { query: '{}' }],
+    ['a condition that is null', { query: null }, 'request-parameter', { query: {} }],
+    ['a condition that is not valid', { query: '{a:{$b:1}}' }, 'query-invalid', { query: '{a:{b:1}}' }],
+    ['a negative skip', { query: {}, skip: -1 }, 'request-parameter', { query: {}, skip: 0 }],
+    ['a fractional limit', { query: {}, limit: 1.5 }, 'request-parameter', { query: {}, limit: 1 }],
+    ['a skip too large', { query: {}, skip: 2 ** 53 }, 'request-parameter', { query: {}, skip: 2 ** 53 - 1 }],
+    ['a limit that is text', { query: {}, limit: '1' }, 'request-parameter', { query: {}, limit: 1 }],
+  ])('refuses %s', async (_, query, code, right) => {
+    expect(await wrong(query)).toBe(code)
+    expect(await wrong(right)).toBe(undefined)
+  })
+})
+
+describe('the resolver', () => {
+  const hub = { id: '#hub', type: 'Hub', serviceEndpoint: 'https://hub.example' }
+  const resolverOf = (test: TestChain, sync?: () => SyncStatus) =>
+    new Resolver({
+      database: test.database,
+      clock: test.clock,
+      tip: () => test.chain.tip.header,
+      sync: sync ?? (() => ({ catchingUp: false, height: 0, target: 0 })),
+    })
+  const dids = async (resolver: Resolver, query: DocumentQuery) =>
+    (await resolver.query(query)).document.map(({ id }) => id)
+
+  it('searches the latest documents by service, by credential and by condition', async () => {
+    const test = await TestChain.open()
+    const [ada, bob, eve] = [holder(), holder(), holder()] as [Holder, Holder, Holder]
+    const created = await test.publish(ada.create(), ada.did)
+    await test.publish(bob.create({ services: [hub] }), bob.did)
+    const doomed = { ...hub, type: 'Hub' }
+    await test.publish(eve.create({ services: [doomed] }), eve.did)
+    const resolver = resolverOf(test)
+    expect(await dids(resolver, { query: {} })).toEqual([ada.did, bob.did, eve.did])
+    expect(await dids(resolver, { service: 'Hub' })).toEqual([bob.did, eve.did])
+    expect(await dids(resolver, { service: 'hub' })).toEqual([])
+
+    const credentials = [ada.issue(ada.did, { credentialSubject: { id: ada.did, email: 'ada@example.org' } })]
+    await test.publish(ada.update(created, { credentials, services: [hub] }), ada.did)
+    // The order is that of the creates, whatever came later.
+    expect(await dids(resolver, { service: 'Hub' })).toEqual([ada.did, bob.did, eve.did])
+    expect(await dids(resolver, { credential: 'ProfileCredential' })).toEqual([ada.did])
+    const query = '{credential:{type:["ProfileCredential"],subject:{email:{$exists:true}}}}'
+    const found = await resolver.query({ query })
+    expect(found).toMatchObject({ total: 1, start: 0, count: 1, document: [{ id: ada.did, expires }] })
+    expect(found.document[0]).toMatchObject({
+      service: [{ id: `${ada.did}#hub` }],
+      publicKey: [{ controller: ada.did }, {}],
+    })
+    expect(await resolver.queryJson({ query })).toBe(JSON.stringify(found))
+
+    await test.publish(eve.deactivate(), eve.did)
+    expect(await dids(resolver, { service: 'Hub' })).toEqual([ada.did, bob.did])
+    // Expired documents are searched like others.
+    test.clock.time = Date.UTC(2031, 0, 1)
+    await test.mine()
+    expect((await resolver.resolve(ada.did, { all: false })).status).toBe(1)
+    expect(await dids(resolver, { service: 'Hub' })).toEqual([ada.did, bob.did])
+    await resolver.close()
+  })
+
+  it('answers nothing while it catches up, but says what is wrong with a search', async () => {
+    const test = await TestChain.open()
+    const resolver = resolverOf(test, () => ({ catchingUp: true, height: 3, target: 9 }))
+    expect(await codeOf(() => resolver.query({ service: 'Hub' }))).toBe('resolver-behind')
+    expect(await codeOf(() => resolver.query({}))).toBe('query-invalid')
+  })
+})

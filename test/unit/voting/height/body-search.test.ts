@@ -1,0 +1,134 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Block } from '../../../../src/primitives/block.js'
+import { equalBytes } from '../../../../src/primitives/bytes.js'
+import type { Hash } from '../../../../src/primitives/hash.js'
+import { BodySearch } from '../../../../src/voting/height/body-search.js'
+import { ProposedBodies } from '../../../../src/voting/proposed-bodies.js'
+import { craftBlock } from '../../../support/builders/blocks.js'
+import { TestChain } from '../../../support/builders/chain.js'
+import { SeededRandom } from '../../../support/builders/seeded-random.js'
+
+/** Body search of a validator whose chain is busy until the test lets it go on. */
+class Bench {
+  readonly test: TestChain
+  readonly search: BodySearch
+  readonly blocks: readonly Block[]
+  readonly fetched: string[] = []
+  readonly found: string[] = []
+  readonly #working = new Set<Promise<void>>()
+  wanted: Hash | undefined
+  #release = () => {}
+
+  constructor(test: TestChain, bodies: ProposedBodies, blocks: readonly Block[]) {
+    this.test = test
+    this.blocks = blocks
+    this.search = new BodySearch({
+      ...test,
+      bodies,
+      height: 1,
+      network: {
+        broadcast: () => {},
+        fetch: async (hash) => {
+          const block = blocks.find(({ header }) => equalBytes(header.hash, hash))
+          this.fetched.push(block?.hash as string)
+          return block?.bytes
+        },
+      },
+      wanted: (hash) => this.wanted !== undefined && equalBytes(this.wanted, hash),
+      keep: ({ hash, height }, bytes) => bodies.put({ hash, height } as Block['header'], bytes),
+      found: ({ id }, verdict) => void this.found.push(`${id} ${verdict}`),
+      after: () => () => {},
+      track: (work) => void this.#working.add(work),
+    })
+  }
+
+  static async open(count: number): Promise<Bench> {
+    const test = await TestChain.open({})
+    const tip = () => ({ height: test.chain.tip.header.height, hash: test.chain.tip.header.hash })
+    const blocks = Array.from({ length: count }, () => craftBlock(test.chain))
+    return new Bench(test, await ProposedBodies.open(test.database, tip), blocks)
+  }
+
+  hold(): void {
+    void this.test.chain.exclusive(() => new Promise<void>((resolve) => (this.#release = resolve)))
+  }
+
+  /** The chain goes on, and all that can be done is done. */
+  async release(): Promise<void> {
+    this.#release()
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
+  }
+
+  /** A view begins, and a message names a block. */
+  async name({ header }: Block): Promise<void> {
+    this.wanted = header.hash
+    this.search.seek(header.hash, header)
+    for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
+  }
+
+  async close(): Promise<void> {
+    this.search.close()
+    await this.release()
+    await Promise.all(this.#working)
+    await this.test.close()
+  }
+}
+
+describe('bodies of blocks that are voted on', () => {
+  let bench: Bench
+  beforeEach(async () => {
+    bench = await Bench.open(6)
+  })
+  afterEach(() => bench.close())
+
+  it('are not checked when their view is over before their turn comes, and are at hand when they are named again', async () => {
+    const [first, second] = bench.blocks as [Block, Block]
+    bench.hold()
+    await bench.name(first)
+    await bench.name(second)
+    await bench.release()
+    expect(bench.found).toEqual([`${second.hash} valid`])
+    expect(bench.search.proposable?.id).toBe(second.hash)
+    await bench.name(first)
+    await bench.release()
+    expect(bench.found).toEqual([`${second.hash} valid`, `${first.hash} valid`])
+    expect(bench.search.proposable?.id).toBe(first.hash)
+    expect(bench.fetched).toEqual([first.hash, second.hash])
+  })
+
+  it('are checked to the end once that has begun, and may be proposed then', async () => {
+    const [first] = bench.blocks as [Block]
+    bench.wanted = first.header.hash
+    const { chain } = bench.test
+    const prepare = chain.prepare.bind(chain)
+    chain.prepare = (bytes, wanted) =>
+      prepare(bytes, () => {
+        const begun = wanted?.() ?? true
+        bench.wanted = undefined
+        return begun
+      })
+    bench.search.seek(first.header.hash, first.header)
+    await bench.release()
+    expect(bench.wanted).toBeUndefined()
+    expect(bench.search.proposable?.id).toBe(first.hash)
+  })
+
+  it('cost no more than one check a view, whatever order their names come in', async () => {
+    const seed = Date.now() % 1_000_000
+    const random = new SeededRandom(seed)
+    const { chain } = bench.test
+    const prepare = chain.prepare.bind(chain)
+    let checks = 0
+    chain.prepare = (bytes, wanted) => prepare(bytes, () => (wanted?.() ?? true) && ++checks > 0)
+    for (let round = 0; round < 20; round++) {
+      const before = checks
+      bench.hold()
+      const names = Array.from({ length: 1 + random.below(6) }, () => bench.blocks[random.below(6)] as Block)
+      for (const block of names) await bench.name(block)
+      await bench.release()
+      expect(checks - before, `seed ${seed}, round ${round}`).toBeLessThanOrEqual(1)
+      expect(bench.search.proposable?.id, `seed ${seed}, round ${round}`).toBe(names.at(-1)?.hash)
+      expect(bench.search.busy).toBe(false)
+    }
+  })
+})
