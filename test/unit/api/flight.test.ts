@@ -272,10 +272,17 @@ describe('the gate', () => {
     const first = await shared.take(1, holder('a'), never)
     await shared.take(1, holder('a'), never)
     const order: string[] = []
-    const waits = ['a', 'a', 'b'].map((share) => shared.take(1, holder(share), never).then(() => order.push(share)))
+    const [one, two, other] = ['a', 'a', 'b'].map(async (share) => {
+      const release = await shared.take(1, holder(share), never)
+      order.push(share)
+      return release
+    })
     first()
-    await waits[2]
+    const release = await other
     expect(order).toEqual(['b'])
+    release?.()
+    for (const waiting of [one, two]) (await waiting)?.()
+    expect(order).toEqual(['b', 'a', 'a'])
   })
 
   it('refuses one that has waited too long, and lets go of one whose client left', async () => {

@@ -1,34 +1,25 @@
 import { setImmediate } from 'node:timers/promises'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { createInlineVerifier } from '../../../src/crypto/inline.js'
 import { runChecks } from '../../../src/crypto/verifier.js'
-import * as verifyModule from '../../../src/crypto/verify.js'
+import { holds, selectBackend } from '../../../src/crypto/verify.js'
 import { RuleError } from '../../../src/errors/rule-error.js'
 import type { SignatureCheck } from '../../../src/primitives/signature.js'
 import { checkOf, quickSigner, signatureLoad } from '../../support/builders/signatures.js'
 
-vi.mock('../../../src/crypto/verify.js', async (original) => {
-  const actual = await original<typeof verifyModule>()
-  return { ...actual, verifyAsync: vi.fn(actual.verifyAsync) }
-})
-const watched = vi.mocked(verifyModule.verifyAsync)
-
-afterEach(() => {
-  watched.mockReset()
-  verifyModule.selectBackend('native')
-})
+afterEach(() => selectBackend('native'))
 
 /** Counts how many verifications are under way at once; each takes a turn of the event loop. */
-function countInFlight(): { most: number } {
-  const count = { most: 0 }
-  let now = 0
-  watched.mockImplementation(async () => {
-    count.most = Math.max(count.most, ++now)
+class InFlight {
+  most = 0
+  #now = 0
+
+  readonly verify = async (): Promise<boolean> => {
+    this.most = Math.max(this.most, ++this.#now)
     await setImmediate()
-    now--
+    this.#now--
     return true
-  })
-  return count
+  }
 }
 
 describe('inline verifier', () => {
@@ -46,7 +37,7 @@ describe('inline verifier', () => {
   })
 
   it('gives the answers of the JavaScript backend too', async () => {
-    verifyModule.selectBackend('noble')
+    selectBackend('noble')
     const checks = signatureLoad(10)
     expect(await createInlineVerifier().verifyAll(checks)).toBe(-1)
     expect(await createInlineVerifier().verifyAll([...checks, { ...checks[0], keys: [] } as SignatureCheck])).toBe(10)
@@ -65,8 +56,8 @@ describe('inline verifier', () => {
         order.map((index) => (signers[index] as (typeof signers)[0]).sign(message)),
       ),
     )
-    for (const check of checks) expect(await verifier.verifyAll([check])).toBe(verifyModule.holds(check) ? -1 : 0)
-    expect(checks.filter(verifyModule.holds)).toHaveLength(5)
+    for (const check of checks) expect(await verifier.verifyAll([check])).toBe(holds(check) ? -1 : 0)
+    expect(checks.filter(holds)).toHaveLength(5)
   })
 
   it('gives other work a turn while it imports keys', async () => {
@@ -83,8 +74,8 @@ describe('inline verifier', () => {
   })
 
   it('has no more than 64 verifications under way, however many calls there are', async () => {
-    const count = countInFlight()
-    const verifier = createInlineVerifier()
+    const count = new InFlight()
+    const verifier = createInlineVerifier(count.verify)
     const check = checkOf(new Uint8Array(10), [new Uint8Array(33)], [new Uint8Array(64)])
     const checks = Array.from({ length: 200 }, () => check)
     expect(await Promise.all([verifier.verifyAll(checks), verifier.verifyAll(checks)])).toEqual([-1, -1])
@@ -92,8 +83,8 @@ describe('inline verifier', () => {
   })
 
   it('has fewer under way when messages are large, and still takes the largest', async () => {
-    const count = countInFlight()
-    const verifier = createInlineVerifier()
+    const count = new InFlight()
+    const verifier = createInlineVerifier(count.verify)
     const large = checkOf(new Uint8Array(1024 * 1024), [new Uint8Array(33)], [new Uint8Array(64)])
     expect(await verifier.verifyAll(Array.from({ length: 20 }, () => large))).toBe(-1)
     expect(count.most).toBe(3)
