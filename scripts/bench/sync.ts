@@ -176,9 +176,9 @@ async function connectAll(
 
 /** Seconds from the handshake with the peer until all blocks are on disk. */
 async function learn({ spec, blocks }: Prepared, peer: string, dataDir: string): Promise<number> {
-  const peering = { hosts: ['127.0.0.1'], port: 0, peers: [peer], mdns: false, outbound: 1, inbound: 0 }
+  const network = { hosts: ['127.0.0.1'], peers: [peer], outbound: 1, inbound: 0 }
   const env = systemEnv(quiet)
-  const node = await startNode({ spec, env, dataDir, peering })
+  const node = await startNode({ spec, env, peering: { port: 0 }, tuning: { storage: { dataDir }, network } })
   try {
     const { network } = node.network as NonNullable<typeof node.network>
     if (network.peers.all().length === 0) {

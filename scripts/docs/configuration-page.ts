@@ -1,4 +1,4 @@
-import { allOptions, otherVariables, variableOf } from '../../src/config/all-options.js'
+import { allOptions, otherVariables, sectionOf, variableOf } from '../../src/config/all-options.js'
 import type { Option } from '../../src/runtime/option.js'
 
 /** docs/configuration.md: every option of every module. */
@@ -47,10 +47,6 @@ What all nodes of a chain must agree on is not configuration but the chain's spe
 reason to change them are constants ([limits.md](limits.md)).
 
 ${sections.join('\n')}`
-}
-
-function sectionOf({ key }: Option): string {
-  return key.split('.')[0] as string
 }
 
 function row(option: Option): string {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { WebSocket } from 'ws'
 import { shippedSpecFile, type ShippedSpec } from '../../src/library/shipped.js'
 import { serve, type Servers } from '../../src/node/serve-node.js'
+import type { NodeTuning } from '../../src/node/options-to-node.js'
 import { type Node, startNode } from '../../src/node/start-node.js'
 import { toHex } from '../../src/primitives/bytes.js'
 import { parseSpec } from '../../src/primitives/spec.js'
@@ -37,9 +38,15 @@ export class Scene {
     const log = { debug: nothing, info: nothing, warn: nothing, error: nothing, setLevel: nothing }
     const env = { ...systemEnv(log), clock: { now: () => sceneTime * 1000 }, random: seeded(seed) }
     const spec = parseSpec(readFileSync(shippedSpecFile(chain), 'utf8'))
-    const peering = { hosts: ['127.0.0.1'], port: 0, peers: [], mdns: false, outbound: 0, inbound: 8 }
-    const node = await startNode({ spec, env, mining: { kind: 'manual' }, ...(spec.devnet ? {} : { peering }) })
-    return new Scene(node, env, await serve(node, { portBase: 0, hosts: ['127.0.0.1'], log }))
+    const hosts = ['127.0.0.1']
+    const tuning: NodeTuning = {
+      node: { portBase: 0 },
+      api: { hosts },
+      network: { hosts, outbound: 0, inbound: 8 },
+      devnet: { mining: { kind: 'manual' } },
+    }
+    const node = await startNode({ spec, env, tuning, ...(spec.devnet ? {} : { peering: { port: 0 } }) })
+    return new Scene(node, env, await serve(node, { log, tuning }))
   }
 
   get ports(): Servers['ports'] {

@@ -23,14 +23,20 @@ const [spec = '', dataDir = ''] = process.argv.slice(2)
 fillCaches()
 const log = processLog('error')
 const hosts = ['127.0.0.1']
+const tuning = {
+  node: { portBase: 0 },
+  storage: { dataDir },
+  api: { hosts },
+  network: { hosts, inbound: 64 },
+}
 const node = await startNode({
   spec: parseSpec(readFileSync(spec, 'utf8')),
   env: systemEnv(log),
-  dataDir,
-  peering: { hosts, port: 0, peers: [], mdns: false, outbound: 8, inbound: 64 },
+  peering: { port: 0 },
   validator: { key: validatorKeyOf(0), resetSignState: 'now' },
+  tuning,
 })
-const servers = await serve(node, { portBase: 0, hosts, log })
+const servers = await serve(node, { log, tuning })
 const { network, transport } = node.network as NonNullable<typeof node.network>
 let joined = 0
 let peak = 0

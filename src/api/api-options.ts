@@ -1,8 +1,16 @@
 import { Type } from '@sinclair/typebox'
-import { option, wholeNumber } from '../runtime/option.js'
-import { accessDefaults } from './access.js'
-import { apiLimits } from './api-limits.js'
+import { optionsFor, wholeNumber } from '../runtime/option.js'
+import { accessDefaults, type AccessOptions } from './access.js'
+import { type ApiLimits, apiLimits } from './api-limits.js'
 import { loopbackHosts } from './origin.js'
+
+/** What the options of REST, JSON-RPC and WebSocket set. */
+export interface ApiTarget extends ApiLimits, AccessOptions {
+  /** Addresses to listen on. */
+  readonly hosts: readonly string[]
+}
+
+const option = optionsFor<'api', ApiTarget>()
 
 export const apiOptions = {
   host: option({
@@ -12,6 +20,7 @@ export const apiOptions = {
     default: [...loopbackHosts],
     description: 'addresses to listen on',
     expects: 'a list of 1 to 16 different addresses',
+    sets: 'hosts',
   }),
   hostNames: option({
     key: 'api.hostNames',
@@ -20,6 +29,7 @@ export const apiOptions = {
     default: [],
     description: 'names in Host by which the node may be changed, beside those of this machine',
     expects: 'a list of at most 16 different names',
+    sets: 'hostNames',
   }),
   trustedProxies: option({
     key: 'api.trustedProxies',
@@ -28,6 +38,7 @@ export const apiOptions = {
     default: [],
     description: 'addresses or networks of proxies in front: clients are those they name, and none is of this machine',
     expects: 'a list of at most 64 IP addresses, or networks such as 10.0.0.0/8',
+    sets: 'trustedProxies',
   }),
   clientHeader: option({
     key: 'api.clientHeader',
@@ -36,6 +47,7 @@ export const apiOptions = {
     default: accessDefaults.clientHeader,
     description: 'header in which these proxies name the client',
     expects: 'the name of a header',
+    sets: 'clientHeader',
   }),
   connections: option({
     key: 'api.connections',
@@ -45,6 +57,7 @@ export const apiOptions = {
     description: 'connections that each port and address takes at once',
     unit: 'connections',
     tuning: true,
+    sets: 'connections',
   }),
   connectionsPerAddress: option({
     key: 'api.connectionsPerAddress',
@@ -54,6 +67,7 @@ export const apiOptions = {
     description: 'connections among them, and among those of WebSocket, of one client address or /64 of IPv6',
     unit: 'connections',
     tuning: true,
+    sets: 'connectionsPerAddress',
   }),
   wsConnections: option({
     key: 'api.wsConnections',
@@ -63,6 +77,7 @@ export const apiOptions = {
     description: 'WebSocket connections that each address takes at once',
     unit: 'connections',
     tuning: true,
+    sets: 'wsConnections',
   }),
   batch: option({
     key: 'api.batch',
@@ -72,6 +87,7 @@ export const apiOptions = {
     description: 'requests that one JSON-RPC batch may hold',
     unit: 'requests',
     tuning: true,
+    sets: 'batch',
   }),
   answerCache: option({
     key: 'api.answerCache',
@@ -81,6 +97,7 @@ export const apiOptions = {
     description: 'REST answers that are kept until the tip changes',
     unit: 'bytes',
     tuning: true,
+    sets: 'answerCache',
   }),
   rateRequests: option({
     key: 'api.rateRequests',
@@ -90,6 +107,7 @@ export const apiOptions = {
     description: 'requests that one address may send in a window, where the node listens beyond loopback',
     unit: 'requests',
     tuning: true,
+    sets: 'rateRequests',
   }),
   rateWindow: option({
     key: 'api.rateWindow',
@@ -99,6 +117,7 @@ export const apiOptions = {
     description: 'how long that window is',
     unit: 'ms',
     tuning: true,
+    sets: 'rateWindow',
   }),
   rateSparesLoopback: option({
     key: 'api.rateSparesLoopback',
@@ -108,5 +127,6 @@ export const apiOptions = {
     description: 'count requests from this machine too, as behind a proxy',
     expects: 'true or false',
     tuning: true,
+    sets: 'rateSparesLoopback',
   }),
 }

@@ -1,13 +1,12 @@
 import type { Command } from 'commander'
 import type { Config } from '../config/config.js'
-import type { MiningMode } from '../devnet/devnet.js'
+import { automine, type MiningMode } from '../devnet/devnet.js'
 import { devnetOptions } from '../devnet/devnet-options.js'
 import { UserError } from '../errors/rule-error.js'
 import type { Servers } from '../node/serve-node.js'
 import type { Node } from '../node/start-node.js'
 import { parseAddress, type ProgramHash } from '../primitives/address.js'
 import { formatAmount } from '../primitives/amount.js'
-import { storageOptions } from '../storage/storage-options.js'
 import { devnetAccount, devnetAccountCount, devnetMnemonic } from '../wallet/devnet-accounts.js'
 import type { CliContext } from './cli-context.js'
 import { withConfig } from './config-options.js'
@@ -21,13 +20,13 @@ import { type Presentation, runNode, startOf } from './run-node.js'
 
 export function registerDevnet(program: Command, context: CliContext): void {
   withConfig(program.command('devnet'), 'devnet', context, (config, output) => {
-    const nodes = config.get(devnetOptions.nodes)
+    const { nodes, mining = automine, accounts = devnetAccountCount } = config.tuning.devnet ?? {}
     if (nodes !== undefined) return runLocalNetwork(context, config, output, nodes)
-    const mining = miningMode(config)
-    const accounts = config.get(devnetOptions.accounts)
-    return namingTheRepair({ genesis: 'devnet', dataDir: config.get(storageOptions.dataDir) }, () =>
-      runNode(context, config, output, { spec: loadSpec('devnet'), mining, accounts }, (node, servers) =>
-        welcome(node, servers, { mining, accounts, temporary: config.get(storageOptions.dataDir) === undefined }),
+    refuseIdleInterval(config)
+    const dataDir = config.tuning.storage?.dataDir
+    return namingTheRepair({ genesis: 'devnet', dataDir }, () =>
+      runNode(context, config, output, { spec: loadSpec('devnet') }, (node, servers) =>
+        welcome(node, servers, { mining, accounts, temporary: dataDir === undefined }),
       ),
     )
   })
@@ -35,16 +34,12 @@ export function registerDevnet(program: Command, context: CliContext): void {
     .addHelpText('after', examples('devnet', 'devnet --block-time 5 --data-dir ./devnet', 'devnet --nodes 4'))
 }
 
-function miningMode(config: Config): MiningMode {
-  const seconds = config.get(devnetOptions.blockTime)
-  const automine = config.get(devnetOptions.automine)
-  if (seconds !== undefined && !automine) {
-    const { blockTime, automine: off } = devnetOptions
-    const [first, second] = [blockTime, off].map((option) => `${option.key} (${config.placeOf(option)})`)
-    throw new UserError(`${first} cannot be used where ${second} is false`, 2)
-  }
-  if (seconds !== undefined) return { kind: 'interval', seconds }
-  return automine ? { kind: 'automine' } : { kind: 'manual' }
+/** Refuses an interval between blocks where none are made unasked. */
+function refuseIdleInterval(config: Config): void {
+  const { blockTime, automine: unasked } = devnetOptions
+  if (config.get(blockTime) === undefined || config.get(unasked)) return
+  const [first, second] = [blockTime, unasked].map((option) => `${option.key} (${config.placeOf(option)})`)
+  throw new UserError(`${first} cannot be used where ${second} is false`, 2)
 }
 
 async function welcome(

@@ -7,7 +7,7 @@ import type { Config } from '../config/config.js'
 import { devnetOptions } from '../devnet/devnet-options.js'
 import { UserError } from '../errors/rule-error.js'
 import { nodeOptions } from '../node/node-options.js'
-import { defaultPortBase } from '../node/serve-node.js'
+import { defaultPortBase } from '../node/ports.js'
 import { formatAmount } from '../primitives/amount.js'
 import { quorum } from '../primitives/spec.js'
 import { storageOptions } from '../storage/storage-options.js'
@@ -103,7 +103,7 @@ function refuseOptionsOfOneNode(config: Config): void {
 function environmentOf(config: Config, { env }: CliContext): NodeJS.ProcessEnv {
   const inherited = Object.entries(env).filter(([name]) => !name.startsWith('DIDLEDGER_'))
   const own: readonly string[] = [nodeOptions.portBase.key, storageOptions.dataDir.key]
-  const shared = new Set(optionsOf('start').map(({ key }) => key))
+  const shared = new Set<string>(optionsOf('start').map(({ key }) => key))
   const given = config.settings.filter(
     ({ option: { key }, origin }) => origin !== 'default' && shared.has(key) && !own.includes(key),
   )

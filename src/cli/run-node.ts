@@ -1,14 +1,7 @@
-import { apiOptions } from '../api/api-options.js'
 import type { Config } from '../config/config.js'
-import { cryptoOptions } from '../crypto/crypto-options.js'
-import { mempoolOptions } from '../mempool/mempool-options.js'
-import { poolLimits } from '../mempool/policy.js'
-import { nodeOptions } from '../node/node-options.js'
-import { serve, type Servers, type ServingOptions } from '../node/serve-node.js'
-import { type Node, type NodeOptions, type NodeTuning, startNode } from '../node/start-node.js'
-import { resolverOptions } from '../resolver/resolver-options.js'
+import { serve, type Servers } from '../node/serve-node.js'
+import { type Node, type NodeOptions, startNode } from '../node/start-node.js'
 import { processLog, systemEnv } from '../runtime/process-env.js'
-import { storageOptions } from '../storage/storage-options.js'
 import { type SigningState, signingText } from '../voting/signing-state.js'
 import type { CliContext } from './cli-context.js'
 import type { OutputOptions } from './command-options.js'
@@ -85,17 +78,16 @@ export async function runNode(
   context: CliContext,
   config: Config,
   { json, stopOnEof = false }: RunOptions,
-  chosen: Omit<NodeOptions, 'env' | 'dataDir' | 'tuning'>,
+  chosen: Omit<NodeOptions, 'env' | 'tuning'>,
   present: (node: Node, servers: Servers) => Presentation | Promise<Presentation>,
 ): Promise<void> {
-  const env = systemEnv(processLog(config.get(nodeOptions.logLevel)))
-  const dataDir = config.get(storageOptions.dataDir)
-  const directory = dataDir === undefined ? {} : { dataDir }
-  const node = await startNode({ ...chosen, env, tuning: tuningOf(config), ...directory })
+  const { tuning } = config
+  const env = systemEnv(processLog(tuning.node?.logLevel))
+  const node = await startNode({ ...chosen, env, tuning })
   let endProgress = () => {}
   try {
     const stop = stopSignal(stopOnEof)
-    const servers = await serve(node, { ...servingOf(config), log: env.log })
+    const servers = await serve(node, { log: env.log, tuning })
     try {
       const { value, lines } = await present(node, servers)
       // One line, so that a script can read it while the node runs.
@@ -110,43 +102,5 @@ export async function runNode(
     // A resumed standard input would keep the process alive with nothing left to do.
     if (stopOnEof) process.stdin.pause()
     await node.close()
-  }
-}
-
-function tuningOf(config: Config): NodeTuning {
-  const threads = config.get(cryptoOptions.threads)
-  return {
-    databaseCache: config.get(storageOptions.cacheSize),
-    resolverCache: config.get(resolverOptions.cacheSize),
-    queries: {
-      waiting: config.get(resolverOptions.queriesWaiting),
-      duration: config.get(resolverOptions.queryDuration),
-    },
-    pool: poolLimits({ size: config.get(mempoolOptions.size), expiry: config.get(mempoolOptions.expiry) }),
-    ...(threads === undefined ? {} : { verifierThreads: threads }),
-  }
-}
-
-function servingOf(config: Config): Omit<ServingOptions, 'log'> {
-  const { host, connections, wsConnections, batch, answerCache, rateRequests, rateWindow, rateSparesLoopback } =
-    apiOptions
-  return {
-    portBase: config.get(nodeOptions.portBase),
-    hosts: config.get(host),
-    access: {
-      hostNames: config.get(apiOptions.hostNames),
-      trustedProxies: config.get(apiOptions.trustedProxies),
-      clientHeader: config.get(apiOptions.clientHeader),
-    },
-    limits: {
-      connections: config.get(connections),
-      connectionsPerAddress: config.get(apiOptions.connectionsPerAddress),
-      wsConnections: config.get(wsConnections),
-      batch: config.get(batch),
-      answerCache: config.get(answerCache),
-      rateRequests: config.get(rateRequests),
-      rateWindow: config.get(rateWindow),
-      rateSparesLoopback: config.get(rateSparesLoopback),
-    },
   }
 }

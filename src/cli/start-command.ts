@@ -3,10 +3,7 @@ import { UserError } from '../errors/rule-error.js'
 import { isShippedSpec } from '../library/shipped.js'
 import { nodeOptions } from '../node/node-options.js'
 import type { NodeValidator } from '../node/start-node.js'
-import { parseAddress } from '../primitives/address.js'
 import { defined } from '../primitives/defined.js'
-import { miningOptions } from '../production/mining-options.js'
-import { storageOptions } from '../storage/storage-options.js'
 import type { CliContext } from './cli-context.js'
 import { waysToSet, withConfig } from './config-options.js'
 import { namingTheRepair } from './damage.js'
@@ -22,24 +19,19 @@ interface StartFlags extends RunOptions {
 
 export function registerStart(program: Command, context: CliContext): void {
   withConfig<StartFlags>(program.command('start'), 'start', context, (config, flags) => {
-    const genesis = config.get(nodeOptions.genesis)
+    const genesis = config.tuning.node?.genesis
+    const dataDir = config.tuning.storage?.dataDir
     if (genesis === undefined) throw new UserError(`which chain? Give ${waysToSet(nodeOptions.genesis)}`, 2)
     const spec = loadSpec(genesis)
-    const payTo = parseAddress(config.get(miningOptions.payTo) ?? '')
     const peering = peeringOf(config, spec)
     const validator = validatorOf(config, spec, flags.resetSignState)
-    const chosen = {
-      spec,
-      ...(payTo === undefined ? {} : { mineTo: payTo }),
-      ...defined({ peering, validator }),
-    }
-    return namingTheRepair({ genesis, dataDir: config.get(storageOptions.dataDir) }, () =>
+    const chosen = { spec, ...defined({ peering, validator }) }
+    return namingTheRepair({ genesis, dataDir }, () =>
       runNode(context, config, flags, chosen, (node, servers) => {
         const { start, lines } = startOf(node, servers)
-        const temporary = config.get(storageOptions.dataDir) === undefined
         const all = [
           ...lines,
-          ...(temporary ? ['          (temporary: it goes when the node stops; --data-dir keeps it)'] : []),
+          ...(dataDir === undefined ? ['          (temporary: it goes when the node stops; --data-dir keeps it)'] : []),
           ...(isShippedSpec(genesis) ? ['', ...trialWarning] : []),
         ]
         return { value: start, lines: all }

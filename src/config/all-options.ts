@@ -1,30 +1,12 @@
-import { apiOptions } from '../api/api-options.js'
-import { cryptoOptions } from '../crypto/crypto-options.js'
-import { devnetOptions } from '../devnet/devnet-options.js'
-import { mempoolOptions } from '../mempool/mempool-options.js'
-import { networkOptions } from '../network/network-options.js'
-import { nodeOptions } from '../node/node-options.js'
-import { miningOptions } from '../production/mining-options.js'
-import { resolverOptions } from '../resolver/resolver-options.js'
+import { type KeyedOption, sections } from '../node/options-to-node.js'
 import type { NodeCommand, Option } from '../runtime/option.js'
-import { storageOptions } from '../storage/storage-options.js'
-import { votingOptions } from '../voting/voting-options.js'
 
 /** The options of every module, in the order of the help and the reference page. */
-export const allOptions: readonly Option[] = [
-  nodeOptions,
-  storageOptions,
-  apiOptions,
-  networkOptions,
-  votingOptions,
-  devnetOptions,
-  miningOptions,
-  mempoolOptions,
-  resolverOptions,
-  cryptoOptions,
-].flatMap((table) => Object.values<Option>(table))
+export const allOptions: readonly KeyedOption[] = Object.values(sections).flatMap((table) =>
+  Object.values<KeyedOption>(table),
+)
 
-export function optionsOf(command: NodeCommand): readonly Option[] {
+export function optionsOf(command: NodeCommand): readonly KeyedOption[] {
   return allOptions.filter(({ commands }) => commands === undefined || commands.includes(command))
 }
 
@@ -32,6 +14,16 @@ export function optionsOf(command: NodeCommand): readonly Option[] {
 export const otherVariables: Readonly<Record<string, string>> = {
   DIDLEDGER_CONFIG: 'the configuration file, where `--config` does not name one',
   DIDLEDGER_PASSWORD: 'the password of a keystore, for the commands that need one',
+}
+
+/** The section of an option: `node` of `node.portBase`. */
+export function sectionOf({ key }: Option): string {
+  return key.slice(0, key.indexOf('.'))
+}
+
+/** The name of an option in its section: `portBase` of `node.portBase`. */
+export function nameOf({ key }: Option): string {
+  return key.slice(key.indexOf('.') + 1)
 }
 
 /** `node.portBase` as a variable: `DIDLEDGER_NODE_PORT_BASE`. */

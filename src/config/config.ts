@@ -5,18 +5,18 @@
  *   file text   -> readConfigText -> optionsInFile        \
  *   environment -> optionsInEnvironment -> fromText        > put: isValid -> Config.get, placeOf
  *   flags       -> parsed by cli                          /
- *   Config -> startNode, serve (by cli); configText, configJson (print.ts)
+ *   Config.tuning -> startNode, serve (by cli); configText, configJson (print.ts)
  *
- * Imports api, crypto, devnet, errors, mempool, network, node, production, resolver, runtime, storage, voting
- * (of each its options); used by cli.
+ * Imports errors, node (for the options of all rooms), runtime; used by library, cli.
  * - Flag before environment before file before default; each value knows its source.
  * - An unknown name or an invalid value, from any source, is a UserError with exit code 2, and nothing starts.
  */
 import { UserError } from '../errors/rule-error.js'
+import { type NodeTuning, optionsToNode } from '../node/options-to-node.js'
 import type { NodeCommand, Option } from '../runtime/option.js'
-import { allOptions, flagOf, optionsOf, otherVariables, variableOf } from './all-options.js'
+import { allOptions, flagOf, optionsOf, otherVariables, sectionOf, variableOf } from './all-options.js'
 import { type FileMember, readConfigText, shortened } from './file.js'
-import { fromText, isValid, nearest } from './values.js'
+import { fromText, nearest, requireValid } from './values.js'
 
 /** Origin of a value; the later ones of this list win. */
 export type Origin = 'default' | 'file' | 'environment' | 'flag'
@@ -51,6 +51,11 @@ export class Config {
     this.#values = new Map(settings.map(({ option, value }) => [option.key, value]))
   }
 
+  /** What the options of the command set of a node. */
+  get tuning(): NodeTuning {
+    return optionsToNode((option) => this.get(option))
+  }
+
   /** The value of an option that the command has. */
   get<T>({ key }: Option<T>): T {
     return this.#values.get(key) as T
@@ -71,9 +76,7 @@ export function readConfig({ command, file, env, flags }: ConfigSources): Config
   const options = optionsOf(command)
   const given = new Map<string, ConfigEntry>()
   const put = (option: Option, value: unknown, origin: Origin, place: string) => {
-    if (!isValid(option, value)) {
-      throw new UserError(`${place}: ${option.key} is not ${option.expects}: ${shown(value)}`, 2)
-    }
+    requireValid(option, value, place)
     given.set(option.key, { option, value, origin, place })
   }
   if (file !== undefined) {
@@ -99,11 +102,11 @@ function* optionsInFile(
   command: NodeCommand,
   options: readonly Option[],
 ): Generator<FileMember & { readonly option: Option }> {
-  const isSection = (name: string) => allOptions.some(({ key }) => key.startsWith(`${name}.`))
+  const isSection = (name: string) => allOptions.some((option) => sectionOf(option) === name)
   for (const member of readConfigText(text, path, isSection)) {
     const option = options.find(({ key }) => key === member.path)
     if (option === undefined) {
-      const sections = new Set(options.map(({ key }) => key.split('.')[0] as string))
+      const sections = new Set(options.map(sectionOf))
       const keys = [...options.map(({ key }) => key), ...sections]
       throw unknown(
         `${path}:${member.line}`,
@@ -144,9 +147,4 @@ function unknown(
   const near = ofOther ? undefined : nearest(name, names)
   const what = ofOther ? `${shortened(name)} is no option of ${command}` : `there is no option ${shortened(name)}`
   return new UserError(`${place}: ${what}${near === undefined ? '' : `; did you mean ${near}?`}`, 2)
-}
-
-function shown(value: unknown): string {
-  // JSON5 has numbers that JSON would show as null.
-  return (typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value))).slice(0, 100)
 }

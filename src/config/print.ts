@@ -1,10 +1,13 @@
+import { nameOf, sectionOf } from './all-options.js'
 import type { Config, ConfigEntry } from './config.js'
 
 /** The configuration as JSON that can be used as a file, without options that are not set. */
 export function configJson({ settings }: Config): string {
   const sections = sectionsOf(settings).flatMap(({ name, settings: members }) => {
     const set = members.filter(({ value }) => value !== undefined)
-    return set.length === 0 ? [] : [[name, Object.fromEntries(set.map((member) => [nameOf(member), member.value]))]]
+    return set.length === 0
+      ? []
+      : [[name, Object.fromEntries(set.map((member) => [nameOf(member.option), member.value]))]]
   })
   return `${JSON.stringify(Object.fromEntries(sections), null, 2)}\n`
 }
@@ -21,8 +24,8 @@ export function configText(config: Config): string {
 }
 
 function memberLine(config: Config, member: ConfigEntry): string {
-  const name = nameOf(member)
   const { value, option } = member
+  const name = nameOf(option)
   if (value === undefined) return `// ${name} is not set`
   // Control characters in a source's name must not end the comment.
   const from = config.placeOf(option).replace(/[^\P{C}]|[\u2028\u2029]/gu, '?')
@@ -30,13 +33,9 @@ function memberLine(config: Config, member: ConfigEntry): string {
 }
 
 function sectionsOf(settings: readonly ConfigEntry[]): { name: string; settings: ConfigEntry[] }[] {
-  const names = new Set(settings.map(({ option }) => option.key.split('.')[0] as string))
+  const names = new Set(settings.map(({ option }) => sectionOf(option)))
   return [...names].map((name) => ({
     name,
-    settings: settings.filter(({ option }) => option.key.startsWith(`${name}.`)),
+    settings: settings.filter(({ option }) => sectionOf(option) === name),
   }))
-}
-
-function nameOf({ option }: ConfigEntry): string {
-  return option.key.slice(option.key.indexOf('.') + 1)
 }

@@ -1,9 +1,22 @@
 import { Value } from '@sinclair/typebox/value'
+import { UserError } from '../errors/rule-error.js'
 import type { Option } from '../runtime/option.js'
 
 /** Whether a value is valid for an option. */
 export function isValid(option: Option, value: unknown): boolean {
   return Value.Check(option.schema, value) && (option.check?.(value as NonNullable<unknown>) ?? true)
+}
+
+/** Refuses a value that is not valid for an option; `place` is where it stands. */
+export function requireValid(option: Option, value: unknown, place: string): void {
+  if (!isValid(option, value)) {
+    throw new UserError(`${place}: ${option.key} is not ${option.expects}: ${shown(value)}`, 2)
+  }
+}
+
+function shown(value: unknown): string {
+  // JSON5 has numbers that JSON would show as null.
+  return (typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value))).slice(0, 100)
 }
 
 /**

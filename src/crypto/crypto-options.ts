@@ -1,5 +1,7 @@
-import { option, wholeNumber } from '../runtime/option.js'
-import { maxWorkers } from './verifier-pool.js'
+import { optionsFor, wholeNumber } from '../runtime/option.js'
+import { maxWorkers, type PoolOptions } from './verifier-pool.js'
+
+const option = optionsFor<'crypto', Pick<PoolOptions, 'workers'>>()
 
 export const cryptoOptions = {
   threads: option({
@@ -9,5 +11,6 @@ export const cryptoOptions = {
     description: 'threads that verify signatures of blocks; as many as the machine has processors when absent',
     unit: 'threads',
     tuning: true,
+    sets: 'workers',
   }),
 }

@@ -1,6 +1,19 @@
 import { Type } from '@sinclair/typebox'
-import { option, wholeNumber } from '../runtime/option.js'
+import { optionsFor, wholeNumber } from '../runtime/option.js'
 import { devnetAccountCount, localnetValidatorCount, maxDevnetAccounts } from '../wallet/devnet-accounts.js'
+import type { MiningMode } from './devnet.js'
+
+/** What the options of a devnet set. */
+export interface DevnetTarget {
+  /** When its validator makes blocks; at once when absent. */
+  readonly mining: MiningMode
+  /** So many accounts have coins, those that its genesis block pays included. */
+  readonly accounts: number
+  /** Processes of localnet that the command runs instead. */
+  readonly nodes: number
+}
+
+const option = optionsFor<'devnet', DevnetTarget>()
 
 export const devnetOptions = {
   blockTime: option({
@@ -10,6 +23,7 @@ export const devnetOptions = {
     description: 'make a block every so often',
     unit: 'seconds',
     commands: ['devnet'],
+    sets: (seconds) => ({ mining: { kind: 'interval', seconds } }),
   }),
   automine: option({
     key: 'devnet.automine',
@@ -19,6 +33,7 @@ export const devnetOptions = {
     description: 'make blocks only on dev_mine',
     expects: 'true or false',
     commands: ['devnet'],
+    sets: (automine) => (automine ? {} : { mining: { kind: 'manual' } }),
   }),
   accounts: option({
     key: 'devnet.accounts',
@@ -28,6 +43,7 @@ export const devnetOptions = {
     description: 'how many accounts to fund and show',
     unit: 'accounts',
     commands: ['devnet'],
+    sets: 'accounts',
   }),
   nodes: option({
     key: 'devnet.nodes',
@@ -36,5 +52,6 @@ export const devnetOptions = {
     description: 'run so many nodes of the chain localnet instead, each with a process and 1000 ports of its own',
     unit: 'nodes',
     commands: ['devnet'],
+    sets: 'nodes',
   }),
 }

@@ -50,6 +50,9 @@ export type MiningMode =
   /** Only on request. */
   | { readonly kind: 'manual' }
 
+/** The mode of a devnet that is told none. */
+export const automine: MiningMode = { kind: 'automine' }
+
 export interface DevnetOptions {
   readonly chain: Chain
   readonly mempool: Mempool

@@ -6,7 +6,7 @@
  *     -> openApi -> serve, if `api` asks for it
  *     -> LedgerNode: facade over the rooms, with close
  *
- * Imports api, chain, client, consensus, crypto, did, errors, events, mempool, network, node, primitives, runtime, storage,
+ * Imports api, chain, client, consensus, crypto, devnet, did, errors, events, mempool, network, node, primitives, runtime, storage,
  * voting, wallet; used by the package entry and cli.
  * - Nodes of one process share nothing; a data directory has one user at a time.
  * - Adds no rule of its own: a fault of the options is a UserError, a broken rule the RuleError of its room.
@@ -18,11 +18,15 @@ import { resolve } from 'node:path'
 import { loopbackHosts } from '../api/origin.js'
 import { requireKnown, requireObject, requireWhole } from '../client/arguments.js'
 import { acceptedPrefixes } from '../consensus/sanity.js'
+import { automine, type MiningMode } from '../devnet/devnet.js'
 import type { DocumentQuery } from '../did/resolution.js'
 import { RuleError, UserError } from '../errors/rule-error.js'
-import { defaultPortBase, portOffsets, type Servers, serve } from '../node/serve-node.js'
+import type { NodeTuning } from '../node/options-to-node.js'
+import { defaultPortBase, portOffsets } from '../node/ports.js'
+import { type Servers, serve, type ServingOptions } from '../node/serve-node.js'
 import { type Node, type NodeOptions, startNode } from '../node/start-node.js'
 import type { ProgramHash } from '../primitives/address.js'
+import { defined } from '../primitives/defined.js'
 import { parseSpec, type Spec } from '../primitives/spec.js'
 import type { Log } from '../runtime/env.js'
 import { systemEnv } from '../runtime/process-env.js'
@@ -56,7 +60,7 @@ export async function createNode(options: CreateNodeOptions): Promise<LedgerNode
   try {
     const node = await startNode({ ...startOptions, env: systemEnv(log) })
     try {
-      return await embedded(node, options, log, release)
+      return await embedded(node, options, { ...startOptions, log, release })
     } catch (error) {
       await node.close()
       throw error
@@ -70,8 +74,7 @@ export async function createNode(options: CreateNodeOptions): Promise<LedgerNode
 async function embedded(
   node: Node,
   { api, accounts }: CreateNodeOptions,
-  log: Log,
-  release: (() => void) | undefined,
+  { tuning, log, release }: ServingOptions & { readonly release: (() => void) | undefined },
 ): Promise<LedgerNode> {
   const closing = new AbortController()
   // Any number of callers may wait for transactions.
@@ -105,7 +108,7 @@ async function embedded(
     devnet: node.devnet && nodeDevnet(live),
     failure: node.failure,
   }
-  const open = api === undefined || api === false ? undefined : await openApi(node, api, log)
+  const open = api === undefined || api === false ? undefined : await openApi(node, { tuning, log })
   let closed: Promise<void> | undefined
   const close = async () => {
     closing.abort()
@@ -123,9 +126,8 @@ interface OpenApi {
   readonly urls: NonNullable<LedgerNode['api']>
 }
 
-async function openApi(node: Node, api: true | ApiOptions, log: Log): Promise<OpenApi> {
-  const { portBase = defaultPortBase, hosts = loopbackHosts } = api === true ? {} : api
-  const servers = await serve(node, { portBase, hosts, log })
+async function openApi(node: Node, options: ServingOptions): Promise<OpenApi> {
+  const servers = await serve(node, options)
   const { rest, rpc, ws } = servers.ports
   const at = `//${servers.host}`
   return { servers, urls: { rest: `http:${at}:${rest}`, rpc: `http:${at}:${rpc}`, ws: `ws:${at}:${ws}` } }
@@ -144,20 +146,26 @@ function nodeDevnet(node: () => Node): NodeDevnet {
 }
 
 function nodeOptions(options: CreateNodeOptions): Omit<NodeOptions, 'env'> {
-  const { dataDir, mining = 'auto', accounts, mineTo } = options
+  const { api, dataDir, mining = 'auto', accounts, mineTo } = options
+  const { portBase, hosts }: ApiOptions = typeof api === 'object' ? api : {}
   const spec = specOf(options)
-  return {
-    spec,
-    ...peeringOptions(options, spec),
-    mining: miningMode(mining),
-    ...(dataDir === undefined ? {} : { dataDir: resolve(dataDir) }),
-    ...(accounts === undefined ? {} : { accounts: requireWhole('accounts', accounts, [1, maxDevnetAccounts]) }),
-    ...(mineTo === undefined ? {} : { mineTo: payee(mineTo) }),
+  const { peering, validator } = peeringOptions(options, spec)
+  const tuning: NodeTuning = {
+    node: defined({ portBase }),
+    api: defined({ hosts }),
+    network: peering?.network,
+    devnet: {
+      mining: miningMode(mining),
+      ...(accounts === undefined ? {} : { accounts: requireWhole('accounts', accounts, [1, maxDevnetAccounts]) }),
+    },
+    mining: mineTo === undefined ? {} : { payTo: payee(mineTo) },
+    storage: dataDir === undefined ? {} : { dataDir: resolve(dataDir) },
   }
+  return { spec, tuning, ...defined({ peering, validator }) }
 }
 
-function miningMode(mining: NonNullable<CreateNodeOptions['mining']>): NodeOptions['mining'] {
-  if (mining === 'auto') return { kind: 'automine' }
+function miningMode(mining: NonNullable<CreateNodeOptions['mining']>): MiningMode {
+  if (mining === 'auto') return automine
   if (mining === 'manual') return { kind: 'manual' }
   const { seconds } = requireObject("mining: neither 'auto' nor 'manual' nor an object", mining)
   return { kind: 'interval', seconds: requireWhole('mining.seconds', seconds, [1, longestInterval]) }

@@ -4,15 +4,21 @@ import { isPrivateKey } from '../crypto/keys.js'
 import { UserError } from '../errors/rule-error.js'
 import { isPeerAddress } from '../network/address/address-text.js'
 import { parseAssumed } from '../network/assumed-block.js'
-import { maxListedPeers, networkOptions } from '../network/network-options.js'
-import { defaultPortBase, portOffsets } from '../node/serve-node.js'
+import { maxListedPeers, networkDefaults, networkOptions, type NetworkTarget } from '../network/network-options.js'
+import { portOf } from '../node/ports.js'
 import type { NodeOptions, NodePeering, NodeValidator } from '../node/start-node.js'
 import { fromHex } from '../primitives/bytes.js'
 import type { Spec } from '../primitives/spec.js'
 import type { CreateNodeOptions } from './node-types.js'
 
+/** How a node has peers, and what it sets of the network. */
+type Peering = NodePeering & { readonly network: Partial<NetworkTarget> }
+
 /** Peering and validator of a node. A {@link UserError} names an option that is wrong or has no use. */
-export function peeringOptions(options: CreateNodeOptions, spec: Spec): Pick<NodeOptions, 'peering' | 'validator'> {
+export function peeringOptions(
+  options: CreateNodeOptions,
+  spec: Spec,
+): Pick<NodeOptions, 'validator'> & { readonly peering?: Peering } {
   const peering = peeringOf(options)
   const validator = validatorOf(options)
   if (peering !== undefined && spec.devnet) {
@@ -28,17 +34,15 @@ export function peeringOptions(options: CreateNodeOptions, spec: Spec): Pick<Nod
   return { ...(peering && { peering }), ...(validator && { validator }) }
 }
 
-function peeringOf({ peers, listen, mdns, assumeValid }: CreateNodeOptions): NodePeering | undefined {
-  const { outbound, inbound } = networkOptions
-  const peering: NodePeering = {
-    ...listening(listen),
+function peeringOf({ peers, listen, mdns, assumeValid }: CreateNodeOptions): Peering | undefined {
+  const { port, hosts } = listening(listen)
+  const network = {
+    hosts,
     peers: addresses(peers),
     mdns: requireBoolean('mdns', mdns),
-    outbound: outbound.default,
-    inbound: inbound.default,
     ...assumed(assumeValid),
   }
-  if (peers !== undefined || peering.mdns || peering.port !== undefined) return peering
+  if (peers !== undefined || network.mdns || port !== undefined) return { port, network }
   if (assumeValid === undefined) return undefined
   throw new UserError('assumeValid: a node without peers, listen or mdns learns no chain')
 }
@@ -58,19 +62,19 @@ export function requireAddress(name: string, address: unknown): string {
   throw new UserError(`${name}: ${String(address).slice(0, 80)} is neither ${forms}`)
 }
 
-function listening(listen: CreateNodeOptions['listen'] = false): Pick<NodePeering, 'hosts' | 'port'> {
+function listening(listen: CreateNodeOptions['listen'] = false): NodePeering & Pick<NetworkTarget, 'hosts'> {
   if (listen === false) return { hosts: [], port: undefined }
   const given = listen === true ? {} : requireObject('listen: neither true nor an object', listen)
   // A misspelt `hosts` would open the node to all addresses.
   requireKnown('listen', given, ['port', 'hosts'])
-  const { port = defaultPortBase + portOffsets.p2p, hosts = networkOptions.hosts.default } = given
+  const { port = portOf('p2p'), hosts = networkDefaults.hosts } = given
   if (!Array.isArray(hosts) || hosts.length === 0 || hosts.some((host) => isIP(String(host)) === 0)) {
     throw new UserError('listen.hosts: a list of IP addresses to listen on is needed')
   }
   return { hosts, port: requireWhole('listen.port', port, [0, 0xffff]) }
 }
 
-function assumed(assumeValid: CreateNodeOptions['assumeValid']): Pick<NodePeering, 'assumeValid'> {
+function assumed(assumeValid: CreateNodeOptions['assumeValid']): Pick<NetworkTarget, 'assumeValid'> {
   if (assumeValid === undefined) return {}
   const block = parseAssumed(String(assumeValid))
   if (block === undefined) throw new UserError(`assumeValid: it is ${networkOptions.assumeValid.expects}`)

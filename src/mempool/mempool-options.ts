@@ -1,5 +1,7 @@
-import { option, wholeNumber } from '../runtime/option.js'
-import { policy } from './policy.js'
+import { optionsFor, wholeNumber } from '../runtime/option.js'
+import { policy, type PoolLimits, poolSizes } from './policy.js'
+
+const option = optionsFor<'mempool', PoolLimits>()
 
 export const mempoolOptions = {
   size: option({
@@ -10,6 +12,7 @@ export const mempoolOptions = {
     description: 'transactions that wait for a block, all together',
     unit: 'bytes',
     tuning: true,
+    sets: poolSizes,
   }),
   expiry: option({
     key: 'mempool.expiry',
@@ -19,5 +22,6 @@ export const mempoolOptions = {
     description: 'how long a transaction may wait for a block',
     unit: 'ms',
     tuning: true,
+    sets: 'expiry',
   }),
 }

@@ -30,10 +30,10 @@ export const policy = {
   droppedReasons: 10_000,
 } as const
 
-/** Limits of a pool of another size; an eviction leaves the same share. */
-export function poolLimits({ size, expiry }: { readonly size: number; readonly expiry: number }): Partial<PoolLimits> {
+/** Limits of a pool of another size in bytes; an eviction leaves the same share. */
+export function poolSizes(size: number): Pick<PoolLimits, 'poolSize' | 'poolSizeAfterEviction'> {
   const { poolSize, poolSizeAfterEviction } = policy
-  return { poolSize: size, poolSizeAfterEviction: Math.floor((size / poolSize) * poolSizeAfterEviction), expiry }
+  return { poolSize: size, poolSizeAfterEviction: Math.floor((size / poolSize) * poolSizeAfterEviction) }
 }
 
 /** Limits of a pool; {@link policy} by default. */

@@ -1,28 +1,19 @@
-import type { AccessOptions } from '../api/access.js'
 import type { ApiContext } from '../api/api-context.js'
-import type { ApiLimits } from '../api/api-limits.js'
 import type { NodeHealth, NetworkView } from '../api/node-views.js'
+import { loopbackHosts } from '../api/origin.js'
 import { countTransactions } from '../mempool/transaction-count.js'
 import { services } from '../network/wire/status-message.js'
 import { defined } from '../primitives/defined.js'
 import type { Log } from '../runtime/env.js'
 import { packageVersion } from '../runtime/package-version.js'
+import type { NodeTuning } from './options-to-node.js'
+import { portOf } from './ports.js'
 import type { Node, NodeNetwork } from './start-node.js'
 
-/** Ports above a port base: REST is the base and 4, and so on. */
-export const portOffsets = { rest: 4, ws: 5, rpc: 6, p2p: 8 } as const
-export const defaultPortBase = 20330
-
 export interface ServingOptions {
-  /** Every port is this and its offset; 0 takes free ones. */
-  readonly portBase: number
-  /** Addresses to listen on. */
-  readonly hosts: readonly string[]
   readonly log: Log
-  /** What differs from the limits of the interfaces. */
-  readonly limits?: Partial<ApiLimits>
-  /** Names and proxies by which clients reach the node. */
-  readonly access?: Partial<AccessOptions>
+  /** Port base, addresses, limits of the interfaces, and how clients reach them. */
+  readonly tuning?: Pick<NodeTuning, 'node' | 'api'>
 }
 
 /** The open interfaces of a node. */
@@ -34,11 +25,10 @@ export interface Servers {
 }
 
 /** Opens the interfaces of a node. A port that is taken is a UserError, and none is left open. */
-export async function serve(
-  node: Node,
-  { portBase, hosts, log, limits = {}, access = {} }: ServingOptions,
-): Promise<Servers> {
-  const port = (offset: number) => (portBase === 0 ? 0 : portBase + offset)
+export async function serve(node: Node, { log, tuning = {} }: ServingOptions): Promise<Servers> {
+  const { api = {} } = tuning
+  const { hosts = loopbackHosts } = api
+  const port = (name: 'rest' | 'ws' | 'rpc') => portOf(name, tuning.node?.portBase)
   const counter = countTransactions(node)
   const network = node.network === undefined ? undefined : viewOf(node.network, node.sync)
   const ports = { p2p: network?.port ?? 0, ws: 0, rest: 0, rpc: 0 }
@@ -69,10 +59,10 @@ export async function serve(
     mining,
     adminToken,
     log,
-    limits,
-    access,
-    flights: new Flights(new AnswerGate({ ...apiLimits, ...limits })),
-    bodies: new BodyBudget({ ...apiLimits, ...limits }),
+    limits: api,
+    access: api,
+    flights: new Flights(new AnswerGate({ ...apiLimits, ...api })),
+    bodies: new BodyBudget({ ...apiLimits, ...api }),
     ...defined({ devnet }),
     ...others,
     nodeInfo: () => ({
@@ -104,9 +94,9 @@ export async function serve(
     return server.port
   }
   try {
-    ports.rest = await opened(ApiServer.open(context, { serves: 'rest', hosts, port: port(portOffsets.rest) }))
-    ports.ws = await opened(WsServer.open(context, { events, hosts, port: port(portOffsets.ws) }))
-    ports.rpc = await opened(ApiServer.open(context, { serves: 'rpc', hosts, port: port(portOffsets.rpc) }))
+    ports.rest = await opened(ApiServer.open(context, { serves: 'rest', hosts, port: port('rest') }))
+    ports.ws = await opened(WsServer.open(context, { events, hosts, port: port('ws') }))
+    ports.rpc = await opened(ApiServer.open(context, { serves: 'rpc', hosts, port: port('rpc') }))
   } catch (error) {
     await close()
     throw error

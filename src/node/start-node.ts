@@ -1,6 +1,7 @@
 /**
  * Wires the rooms into a node and closes them again; no rule and no byte of the chain is decided here.
  *
+ *   X-options.ts of the rooms -> optionsToNode (options-to-node.ts) -> NodeTuning, of startNode and serve
  *   NodeOptions -> startNode -> openNode, over a CloseStack
  *     openStore    data directory, verifier threads, openLedger: database, start-up check, chain, clock
  *     openPeering  peer key, transport
@@ -19,26 +20,22 @@ import { publicKeyOf } from '../crypto/keys.js'
 import type { Verifier } from '../crypto/verifier.js'
 import { createVerifierPool } from '../crypto/verifier-pool.js'
 import { selfTest } from '../crypto/verify.js'
-import { Devnet, type MiningMode } from '../devnet/devnet.js'
+import { automine, Devnet } from '../devnet/devnet.js'
 import { EventLog } from '../events/event-log.js'
 import type { Mempool } from '../mempool/mempool.js'
-import type { PoolLimits } from '../mempool/policy.js'
 import { type Identity, loadIdentity } from '../network/address/peer-identity.js'
-import type { AssumedBlock } from '../network/assumed-block.js'
 import type { Network } from '../network/network.js'
+import { networkDefaults, type NetworkTarget } from '../network/network-options.js'
 import { openTransport } from '../network/open-transport.js'
-import type { PeerSettings } from '../network/peers/peer-manager.js'
 import type { SyncProgress } from '../network/sync/sync-progress.js'
 import type { NodeTransport } from '../network/transport/transport-options.js'
 import { protocols, topics } from '../network/wire/all-messages.js'
-import type { ProgramHash } from '../primitives/address.js'
 import { concat, toHex } from '../primitives/bytes.js'
 import { defined } from '../primitives/defined.js'
 import { genesisBlock } from '../primitives/genesis.js'
 import { sha256 } from '../primitives/hash.js'
 import type { Spec } from '../primitives/spec.js'
 import { Mining, type OwnValidator } from '../production/mining.js'
-import type { QueryLimits } from '../resolver/document-search.js'
 import { Resolver } from '../resolver/resolver.js'
 import { CloseStack } from '../runtime/close-stack.js'
 import type { Clock, Env } from '../runtime/env.js'
@@ -49,6 +46,7 @@ import type { SignReset } from '../voting/signer.js'
 import type { Voting } from '../voting/voting.js'
 import { openCore } from './core.js'
 import { type Ledger, openLedger } from './open-ledger.js'
+import type { NodeTuning } from './options-to-node.js'
 import { syncStatus } from './sync-status.js'
 
 /** Milliseconds between two searches of the pool for expired transactions. */
@@ -57,31 +55,18 @@ const expiryInterval = 10 * 60 * 1000
 export interface NodeOptions {
   readonly spec: Spec
   readonly env: Env
-  /** A temporary directory when absent. */
-  readonly dataDir?: string
-  /** When the one validator of a devnet spec makes blocks; the default is at once. */
-  readonly mining?: MiningMode
-  /** On a devnet: so many accounts have coins, those that its genesis block pays included. */
-  readonly accounts?: number
-  /** Address that blocks of this node pay; on a chain without validators the node then mines. */
-  readonly mineTo?: ProgramHash
   /** Absent, and on a devnet: no peers. */
   readonly peering?: NodePeering
   /** A key that votes on a chain with validators. */
   readonly validator?: NodeValidator
+  /** What its options set; serve takes the part of the interfaces. */
   readonly tuning?: NodeTuning
 }
 
-/** How a node finds others, and is found. */
-export interface NodePeering extends PeerSettings {
-  /** IP addresses to listen on; of no use without a port. */
-  readonly hosts: readonly string[]
+/** That a node has peers; `tuning.network` says how it finds them, and is found. */
+export interface NodePeering {
   /** 0 takes a free one; undefined: no inbound connections. */
   readonly port: number | undefined
-  /** Whether to look for nodes in the local network, and to be found there. */
-  readonly mdns: boolean
-  /** Block up to which signatures are not verified, once peers have proved that it is on the chain. */
-  readonly assumeValid?: AssumedBlock
 }
 
 export interface NodeValidator {
@@ -89,20 +74,6 @@ export interface NodeValidator {
   readonly key: Uint8Array
   /** Begins a new sign state if the stored one is missing or damaged. */
   readonly resetSignState?: SignReset
-}
-
-/** Sizes that a node has good values for. */
-export interface NodeTuning {
-  /** Bytes that the database keeps of its tables. */
-  readonly databaseCache?: number
-  /** Threads that verify signatures; as many as there are processors when absent. */
-  readonly verifierThreads?: number
-  /** Bytes of answers that the resolver keeps. */
-  readonly resolverCache?: number
-  /** What differs from the limits of searches. */
-  readonly queries?: Partial<QueryLimits>
-  /** What differs from the pool's policy. */
-  readonly pool?: Partial<PoolLimits>
 }
 
 /** The peers of a node, and where it listens for them. */
@@ -150,7 +121,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
 }
 
 async function openNode(options: NodeOptions, stack: CloseStack): Promise<Node> {
-  const { spec, env, mineTo: payTo, validator } = options
+  const { spec, env, validator, tuning = {} } = options
   const store = await openStore(options, stack)
   const { chain, clock, directory, verifier, signatures, failure } = store
   const { identity, peering, transport } = await openPeering(options, directory)
@@ -159,8 +130,8 @@ async function openNode(options: NodeOptions, stack: CloseStack): Promise<Node> 
     verifier,
     signatures,
     env,
-    poolLimits: options.tuning?.pool,
-    payTo,
+    poolLimits: tuning.mempool,
+    payTo: tuning.mining?.payTo,
     peering,
     validator: validator && { ...validator, signStore: signStoreOf(directory, spec, validator.key) },
   })
@@ -172,7 +143,7 @@ async function openNode(options: NodeOptions, stack: CloseStack): Promise<Node> 
   const sync = syncStatus({
     chain,
     network,
-    expectsPeers: options.peering?.peers.length !== 0,
+    expectsPeers: peering?.settings.peers.length !== 0,
     votes: validator !== undefined,
   })
   const resolver = openResolver(options, store, sync)
@@ -209,11 +180,11 @@ interface Store extends Ledger {
   readonly failure: Promise<never>
 }
 
-async function openStore({ spec, env, dataDir, tuning = {} }: NodeOptions, stack: CloseStack): Promise<Store> {
-  const { databaseCache, verifierThreads: workers } = tuning
+async function openStore({ spec, env, tuning = {} }: NodeOptions, stack: CloseStack): Promise<Store> {
+  const { dataDir, cacheBytes: databaseCache } = tuning.storage ?? {}
   const directory = await DataDirectory.open(dataDir)
   stack.defer(() => directory.close())
-  const verifier = createVerifierPool({ log: env.log, ...defined({ workers }) })
+  const verifier = createVerifierPool({ ...tuning.crypto, log: env.log })
   stack.defer(() => verifier.close())
   const runs = await directory.unfinishedRuns()
   const ledger = await openLedger(spec, directory, verifier, env, { databaseCache, runs })
@@ -230,14 +201,16 @@ async function openStore({ spec, env, dataDir, tuning = {} }: NodeOptions, stack
 }
 
 /** The peer key, and with peers the transport. */
-async function openPeering({ spec, env, peering }: NodeOptions, directory: DataDirectory) {
+async function openPeering({ spec, env, peering, tuning = {} }: NodeOptions, directory: DataDirectory) {
   const identity = await loadIdentity(directory.peerKey, env.random)
   if (peering === undefined || spec.devnet) return { identity }
   const { secretKey, publicKey } = identity
-  const { hosts, port, mdns, assumeValid } = peering
+  const settings: NetworkTarget = { ...networkDefaults, ...tuning.network }
+  const { hosts, mdns, assumeValid } = settings
+  const { port } = peering
   const genesis = genesisBlock(spec).header.hash
   const transport = await openTransport({ secretKey, genesis, protocols, topics, hosts, port, mdns, env })
-  return { identity, transport, peering: { transport, publicKey, settings: peering, assumeValid } }
+  return { identity, transport, peering: { transport, publicKey, settings, assumeValid } }
 }
 
 function openResolver(
@@ -245,17 +218,18 @@ function openResolver(
   { chain, database, clock }: Store,
   sync: () => SyncProgress,
 ): Resolver {
-  const { queries: queryLimits = {}, resolverCache: cacheBytes } = tuning
+  const { cacheBytes, ...queryLimits } = tuning.resolver ?? {}
   return new Resolver({ database, clock, tip: () => chain.tip.header, sync, queryLimits, ...defined({ cacheBytes }) })
 }
 
 async function openDevnet(
-  { env, accounts, mining = { kind: 'automine' } }: NodeOptions,
+  { env, tuning = {} }: NodeOptions,
   { chain, virtualClock }: Store,
   mempool: Mempool,
   stack: CloseStack,
 ): Promise<Devnet | undefined> {
   if (virtualClock === undefined) return undefined
+  const { mining = automine, accounts } = tuning.devnet ?? {}
   const devnet = new Devnet({ ...env, chain, mempool, clock: virtualClock, mining })
   stack.defer(() => devnet.close())
   if (accounts !== undefined) await devnet.fund(accounts)
@@ -264,11 +238,12 @@ async function openDevnet(
 }
 
 function openMining(
-  { env, mineTo: payTo }: NodeOptions,
+  { env, tuning = {} }: NodeOptions,
   chain: Chain,
   mempool: Mempool,
   validator?: OwnValidator,
 ): Mining {
+  const { payTo } = tuning.mining ?? {}
   const mining = new Mining({ ...env, chain, mempool, ...defined({ payTo, validator }) })
   if (payTo !== undefined && !chain.spec.hasValidators) mining.start(payTo)
   return mining

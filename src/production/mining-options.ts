@@ -1,7 +1,15 @@
 import { Type } from '@sinclair/typebox'
 import { acceptedPrefixes } from '../consensus/sanity.js'
-import { parseAddress } from '../primitives/address.js'
-import { option } from '../runtime/option.js'
+import { parseAddress, type ProgramHash } from '../primitives/address.js'
+import { optionsFor } from '../runtime/option.js'
+
+/** What the options of block production set. */
+export interface MiningTarget {
+  /** Address that blocks of this node pay; on a chain without validators the node then mines. */
+  readonly payTo: ProgramHash | undefined
+}
+
+const option = optionsFor<'mining', MiningTarget>()
 
 export const miningOptions = {
   payTo: option({
@@ -12,5 +20,6 @@ export const miningOptions = {
     expects: 'an address of this chain (34 characters that begin with E, 8 or i and have a right checksum)',
     check: (address) => acceptedPrefixes.includes(parseAddress(address)?.[0]),
     commands: ['start'],
+    sets: (address) => ({ payTo: parseAddress(address) }),
   }),
 }

@@ -1,6 +1,14 @@
-import { option, wholeNumber } from '../runtime/option.js'
-import { queryLimits } from './document-search.js'
+import { optionsFor, wholeNumber } from '../runtime/option.js'
+import { type QueryLimits, queryLimits } from './document-search.js'
 import { resolverCacheBytes } from './resolver.js'
+
+/** What the options of the resolver set. */
+export interface ResolverTarget extends QueryLimits {
+  /** Bytes of answers that it keeps. */
+  readonly cacheBytes: number
+}
+
+const option = optionsFor<'resolver', ResolverTarget>()
 
 export const resolverOptions = {
   cacheSize: option({
@@ -11,6 +19,7 @@ export const resolverOptions = {
     description: 'answers about DIDs that are kept until the tip changes',
     unit: 'bytes',
     tuning: true,
+    sets: 'cacheBytes',
   }),
   queriesWaiting: option({
     key: 'resolver.queriesWaiting',
@@ -20,6 +29,7 @@ export const resolverOptions = {
     description: 'queries that wait for the one under way before further ones are refused',
     unit: 'queries',
     tuning: true,
+    sets: 'waiting',
   }),
   queryDuration: option({
     key: 'resolver.queryDuration',
@@ -29,5 +39,6 @@ export const resolverOptions = {
     description: 'how long a query may take, its wait included',
     unit: 'ms',
     tuning: true,
+    sets: 'duration',
   }),
 }

@@ -2,8 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { pino } from 'pino'
 import type { Env, Log, LogLevel } from './env.js'
 
+/** Level of a log that is told none. */
+export const defaultLogLevel: LogLevel = 'warn'
+
 /** A log that writes one JSON line per entry to standard error. */
-export function processLog(level: LogLevel): Log {
+export function processLog(level: LogLevel = defaultLogLevel): Log {
   const log = pino({ level, base: null }, pino.destination({ dest: 2, sync: true }))
   return {
     debug: (fields, message) => log.debug(fields, message),

@@ -1,6 +1,15 @@
 import { Type } from '@sinclair/typebox'
-import { option, wholeNumber } from '../runtime/option.js'
+import { optionsFor, wholeNumber } from '../runtime/option.js'
 import { cacheSize } from './database.js'
+
+/** What the options of the database set. */
+export interface StorageTarget {
+  readonly dataDir: string
+  /** Bytes that the database keeps of its tables. */
+  readonly cacheBytes: number
+}
+
+const option = optionsFor<'storage', StorageTarget>()
 
 export const storageOptions = {
   dataDir: option({
@@ -9,6 +18,7 @@ export const storageOptions = {
     schema: Type.String({ minLength: 1 }),
     description: 'where to keep the chain; a temporary directory when absent',
     expects: 'a directory',
+    sets: 'dataDir',
   }),
   cacheSize: option({
     key: 'storage.cacheSize',
@@ -18,5 +28,6 @@ export const storageOptions = {
     description: 'what the database keeps in memory of its tables',
     unit: 'bytes',
     tuning: true,
+    sets: 'cacheBytes',
   }),
 }

@@ -1,5 +1,13 @@
 import { Type } from '@sinclair/typebox'
-import { option } from '../runtime/option.js'
+import { optionsFor } from '../runtime/option.js'
+
+/** What the options of the vote set. */
+export interface VotingTarget {
+  /** File with the private key that votes; the command reads it. */
+  readonly keyFile: string
+}
+
+const option = optionsFor<'voting', VotingTarget>()
 
 export const votingOptions = {
   validatorKey: option({
@@ -9,5 +17,6 @@ export const votingOptions = {
     description: 'vote with the private key in this file, which no other user may read and no other node may use',
     expects: 'a file',
     commands: ['start'],
+    sets: 'keyFile',
   }),
 }

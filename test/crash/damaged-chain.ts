@@ -87,7 +87,11 @@ export class BaseChain {
 
 function start(dataDir: string): Promise<Node> {
   const env = systemEnv(quietLog())
-  return startNode({ spec: loadSpec('devnet'), env, dataDir, mining: { kind: 'manual' } })
+  return startNode({
+    spec: loadSpec('devnet'),
+    env,
+    tuning: { storage: { dataDir }, devnet: { mining: { kind: 'manual' } } },
+  })
 }
 
 async function work(node: Node, random: SeededRandom): Promise<void> {

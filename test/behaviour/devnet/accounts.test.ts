@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import type { MiningMode } from '../../../src/devnet/devnet.js'
 import { type Node, startNode } from '../../../src/node/start-node.js'
 import { parseAddress, type ProgramHash } from '../../../src/primitives/address.js'
+import { defined } from '../../../src/primitives/defined.js'
 import { parseSpec } from '../../../src/primitives/spec.js'
 import { systemEnv } from '../../../src/runtime/process-env.js'
 import { devnetAccount, devnetAccountFunds, maxDevnetAccounts } from '../../../src/wallet/devnet-accounts.js'
@@ -20,7 +21,11 @@ function directory(): string {
 }
 
 const start = (accounts: number, mining: MiningMode, dataDir?: string) =>
-  startNode({ spec, env: systemEnv(quietLog()), mining, accounts, ...(dataDir === undefined ? {} : { dataDir }) })
+  startNode({
+    spec,
+    env: systemEnv(quietLog()),
+    tuning: { storage: defined({ dataDir }), devnet: { mining, accounts } },
+  })
 
 function balances({ reader }: Node, count: number): bigint[] {
   return Array.from({ length: count }, (_, index) => {

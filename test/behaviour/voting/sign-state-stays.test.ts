@@ -27,7 +27,12 @@ async function votedIn(dataDir: string): Promise<void> {
   bench.write('spec.json', text)
   const { privateKey } = devnetValidatorKey()
   const env = systemEnv(quietLog())
-  const node = await startNode({ spec: parseSpec(text), dataDir, env, validator: { key: privateKey } })
+  const node = await startNode({
+    spec: parseSpec(text),
+    env,
+    validator: { key: privateKey },
+    tuning: { storage: { dataDir } },
+  })
   await until('three blocks', 30, async () => node.reader.height >= 3 || `at ${node.reader.height}`).finally(() =>
     node.close(),
   )
@@ -64,7 +69,7 @@ describe('what a key signed', () => {
     bench.write('data/sign-0011223344556677.state', 'of another chain')
     const before = signStates(dataDir)
     const env = systemEnv(quietLog())
-    const node = await startNode({ spec: parseSpec(specText()), dataDir, env })
+    const node = await startNode({ spec: parseSpec(specText()), env, tuning: { storage: { dataDir } } })
     try {
       const { devnet, mining, reader } = node
       await mining.mine(2)

@@ -1,8 +1,9 @@
 import { type Config, type ConfigSources, readConfig } from '../../../src/config/config.js'
+import type { OptionKey } from '../../../src/node/options-to-node.js'
 import type { NodeCommand, Option } from '../../../src/runtime/option.js'
 
 /** What each option can be set to and what not, as texts of the command line or the environment. */
-export const samples: Readonly<Record<string, { readonly accepted: string; readonly refused: string }>> = {
+export const samples: Readonly<Record<OptionKey, { readonly accepted: string; readonly refused: string }>> = {
   'node.genesis': { accepted: 'pow', refused: '' },
   'node.portBase': { accepted: '40000', refused: '65528' },
   'node.logLevel': { accepted: 'debug', refused: 'loud' },

@@ -2,6 +2,7 @@ import { chmodSync } from 'node:fs'
 import { afterAll, describe, expect, it } from 'vitest'
 import { loadSpec } from '../../../src/cli/load-spec.js'
 import { peeringOf, validatorOf } from '../../../src/cli/network-flags.js'
+import { networkDefaults } from '../../../src/network/network-options.js'
 import { toHex } from '../../../src/primitives/bytes.js'
 import { devnetValidatorKey } from '../../../src/wallet/devnet-accounts.js'
 import { configOf } from '../../support/builders/config.js'
@@ -18,9 +19,12 @@ const config = (file: object) => configOf(JSON.stringify(file), { command: 'star
 
 describe('how a node meets others', () => {
   it('is by listening everywhere, unless it is told otherwise', () => {
-    expect(peeringOf(config({}), localnet)).toEqual({
+    const untold = config({})
+    expect(peeringOf(untold, localnet)).toEqual({ port: 20338 })
+    expect({ peers: [], ...untold.tuning.network }).toEqual(networkDefaults)
+    expect(networkDefaults).toEqual({
+      enabled: true,
       hosts: ['0.0.0.0', '::'],
-      port: 20338,
       peers: [],
       mdns: false,
       outbound: 8,
@@ -33,9 +37,10 @@ describe('how a node meets others', () => {
     const hash = `${'00'.repeat(31)}ff`
     const network = { peers: ['192.0.2.7:1'], hosts: ['::1'], mdns: true, outbound: 0, inbound: 1, inboundPerHost: 8 }
     const file = { node: { portBase: 0 }, network: { ...network, assumeValid: `7:${hash}` } }
-    expect(peeringOf(config(file), pow)).toEqual({
+    expect(peeringOf(config(file), pow)).toEqual({ port: 0 })
+    expect(config(file).tuning.network).toEqual({
       ...network,
-      port: 0,
+      enabled: true,
       assumeValid: { height: 7, hash: new Uint8Array([0xff, ...new Uint8Array(31)]) },
     })
     expect(peeringOf(config({ node: { portBase: 30000 } }), pow)?.port).toBe(30008)

@@ -37,7 +37,7 @@ describe('the options', () => {
 })
 
 describe.each(allOptions.map((option) => [option.key, option] as const))('%s', (key, option) => {
-  const { accepted, refused } = samples[key] as (typeof samples)[string]
+  const { accepted, refused } = samples[key]
   const command = commandOf(option)
   const value = fromText(option, accepted)
 

@@ -4,15 +4,16 @@ import { optionsOf, variableOf } from '../../../src/config/all-options.js'
 import { type Config } from '../../../src/config/config.js'
 import { configJson, configText } from '../../../src/config/print.js'
 import { fromText } from '../../../src/config/values.js'
+import type { KeyedOption } from '../../../src/node/options-to-node.js'
 import type { NodeCommand, Option } from '../../../src/runtime/option.js'
 import { configOf, samples } from '../../support/builders/config.js'
 
 const values = (config: Config) => config.settings.map(({ option, value }) => [option.key, value])
 
 /** Any value of an option. */
-function valueOf(option: Option): fc.Arbitrary<unknown> {
+function valueOf(option: KeyedOption): fc.Arbitrary<unknown> {
   const { schema, key } = option
-  if (option.check !== undefined) return fc.constant(fromText(option, (samples[key] as { accepted: string }).accepted))
+  if (option.check !== undefined) return fc.constant(fromText(option, samples[key].accepted))
   if (schema.type === 'integer')
     return fc.integer({ min: schema['minimum'] as number, max: schema['maximum'] as number })
   if (schema.type === 'boolean') return fc.boolean()

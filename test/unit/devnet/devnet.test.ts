@@ -16,7 +16,7 @@ const coin = 100_000_000n
 
 async function devnet(mining: MiningMode = { kind: 'manual' }) {
   const env = { ...systemEnv(quietLog()), random: { bytes: (length: number) => randomBytes(length) } }
-  const node = await startNode({ spec, env, mining })
+  const node = await startNode({ spec, env, tuning: { devnet: { mining } } })
   onTestFinished(() => node.close())
   if (node.devnet === undefined) throw new Error('a devnet spec makes a devnet')
   return { node, control: node.devnet }

@@ -1,0 +1,57 @@
+import { apiOptions } from '../api/api-options.js'
+import { cryptoOptions } from '../crypto/crypto-options.js'
+import { devnetOptions } from '../devnet/devnet-options.js'
+import { mempoolOptions } from '../mempool/mempool-options.js'
+import { networkOptions } from '../network/network-options.js'
+import { miningOptions } from '../production/mining-options.js'
+import { resolverOptions } from '../resolver/resolver-options.js'
+import type { Option } from '../runtime/option.js'
+import { storageOptions } from '../storage/storage-options.js'
+import { votingOptions } from '../voting/voting-options.js'
+import { nodeOptions } from './node-options.js'
+
+/** The options of every module, in the order of the help and the reference page. */
+export const sections = {
+  node: nodeOptions,
+  storage: storageOptions,
+  api: apiOptions,
+  network: networkOptions,
+  voting: votingOptions,
+  devnet: devnetOptions,
+  mining: miningOptions,
+  mempool: mempoolOptions,
+  resolver: resolverOptions,
+  crypto: cryptoOptions,
+}
+
+type Sections = typeof sections
+export type Section = keyof Sections
+export type OptionOf<S extends Section> = Sections[S][keyof Sections[S]]
+export type OptionKey = { [S in Section]: OptionOf<S> extends { readonly key: infer Key } ? Key : never }[Section]
+/** An option of some module, with its key known to the types. */
+export type KeyedOption = Option & { readonly key: OptionKey }
+type TargetOf<S extends Section> = OptionOf<S> extends { effect(value: never): Partial<infer Target> } ? Target : never
+
+/** What options set of a node, by module; what is absent has its default. */
+export type NodeTuning = { readonly [S in Section]?: Partial<TargetOf<S>> }
+
+/** The one place where options become what a node takes. `get` gives the value of an option, undefined where it has none. */
+export function optionsToNode(get: (option: Option) => unknown): Required<NodeTuning> {
+  const effects = <Target extends object>(options: Readonly<Record<string, Option<unknown, Target>>>) =>
+    Object.values(options).reduce<Partial<Target>>((set, option) => {
+      const value = get(option)
+      return value === undefined || value === null ? set : { ...set, ...option.effect(value) }
+    }, {})
+  return {
+    node: effects(nodeOptions),
+    storage: effects(storageOptions),
+    api: effects(apiOptions),
+    network: effects(networkOptions),
+    voting: effects(votingOptions),
+    devnet: effects(devnetOptions),
+    mining: effects(miningOptions),
+    mempool: effects(mempoolOptions),
+    resolver: effects(resolverOptions),
+    crypto: effects(cryptoOptions),
+  }
+}

@@ -1,0 +1,223 @@
+import { chmodSync } from 'node:fs'
+import { afterAll, describe, expect, it, vi } from 'vitest'
+import { ApiServer } from '../../../src/api/http-server.js'
+import { allOptions, optionsOf, variableOf } from '../../../src/config/all-options.js'
+import { fromText } from '../../../src/config/values.js'
+import type * as verifierPoolModule from '../../../src/crypto/verifier-pool.js'
+import type * as devnetModule from '../../../src/devnet/devnet.js'
+import { UserError } from '../../../src/errors/rule-error.js'
+import { Mempool } from '../../../src/mempool/mempool.js'
+import { Network } from '../../../src/network/network.js'
+import type * as openTransportModule from '../../../src/network/open-transport.js'
+import type { KeyedOption, OptionKey } from '../../../src/node/options-to-node.js'
+import type * as serveNodeModule from '../../../src/node/serve-node.js'
+import { parseAddress } from '../../../src/primitives/address.js'
+import { toHex } from '../../../src/primitives/bytes.js'
+import type * as resolverModule from '../../../src/resolver/resolver.js'
+import type { NodeCommand } from '../../../src/runtime/option.js'
+import type * as processEnvModule from '../../../src/runtime/process-env.js'
+import { Database } from '../../../src/storage/database.js'
+import { DataDirectory } from '../../../src/storage/directory.js'
+import { storageOptions } from '../../../src/storage/storage-options.js'
+import { Voting } from '../../../src/voting/voting.js'
+import { devnetValidatorKey } from '../../../src/wallet/devnet-accounts.js'
+import { commandOf } from '../../support/builders/config.js'
+import { Workbench } from '../../support/process/workbench.js'
+
+/** What the rooms of a node were given, by room. */
+const given = vi.hoisted(() => new Map<string, unknown>())
+
+vi.mock('../../../src/runtime/process-env.js', async (original) => {
+  const real = await original<typeof processEnvModule>()
+  const processLog: typeof real.processLog = (level) => {
+    given.set('log', { level })
+    return real.processLog('silent')
+  }
+  return { ...real, processLog }
+})
+vi.mock('../../../src/crypto/verifier-pool.js', async (original) => {
+  const real = await original<typeof verifierPoolModule>()
+  const createVerifierPool: typeof real.createVerifierPool = (options) => {
+    given.set('verifier', options)
+    return real.createVerifierPool(options)
+  }
+  return { ...real, createVerifierPool }
+})
+vi.mock('../../../src/network/open-transport.js', async (original) => {
+  const real = await original<typeof openTransportModule>()
+  const openTransport: typeof real.openTransport = (options) => {
+    given.set('transport', options)
+    // Nothing of the test is announced in the network of the machine.
+    return real.openTransport({ ...options, mdns: false })
+  }
+  return { ...real, openTransport }
+})
+vi.mock('../../../src/resolver/resolver.js', async (original) => {
+  const real = await original<typeof resolverModule>()
+  class Resolver extends real.Resolver {
+    constructor(options: ConstructorParameters<typeof real.Resolver>[0]) {
+      super(options)
+      given.set('resolver', options)
+    }
+  }
+  return { ...real, Resolver }
+})
+vi.mock('../../../src/devnet/devnet.js', async (original) => {
+  const real = await original<typeof devnetModule>()
+  class Devnet extends real.Devnet {
+    constructor(options: ConstructorParameters<typeof real.Devnet>[0]) {
+      super(options)
+      given.set('devnet', options)
+    }
+
+    override fund(accounts: number): Promise<void> {
+      given.set('accounts', { accounts })
+      return super.fund(accounts)
+    }
+  }
+  return { ...real, Devnet }
+})
+vi.mock('../../../src/cli/devnet-nodes.js', () => ({
+  runLocalNetwork: async (...[, , , nodes]: unknown[]) => given.set('processes', { nodes }),
+}))
+vi.mock('../../../src/node/serve-node.js', async (original) => {
+  const real = await original<typeof serveNodeModule>()
+  const serve: typeof real.serve = async (node, options) => {
+    given.set('node', node)
+    await (await real.serve(node, options)).close()
+    throw new UserError('seen enough')
+  }
+  return { ...real, serve }
+})
+
+const opened = {
+  directory: vi.spyOn(DataDirectory, 'open'),
+  database: vi.spyOn(Database, 'open'),
+  pool: vi.spyOn(Mempool, 'open'),
+  network: vi.spyOn(Network, 'open'),
+  voting: vi.spyOn(Voting, 'open'),
+  server: vi.spyOn(ApiServer, 'open'),
+}
+
+const bench = new Workbench()
+const key = bench.write('validator.key', toHex(devnetValidatorKey(2).privateKey))
+chmodSync(key, 0o600)
+const payee = 'EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uG'
+const hash = 'ab'.repeat(32)
+const peer = '127.0.0.1:9'
+
+interface Effect {
+  /** As in the environment; not the default. */
+  readonly value: string
+  /** The room that takes it, and what that room is given. */
+  readonly room: string
+  readonly is: object | string | number
+  /** Whether it is shown in a run of its own, for it excludes others. */
+  readonly alone?: true
+}
+
+const limit = (value: string, name: string): Effect => ({ value, room: 'limits', is: { [name]: Number(value) } })
+const peers = (value: string, is: object): Effect => ({ value, room: 'peers', is })
+
+/** What each option changes in a node, seen where its room takes it. */
+const effects: Readonly<Record<OptionKey, Effect>> = {
+  'node.genesis': { value: 'localnet', room: 'node', is: { spec: { name: 'localnet' } } },
+  'node.portBase': { value: '0', room: 'server', is: { port: 0 } },
+  'node.logLevel': { value: 'error', room: 'log', is: { level: 'error' } },
+  'storage.dataDir': { value: bench.path('data'), room: 'directory', is: bench.path('data') },
+  'storage.cacheSize': { value: '1048576', room: 'database', is: 1_048_576 },
+  'api.host': { value: '127.0.0.1', room: 'server', is: { hosts: ['127.0.0.1'] } },
+  'api.hostNames': { value: 'node.example.org', room: 'access', is: { hostNames: ['node.example.org'] } },
+  'api.trustedProxies': { value: '192.0.2.7', room: 'access', is: { trustedProxies: ['192.0.2.7'] } },
+  'api.clientHeader': { value: 'x-real-ip', room: 'access', is: { clientHeader: 'x-real-ip' } },
+  'api.connections': limit('11', 'connections'),
+  'api.connectionsPerAddress': limit('12', 'connectionsPerAddress'),
+  'api.wsConnections': limit('13', 'wsConnections'),
+  'api.batch': limit('14', 'batch'),
+  'api.answerCache': limit('15', 'answerCache'),
+  'api.rateRequests': limit('16', 'rateRequests'),
+  'api.rateWindow': limit('117', 'rateWindow'),
+  'api.rateSparesLoopback': { value: 'false', room: 'limits', is: { rateSparesLoopback: false } },
+  'network.peers': peers(peer, { peers: [peer] }),
+  'network.hosts': { value: '127.0.0.1', room: 'transport', is: { hosts: ['127.0.0.1'] } },
+  'network.enabled': { value: 'false', room: 'node', is: { network: undefined }, alone: true },
+  'network.mdns': { value: 'true', room: 'transport', is: { mdns: true } },
+  'network.assumeValid': {
+    value: `9:${hash}`,
+    room: 'network',
+    is: { assumeValid: { height: 9, hash: new Uint8Array(32).fill(0xab) } },
+  },
+  'network.outbound': peers('21', { outbound: 21 }),
+  'network.inbound': peers('22', { inbound: 22 }),
+  'network.inboundPerHost': peers('23', { inboundPerHost: 23 }),
+  'voting.validatorKey': { value: key, room: 'voting', is: { key: devnetValidatorKey(2).privateKey } },
+  'devnet.blockTime': { value: '31', room: 'devnet', is: { mining: { kind: 'interval', seconds: 31 } } },
+  'devnet.automine': { value: 'false', room: 'devnet', is: { mining: { kind: 'manual' } }, alone: true },
+  'devnet.accounts': { value: '3', room: 'accounts', is: { accounts: 3 } },
+  'devnet.nodes': { value: '2', room: 'processes', is: { nodes: 2 }, alone: true },
+  'mining.payTo': { value: payee, room: 'voting', is: { payTo: parseAddress(payee) } },
+  'mempool.size': { value: '8000000', room: 'pool', is: { poolSize: 8_000_000, poolSizeAfterEviction: 7_600_000 } },
+  'mempool.expiry': { value: '41000', room: 'pool', is: { expiry: 41_000 } },
+  'resolver.cacheSize': { value: '51', room: 'resolver', is: { cacheBytes: 51 } },
+  'resolver.queriesWaiting': { value: '52', room: 'resolver', is: { queryLimits: { waiting: 52 } } },
+  'resolver.queryDuration': { value: '153', room: 'resolver', is: { queryLimits: { duration: 153 } } },
+  'crypto.threads': { value: '1', room: 'verifier', is: { workers: 1 } },
+}
+
+/** What every run needs: free ports, a directory, a chain. */
+const base: readonly string[] = ['node.portBase', 'storage.dataDir', 'node.genesis']
+
+/** Runs a command with these options, and returns what the rooms were given. */
+async function givenBy(command: NodeCommand, options: readonly KeyedOption[]): Promise<ReadonlyMap<string, unknown>> {
+  given.clear()
+  vi.clearAllMocks()
+  bench.env = Object.fromEntries(options.map((option) => [variableOf(option), effects[option.key].value]))
+  if (command === 'start') bench.env[variableOf(storageOptions.dataDir)] = bench.path('start')
+  const { err } = await bench.run(command)
+  expect(err).toBe(given.has('processes') ? '' : 'error: seen enough\n')
+  const context = opened.server.mock.lastCall?.[0]
+  const network = opened.network.mock.lastCall?.[0]
+  return new Map([
+    ...given,
+    ['directory', opened.directory.mock.lastCall?.[0]],
+    ['database', opened.database.mock.lastCall?.[1]],
+    ['pool', opened.pool.mock.lastCall?.[0].limits],
+    ['network', network],
+    ['peers', network?.settings],
+    ['voting', opened.voting.mock.lastCall?.[0]],
+    ['server', opened.server.mock.lastCall?.[1]],
+    ['limits', context?.limits],
+    ['access', context?.access],
+  ])
+}
+
+const runs = new Map<string, Promise<ReadonlyMap<string, unknown>>>()
+
+/** The run that shows an option: one with all others of its command, or one of its own. */
+function runWith(option: KeyedOption): Promise<ReadonlyMap<string, unknown>> {
+  const command = commandOf(option)
+  const { alone = false } = effects[option.key]
+  const together = (other: KeyedOption) => commandOf(other) === command && effects[other.key].alone !== true
+  const options = optionsOf(command).filter(
+    (other) => base.includes(other.key) || (alone ? other === option : together(other)),
+  )
+  const name = alone ? option.key : command
+  const run = runs.get(name) ?? givenBy(command, options)
+  runs.set(name, run)
+  return run
+}
+
+afterAll(() => {
+  vi.restoreAllMocks()
+  bench.close()
+})
+
+describe('an option', () => {
+  it.each(allOptions.map((option) => [option.key, option] as const))('acts: %s', async (_, option) => {
+    const { value, room, is } = effects[option.key]
+    expect(fromText(option, value)).not.toEqual(option.default)
+    const node = await runWith(option)
+    if (typeof is === 'object') expect(node.get(room)).toMatchObject(is)
+    else expect(node.get(room)).toBe(is)
+  })
+})
