@@ -1,20 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import { UserError } from '../errors/rule-error.js'
+import type { AccessOptions } from './access-options.js'
 import { adminRefusal } from './admin-token.js'
 import { crossSiteRefusal, hostRefusal, isLoopback } from './origin.js'
-
-/** Options for how clients reach the node. */
-export interface AccessOptions {
-  /** Host names, beside loopback names, under which the node may be changed. */
-  readonly hostNames: readonly string[]
-  /** IP addresses, or networks such as 10.0.0.0/8, of trusted proxies; empty: clients connect directly. */
-  readonly trustedProxies: readonly string[]
-  /** Header, in lowercase, in which these proxies give the client address. */
-  readonly clientHeader: string
-}
-
-export const accessDefaults: AccessOptions = { hostNames: [], trustedProxies: [], clientHeader: 'x-forwarded-for' }
 
 /** The parts of a request on which access depends. */
 export interface AccessRequest {

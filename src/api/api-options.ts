@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { optionsFor, wholeNumber } from '../runtime/option.js'
-import { accessDefaults, type AccessOptions } from './access.js'
+import { accessDefaults, type AccessOptions } from './access-options.js'
 import { type ApiLimits, apiLimits } from './api-limits.js'
 import { loopbackHosts } from './origin.js'
 

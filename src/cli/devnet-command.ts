@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { Config } from '../config/config.js'
-import { automine, type MiningMode } from '../devnet/devnet.js'
+import { automine, type MiningMode } from '../devnet/mining-mode.js'
 import { devnetOptions } from '../devnet/devnet-options.js'
 import { UserError } from '../errors/rule-error.js'
 import type { Servers } from '../node/serve-node.js'

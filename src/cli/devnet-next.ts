@@ -1,5 +1,5 @@
 import { blockWait } from '../client/node-client.js'
-import type { MiningMode } from '../devnet/devnet.js'
+import type { MiningMode } from '../devnet/mining-mode.js'
 import { parseAddress, type ProgramHash } from '../primitives/address.js'
 import { parseAmount } from '../primitives/amount.js'
 import type { Account } from '../wallet/accounts.js'

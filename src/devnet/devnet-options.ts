@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { optionsFor, wholeNumber } from '../runtime/option.js'
 import { devnetAccountCount, localnetValidatorCount, maxDevnetAccounts } from '../wallet/devnet-accounts.js'
-import type { MiningMode } from './devnet.js'
+import type { MiningMode } from './mining-mode.js'
 
 /** What the options of a devnet set. */
 export interface DevnetTarget {

@@ -39,19 +39,8 @@ import {
 } from '../wallet/devnet-accounts.js'
 import { signTransaction } from '../wallet/sign-transaction.js'
 import type { VirtualClock } from './clock.js'
+import type { MiningMode } from './mining-mode.js'
 import { Snapshots } from './snapshots.js'
-
-/** When a devnet makes blocks. */
-export type MiningMode =
-  /** As soon as a transaction waits. */
-  | { readonly kind: 'automine' }
-  /** At a fixed interval. */
-  | { readonly kind: 'interval'; readonly seconds: number }
-  /** Only on request. */
-  | { readonly kind: 'manual' }
-
-/** The mode of a devnet that is told none. */
-export const automine: MiningMode = { kind: 'automine' }
 
 export interface DevnetOptions {
   readonly chain: Chain

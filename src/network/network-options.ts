@@ -4,7 +4,7 @@ import { optionsFor, wholeNumber } from '../runtime/option.js'
 import { isPeerAddress } from './address/address-text.js'
 import { type AssumedBlock, parseAssumed } from './assumed-block.js'
 import { inboundPerHost } from './peers/inbound-places.js'
-import type { PeerSettings } from './peers/peer-manager.js'
+import type { PeerSettings } from './peers/peer-settings.js'
 
 /** What the options of the network set. */
 export interface NetworkTarget extends PeerSettings {

@@ -1,11 +1,15 @@
 import { optionsFor, wholeNumber } from '../runtime/option.js'
-import { type QueryLimits, queryLimits } from './document-search.js'
+import { queryLimits } from './document-search.js'
 import { resolverCacheBytes } from './resolver.js'
 
 /** What the options of the resolver set. */
-export interface ResolverTarget extends QueryLimits {
+export interface ResolverTarget {
   /** Bytes of answers that it keeps. */
   readonly cacheBytes: number
+  /** Searches that wait for the one in progress. */
+  readonly waiting: number
+  /** Milliseconds of a search from request to answer. */
+  readonly duration: number
 }
 
 const option = optionsFor<'resolver', ResolverTarget>()

@@ -44,6 +44,7 @@ import { type Neighbor, neighborOf } from './neighbor.js'
 import { banDuration, PeerConnections, type PeersEvents, type RefusedPeer } from './peer-connections.js'
 import { type PeerRecord, type Peer, heartbeat } from './peer-record.js'
 import { PeerRows } from './peer-rows.js'
+import type { PeerSettings } from './peer-settings.js'
 
 /** Milliseconds between two address requests. */
 const addressesInterval = 600_000
@@ -53,16 +54,6 @@ const flushInterval = 60_000
 export type { Ban } from './bans.js'
 export type { PeersEvents, RefusedPeer } from './peer-connections.js'
 export type { Neighbor } from './neighbor.js'
-
-export interface PeerSettings {
-  /** Configured addresses: dialled, and retried after each failure. */
-  readonly peers: readonly string[]
-  /** Outbound connections besides those. */
-  readonly outbound: number
-  /** Maximum inbound connections, and of these per host. */
-  readonly inbound: number
-  readonly inboundPerHost?: number
-}
 
 export interface PeerManagerOptions extends Env {
   readonly transport: Transport

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { VirtualClock } from '../../../src/devnet/clock.js'
-import { Devnet, type MiningMode } from '../../../src/devnet/devnet.js'
+import { Devnet } from '../../../src/devnet/devnet.js'
+import type { MiningMode } from '../../../src/devnet/mining-mode.js'
 import { addressFromPublicKey } from '../../../src/primitives/address.js'
 import { toHex } from '../../../src/primitives/bytes.js'
 import { Resolver } from '../../../src/resolver/resolver.js'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { MiningMode } from '../../../src/devnet/devnet.js'
+import type { MiningMode } from '../../../src/devnet/mining-mode.js'
 import { startNode } from '../../../src/node/start-node.js'
 import { parseAddress, type ProgramHash } from '../../../src/primitives/address.js'
 import { parseSpec } from '../../../src/primitives/spec.js'
