@@ -1,12 +1,12 @@
 /**
  * Lets a program run a node inside its own process, with checked arguments and plain types.
  *
- *   CreateNodeOptions -> requireOptions -> nodeOptions, peeringOptions -> reserve (data directory)
+ *   CreateNodeOptions -> requireOptions -> tuningOf, nodeOptions, peeringOptions -> reserve (data directory)
  *     -> startNode -> embedded: nodeChain, nodeMempool, nodeWallet, nodePeers, nodeEvents, nodeDevnet
  *     -> openApi -> serve, if `api` asks for it
  *     -> LedgerNode: facade over the rooms, with close
  *
- * Imports api, chain, client, consensus, crypto, devnet, did, errors, events, mempool, network, node, primitives, runtime, storage,
+ * Imports api, chain, client, config, consensus, crypto, devnet, did, errors, events, mempool, network, node, primitives, runtime, storage,
  * voting, wallet; used by the package entry and cli.
  * - Nodes of one process share nothing; a data directory has one user at a time.
  * - Adds no rule of its own: a fault of the options is a UserError, a broken rule the RuleError of its room.
@@ -55,7 +55,7 @@ const directories = new Set<string>()
 export async function createNode(options: CreateNodeOptions): Promise<LedgerNode> {
   requireOptions(options)
   const { dataDir, log = silent } = options
-  const startOptions = nodeOptions(options)
+  const startOptions = nodeOptions(options, await tuningOf(options))
   const release = dataDir === undefined ? undefined : await reserve(dataDir)
   try {
     const node = await startNode({ ...startOptions, env: systemEnv(log) })
@@ -145,21 +145,29 @@ function nodeDevnet(node: () => Node): NodeDevnet {
   }
 }
 
-function nodeOptions(options: CreateNodeOptions): Omit<NodeOptions, 'env'> {
+/** What `tuning` sets; the rows, those of the interfaces among them, are loaded only where it is given. */
+async function tuningOf({ tuning }: CreateNodeOptions): Promise<NodeTuning> {
+  if (tuning === undefined) return {}
+  const { readTuning } = await import('./tuning-options.js')
+  return readTuning(tuning)
+}
+
+function nodeOptions(options: CreateNodeOptions, tuned: NodeTuning): Omit<NodeOptions, 'env'> {
   const { api, dataDir, mining = 'auto', accounts, mineTo } = options
   const { portBase, hosts }: ApiOptions = typeof api === 'object' ? api : {}
   const spec = specOf(options)
   const { peering, validator } = peeringOptions(options, spec)
   const tuning: NodeTuning = {
+    ...tuned,
     node: defined({ portBase }),
-    api: defined({ hosts }),
-    network: peering?.network,
+    api: { ...tuned.api, ...defined({ hosts }) },
+    network: { ...tuned.network, ...peering?.network },
     devnet: {
       mining: miningMode(mining),
       ...(accounts === undefined ? {} : { accounts: requireWhole('accounts', accounts, [1, maxDevnetAccounts]) }),
     },
     mining: mineTo === undefined ? {} : { payTo: payee(mineTo) },
-    storage: dataDir === undefined ? {} : { dataDir: resolve(dataDir) },
+    storage: { ...tuned.storage, ...(dataDir === undefined ? {} : { dataDir: resolve(dataDir) }) },
   }
   return { spec, tuning, ...defined({ peering, validator }) }
 }
@@ -192,6 +200,7 @@ const optionNames: Readonly<Record<keyof CreateNodeOptions, true>> = {
   assumeValid: true,
   validatorKey: true,
   resetSignState: true,
+  tuning: true,
   log: true,
 }
 

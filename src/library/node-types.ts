@@ -9,6 +9,7 @@ import type { Log } from '../runtime/env.js'
 import type { SigningAccount } from '../wallet/accounts.js'
 import type { DocumentChanges, RecoveryKey } from '../wallet/did-identity.js'
 import type { ShippedSpec } from './shipped.js'
+import type { TuningOptions } from './tuning-options.js'
 
 /** Types of createNode. Input amounts are units of 10^-8 as bigint, or coins as text: 250000000n is '2.5'. */
 
@@ -41,6 +42,8 @@ export interface CreateNodeOptions {
   readonly validatorKey?: Uint8Array | string
   /** Vote although it is unknown what the key has signed: from the next block on, or at the open one. */
   readonly resetSignState?: 'next' | 'now'
+  /** Sizes and limits that have good defaults, by section and name as in a configuration file. */
+  readonly tuning?: TuningOptions
   /** Log of the node, in the form of a pino logger; silent when absent. */
   readonly log?: Log
 }

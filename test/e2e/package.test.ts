@@ -113,7 +113,7 @@ import { getResolver as remote, w3cDocument } from 'didledger/resolver'
 import { accountSource, generateMnemonic, systemRandom } from 'didledger/wallet'
 import { Resolver } from 'did-resolver'
 
-const node: LedgerNode = await createNode({ network: 'devnet' })
+const node: LedgerNode = await createNode({ network: 'devnet', tuning: { mempool: { expiry: 5000 } } })
 const account = accountSource({ kind: 'mnemonic', mnemonic: generateMnemonic(systemRandom) })(0)
 await node.devnet?.faucet(account.address, '1')
 const stop: () => void = node.events.on('did', ({ action, did }) => \`\${action} \${did}\`)
@@ -129,6 +129,10 @@ export const ids: (string | undefined)[] = [didDocument?.id, w3cDocument('{}').d
 export const code: string = new RuleError('busy').code
 // @ts-expect-error there is no such network
 await createNode({ network: 'mainnet' })
+// @ts-expect-error there is no such option
+await createNode({ network: 'devnet', tuning: { mempool: { sise: 5 } } })
+// @ts-expect-error it is a number
+await createNode({ network: 'devnet', tuning: { api: { batch: '5' } } })
 await node.close()
 `
 
@@ -209,7 +213,7 @@ describe('the packed package', () => {
     const examples = blocks.flatMap(({ language, text }, i) =>
       language === 'js' ? [{ text, output: blocks[i + 1]?.text }] : [],
     )
-    expect(examples.length).toBe(4)
+    expect(examples.length).toBe(5)
     for (const { text, output } of examples) {
       writeFileSync(join(project, 'example.js'), text)
       const { out, err } = await run(project, process.execPath, 'example.js')
