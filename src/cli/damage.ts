@@ -4,7 +4,7 @@ import { shellWord } from './print-output.js'
 
 /** Runs something that opens the chain in a data directory; reports damage together with the exact repair command. */
 export async function namingTheRepair<T>(
-  { genesis, dataDir }: { readonly genesis: string; readonly dataDir?: string | undefined },
+  { genesis, dataDir }: { readonly genesis: string; readonly dataDir?: string },
   run: () => Promise<T>,
 ): Promise<T> {
   try {

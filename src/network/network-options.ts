@@ -15,7 +15,7 @@ export interface NetworkTarget extends PeerSettings {
   /** Whether to look for nodes in the local network, and to be found there. */
   readonly mdns: boolean
   /** Block up to which signatures are not verified, once peers have proved that it is on the chain. */
-  readonly assumeValid?: AssumedBlock | undefined
+  readonly assumeValid?: AssumedBlock
 }
 
 /** What a node has that is told nothing else. */

@@ -40,7 +40,7 @@ export interface NetworkOptions extends Env {
   readonly mempool: Mempool
   readonly verifier: Verifier
   readonly settings: PeerSettings
-  readonly assumeValid?: AssumedBlock | undefined
+  readonly assumeValid?: AssumedBlock
 }
 
 /** The network side of a node: peers, sync, relay of transactions, blocks, candidates and votes. */

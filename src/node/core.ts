@@ -20,7 +20,7 @@ export interface CorePeering {
   /** The own 32-byte peer key. */
   readonly publicKey: Uint8Array
   readonly settings: PeerSettings
-  readonly assumeValid?: AssumedBlock | undefined
+  readonly assumeValid?: AssumedBlock
 }
 
 /** A key that votes. */
@@ -28,7 +28,7 @@ export interface CoreValidator {
   /** 32-byte private key. */
   readonly key: Uint8Array
   readonly signStore: SignStore
-  readonly resetSignState?: SignReset | undefined
+  readonly resetSignState?: SignReset
 }
 
 export interface CoreOptions {
@@ -36,12 +36,12 @@ export interface CoreOptions {
   readonly verifier: Verifier
   readonly signatures: SignatureCache
   readonly env: Env
-  readonly poolLimits?: Partial<PoolLimits> | undefined
+  readonly poolLimits?: Partial<PoolLimits>
   /** Absent: no peers. */
-  readonly peering?: CorePeering | undefined
-  readonly validator?: CoreValidator | undefined
+  readonly peering?: CorePeering
+  readonly validator?: CoreValidator
   /** Address that blocks of the validator pay; its own if absent. */
-  readonly payTo?: ProgramHash | undefined
+  readonly payTo?: ProgramHash
 }
 
 /**

@@ -32,7 +32,7 @@ export async function openLedger(
   directory: DataDirectory,
   verifier: Verifier,
   env: Env,
-  { databaseCache, runs }: { readonly databaseCache?: number | undefined; readonly runs?: number } = {},
+  { databaseCache, runs }: { readonly databaseCache?: number; readonly runs?: number } = {},
 ): Promise<Ledger> {
   await checkFiles(directory.database, runs === undefined ? Infinity : bytesToCheck(runs))
   // Before it is opened: LevelDB begins to rewrite its tables at once.

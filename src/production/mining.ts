@@ -15,7 +15,7 @@ export const maxBlocks = 1000
 /** Block production of a node on a chain with validators. */
 export interface OwnValidator {
   /** Default address that its blocks pay. */
-  readonly payTo?: ProgramHash | undefined
+  readonly payTo?: ProgramHash
   /** Unix seconds that the next block should carry. */
   time(): number
   /**
@@ -37,7 +37,7 @@ export interface MiningOptions {
   /** Default address that own blocks pay. */
   readonly payTo?: ProgramHash
   /** Only on a chain with validators; absent there: this node makes no blocks. */
-  readonly validator?: OwnValidator | undefined
+  readonly validator?: OwnValidator
 }
 
 /** Makes blocks on request: aux work for outside miners, and own mining. */

@@ -26,7 +26,7 @@ export interface SignerOptions {
   readonly store: SignStore
   /** Hash of the genesis block. */
   readonly genesis: Hash
-  readonly reset?: SignReset | undefined
+  readonly reset?: SignReset
   readonly log: Log
 }
 

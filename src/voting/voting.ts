@@ -87,12 +87,12 @@ export interface VotingOptions {
   readonly log: Log
   readonly network: VoteNetwork
   /** 32-byte private key; absent: this node follows without voting. */
-  readonly key?: Uint8Array | undefined
+  readonly key?: Uint8Array
   /** Store of the sign state; required with a key. */
-  readonly signStore?: SignStore | undefined
+  readonly signStore?: SignStore
   /** Address that own blocks pay; absent: that of the key. */
-  readonly payTo?: ProgramHash | undefined
-  readonly resetSignState?: SignReset | undefined
+  readonly payTo?: ProgramHash
+  readonly resetSignState?: SignReset
 }
 
 /** State of the vote on the next block. */

@@ -50,7 +50,7 @@ export interface HeightDependencies {
   readonly evidence: Evidence
   readonly proposals: ProposalSource
   /** Absent: this node does not vote. */
-  readonly signer?: Signer | undefined
+  readonly signer?: Signer
   /** Whether the key may sign now. */
   maySign(): boolean
   /** The one queue of all events for machines. */

@@ -59,8 +59,8 @@ export interface MachineOptions {
   /** 33-byte keys in force at the height, in the order in which they propose. */
   readonly validators: readonly Uint8Array[]
   /** Index of the own key among them; undefined: follows and never signs. */
-  readonly own?: number | undefined
-  readonly restored?: RestoredState | undefined
+  readonly own?: number
+  readonly restored?: RestoredState
 }
 
 /** Milliseconds until a timer of a view fires. */
