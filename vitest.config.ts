@@ -2,18 +2,56 @@ import { defineConfig } from 'vitest/config'
 import { ClosingLine } from './scripts/config/closing-line.js'
 import { pollPatience, testPatience } from './test/support/process/patience.js'
 
+const common = {
+  globalSetup: 'test/support/process/run.ts',
+  setupFiles: 'test/support/process/file.ts',
+  testTimeout: testPatience,
+  hookTimeout: testPatience,
+  teardownTimeout: testPatience,
+  expect: { poll: { timeout: pollPatience } },
+}
+/** Its module of multicast DNS is another one than that of the other tests. */
+const replacesModules = 'test/behaviour/network/discovery.test.ts'
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     reporters: ['default', new ClosingLine()],
-    globalSetup: 'test/support/process/run.ts',
-    setupFiles: 'test/support/process/file.ts',
-    testTimeout: testPatience,
-    hookTimeout: testPatience,
     teardownTimeout: testPatience,
-    expect: { poll: { timeout: pollPatience } },
-    // Crypto and process tests are heavy: two files at a time is what a two-core machine can carry.
-    maxWorkers: 2,
+    // The groups run one after another; the workers of each are what a machine with two cores can carry.
+    projects: [
+      {
+        // Files share the modules of src: loading them anew for each file takes as long as these tests.
+        test: {
+          ...common,
+          name: 'modules',
+          include: ['test/{unit,behaviour,rules,vectors,docs,soak}/**/*.test.ts'],
+          exclude: [replacesModules],
+          isolate: false,
+          maxWorkers: 3,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        // Simulated networks and random pools compute all the time.
+        test: {
+          ...common,
+          name: 'networks',
+          include: ['test/{sim,pools}/**/*.test.ts', replacesModules],
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        // Tests of node processes wait for them half of the time.
+        test: {
+          ...common,
+          name: 'processes',
+          include: ['test/{e2e,crash}/**/*.test.ts'],
+          maxWorkers: 3,
+          sequence: { groupOrder: 2 },
+        },
+      },
+    ],
     coverage: { provider: 'v8', include: ['src/**'] },
   },
 })
