@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Member, TestNetwork, until } from '../support/network/test-network.js'
 import { Directories } from '../support/process/spawn.js'
 
@@ -26,54 +26,11 @@ async function expectOneChain(members: readonly Member[], sent: readonly string[
 }
 
 describe('four validators and two followers', () => {
-  beforeEach(async () => {
+  // Each test leaves all members running, on one chain.
+  beforeAll(async () => {
     network = await TestNetwork.open(directories, 4, 2)
   })
-  afterEach(() => network.close())
-
-  it('are one chain, whatever happens to one of them', async () => {
-    const [first, , third, fourth, follower, other] = network.members as [
-      Member,
-      Member,
-      Member,
-      Member,
-      Member,
-      Member,
-    ]
-    const sent = [await network.pay(follower, 0), await network.pay(first, 1)]
-    for (const txid of sent) await network.mined(txid)
-
-    // Killed while a transaction is on its way, and started again.
-    sent.push(await network.pay(fourth, 2))
-    await fourth.stop('SIGKILL')
-    sent.push(await network.pay(other, 3))
-    await network.mined(sent.at(-1) as string)
-    await network.start(fourth)
-
-    // Stopped for a while: its connections stay open, and it says nothing.
-    third.signal('SIGSTOP')
-    sent.push(await network.pay(follower, 4))
-    const awake = network.live.filter((member) => member !== third)
-    await network.mined(sent.at(-1) as string, awake)
-    third.signal('SIGCONT')
-    await network.reach(await first.height())
-
-    // A proper restart of one validator and one follower.
-    await first.stop()
-    await follower.stop()
-    sent.push(await network.pay(other, 5))
-    await network.mined(sent.at(-1) as string)
-    await network.start(first)
-    await network.start(follower)
-
-    // Somebody who comes late learns everything from genesis on.
-    const late = await network.join('late')
-    sent.push(await network.pay(late, 6))
-    await network.mined(sent.at(-1) as string)
-    await network.reach(await other.height())
-    await expectOneChain(network.live, sent)
-    expect((await late.node.get('node/state')).body.Result).toMatchObject({ Neighbors: { length: 6 } })
-  })
+  afterAll(() => network.close())
 
   it('leave a follower behind that its owner cuts off, and take it back', async () => {
     const [first, , , , follower, other] = network.members as [Member, Member, Member, Member, Member, Member]
@@ -128,13 +85,57 @@ describe('four validators and two followers', () => {
     await network.reach(await second.height())
     await expectOneChain(network.live, [waiting])
   })
+
+  it('are one chain, whatever happens to one of them', async () => {
+    const [first, , third, fourth, follower, other] = network.members as [
+      Member,
+      Member,
+      Member,
+      Member,
+      Member,
+      Member,
+    ]
+    const sent = [await network.pay(follower, 0), await network.pay(first, 1)]
+    for (const txid of sent) await network.mined(txid)
+
+    // Killed while a transaction is on its way, and started again.
+    sent.push(await network.pay(fourth, 2))
+    await fourth.stop('SIGKILL')
+    sent.push(await network.pay(other, 3))
+    await network.mined(sent.at(-1) as string)
+    await network.start(fourth)
+
+    // Stopped for a while: its connections stay open, and it says nothing.
+    third.signal('SIGSTOP')
+    sent.push(await network.pay(follower, 4))
+    const awake = network.live.filter((member) => member !== third)
+    await network.mined(sent.at(-1) as string, awake)
+    third.signal('SIGCONT')
+    await network.reach(await first.height())
+
+    // A proper restart of one validator and one follower.
+    await first.stop()
+    await follower.stop()
+    sent.push(await network.pay(other, 5))
+    await network.mined(sent.at(-1) as string)
+    await network.start(first)
+    await network.start(follower)
+
+    // Somebody who comes late learns everything from genesis on.
+    const late = await network.join('late')
+    sent.push(await network.pay(late, 6))
+    await network.mined(sent.at(-1) as string)
+    await network.reach(await other.height())
+    await expectOneChain(network.live, sent)
+    expect((await late.node.get('node/state')).body.Result).toMatchObject({ Neighbors: { length: 6 } })
+  })
 })
 
 describe('a node that does not fit', () => {
-  beforeEach(async () => {
+  beforeAll(async () => {
     network = await TestNetwork.open(directories, 4)
   })
-  afterEach(() => network.close())
+  afterAll(() => network.close())
 
   it('of another chain is told so and left alone', async () => {
     const spec = JSON.parse(readFileSync(localnet, 'utf8')) as { time: number }
@@ -148,6 +149,7 @@ describe('a node that does not fit', () => {
     expect((await stranger.node.get('node/connectioncount')).body.Result).toBe(0)
     await network.mined(await network.pay(network.at(0), 0), network.members.slice(0, 4))
     expect(await stranger.height()).toBe(0)
+    await stranger.stop()
   })
 
   it('whose clock is wrong follows all the same, and its proposals do no harm', async () => {
