@@ -139,13 +139,18 @@ export const restRoutes: readonly RestRoute[] = [
   route(
     'block/hash/:height',
     byHeight,
-    { ...ofChain, summary: 'hash of the block there', result: blocks.blockHashSchema, unknown: [44003] },
+    { ...ofChain, summary: 'hash of the block at a height', result: blocks.blockHashSchema, unknown: [44003] },
     ({ reader }, { height }) => blockHash(reader, height),
   ),
   route(
     'block/details/height/:height',
     byHeight,
-    { ...ofChain, summary: 'the block with its transactions', result: blocks.blockWithTransactions, unknown: [44003] },
+    {
+      ...ofChain,
+      summary: 'the block at a height, with its transactions',
+      result: blocks.blockWithTransactions,
+      unknown: [44003],
+    },
     ({ reader }, { height }) => blockByHeight(reader, height),
   ),
   route(
@@ -153,7 +158,7 @@ export const restRoutes: readonly RestRoute[] = [
     byHash,
     {
       ...ofChain,
-      summary: 'the block with the ids of its transactions',
+      summary: 'a block by hash, with the ids of its transactions',
       result: blocks.blockWithIds,
       unknown: [44003],
     },
@@ -162,16 +167,24 @@ export const restRoutes: readonly RestRoute[] = [
   route(
     'confirm/details/height/:height',
     byHeight,
-    { ...confirm, summary: 'who proposed the block and who voted' },
+    { ...confirm, summary: 'proposer and voters of the block at a height' },
     ({ reader }, { height }) => confirmByHeight(reader, height),
   ),
-  route('confirm/details/hash/:hash', byHash, { ...confirm, summary: 'the same by hash' }, ({ reader }, { hash }) =>
-    confirmByHash(reader, hash),
+  route(
+    'confirm/details/hash/:hash',
+    byHash,
+    { ...confirm, summary: 'proposer and voters of a block by hash' },
+    ({ reader }, { hash }) => confirmByHash(reader, hash),
   ),
   route(
     'block/transactions/height/:height',
     byHeight,
-    { ...ofChain, summary: 'the ids of its transactions', result: blocks.blockTransactionIds, unknown: [44003] },
+    {
+      ...ofChain,
+      summary: 'ids of the transactions of the block at a height',
+      result: blocks.blockTransactionIds,
+      unknown: [44003],
+    },
     ({ reader }, { height }) => blockTransactions(reader, height),
   ),
   route(
@@ -195,7 +208,7 @@ export const restRoutes: readonly RestRoute[] = [
   route(
     'asset/utxos/:addr',
     byAddress,
-    { ...ofChain, summary: 'its unspent outputs, in one group per asset', result: coins.unspentGroupsSchema },
+    { ...ofChain, summary: 'unspent outputs of an address, in one group per asset', result: coins.unspentGroupsSchema },
     ({ reader }, { addr }) => unspentGroups(reader, addr),
   ),
   route(
@@ -207,7 +220,7 @@ export const restRoutes: readonly RestRoute[] = [
   route(
     'asset/balance/:addr/:assetid',
     byAsset,
-    { ...ofChain, summary: 'balance in one asset', result: amount(), deprecated: true },
+    { ...ofChain, summary: 'balance of an address in one asset', result: amount(), deprecated: true },
     ({ reader }, { addr, assetid }) => assetBalance(reader, addr, assetid),
   ),
   route(
@@ -215,7 +228,7 @@ export const restRoutes: readonly RestRoute[] = [
     byAsset,
     {
       ...ofChain,
-      summary: 'unspent outputs in one asset, as a plain list',
+      summary: 'unspent outputs of an address in one asset, as a plain list',
       result: coins.unspentOutputs,
       deprecated: true,
     },
