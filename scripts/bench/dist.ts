@@ -33,6 +33,7 @@ import type * as ResolverModule from '../../src/resolver/resolver.js'
 import type * as SystemModule from '../../src/runtime/process-env.js'
 import type * as DatabaseModule from '../../src/storage/database.js'
 import type * as DirectoryModule from '../../src/storage/directory.js'
+import type * as OverlayModule from '../../src/storage/overlay.js'
 import type * as SchemaModule from '../../src/storage/schema.js'
 import type * as AccountsModule from '../../src/wallet/devnet-accounts.js'
 
@@ -82,8 +83,9 @@ export const { attributeUsage, coinbaseInput, finalSequence, Transaction } =
   await compiled<typeof TransactionModule>('primitives/transaction')
 export const { Resolver } = await compiled<typeof ResolverModule>('resolver/resolver')
 export const { serve } = await compiled<typeof ServingModule>('node/serve-node')
-export const { Database, Overlay } = await compiled<typeof DatabaseModule>('storage/database')
+export const { Database } = await compiled<typeof DatabaseModule>('storage/database')
 export const { DataDirectory } = await compiled<typeof DirectoryModule>('storage/directory')
+export const { Overlay } = await compiled<typeof OverlayModule>('storage/overlay')
 export const { keys } = await compiled<typeof SchemaModule>('storage/schema')
 export const { processLog, systemEnv } = await compiled<typeof SystemModule>('runtime/process-env')
 export const { devnetValidatorKey } = await compiled<typeof AccountsModule>('wallet/devnet-accounts')

@@ -5,7 +5,8 @@ import type { Header } from '../primitives/header.js'
 import type { SignatureCheck } from '../primitives/signature.js'
 import type { Spec } from '../primitives/spec.js'
 import { forEachCooperatively } from '../runtime/cooperative.js'
-import type { Database, Overlay } from '../storage/database.js'
+import type { Database } from '../storage/database.js'
+import type { Overlay } from '../storage/overlay.js'
 import { keys, values } from '../storage/schema.js'
 
 /** State of a confirm, by height; 0 for unknown. */

@@ -1,6 +1,6 @@
 import { RuleError } from '../errors/rule-error.js'
 import type { Block } from '../primitives/block.js'
-import { Overlay } from '../storage/database.js'
+import { Overlay } from '../storage/overlay.js'
 import { type BlockStatus, keys } from '../storage/schema.js'
 import { chainWorkOf, type NewBlock, putRecord, putStatus } from './block-records.js'
 import type { Checking } from './block-run.js'

@@ -1,7 +1,7 @@
 import type { Block } from '../primitives/block.js'
 import type { Hash } from '../primitives/hash.js'
 import type { Header } from '../primitives/header.js'
-import type { Overlay } from '../storage/database.js'
+import type { Overlay } from '../storage/overlay.js'
 
 /** A block that joined or left the active chain. */
 export interface ChangedBlock {

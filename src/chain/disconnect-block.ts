@@ -1,5 +1,5 @@
 import type { Block } from '../primitives/block.js'
-import type { Overlay } from '../storage/database.js'
+import type { Overlay } from '../storage/overlay.js'
 import { keys } from '../storage/schema.js'
 import { putDisconnected } from '../storage/stored-state.js'
 import { heldBlock, type HeldBlock } from './chain-change.js'

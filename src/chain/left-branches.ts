@@ -1,7 +1,7 @@
 import type { Block } from '../primitives/block.js'
 import { mapKey } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
-import type { Overlay } from '../storage/database.js'
+import type { Overlay } from '../storage/overlay.js'
 import { keys, leftBranchNumber, rangeOf, table, values } from '../storage/schema.js'
 import type { Chain } from './chain.js'
 import { bodyOf } from './read-body.js'

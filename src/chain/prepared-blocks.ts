@@ -1,5 +1,5 @@
 import { equalBytes } from '../primitives/bytes.js'
-import type { Overlay } from '../storage/database.js'
+import type { Overlay } from '../storage/overlay.js'
 import type { HeldBlock } from './chain-change.js'
 import type { KnownHeader } from './header-index.js'
 

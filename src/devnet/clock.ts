@@ -2,7 +2,8 @@ import type { ChainIndexer, Restoration } from '../chain/chain-change.js'
 import { RuleError } from '../errors/rule-error.js'
 import { Reader, Writer } from '../primitives/codec.js'
 import type { Clock } from '../runtime/env.js'
-import type { Database, Overlay } from '../storage/database.js'
+import type { Database } from '../storage/database.js'
+import type { Overlay } from '../storage/overlay.js'
 import { keys } from '../storage/schema.js'
 
 /** Time of a clock, and the time requested for the next block. */

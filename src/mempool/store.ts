@@ -1,7 +1,8 @@
 import { mapKey } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import type { Transaction } from '../primitives/transaction.js'
-import { type CommitInfo, type Database, Overlay } from '../storage/database.js'
+import type { CommitInfo, Database } from '../storage/database.js'
+import { Overlay } from '../storage/overlay.js'
 import { keys, rangeOf, table, values } from '../storage/schema.js'
 import { type DropReason, dropText } from './drop-reason.js'
 

@@ -12,16 +12,13 @@
  * - After a failed write none is made: `failure` rejects and the node stops.
  * - While readers are held (`hold`) they see the rows of before; only the writer of the chain reads `newest`.
  */
-import { createHash } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
-import { crc32 } from 'node:zlib'
 import type { AbstractLevel } from 'abstract-level'
 import { Level } from 'level'
 import { InvariantError } from '../errors/rule-error.js'
-import { mapKey } from '../primitives/bytes.js'
-import { sha256, zeroHash } from '../primitives/hash.js'
+import { zeroHash } from '../primitives/hash.js'
 import { forEachCooperatively } from '../runtime/cooperative.js'
-import { accessFailure, damaged, openFailure } from './failure.js'
+import { accessFailure, openFailure } from './failure.js'
 import {
   type JournalKind,
   type JournalRow,
@@ -31,6 +28,7 @@ import {
   OperationsDigest,
 } from './journal.js'
 import { keys, rangeOf, table } from './schema.js'
+import { seal, unseal } from './sealed-row.js'
 
 export { damaged, reindexHint, StorageError } from './failure.js'
 
@@ -473,103 +471,6 @@ class View {
 
 function optionsOf(view: View | undefined): typeof encodings & { snapshot?: Snapshot } {
   return view === undefined ? encodings : { ...encodings, snapshot: view.snapshot }
-}
-
-/** Bytes behind every stored value. */
-const checksumSize = 4
-
-/**
- * The stored form of a value: a checksum over key and value follows it. LevelDB does not check its own on reading, and copies
- * rows changed on disk into new tables with new checksums.
- */
-function seal(key: Buffer, value: Uint8Array): Buffer {
-  const sealed = Buffer.allocUnsafe(value.length + checksumSize)
-  sealed.set(value)
-  sealed.writeUInt32LE(crc32(value, crc32(key)), value.length)
-  return sealed
-}
-
-/** The value in a stored row; a StorageError if the row was changed. */
-function unseal(key: Buffer, sealed: Buffer): Buffer {
-  const size = sealed.length - checksumSize
-  const value = sealed.subarray(0, Math.max(0, size))
-  if (size >= 0 && sealed.readUInt32LE(size) === crc32(value, crc32(key))) return value
-  throw damaged(`row ${key.toString('hex')} is not as it was written`)
-}
-
-/** Changes in memory over the rows: reads see the rows as they will be after the changes. */
-export class Overlay implements Rows {
-  readonly #base: Database | NewestRows | Overlay
-  readonly #changes = new Map<string, { key: Buffer; value: Uint8Array | undefined }>()
-  readonly #loaded = new Map<string, Uint8Array | undefined>()
-
-  /** Over a database, over its newest rows, or over another overlay into which these changes may be merged. */
-  constructor(base: Database | NewestRows | Overlay) {
-    this.#base = base
-  }
-
-  /** Loads rows in one call, so that {@link get} finds them without a call into LevelDB each. */
-  async load(wanted: readonly Buffer[]): Promise<void> {
-    const missing = wanted
-      .map((key) => ({ key, id: mapKey(key) }))
-      .filter(({ id }) => !this.#changes.has(id) && !this.#loaded.has(id))
-    const rows = await this.#base.getMany(missing.map(({ key }) => key))
-    missing.forEach(({ id }, i) => this.#loaded.set(id, rows[i]))
-  }
-
-  async getMany(wanted: Buffer[]): Promise<(Uint8Array | undefined)[]> {
-    const below = wanted.filter((key) => !this.#changes.has(mapKey(key)))
-    const rows = (await this.#base.getMany(below)).values()
-    return wanted.map((key) => {
-      const change = this.#changes.get(mapKey(key))
-      return change === undefined ? rows.next().value : change.value
-    })
-  }
-
-  get(key: Buffer): Uint8Array | undefined {
-    const id = mapKey(key)
-    const change = this.#changes.get(id)
-    if (change !== undefined) return change.value
-    return this.#loaded.has(id) ? this.#loaded.get(id) : this.#base.get(key)
-  }
-
-  put(key: Buffer, value: Uint8Array): void {
-    this.#changes.set(mapKey(key), { key, value })
-  }
-
-  del(key: Buffer): void {
-    this.#changes.set(mapKey(key), { key, value: undefined })
-  }
-
-  get changes(): Changes {
-    return this.#changes
-  }
-
-  /** Adds its changes to the overlay below. */
-  mergeInto(below: Overlay): void {
-    for (const [id, change] of this.#changes) below.#changes.set(id, change)
-  }
-
-  commit(info: CommitInfo, options: { sync: boolean }): Promise<void> {
-    if (!('commit' in this.#base) || this.#base instanceof Overlay) {
-      throw new InvariantError('only what lies over the database can be written')
-    }
-    return this.#base.commit(this.#changes, info, options)
-  }
-}
-
-/** sha256 over all rows of the given tables in order: equal for equal contents. */
-export async function digestOf(database: Database, tables: readonly number[]): Promise<Uint8Array> {
-  const digest = createHash('sha256')
-  const lengths = Buffer.allocUnsafe(8)
-  for (const tableByte of tables) {
-    for await (const [key, value] of database.scan(rangeOf(tableByte))) {
-      lengths.writeUInt32LE(key.length)
-      lengths.writeUInt32LE(value.length, 4)
-      digest.update(lengths).update(key).update(value)
-    }
-  }
-  return sha256(digest.digest())
 }
 
 function isLevelDb(level: Store): level is Store & LevelMethods {

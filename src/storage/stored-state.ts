@@ -16,7 +16,8 @@ import { outpointKey, type Transaction } from '../primitives/transaction.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
 import { payloadOf } from '../primitives/transaction-parts.js'
 import { forEachCooperatively, runCooperatively } from '../runtime/cooperative.js'
-import { damaged, type Overlay } from './database.js'
+import { damaged } from './database.js'
+import type { Overlay } from './overlay.js'
 import { DocumentReader, KnownDocuments } from './known-documents.js'
 import {
   type Balance,

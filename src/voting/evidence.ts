@@ -1,5 +1,6 @@
 import { equalBytes } from '../primitives/bytes.js'
-import { type CommitInfo, type Database, Overlay } from '../storage/database.js'
+import type { CommitInfo, Database } from '../storage/database.js'
+import { Overlay } from '../storage/overlay.js'
 import { keys, parseEvidenceKey, rangeOf, table, values } from '../storage/schema.js'
 
 /** @limit count: pieces of evidence kept */

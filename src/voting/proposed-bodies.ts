@@ -3,7 +3,8 @@ import { mapKey } from '../primitives/bytes.js'
 import { Reader } from '../primitives/codec.js'
 import type { Hash } from '../primitives/hash.js'
 import { Header } from '../primitives/header.js'
-import { type CommitInfo, type Database, Overlay } from '../storage/database.js'
+import type { CommitInfo, Database } from '../storage/database.js'
+import { Overlay } from '../storage/overlay.js'
 import { keys, rangeOf, table } from '../storage/schema.js'
 
 /** @limit count: bodies of blocks kept while their height is open: those that the vote may need, and the newest others */

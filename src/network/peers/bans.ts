@@ -1,6 +1,7 @@
 import { meanings } from '../../errors/error-codes.js'
 import { fromHex, fromUtf8, toHex } from '../../primitives/bytes.js'
-import type { Database, Overlay } from '../../storage/database.js'
+import type { Database } from '../../storage/database.js'
+import type { Overlay } from '../../storage/overlay.js'
 import { type BanRow, keys, rangeOf, table, values } from '../../storage/schema.js'
 import { plainHost, reachOf, siteOf } from '../address/ip-address.js'
 import type { PeerRows } from './peer-rows.js'

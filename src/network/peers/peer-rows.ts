@@ -1,6 +1,7 @@
 import type { Header } from '../../primitives/header.js'
 import type { Log } from '../../runtime/env.js'
-import { type Database, Overlay } from '../../storage/database.js'
+import type { Database } from '../../storage/database.js'
+import { Overlay } from '../../storage/overlay.js'
 
 /** The part of the chain that the rows need: the journal names the tip. */
 interface RowsChain {

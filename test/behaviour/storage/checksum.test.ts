@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { Database, Overlay, StorageError } from '../../../src/storage/database.js'
+import { Database, StorageError } from '../../../src/storage/database.js'
+import { Overlay } from '../../../src/storage/overlay.js'
 import { keys, rangeOf, table } from '../../../src/storage/schema.js'
 import { memoryStore } from '../../support/builders/chain.js'
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { checkRecentBlocks } from '../../../src/chain/check-recent-blocks.js'
-import { Overlay, StorageError } from '../../../src/storage/database.js'
+import { StorageError } from '../../../src/storage/database.js'
+import { Overlay } from '../../../src/storage/overlay.js'
 import { keys, values } from '../../../src/storage/schema.js'
 import { oneValidator, TestChain } from '../../support/builders/chain.js'
 import { testAddress } from '../../support/builders/spec.js'

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../../../src/devnet/clock.js'
-import { Database, Overlay } from '../../../src/storage/database.js'
+import { Database } from '../../../src/storage/database.js'
+import { Overlay } from '../../../src/storage/overlay.js'
 import { keys } from '../../../src/storage/schema.js'
 import { memoryStore } from '../../support/builders/chain.js'
 

@@ -4,7 +4,7 @@ import { maxSnapshotBytes, maxSnapshots, Snapshots } from '../../../src/devnet/s
 import { toHex } from '../../../src/primitives/bytes.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
 import { Mining } from '../../../src/production/mining.js'
-import { digestOf } from '../../../src/storage/database.js'
+import { digestOf } from '../../../src/storage/table-digest.js'
 import { derivedTables, rangeOf, table, values } from '../../../src/storage/schema.js'
 import { holder } from '../../support/builders/did.js'
 import { testAddress } from '../../support/builders/spec.js'

@@ -13,7 +13,8 @@ import {
   readQuery,
 } from '../../../src/resolver/document-search.js'
 import { Resolver, type SyncStatus } from '../../../src/resolver/resolver.js'
-import { Database, Overlay, StorageError } from '../../../src/storage/database.js'
+import { Database, StorageError } from '../../../src/storage/database.js'
+import { Overlay } from '../../../src/storage/overlay.js'
 import { keys } from '../../../src/storage/schema.js'
 import { memoryStore, type Store, TestChain } from '../../support/builders/chain.js'
 import { expires, type Holder, holder } from '../../support/builders/did.js'

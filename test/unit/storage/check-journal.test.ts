@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { checkJournal } from '../../../src/storage/check-journal.js'
-import { Database, logReach, Overlay } from '../../../src/storage/database.js'
+import { Database, logReach } from '../../../src/storage/database.js'
+import { Overlay } from '../../../src/storage/overlay.js'
 import { keys, schemaVersion, values } from '../../../src/storage/schema.js'
 import { memoryStore } from '../../support/builders/chain.js'
 

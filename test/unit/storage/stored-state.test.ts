@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Overlay } from '../../../src/storage/database.js'
+import { Overlay } from '../../../src/storage/overlay.js'
 import { keys, rangeOf, table } from '../../../src/storage/schema.js'
 import { didKey, putDisconnected, StoredState, storedDocument } from '../../../src/storage/stored-state.js'
 import { craft, craftBlock, genesisCoin, outputOf, personHash } from '../../support/builders/blocks.js'
