@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock, Timers } from '../../src/runtime/env.js'
-import type { Chance } from './random.js'
+import type { Chance } from '../support/builders/chance.js'
 
 /**
  * Time of a simulation. Everything that takes time is an event of one agenda: messages, writes, timers, faults. Events of one

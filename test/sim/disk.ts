@@ -1,7 +1,7 @@
 import { MemoryLevel } from 'memory-level'
 import { mapKey } from '../../src/primitives/bytes.js'
 import type { Store } from '../support/builders/chain.js'
-import type { Chance } from './random.js'
+import type { Chance } from '../support/builders/chance.js'
 
 /**
  * The disk of one node: rows of its database and its sign state. It outlives the node, and what was not synced may be gone

@@ -12,7 +12,7 @@ import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
 import { createIdentity } from '../../src/wallet/did-identity.js'
 import { signTransaction } from '../../src/wallet/sign-transaction.js'
 import { testAddress, testKey, testPublicKey, testSpec } from '../support/builders/spec.js'
-import { Chance } from './random.js'
+import { Chance } from '../support/builders/chance.js'
 
 /** What simulated nodes agree on before they begin, made once for all simulations of a process: signing is slow. */
 

@@ -15,7 +15,7 @@ import type { Disk } from './disk.js'
 import { type Fault, type Life, type Write } from './disk.js'
 import { type Ground, validatorKeys } from './ground.js'
 import { type Costs, Processor, Workshop } from './processor.js'
-import type { Chance } from './random.js'
+import type { Chance } from '../support/builders/chance.js'
 import { addressOf, publicKeyOfNode, type SimulatedTransport, type Wires } from './transport.js'
 import { simulatedVerifier } from './verifier.js'
 

@@ -7,7 +7,7 @@ import { fakeHeader, Voters } from '../support/builders/votes.js'
 import { Agenda, rest } from './clock.js'
 import { Disk, type Fault, type Life } from './disk.js'
 import { Oracle } from './oracle.js'
-import { Chance } from './random.js'
+import { Chance } from '../support/builders/chance.js'
 import { addressOf, fairWeather, type SimulatedTransport, type Weather, Wires } from './transport.js'
 
 describe('the agenda', () => {

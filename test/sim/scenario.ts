@@ -1,6 +1,6 @@
 import type { GroundPlan } from './ground.js'
 import type { Costs } from './processor.js'
-import { Chance } from './random.js'
+import { Chance } from '../support/builders/chance.js'
 import type { Habits } from './traitor.js'
 import { fairWeather } from './transport.js'
 

@@ -1,4 +1,4 @@
-import { Chance } from './random.js'
+import { Chance } from '../support/builders/chance.js'
 import type { Scenario } from './scenario.js'
 import { fairWeather } from './transport.js'
 

@@ -21,7 +21,7 @@ import {
   viewOf,
   type VotingMessage,
 } from '../../src/voting/tendermint/message.js'
-import type { Chance } from './random.js'
+import type { Chance } from '../support/builders/chance.js'
 import type { SimulatedLink, SimulatedTransport } from './transport.js'
 
 /** What a byzantine validator does besides what an honest node does. */

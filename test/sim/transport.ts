@@ -9,7 +9,7 @@ import {
 import { toHex } from '../../src/primitives/bytes.js'
 import { sha256 } from '../../src/primitives/hash.js'
 import type { Agenda } from './clock.js'
-import type { Chance } from './random.js'
+import type { Chance } from '../support/builders/chance.js'
 
 /** How messages fare. All of it may change while the simulation runs. */
 export interface Weather {

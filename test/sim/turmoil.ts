@@ -1,7 +1,7 @@
 import { proposalTopic, votesExchange, voteTopic } from '../../src/network/wire/votes-message.js'
 import type { Agenda } from './clock.js'
 import type { SimulatedNode } from './node.js'
-import type { Chance } from './random.js'
+import type { Chance } from '../support/builders/chance.js'
 import { everySide, type Partition, type Scenario, type Storm } from './scenario.js'
 import { fairWeather, type Weather, type Wires } from './transport.js'
 

@@ -3,7 +3,7 @@ import { keys } from '../../src/storage/schema.js'
 import type { Agenda } from './clock.js'
 import type { Prepared } from './ground.js'
 import type { SimulatedNode } from './node.js'
-import type { Chance } from './random.js'
+import type { Chance } from '../support/builders/chance.js'
 
 /** Milliseconds until a transaction that a node refused is tried at another. */
 const pause = 2_000

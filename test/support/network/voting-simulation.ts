@@ -24,7 +24,7 @@ import {
   withSigned,
 } from '../../../src/voting/tendermint/sign-state.js'
 import { encodeSummary, parseSummary } from '../../../src/voting/tendermint/summary.js'
-import { Chance } from '../../sim/random.js'
+import { Chance } from '../builders/chance.js'
 import { fakeHeader, fakeSignature, Voters } from '../builders/votes.js'
 
 const height = 5

@@ -1,9 +1,9 @@
-import type { Random } from '../../src/runtime/env.js'
-import { SeededRandom } from '../support/builders/seeded-random.js'
+import type { Random } from '../../../src/runtime/env.js'
+import { SeededRandom } from './seeded-random.js'
 
-/** Draws of a simulation: all that is left to chance comes from one seed, through these. */
+/** Draws of a random test, all from one seed. */
 export class Chance extends SeededRandom implements Random {
-  /** A source of its own for one purpose: what it draws does not depend on how often others draw. */
+  /** A source for one purpose: its draws do not depend on how often others draw. */
   fork(purpose: string): Chance {
     let mixed = this.seed ^ 0x811c9dc5
     for (let i = 0; i < purpose.length; i++) mixed = Math.imul(mixed ^ purpose.charCodeAt(i), 0x01000193)
