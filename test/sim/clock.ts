@@ -23,7 +23,7 @@ export interface Scheduled {
 /** Longest stretch of events in one moment: more of them are a loop without end. */
 const momentLimit = 50_000
 
-export class Agenda {
+export class Agenda implements Clock, Timers {
   readonly #chance: Chance
   readonly #heap: Scheduled[] = []
   #now: number
@@ -38,7 +38,7 @@ export class Agenda {
   }
 
   /** Milliseconds since the Unix epoch. */
-  get now(): number {
+  now(): number {
     return this.#now
   }
 
@@ -102,7 +102,7 @@ export class NodeTime implements Clock, Timers {
   }
 
   now(): number {
-    return Math.floor(this.#agenda.now + this.#skew)
+    return Math.floor(this.#agenda.now() + this.#skew)
   }
 
   after(milliseconds: number, callback: () => void): () => void {

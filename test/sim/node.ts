@@ -16,7 +16,8 @@ import { type Fault, type Life, type Write } from './disk.js'
 import { type Ground, validatorKeys } from './ground.js'
 import { type Costs, Processor, Workshop } from './processor.js'
 import type { Chance } from '../support/builders/chance.js'
-import { addressOf, publicKeyOfNode, type SimulatedTransport, type Wires } from './transport.js'
+import { addressOf, identityOf, type MemoryNetwork } from '../support/network/memory-network.js'
+import type { MemoryTransport } from '../support/network/memory-transport.js'
 import { simulatedVerifier } from './verifier.js'
 
 /** What runs in a life of a node, once it has opened. */
@@ -27,12 +28,12 @@ export interface Running extends Core {
 /** What a simulated node is told of its world, and tells it. */
 export interface Surroundings {
   readonly agenda: Agenda
-  readonly wires: Wires
+  readonly network: MemoryNetwork
   readonly ground: Ground
   readonly nodes: number
   readonly chance: Chance
-  /** What may come between a node and its wires. */
-  wrap(node: SimulatedNode, transport: SimulatedTransport): Transport
+  /** What may come between a node and its transport. */
+  wrap(node: SimulatedNode, transport: MemoryTransport): Transport
   disk(): Disk
   verifier(node: SimulatedNode, verifier: Verifier): Verifier
   signStore(node: SimulatedNode, store: SignStore): SignStore
@@ -67,7 +68,7 @@ export class SimulatedNode {
   readonly #surroundings: Surroundings
   readonly #traits: NodeTraits
   #life: (Life & { alive: boolean }) | undefined
-  #transport: SimulatedTransport | undefined
+  #transport: MemoryTransport | undefined
 
   constructor(number: number, traits: NodeTraits, surroundings: Surroundings) {
     this.number = number
@@ -97,7 +98,7 @@ export class SimulatedNode {
       },
     }
     this.#life = life
-    this.#transport = this.#surroundings.wires.plug(this.number)
+    this.#transport = this.#surroundings.network.plug(this.number)
     const transport = this.#surroundings.wrap(this, this.#transport)
     this.#open(life, transport).catch((error: unknown) => this.#fail(life, error))
   }
@@ -150,7 +151,7 @@ export class SimulatedNode {
     const settings = { peers: others.map(addressOf), outbound: 8, inbound: 32 }
     const core = await openCore({
       ...{ chain, verifier, signatures, env },
-      peering: { transport, publicKey: publicKeyOfNode(this.number), settings },
+      peering: { transport, publicKey: identityOf(this.number).publicKey, settings },
       payTo: parseAddress(testAddress(20)) as ProgramHash,
       validator: this.#validator(life),
     })

@@ -8,7 +8,8 @@ import { Agenda, rest } from './clock.js'
 import { Disk, type Fault, type Life } from './disk.js'
 import { Oracle } from './oracle.js'
 import { Chance } from '../support/builders/chance.js'
-import { addressOf, fairWeather, type SimulatedTransport, type Weather, Wires } from './transport.js'
+import { addressOf, MemoryNetwork, type Weather } from '../support/network/memory-network.js'
+import type { MemoryTransport } from '../support/network/memory-transport.js'
 
 describe('the agenda', () => {
   it('lets events happen in the order of their times, and those of one moment in the order of the seed', async () => {
@@ -31,7 +32,7 @@ describe('the agenda', () => {
     agenda.after(1, () => seen.push('cancelled'))()
     agenda.after(10, () => seen.push('late'))
     expect(await agenda.step(14)).toBe(false)
-    expect({ now: agenda.now, seen }).toEqual({ now: 14, seen: [] })
+    expect({ now: agenda.now(), seen }).toEqual({ now: 14, seen: [] })
     expect(await agenda.step(15)).toBe(true)
     expect(seen).toEqual(['late'])
   })
@@ -129,10 +130,9 @@ describe('wires', () => {
 
   async function network(count: number, weather: Partial<Weather> = {}) {
     const agenda = new Agenda(0, new Chance(1))
-    const tap = { tells: () => {}, arrived: () => {} }
-    const wires = new Wires(agenda, new Chance(2), { ...fairWeather, ...weather }, tap)
+    const wires = new MemoryNetwork({ time: agenda, chance: new Chance(2), weather })
     const heard: string[][] = []
-    const nodes: SimulatedTransport[] = []
+    const nodes: MemoryTransport[] = []
     for (let node = 0; node < count; node++) {
       heard.push([])
       const owner: LinkHandler = {
@@ -153,12 +153,12 @@ describe('wires', () => {
       nodes.push(transport)
     }
     const settle = async (milliseconds: number) => {
-      const limit = agenda.now + milliseconds
+      const limit = agenda.now() + milliseconds
       await rest()
       while (await agenda.step(limit)) continue
     }
     const dial = async (from: number, to: number) => {
-      const dialled = (nodes[from] as SimulatedTransport).dial(addressOf(to))
+      const dialled = (nodes[from] as MemoryTransport).dial(addressOf(to))
       await settle(100)
       return dialled
     }

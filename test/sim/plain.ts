@@ -1,5 +1,5 @@
 import type { Scenario, Storm } from './scenario.js'
-import { fairWeather } from './transport.js'
+import { fairWeather } from '../support/network/memory-network.js'
 
 /** Four honest validators with right clocks. */
 export function plainScenario(seed: number, storms: readonly Storm[]): Scenario {

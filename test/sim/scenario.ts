@@ -2,7 +2,7 @@ import type { GroundPlan } from './ground.js'
 import type { Costs } from './processor.js'
 import { Chance } from '../support/builders/chance.js'
 import type { Habits } from './traitor.js'
-import { fairWeather } from './transport.js'
+import { fairWeather } from '../support/network/memory-network.js'
 
 /** What a seed makes of a simulation: who takes part, and what goes wrong. */
 

@@ -1,6 +1,6 @@
 import { Chance } from '../support/builders/chance.js'
 import type { Scenario } from './scenario.js'
-import { fairWeather } from './transport.js'
+import { fairWeather } from '../support/network/memory-network.js'
 
 /** Validators with too little of a processor for the blocks that their pools would fill. */
 

@@ -22,7 +22,8 @@ import {
   type VotingMessage,
 } from '../../src/voting/tendermint/message.js'
 import type { Chance } from '../support/builders/chance.js'
-import type { SimulatedLink, SimulatedTransport } from './transport.js'
+import type { MemoryLink } from '../support/network/memory-link.js'
+import type { MemoryTransport } from '../support/network/memory-transport.js'
 
 /** What a byzantine validator does besides what an honest node does. */
 export interface Habits {
@@ -56,28 +57,28 @@ export interface TraitorOptions {
   readonly chance: Chance
 }
 
-/** Between a node that follows the rules and the wires: what goes out is what a traitor says. */
+/** Between a node that follows the rules and its transport: what goes out is what a traitor says. */
 export class Traitor implements Transport {
-  readonly #wires: SimulatedTransport
+  readonly #transport: MemoryTransport
   readonly #options: TraitorOptions
   /** Blocks that it proposed two of at a time: these it hands out. */
   readonly #twins = new Map<string, Uint8Array>()
   readonly #proposals: ProposalMessage[] = []
   #owner: LinkHandler | undefined
 
-  constructor(wires: SimulatedTransport, options: TraitorOptions) {
-    this.#wires = wires
+  constructor(transport: MemoryTransport, options: TraitorOptions) {
+    this.#transport = transport
     this.#options = options
-    options.coven.members.set(wires.node, this)
+    options.coven.members.set(transport.node, this)
   }
 
   get port(): number {
-    return this.#wires.port
+    return this.#transport.port
   }
 
   start(owner: LinkHandler): Promise<void> {
     this.#owner = owner
-    return this.#wires.start({
+    return this.#transport.start({
       allowsConnection: (side) => owner.allowsConnection(side),
       connected: (link) => owner.connected(link),
       disconnected: (link) => owner.disconnected(link),
@@ -90,26 +91,27 @@ export class Traitor implements Transport {
   }
 
   dial(address: string): Promise<Link> {
-    return this.#wires.dial(address)
+    return this.#transport.dial(address)
   }
 
   close(): Promise<void> {
-    return this.#wires.close()
+    return this.#transport.close()
   }
 
   broadcast(topic: TopicInfo, message: Uint8Array): void {
     const { chance, habits } = this.#options
     const isVoting = topic.name === voteTopic.topic.name || topic.name === proposalTopic.topic.name
-    if (!isVoting) return this.#wires.broadcast(topic, message)
+    if (!isVoting) return this.#transport.broadcast(topic, message)
     const parsed = parseMessage(message)
     if (parsed.kind === 'proof' || !equalBytes(signerOf(parsed), this.#options.publicKey)) {
-      return this.#wires.broadcast(topic, message)
+      return this.#transport.broadcast(topic, message)
     }
     if (parsed.kind === 'proposal' && parsed.validView < 0 && chance.happens(habits.twins)) {
       return void this.#proposeTwice(parsed)
     }
     if (this.#silent()) return
-    if (parsed.kind === 'proposal' || !chance.happens(habits.doubleVotes)) return this.#wires.broadcast(topic, message)
+    if (parsed.kind === 'proposal' || !chance.happens(habits.doubleVotes))
+      return this.#transport.broadcast(topic, message)
     this.#tellHalves(topic, [message, encodeMessage(this.#otherVote(parsed))])
   }
 
@@ -175,7 +177,7 @@ export class Traitor implements Transport {
       ]
     })
     for (const link of this.#dupes) {
-      for (const vote of votes[shown(link, message)] ?? []) this.#wires.tell(link, voteTopic.topic, vote)
+      for (const vote of votes[shown(link, message)] ?? []) this.#transport.send(link, voteTopic.topic, vote)
     }
   }
 
@@ -201,7 +203,7 @@ export class Traitor implements Transport {
   async #proposeTwice(first: ProposalMessage): Promise<void> {
     const { chance, habits } = this.#options
     const bytes = await this.#bodyOf(first.header.hash)
-    if (bytes === undefined) return this.#wires.broadcast(proposalTopic.topic, encodeMessage(first))
+    if (bytes === undefined) return this.#transport.broadcast(proposalTopic.topic, encodeMessage(first))
     const block = Block.fromBytes(bytes)
     // Everything but the free nonce stays, so that the other block is as valid as the first.
     const header = new Header({ ...first.header, nonce: first.header.nonce + 1 })
@@ -221,7 +223,7 @@ export class Traitor implements Transport {
     for (const { hash } of [first.header, header]) this.#options.coven.pairs.set(mapKey(hash), [first, second])
     const both = [first, second].map(encodeMessage)
     for (const link of this.#dupes) {
-      this.#wires.tell(link, proposalTopic.topic, both[shown(link, first)] as Uint8Array)
+      this.#transport.send(link, proposalTopic.topic, both[shown(link, first)] as Uint8Array)
     }
     for (const member of this.#options.coven.members.values()) {
       if (member === this || chance.happens(member.#options.habits.eagerness)) member.#voteFor(second)
@@ -233,7 +235,7 @@ export class Traitor implements Transport {
 
   /** What its own node answers to whoever asks for a block. */
   async #bodyOf(hash: Hash): Promise<Uint8Array | undefined> {
-    const [link] = this.#wires.links
+    const [link] = this.#transport.links
     if (link === undefined || this.#owner === undefined) return undefined
     try {
       const answer = await this.#owner.answer(link, blocksExchange.protocol, blocksExchange.question.encode([hash]))
@@ -264,8 +266,8 @@ export class Traitor implements Transport {
   }
 
   /** Links to those who are in on nothing. */
-  get #dupes(): readonly SimulatedLink[] {
-    return this.#wires.links.filter(({ far }) => !this.#options.coven.members.has(far.node))
+  get #dupes(): readonly MemoryLink[] {
+    return this.#transport.links.filter(({ far }) => !this.#options.coven.members.has(far.node))
   }
 
   #sign(message: UnsignedMessage): VotingMessage {
@@ -277,19 +279,19 @@ export class Traitor implements Transport {
   }
 
   #tellSome(topic: TopicInfo, message: Uint8Array): void {
-    for (const link of this.#wires.links) {
-      if (this.#options.chance.happens(0.5)) this.#wires.tell(link, topic, message)
+    for (const link of this.#transport.links) {
+      if (this.#options.chance.happens(0.5)) this.#transport.send(link, topic, message)
     }
   }
 
   #tellHalves(topic: TopicInfo, messages: readonly [Uint8Array, Uint8Array]): void {
-    this.#wires.links.forEach((link: SimulatedLink) => {
-      this.#wires.tell(link, topic, messages[this.#options.chance.below(2)] as Uint8Array)
+    this.#transport.links.forEach((link: MemoryLink) => {
+      this.#transport.send(link, topic, messages[this.#options.chance.below(2)] as Uint8Array)
     })
   }
 }
 
 /** Which of two blocks the node at the other end of a link is shown. */
-function shown(link: SimulatedLink, { proposal }: ProposalMessage): number {
+function shown(link: MemoryLink, { proposal }: ProposalMessage): number {
   return (link.far.node + proposal.viewOffset) % 2
 }

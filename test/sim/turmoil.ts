@@ -3,7 +3,7 @@ import type { Agenda } from './clock.js'
 import type { SimulatedNode } from './node.js'
 import type { Chance } from '../support/builders/chance.js'
 import { everySide, type Partition, type Scenario, type Storm } from './scenario.js'
-import { fairWeather, type Weather, type Wires } from './transport.js'
+import { fairWeather, type MemoryNetwork, type Weather } from '../support/network/memory-network.js'
 
 const voting = new Set([proposalTopic.topic.name, voteTopic.topic.name, votesExchange.protocol.name])
 
@@ -12,7 +12,7 @@ export class Turmoil {
   readonly #scenario: Scenario
   readonly #agenda: Agenda
   readonly #chance: Chance
-  readonly #wires: Wires
+  readonly #network: MemoryNetwork
   readonly #nodes: readonly SimulatedNode[]
   readonly #tell: (line: string) => void
   /** The side that each node is on, while the wires are parted. */
@@ -25,18 +25,18 @@ export class Turmoil {
     readonly scenario: Scenario
     readonly agenda: Agenda
     readonly chance: Chance
-    readonly wires: Wires
+    readonly network: MemoryNetwork
     readonly nodes: readonly SimulatedNode[]
     readonly tell: (line: string) => void
   }) {
     this.#scenario = parts.scenario
     this.#agenda = parts.agenda
     this.#chance = parts.chance
-    this.#wires = parts.wires
+    this.#network = parts.network
     this.#nodes = parts.nodes
     this.#tell = parts.tell
     this.#set({ ...fairWeather, delay: parts.scenario.calm })
-    this.#wires.weather.passes = (from, to) => this.#sides === undefined || meet(this.#sides, from, to)
+    this.#network.weather.passes = (from, to) => this.#sides === undefined || meet(this.#sides, from, to)
   }
 
   begin(storm: Storm): void {
@@ -64,7 +64,7 @@ export class Turmoil {
   }
 
   #set(weather: Omit<Weather, 'passes'>): void {
-    Object.assign(this.#wires.weather, weather)
+    Object.assign(this.#network.weather, weather)
   }
 
   #during(milliseconds: number, act: () => void): void {
@@ -79,7 +79,7 @@ export class Turmoil {
     this.#sides = sides
     if (!breaks) return
     for (const node of this.#nodes) {
-      for (const link of [...this.#wires.links(node.number)]) {
+      for (const link of [...this.#network.links(node.number)]) {
         if (!meet(sides, link.far.node, node.number)) link.cut()
       }
     }
@@ -92,7 +92,7 @@ export class Turmoil {
 
   #second({ breaks, stops }: Storm): void {
     if (this.#chance.happens(breaks)) {
-      const links = this.#wires.links(this.#chance.pick(this.#nodes).number)
+      const links = this.#network.links(this.#chance.pick(this.#nodes).number)
       if (links.length > 0) this.#chance.pick(links).cut()
     }
     if (this.#chance.happens(stops)) this.#chance.pick(this.#nodes).stop()

@@ -17,10 +17,11 @@ import { type Running, SimulatedNode, type Surroundings } from './node.js'
 import { Oracle, Violation } from './oracle.js'
 import type { Costs } from './processor.js'
 import { Chance } from '../support/builders/chance.js'
+import { identityOf, MemoryNetwork } from '../support/network/memory-network.js'
+import type { MemoryTransport } from '../support/network/memory-transport.js'
 import type { Scenario, Storm, Strain } from './scenario.js'
 import { Trace } from './trace.js'
 import { Coven, Traitor } from './traitor.js'
-import { fairWeather, hostOf, publicKeyOfNode, type SimulatedTransport, type Weather, Wires } from './transport.js'
 import { Turmoil } from './turmoil.js'
 import { Users } from './users.js'
 
@@ -78,7 +79,7 @@ const eventLimit = 400_000
 
 class World implements Surroundings {
   readonly agenda: Agenda
-  readonly wires: Wires
+  readonly network: MemoryNetwork
   readonly ground: Ground
   readonly nodes: number
   readonly chance: Chance
@@ -111,11 +112,14 @@ class World implements Surroundings {
     this.ground = groundOf(scenario.plan)
     this.nodes = scenario.nodes
     this.agenda = new Agenda((this.ground.spec.time + 60) * 1000, chance.fork('ties'))
-    this.#trace = new Trace(() => this.agenda.now, options.print)
-    const weather: Weather = { ...fairWeather }
-    this.wires = new Wires(this.agenda, chance.fork('wires'), weather, {
-      tells: (node, topic, message) => this.#watched(() => this.#tells(node, topic, message)),
-      arrived: (from, to, what, bytes) => this.#arrived(from, to, what, bytes),
+    this.#trace = new Trace(() => this.agenda.now(), options.print)
+    this.network = new MemoryNetwork({
+      time: this.agenda,
+      chance: chance.fork('wires'),
+      tap: {
+        sends: (node, topic, message) => this.#watched(() => this.#sends(node, topic, message)),
+        arrived: (from, to, what, bytes) => this.#arrived(from, to, what, bytes),
+      },
     })
     const { plan, skews, rates, traitors, strain } = scenario
     const strained = strain !== undefined
@@ -132,7 +136,7 @@ class World implements Surroundings {
       scenario,
       agenda: this.agenda,
       chance: chance.fork('turmoil'),
-      wires: this.wires,
+      network: this.network,
       nodes: this.#all,
       tell,
     })
@@ -164,7 +168,7 @@ class World implements Surroundings {
     this.#broken ??= error instanceof Error ? error : new Error(String(error))
   }
 
-  wrap(node: SimulatedNode, transport: SimulatedTransport): Transport {
+  wrap(node: SimulatedNode, transport: MemoryTransport): Transport {
     const { traitors, seed } = this.#scenario
     const habits = traitors.get(node.number)
     const { key, publicKey } = node
@@ -303,7 +307,9 @@ class World implements Surroundings {
     const lost = this.#users.lost()
     if (lost.length > 0)
       throw new Violation(`lost transactions: ${lost.map(({ transaction }) => transaction.txid).join()}`)
-    const hosts = new Set(this.#honest.flatMap(({ number }) => [hostOf(number), toHex(publicKeyOfNode(number))]))
+    const hosts = new Set(
+      this.#honest.map(({ number }) => identityOf(number)).flatMap(({ host, publicKey }) => [host, toHex(publicKey)]),
+    )
     const own = new Set(this.#honest.flatMap(({ publicKey }) => (publicKey === undefined ? [] : [mapKey(publicKey)])))
     for (const { number, running } of this.#honest) {
       const ban = running?.network?.peers.listBans().find(({ subject }) => hosts.has(subject))
@@ -338,7 +344,7 @@ class World implements Surroundings {
 
   /** All honest nodes are up and know each other. */
   #linked(): boolean {
-    const names = this.#honest.map(({ number }) => mapKey(publicKeyOfNode(number)))
+    const names = this.#honest.map(({ number }) => mapKey(identityOf(number).publicKey))
     return this.#honest.every(({ number, running }) => {
       if (running?.network === undefined) return false
       const known = new Set(running.network.peers.all().map(({ link }) => mapKey(link.publicKey)))
@@ -360,7 +366,7 @@ class World implements Surroundings {
   }
 
   /** An honest validator may contradict itself in no message; in some worlds it crashes at the worst of moments. */
-  #tells(number: number, topic: TopicInfo, bytes: Uint8Array): void {
+  #sends(number: number, topic: TopicInfo, bytes: Uint8Array): void {
     const node = this.#honest.find((one) => one.number === number)
     const isVoting = topic.name === voteTopic.topic.name || topic.name === proposalTopic.topic.name
     if (node?.publicKey === undefined || !isVoting) return
@@ -398,7 +404,7 @@ class World implements Surroundings {
   }
 
   async #until(what: string, milliseconds: number, holds: () => boolean): Promise<boolean> {
-    const limit = this.agenda.now + milliseconds
+    const limit = this.agenda.now() + milliseconds
     while (!holds()) {
       if (!(await this.agenda.step(limit))) return holds()
       if (this.#broken !== undefined) throw this.#broken

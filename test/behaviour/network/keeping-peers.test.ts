@@ -116,13 +116,13 @@ describe('keeping peers', () => {
     const b = await world.open({ peers: [a.address] })
     const c = await world.open({ peers: [a.address] })
     await world.run(5_000)
-    world.hub.passes = (from, to) => from !== b.transport && to !== b.transport
+    world.network.weather.passes = (from, to) => from !== b.transport.node && to !== b.transport.node
     await world.run(50_000)
     expect(a.sees(b)).toBe(true)
     await world.run(15_000)
     expect([a.sees(b), b.sees(a), a.sees(c)]).toEqual([false, false, true])
     expect([...a.peers.listBans(), ...b.peers.listBans()]).toEqual([])
-    world.hub.passes = () => true
+    world.network.weather.passes = () => true
     await world.run(60_000)
     expect([a.sees(b), b.sees(a)]).toEqual([true, true])
   })

@@ -1,7 +1,7 @@
-import { parseEndpoint } from '../../../src/network/address/ip-address.js'
 import {
   type Link,
   LinkError,
+  type LinkFailure,
   type LinkHandler,
   type Protocol,
   type TopicInfo,
@@ -9,214 +9,151 @@ import {
 } from '../../../src/network/link.js'
 import { toHex } from '../../../src/primitives/bytes.js'
 import { sha256 } from '../../../src/primitives/hash.js'
-import type { Timers } from '../../../src/runtime/env.js'
+import { MemoryLink } from './memory-link.js'
+import type { Identity, MemoryNetwork } from './memory-network.js'
 
-/** Milliseconds that anything takes from one end of a connection to the other. */
-const oneWay = 1
+/** Milliseconds until a dial that nothing comes of fails. */
+const dialTimeout = 5_000
+/** Milliseconds for which a gossip message counts as known. */
+const seenFor = 120_000
 
-/** The wires between nodes of one process. Nothing is lost, all takes the same time, and timers alone move it. */
-export class MemoryHub {
-  readonly timers: Timers
-  /** Where the next connection comes from. */
-  nextPort = 40_000
-  readonly #listening = new Map<string, MemoryTransport>()
-  /** Called instead of the other side where it is set; a test that wants a silent network returns false. */
-  passes: (from: MemoryTransport, to: MemoryTransport) => boolean = () => true
-
-  constructor(timers: Timers) {
-    this.timers = timers
-  }
-
-  /** A transport at `host:port`; it listens unless the port is 0. */
-  plug(publicKey: Uint8Array, host: string, port = 20338): MemoryTransport {
-    return new MemoryTransport(this, publicKey, host, port)
-  }
-
-  listen(transport: MemoryTransport): void {
-    if (transport.port !== 0) this.#listening.set(`${transport.host} ${transport.port}`, transport)
-  }
-
-  unplug({ host, port }: MemoryTransport): void {
-    this.#listening.delete(`${host} ${port}`)
-  }
-
-  at(address: string): MemoryTransport | undefined {
-    const endpoint = parseEndpoint(address)
-    return endpoint === undefined ? undefined : this.#listening.get(`${endpoint.host} ${endpoint.port}`)
-  }
-
-  carry(from: MemoryTransport, to: MemoryTransport, arrive: () => void): void {
-    this.timers.after(oneWay, () => {
-      if (this.passes(from, to)) arrive()
-    })
-  }
-}
-
-/** One end of a connection. */
-export class MemoryLink implements Link {
-  readonly publicKey: Uint8Array
-  readonly peer: string
-  readonly inbound: boolean
-  readonly host: string
-  readonly port: number
-  readonly near: MemoryTransport
-  readonly far: MemoryTransport
-  other!: MemoryLink
-  closed = false
-  readonly #turns = new Map<string, Promise<unknown>>()
-  readonly #waiting = new Set<(error: LinkError) => void>()
-
-  constructor(near: MemoryTransport, far: MemoryTransport, inbound: boolean) {
-    this.near = near
-    this.far = far
-    this.inbound = inbound
-    this.publicKey = far.publicKey
-    this.peer = toHex(far.publicKey).slice(0, 12)
-    this.host = far.host
-    this.port = inbound ? near.hub.nextPort++ : far.port
-  }
-
-  request(protocol: Protocol, body: Uint8Array): Promise<Uint8Array> {
-    const before = this.#turns.get(protocol.name) ?? Promise.resolve()
-    const answer = before.then(() => this.#request(protocol, body))
-    this.#turns.set(
-      protocol.name,
-      answer.catch(() => {}),
-    )
-    return answer
-  }
-
-  close(): void {
-    if (this.closed) return
-    this.end()
-    this.near.hub.carry(this.near, this.far, () => this.other.end())
-  }
-
-  /** Ends this side alone. */
-  end(): void {
-    if (this.closed) return
-    this.closed = true
-    for (const fail of [...this.#waiting]) fail(new LinkError('closed', `the connection to ${this.peer} ended`))
-    this.near.ended(this)
-  }
-
-  #request(protocol: Protocol, body: Uint8Array): Promise<Uint8Array> {
-    const { hub } = this.near
-    return new Promise((resolve, reject) => {
-      if (this.closed) return reject(new LinkError('closed', `the connection to ${this.peer} is closed`))
-      if (body.length > protocol.request) return reject(new LinkError('too-long', `a question of ${body.length} bytes`))
-      const fail = (error: LinkError) => {
-        cancel()
-        if (this.#waiting.delete(fail)) reject(error)
-      }
-      const cancel = hub.timers.after(protocol.timeout, () => fail(new LinkError('timeout', 'no answer in time')))
-      this.#waiting.add(fail)
-      const succeed = (answer: Uint8Array) => {
-        if (answer.length > protocol.answer) return fail(new LinkError('too-long', `${answer.length} bytes`))
-        cancel()
-        if (this.#waiting.delete(fail)) resolve(answer)
-      }
-      hub.carry(this.near, this.far, () => {
-        this.far.answer(this.other, protocol, body).then(
-          (answer) => hub.carry(this.far, this.near, () => succeed(answer)),
-          () => hub.carry(this.far, this.near, () => fail(new LinkError('refused', 'no answer'))),
-        )
-      })
-    })
-  }
-}
-
-/** The transport of one node. */
+/** The transport of one life of a node in a {@link MemoryNetwork}. */
 export class MemoryTransport implements Transport {
-  readonly hub: MemoryHub
+  readonly network: MemoryNetwork
+  readonly node: number
   readonly publicKey: Uint8Array
+  readonly name: string
   readonly host: string
   readonly port: number
+  alive = true
+  links: MemoryLink[] = []
   /** Addresses that were dialled, in order. */
   readonly dialled: string[] = []
-  readonly links = new Set<MemoryLink>()
-  readonly #seen = new Set<string>()
+  readonly #seen = new Map<string, number>()
   #owner: LinkHandler | undefined
 
-  constructor(hub: MemoryHub, publicKey: Uint8Array, host: string, port: number) {
-    this.hub = hub
+  constructor(network: MemoryNetwork, node: number, { publicKey, name, host, port }: Identity) {
+    this.network = network
+    this.node = node
     this.publicKey = publicKey
+    this.name = name
     this.host = host
     this.port = port
   }
 
   start(owner: LinkHandler): Promise<void> {
     this.#owner = owner
-    this.hub.listen(this)
     return Promise.resolve()
   }
 
   dial(address: string): Promise<Link> {
+    const { time } = this.network
     this.dialled.push(address)
-    const far = this.hub.at(address)
     return new Promise((resolve, reject) => {
-      const refuse = () => reject(new LinkError('unreachable', `nobody lets ${this.host} in at ${address}`))
-      this.hub.timers.after(2 * oneWay, () => {
-        if (far === this) return reject(new LinkError('self', `${address} is this node itself`))
-        const welcome =
-          far !== undefined &&
-          this.hub.at(address) === far &&
-          this.hub.passes(this, far) &&
-          far.#owner?.allowsConnection({ host: this.host, inbound: true }) === true &&
-          this.#owner?.allowsConnection({ host: far.host, inbound: false, publicKey: far.publicKey }) === true
-        if (far === undefined || !welcome) return refuse()
-        const near = new MemoryLink(this, far, false)
-        const away = new MemoryLink(far, this, true)
-        near.other = away
-        away.other = near
-        this.links.add(near)
-        far.links.add(away)
-        far.#owner?.connected(away)
-        this.#owner?.connected(near)
-        resolve(near)
-      })
+      let cancel = () => {}
+      const fail = (failure: LinkFailure) => {
+        cancel()
+        if (this.alive) reject(new LinkError(failure, `${address}: no connection`))
+      }
+      const far = this.network.at(address)
+      if (far === undefined || far === this) {
+        time.after(1, () => fail(far === this ? 'self' : 'unreachable'))
+        return
+      }
+      cancel = time.after(dialTimeout, () => fail('unreachable'))
+      const arrive = () => {
+        if (!this.alive) return
+        if (!far.alive || far.#owner === undefined) return fail('unreachable')
+        if (!this.#allows(far, false) || !far.#allows(this, true)) return fail('refused')
+        cancel()
+        resolve(this.#connect(far))
+      }
+      this.network.carry(this.node, far.node, arrive)
     })
   }
 
   broadcast(topic: TopicInfo, message: Uint8Array): void {
-    this.#tell(topic, message, undefined)
+    if (!this.alive || message.length > topic.size || this.#knows(topic, message)) return
+    this.network.tap.sends?.(this.node, topic, message)
+    if (!this.alive) return
+    this.#relay(topic, message, undefined)
   }
 
-  async close(): Promise<void> {
-    this.hub.unplug(this)
+  close(): Promise<void> {
     for (const link of [...this.links]) link.close()
+    this.alive = false
+    return Promise.resolve()
   }
 
-  async answer(link: MemoryLink, protocol: Protocol, body: Uint8Array): Promise<Uint8Array> {
-    if (link.closed || this.#owner === undefined) throw new LinkError('closed', 'nobody is here')
+  /** Ends the node without a word to its owner; the other ends learn of it. */
+  die(): void {
+    this.alive = false
+    for (const link of [...this.links]) link.close()
+    this.links = []
+  }
+
+  /** Sends a gossip message over one link alone. */
+  send(link: MemoryLink, topic: TopicInfo, message: Uint8Array): void {
+    const copy = message.slice()
+    const { chance, weather } = this.network
+    const arrive = () => (link.other.closed ? link.reset() : void link.far.#receive(link.other, topic, copy))
+    const loss = weather.loss(topic.name)
+    this.network.carry(this.node, link.far.node, arrive, loss)
+    if (chance.happens(weather.duplication)) this.network.carry(this.node, link.far.node, arrive, loss)
+  }
+
+  answer(link: MemoryLink, protocol: Protocol, body: Uint8Array): Promise<Uint8Array> {
+    if (this.#owner === undefined) return Promise.reject(new LinkError('unsupported', 'the node has not started'))
     return this.#owner.answer(link, protocol, body)
   }
 
   ended(link: MemoryLink): void {
-    this.links.delete(link)
-    this.#owner?.disconnected(link)
+    this.links = this.links.filter((one) => one !== link)
+    if (this.alive) this.#owner?.disconnected(link)
   }
 
-  /** Tells one neighbour alone, known or not. */
-  tell(link: MemoryLink, topic: TopicInfo, message: Uint8Array): void {
-    this.hub.carry(this, link.far, () => void link.far.#hear(link.other, topic, message))
+  async #receive(link: MemoryLink, topic: TopicInfo, message: Uint8Array): Promise<void> {
+    if (!this.alive || this.#owner?.allowsGossip(link, message.length) !== true || this.#knows(topic, message)) return
+    this.network.tap.arrived?.(link.far.node, this.node, topic.name, message)
+    const result = await this.#owner.onGossip(link, topic, message)
+    if (result === 'accept' && this.alive) this.#relay(topic, message, link.far)
   }
 
-  async #hear(link: MemoryLink, topic: TopicInfo, message: Uint8Array): Promise<void> {
-    if (link.closed || this.#owner?.allowsGossip(link, message.length) !== true || this.#knows(topic, message)) return
-    if ((await this.#owner?.onGossip(link, topic, message)) === 'accept') this.#tell(topic, message, link)
-  }
-
-  #tell(topic: TopicInfo, message: Uint8Array, except: MemoryLink | undefined): void {
-    this.#knows(topic, message)
-    for (const link of this.links) if (link !== except) this.tell(link, topic, message)
+  /** Sends to each neighbour once, over however many links it has. */
+  #relay(topic: TopicInfo, message: Uint8Array, except: MemoryTransport | undefined): void {
+    const reached = new Set([except])
+    for (const link of this.links) {
+      if (reached.has(link.far)) continue
+      reached.add(link.far)
+      this.send(link, topic, message)
+    }
   }
 
   /** Whether a message was here before; from now on it was. */
   #knows(topic: TopicInfo, message: Uint8Array): boolean {
-    const id = `${topic.name} ${toHex(sha256(message))}`
-    const known = this.#seen.has(id)
-    this.#seen.add(id)
-    return known
+    const id = topic.name + toHex(sha256(message))
+    const now = this.network.time.now()
+    const until = this.#seen.get(id)
+    if (until !== undefined && until > now) return true
+    this.#seen.set(id, now + seenFor)
+    return false
+  }
+
+  /** Whether the owner allows a connection; one that has not started dials where it likes. */
+  #allows(far: MemoryTransport, inbound: boolean): boolean {
+    const key = inbound ? {} : { publicKey: far.publicKey }
+    return this.#owner?.allowsConnection({ host: far.host, inbound, ...key }) !== false
+  }
+
+  #connect(far: MemoryTransport): MemoryLink {
+    const near = new MemoryLink(this, far, false, far.port)
+    const away = new MemoryLink(far, this, true, this.network.chance.between(30_000, 60_000))
+    near.other = away
+    away.other = near
+    this.links.push(near)
+    far.links.push(away)
+    far.#owner?.connected(away)
+    this.#owner?.connected(near)
+    return near
   }
 }

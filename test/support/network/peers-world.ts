@@ -14,7 +14,8 @@ import type { LogLevel } from '../../../src/runtime/env.js'
 import { Database } from '../../../src/storage/database.js'
 import { memoryStore, type Store } from '../builders/chain.js'
 import { ManualTime } from '../fakes/manual-time.js'
-import { MemoryHub, type MemoryTransport } from './memory-transport.js'
+import { MemoryNetwork } from './memory-network.js'
+import type { MemoryTransport } from './memory-transport.js'
 import { type SpecOverrides, testSpec } from '../builders/spec.js'
 
 /** A question that all test nodes know. */
@@ -41,7 +42,8 @@ export interface TestNodeOptions extends Partial<PeerSettings> {
 /** Nodes in one process, with nothing but their peers. */
 export class PeersWorld {
   readonly time = new ManualTime()
-  readonly hub = new MemoryHub(this.time)
+  /** All messages take the same time. */
+  readonly network = new MemoryNetwork({ time: this.time, weather: { delay: [1, 1] } })
   readonly nodes: TestNode[] = []
 
   async open(options: TestNodeOptions = {}): Promise<TestNode> {
@@ -91,7 +93,12 @@ export class TestNode {
     this.#database = database
     const host = options.host ?? `${number}.${number}.0.1`
     this.publicKey = keyOf(number)
-    this.transport = world.hub.plug(this.publicKey, host, options.port ?? 20338)
+    this.transport = world.network.plug(number, {
+      publicKey: this.publicKey,
+      name: this.name,
+      host,
+      port: options.port ?? 20338,
+    })
     this.address = `${host}:${this.transport.port}`
     const spec = parseSpec(testSpec({ validators: [], producer: 'miners', ...options.spec }))
     const genesis = genesisBlock(spec)

@@ -4,7 +4,7 @@ import { SignatureCache } from '../../../src/crypto/signature-cache.js'
 import { openCore } from '../../../src/node/core.js'
 import { TestChain } from '../../support/builders/chain.js'
 import { ManualTime } from '../../support/fakes/manual-time.js'
-import { MemoryHub } from '../../support/network/memory-transport.js'
+import { MemoryNetwork } from '../../support/network/memory-network.js'
 
 it('a core that never started closes all the same', async () => {
   const time = new ManualTime()
@@ -16,7 +16,7 @@ it('a core that never started closes all the same', async () => {
     signatures: new SignatureCache(),
     env: { clock: time, timers: time, log: test.log, random: { bytes: (length) => new Uint8Array(length) } },
     peering: {
-      transport: new MemoryHub(time).plug(publicKey, '10.0.0.1'),
+      transport: new MemoryNetwork({ time }).plug(0, { publicKey }),
       publicKey,
       settings: { peers: [], outbound: 0, inbound: 0 },
     },
