@@ -8,28 +8,7 @@ import { Resolver } from '../../../src/resolver/resolver.js'
 import { devnetValidatorKey, faucetKey } from '../../../src/wallet/devnet-accounts.js'
 import { memoryStore, type Store, TestChain } from '../builders/chain.js'
 import { testAddress } from '../builders/spec.js'
-
-/** Timers that a test runs by hand. */
-export class ManualTimers {
-  readonly #pending = new Map<() => void, number>()
-
-  /** What the pending ones were set to, in milliseconds. */
-  get pending(): number[] {
-    return [...this.#pending.values()]
-  }
-
-  after(milliseconds: number, callback: () => void): () => void {
-    this.#pending.set(callback, milliseconds)
-    return () => this.#pending.delete(callback)
-  }
-
-  /** Lets every pending one go off. */
-  fire(): void {
-    const due = [...this.#pending.keys()]
-    this.#pending.clear()
-    due.forEach((callback) => callback())
-  }
-}
+import { ManualTimers } from './manual-timers.js'
 
 /** A devnet in memory over a real clock that stands still. Persons 10 and 11 and the faucet are rich. */
 export async function testDevnet({

@@ -16,31 +16,16 @@ import {
 import { craftBlock, solved } from '../../../support/builders/blocks.js'
 import { TestChain } from '../../../support/builders/chain.js'
 import { FakePeers, type FakePeer } from '../../../support/fakes/fake-peers.js'
+import { ManualTimers } from '../../../support/fakes/manual-timers.js'
 import { testKey, testPublicKey } from '../../../support/builders/spec.js'
-
-/** Timers that go off when they are told to. */
-class ManualTimers {
-  readonly #waiting = new Map<() => void, number>()
-
-  after(milliseconds: number, callback: () => void): () => void {
-    this.#waiting.set(callback, milliseconds)
-    return () => this.#waiting.delete(callback)
-  }
-
-  get waiting(): number[] {
-    return [...this.#waiting.values()]
-  }
-
-  async fire(milliseconds: number): Promise<void> {
-    for (const [callback, after] of [...this.#waiting]) {
-      if (after === milliseconds && this.#waiting.delete(callback)) callback()
-    }
-    await settled()
-  }
-}
 
 async function settled(): Promise<void> {
   for (let i = 0; i < 20; i++) await turn()
+}
+
+async function fire(milliseconds: number): Promise<void> {
+  timers.fire(milliseconds)
+  await settled()
 }
 
 let test: TestChain
@@ -128,8 +113,8 @@ describe('what a node lacks', () => {
     const peer = stranger('a', { votes: () => votesExchange.answer.encode([encodeMessage(told)]) })
     await settled()
     expect(received).toEqual([parseMessage(encodeMessage(told))])
-    await timers.fire(1000)
-    await timers.fire(1000)
+    await fire(1000)
+    await fire(1000)
     expect(peer.questions).toEqual(['votes', 'votes', 'votes'])
   })
 
@@ -138,8 +123,8 @@ describe('what a node lacks', () => {
     peer.other.answer = () => new Promise(() => {})
     await settled()
     const asked = peer.questions.length
-    await timers.fire(1000)
-    await timers.fire(1000)
+    await fire(1000)
+    await fire(1000)
     expect(peer.questions.length).toBe(asked + 1)
   })
 
@@ -147,13 +132,13 @@ describe('what a node lacks', () => {
     let answer = [encodeMessage(prevoteFor(craftBlock(test.chain)))]
     const peer = stranger('a', { votes: () => votesExchange.answer.encode(answer) })
     refuse = new RuleError('vote-height')
-    await timers.fire(1000)
+    await fire(1000)
     expect(peer.penalties).toEqual([])
     refuse = undefined
     // Those before a malformed one count.
     received = []
     answer = [...answer, Uint8Array.of(9), ...answer]
-    await timers.fire(1000)
+    await fire(1000)
     expect(peer.penalties).toEqual(['vote-malformed'])
     expect(received).toHaveLength(1)
   })
@@ -239,12 +224,12 @@ describe('a body', () => {
     const fetching = link.fetch(block.header.hash)
     await settled()
     // Both the healing and the patience run for a second.
-    await timers.fire(1000)
+    await fire(1000)
     expect(await fetching).toEqual(Buffer.from(block.bytes))
     peers.leave(peers.all()[1] as FakePeer)
     const missing = craftBlock(test.chain)
     const lost = link.fetch(missing.header.hash)
-    await timers.fire(8000)
+    await fire(8000)
     expect(await lost).toBeUndefined()
     // The slow one still is being asked.
     expect(await link.fetch(missing.header.hash)).toBeUndefined()
@@ -258,12 +243,12 @@ describe('a body', () => {
     for (const block of [first, second]) await peers.hear(staller, voteTopic, prevoteFor(block))
     const lost = link.fetch(first.header.hash)
     expect(await link.fetch(second.header.hash)).toEqual(Buffer.from(second.bytes))
-    await timers.fire(8000)
+    await fire(8000)
     expect(await lost).toBeUndefined()
   })
 
   it('is nowhere without peers', async () => {
     expect(await link.fetch(new Uint8Array(32))).toBeUndefined()
-    expect(timers.waiting).toEqual([1000])
+    expect(timers.pending).toEqual([1000])
   })
 })
