@@ -198,6 +198,21 @@ describe('wires', () => {
     expect(await outcome('hello', 100)).toBe('closed')
   })
 
+  it('lose what the weather names, and nothing else', async () => {
+    const { nodes, heard, settle, dial, wires } = await network(2)
+    const link = await dial(0, 1)
+    wires.weather.loss = (name) => (name === protocol.name ? 1 : 0)
+    const failure = link.request(protocol, fromUtf8('hello')).catch((error: LinkError) => error.failure)
+    nodes[0]?.broadcast(topic, fromUtf8('news'))
+    await settle(1_000)
+    expect([await failure, heard]).toEqual(['timeout', [[], ['news']]])
+    wires.weather.loss = (name) => (name === topic.name ? 1 : 0)
+    const answer = link.request(protocol, fromUtf8('hello'))
+    nodes[0]?.broadcast(topic, fromUtf8('more news'))
+    await settle(1_000)
+    expect([utf8(await answer), heard]).toEqual(['hello', [[], ['news']]])
+  })
+
   it('tell the living that a node died', async () => {
     const { nodes, heard, settle, dial } = await network(2)
     const link = await dial(0, 1)
