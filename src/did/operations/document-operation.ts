@@ -10,10 +10,10 @@ import { credentialDigest, type KnownDocument, knownDocument } from '../known-do
 import type { Credential, DidDocument } from '../model.js'
 import type { AppliedOperation, DidContext, DidState } from '../state.js'
 import type { DocumentReads } from './document-reads.js'
-import type { ParsedAs } from './operation-row.js'
+import type { ParsedOperation, WithDocument } from './operation-row.js'
 import { keyOf, operationCost } from './signing.js'
 
-/** What create and update share: a payload that is a document, and the credentials in it. */
+/** What operations with a document share: a payload that is a document, and the credentials in it. */
 
 /** Reads the document of a payload. */
 export function* parseDocumentPayload(
@@ -34,10 +34,10 @@ function payloadBytes(payload: string, limit: number): Uint8Array {
   return bytes
 }
 
-/** A create or update that its DID's state permits. */
+/** An operation with a document that its DID's state permits. */
 export function* withDocument(
   previous: DidState | undefined,
-  operation: ParsedAs<'create' | 'update'>,
+  operation: Extract<ParsedOperation, WithDocument>,
   check: SignatureCheck,
   reads: DocumentReads,
 ): Steps<AppliedOperation> {

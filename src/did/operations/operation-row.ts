@@ -5,7 +5,7 @@ import type { DidDocument } from '../model.js'
 import type { AppliedOperation, DidState } from '../state.js'
 import type { DocumentReads } from './document-reads.js'
 
-interface WithDocument {
+export interface WithDocument {
   readonly document: DidDocument
   /** Length of the decoded payload in bytes. */
   readonly payloadSize: number
