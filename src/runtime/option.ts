@@ -43,6 +43,8 @@ type Row<S extends TSchema, Target, Key, Tuning> = Omit<
   readonly key: Key
   readonly schema: S
   readonly tuning?: Tuning
+} & {
+  // Apart: nothing is inferred from a row that lacks a member of the same object type; the error would name another member.
   readonly sets: Sets<Static<S>, Target>
 }
 
