@@ -6,7 +6,7 @@ import type { SignatureCheck } from '../primitives/signature.js'
 import { paramsAt, quorum, type Spec } from '../primitives/spec.js'
 
 /** The proposer of a height and view. */
-export function sponsorAt(spec: Spec, height: number, view: number): Uint8Array {
+export function proposerAt(spec: Spec, height: number, view: number): Uint8Array {
   const { validators } = paramsAt(spec, height)
   return validators[(height + view) % validators.length] as Uint8Array
 }
@@ -18,7 +18,7 @@ export function sponsorAt(spec: Spec, height: number, view: number): Uint8Array 
 export function checkConfirm(spec: Spec, header: Header, confirm: Confirm): SignatureCheck[] {
   const { proposal, votes } = confirm
   if (!equalBytes(proposal.blockHash, header.hash)) throw new RuleError('confirm-block')
-  if (!equalBytes(proposal.sponsor, sponsorAt(spec, header.height, proposal.viewOffset))) {
+  if (!equalBytes(proposal.sponsor, proposerAt(spec, header.height, proposal.viewOffset))) {
     throw new RuleError('confirm-sponsor', `${toHex(proposal.sponsor)} is not on duty in view ${proposal.viewOffset}`)
   }
   const { validators } = paramsAt(spec, header.height)

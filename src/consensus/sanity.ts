@@ -3,7 +3,7 @@
  *
  *   header      -> checkHeaderContext, checkProofOfWork    context.ts, check-auxpow.ts: ancestors, time, work
  *   body        -> bodyMatchSteps                          here: does it belong to its header?
- *   confirm     -> checkConfirm                            check-confirm.ts: quorum of the validators in force
+ *   confirm     -> checkConfirm                            check-confirm.ts: proposer of the view, quorum of validators
  *   block       -> blockSanitySteps                        here: coinbase, then transactionSanitySteps for each other
  *   transaction -> BlockConnector, checkTransaction        connect.ts: coins, fee, locks, DIDs, on a StateView
  *               => signature checks, changed state; or a RuleError with the first broken rule

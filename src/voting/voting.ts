@@ -41,7 +41,7 @@
  */
 import { EventEmitter } from 'node:events'
 import type { Chain, ChainChange } from '../chain/chain.js'
-import { sponsorAt } from '../consensus/check-confirm.js'
+import { proposerAt } from '../consensus/check-confirm.js'
 import type { Verifier } from '../crypto/verifier.js'
 import { RuleError } from '../errors/rule-error.js'
 import type { Mempool } from '../mempool/mempool.js'
@@ -321,7 +321,7 @@ export class Voting {
     const { text } = this.#alarm
     const alarm = text === undefined ? {} : { alarm: text }
     const signing = this.#own.state(this.#runner)
-    return { height, view, step, sponsor: sponsorAt(chain.spec, height, view), signing, ...alarm }
+    return { height, view, step, sponsor: proposerAt(chain.spec, height, view), signing, ...alarm }
   }
 
   /** Proofs that validators broke the protocol, of one height or all. */

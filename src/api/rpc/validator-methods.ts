@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { sponsorAt } from '../../consensus/check-confirm.js'
+import { proposerAt } from '../../consensus/check-confirm.js'
 import { toHex } from '../../primitives/bytes.js'
 import { paramsAt, type Params, type Spec } from '../../primitives/spec.js'
 import { signingText } from '../../voting/signing-state.js'
@@ -64,7 +64,7 @@ function arbiters({ reader, voting, devnet }: ApiContext): Record<string, unknow
     candidates: [],
     nextarbiters: (next?.params ?? inForce).validators.map(toHex),
     nextcandidates: [],
-    ondutyarbiter: spec.hasValidators ? toHex(vote?.sponsor ?? sponsorAt(spec, height, view)) : '',
+    ondutyarbiter: spec.hasValidators ? toHex(vote?.sponsor ?? proposerAt(spec, height, view)) : '',
     currentturnstartheight: turnStart(spec, height),
     nextturnstartheight: next?.height ?? null,
     view,

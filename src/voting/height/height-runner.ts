@@ -1,7 +1,7 @@
 import type { Chain } from '../../chain/chain.js'
 import type { KnownHeader } from '../../chain/header-index.js'
 import { bodyMatches } from '../../chain/match-body.js'
-import { sponsorAt } from '../../consensus/check-confirm.js'
+import { proposerAt } from '../../consensus/check-confirm.js'
 import { RuleError } from '../../errors/rule-error.js'
 import { equalBytes, toHex } from '../../primitives/bytes.js'
 import { confirmBytes } from '../../primitives/confirm.js'
@@ -148,7 +148,7 @@ export class HeightRunner {
   anticipate(view: number, within: number): void {
     const { chain, signer, proposals, maySign, track } = this.#dependencies
     if (!this.votes || signer === undefined) return
-    if (!equalBytes(sponsorAt(chain.spec, this.height, view), signer.publicKey)) return
+    if (!equalBytes(proposerAt(chain.spec, this.height, view), signer.publicKey)) return
     const stop = () => this.#closed || this.machine.view > view || this.#search.busy
     this.#after(Math.max(0, within - proposals.lead(view)), () => {
       const begun = this.machine.view >= view && (view > 0 || this.#started)

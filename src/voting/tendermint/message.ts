@@ -1,4 +1,4 @@
-import { sponsorAt } from '../../consensus/check-confirm.js'
+import { proposerAt } from '../../consensus/check-confirm.js'
 import { RuleError } from '../../errors/rule-error.js'
 import { compareBytes, concat, equalBytes, fromUtf8, mapKey, toHex } from '../../primitives/bytes.js'
 import { CodecError, decodeAll, type Reader, Writer } from '../../primitives/codec.js'
@@ -298,7 +298,7 @@ export function messageChecks(message: VotingMessage, open: OpenHeight): Signatu
   if (!equalBytes(proposal.blockHash, header.hash)) {
     throw new RuleError('vote-block', `the proposal is not for the block of its header, ${header.id}`)
   }
-  if (!equalBytes(proposal.sponsor, sponsorAt(spec, height, proposal.viewOffset))) {
+  if (!equalBytes(proposal.sponsor, proposerAt(spec, height, proposal.viewOffset))) {
     throw new RuleError('vote-sponsor', `${toHex(proposal.sponsor)} is not on duty in view ${proposal.viewOffset}`)
   }
   const family = check(proposalUnsigned(proposal), {

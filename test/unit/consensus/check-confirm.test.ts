@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { checkConfirm, sponsorAt } from '../../../src/consensus/check-confirm.js'
+import { checkConfirm, proposerAt } from '../../../src/consensus/check-confirm.js'
 import { holds } from '../../../src/crypto/verify.js'
 import { soloAuxPow } from '../../../src/primitives/auxpow.js'
 import { Block } from '../../../src/primitives/block.js'
@@ -28,7 +28,7 @@ describe('the sponsor', () => {
     fc.assert(
       fc.property(u32, u32, (height, view) => {
         const turn = Number((BigInt(height) + BigInt(view)) % 4n)
-        expect(Buffer.from(sponsorAt(spec, height, view))).toEqual(Buffer.from(testPublicKey(turn)))
+        expect(Buffer.from(proposerAt(spec, height, view))).toEqual(Buffer.from(testPublicKey(turn)))
       }),
     )
   })
