@@ -9,7 +9,7 @@
  *   WebSocket  -> WsServer -> WsConnection -> EventCursor -> events
  *
  * Imports chain, consensus, did, errors, events, mempool, network, primitives, production, resolver, runtime, storage, voting,
- * wallet; used by node, library, config, cli.
+ * wallet; used by node, library, cli.
  * - Holds no state of the chain: caches end with the tip.
  * - Bounded before work: connections, headers, bodies, requests of an address, bytes that wait for slow readers.
  */

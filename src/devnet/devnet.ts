@@ -6,7 +6,7 @@
  *   snapshot, revert -> Snapshots -> chain.exclusive: mempool.restore -> rewind, VirtualClock.restoration
  *   increaseTime, setNextBlockTime -> VirtualClock -> time of the next block
  *
- * Imports chain, errors, mempool, primitives, production, runtime, storage, voting, wallet; used by node, config, cli.
+ * Imports chain, errors, mempool, primitives, production, runtime, storage, voting, wallet; used by node, library, cli.
  * - Only where the spec says devnet; its keys are public.
  * - Blocks take the way of all blocks: template, work, confirm, bytes.
  * - A revert runs between blocks; pool and clock change with its last batch.

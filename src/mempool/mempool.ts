@@ -6,7 +6,7 @@
  *   entries, byFeeRate -> production (templates), network (relay), api; `accepted` -> network, events, voting, devnet
  *
  * Imports chain, consensus, crypto, did, errors, primitives, runtime, storage; used by production, voting, network,
- * events, devnet, api, node, library, config, cli.
+ * events, devnet, api, node, library, cli.
  * - Entry and row are made in the same turn: a block staged in between would leave the row behind.
  * - A local transaction is acknowledged once its row is synced; signatures are verified before an entry exists.
  * - Rows of mined transactions go with the batch of their block.
@@ -23,14 +23,14 @@
  *    9. mempool/mempool                  accept: the order of all that follows
  *   10. mempool/newcomer                 refuses what is too large, known or expensive; evaluates the rest
  *   11. primitives/transaction           bytes -> transaction, a copy
- *   12. consensus/sanity                 rules of the bytes
- *   13. mempool/view                     coins and DIDs of the chain, with the pool on top
- *   14. consensus/connect                coins, fee, locks, programs; then the operation
- *   15. crypto/signature-cache           leaves out checks that held before
- *   16. crypto/verifier                  verifies the others, on threads if many
- *   17. did/operation                    operation and document of a DID transaction
- *   18. did/state                        next state of the DID, further checks
- *   19. mempool/types                    pooled entries that a deactivate or a side-chain proof replaces
+ *   12. consensus/sanity                 rules of the bytes; those of its type by consensus/types
+ *   13. mempool/types                    pooled entries that a deactivate or a side-chain proof replaces
+ *   14. mempool/view                     coins and DIDs of the chain, with the rest of the pool on top
+ *   15. consensus/connect                coins, fee, locks, programs; then the operation
+ *   16. crypto/signature-cache           leaves out checks that held before
+ *   17. crypto/verifier                  verifies the others, on threads if many
+ *   18. did/operation                    operation and document of a DID transaction
+ *   19. did/operations                   next state of the DID, further checks: verified as in 16 and 17
  *   20. mempool/graph                    adds the entry, with its ancestors
  *   21. mempool/store                    stages the row; concurrent rows share a batch
  *   22. storage/schema                   key and value of the row

@@ -6,7 +6,7 @@
  *   query -> DocumentSearch: readQuery -> compileCondition -> Database.pages -> matches -> documents
  *   each  -> #refuseBehind                    `resolver-behind` while the node catches up
  *
- * Imports did, did-query, errors, primitives, runtime, storage; used by node, api, config, cli; knows neither chain nor pool.
+ * Imports did, did-query, errors, primitives, runtime, storage; used by node, api; knows neither chain nor pool.
  * - Rows of one answer lie between two equal tip rows, else they are read again (#consistent).
  * - The status depends on the clock, the rows do not: caches hold rows, expiry is computed for each answer.
  * - One search at a time; those waiting are limited.

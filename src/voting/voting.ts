@@ -8,7 +8,7 @@
  *   own block, candidate -> offer, offerCandidate -> Candidates -> ProposalSource
  *
  * Imports chain, consensus, crypto, errors, mempool, primitives, production, runtime, storage; used by network, devnet,
- * api, node, library, config, cli.
+ * api, node, library, cli.
  * - Nothing signed leaves before the sign state is on disk; no block is voted for before its body is.
  * - One event at a time for all machines, in one queue: effects are carried out before the next event.
  * - A key that may have signed elsewhere stays silent: catch-up guard, reset, conflict alarm.
@@ -17,11 +17,11 @@
  *    1. network/transport/gossip       bounds the message, has it answered with accept, ignore or reject
  *    2. network/peers/peer-manager     finds the listener of the topic; RuleError -> penalty
  *    3. network/wire/votes-message     topic and codec
- *    4. network/relay/vote-relay       passes it on to the vote; remembers the peer as source of the body
- *    5. voting/voting                  receive: open height only, bounded number at a time
- *    6. voting/tendermint/message      bytes -> proposal, prevote or precommit; its signature checks
+ *    4. voting/tendermint/message      bytes -> proposal, prevote or precommit
+ *    5. network/relay/vote-relay       passes it on to the vote; remembers the peer as source of the body
+ *    6. voting/voting                  receive: open height only, bounded number at a time
  *    7. voting/height/height-runner    receive: filter, then queue
- *    8. voting/height/vote-filter      once each, within the rate of the signer
+ *    8. voting/height/vote-filter      once each, within the rate of the signer; signature checks by 4
  *    9. crypto/verifier                signatures, unless chain.confirmSignatures has them
  *   10. runtime/job-queue              its turn among all events
  *   11. voting/tendermint/machine      rules of the view -> effects
@@ -29,15 +29,16 @@
  *   13. voting/height/body-search      `request-verdict`: body from disk or peers, trial connect
  *   14. chain/prepared-blocks          keeps the result of the trial connect
  *   15. voting/proposed-bodies         valid body on disk -> verdict to the machine
- *   16. voting/signer                  `sign`: own prevote, then precommit
- *   17. voting/tendermint/sign-state   only above all that the key has signed
- *   18. voting/sign-message            signature
- *   19. voting/sign-state-file         synced; then broadcast, and back into the machine as in 11
- *   20. primitives/confirm             `confirmed`: q precommits -> bytes of the confirm
- *   21. chain/chain                    acceptBlock: the prepared rows and the confirm, as one change
- *   22. chain/block-run                checkConfirmOf: signatures are cached by 9
- *   23. consensus/check-confirm        a quorum of the validators in force
- *   24. storage/database               batch, synced -> new tip -> voting opens the next height
+ *   16. voting/height/signing-backlog  `sign`: own prevote, then precommit; they wait while signing is not allowed
+ *   17. voting/signer                  signs no message that contradicts the sign state
+ *   18. voting/tendermint/sign-state   only above all that the key has signed
+ *   19. voting/sign-message            signature
+ *   20. voting/sign-state-file         synced; then broadcast by 16, and back into the machine as in 11
+ *   21. primitives/confirm             `confirmed`: q precommits -> bytes of the confirm
+ *   22. chain/chain                    acceptBlock: the prepared rows and the confirm, as one change
+ *   23. chain/block-run                checkConfirmOf: signatures are cached by 9
+ *   24. consensus/check-confirm        a quorum of the validators in force
+ *   25. storage/database               batch, synced -> new tip -> voting opens the next height
  */
 import { EventEmitter } from 'node:events'
 import type { Chain, ChainChange } from '../chain/chain.js'

@@ -24,7 +24,7 @@
  *   10. consensus/check-confirm        confirm of the header: a quorum, and its signature checks
  *   11. network/fetch/fetch-tip-block  policy: the announcing peer first, then others with this height
  *   12. network/fetch/ask-peers        asks one peer, and the next one beside an overdue one
- *   13. network/fetch/fetch-block      one request for one block; wrong bytes -> penalty
+ *   13. network/fetch/fetch-block      one request (wire/blocks-message) for one block; wrong bytes -> penalty
  *   14. network/peers/peer-record      request by the link; faults of the answer -> penalty
  *   15. network/transport/request-client   frame out, answer within time and size; then go on at 22
  *  behind by more:
