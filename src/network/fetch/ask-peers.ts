@@ -1,3 +1,18 @@
+/**
+ * Fetches blocks and transactions from several peers: here one thing from one peer after another, beside it many from all.
+ *
+ *   block of a new tip    -> fetchTip                      -> askPeers -> fetchBlock -> ask of a peer -> matchBody
+ *   body of a vote        -> relay/vote-relay              -> askPeers -> fetchBlock
+ *   headers of the sync   -> PendingHeaders -> BodyDownload -> Assignments -> ask of a peer -> body of a PendingBlock
+ *   announced transaction -> TransactionFetcher             -> Assignments -> ask of a peer -> relay/transactions-relay
+ *   time of a peer        -> PeerProgress.patience -> overdue: the next peer is asked as well
+ *
+ * Imports network/{link,penalties,assumed-block,wire,peers}, chain, consensus, crypto, errors, primitives, runtime; used by
+ * network/{sync,relay}, library.
+ * - One peer is asked for an item at a time, unless its answer is overdue; a late answer still counts.
+ * - Wrong bytes are a penalty of the peer that sent them; another block than asked for is `peer-withheld`.
+ * - Hedged requests end when their Timeouts close, the others when their owner does.
+ */
 import { timedOut, type Timeouts } from './timeouts.js'
 
 /** Which peers a hedged request asks, how many at once, and how long before the next one is asked as well. */
