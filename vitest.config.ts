@@ -10,8 +10,8 @@ const common = {
   teardownTimeout: testPatience,
   expect: { poll: { timeout: pollPatience } },
 }
-/** Its module of multicast DNS is another one than that of the other tests. */
-const replacesModules = 'test/behaviour/network/discovery.test.ts'
+/** Files with `vi.mock`: their modules are other ones than those of the other tests. */
+const replacesModules = ['test/behaviour/config/option-effects.test.ts', 'test/behaviour/network/discovery.test.ts']
 
 export default defineConfig({
   test: {
@@ -25,7 +25,7 @@ export default defineConfig({
           ...common,
           name: 'modules',
           include: ['test/{unit,behaviour,rules,vectors,docs,soak}/**/*.test.ts'],
-          exclude: [replacesModules],
+          exclude: replacesModules,
           isolate: false,
           maxWorkers: 3,
           sequence: { groupOrder: 0 },
@@ -36,7 +36,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'networks',
-          include: ['test/{sim,pools}/**/*.test.ts', replacesModules],
+          include: ['test/{sim,pools}/**/*.test.ts', ...replacesModules],
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 
 const root = new URL('../../', import.meta.url)
@@ -12,4 +12,14 @@ it('test/unit has files of tests alone, each named as the source that it tests',
     return source === path || !existsSync(new URL(`src/${source}`, root))
   })
   expect(strangers).toEqual([])
+})
+
+it('a test that replaces a module shares none with others', () => {
+  const config = readFileSync(new URL('vitest.config.ts', root), 'utf8')
+  const files = readdirSync(new URL('test/', root), { recursive: true, encoding: 'utf8' })
+  const replacing = files.filter((path) => {
+    return path.endsWith('.test.ts') && /^vi\.mock\(/m.test(readFileSync(new URL(`test/${path}`, root), 'utf8'))
+  })
+  expect(replacing.length).toBeGreaterThan(0)
+  for (const path of replacing) expect(config).toContain(`'test/${path}'`)
 })
