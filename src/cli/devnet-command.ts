@@ -38,7 +38,7 @@ export function registerDevnet(program: Command, context: CliContext): void {
 function refuseIdleInterval(config: Config): void {
   const { blockTime, automine: unasked } = devnetOptions
   if (config.get(blockTime) === undefined || config.get(unasked)) return
-  const [first, second] = [blockTime, unasked].map((option) => `${option.key} (${config.placeOf(option)})`)
+  const [first, second] = [blockTime, unasked].map((option) => `${option.key} (${config.sourceOf(option)})`)
   throw new UserError(`${first} cannot be used where ${second} is false`, 2)
 }
 

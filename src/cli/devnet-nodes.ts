@@ -35,7 +35,7 @@ export async function runLocalNetwork(
   refuseOptionsOfOneNode(config)
   const portBase = config.get(nodeOptions.portBase)
   if (portBase !== 0 && portBase + (nodes - 1) * portStep > highestPortBase) {
-    throw new UserError(`node.portBase (${config.placeOf(nodeOptions.portBase)}) leaves no ports for node ${nodes}`, 2)
+    throw new UserError(`node.portBase (${config.sourceOf(nodeOptions.portBase)}) leaves no ports for node ${nodes}`, 2)
   }
   const chosen = config.get(storageOptions.dataDir)
   const directory = chosen ?? mkdtempSync(join(tmpdir(), 'didledger-localnet-'))
@@ -93,7 +93,7 @@ function refuseOptionsOfOneNode(config: Config): void {
     const entry = config.settings.find(({ option: { key } }) => key === option.key)
     if (entry?.origin === 'default') continue
     throw new UserError(
-      `${option.key} (${config.placeOf(option)}) is for a devnet of one node, not with devnet.nodes`,
+      `${option.key} (${config.sourceOf(option)}) is for a devnet of one node, not with devnet.nodes`,
       2,
     )
   }

@@ -3,7 +3,7 @@
  *
  *   X-options.ts of the rooms -> allOptions -> optionsOf(command)
  *   file text   -> readConfigText -> optionsInFile        \
- *   environment -> optionsInEnvironment -> fromText        > put: isValid -> Config.get, placeOf
+ *   environment -> optionsInEnvironment -> fromText        > put: isValid -> Config.get, sourceOf
  *   flags       -> parsed by cli                          /
  *   Config.tuning -> startNode, serve (by cli); configText, configJson (print.ts)
  *
@@ -62,7 +62,7 @@ export class Config {
   }
 
   /** Source of an option's value, for messages: `flag --host`. */
-  placeOf({ key }: Option): string {
+  sourceOf({ key }: Option): string {
     const entry = this.settings.find(({ option }) => option.key === key)
     return `${entry?.origin} ${entry?.place}`.trim()
   }

@@ -28,7 +28,7 @@ function memberLine(config: Config, member: ConfigEntry): string {
   const name = nameOf(option)
   if (value === undefined) return `// ${name} is not set`
   // Control characters in a source's name must not end the comment.
-  const from = config.placeOf(option).replace(/[^\P{C}]|[\u2028\u2029]/gu, '?')
+  const from = config.sourceOf(option).replace(/[^\P{C}]|[\u2028\u2029]/gu, '?')
   return `${name}: ${JSON.stringify(value)}, // ${from}`
 }
 

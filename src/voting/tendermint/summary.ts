@@ -75,7 +75,7 @@ export function summarize(votes: Votes, header: Omit<Summary, 'views'>): Summary
   const bitmap = (messages: readonly { readonly signer: Uint8Array }[]) => {
     const bits = new Uint8Array(Math.ceil(votes.validators.length / 8))
     for (const { signer } of messages) {
-      const at = votes.placeOf(signer) as number
+      const at = votes.indexOf(signer) as number
       bits[at >> 3] = (bits[at >> 3] as number) | (1 << (at & 7))
     }
     return bits
@@ -107,7 +107,7 @@ export function missingVotes(votes: Votes, summary: Summary): SignedMessage[] {
   return votes.views().flatMap((view) => {
     const entry = summary.views.find((one) => one.view === view)
     const keeps = (key: Uint8Array) => {
-      const index = votes.placeOf(key) as number
+      const index = votes.indexOf(key) as number
       return view === summary.view || view >= (lowestKept[index] as number) ? index : undefined
     }
     const lacks = <T extends { readonly signer: Uint8Array }>(messages: readonly T[], bitmap: Uint8Array | undefined) =>

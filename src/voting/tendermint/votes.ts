@@ -56,7 +56,7 @@ export class Votes {
 
   /** Keeps a message if its view is kept. A contradiction is returned once per signer, view and step. */
   record(message: SignedMessage): Recorded {
-    const index = this.placeOf(signerOf(message))
+    const index = this.indexOf(signerOf(message))
     if (index === undefined) return 'dropped'
     const slot = this.#slotFor(index, viewOf(message))
     if (slot === undefined) return 'dropped'
@@ -71,7 +71,7 @@ export class Votes {
     return { first }
   }
 
-  placeOf(key: Uint8Array): number | undefined {
+  indexOf(key: Uint8Array): number | undefined {
     return this.#indexes.get(mapKey(key))
   }
 

@@ -97,7 +97,7 @@ describe('precedence', () => {
     expect([batch, connections, answerCache, rateRequests].map((option) => config.get(option))).toEqual([
       3, 2, 1, 12_000,
     ])
-    expect([batch, connections, answerCache, rateRequests].map((option) => config.placeOf(option))).toEqual([
+    expect([batch, connections, answerCache, rateRequests].map((option) => config.sourceOf(option))).toEqual([
       'flag --rpc-batch',
       'environment DIDLEDGER_API_CONNECTIONS',
       'file node.json5:1',
