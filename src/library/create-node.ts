@@ -159,14 +159,15 @@ function nodeOptions(options: CreateNodeOptions, tuned: NodeTuning): Omit<NodeOp
   const { peering, validator } = peeringOptions(options, spec)
   const tuning: NodeTuning = {
     ...tuned,
-    node: defined({ portBase }),
+    node: { ...tuned.node, ...defined({ portBase }) },
     api: { ...tuned.api, ...defined({ hosts }) },
     network: { ...tuned.network, ...peering?.network },
     devnet: {
+      ...tuned.devnet,
       mining: miningMode(mining),
       ...(accounts === undefined ? {} : { accounts: requireWhole('accounts', accounts, [1, maxDevnetAccounts]) }),
     },
-    mining: mineTo === undefined ? {} : { payTo: payee(mineTo) },
+    mining: { ...tuned.mining, ...(mineTo === undefined ? {} : { payTo: payee(mineTo) }) },
     storage: { ...tuned.storage, ...(dataDir === undefined ? {} : { dataDir: resolve(dataDir) }) },
   }
   return { spec, tuning, ...defined({ peering, validator }) }
