@@ -1,6 +1,7 @@
 import { operationSteps } from '../../did/apply-operation.js'
 import { defaultDidLimits, type DidRules } from '../../did/did-rules.js'
 import { parseOperationSteps } from '../../did/operation.js'
+import { operationCost } from '../../did/operations/signing.js'
 import type { ReadDocument } from '../../did/state.js'
 import type { DidOperation } from '../../primitives/did-operation.js'
 import { didMethod, paramsAt } from '../../primitives/spec.js'
@@ -11,7 +12,7 @@ import type { TypeRules } from './type-rules.js'
 /** Type 10: an operation on a DID (format 9); its rules are those of the room `did`. */
 export const did: TypeRules<{ readonly type: 10; readonly operation: DidOperation }> = {
   accepted: true,
-  cost: 2,
+  cost: operationCost,
 
   parse: ({ operation }, context) => parseOperationSteps(operation, didRules(context)),
 
