@@ -7,41 +7,22 @@ import { runCommand } from '../../../src/cli/cli-program.js'
 import { addressFromPublicKey } from '../../../src/primitives/address.js'
 import { toHex } from '../../../src/primitives/bytes.js'
 import { devnetValidatorKey, faucetKey } from '../../../src/wallet/devnet-accounts.js'
+import { testSpec } from '../builders/spec.js'
 
 /** 2030-01-01T00:00:00Z: the clock of every command in these tests. */
 export const testNow = Date.UTC(2030, 0, 1) / 1000
 
 /** A small devnet-like spec with fees of 100 and 1 a byte. */
 export function specText(): string {
-  return JSON.stringify({
+  return testSpec({
     name: 'testnet',
     devnet: true,
-    time: 1_700_000_000,
-    asset: {
-      name: 'ELA',
-      description: '',
-      precision: 8,
-      assetType: 0,
-      recordType: 0,
-      amount: '0',
-      controller: '00'.repeat(21),
-    },
     allocations: [{ address: addressFromPublicKey(faucetKey().publicKey), amount: '3300000000000000' }],
-    powLimitBits: 0x207fffff,
-    retarget: { interval: 720, spacing: 120 },
     auxpowChainId: 1224,
     evmChainId: 1,
-    producer: 'sponsor',
-    maturity: 10,
-    maxMoney: '3300000000000000',
     subsidy: { initial: '0', halving: 0 },
-    fees: { minimum: '100', perByte: '1' },
-    limits: { blockSize: 8_000_000, blockTransactions: 10_000, transactionCost: 2_000, blockCost: 40_000 },
-    specifications: { did: ['ledger/did/1.0'], credential: ['ledger/credential/1.0'] },
     validators: [toHex(devnetValidatorKey().publicKey)],
     timing: { minInterval: 0, emptyInterval: 0, maxDrift: 1000, propose: 1000, delta: 500 },
-    maxViewTimeout: 60_000,
-    upgrades: [],
   })
 }
 
