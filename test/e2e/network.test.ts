@@ -157,6 +157,7 @@ describe('a node that does not fit', () => {
     const fast = network.at(3)
     await fast.stop()
     const skewed = await network.join('skewed', { validator: 3, env })
+    await network.reach(await network.at(0).height())
     const sent: string[] = []
     for (let account = 0; account < 6; account++) {
       sent.push(await network.pay(account % 2 === 0 ? skewed : network.at(0), account))
