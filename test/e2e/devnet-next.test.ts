@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { afterAll, describe, expect, it } from 'vitest'
 import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
-import { Checkout, innermost } from '../support/process/checkout.js'
+import { Checkout, innermost, withoutNpx } from '../support/process/checkout.js'
 
 const checkout = new Checkout()
 let devnet: ChildProcess | undefined
@@ -39,7 +39,7 @@ async function stop(): Promise<void> {
 async function paste(commands: readonly string[]): Promise<string[]> {
   const said: string[] = []
   for (const command of commands) {
-    const { code, out, err } = await checkout.run(command)
+    const { code, out, err } = await checkout.run(withoutNpx(command))
     expect({ command, code, err: code === 0 ? '' : err }).toEqual({ command, code: 0, err: '' })
     said.push(out.split('\n')[0] ?? '')
   }
@@ -55,7 +55,7 @@ describe('what a devnet says to do next can be pasted', () => {
       'Sent.',
       expect.stringMatching(`^Created ${did(2)}, valid until .* The operation waits for its block\\.$`),
     ])
-    expect(await checkout.run(create)).toMatchObject({
+    expect(await checkout.run(withoutNpx(create))).toMatchObject({
       code: 1,
       err: expect.stringMatching(`the create of ${did(2)} is pending: transaction [0-9a-f]{64} waits`),
     })

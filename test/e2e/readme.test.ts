@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Checkout, innermost } from '../support/process/checkout.js'
+import { Checkout, innermost, withoutNpx } from '../support/process/checkout.js'
 import { commandsOf, fencedBlocks, repositoryFile, section, sessionOf } from '../support/assert/markdown.js'
 import { Deadline } from '../support/process/patience.js'
 
@@ -138,7 +138,7 @@ describe('a devnet, and what README.md, the tour, the devnet itself and docs/dev
     ])
     const said: string[] = []
     for (const command of commands) {
-      const { code: status, out, err } = await checkout.run(command)
+      const { code: status, out, err } = await checkout.run(withoutNpx(command))
       expect({ command, status, err: status === 0 ? '' : err }).toEqual({ command, status: 0, err: '' })
       said.push(out.split('\n')[0] ?? '')
     }
@@ -183,7 +183,7 @@ describe('a network, as the tour shows it', () => {
 
   /** Starts nodes as a process that a signal reaches, and waits until they have said something. */
   async function start(command: string, said: string): Promise<{ printed: string; child: ChildProcess }> {
-    const child = checkout.start(command.replace('npx didledger', 'exec node dist/cli/main.js'))
+    const child = checkout.start(`exec ${withoutNpx(command)}`)
     nodes.push(child)
     let printed = ''
     let complaints = ''
@@ -230,10 +230,10 @@ describe('a network, as the tour shows it', () => {
   /** Other nodes hear of it a moment later. */
   async function expectEventually({ command, output }: Command): Promise<void> {
     const deadline = new Deadline(60)
-    let { out } = await checkout.run(command)
+    let { out } = await checkout.run(withoutNpx(command))
     while (out !== output && !deadline.over) {
       await new Promise((resolve) => setTimeout(resolve, 200))
-      ;({ out } = await checkout.run(command))
+      ;({ out } = await checkout.run(withoutNpx(command)))
     }
     expect({ command, out }).toEqual({ command, out: output })
   }

@@ -62,6 +62,11 @@ export class Checkout {
   }
 }
 
+/** A command without npx, which takes a second of processor time: for those that come after commands that did run by npx. */
+export function withoutNpx(command: string): string {
+  return command.replace(/^npx didledger /, 'node dist/cli/main.js ')
+}
+
 /**
  * The process that a chain of shells and npm below `pid` has started: the last of the line. Ctrl-C in a terminal reaches all of
  * them; only this one decides how to end.
