@@ -7,6 +7,7 @@ import { fromText } from '../../../src/config/values.js'
 import type { KeyedOption } from '../../../src/node/options-to-node.js'
 import type { NodeCommand, Option } from '../../../src/runtime/option.js'
 import { configOf, samples } from '../../support/builders/config.js'
+import { rounds } from '../../support/process/thorough.js'
 
 const values = (config: Config) => config.settings.map(({ option, value }) => [option.key, value])
 
@@ -45,7 +46,7 @@ it('what is printed is the same configuration as a file', () => {
         expect(values(configOf(configText(again), { command }))).toEqual(values(config))
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: rounds(200, 1000) },
   )
 })
 

@@ -21,6 +21,7 @@ import {
 import { isSigned, signTransaction, unsignedAddresses } from '../../../src/wallet/sign-transaction.js'
 import { openVectors } from '../../support/builders/vectors.js'
 import { seededRandom } from '../../support/builders/seeded-bytes.js'
+import { rounds } from '../../support/process/thorough.js'
 
 const recipient = parseAddress(devnetAccount(9).address) as Uint8Array
 const payment = (code: Uint8Array, more: Partial<Payment> = {}): Payment => ({
@@ -102,7 +103,7 @@ describe('signing for a multisig address', () => {
         expect(isComplete(state(serial))).toBe(complete)
         expect([serial.txid, toHex(serial.unsigned)]).toEqual([start.txid, toHex(start.unsigned)])
       }),
-      { numRuns: 1000 },
+      { numRuns: rounds(200, 1000) },
     )
   })
 
