@@ -42,12 +42,13 @@ export default defineConfig({
         },
       },
       {
-        // Tests of node processes wait for them half of the time.
+        // Tests of node processes wait for them most of the time.
         test: {
           ...common,
           name: 'processes',
           include: ['test/{e2e,crash}/**/*.test.ts'],
-          maxWorkers: 3,
+          isolate: false,
+          maxWorkers: 4,
           sequence: { groupOrder: 2 },
         },
       },
