@@ -29,16 +29,18 @@
  *   13. voting/height/body-search      `request-verdict`: body from disk or peers, trial connect
  *   14. chain/prepared-blocks          keeps the result of the trial connect
  *   15. voting/proposed-bodies         valid body on disk -> verdict to the machine
- *   16. voting/height/signing-backlog  `sign`: own prevote, then precommit; they wait while signing is not allowed
- *   17. voting/signer                  signs no message that contradicts the sign state
- *   18. voting/tendermint/sign-state   only above all that the key has signed
- *   19. voting/sign-message            signature
- *   20. voting/sign-state-file         synced; then broadcast by 16, and back into the machine as in 11
- *   21. primitives/confirm             `confirmed`: q precommits -> bytes of the confirm
- *   22. chain/chain                    acceptBlock: the prepared rows and the confirm, as one change
- *   23. chain/block-run                checkConfirmOf: signatures are cached by 9
- *   24. consensus/check-confirm        a quorum of the validators in force
- *   25. storage/database               batch, synced -> new tip -> voting opens the next height
+ *   16. primitives/confirm             `confirmed`: q precommits -> bytes of the confirm
+ *   17. chain/chain                    acceptBlock: the prepared rows and the confirm, as one change
+ *   18. chain/block-run                checkConfirmOf: signatures are cached by 9
+ *   19. consensus/check-confirm        a quorum of the validators in force
+ *   20. storage/database               batch, synced -> new tip -> voting opens the next height
+ *
+ * Branch of 11: own vote
+ *    a. voting/height/signing-backlog  `sign`: own prevote, then precommit; they wait while signing is not allowed
+ *    b. voting/signer                  signs no message that contradicts the sign state
+ *    c. voting/tendermint/sign-state   only above all that the key has signed
+ *    d. voting/sign-message            signature
+ *    e. voting/sign-state-file         synced; then broadcast by a, and back into the machine as in 11
  */
 import { EventEmitter } from 'node:events'
 import type { Chain, ChainChange } from '../chain/chain.js'
