@@ -1,3 +1,12 @@
+/**
+ * REST: one row a path, which names its handler, its parameters and the schemas of its pages.
+ *
+ *   request -> registerRest -> AnswerCache, else the route of restRoutes -> handler in results -> envelope
+ *   POST transaction -> send-transaction -> mempool.accept
+ *
+ * - docs/rest.md, /openapi.json and the checks of parameters come from the rows: there is no second list.
+ * - A row that changes the node says so; strangers may not call it.
+ */
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { RuleError } from '../../errors/rule-error.js'

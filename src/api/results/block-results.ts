@@ -1,3 +1,11 @@
+/**
+ * Members of REST answers and of JSON-RPC results that show the same object: blocks, transactions, coins, the node.
+ *
+ *   handler or method -> function of a hash, height or address -> JSON text, or a PartsAnswer for what is large
+ *
+ * - Nothing here knows the carrier: envelopes and ids are put around it in rest and rpc.
+ * - A large answer is written in parts while it is sent, never held whole.
+ */
 import type { KnownHeader } from '../../chain/header-index.js'
 import type { ChainReader } from '../../chain/reader.js'
 import { RuleError } from '../../errors/rule-error.js'

@@ -1,7 +1,10 @@
+/**
+ * TypeBox schemas of parameters and answers, by subject; this file has those that several subjects use.
+ *
+ * - They check parameters, and describe answers in /openapi.json, rpc.discover and the pages; tests check answers against them.
+ */
 import { type TObject, type TProperties, type TSchema, type TString, Type } from '@sinclair/typebox'
 import { defined } from '../../primitives/defined.js'
-
-/** Building blocks of the schemas of answers and parameters. */
 
 /** An object of these members and no others. */
 export function closed<T extends TProperties>(members: T, description?: string): TObject<T> {

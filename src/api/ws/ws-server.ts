@@ -1,3 +1,12 @@
+/**
+ * WebSocket: JSON-RPC by rpc/rpc-core, and the events of subscriptions.
+ *
+ *   upgrade -> Access, Listeners -> WsConnection -> rate, semaphore -> RpcCore -> answer
+ *   event log -> #distribute -> Subscription of each connection, in order of its numbers
+ *
+ * - A connection that reads too slowly is closed; others go on.
+ * - A notification is serialized once for all its subscribers.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'

@@ -1,3 +1,11 @@
+/**
+ * Transaction types: one row a type of what it adds to the rules of all transactions.
+ *
+ *   sanity, checks, connect -> typeRulesOf(transaction) -> row: sanity, checks, parse, apply
+ *
+ * - The table is complete by type: a type of payload without a row does not compile.
+ * - A row is pure; it returns signature checks and verifies none.
+ */
 import type { Payload } from '../../primitives/payload.js'
 import type { Transaction } from '../../primitives/transaction.js'
 import { did } from './did.js'

@@ -1,3 +1,11 @@
+/**
+ * DID operations: one row an operation, with how it is read and what it does to its DID.
+ *
+ *   parseOperation -> operationRow(kind).parse; applyOperation -> operationRow(kind).apply -> new state of the DID
+ *
+ * - The table is complete by type: an operation without a row does not compile; undefined is one that no chain accepts.
+ * - A row reads no state but what it is given; rules of all operations stand in did-rules and apply-operation.
+ */
 import type { OperationName } from '../../primitives/did-operation.js'
 import { create } from './create.js'
 import { deactivate } from './deactivate.js'

@@ -1,3 +1,10 @@
+/**
+ * Policy of the pool by transaction type: order of selection, replacement, limits of one a subject. Not consensus.
+ *
+ *   pool -> policyOf(transaction) -> row: first, hasOperation, subject, follows, replacement
+ *
+ * - The table is complete by type: a type of payload without a row does not compile.
+ */
 import type { Payload } from '../../primitives/payload.js'
 import type { Transaction } from '../../primitives/transaction.js'
 import type { PoolEntry, PoolIndex } from '../pool-entry.js'

@@ -1,8 +1,7 @@
+/** Addresses and names of nodes: their texts and bytes, groups of addresses, the key behind a name. Pure; no libp2p. */
 import { isIP } from 'node:net'
 import { parseEndpoint } from './ip-address.js'
 import { keyOfPeerName } from './peer-identity.js'
-
-/** Checks of node addresses in configuration and commands. */
 
 const hostName =
   /^(?=.{1,253}$)(?![0-9.]+$)[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/

@@ -1,3 +1,13 @@
+/**
+ * Gossip by subject: transactions, tips, candidates of miners, votes. Each relay turns a message into a call of the node, and news
+ * of the node into messages.
+ *
+ *   peers.listen(topic) -> relay -> mempool | sync | production | voting -> accept, ignore or a RuleError
+ *   event of the node   -> relay -> peers.broadcast
+ *
+ * - Only what was new to this node is passed on, so that a message crosses each link about once.
+ * - While the node catches up it announces no tip, and asks for no announced transaction.
+ */
 import type { EventEmitter } from 'node:events'
 import type { PeerManager } from '../peers/peer-manager.js'
 import type { Peer } from '../peers/peer-record.js'

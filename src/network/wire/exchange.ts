@@ -1,8 +1,12 @@
+/**
+ * Messages between nodes: one file a message, with its codec and its exchange or topic; all-messages lists them.
+ *
+ * - Bytes have one form: what decodes encodes to the same bytes, anything else is `peer-message`.
+ * - Lists have bounds here, before an item is read. Layouts: docs/protocol.md.
+ */
 import { RuleError } from '../../errors/rule-error.js'
 import { decodeAll, type Reader, Writer } from '../../primitives/codec.js'
 import type { Protocol, TopicInfo } from '../link.js'
-
-/** Codecs of the messages between nodes. Byte layouts: docs/protocol.md. */
 
 /** A value and its bytes. */
 export interface Codec<T> {

@@ -1,10 +1,17 @@
+/**
+ * Files of a LevelDB without LevelDB, which may abort the process on damaged ones: what is whole, what can be saved.
+ *
+ *   start, chain verify -> levelFiles -> manifest, log-records, table-file -> damages with file and reason
+ *   chain reindex       -> salvage -> directory of whole blocks and records
+ *   lock                -> who has the directory open
+ *
+ * - Nothing changes a database in place.
+ */
 import { closeSync, existsSync, fstatSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { readLog } from './log-records.js'
 import { type Manifest, readManifest } from './manifest.js'
 import { checkTable, type TableBytes, type TableState } from './table-file.js'
-
-/** Reads the files of a LevelDB directory without LevelDB, which may abort the process on damaged files. */
 
 /** A file that was changed after writing. */
 export interface FileDamage {

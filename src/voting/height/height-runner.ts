@@ -1,3 +1,12 @@
+/**
+ * The vote at one height: carries out the effects of tendermint/machine, and gives it events.
+ *
+ *   message -> VoteFilter.accept -> HeightRunner.receive -> queue -> machine.handle -> #execute of each effect
+ *   sign -> SigningBacklog -> Signer; request-verdict -> BodySearch; request-proposal -> ProposalSource; confirmed -> chain
+ *
+ * - Ends with the height: timers, searches and late answers of a closed height do nothing.
+ * - Effects of one event are carried out before the next event is taken.
+ */
 import type { Chain } from '../../chain/chain.js'
 import type { KnownHeader } from '../../chain/header-index.js'
 import { bodyMatches } from '../../chain/match-body.js'
