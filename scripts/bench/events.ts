@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
@@ -16,7 +16,9 @@ const pause = 20
 
 /** One block to many subscribers of another process: time until the last one has it, and its cost for the node. */
 export async function eventsSuite(): Promise<Row[]> {
-  const devnet = ['devnet', '--no-automine', '--port-base', '0', '--json']
+  // Clients of this machine get half of the places; the benchmark mines over one more connection.
+  const places = ['--ws-connections', String(2 * (subscribers + 1))]
+  const devnet = ['devnet', '--no-automine', '--port-base', '0', '--json', ...places]
   const node = await run([commandFile, ...devnet], /"ws":"([^"]+)"/)
   try {
     const control = await Control.open(node.announced)
@@ -28,7 +30,7 @@ export async function eventsSuite(): Promise<Row[]> {
       String(subscribers),
     ])
     try {
-      await once(listening, 'message')
+      await Promise.race([once(listening, 'message'), refusalOf(listening)])
       const perConnection = (residentBytes(node) - memory) / 1024 / subscribers
       const times: { first: number; last: number }[] = []
       listening.on('message', (said: Said) => 'last' in said && times.push(said))
@@ -54,6 +56,12 @@ export async function eventsSuite(): Promise<Row[]> {
   } finally {
     await node.stop()
   }
+}
+
+/** Rejects when the subscribers end: the node takes no more of them. */
+async function refusalOf(listening: ChildProcess): Promise<never> {
+  const [code] = (await once(listening, 'exit')) as [number | null]
+  throw new Error(`the process of subscribers ended with ${code}`)
 }
 
 interface Mined {
