@@ -1,5 +1,7 @@
+import { randomInt } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { afterAll, describe, expect, it } from 'vitest'
+import { portOffsets } from '../../src/node/ports.js'
 import { SeededRandom, Load } from '../support/builders/test-payer.js'
 import { stopwatch } from '../support/process/patience.js'
 import { type ChainInfo, Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
@@ -64,14 +66,13 @@ describe('stopping', () => {
 
 describe('a port in use', () => {
   it('is named, with what to do, and nothing is left behind', async () => {
-    const node = await NodeProcess.start('devnet')
+    // Below the ports that the system hands out: connections of other tests have none of these.
+    const base = randomInt(26_000, 31_000)
+    const node = await NodeProcess.start('devnet', '--port-base', String(base))
+    const port = portOf(node.line.rest)
     const dataDir = directories.fresh()
-    for (const [port, base] of [
-      [portOf(node.line.rest), portOf(node.line.rest) - 4],
-      [portOf(node.line.ws), portOf(node.line.ws) - 5],
-      [portOf(node.line.rpc), portOf(node.line.rpc) - 6],
-    ] as const) {
-      const { code, out, err } = await run('devnet', '--port-base', String(base), '--data-dir', dataDir)
+    for (const offset of [portOffsets.rest, portOffsets.ws, portOffsets.rpc]) {
+      const { code, out, err } = await run('devnet', '--port-base', String(port - offset), '--data-dir', dataDir)
       expect({ code, out }).toEqual({ code: 1, out: '' })
       expect(err).toMatch(new RegExp(`^error: port ${port} of .* is in use; .*--port-base`))
     }

@@ -102,13 +102,14 @@ export class NodeProcess {
     this.client = new NodeClient({ rest: line.rest })
   }
 
-  /** Starts a node on free ports with --json and waits until it serves; rejects with its output when it ends before. */
+  /** Starts a node with --json, on free ports unless told others, and waits until it serves; rejects with its output when it ends before. */
   static start(...args: string[]): Promise<NodeProcess> {
     return NodeProcess.startWith({}, ...args)
   }
 
   static async startWith(options: SpawnOptions, ...args: string[]): Promise<NodeProcess> {
-    const command = new CommandProcess([...args, '--port-base', '0', '--json'], options)
+    const ports = args.includes('--port-base') ? [] : ['--port-base', '0']
+    const command = new CommandProcess([...args, ...ports, '--json'], options)
     const line = await command.firstLine()
     if (line !== undefined) return new NodeProcess(command, JSON.parse(line) as StartLine)
     const { code, signal, out, err } = await command.finished
