@@ -14,8 +14,8 @@ export interface ImportedKeystore {
   readonly skipped: readonly string[]
 }
 
-/** The one version that exists: hex of ASCII "1.0.0". */
-const version = '312e302e30'
+/** The one version that exists: `ela-cli` writes it as text, other programs in hex. */
+const versions: readonly unknown[] = ['1.0.0', '312e302e30']
 const coordinate = 32
 
 /** Whether a parsed JSON value looks like a keystore.dat. */
@@ -31,7 +31,7 @@ export function isKeystoreDat(value: unknown): boolean {
 export function readKeystoreDat(text: string, password: string): ImportedKeystore {
   const file = parseJson(text, 'the keystore.dat')
   if (!isObject(file)) throw new UserError('this file is not a keystore.dat')
-  if (file['Version'] !== version) throw new UserError('this keystore.dat is not of version 1.0.0')
+  if (!versions.includes(file['Version'])) throw new UserError('this keystore.dat is not of version 1.0.0')
   const passwordHash = bytesOf(file, 'PasswordHash', 32)
   const iv = bytesOf(file, 'IV', 16)
   const sealedMasterKey = bytesOf(file, 'MasterKey', 32)
