@@ -11,10 +11,21 @@ export function adminRefusal(token: Uint8Array | undefined, headers: IncomingHtt
   if (token === undefined) return 'this node has no admin token'
   const { authorization } = headers
   if (authorization === undefined) {
-    return 'the token is needed that the file admin.token in the data directory holds, as Authorization: Bearer <token>'
+    return (
+      'the token is needed that the file admin.token in the data directory holds, as Authorization: Bearer <token>, ' +
+      'or as the password of Basic with any user'
+    )
   }
-  const given = /^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? ''
+  const given = tokenIn(authorization)
   // Digests: only equal lengths can be compared in constant time.
   if (timingSafeEqual(sha256(fromUtf8(given)), sha256(fromUtf8(toHex(token))))) return undefined
   return 'the token is not the one that the file admin.token in the data directory holds'
+}
+
+/** The token of a Bearer, or the password of a Basic (RFC 7617), where it follows the first colon; empty for anything else. */
+function tokenIn(authorization: string): string {
+  const [, scheme = '', credentials = ''] = /^(bearer|basic) +(\S+) *$/i.exec(authorization) ?? []
+  if (scheme.toLowerCase() !== 'basic') return credentials
+  const pair = Buffer.from(credentials, 'base64').toString('latin1')
+  return pair.includes(':') ? pair.slice(pair.indexOf(':') + 1) : ''
 }

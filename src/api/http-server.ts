@@ -3,7 +3,7 @@
  *
  *   connection -> Listeners -> app: rate limit, Access, BodyBudget
  *     /api/v1  -> registerRest -> RestRoute.run -> results/ -> envelope     long answers by Flights and AnswerGate
- *     /rpc, /  -> registerRpc -> RpcCore -> methods -> JSON-RPC frame
+ *     /rpc, /  -> registerRpc -> RpcCore -> methods -> JSON-RPC frame      on its own port at every path
  *     others   -> plain routes: health, metrics
  *   RuleError  -> error-mapping -> status, envelope with code
  *   WebSocket  -> WsServer -> WsConnection -> EventCursor -> events
@@ -35,7 +35,7 @@ import { plainRoutes, registerPlainRoutes } from './plain-routes.js'
 import { pathOf } from './request-path.js'
 import { registerRest } from './rest/rest-plugin.js'
 import { restPrefix, restRoutes } from './rest/rest-routes.js'
-import { registerRpc, rpcPaths } from './rpc/rpc-plugin.js'
+import { everyPath, registerRpc, rpcPaths } from './rpc/rpc-plugin.js'
 
 export interface ApiServerOptions {
   /** `rest` serves REST and JSON-RPC on one port, `rpc` JSON-RPC alone. */
@@ -162,7 +162,8 @@ async function buildApp(
     throw new RuleError('request-method', `${request.method}: this path takes ${methods.join(' and ')}`)
   })
   if (!onlyRpc) registerPlainRoutes(app, context)
-  await app.register(async (scope) => registerRpc(scope, { context, limits, budget, flights, access }))
+  const paths = onlyRpc ? everyPath : rpcPaths
+  await app.register(async (scope) => registerRpc(scope, { context, limits, budget, flights, access, paths }))
   if (!onlyRpc)
     await app.register(async (scope) => registerRest(scope, { context, limits, budget, flights, access, restart }))
   await app.ready()

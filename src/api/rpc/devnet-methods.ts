@@ -72,7 +72,7 @@ export function devnetMethods(devnet: DevnetControl, maxMoney: bigint): readonly
 }
 
 function control<P extends TObject>(
-  row: Omit<MethodRow<P>, 'access' | 'run'> & { readonly run: (params: Static<P>) => unknown },
+  row: Omit<MethodRow<P>, 'access' | 'decimalText' | 'run'> & { readonly run: (params: Static<P>) => unknown },
 ): RpcMethod {
-  return method<P>({ ...row, access: 'control', run: (_, params) => row.run(params) })
+  return method<P>({ ...row, access: 'control', decimalText: false, run: (_, params) => row.run(params) })
 }

@@ -48,6 +48,8 @@ export interface SubscriptionStart {
   readonly hash: string
 }
 
+const decimal = /^(0|[1-9][0-9]*)$/
+
 /** A result that is already JSON text. */
 export class JsonText {
   readonly text: string
@@ -74,6 +76,8 @@ export interface MethodRow<P extends TObject> {
   readonly access?: Access
   /** Whether parameters may also come as an array; the default is true. */
   readonly listed?: boolean
+  /** Whether integers may also come as decimal text, as clients of the parent chain send them; the default is true. */
+  readonly decimalText?: boolean
   /** Returns the result, its {@link JsonText}, or the {@link PartsAnswer} that writes it; refusals are RuleErrors. */
   run(context: ApiContext, params: Static<P>, caller: RpcCaller): unknown
 }
@@ -85,16 +89,18 @@ export interface RpcMethod extends Required<Omit<MethodRow<TObject>, 'run'>> {
 }
 
 export function method<P extends TObject>(row: MethodRow<P>): RpcMethod {
-  const { access = 'public', listed = true, params: schema } = row
+  const { access = 'public', listed = true, decimalText = true, params: schema } = row
   // Compiled on the first call: most nodes receive calls of few methods.
   let check: ReturnType<typeof TypeCompiler.Compile<P>> | undefined
   return {
     ...row,
     access,
     listed,
+    decimalText,
     run: (context, params, caller) => {
       check ??= TypeCompiler.Compile(schema)
-      const named = listed ? byName(params, schema) : params
+      const given = listed ? byName(params, schema) : params
+      const named = decimalText ? withIntegers(given, schema) : given
       if (!check.Check(named)) {
         const [error] = check.Errors(named)
         throw new RuleError('request-parameter', error === undefined ? 'params' : explain(error, params))
@@ -113,6 +119,16 @@ function byName(params: unknown, { properties }: TObject): unknown {
     throw new RuleError('request-parameter', `params: ${params.length} given, at most ${names.length} are taken`)
   }
   return Object.fromEntries(params.map((value: unknown, i) => [names[i] as string, value]))
+}
+
+/** Parameters with the decimal texts of integers read. The schema refuses what is out of its range, also beyond 2^53. */
+function withIntegers(params: unknown, { properties }: TObject): unknown {
+  if (typeof params !== 'object' || params === null || Array.isArray(params)) return params
+  const read = Object.entries(params).map(([name, value]: [string, unknown]) => {
+    const isText = typeof value === 'string' && decimal.test(value)
+    return [name, isText && properties[name]?.['type'] === 'integer' ? Number(value) : value]
+  })
+  return Object.fromEntries(read)
 }
 
 /** Names the parameter by its path, the fault, and the parameter's description. */

@@ -30,6 +30,7 @@ const byCondition = method({
   }),
   result: queryResult,
   listed: false,
+  decimalText: false,
   run: ({ resolver, reader }, params) => {
     const { service, credential, query, skip, limit = queryLimits.documentsUnasked } = params
     refuseLongCondition(params)

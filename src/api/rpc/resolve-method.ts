@@ -18,6 +18,7 @@ export const resolveDid: RpcMethod = method({
   params: Type.Object({ did, all }),
   result: resolveResult,
   listed: false,
+  decimalText: false,
   run: (context, params) => resolve(context, params),
 })
 
@@ -29,6 +30,7 @@ const resolveOldName = {
   params: Type.Object({ did, all: Type.Optional(Type.Boolean({ ...all, default: false })) }),
   result: resolveResult,
   listed: false,
+  decimalText: false,
 }
 
 /** Params in an object: the answer of `resolvedid`. */

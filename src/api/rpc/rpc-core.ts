@@ -213,8 +213,8 @@ function isNumbered(request: unknown): boolean {
 function readCall(request: unknown, numericId: string | undefined): Call {
   if (!isObject(request)) throw new RuleError('request-form', 'a request is an object')
   const version = own(request, 'jsonrpc')
-  if (version !== undefined && version !== '2.0') {
-    throw new RuleError('request-form', 'jsonrpc: only "2.0" is spoken; the member may also be missing')
+  if (version !== undefined && typeof version !== 'string') {
+    throw new RuleError('request-form', 'jsonrpc: not a string; it is "2.0", and may also be missing')
   }
   const method = own(request, 'method')
   if (typeof method !== 'string') throw new RuleError('request-form', 'method: missing or not a string')
@@ -223,7 +223,8 @@ function readCall(request: unknown, numericId: string | undefined): Call {
     throw new RuleError('request-form', 'params: neither an object nor an array')
   }
   const id = own(request, 'id')
-  if (id === undefined) return { id: version === undefined ? 'null' : undefined, method, params }
+  // Clients of the parent chain write "" or "1.0" and expect an answer to each call.
+  if (id === undefined) return { id: version === '2.0' ? undefined : 'null', method, params }
   return { id: idText(id, numericId), method, params }
 }
 

@@ -111,6 +111,16 @@ describe('what a request may look like', () => {
     expect((await post(body)).body).toEqual({ id: 1, jsonrpc: '2.0', result: absent })
   })
 
+  test.each([
+    ['an empty version', `{"jsonrpc":"","id":1,${known}}`, '1'],
+    ['version 1.0', `{"jsonrpc":"1.0","id":"x",${known}}`, '"x"'],
+    ['any other version', `{"jsonrpc":"ping","id":1,${known}}`, '1'],
+    ['no id and an empty version: no notification', `{"jsonrpc":"",${known}}`, 'null'],
+    ['no id and version 1.0', `{"jsonrpc":"1.0",${known}}`, 'null'],
+  ])('clients of the family: %s', async (_, body, id) => {
+    expect((await post(body)).text).toBe(`{"id":${id},"jsonrpc":"2.0","result":${JSON.stringify(absent)}}`)
+  })
+
   test.each(['/', '/rpc'])('%s answers', async (path) => {
     expect((await post(`{"id":1,${known}}`, json, path)).body).toEqual({ id: 1, jsonrpc: '2.0', result: absent })
   })
@@ -151,7 +161,6 @@ describe('the order of checks', () => {
     ['an empty object', '{}'],
     ['no method', '{"jsonrpc":"2.0","id":1}'],
     ['a method that is no text', '{"id":1,"method":1}'],
-    ['another version', `{"jsonrpc":"1.0","id":1,${known}}`],
     ['a version that is a number', `{"jsonrpc":2.0,"id":1,${known}}`],
     ['a version that is null', `{"jsonrpc":null,"id":1,${known}}`],
     ['a fractional id', `{"id":1.5,${known}}`],
@@ -308,10 +317,10 @@ describe('over HTTP', () => {
     expect((await post(body)).body).toEqual({ id: 1, jsonrpc: '2.0', result: absent })
   })
 
-  test('the JSON-RPC port has the same methods and nothing else', async () => {
+  test('the JSON-RPC port has the same methods at every path, and nothing else', async () => {
     const only = await serve(context, { serves: 'rpc' })
     try {
-      for (const path of ['/', '/rpc']) {
+      for (const path of ['/', '/rpc', '/eid', '/api/v1/block/height', '/a/b?c=%20', '//', `/${'x'.repeat(5000)}`]) {
         const answer = await ask(only.port, path, { method: 'POST', body: `{"id":1,${known}}` })
         expect(answer.body).toEqual({ id: 1, jsonrpc: '2.0', result: absent })
       }

@@ -149,7 +149,7 @@ describe('discretemining and togglemining', () => {
   })
 
   it('refuse what makes no sense', async () => {
-    for (const params of [{}, [0], [1001], ['1'], [1.5], [1, 'x'], [1, payTo, 2]]) {
+    for (const params of [{}, [0], [1001], ['01'], ['1001'], [1.5], [1, 'x'], [1, payTo, 2]]) {
       expect(await codeOf('discretemining', params, admin)).toBe(-32602)
     }
     for (const params of [{}, ['yes'], [true, 'x']]) expect(await codeOf('togglemining', params, admin)).toBe(-32602)

@@ -11,6 +11,7 @@ import { TestChain } from '../../support/builders/chain.js'
 
 const token = hex('0123456789abcdef'.repeat(4))
 const right = `Bearer ${toHex(token)}`
+const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`
 const wrong: readonly (readonly [string, string])[] = [
   ['nothing', ''],
   ['another token', `Bearer ${'f'.repeat(64)}`],
@@ -18,7 +19,12 @@ const wrong: readonly (readonly [string, string])[] = [
   ['half of it', right.slice(0, 40)],
   ['it in capitals', `Bearer ${toHex(token).toUpperCase()}`],
   ['the token alone', toHex(token)],
-  ['another scheme', `Basic ${toHex(token)}`],
+  ['another scheme', `Digest ${toHex(token)}`],
+  ['the token where Basic has user and password', `Basic ${toHex(token)}`],
+  ['the token as user', basic(`${toHex(token)}:`)],
+  ['the token without a user', basic(toHex(token))],
+  ['another password', basic(`user:${'f'.repeat(64)}`)],
+  ['what ela-cli sends without a configuration', 'Basic Og=='],
   ['a scheme alone', 'Bearer'],
   ['letters of another alphabet', 'Bearer é'],
   ['a very long one', `Bearer ${'0'.repeat(10_000)}`],
@@ -51,12 +57,19 @@ describe('adminRefusal', () => {
     }
   })
 
+  test('takes it as the password of any user', () => {
+    for (const user of ['', 'ela', 'é', 'a b']) {
+      expect(adminRefusal(token, { authorization: basic(`${user}:${toHex(token)}`) })).toBeUndefined()
+    }
+    expect(adminRefusal(token, { authorization: basic(`:${toHex(token)}`).replace('Basic', 'basic ') })).toBeUndefined()
+  })
+
   test.each(wrong)('refuses %s and names the file', (_, authorization) => {
     expect(adminRefusal(token, { authorization })).toContain('admin.token')
   })
 
   test('refuses who shows none, and everybody where there is none', () => {
-    expect(adminRefusal(token, {})).toMatch(/admin\.token .*Bearer/)
+    expect(adminRefusal(token, {})).toMatch(/admin\.token .*Bearer.*Basic/)
     expect(adminRefusal(undefined, { authorization: right })).toBeDefined()
     expect(adminRefusal(undefined, { authorization: 'Bearer undefined' })).toBeDefined()
   })
