@@ -51,11 +51,12 @@ export function rpcFrame(id: string): [string, string] {
   return [`{"id":${id},"jsonrpc":"2.0","result":`, '}']
 }
 
-/** A JSON-RPC answer with an error; what was refused as a transaction begins with its REST code. */
+/** A JSON-RPC answer with an error. Where clients look for the REST code, `data` begins with it: refused transactions, few coins. */
 export function rpcFailure(id: string, error: RuleError, code: number = interfaceErrors[error.code].rpc): string {
   const { rest } = interfaceErrors[error.code]
   const message = rpcMessageOf[error.code] ?? rpcMessages[code] ?? 'Server error'
   // Blocks have no number there: 45002 stands for whatever REST never says.
-  const data = code === -32000 && rest !== 45002 ? `${rest} ${restDescriptions[rest]}: ${error.message}` : error.message
+  const text = code === -32000 && rest !== 45002 ? `${restDescriptions[rest]}: ${error.message}` : error.message
+  const data = text !== error.message || code === -32011 ? `${rest} ${text}` : text
   return `{"id":${id},"jsonrpc":"2.0","error":${JSON.stringify({ code, message, data })}}`
 }

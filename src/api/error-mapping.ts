@@ -247,6 +247,7 @@ export const interfaceErrors: Readonly<Record<Code, InterfaceError>> = {
   'unknown-transaction': request(44001, 404, -32002),
   'unknown-block': request(44003, 404, -32004),
   'unknown-confirm': request(44004, 404, -32004),
+  'coins-too-few': request(45002, 400, -32011),
   'snapshot-limit': request(45002, 503, -32005),
   'request-upgrade': request(41003, 426, -32600),
   'event-gone': request(42002, 400, -32006),

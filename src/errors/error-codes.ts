@@ -216,6 +216,7 @@ export const meanings = {
   'unknown-transaction': 'no such transaction on the chain or in the pool',
   'unknown-block': 'no such block',
   'unknown-confirm': 'the block has no confirm',
+  'coins-too-few': 'the coins of an address that can be spent now are too few',
   'snapshot-limit': 'the devnet keeps as many snapshots as it may',
   'request-upgrade': 'this port speaks WebSocket, and the request does not ask for it properly',
   'event-gone': 'the events asked for are not kept, or not of this run of the node',

@@ -219,6 +219,7 @@ export const offences: Readonly<Record<Code, Offence>> = {
   'unknown-transaction': state,
   'unknown-block': state,
   'unknown-confirm': state,
+  'coins-too-few': state,
   'snapshot-limit': state,
   'request-upgrade': state,
   'event-gone': state,

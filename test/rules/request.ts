@@ -109,6 +109,11 @@ const addPeer =
       headers: { 'content-type': 'application/json', authorization: `Bearer ${'07'.repeat(32)}` },
       body: JSON.stringify({ id: 1, method: 'addpeer', params: { address } }),
     })
+const fewCoins = (amount: string) => ({
+  id: 1,
+  method: 'getutxosbyamount',
+  params: { address: testAddress(11), amount },
+})
 /** Peers of which one answers. */
 const network = {
   connect: async (address: string) => {
@@ -155,6 +160,11 @@ export const requestRules: RuleRow[] = [
     async ({ port }, node) => ask(port, `/api/v1/transaction/${node.chain.genesis.transactions[0]?.txid}`),
     path(`transaction/${zeros}`),
   ),
+  overWire(
+    'coins-too-few',
+    ({ port }) => askJson(port, '/rpc', fewCoins('0.00000001')),
+    ({ port }) => askJson(port, '/rpc', fewCoins('30000000')),
+  ),
   overWire('unknown-block', path('block/hash/0'), path('block/hash/1')),
   overWire(
     'unknown-confirm',
@@ -194,7 +204,12 @@ export const requestRules: RuleRow[] = [
   {
     ...overWire('internal', resolve, resolve, {
       context: {
-        resolver: { resolve: () => Promise.reject(new Error('unforeseen')), history: never, queryJson: never },
+        resolver: {
+          resolve: () => Promise.reject(new Error('unforeseen')),
+          history: never,
+          queryJson: never,
+          requireSynced: () => {},
+        },
       },
     }),
     accepts: overWire('internal', resolve, resolve).accepts,

@@ -96,30 +96,39 @@ function typeReader({ chain: { database } }: ChainReader): (txid: Hash) => numbe
   }
 }
 
-/**
- * The fewest coins of an address, largest first, that add up to `needed`: mature, not locked, not spent in the pool. `sum` is
- * their total, below `needed` if there are no more.
- */
+/** Coins for a payment, and sums in units of 10^-8. */
+export interface SpendableCoins {
+  /** The fewest that suffice, largest first. */
+  readonly coins: readonly UnspentCoin[]
+  /** Of them; below the amount needed if there are no more. */
+  readonly sum: bigint
+  /** Of the coins that the pool spends. */
+  readonly pending: bigint
+  /** Of the immature and locked ones. */
+  readonly locked: bigint
+}
+
+/** Coins of an address that add up to `needed`: mature, not locked, not spent in the pool. */
 export async function spendableCoins(
   { reader, mempool }: ApiContext,
   owner: ProgramHash,
   needed: bigint,
   most: number,
   sink: Sink,
-): Promise<{ coins: UnspentCoin[]; sum: bigint }> {
+): Promise<SpendableCoins> {
   const { height, chain } = reader
   const { maturity } = chain.spec
-  const usable = (await unspentCoins(reader, [owner], most, sink))
-    .filter((coin) => unusable(coin, { height, maturity }) === undefined && mempool.spender(coin) === undefined)
-    .sort(mostFirst)
   const coins: UnspentCoin[] = []
-  let sum = 0n
-  for (const coin of usable) {
-    if (sum >= needed) break
-    coins.push(coin)
-    sum += coin.value
+  let [sum, pending, locked] = [0n, 0n, 0n]
+  for (const coin of (await unspentCoins(reader, [owner], most, sink)).sort(mostFirst)) {
+    if (mempool.spender(coin) !== undefined) pending += coin.value
+    else if (unusable(coin, { height, maturity }) !== undefined) locked += coin.value
+    else if (sum < needed) {
+      coins.push(coin)
+      sum += coin.value
+    }
   }
-  return { coins, sum }
+  return { coins, sum, pending, locked }
 }
 
 /** Writes the list of coins that JSON-RPC returns. */

@@ -8,7 +8,7 @@ import { apiLimits } from '../api-limits.js'
 import { readAmount, readParameter } from '../parameters.js'
 import { chainKey, PartsAnswer } from '../parts.js'
 import { balance } from '../results/coin-results.js'
-import { spendableCoins, unspentCoins, writeCoins } from '../results/unspent-results.js'
+import { type SpendableCoins, spendableCoins, unspentCoins, writeCoins } from '../results/unspent-results.js'
 import * as schemas from '../schemas/coin-schemas.js'
 import { addressParam, amount, amountParam, oneOf } from '../schemas/common-schemas.js'
 import { count } from '../schemas/number-schemas.js'
@@ -63,16 +63,16 @@ export const addressMethods: readonly RpcMethod[] = [
       const { reader, mempool } = context
       const needed = readAmount('amount', text, reader.chain.spec.maxMoney)
       const owner = readParameter('address', 'address', address)
-      if (type === 'vote') throw tooLittle(0n, needed)
+      if (type === 'vote') throw tooLittle(needed, { sum: 0n, pending: 0n, locked: 0n })
       const most = mostCoins(context)
       return new PartsAnswer({
         key: chainKey(reader, 'spendable', mempool.additions, mempool.size, most, toHex(owner), String(needed)),
         repeatable: false,
         search: most * coinMemory,
         write: async (sink) => {
-          const { coins, sum } = await spendableCoins(context, owner, needed, most, sink)
-          if (sum < needed) throw tooLittle(sum, needed)
-          await writeCoins(sink, reader, coins)
+          const spendable = await spendableCoins(context, owner, needed, most, sink)
+          if (spendable.sum < needed) throw tooLittle(needed, spendable)
+          await writeCoins(sink, reader, spendable.coins)
         },
       })
     },
@@ -98,8 +98,13 @@ export const addressMethods: readonly RpcMethod[] = [
   }),
 ]
 
-function tooLittle(sum: bigint, needed: bigint): RuleError {
-  return new RuleError('request-parameter', `amount: ${formatAmount(sum)} can be spent, not ${formatAmount(needed)}`)
+/** The first words are those of the family's nodes, for which its clients look. */
+function tooLittle(needed: bigint, { sum, pending, locked }: Omit<SpendableCoins, 'coins'>): RuleError {
+  const rest = `${formatAmount(pending)} wait in the pool, ${formatAmount(locked)} are immature or locked`
+  return new RuleError(
+    'coins-too-few',
+    `not enough utxo: ${formatAmount(sum)} can be spent of ${formatAmount(needed)}; ${rest}`,
+  )
 }
 
 /** Bytes of memory for each coin of a list while it is collected and shown. */

@@ -138,17 +138,24 @@ describe('getutxosbyamount', () => {
     expect(await amounts('4.00000001')).toEqual(['4.00000000', '2.00000000'])
     expect(await amounts('7')).toHaveLength(3)
     expect(await rpc.refusal('getutxosbyamount', [testAddress(12), '7.00000001'])).toMatchObject({
-      code: -32602,
-      data: expect.stringMatching(/^amount: 7\.00000000 /),
+      code: -32011,
+      data:
+        '45002 not enough utxo: 7.00000000 can be spent of 7.00000001; ' +
+        '0.00000000 wait in the pool, 0.00000000 are immature or locked',
     })
-    expect(await rpc.refusal('getutxosbyamount', [testAddress(12), '1', 'vote'])).toMatchObject({ code: -32602 })
+    expect(await rpc.refusal('getutxosbyamount', [testAddress(12), '1', 'vote'])).toMatchObject({ code: -32011 })
   })
 
   test('leaves out what the next block cannot spend', async () => {
     await pay([coin, 2n * coin], [0, 5])
     await node.mine()
     expect(await amounts('1')).toEqual(['1.00000000'])
-    expect(await rpc.refusal('getutxosbyamount', [miner, '1'])).toMatchObject({ code: -32602 })
+    expect(await rpc.refusal('getutxosbyamount', [testAddress(12), '3'])).toMatchObject({
+      data: expect.stringMatching(
+        /1\.00000000 can be spent of 3\.00000000; 0\.0{8} .*, 2\.00000000 are immature or locked/,
+      ),
+    })
+    expect(await rpc.refusal('getutxosbyamount', [miner, '1'])).toMatchObject({ code: -32011 })
     await node.mine(3)
     // Mined at height 1 with a maturity of 4, spent at height 5.
     expect(await amounts('1', miner)).toHaveLength(1)
@@ -158,7 +165,10 @@ describe('getutxosbyamount', () => {
     await node.send(await node.transfer(testAddress(13), 5n, 12))
     // The transfer has taken the smallest coin that suffices.
     expect(await amounts('2')).toEqual(['2.00000000'])
-    expect(await rpc.refusal('getutxosbyamount', [testAddress(12), '3'])).toMatchObject({ code: -32602 })
+    expect(await rpc.refusal('getutxosbyamount', [testAddress(12), '3'])).toMatchObject({
+      code: -32011,
+      data: expect.stringMatching(/2\.00000000 can be spent of 3\.00000000; 1\.00000000 wait in the pool/),
+    })
   })
 
   test.each(['0', '-1', 'x', '1.123456789', '1e3', '99999999999', 0, -1, 1e-9, 1e21])('refuses %j', async (amount) => {
