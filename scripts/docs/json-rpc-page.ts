@@ -44,11 +44,11 @@ Methods marked *owner* need the token of the owner of the node; those marked *ch
 ([devnet.md](devnet.md)). [did.md](did.md) has the documents and states of \`resolvedid\`, [query.md](query.md) the conditions of
 \`query\`, [mining.md](mining.md) the use of \`createauxblock\`.
 
-\`POST /\` or \`POST /rpc\` on port 20336 and on the REST port, JSON-RPC 2.0; over WebSocket on port 20335 ([events.md](events.md)).
-\`jsonrpc\` may be missing, \`id\` too: a request with neither is answered with \`"id": null\`; one with \`"jsonrpc": "2.0"\` and no \`id\` is a
-notification, carried out and not answered. Parameters are an object, or an array in the order of the tables below where nothing else
+\`POST\` at any path on port 20336, at \`/\` and \`/rpc\` on the REST port, JSON-RPC 2.0; over WebSocket on port 20335 ([events.md](events.md)).
+\`jsonrpc\` may be missing or any other text, as older clients write it, \`id\` too: such a request without \`id\` is answered with \`"id": null\`;
+one with \`"jsonrpc": "2.0"\` and no \`id\` is a notification, carried out and not answered. Parameters are an object, or an array in the order of the tables below where nothing else
 is said; members that a method does not know are ignored. A batch holds at most ${apiLimits.batch} requests. Amounts are texts with eight
-decimals; hashes are in display order. A long answer is sent in parts as it is read, without Content-Length; should the node fail in its
+decimals; an integer may also come as decimal text, but for \`resolvedid\`, \`query\`, \`did_\` and \`dev_\` methods; hashes are in display order. A long answer is sent in parts as it is read, without Content-Length; should the node fail in its
 middle, the connection ends before it. Blocks, the pool, coins and searches wait for their turn, -32005 when too many do,
 over HTTP with the header \`Retry-After\` (seconds).
 
@@ -71,10 +71,11 @@ over HTTP with the header \`Retry-After\` (seconds).
 | -32008 | the node cannot make blocks of its chain |
 | -32009 | no connection to a node came about |
 | -32010 | the caller may not use this method |
+| -32011 | an address has too few coins that can be spent now; \`data\` begins with \`45002 not enough utxo\` |
 
 Some methods change the node. They ask for the content type \`application/json\`, and refuse pages of other sites in a browser and,
 on this machine, a Host of elsewhere ([proxy.md](proxy.md)). Some of these are for the owner of the node alone: they also ask for the token that the file \`admin.token\` in the data directory holds, as
-\`Authorization: Bearer <token>\`. The node makes that file at its first start, readable by its owner.
+\`Authorization: Bearer <token>\`, or as the password of \`Basic\` with any user. The node makes that file at its first start, readable by its owner.
 `
 }
 

@@ -31,6 +31,8 @@ export const samples: Readonly<Record<string, Sample>> = {
   resolvedid: { params: () => ({ did: payer.did, all: false }) },
   query: { params: () => ({ service: 'LinkedDomains', limit: 1 }) },
   did_resolveDID: { params: () => [{ did: payer.did }] },
+  did_resolveCredential: { params: () => ({ id: `${payer.did}#email` }) },
+  did_listCredentials: { params: () => ({ did: payer.did }) },
 
   getblockcount: nothing,
   getcurrentheight: nothing,
@@ -53,7 +55,17 @@ export const samples: Readonly<Record<string, Sample>> = {
   getutxosbyamount: { params: () => ({ address: payee.address, amount: '5' }) },
   estimatesmartfee: { params: () => ({ confirmations: 6 }) },
 
+  createrawtransaction: {
+    params: ({ paid }) => ({
+      inputs: [{ txid: paid.txid, vout: 0 }],
+      outputs: [{ address: payer.address, amount: '4.9999' }],
+      locktime: 0,
+    }),
+  },
+  getamountbyinputs: { params: ({ paid }) => ({ inputs: `01${toHex(paid.hash)}0000ffffffff` }) },
+
   getconnectioncount: nothing,
+  getinfo: nothing,
   getneighbors: nothing,
   getnodestate: {
     params: () => ({}),
@@ -111,6 +123,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   unsubscribe: { at: 'websocket', params: () => ({ subscription: 1 }) },
 
   setloglevel: { params: () => ({ level: 'info' }) },
+  help: { params: () => ({}), shown: (text: string) => `${text.split('\n').slice(0, 4).join('\n')}\n…` },
   'rpc.discover': {
     params: () => ({}),
     shown: ({ methods, ...document }: { methods: { name: string }[] }) => ({

@@ -17,7 +17,7 @@ export interface ApiContext {
     Mempool,
     'accept' | 'get' | 'entries' | 'size' | 'additions' | 'spender' | 'droppedReason' | 'refusedBlocks'
   >
-  readonly resolver: Pick<Resolver, 'resolve' | 'history' | 'queryJson'>
+  readonly resolver: Pick<Resolver, 'resolve' | 'history' | 'queryJson' | 'requireSynced'>
   readonly mining: Pick<Mining, 'template' | 'submit' | 'mine' | 'toggle' | 'active'>
   nodeInfo(): NodeInfo
   health(): NodeHealth

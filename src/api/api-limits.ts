@@ -38,6 +38,8 @@ export const apiLimits = {
   batchAnswers: 64 * 1024 * 1024,
   /** @limit count: addresses of one `listunspent` */
   listedAddresses: 100,
+  /** @limit count: inputs, or outputs, of one request in JSON-RPC */
+  listedInputs: 1000,
   /** @limit count: coins of one list in JSON-RPC */
   listedCoins: 10_000,
   /** @limit count: transactions that `getrawmempool` shows as objects */

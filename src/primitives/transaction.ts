@@ -15,7 +15,7 @@
 import { RuleError } from '../errors/rule-error.js'
 import { compareBytes, displayHash, fromHex, mapKey, ownCopy, toHex } from './bytes.js'
 import type { Reader } from './codec.js'
-import { CodecError, decodeAllSteps, Writer } from './codec.js'
+import { CodecError, decodeAll, decodeAllSteps, Writer } from './codec.js'
 import { type Hash, prefixHashSteps, sha256d, zeroHash } from './hash.js'
 import { type Output, outputSteps, readPlainOutput, writeOutput } from './output.js'
 import { type Payload, txType, writePayload } from './payload.js'
@@ -193,6 +193,20 @@ export class Transaction implements TransactionFields {
   /** The REST shape of a transaction that is in no block: blockhash "" and 0 for confirmations, time, blocktime. */
   toJSON(): TransactionJson {
     return transactionJson(this)
+  }
+}
+
+/** A count and that many inputs, as a transaction holds them; undefined for bytes that are something else. */
+export function parseInputs(bytes: Uint8Array): readonly Input[] | undefined {
+  try {
+    return decodeAll(
+      bytes,
+      (reader) => reader.list(listCap, 38, () => readInput(reader)),
+      (reason) => new CodecError(reason),
+    )
+  } catch (error) {
+    if (error instanceof CodecError) return undefined
+    throw error
   }
 }
 

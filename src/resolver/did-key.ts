@@ -2,7 +2,7 @@ import { RuleError } from '../errors/rule-error.js'
 import { parseAddress, prefix, type ProgramHash } from '../primitives/address.js'
 import { didMethod } from '../primitives/spec.js'
 
-/** @limit characters: a DID in a request to the resolver */
+/** @limit characters: a DID, or the id of a credential, in a request to the resolver */
 export const maxDidLength = 256
 
 const lead = `did:${didMethod}:`
@@ -10,15 +10,34 @@ const identifierForm = /^[A-Za-z0-9._-]+$/
 
 /**
  * Identifier of a DID, given in full or as the identifier alone; it need not be one that a key can have. Throws
- * `request-parameter` for empty or longer text, another method, or characters that no identifier has.
+ * `request-parameter` for empty or longer text, another method, or characters that no identifier has. `name`: the parameter.
  */
-export function identifierOf(text: string): string {
-  if (text.length === 0 || text.length > maxDidLength) {
-    throw new RuleError('request-parameter', `did: 1 to ${maxDidLength} characters are needed, not ${text.length}`)
-  }
+export function identifierOf(text: string, name = 'did'): string {
+  requireLength(name, text)
   const identifier = text.startsWith(lead) ? text.slice(lead.length) : text
   if (identifierForm.test(identifier)) return identifier
-  throw new RuleError('request-parameter', `did: neither ${lead}<identifier> nor an identifier of A-Z a-z 0-9 . _ -`)
+  throw new RuleError(
+    'request-parameter',
+    `${name}: neither ${lead}<identifier> nor an identifier of A-Z a-z 0-9 . _ -`,
+  )
+}
+
+/** What {@link credentialIdOf} takes. */
+export const credentialIdText = `${lead}<identifier>#<fragment>, 1 to ${maxDidLength} characters`
+
+/** The id of a credential as given, in full; it need not be one that a credential can have. Else `request-parameter`. */
+export function credentialIdOf(text: string): string {
+  requireLength('id', text)
+  const hash = text.indexOf('#')
+  const [holder, fragment] = [text.slice(0, Math.max(hash, 0)), text.slice(hash + 1)]
+  const isId = holder.startsWith(lead) && identifierForm.test(holder.slice(lead.length)) && fragment !== ''
+  if (isId) return text
+  throw new RuleError('request-parameter', `id: not ${credentialIdText}`)
+}
+
+function requireLength(name: string, { length }: string): void {
+  if (length > 0 && length <= maxDidLength) return
+  throw new RuleError('request-parameter', `${name}: 1 to ${maxDidLength} characters are needed, not ${length}`)
 }
 
 export function didOf(identifier: string): string {

@@ -4,7 +4,7 @@
  *   did   -> resolve -> #last -> #readLast    head of the DID, its last operation, that transaction -> ResolverAnswer (cached)
  *   did   -> history -> #page                 all operations, a few at a time
  *   query -> DocumentSearch: readQuery -> compileCondition -> Database.pages -> matches -> documents
- *   each  -> #refuseBehind                    `resolver-behind` while the node catches up
+ *   each  -> requireSynced                    `resolver-behind` while the node catches up
  *
  * Imports did, did-query, errors, primitives, runtime, storage; used by node, api; knows neither chain nor pool.
  * - Rows of one answer lie between two equal tip rows, else they are read again (#consistent).
@@ -105,7 +105,7 @@ export class Resolver {
    */
   async resolve(did: string, { all }: { readonly all: boolean }): Promise<ResolveResult> {
     const identifier = identifierOf(did)
-    this.#refuseBehind()
+    this.requireSynced()
     const full = didOf(identifier)
     if (all) return this.#whole(did, full)
     const known = await this.#last(identifier, full)
@@ -120,7 +120,7 @@ export class Resolver {
    */
   async history(did: string): Promise<DidHistory | undefined> {
     const identifier = identifierOf(did)
-    this.#refuseBehind()
+    this.requireSynced()
     const full = didOf(identifier)
     const key = existingKey(identifier)
     if (key === undefined) return undefined
@@ -151,6 +151,13 @@ export class Resolver {
     return this.#search.scanned
   }
 
+  /** Refuses with `resolver-behind` while the node catches up. */
+  requireSynced(): void {
+    const status = this.#options.sync()
+    if (!status.catchingUp) return
+    throw new RuleError('resolver-behind', `the node is catching up (${behindText(status)}); ask again later`)
+  }
+
   /** Ends searches in progress, and waits for their end. */
   close(): Promise<void> {
     return this.#search.close()
@@ -158,14 +165,8 @@ export class Resolver {
 
   #find(query: DocumentQuery, signal?: AbortSignal): Promise<FoundDocuments> {
     const search = readQuery(query)
-    this.#refuseBehind()
+    this.requireSynced()
     return this.#search.find(search, signal)
-  }
-
-  #refuseBehind(): void {
-    const status = this.#options.sync()
-    if (!status.catchingUp) return
-    throw new RuleError('resolver-behind', `the node is catching up (${behindText(status)}); ask again later`)
   }
 
   /** Deactivation takes precedence; expiry depends on the clock, but never on a time before the tip's. */

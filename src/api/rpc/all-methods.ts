@@ -2,8 +2,9 @@ import type { DevnetControl } from '../node-views.js'
 import { addressMethods } from './address-methods.js'
 import { adminMethods } from './admin-methods.js'
 import { chainMethods } from './chain-methods.js'
+import { credentialMethods } from './credential-methods.js'
 import { devnetMethods } from './devnet-methods.js'
-import { discoverMethod } from './discover-method.js'
+import { discoverMethod, helpMethod } from './discover-method.js'
 import { ethereumMethods } from './ethereum-methods.js'
 import { eventMethods } from './event-methods.js'
 import type { RpcMethod } from './method.js'
@@ -14,6 +15,7 @@ import { queryDocuments } from './query-method.js'
 import { didResolveDid, resolveDid } from './resolve-method.js'
 import { transactionMethods } from './transaction-methods.js'
 import { validatorMethods } from './validator-methods.js'
+import { walletMethods } from './wallet-methods.js'
 
 /** What decides which methods a node has, and how much money its chain can hold. */
 interface MethodSources {
@@ -27,16 +29,19 @@ export function rpcMethods({ devnet, reader }: MethodSources): readonly RpcMetho
     resolveDid,
     queryDocuments,
     didResolveDid,
+    ...credentialMethods,
     ...chainMethods,
     ...validatorMethods,
     ...transactionMethods,
     ...addressMethods,
+    ...walletMethods,
     ...nodeMethods,
     ...peerMethods,
     ...ethereumMethods,
     ...miningMethods,
     ...eventMethods,
     ...adminMethods,
+    helpMethod(() => methods),
     discoverMethod(() => methods),
     ...(devnet === undefined ? [] : devnetMethods(devnet, reader.chain.spec.maxMoney)),
   ]

@@ -20,3 +20,14 @@ export function discoverMethod(all: () => readonly RpcMethod[]): RpcMethod {
     run: ({ nodeInfo }) => new JsonText((text ??= JSON.stringify(openRpcDocument(all(), nodeInfo().compile)))),
   })
 }
+
+/** `help`, a method a line. Its first line is for pool software, which looks there for merged mining. */
+export function helpMethod(all: () => readonly RpcMethod[]): RpcMethod {
+  return method({
+    name: 'help',
+    summary: 'Names of the methods, one a line.',
+    params: Type.Object({}),
+    result: Type.String(),
+    run: () => ['createauxblock==submitauxblock', ...all().map(({ name }) => name)].join('\n'),
+  })
+}

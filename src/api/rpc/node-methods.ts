@@ -1,10 +1,26 @@
 import { Type } from '@sinclair/typebox'
 import { nodeState } from '../results/node-result.js'
+import { closed, uint32 } from '../schemas/common-schemas.js'
 import { nodeStateSchema } from '../schemas/node-schemas.js'
 import { count } from '../schemas/number-schemas.js'
 import { JsonText, method, type RpcMethod } from './method.js'
 
 const none = Type.Object({})
+const zero = Type.Literal(0)
+const nodeSummary = closed({
+  version: count('of the network protocol'),
+  balance: zero,
+  blocks: uint32('height of the tip'),
+  timeoffset: zero,
+  connections: count('nodes past the handshake'),
+  testnet: Type.Boolean({ description: 'whether the chain is a devnet' }),
+  keypoololdest: zero,
+  keypoolsize: zero,
+  unlocked_until: zero,
+  paytxfee: zero,
+  relayfee: zero,
+  errors: Type.Literal(''),
+})
 
 /** The node and its peers. */
 export const nodeMethods: readonly RpcMethod[] = [
@@ -14,6 +30,26 @@ export const nodeMethods: readonly RpcMethod[] = [
     params: none,
     result: count('past the handshake'),
     run: ({ nodeInfo }) => nodeInfo().neighbors.length,
+  }),
+  method({
+    name: 'getinfo',
+    summary: 'The node in the form that older clients read; what this node does not have is 0 or empty.',
+    params: none,
+    result: nodeSummary,
+    run: ({ reader, nodeInfo }) => ({
+      version: nodeInfo().version,
+      balance: 0,
+      blocks: reader.height,
+      timeoffset: 0,
+      connections: nodeInfo().neighbors.length,
+      testnet: reader.chain.spec.devnet,
+      keypoololdest: 0,
+      keypoolsize: 0,
+      unlocked_until: 0,
+      paytxfee: 0,
+      relayfee: 0,
+      errors: '',
+    }),
   }),
   method({
     name: 'getneighbors',

@@ -191,6 +191,7 @@ describe('amounts', () => {
       },
       history: () => never,
       queryJson: () => never,
+      requireSynced: () => {},
     }
     const { port } = await start({ connections: 2 }, {}, { resolver })
     const working = ask(port, '/rpc', {
@@ -500,7 +501,7 @@ describe('what nobody foresaw', () => {
     const { port, node } = await start(
       {},
       {},
-      { resolver: { resolve, history: resolve, queryJson: resolve }, nodeInfo },
+      { resolver: { resolve, history: resolve, queryJson: resolve, requireSynced: () => {} }, nodeInfo },
     )
     const rest = await ask(port, '/api/v1/node/state')
     expect([rest.status, rest.body]).toEqual([500, envelope(45002)])

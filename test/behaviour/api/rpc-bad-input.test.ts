@@ -15,7 +15,17 @@ const address = testAddress(10)
 
 /** A value of every parameter, by its name, that its schema takes. */
 const good: Readonly<Record<string, unknown>> = {
-  ...{ did: 'x', all: false, height: 0, blockhash: zeros, verbosity: 1, txid: zeros, verbose: true, data: '00' },
+  ...{
+    did: 'x',
+    issuer: 'x',
+    all: false,
+    height: 0,
+    blockhash: zeros,
+    verbosity: 1,
+    txid: zeros,
+    verbose: true,
+    data: '00',
+  },
   ...{ state: 'all', address, addresses: [address], utxotype: 'mixed', amount: '1', confirmations: 1 },
   ...{
     paytoaddress: address,
@@ -28,10 +38,15 @@ const good: Readonly<Record<string, unknown>> = {
   },
   ...{ blocks: 1, seconds: 1, time: 0, id: 1, after: 0, afterBlock: zeros, fromHeight: 0 },
   ...{ peer: '192.0.2.7', reason: 'x' },
+  ...{ inputs: [{ txid: zeros, vout: 0 }], outputs: [{ address, amount: '1' }], locktime: 0 },
   ...{ service: 'x', credential: 'x', query: '{}', skip: 0, limit: 0 },
 }
-/** Of parameters that exclude each other, the one that stands for the others. */
-const alternatives: Readonly<Record<string, Readonly<Record<string, unknown>>>> = { query: { service: 'x' } }
+/** By method: of parameters that exclude each other, the one that stands for the others; of a name with another meaning, its value. */
+const alternatives: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  query: { service: 'x' },
+  getamountbyinputs: { inputs: '00' },
+  did_resolveCredential: { id: 'did:ledger:x#y' },
+}
 
 const texts = [
   '',
@@ -154,7 +169,7 @@ describe.each(rows)('$title', ({ method, name, schema }) => {
     const members = Object.keys(method.params.properties)
     for (const value of bad(schema)) {
       await expectRefusal(
-        members.map((member) => (member === name ? value : good[member])),
+        members.map((member) => (member === name ? value : (rest[member] ?? good[member]))),
         value,
       )
     }

@@ -202,6 +202,7 @@ describe('JSON-RPC over WebSocket', () => {
       },
       history: () => Promise.reject(new Error('nobody asks')),
       queryJson: () => Promise.reject(new Error('nobody asks')),
+      requireSynced: () => {},
     }
     const { connect: open } = await served({ limits: { wsWaiting: 4 }, context: { resolver } })
     const client = await open()
@@ -514,6 +515,7 @@ describe('readers that are slow or gone', () => {
         new Promise<{ did: string; status: 3 }>((resolve) => (answer = () => resolve({ did: 'x', status: 3 }))),
       history: () => Promise.reject(new Error('nobody asks')),
       queryJson: () => Promise.reject(new Error('nobody asks')),
+      requireSynced: () => {},
     }
     const { connect: open } = await served({ limits: { wsPing: 100, wsWaiting: 2 }, context: { resolver } })
     const [client, clock] = await Promise.all([open(), open()])

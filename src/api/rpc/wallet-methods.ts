@@ -1,0 +1,139 @@
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import type { ChainReader } from '../../chain/reader.js'
+import { RuleError } from '../../errors/rule-error.js'
+import { formatAmount } from '../../primitives/amount.js'
+import { displayHash, fromHex } from '../../primitives/bytes.js'
+import type { Output } from '../../primitives/output.js'
+import { txType } from '../../primitives/payload.js'
+import { parseInputs, Transaction } from '../../primitives/transaction.js'
+import type { Input, Outpoint } from '../../primitives/transaction-fields.js'
+import { keys, values } from '../../storage/schema.js'
+import { apiLimits } from '../api-limits.js'
+import { readAmount, readParameter } from '../parameters.js'
+import { chainKey, PartsAnswer, type Sink } from '../parts.js'
+import { withDecoded } from '../results/transaction-text.js'
+import { addressParam, amount, amountParam, bytes, hashParam, uint32 } from '../schemas/common-schemas.js'
+import { method, type RpcMethod } from './method.js'
+
+const most = apiLimits.listedInputs
+
+/** A list as JSON, or as the JSON text of one, which is what clients of the family send. */
+function listOrText<T extends TSchema>(item: T, description: string) {
+  return Type.Union([Type.Array(item, { minItems: 1, maxItems: most }), Type.String()], {
+    description: `${description}; 1 to ${most} of them, as an array or as its JSON text`,
+  })
+}
+
+const input = Type.Object({
+  txid: hashParam('id of the transaction that is spent'),
+  vout: Type.Integer({ minimum: 0, maximum: 0xffff, description: 'number of its output' }),
+})
+const output = Type.Object({ address: addressParam, amount: amountParam })
+const inputList = TypeCompiler.Compile(Type.Array(input, { minItems: 1, maxItems: most }))
+const outputList = TypeCompiler.Compile(Type.Array(output, { minItems: 1, maxItems: most }))
+
+/** What wallets of the family ask for while they build a transaction. */
+export const walletMethods: readonly RpcMethod[] = [
+  method({
+    name: 'createrawtransaction',
+    summary: 'Builds an unsigned transfer from coins and payments; the chain is not asked, and nothing is added.',
+    params: Type.Object({
+      inputs: listOrText(input, 'the coins to spend'),
+      outputs: listOrText(output, 'the payments'),
+      locktime: uint32('height at or below which it cannot be mined; 0 is no such limit'),
+    }),
+    result: bytes('the transaction in hex, without programs'),
+    run: ({ reader }, { inputs, outputs, locktime }) => {
+      const payments = listOf('outputs', outputs, outputList)
+      return new Transaction({
+        version: 9,
+        payloadVersion: 0,
+        payload: { type: txType.transfer },
+        attributes: [],
+        inputs: listOf('inputs', inputs, inputList).map(({ txid, vout }) => {
+          return { txid: readParameter('hash', 'inputs', txid), index: vout, sequence: 0 }
+        }),
+        outputs: payments.map((payment) => outputOf(reader, payment)),
+        lockTime: locktime,
+        programs: [],
+      }).toHex()
+    },
+  }),
+  method({
+    name: 'getamountbyinputs',
+    summary: 'Sum of the outputs that inputs spend, spent or not.',
+    params: Type.Object({
+      inputs: Type.String({
+        minLength: 2,
+        description: `their number and the inputs in hex, as a transaction holds them; at most ${most}`,
+      }),
+    }),
+    result: amount(),
+    run: ({ reader }, { inputs: text }) => {
+      const inputs = inputsOf(text)
+      return new PartsAnswer({
+        key: chainKey(reader, 'amount', text),
+        repeatable: true,
+        write: async (sink) => {
+          let sum = 0n
+          for (const one of inputs) {
+            sum += await valueOf(reader, one, sink)
+            if (sink.due) await sink.drain()
+          }
+          sink.add(JSON.stringify(formatAmount(sum)))
+        },
+      })
+    },
+  }),
+]
+
+/** A parameter that is a list or its JSON text; `request-parameter` with what is wrong. */
+function listOf<T extends TSchema>(
+  name: string,
+  given: unknown,
+  schema: ReturnType<typeof TypeCompiler.Compile<T>>,
+): Static<T> {
+  let list = given
+  try {
+    if (typeof given === 'string') list = JSON.parse(given)
+  } catch (error) {
+    throw new RuleError('request-parameter', `${name}: not JSON: ${(error as Error).message}`)
+  }
+  if (schema.Check(list)) return list
+  const [error] = schema.Errors(list)
+  throw new RuleError('request-parameter', `${name}${(error?.path ?? '').replaceAll('/', '.')}: ${error?.message}`)
+}
+
+function outputOf({ chain }: ChainReader, { address, amount: text }: Static<typeof output>): Output {
+  return {
+    assetId: chain.sanity.assetId,
+    value: readAmount('outputs.amount', text, chain.spec.maxMoney),
+    outputLock: 0,
+    programHash: readParameter('address', 'outputs.address', address),
+    extra: { type: 0, payload: new Uint8Array(0) },
+  }
+}
+
+function inputsOf(text: string): readonly Input[] {
+  const encoded = fromHex(text)
+  const inputs = encoded === undefined ? undefined : parseInputs(encoded)
+  if (inputs !== undefined && inputs.length <= most) return inputs
+  const fault = inputs === undefined ? 'not a number of inputs and the inputs in hex' : `${inputs.length} of them`
+  throw new RuleError('request-parameter', `inputs: ${fault}, at most ${most} are taken`)
+}
+
+/** Value of an output of the active chain. An unspent one has a row; for others their transaction is read. */
+async function valueOf(reader: ChainReader, outpoint: Outpoint, sink: Sink): Promise<bigint> {
+  const row = reader.chain.database.get(keys.coin(outpoint))
+  if (row !== undefined) return values.coin.decode(row).value
+  const unknown = `no output ${outpoint.index} of a transaction ${displayHash(outpoint.txid)} on the chain`
+  const located = reader.transactionBytes(outpoint.txid)
+  if (located === undefined) throw new RuleError('unknown-transaction', unknown)
+  let value: bigint | undefined
+  await withDecoded(sink, located.bytes, ({ outputs }) => {
+    value = outputs[outpoint.index]?.value
+  })
+  if (value === undefined) throw new RuleError('unknown-transaction', unknown)
+  return value
+}
