@@ -10,6 +10,8 @@ export interface ChangedBlock {
   readonly block?: Block
   /** DIDs that its operations changed; empty for a disconnected block, and in a reorganisation. */
   readonly dids: readonly string[]
+  /** Ids of the credentials that it declares or revokes; empty where `dids` is. */
+  readonly credentials: readonly string[]
   /** Returns the block, read from its rows if necessary. Call before the next change. */
   read(): Promise<Block>
 }
@@ -19,8 +21,8 @@ export interface HeldBlock extends ChangedBlock {
   readonly block: Block
 }
 
-export function heldBlock(block: Block, dids: readonly string[] = []): HeldBlock {
-  return { header: block.header, block, dids, read: () => Promise.resolve(block) }
+export function heldBlock(block: Block, changed: Partial<Pick<ChangedBlock, 'dids' | 'credentials'>> = {}): HeldBlock {
+  return { header: block.header, block, dids: [], credentials: [], ...changed, read: () => Promise.resolve(block) }
 }
 
 /** One change of the active chain: disconnected blocks newest first, connected blocks oldest first. */

@@ -374,6 +374,7 @@ export class Chain {
     const event = ({ header }: KnownHeader): ChangedBlock => ({
       header,
       dids: [],
+      credentials: [],
       read: async () => {
         const body = await bodyOf(this.database, this.headers, header.hash)
         if (body === undefined) throw new InvariantError('a block that a reorganisation moved is not in the database')

@@ -33,7 +33,10 @@ export async function connectInto(
   const connected = await connectOn(overlay, block, { sanity, documents }, assumed ? undefined : verify)
   await Promise.all([running.finish(), putConnected(overlay, block, connected)])
   overlay.put(keys.active(block.header.height), block.header.hash)
-  return heldBlock(block, [...connected.state.dids.keys()])
+  return heldBlock(block, {
+    dids: [...connected.state.dids.keys()],
+    credentials: [...connected.state.credentialIds],
+  })
 }
 
 /** Connects a block on an overlay; `verify` gets the signature checks of each transaction as they are found. */

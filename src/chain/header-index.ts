@@ -5,7 +5,7 @@ import type { Hash } from '../primitives/hash.js'
 import { Header } from '../primitives/header.js'
 import { damaged } from '../storage/failure.js'
 import { type HeaderRecord, keys, values } from '../storage/schema.js'
-import type { RowReader } from '../storage/stored-state.js'
+import type { RowReader } from '../storage/did-rows.js'
 
 /**
  * About 700 bytes each.

@@ -7,7 +7,7 @@ import { Transaction } from '../primitives/transaction.js'
 import { runCooperatively } from '../runtime/cooperative.js'
 import { damaged, type NewestRows } from '../storage/database.js'
 import { keys, transactionRange } from '../storage/schema.js'
-import type { RowReader } from '../storage/stored-state.js'
+import type { RowReader } from '../storage/did-rows.js'
 import type { HeaderIndex, KnownHeader } from './header-index.js'
 
 /** A source of row ranges. */

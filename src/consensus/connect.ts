@@ -1,6 +1,6 @@
 import { documentText } from '../did/canonical.js'
 import type { ParsedOperation } from '../did/operations/operation-row.js'
-import type { AppliedOperation, DidState, ReadDocument } from '../did/state.js'
+import type { AppliedOperation, CredentialChange, DidState, ReadDocument } from '../did/state.js'
 import { RuleError } from '../errors/rule-error.js'
 import type { ProgramHash } from '../primitives/address.js'
 import type { Block } from '../primitives/block.js'
@@ -37,14 +37,18 @@ export interface ConnectedTransaction extends Omit<CheckedCoins, 'payloadKeys'> 
   /** Work of its signatures, those of credentials included. */
   readonly work: SignatureWork
   readonly checks: readonly SignatureCheck[]
-  /** The DID whose state it changed. */
+  /** The operation that it carries. */
   readonly did?: ConnectedOperation
 }
 
-/** Result of a DID operation. */
+/** Result of an operation. */
 export interface ConnectedOperation {
+  /** The DID that it changes, or that declares or revokes. */
   readonly id: string
+  /** State of that DID; a declare or revoke leaves it as it was. */
   readonly state: DidState
+  /** What a declare or revoke says. */
+  readonly credential?: CredentialChange
   readonly reads: readonly ReadDocument[]
   /** Canonical text of the new document, and the other DIDs that issued credentials in it. */
   readonly document?: { readonly text: string; readonly issuers: readonly string[] }
@@ -91,7 +95,8 @@ export function* transactionSteps(
       yield
     }
     yield* outputSteps(tx, state, context.height)
-    if (did !== undefined) state.setDid(did.id, did.state)
+    if (did?.credential !== undefined) state.setCredential(did.credential)
+    else if (did !== undefined) state.setDid(did.id, did.state)
   }
   return {
     fee,
@@ -145,7 +150,8 @@ function* applyTypeSteps(
 }
 
 /** The part of an applied operation that is kept for the rows of its block. */
-export function connectedOperation({ next, reads, document }: AppliedOperation): ConnectedOperation {
+export function connectedOperation({ next, credential, reads, document }: AppliedOperation): ConnectedOperation {
+  if (credential !== undefined) return { id: credential.signer, state: next, credential, reads }
   const { id } = next.document
   if (document === undefined) return { id, state: next, reads }
   const issuers = new Set(document.credentials.map(({ issuer }) => issuer))

@@ -1,4 +1,4 @@
-import type { DidState } from '../did/state.js'
+import { type CredentialChange, type CredentialState, type DidState, nextCredentialState } from '../did/state.js'
 import type { ProgramHash } from '../primitives/address.js'
 import { outpointKey } from '../primitives/transaction.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
@@ -21,6 +21,10 @@ export interface StateView {
   did(did: string): DidState | undefined
   /** The same for the issuer of a credential. Only a pool distinguishes the two: its `did` includes pooled operations. */
   issuer(did: string): DidState | undefined
+  /** What the DID of an operation said of a credential, by its absolute id. */
+  credential(id: string, signer: string): CredentialState | undefined
+  /** The same for another DID: a pool distinguishes the two as well. */
+  otherCredential(id: string, signer: string): CredentialState | undefined
 }
 
 export interface CoinEntry {
@@ -35,6 +39,9 @@ export class StateOverlay implements StateView {
   readonly #spent = new Map<string, CoinEntry>()
   readonly #consumed = new Set<string>()
   readonly #dids = new Map<string, DidState>()
+  /** By id and signer, as {@link credentialKey} joins them. */
+  readonly #credentials = new Map<string, CredentialState>()
+  readonly #credentialIds = new Set<string>()
 
   constructor(below: StateView) {
     this.#below = below
@@ -53,6 +60,14 @@ export class StateOverlay implements StateView {
 
   issuer(did: string): DidState | undefined {
     return this.#dids.get(did) ?? this.#below.issuer(did)
+  }
+
+  credential(id: string, signer: string): CredentialState | undefined {
+    return this.#credentials.get(credentialKey(id, signer)) ?? this.#below.credential(id, signer)
+  }
+
+  otherCredential(id: string, signer: string): CredentialState | undefined {
+    return this.#credentials.get(credentialKey(id, signer)) ?? this.#below.otherCredential(id, signer)
   }
 
   /** Whether the output was spent in this overlay. */
@@ -76,6 +91,12 @@ export class StateOverlay implements StateView {
     this.#dids.set(did, state)
   }
 
+  setCredential(change: CredentialChange): void {
+    const { id, signer } = change
+    this.#credentials.set(credentialKey(id, signer), nextCredentialState(this.credential(id, signer), change))
+    this.#credentialIds.add(id)
+  }
+
   /** Coins created here and still unspent. */
   get created(): Iterable<CoinEntry> {
     return this.#created.values()
@@ -90,4 +111,14 @@ export class StateOverlay implements StateView {
   get dids(): ReadonlyMap<string, DidState> {
     return this.#dids
   }
+
+  /** Ids of the credentials of which something was said here. */
+  get credentialIds(): ReadonlySet<string> {
+    return this.#credentialIds
+  }
+}
+
+/** No DID holds a space. */
+function credentialKey(id: string, signer: string): string {
+  return `${signer} ${id}`
 }

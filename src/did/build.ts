@@ -219,6 +219,16 @@ export function buildDeactivate(did: string, plan: OperationPlan, sign: Sign): D
   return signed({ ...plan, operation: 'deactivate', payload: did }, sign)
 }
 
+/** A signed declare of a credential; the key is one of its holder. */
+export function declareOperation(credential: Pick<Credential, 'text'>, plan: OperationPlan, sign: Sign): DidOperation {
+  return signed({ ...plan, operation: 'declare', payload: encodeBase64url(fromUtf8(credential.text)) }, sign)
+}
+
+/** A signed revoke of the credential with an absolute id; a key that is not the holder's is named in full. */
+export function revokeOperation(credentialId: string, plan: OperationPlan, sign: Sign): DidOperation {
+  return signed({ ...plan, operation: 'revoke', payload: credentialId }, sign)
+}
+
 function documentPayload(document: DidDocument, form: 'normalised' | 'compact' | undefined): string {
   return encodeBase64url(fromUtf8(payloadText(document, form)))
 }

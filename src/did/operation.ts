@@ -1,13 +1,20 @@
 import { RuleError } from '../errors/rule-error.js'
 import { fromUtf8 } from '../primitives/bytes.js'
-import { type DidOperation, isOperationName, operationForm, operationForms } from '../primitives/did-operation.js'
+import {
+  type DidOperation,
+  isAboutCredential,
+  isOperationName,
+  operationForm,
+  operationForms,
+  type OperationName,
+} from '../primitives/did-operation.js'
 import { finish, type Steps } from '../primitives/steps.js'
 import { type JsonObject, type JsonValue, parseStrictJson } from '../primitives/strict-json.js'
 import { decodeSignature } from './base64url.js'
 import { type DidRules, idRules } from './did-rules.js'
-import { absoluteId, maxIdLength } from './identifier.js'
+import { absoluteId, didPart, maxIdLength } from './identifier.js'
 import { signatureType } from './model.js'
-import { isAccepted, operationRow } from './operations/all-operations.js'
+import { operationRow } from './operations/all-operations.js'
 import type { ParsedOperation } from './operations/operation-row.js'
 
 const txidForm = /^[0-9a-f]{64}$/
@@ -38,21 +45,23 @@ export function* parseOperationSteps(operation: DidOperation, rules: DidRules): 
   previousTxidOf(operation)
   const signature = decodeSignature(operation.signature)
   if (signature === undefined) throw new RuleError('did-signature-form')
+  const key = signingKey(operation, rules)
   const subject = yield* row.parse(operation, rules)
-  const signer = signerOf(operation, subject.did, rules)
+  const signer = key.startsWith('#') ? subject.owner + key : key
+  const did = isAboutCredential(operation) ? didPart(signer) : subject.owner
   yield
   // After the payload is checked: before, it may be megabytes.
-  return { ...subject, signer, message: fromUtf8(signedText(operation)), signature }
+  return { ...subject, did, signer, message: fromUtf8(signedText(operation)), signature }
 }
 
-function kindOf({ operation, specification }: DidOperation, { specifications }: DidRules): ParsedOperation['kind'] {
+function kindOf({ operation, specification }: DidOperation, { specifications }: DidRules): OperationName {
   if (!isOperationName(operation)) {
     throw new RuleError('did-operation-unknown', `no operation is called ${JSON.stringify(operation.slice(0, 40))}`)
   }
-  if (!isAccepted(operation)) {
-    throw new RuleError('did-credential-operation', `the credential operation ${operation} is not accepted yet`)
-  }
   const accepted: readonly string[] = specifications[operationForms[operation].subject]
+  if (accepted.length === 0 && operationForms[operation].subject === 'credential') {
+    throw new RuleError('did-credential-operation', `this chain has no credential operations, so no ${operation}`)
+  }
   if (!accepted.includes(specification)) {
     throw new RuleError(
       'did-specification',
@@ -70,9 +79,9 @@ export function previousTxidOf(operation: DidOperation): string | undefined {
   throw new RuleError('did-previous-form')
 }
 
-/** Absolute id of the signing key, which need not belong to the DID here. */
-function signerOf({ verificationMethod }: DidOperation, did: string, rules: DidRules): string {
-  const id = verificationMethod.length > maxIdLength ? undefined : absoluteId(verificationMethod, did, idRules(rules))
+/** The id of the signing key as it stands: absolute, or `#fragment` of the owner. It may belong to any DID here. */
+function signingKey({ verificationMethod }: DidOperation, rules: DidRules): string {
+  const id = verificationMethod.length > maxIdLength ? undefined : absoluteId(verificationMethod, '', idRules(rules))
   if (id !== undefined) return id
   throw new RuleError('did-verification-method', `verificationMethod is no key id: ${verificationMethod.slice(0, 200)}`)
 }

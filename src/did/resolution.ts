@@ -11,6 +11,24 @@ export interface ResolvedTransaction {
   readonly operation: DidOperationJson
 }
 
+/**
+ * The answer about a credential: status 0 declared, 1 declared and expired, 2 revoked, 3 nothing that counts is on the chain.
+ */
+export interface CredentialResult {
+  /** Absolute. */
+  readonly id: string
+  readonly status: 0 | 1 | 2 | 3
+  /** The revoke, if any, and the declare, if any; absent with status 3. */
+  readonly transaction?: readonly ResolvedTransaction[]
+}
+
+/** Ids of credentials that a DID declared, oldest declare first; those revoked since stay listed. */
+export interface CredentialList {
+  /** In full. */
+  readonly did: string
+  readonly credentials: readonly string[]
+}
+
 /** A search. Exactly one of the first three members is given. */
 export interface DocumentQuery {
   /** The type of a service. */

@@ -26,6 +26,10 @@ export interface DidContext extends DidRules {
   readonly txid: string
   /** The last state of another DID, earlier transactions of the same block included. */
   issuer(did: string): DidState | undefined
+  /** What the DID of the operation said of a credential; undefined: nothing. */
+  credential(id: string, signer: string): CredentialState | undefined
+  /** The same for another DID. */
+  otherCredential(id: string, signer: string): CredentialState | undefined
   /** Called with each document before it is read; throws when it exceeds a limit. */
   reading?(document: ReadDocument): void
 }
@@ -40,14 +44,39 @@ export interface ReadDocument {
   readonly issuer: boolean
 }
 
+/** What one DID said of one credential on the chain: at least one of the two. */
+export interface CredentialState {
+  /** The declare; its issuer costs a database read. */
+  readonly declared?: { issuer(): string }
+  readonly revoked: boolean
+}
+
+/** What an operation says of a credential. */
+export type CredentialChange = {
+  /** Absolute. */
+  readonly id: string
+  /** The DID in whose name it is said. */
+  readonly signer: string
+} & ({ readonly action: 'declare'; readonly issuer: string } | { readonly action: 'revoke' })
+
+/** The state of a credential after a change. */
+export function nextCredentialState(before: CredentialState | undefined, change: CredentialChange): CredentialState {
+  if (change.action === 'revoke') return { ...before, revoked: true }
+  const { issuer } = change
+  return { declared: { issuer: () => issuer }, revoked: false }
+}
+
 export interface AppliedOperation {
+  /** The state of its DID; a declare or revoke leaves it as it was. */
   readonly next: DidState
+  /** What a declare or revoke says of its credential. */
+  readonly credential?: CredentialChange
   /** All must hold, else the operation is refused with the code of the failed one. */
   readonly checks: readonly SignatureCheck[]
   /** Signature cost: 2, and 1 for each credential proof to verify. */
   readonly cost: number
   /** The own previous document, then those of the issuers of new foreign credentials, each once. */
   readonly reads: readonly ReadDocument[]
-  /** What the operation puts on the chain; undefined for a deactivate. */
+  /** What the operation puts on the chain; undefined for a deactivate, declare or revoke. */
   readonly document?: DidDocument
 }

@@ -10,7 +10,7 @@ import type { DidOperation, DidOperationJson } from '../primitives/did-operation
 import { txType } from '../primitives/payload.js'
 import { didMethod } from '../primitives/spec.js'
 import type { Random } from '../runtime/env.js'
-import { didKey, storedDocument } from '../storage/stored-state.js'
+import { didKey, storedDocument } from '../storage/did-rows.js'
 import type { SigningAccount } from '../wallet/accounts.js'
 import {
   buildDidTransaction,

@@ -44,8 +44,10 @@ import type { ConnectedTransaction } from '../consensus/connect.js'
 import { transactionSanitySteps } from '../consensus/sanity.js'
 import type { SignatureCache } from '../crypto/signature-cache.js'
 import type { Verifier } from '../crypto/verifier.js'
+import type { CredentialChange } from '../did/state.js'
 import { RuleError } from '../errors/rule-error.js'
 import { mapKey } from '../primitives/bytes.js'
+import { defined } from '../primitives/defined.js'
 import type { Hash } from '../primitives/hash.js'
 import { paramsAt } from '../primitives/spec.js'
 import type { Steps } from '../primitives/steps.js'
@@ -362,13 +364,16 @@ export class Mempool implements ChainIndexer {
     }
   }
 
-  /** Entries whose DID or credential issuers the blocks changed, with their descendants. */
+  /** Entries whose DID, issuers or credential the blocks changed, with their descendants. */
   #affected(connected: readonly ChangedBlock[]): PoolEntry[] {
-    const changed = new Set(connected.flatMap(({ dids }) => dids))
-    if (changed.size === 0) return []
-    const touched = [...this.#graph.entries()].filter(
-      ({ did }) => did !== undefined && (changed.has(did.id) || did.issuers.some((issuer) => changed.has(issuer))),
-    )
+    const dids = new Set(connected.flatMap((block) => block.dids))
+    const credentials = new Set(connected.flatMap((block) => block.credentials))
+    if (dids.size === 0 && credentials.size === 0) return []
+    const touched = [...this.#graph.entries()].filter(({ did }) => {
+      if (did === undefined) return false
+      const { id, issuers, credential } = did
+      return [id, ...issuers].some((one) => dids.has(one)) || credentials.has(credential?.id ?? '')
+    })
     return this.#graph.withDescendants(touched)
   }
 
@@ -403,13 +408,33 @@ export class Mempool implements ChainIndexer {
         continue
       }
       const { replacement } = policyOf(transaction)
-      if (replacement !== undefined) this.#drop(replaced, { kind: replacement.reason, by: transaction.txid })
+      if (replacement !== undefined) this.#replace(replaced, { kind: replacement.reason, by: transaction.txid })
       const entry = entryOf(transaction, connected, arrival)
       this.#graph.add(entry)
       added?.()
       // After the addition: signatures of transactions not kept would displace others from the cache.
       if (this.#graph.get(transaction.hash) === entry) this.#options.signatures.add(connected.checks)
       return entry
+    }
+  }
+
+  /** Drops replaced entries, but for a declare or revoke that holds without the update on which it stood. */
+  #replace(replaced: readonly PoolEntry[], reason: DropReason): void {
+    for (const entry of replaced) this.#graph.remove(entry)
+    for (const entry of replaced) if (!this.#returns(entry)) this.#forget(entry.transaction, reason)
+  }
+
+  /** Adds the declare or revoke of a removed entry again, in this turn; false if it cannot be, or is none. */
+  #returns({ transaction, arrival, did }: PoolEntry): boolean {
+    if (did?.credential === undefined) return false
+    try {
+      const { connected } = new Newcomer(transaction, this.#surroundings).evaluate()
+      if (this.checks.unverified(connected.checks).length > 0) return false
+      this.#graph.add(entryOf(transaction, connected, arrival))
+      return true
+    } catch (error) {
+      if (error instanceof RuleError) return false
+      throw error
     }
   }
 
@@ -446,7 +471,14 @@ function refusedBy({ code, message }: RuleError): DropReason {
 function entryOf(transaction: Transaction, { fee, work, did }: ConnectedTransaction, arrival: number): PoolEntry {
   const entry = { transaction, fee, arrival, cost: work.cost }
   if (did === undefined) return entry
-  return { ...entry, did: { id: did.id, state: did.state, issuers: did.document?.issuers ?? [] } }
+  const { id, state, credential, document } = did
+  const issuers = document?.issuers ?? issuerOf(credential, id)
+  return { ...entry, did: { id, state, issuers, ...defined({ credential }) } }
+}
+
+/** The issuer of a declared credential, unless it is the holder. */
+function issuerOf(change: CredentialChange | undefined, holder: string): readonly string[] {
+  return change?.action === 'declare' && change.issuer !== holder ? [change.issuer] : []
 }
 
 function waitingOf(entry: PoolEntry): Waiting {

@@ -1,4 +1,4 @@
-import type { DidState } from '../did/state.js'
+import type { CredentialChange, DidState } from '../did/state.js'
 import type { Transaction } from '../primitives/transaction.js'
 
 /** A transaction in the pool. */
@@ -9,8 +9,19 @@ export interface PoolEntry {
   readonly arrival: number
   /** Signature cost. */
   readonly cost: number
-  /** The DID of its operation, the state after it, and the issuers of its credentials. */
-  readonly did?: { readonly id: string; readonly state: DidState; readonly issuers: readonly string[] }
+  readonly did?: PoolOperation
+}
+
+/** The operation of a pooled transaction. */
+export interface PoolOperation {
+  /** The DID that it changes, or that declares or revokes. */
+  readonly id: string
+  /** State of that DID after it. */
+  readonly state: DidState
+  /** The other DIDs that issued its credentials. */
+  readonly issuers: readonly string[]
+  /** What a declare or revoke says. */
+  readonly credential?: CredentialChange
 }
 
 /** Lookups in the pool that decide what a newcomer replaces. */

@@ -1,6 +1,6 @@
 import type { Chain } from '../chain/chain.js'
 import type { Coin, StateView } from '../consensus/ledger.js'
-import type { DidState } from '../did/state.js'
+import { type CredentialState, type DidState, nextCredentialState } from '../did/state.js'
 import { RuleError } from '../errors/rule-error.js'
 import { displayHash } from '../primitives/bytes.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
@@ -8,7 +8,7 @@ import { outputValueOf } from '../primitives/transaction-parts.js'
 import { keys, values } from '../storage/schema.js'
 import { ChainCoins } from './chain-coins.js'
 import type { PoolGraph } from './graph.js'
-import type { PoolEntry } from './pool-entry.js'
+import type { PoolEntry, PoolOperation } from './pool-entry.js'
 
 /** State of the chain with the pool on top, as the next block would see it. */
 export class PoolView implements StateView {
@@ -44,12 +44,25 @@ export class PoolView implements StateView {
   }
 
   did(did: string): DidState | undefined {
-    const pending = this.#graph.operations(did).filter((entry) => !this.#without.has(entry))
-    return pending.at(-1)?.did?.state ?? this.#state.did(did)
+    return this.#pending(did).at(-1)?.state ?? this.#state.did(did)
   }
 
   issuer(did: string): DidState | undefined {
     return this.#state.issuer(did)
+  }
+
+  credential(id: string, signer: string): CredentialState | undefined {
+    const changes = this.#pending(signer).flatMap(({ credential }) => (credential?.id === id ? [credential] : []))
+    return changes.reduce(nextCredentialState, this.#state.credential(id, signer))
+  }
+
+  otherCredential(id: string, signer: string): CredentialState | undefined {
+    return this.#state.otherCredential(id, signer)
+  }
+
+  /** Pending operations of a DID in order of application. */
+  #pending(did: string): readonly PoolOperation[] {
+    return this.#graph.operations(did).flatMap((entry) => (this.#without.has(entry) ? [] : (entry.did ?? [])))
   }
 
   /** Whether the output existed: its transaction is on the chain and has it. */

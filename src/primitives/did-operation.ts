@@ -45,6 +45,11 @@ export function operationForm({ operation }: Pick<DidOperation, 'operation'>): O
   return isOperationName(operation) ? operationForms[operation] : undefined
 }
 
+/** Whether it declares or revokes a credential; else it changes a DID. */
+export function isAboutCredential(operation: Pick<DidOperation, 'operation'>): boolean {
+  return operationForm(operation)?.subject === 'credential'
+}
+
 /** The JSON form of an operation, in REST and as input from other tools. */
 export interface DidOperationJson {
   header: { specification: string; operation: string; previousTxid?: string }

@@ -2,7 +2,7 @@ import type { Coin } from '../consensus/ledger.js'
 import type { ProgramHash } from '../primitives/address.js'
 import { asBuffer, fromUtf8, utf8 } from '../primitives/bytes.js'
 import { Reader, Writer } from '../primitives/codec.js'
-import type { Hash } from '../primitives/hash.js'
+import { type Hash, sha256 } from '../primitives/hash.js'
 import { finish, type Steps } from '../primitives/steps.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
 
@@ -31,6 +31,9 @@ import type { Outpoint } from '../primitives/transaction-fields.js'
  *   0e DID program hash, sequence u32             → operation
  *   0f height u32, index u16                      → latest document of the DID created there: JSON text
  *   10 number u64                                 → left branch with transactions not back in the pool: tip, fork height u32
+ *   13 credential and signer (credentialKey)       → what that DID said of the credential: state u8, count u8, operations
+ *   14 holder program hash, sequence u32           → fragment of a credential that the holder declared: text
+ *   15 holder program hash                         → number of its declares u32; no row for 0
  *   20 txid                                       → pooled transaction: arrival u64, bytes
  *   21 txid                                       → why a pooled transaction was dropped: ff, order u64, text
  *   22 peer key                                   → facts about a peer and its address (network/)
@@ -56,6 +59,9 @@ export const table = {
   didOperation: 0x0e,
   didDocument: 0x0f,
   leftBranch: 0x10,
+  credential: 0x13,
+  declared: 0x14,
+  declaredCount: 0x15,
   pool: 0x20,
   dropped: 0x21,
   peer: 0x22,
@@ -67,7 +73,7 @@ export const table = {
 export const schemaVersion = 2
 
 /** Tables that are byte for byte equal on every node with the same tip: the state digest covers them. */
-export const stateTables = [table.coin, table.didHead, table.didOperation] as const
+export const stateTables = [table.coin, table.didHead, table.didOperation, table.credential] as const
 /** Tables that follow from the active chain alone: a full verification rebuilds and compares them. */
 export const derivedTables = [
   table.active,
@@ -81,6 +87,9 @@ export const derivedTables = [
   table.didHead,
   table.didOperation,
   table.didDocument,
+  table.credential,
+  table.declared,
+  table.declaredCount,
 ] as const
 
 export type Key = Buffer
@@ -108,6 +117,20 @@ function heightKey(tableByte: number, height: number): Key {
   const buffer = key(tableByte, 4)
   buffer.writeUInt32BE(height, 1)
   return buffer
+}
+
+function programHashSequenceKey(tableByte: number, programHash: ProgramHash, sequence: number): Key {
+  const buffer = key(tableByte, 25)
+  buffer.set(programHash, 1)
+  buffer.writeUInt32BE(sequence, 22)
+  return buffer
+}
+
+/** 32 bytes: sha256(`vc` 00 absolute id 00 signer DID). */
+export type CredentialKey = Uint8Array
+
+export function credentialKey(id: string, signer: string): CredentialKey {
+  return sha256(`vc\0${id}\0${signer}`)
 }
 
 export const keys = {
@@ -148,14 +171,12 @@ export const keys = {
   },
   undo: (height: number): Key => heightKey(table.undo, height),
   didHead: (did: ProgramHash): Key => keyOf(table.didHead, did),
-  didOperation: (did: ProgramHash, sequence: number): Key => {
-    const buffer = key(table.didOperation, 25)
-    buffer.set(did, 1)
-    buffer.writeUInt32BE(sequence, 22)
-    return buffer
-  },
+  didOperation: (did: ProgramHash, sequence: number): Key => programHashSequenceKey(table.didOperation, did, sequence),
   /** By the position of the DID's create operation, so that documents sort by age. */
   didDocument: (create: Location): Key => heightIndexKey(table.didDocument, create.height, create.index),
+  credential: (mapKey: CredentialKey): Key => keyOf(table.credential, mapKey),
+  declared: (holder: ProgramHash, sequence: number): Key => programHashSequenceKey(table.declared, holder, sequence),
+  declaredCount: (holder: ProgramHash): Key => keyOf(table.declaredCount, holder),
   /** By a rising number: the same branch may be left twice. */
   leftBranch: (number: number): Key => {
     const buffer = key(table.leftBranch, 8)
@@ -278,7 +299,7 @@ export interface Balance {
 }
 
 /** Encodes an undo record in steps. */
-export function* undoSteps({ spent, dids }: UndoRecord): Steps<Uint8Array> {
+export function* undoSteps({ spent, dids, credentials }: UndoRecord): Steps<Uint8Array> {
   const writer = new Writer(1024).varuint(spent.length)
   for (const coins of spent) {
     writer.varuint(coins.length)
@@ -287,7 +308,14 @@ export function* undoSteps({ spent, dids }: UndoRecord): Steps<Uint8Array> {
       yield
     }
   }
-  return writer.list(dids, (did) => writer.bytes(did)).finish()
+  writer.list(dids, (did) => writer.bytes(did))
+  // Blocks without credential operations keep the bytes that they had before there were any.
+  if (credentials.length > 0) {
+    writer.list(credentials, ({ operation, key: ofCredential, holder }) =>
+      writer.u8(operation).bytes(ofCredential).bytes(holder),
+    )
+  }
+  return writer.finish()
 }
 
 /** The data to undo a block. */
@@ -296,7 +324,33 @@ export interface UndoRecord {
   readonly spent: readonly (readonly Coin[])[]
   /** DIDs whose last operation is in this block, once per operation, in block order. */
   readonly dids: readonly ProgramHash[]
+  /** Its declares and revokes, in block order. */
+  readonly credentials: readonly CredentialUndo[]
 }
+
+/** A declare or revoke to take back. */
+export interface CredentialUndo {
+  readonly operation: CredentialOperation
+  readonly key: CredentialKey
+  readonly holder: ProgramHash
+}
+
+/** Numbers of the operations on credentials in rows; 1 to 3 are those on DIDs. */
+export const credentialOperation = { declare: 4, revoke: 5 } as const
+export type CredentialOperation = (typeof credentialOperation)[keyof typeof credentialOperation]
+
+/** One operation in the row of a credential and a signer: 75 bytes. */
+export interface CredentialOperationRow extends Location {
+  readonly operation: CredentialOperation
+  /** Unix seconds of its block. */
+  readonly time: number
+  readonly txid: Hash
+  /** sha256 of the payload text. */
+  readonly payloadHash: Hash
+}
+
+/** What one DID said of one credential, in chain order: a declare, a revoke, or the one and then the other. */
+export type CredentialRow = readonly CredentialOperationRow[]
 
 /** The state of a DID, without its document: that is in the transaction of the last create or update. */
 export interface DidHeadRow {
@@ -397,8 +451,48 @@ export const values = {
     decode: (bytes: Uint8Array): UndoRecord => {
       const reader = new Reader(bytes)
       const spent = reader.list(0xffff, 1, () => reader.list(0xffff, coinSize, () => readCoin(reader)))
-      return { spent, dids: reader.list(0xffff, 21, () => reader.take(21)) }
+      const dids = reader.list(0xffff, 21, () => reader.take(21))
+      if (reader.remaining === 0) return { spent, dids, credentials: [] }
+      const credentials = reader.list(0xffff, 54, () => {
+        return { operation: reader.u8() as CredentialOperation, key: reader.take(32), holder: reader.take(21) }
+      })
+      return { spent, dids, credentials }
     },
+  },
+  /** The state is that after the last operation: 1 declared, 2 revoked. */
+  credential: {
+    encode: (operations: CredentialRow): Uint8Array => {
+      const revoked = operations.at(-1)?.operation === credentialOperation.revoke
+      const writer = new Writer(2 + 75 * operations.length).u8(revoked ? 2 : 1).u8(operations.length)
+      for (const { index, operation, height, time, txid, payloadHash } of operations) {
+        writer.u16(index).u8(operation).u32(height).u32(time).bytes(txid).bytes(payloadHash)
+      }
+      return writer.finish()
+    },
+    decode: (bytes: Uint8Array): CredentialRow => {
+      const reader = new Reader(bytes)
+      reader.u8()
+      return Array.from({ length: reader.u8() }, () => {
+        const index = reader.u16()
+        const operation = reader.u8() as CredentialOperation
+        return {
+          index,
+          operation,
+          height: reader.u32(),
+          time: reader.u32(),
+          txid: reader.hash(),
+          payloadHash: reader.hash(),
+        }
+      })
+    },
+  },
+  declared: {
+    encode: (fragment: string): Uint8Array => fromUtf8(fragment),
+    decode: (bytes: Uint8Array): string => utf8(bytes) ?? '',
+  },
+  declaredCount: {
+    encode: (count: number): Uint8Array => new Writer(4).u32(count).finish(),
+    decode: (bytes: Uint8Array): number => new Reader(bytes).u32(),
   },
   didHead: {
     encode: ({ status, operationCount, documentSequence }: DidHeadRow) =>

@@ -1,79 +1,33 @@
 import type { ConnectedBlock } from '../consensus/connect.js'
 import type { Coin, StateView } from '../consensus/ledger.js'
 import { documentText } from '../did/canonical.js'
-import { documentOfPayload } from '../did/known-document.js'
-import type { DidDocument } from '../did/model.js'
-import type { DidState } from '../did/state.js'
+import type { CredentialState, DidState } from '../did/state.js'
 import { InvariantError } from '../errors/rule-error.js'
-import { parseAddress, type ProgramHash } from '../primitives/address.js'
+import type { ProgramHash } from '../primitives/address.js'
 import type { Block } from '../primitives/block.js'
 import { displayHash, fromUtf8, mapKey } from '../primitives/bytes.js'
-import type { Hash } from '../primitives/hash.js'
-import { txType } from '../primitives/payload.js'
-import { didMethod } from '../primitives/spec.js'
 import type { Steps } from '../primitives/steps.js'
 import { outpointKey, type Transaction } from '../primitives/transaction.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
-import { payloadOf } from '../primitives/transaction-parts.js'
 import { forEachCooperatively, runCooperatively } from '../runtime/cooperative.js'
-import { damaged } from './database.js'
+import { credentialState, popCredential, putCredential } from './credential-rows.js'
+import {
+  didHead,
+  didKey,
+  didOperation,
+  locationOf,
+  operationAt,
+  present,
+  type RowReader,
+  storedDocument,
+} from './did-rows.js'
 import type { Overlay } from './overlay.js'
 import { DocumentReader, KnownDocuments } from './known-documents.js'
-import {
-  type Balance,
-  type DidHeadRow,
-  type DidOperationRow,
-  type Key,
-  keys,
-  type Location,
-  undoSteps,
-  values,
-} from './schema.js'
+import { type Balance, type CredentialUndo, type Key, keys, undoSteps, values } from './schema.js'
 
 /** Between rows and rules: the state view for rules, and the rows that a block changes. */
 
 const nothing = new Uint8Array(0)
-
-/** A synchronous source of rows. */
-export interface RowReader {
-  get(key: Buffer): Uint8Array | undefined
-}
-
-/** The program hash of a full DID text; undefined for one that cannot exist. */
-export function didKey(did: string): ProgramHash | undefined {
-  const lead = `did:${didMethod}:`
-  return did.startsWith(lead) ? parseAddress(did.slice(lead.length)) : undefined
-}
-
-/** The head row of a DID. */
-export function didHead(rows: RowReader, did: ProgramHash): DidHeadRow | undefined {
-  const row = rows.get(keys.didHead(did))
-  return row === undefined ? undefined : values.didHead.decode(row)
-}
-
-/** One operation of a DID, by its sequence number. */
-export function didOperation(rows: RowReader, did: ProgramHash, sequence: number): DidOperationRow {
-  return values.didOperation.decode(present(rows.get(keys.didOperation(did, sequence)), 'an operation of a DID'))
-}
-
-/** The base64url payload of a create or update by its position. Nothing else of its transaction is decoded. */
-function documentPayload(rows: RowReader, { height, index }: Location): string {
-  const row = present(rows.get(keys.transaction(height, index)), `transaction ${index} of height ${height}`)
-  const payload = payloadOf(row)
-  if (payload.type !== txType.did) throw new InvariantError('an operation of a DID is in no DID transaction')
-  return payload.operation.payload
-}
-
-/** Current position of a transaction: a reorganisation may have moved it since its DID was looked up. */
-function locationOf(rows: RowReader, txid: Hash): Location {
-  return values.location.decode(present(rows.get(keys.location(txid)), 'the place of a document'))
-}
-
-/** The latest document of a DID that has one on the chain. */
-export function storedDocument(rows: RowReader, did: ProgramHash): DidDocument {
-  const head = present(didHead(rows, did), 'the head of a DID')
-  return documentOfPayload(documentPayload(rows, didOperation(rows, did, head.documentSequence)), didMethod)
-}
 
 /** The state of a chain by its rows. */
 export class StoredState implements StateView {
@@ -99,12 +53,20 @@ export class StoredState implements StateView {
     const documentRow = didOperation(this.#rows, key, head.documentSequence)
     const { status, operationCount } = head
     const names = { lastTxid: displayHash(last.txid), documentTxid: displayHash(documentRow.txid) }
-    const read = () => documentPayload(this.#rows, locationOf(this.#rows, documentRow.txid))
+    const read = () => operationAt(this.#rows, locationOf(this.#rows, documentRow.txid)).payload
     return this.#documents.state({ status, operationCount, ...names }, read)
   }
 
   issuer(did: string): DidState | undefined {
     return this.did(did)
+  }
+
+  credential(id: string, signer: string): CredentialState | undefined {
+    return credentialState(this.#rows, id, signer)
+  }
+
+  otherCredential(id: string, signer: string): CredentialState | undefined {
+    return this.credential(id, signer)
   }
 }
 
@@ -130,7 +92,7 @@ async function loadCooperatively(overlay: Overlay, wanted: readonly Buffer[]): P
 
 /** The part of a block that its rows hold. */
 export interface RowsBlock {
-  readonly header: Pick<Block['header'], 'height'>
+  readonly header: Pick<Block['header'], 'height' | 'time'>
   readonly transactions: Block['transactions']
 }
 
@@ -150,8 +112,13 @@ export async function putConnected(overlay: Overlay, block: RowsBlock, connected
   await balances.apply(overlay)
 
   const dids: ProgramHash[] = []
+  const credentials: CredentialUndo[] = []
   await forEachCooperatively(transactions.entries(), ([i, { did }]) => {
     if (did === undefined) return
+    if (did.credential !== undefined) {
+      credentials.push(putCredential(overlay, did.credential, { block, index: i + 1 }))
+      return
+    }
     const key = present(didKey(did.id), 'the key of a connected DID')
     const sequence = did.state.operationCount - 1
     const tx = block.transactions[i + 1] as Transaction
@@ -166,7 +133,7 @@ export async function putConnected(overlay: Overlay, block: RowsBlock, connected
     dids.push(key)
   })
   const spent = transactions.map((connectedTx) => connectedTx.spent)
-  overlay.put(keys.undo(height), await runCooperatively(undoSteps({ spent, dids })))
+  overlay.put(keys.undo(height), await runCooperatively(undoSteps({ spent, dids, credentials })))
 }
 
 /** Puts the rows of transactions: bytes, position, and history of each address in them. */
@@ -221,6 +188,7 @@ export async function putDisconnected(overlay: Overlay, block: RowsBlock): Promi
   const documents = new Map(undo.dids.map((did) => [mapKey(did), { did, key: documentKey(overlay, did) }]))
   for (const did of [...undo.dids].reverse()) popOperation(overlay, did)
   await forEachCooperatively(documents.values(), ({ did, key }) => putDocument(overlay, did, key))
+  for (const undone of [...undo.credentials].reverse()) popCredential(overlay, undone)
   overlay.del(keys.undo(height))
 }
 
@@ -295,10 +263,4 @@ function balanceRow(rows: RowReader, key: Buffer): Balance {
 
 function distinct(entries: readonly { readonly programHash: ProgramHash }[]): ProgramHash[] {
   return [...new Map(entries.map(({ programHash }) => [mapKey(programHash), programHash])).values()]
-}
-
-/** A row that the database must hold; otherwise it contradicts itself. */
-function present<T>(value: T | undefined, what: string): T {
-  if (value === undefined) throw damaged(`${what} is missing`)
-  return value
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { protocols, topics } from '../../src/network/wire/all-messages.js'
-import { type Refusal, statusExchange } from '../../src/network/wire/status-message.js'
+import { networkVersion, type Refusal, statusExchange } from '../../src/network/wire/status-message.js'
 import { hex } from '../../src/primitives/bytes.js'
 import { code, fencedBlocks, repositoryFile, tableRows } from '../support/assert/markdown.js'
 
@@ -35,8 +35,14 @@ describe('docs/protocol.md', () => {
     const bytes = hex(example ?? '')
     expect(page).toContain(`at height 258, ${bytes.length} bytes`)
     const status = statusExchange.question.decode(bytes)
-    expect(status).toMatchObject({ version: 1, tipHeight: 258, chainWork: 518n, relay: true, listenPort: 20338 })
-    expect(page).toContain('of this page: 1 ')
+    expect(status).toMatchObject({
+      version: networkVersion,
+      tipHeight: 258,
+      chainWork: 518n,
+      relay: true,
+      listenPort: 20338,
+    })
+    expect(page).toContain(`of this page: ${networkVersion}, `)
   })
 
   it('numbers the refusals as they are written', () => {

@@ -36,6 +36,9 @@ const keyOf: Readonly<Partial<Record<keyof typeof table, Uint8Array>>> = {
   didOperation: keys.didOperation(programHash, 1),
   didDocument: keys.didDocument({ height: 1, index: 1 }),
   leftBranch: keys.leftBranch(1),
+  credential: keys.credential(hash),
+  declared: keys.declared(programHash, 1),
+  declaredCount: keys.declaredCount(programHash),
   pool: keys.pool(hash),
   dropped: keys.dropped(hash),
   peer: keys.peer(hash),
@@ -55,6 +58,7 @@ const valueOf: Readonly<Partial<Record<keyof typeof table, Uint8Array>>> = {
   didHead: values.didHead.encode({ status: 'valid', operationCount: 1, documentSequence: 0 }),
   didOperation: values.didOperation.encode({ height: 1, index: 1, txid: hash }),
   leftBranch: values.leftBranch.encode({ tip: { hash, height: 1 }, forkHeight: 0 }),
+  declaredCount: values.declaredCount.encode(1),
 }
 
 describe('docs/schema.md', () => {

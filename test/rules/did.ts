@@ -10,6 +10,7 @@ import { type DidOperation, operationJson } from '../../src/primitives/did-opera
 import { parseStrictJson } from '../../src/primitives/strict-json.js'
 import {
   authorizationKey,
+  credentialSpecification,
   didRules as rules,
   holder,
   Registry,
@@ -51,6 +52,8 @@ const parse = (operation: DidOperation) => parseOperation(operation, rules)
 const create = ada.create()
 const update = ada.update(txid(1))
 const deactivate = ada.deactivate()
+const declare = ada.declare(bob.issue(ada.did))
+const revoke = ada.revoke(`${ada.did}#profile`)
 const readJson = (change: (operation: { header: Members; payload?: unknown; proof: Members }) => object) =>
   readOperationJson(text(change(JSON.parse(JSON.stringify(operationJson(update))))))
 
@@ -108,16 +111,20 @@ const operationRows: readonly RuleRow[] = [
     ({ header, proof }) => ({ header, proof }),
   ),
   row('did-operation-unknown', parse, create, { ...create, operation: 'transfer' }),
-  row('did-credential-operation', parse, create, {
-    ...create,
-    specification: 'ledger/credential/1.0',
-    operation: 'declare',
-  }),
+  row(
+    'did-credential-operation',
+    (credential: readonly string[]) => {
+      parseOperation(declare, { ...rules, specifications: { ...rules.specifications, credential } })
+    },
+    [credentialSpecification],
+    [],
+  ),
   row('did-specification', parse, create, { ...create, specification: 'ledger/credential/1.0' }),
   row('did-previous-form', parse, update, { ...update, previousTxid: 'A'.repeat(64) }),
   row('did-payload-encoding', parse, create, { ...create, payload: `${create.payload}=` }),
   row('did-payload-size', parse, padded(rules.limits.payloadBytes), padded(rules.limits.payloadBytes + 1)),
   row('did-payload-did', parse, deactivate, { ...deactivate, payload: ada.did.replace(/.$/, '0') }),
+  row('did-payload-credential', parse, revoke, ada.revoke('#profile')),
   row('did-proof-type', parse, { ...create, proofType: '' }, { ...create, proofType: 'Ed25519' }),
   row(
     'did-verification-method',
@@ -159,6 +166,18 @@ const stateRows: readonly RuleRow[] = [
         signer(ada.primary),
       ),
     ],
+  ),
+]
+
+const both = [create, bob.create()]
+const credentialStateRows: readonly RuleRow[] = [
+  stateRow('credential-declared', [...both, declare], [...both, declare, declare]),
+  stateRow('credential-revoked', [...both, declare, revoke], [...both, declare, revoke, revoke]),
+  stateRow('credential-revoked', [...both, declare], [...both, bob.revoke(`${ada.did}#profile`), declare]),
+  stateRow(
+    'credential-revoker',
+    [...both, declare, bob.revoke(`${ada.did}#profile`)],
+    [...both, ada.declare(ada.issue(ada.did)), bob.revoke(`${ada.did}#profile`)],
   ),
 ]
 
@@ -255,4 +274,11 @@ const credentialRows: readonly RuleRow[] = [
 ]
 
 /** A row for every code of the DID layer: `json-…`, `did-…`, `document-…`, `credential-…`. */
-export const didRules: RuleRow[] = [...jsonRows, ...operationRows, ...stateRows, ...documentRows, ...credentialRows]
+export const didRules: RuleRow[] = [
+  ...jsonRows,
+  ...operationRows,
+  ...stateRows,
+  ...credentialStateRows,
+  ...documentRows,
+  ...credentialRows,
+]

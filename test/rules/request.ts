@@ -208,7 +208,7 @@ export const requestRules: RuleRow[] = [
           resolve: () => Promise.reject(new Error('unforeseen')),
           history: never,
           queryJson: never,
-          requireSynced: () => {},
+          credentials: { resolve: never, list: never },
         },
       },
     }),

@@ -9,7 +9,7 @@ import { BlockBudget } from '../block-budget.js'
 import type { ConnectContext } from '../rule-context.js'
 import type { TypeRules } from './type-rules.js'
 
-/** Type 10: an operation on a DID (format 9); its rules are those of the room `did`. */
+/** Type 10: an operation on a DID or a credential (format 9); its rules are those of the room `did`. */
 export const did: TypeRules<{ readonly type: 10; readonly operation: DidOperation }> = {
   accepted: true,
   cost: operationCost,
@@ -23,6 +23,8 @@ export const did: TypeRules<{ readonly type: 10; readonly operation: DidOperatio
       ...didRules(context),
       txid,
       issuer: (id) => state.issuer(id),
+      credential: (id, signer) => state.credential(id, signer),
+      otherCredential: (id, signer) => state.otherCredential(id, signer),
       reading: (document) => {
         reads.push(document)
         budget.require(reads)

@@ -7,9 +7,9 @@ import { keyOf, operationCheck, operationCost, requireValid } from './signing.js
 
 /** Ends a DID for ever; signed by an authentication or authorization key of the last document. */
 export const deactivate: OperationRow<'deactivate'> = {
-  *parse({ payload: did }, rules) {
-    if (isDid(did, idRules(rules))) return { kind: 'deactivate', did }
-    throw new RuleError('did-payload-did', `the payload of a deactivate is not a DID: ${did.slice(0, 80)}`)
+  *parse({ payload }, rules) {
+    if (isDid(payload, idRules(rules))) return { kind: 'deactivate', owner: payload }
+    throw new RuleError('did-payload-did', `the payload of a deactivate is not a DID: ${payload.slice(0, 80)}`)
   },
 
   *apply(before, operation, reads) {

@@ -3,14 +3,15 @@ import { fromUtf8 } from '../../primitives/bytes.js'
 import type { DidOperation } from '../../primitives/did-operation.js'
 import type { SignatureCheck } from '../../primitives/signature.js'
 import type { Steps } from '../../primitives/steps.js'
-import { decodeBase64url, decodedLength } from '../base64url.js'
 import { type DidRules, idRules } from '../did-rules.js'
 import { documentBytesSteps } from '../document.js'
 import { credentialDigest, type KnownDocument, knownDocument } from '../known-document.js'
-import type { Credential, DidDocument } from '../model.js'
-import type { AppliedOperation, DidContext, DidState } from '../state.js'
+import type { DidDocument } from '../model.js'
+import type { AppliedOperation, DidState } from '../state.js'
 import type { DocumentReads } from './document-reads.js'
+import { credentialCheck, issuerState } from './issued-credential.js'
 import type { ParsedOperation, WithDocument } from './operation-row.js'
+import { payloadBytes } from './payload-bytes.js'
 import { keyOf, operationCost } from './signing.js'
 
 /** What operations with a document share: a payload that is a document, and the credentials in it. */
@@ -19,19 +20,10 @@ import { keyOf, operationCost } from './signing.js'
 export function* parseDocumentPayload(
   { payload }: DidOperation,
   rules: DidRules,
-): Steps<{ readonly did: string; readonly document: DidDocument; readonly payloadSize: number }> {
+): Steps<{ readonly owner: string; readonly document: DidDocument; readonly payloadSize: number }> {
   const bytes = payloadBytes(payload, rules.limits.payloadBytes)
   const document = yield* documentBytesSteps(bytes, { ...idRules(rules), maxEntries: rules.limits.entries })
-  return { did: document.id, document, payloadSize: bytes.length }
-}
-
-function payloadBytes(payload: string, limit: number): Uint8Array {
-  if (decodedLength(payload.length) > limit) {
-    throw new RuleError('did-payload-size', `the payload decodes to more than ${limit} bytes`)
-  }
-  const bytes = decodeBase64url(payload)
-  if (bytes === undefined) throw new RuleError('did-payload-encoding')
-  return bytes
+  return { owner: document.id, document, payloadSize: bytes.length }
 }
 
 /** An operation with a document that its DID's state permits. */
@@ -104,35 +96,4 @@ function* newCredentials(
     yield
   }
   return checks
-}
-
-function issuerState(credential: Credential, context: DidContext): DidState {
-  const state = context.issuer(credential.issuer)
-  if (state === undefined) {
-    throw new RuleError('credential-issuer-unknown', `${credential.issuer}, issuer of ${credential.id}, does not exist`)
-  }
-  if (state.status === 'deactivated') {
-    throw new RuleError(
-      'credential-issuer-deactivated',
-      `${credential.issuer}, issuer of ${credential.id}, is deactivated`,
-    )
-  }
-  return state
-}
-
-function credentialCheck(credential: Credential, key: Uint8Array | undefined): SignatureCheck {
-  const { verificationMethod, signature } = credential.proof
-  if (key === undefined) {
-    throw new RuleError(
-      'credential-key',
-      `${verificationMethod}, which ${credential.id} names, is no authentication key of its issuer`,
-    )
-  }
-  return {
-    message: fromUtf8(credential.signingText),
-    keys: [key],
-    signatures: [signature],
-    code: 'credential-proof',
-    subject: `proof of credential ${credential.id}`,
-  }
 }

@@ -3,7 +3,7 @@ import type { DidOperation } from '../../primitives/did-operation.js'
 import { txType } from '../../primitives/payload.js'
 import { spendsFrom, type TypePolicy } from './type-policy.js'
 
-/** A deactivate replaces pending updates of its DID. */
+/** A deactivate replaces pending updates of its DID; declares and revokes go with those on which they stand. */
 export const didPolicy: TypePolicy<{ readonly type: 10; readonly operation: DidOperation }> = {
   hasOperation: true,
   follows: ({ operation }) => parseDisplayHash(operation.previousTxid ?? ''),

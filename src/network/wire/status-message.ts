@@ -5,8 +5,11 @@ import { CodecError, type Reader, type Writer } from '../../primitives/codec.js'
 import type { Hash } from '../../primitives/hash.js'
 import { codec, type Exchange } from './exchange.js'
 
-/** Protocol version. Nodes of different versions refuse each other. */
-export const networkVersion = 1
+/**
+ * Protocol version. Nodes of different versions refuse each other: 2 accepts operations on credentials, for which nodes of 1
+ * would refuse a block.
+ */
+export const networkVersion = 2
 
 /** Bits of {@link Status.services}. */
 export const services = { wholeChain: 1 } as const

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { peerNumber } from '../../../src/network/address/peer-identity.js'
-import { statusExchange } from '../../../src/network/wire/status-message.js'
+import { networkVersion, statusExchange } from '../../../src/network/wire/status-message.js'
 import { PeersWorld, type TestNode } from '../../support/network/peers-world.js'
 
 let world: PeersWorld
@@ -87,7 +87,7 @@ describe('the handshake', () => {
     await world.run()
     const { link, status } = b.peer(a)
     const { question, answer, protocol } = statusExchange
-    const asked = link.request(protocol, question.encode({ ...status, version: 2 }))
+    const asked = link.request(protocol, question.encode({ ...status, version: networkVersion + 1 }))
     await world.run()
     expect(answer.decode(await asked).refusal).toBe('peer-version')
     expect(reasons(a)).toEqual(['us peer-version'])

@@ -96,13 +96,15 @@ class DidRows {
         ...didRules,
         txid: displayHash(carrier.hash),
         issuer: () => undefined,
+        credential: () => undefined,
+        otherCredential: () => undefined,
       })
       state.setDid(did, applied.next)
       transactions.push(carrier)
       connected.push({ fee: 0n, work: noWork, checks: [], spent: [], did: connectedOperation(applied) })
       done.push({ who: deed.who, kind, document })
     }
-    const block = { header: { height }, transactions }
+    const block = { header: { height, time: 0 }, transactions }
     await putConnected(this.overlay, block, {
       state,
       transactions: connected,

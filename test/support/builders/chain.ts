@@ -20,7 +20,7 @@ import { solve } from '../../../src/production/solve.js'
 import { buildTemplate } from '../../../src/production/template.js'
 import type { Log } from '../../../src/runtime/env.js'
 import { Database } from '../../../src/storage/database.js'
-import { didKey } from '../../../src/storage/stored-state.js'
+import { didKey } from '../../../src/storage/did-rows.js'
 import { soloConfirm } from '../../../src/voting/sign-message.js'
 import {
   buildDidTransaction,

@@ -5,9 +5,11 @@ import {
   buildDeactivate,
   buildDocument,
   buildUpdate,
+  declareOperation,
   type DocumentPlan,
   type PlannedKey,
   planNew,
+  revokeOperation,
   type Sign,
 } from '../../../src/did/build.js'
 import { parseCredential } from '../../../src/did/credential.js'
@@ -16,16 +18,22 @@ import { defaultDidLimits, type DidRules } from '../../../src/did/did-rules.js'
 import { parseOperation } from '../../../src/did/operation.js'
 import { fromPlain } from '../../../src/did/plain.js'
 import { applyOperation } from '../../../src/did/apply-operation.js'
-import { type AppliedOperation, type DidState } from '../../../src/did/state.js'
+import {
+  type AppliedOperation,
+  type CredentialState,
+  type DidState,
+  nextCredentialState,
+} from '../../../src/did/state.js'
 import { RuleError } from '../../../src/errors/rule-error.js'
 import { fromUtf8 } from '../../../src/primitives/bytes.js'
 import type { DidOperation } from '../../../src/primitives/did-operation.js'
 import { type QuickSigner, quickSigner } from './signatures.js'
 
 export const specification = 'ledger/did/1.0'
+export const credentialSpecification = 'ledger/credential/1.0'
 export const didRules: DidRules = {
   method: 'ledger',
-  specifications: { did: [specification, 'elastos/did/1.0'], credential: ['ledger/credential/1.0'] },
+  specifications: { did: [specification, 'elastos/did/1.0'], credential: [credentialSpecification] },
   limits: defaultDidLimits,
 }
 export const created = '2026-01-01T00:00:00Z'
@@ -55,6 +63,10 @@ export interface Holder {
   deactivate(): DidOperation
   /** A credential by this DID about `subject`, as JSON text. */
   issue(subject: string, changes?: Record<string, unknown>): string
+  /** A declare of a credential in JSON text, as it stands; signed by the key of the DID under the id `#primary`. */
+  declare(credential: string): DidOperation
+  /** A revoke of the credential with an absolute id, signed in the same way. */
+  revoke(id: string): DidOperation
 }
 
 export function holder(): Holder {
@@ -68,6 +80,7 @@ export function holder(): Holder {
     created,
   })
   const byPrimary = { specification, verificationMethod: '#primary' }
+  const ofCredential = { specification: credentialSpecification, verificationMethod: `${plan.did}#primary` }
   const document = (changes: Partial<DocumentPlan> = {}) => buildDocument({ ...plan, ...changes }, signer(primary))
   return {
     did: plan.did,
@@ -80,6 +93,8 @@ export function holder(): Holder {
     update: (previousTxid, changes) => buildUpdate(document(changes), { ...byPrimary, previousTxid }, signer(primary)),
     deactivate: () => buildDeactivate(plan.did, { specification, verificationMethod: '#recovery' }, signer(recovery)),
     issue: (subject, changes = {}) => issueCredential(plan.did, primary, subject, changes),
+    declare: (credential) => declareOperation({ text: credential }, ofCredential, signer(primary)),
+    revoke: (id) => revokeOperation(id, ofCredential, signer(primary)),
   }
 }
 
@@ -118,6 +133,7 @@ export function issueCredential(
 /** DID states as a chain of one operation a transaction makes them; signatures are verified. */
 export class Registry {
   readonly states = new Map<string, DidState>()
+  readonly #credentials = new Map<string, CredentialState>()
   /** `count`: how many operations other DIDs have had. */
   constructor(
     readonly rules: DidRules = didRules,
@@ -132,11 +148,17 @@ export class Registry {
       ...this.rules,
       txid: id,
       issuer: (did) => this.states.get(did),
+      credential: (credential, did) => this.#credentials.get(`${did} ${credential}`),
+      otherCredential: (credential, did) => this.#credentials.get(`${did} ${credential}`),
     })
     const failing = applied.checks.find((check) => !holds(check))
     if (failing !== undefined) throw new RuleError(failing.code, failing.subject)
     this.count++
     this.states.set(parsed.did, applied.next)
+    if (applied.credential !== undefined) {
+      const key = `${applied.credential.signer} ${applied.credential.id}`
+      this.#credentials.set(key, nextCredentialState(this.#credentials.get(key), applied.credential))
+    }
     return { ...applied, txid: id }
   }
 }

@@ -213,7 +213,7 @@ export class FakeNode {
       return found && { ...found, programHash: parseAddress(found.address) as Uint8Array }
     }
     const did = (name: string) => this.#dids.get(name)
-    return new StateOverlay({ coin, did, issuer: did })
+    return new StateOverlay({ coin, did, issuer: did, credential: () => undefined, otherCredential: () => undefined })
   }
 
   /** Connects the pool and then the transaction on top of the tip, signatures included. */

@@ -26,7 +26,13 @@ const fee = 1000n
 function ledger(...coins: Partial<Coin>[]): StateView {
   const plain = { height: 1, coinbase: false, value: 10_000n, outputLock: 0, programHash: personHash(10) }
   const rows = new Map(coins.map((coin, index) => [outpointKey(input(index)), { ...plain, ...coin }]))
-  return { coin: (outpoint) => rows.get(outpointKey(outpoint)), did: () => undefined, issuer: () => undefined }
+  return {
+    coin: (outpoint) => rows.get(outpointKey(outpoint)),
+    did: () => undefined,
+    issuer: () => undefined,
+    credential: () => undefined,
+    otherCredential: () => undefined,
+  }
 }
 
 const input = (index: number, sequence = 0xffffffff): CraftedInput & { sequence: number } => {

@@ -11,7 +11,13 @@ const coin = (value: bigint): Coin => {
 }
 
 function view(coins: ReadonlyMap<string, Coin>): StateView {
-  return { coin: (at) => coins.get(outpointKey(at)), did: () => undefined, issuer: () => undefined }
+  return {
+    coin: (at) => coins.get(outpointKey(at)),
+    did: () => undefined,
+    issuer: () => undefined,
+    credential: () => undefined,
+    otherCredential: () => undefined,
+  }
 }
 
 describe('an overlay of the ledger', () => {

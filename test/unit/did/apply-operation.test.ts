@@ -126,9 +126,15 @@ describe('create, update, deactivate', () => {
   it('a caller that mixes up two DIDs is stopped', () => {
     const { next } = new Registry().apply(ada.create())
     const operation = parseOperation(bob.deactivate(), didRules)
-    expect(() => applyOperation(next, operation, { ...didRules, txid: txid(9), issuer: () => undefined })).toThrow(
-      InvariantError,
-    )
+    expect(() =>
+      applyOperation(next, operation, {
+        ...didRules,
+        txid: txid(9),
+        issuer: () => undefined,
+        credential: () => undefined,
+        otherCredential: () => undefined,
+      }),
+    ).toThrow(InvariantError)
   })
 })
 
@@ -377,7 +383,13 @@ describe('any sequence of operations', () => {
                 ? buildUpdate(document, plan, unsigned)
                 : buildDeactivate(owner.did, { specification, verificationMethod }, unsigned)
           const parsed = parseOperation(built, didRules)
-          const context = { ...didRules, txid: txid(index + 1), issuer: (did: string) => states.get(did) }
+          const context = {
+            ...didRules,
+            txid: txid(index + 1),
+            issuer: (did: string) => states.get(did),
+            credential: () => undefined,
+            otherCredential: () => undefined,
+          }
           const snapshot = new Map(states)
           const fingerprint = spelled(before)
           try {

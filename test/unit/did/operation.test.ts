@@ -13,7 +13,7 @@ const ada = holder()
 const create = ada.create()
 const update = ada.update(txid(7))
 const deactivate = ada.deactivate()
-const code = (operation: DidOperation) => codeOf(() => parseOperation(operation, didRules))
+const code = (operation: DidOperation, rules = didRules) => codeOf(() => parseOperation(operation, rules))
 
 describe('the signed text', () => {
   it('joins specification, operation, previousTxid of an update, and payload', () => {
@@ -43,12 +43,14 @@ describe('parseOperation', () => {
     expect(parsed.signature).toHaveLength(64)
   })
 
-  it('knows no other operation, and takes credential operations not yet', () => {
+  it('knows no other operation, and those on credentials only where a chain has them', () => {
     for (const operation of ['', 'Create', 'create ', 'transfer', 'toString']) {
       expect(code({ ...create, operation })).toBe('did-operation-unknown')
     }
-    for (const operation of ['declare', 'revoke']) {
-      expect(code({ ...create, operation, specification: 'ledger/credential/1.0' })).toBe('did-credential-operation')
+    const specifications = { did: [specification], credential: [] }
+    for (const operation of [ada.declare(ada.issue(ada.did)), ada.revoke(`${ada.did}#profile`)]) {
+      expect(code(operation, didRules)).toBeUndefined()
+      expect(code(operation, { ...didRules, specifications })).toBe('did-credential-operation')
     }
   })
 

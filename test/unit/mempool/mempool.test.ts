@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { createInlineVerifier } from '../../../src/crypto/inline.js'
 import { SignatureCache } from '../../../src/crypto/signature-cache.js'
 import type { Verifier } from '../../../src/crypto/verifier.js'
+import { revokeOperation } from '../../../src/did/build.js'
+import type { PoolEntry } from '../../../src/mempool/pool-entry.js'
 import type { Block } from '../../../src/primitives/block.js'
 import type { SignatureCheck } from '../../../src/primitives/signature.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
@@ -15,7 +17,9 @@ import {
   outputOf,
 } from '../../support/builders/blocks.js'
 import { memoryStore, TestChain, withoutValidators } from '../../support/builders/chain.js'
-import { type Holder, holder } from '../../support/builders/did.js'
+import { authenticationKey, credentialSpecification, type Holder, holder, signer } from '../../support/builders/did.js'
+import { quickSigner } from '../../support/builders/signatures.js'
+import { testAddress } from '../../support/builders/spec.js'
 
 const rich = 100_000_000_000n
 
@@ -493,6 +497,106 @@ describe('DID operations in the pool', () => {
     await test.accept(craftBlock(test.chain, { transactions: [deactivate] }))
     await expectPool(test, [])
     expect(test.mempool.droppedReason(create.hash)).toContain('credential-issuer-deactivated')
+  })
+})
+
+describe('declares and revokes in the pool', () => {
+  const ada = holder()
+  const bob = holder()
+  const id = `${ada.did}#profile`
+  const allocations = [10, 11, 12, 13, 14].map((person) => ({ address: testAddress(person), amount: '100000000000' }))
+  const spec = { ...withoutValidators, allocations }
+  const send = async (test: TestChain, by: Holder, operation: Parameters<TestChain['carry']>[0], from = 10) =>
+    test.send(await test.carry(operation, by.did, from))
+  /** A chain on which both DIDs exist. */
+  const opened = async () => {
+    const test = await TestChain.open(spec)
+    const [create] = [await send(test, ada, ada.create(), 10), await send(test, bob, bob.create(), 11)]
+    await test.mine()
+    return { test, create }
+  }
+
+  it('stand in order among the operations of their signer, and see its pending ones', async () => {
+    const test = await TestChain.open(spec)
+    await send(test, bob, bob.create(), 11)
+    await test.mine()
+    const create = await send(test, ada, ada.create())
+    const declare = await send(test, ada, ada.declare(bob.issue(ada.did)), 12)
+    const revoke = await send(test, ada, ada.revoke(id), 10)
+    await expect(send(test, ada, ada.declare(bob.issue(ada.did)))).rejects.toMatchObject({
+      code: 'credential-declared',
+    })
+    await expect(send(test, ada, ada.revoke(id))).rejects.toMatchObject({ code: 'credential-revoked' })
+    const parents = (transaction: Transaction) => {
+      const entry = test.mempool.get(transaction.hash) as PoolEntry
+      return test.mempool.parents(entry).map(({ transaction: { txid } }) => txid)
+    }
+    expect(parents(declare)).toEqual([create.txid])
+    expect(parents(revoke)).toContain(declare.txid)
+    const [block] = await test.mine()
+    expect(block?.transactions.slice(1).map(({ txid }) => txid)).toEqual([create.txid, declare.txid, revoke.txid])
+    expect(test.chain.state.did(ada.did)).toMatchObject({ lastTxid: create.txid, operationCount: 1 })
+  })
+
+  it('count among the eight of a DID', async () => {
+    const { test } = await opened()
+    for (let i = 0; i < 8; i++) await send(test, ada, ada.revoke(`${ada.did}#${i}`))
+    await expect(send(test, ada, ada.revoke(id))).rejects.toMatchObject({ code: 'pool-did-pending' })
+  })
+
+  it('see what others say once it is mined, and are dropped then', async () => {
+    const { test } = await opened()
+    const revoke = await test.carry(bob.revoke(id), bob.did, 11)
+    const declare = await send(test, ada, ada.declare(bob.issue(ada.did)), 10)
+    await test.accept(craftBlock(test.chain, { transactions: [revoke] }))
+    await expectPool(test, [])
+    expect(test.mempool.droppedReason(declare.hash)).toContain('credential-revoked')
+  })
+
+  it('are dropped when an issuer is deactivated, or a stranger revokes what is declared meanwhile', async () => {
+    const { test } = await opened()
+    const eve = holder()
+    await send(test, eve, eve.create(), 12)
+    await test.mine()
+    const other = await send(test, ada, ada.declare(bob.issue(ada.did, { id: `${ada.did}#other` })), 10)
+    const stranger = await send(test, eve, eve.revoke(id), 12)
+    const declare = await test.carry(ada.declare(ada.issue(ada.did)), ada.did, 13)
+    const deactivate = await test.carry(bob.deactivate(), bob.did, 11)
+    await test.accept(craftBlock(test.chain, { transactions: [declare, deactivate] }))
+    await expectPool(test, [])
+    expect(test.mempool.droppedReason(other.hash)).toContain('credential-issuer-deactivated')
+    expect(test.mempool.droppedReason(stranger.hash)).toContain('credential-revoker')
+  })
+
+  it('stay before a deactivate if they hold without the updates that it replaces', async () => {
+    const { test, create } = await opened()
+    const first = await send(test, ada, ada.revoke(`${ada.did}#first`), 12)
+    const second = quickSigner()
+    const keys = [...ada.plan.keys, authenticationKey('second', second)]
+    const update = await send(test, ada, ada.update(create.txid, { keys }), 11)
+    const kept = await send(test, ada, ada.declare(bob.issue(ada.did)), 13)
+    const plan = { specification: credentialSpecification, verificationMethod: `${ada.did}#second` }
+    const bySecond = revokeOperation(`${ada.did}#last`, plan, signer(second))
+    const lost = await send(test, ada, bySecond, 14)
+    const deactivate = await send(test, ada, ada.deactivate(), 10)
+    await expectPool(test, [first, kept, deactivate])
+    for (const { hash } of [update, lost]) expect(test.mempool.droppedReason(hash)).toContain('deactivates')
+    const [block] = await test.mine()
+    expect(block?.transactions).toHaveLength(4)
+    expect(test.chain.state.credential(id, ada.did)).toMatchObject({ revoked: false })
+    expect(test.chain.state.did(ada.did)?.status).toBe('deactivated')
+  })
+
+  it('come back after a restart', async () => {
+    const store = memoryStore()
+    const test = await TestChain.open(spec, { store })
+    await send(test, ada, ada.create())
+    const declare = await send(test, ada, ada.declare(ada.issue(ada.did)))
+    await test.database.close()
+    const again = await TestChain.open(spec, { store })
+    expect(again.mempool.get(declare.hash)?.did?.credential).toMatchObject({ id, action: 'declare' })
+    await again.mine()
+    expect(again.chain.state.credential(id, ada.did)).toMatchObject({ revoked: false })
   })
 })
 

@@ -36,6 +36,7 @@ const headerRecord: fc.Arbitrary<HeaderRecord> = fc.record({
   arrival: fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }),
 })
 
+const credentialOperation = fc.constantFrom(4 as const, 5 as const)
 const tip = fc.record({ hash, height: u32 })
 
 /** Every value that has a layout of its own. */
@@ -48,7 +49,16 @@ const rows: { [Name in keyof typeof values]: fc.Arbitrary<Parameters<(typeof val
   undo: fc.record({
     spent: fc.array(fc.array(coin, { maxLength: 4 }), { maxLength: 4 }),
     dids: fc.array(programHash, { maxLength: 4 }),
+    credentials: fc.array(fc.record({ operation: credentialOperation, key: hash, holder: programHash }), {
+      maxLength: 4,
+    }),
   }),
+  credential: fc.array(
+    fc.record({ index: u16, operation: credentialOperation, height: u32, time: u32, txid: hash, payloadHash: hash }),
+    { minLength: 1, maxLength: 2 },
+  ),
+  declared: text,
+  declaredCount: u32,
   didHead: fc.record({
     status: fc.constantFrom('valid' as const, 'deactivated' as const),
     operationCount: u32,

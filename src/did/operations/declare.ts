@@ -1,0 +1,48 @@
+import { RuleError } from '../../errors/rule-error.js'
+import { idRules } from '../did-rules.js'
+import { didPart } from '../identifier.js'
+import type { Credential } from '../model.js'
+import { credentialOfBytes, refuseRevoked, signerOf, type Signer, withCredential } from './credential-operation.js'
+import type { DocumentReads } from './document-reads.js'
+import { credentialCheck, issuerState } from './issued-credential.js'
+import type { OperationRow } from './operation-row.js'
+import { payloadBytes } from './payload-bytes.js'
+import { keyOf } from './signing.js'
+
+/** Puts a credential on the chain, once; signed by its holder. The proof of its issuer is always verified. */
+export const declare: OperationRow<'declare'> = {
+  *parse({ payload }, rules) {
+    const bytes = payloadBytes(payload, rules.limits.payloadBytes)
+    yield
+    const credential = credentialOfBytes(bytes, idRules(rules))
+    return { kind: 'declare', owner: didPart(credential.id), credential }
+  },
+
+  *apply(before, operation, reads) {
+    const { did, credential } = operation
+    const { id, issuer } = credential
+    const holder = didPart(id)
+    if (did !== holder)
+      throw new RuleError('did-signer', `${did} signs, but only the holder ${holder} can declare ${id}`)
+    const signer = signerOf(before, operation, reads)
+    yield
+    const { context } = reads
+    const own = context.credential(id, holder)
+    if (own?.declared) throw new RuleError('credential-declared', `${id} is declared already`)
+    if (own?.revoked) refuseRevoked(id, holder)
+    if (issuer !== holder && context.otherCredential(id, issuer)?.revoked) refuseRevoked(id, issuer)
+    const keys = issuerKeys(credential, signer, reads)
+    yield
+    const check = credentialCheck(credential, keyOf(keys, credential.proof.verificationMethod))
+    return withCredential(signer, { id, signer: did, action: 'declare', issuer }, reads, [check])
+  },
+}
+
+function issuerKeys(
+  credential: Credential,
+  { document }: Signer,
+  reads: DocumentReads,
+): Signer['document']['authentication'] {
+  if (credential.issuer === document.id) return document.authentication
+  return reads.ofIssuer(issuerState(credential, reads.context)).authentication
+}

@@ -1,0 +1,95 @@
+import { didPart } from '../did/identifier.js'
+import { namedCredential } from '../did/named-did.js'
+import type { CredentialChange, CredentialState } from '../did/state.js'
+import { InvariantError } from '../errors/rule-error.js'
+import type { ProgramHash } from '../primitives/address.js'
+import type { Block } from '../primitives/block.js'
+import { sha256 } from '../primitives/hash.js'
+import { didKey, operationAt, operationOf, present, type RowReader } from './did-rows.js'
+import type { Overlay } from './overlay.js'
+import {
+  credentialKey,
+  credentialOperation,
+  type CredentialRow,
+  type CredentialUndo,
+  keys,
+  type Location,
+  values,
+} from './schema.js'
+
+/** Rows of credentials: what each DID said of each, and what each holder declared. */
+
+/** What a DID said of a credential; undefined: nothing. */
+export function credentialRow(rows: RowReader, id: string, signer: string): CredentialRow | undefined {
+  const row = rows.get(keys.credential(credentialKey(id, signer)))
+  return row === undefined ? undefined : values.credential.decode(row)
+}
+
+/** The same as rules see it. */
+export function credentialState(rows: RowReader, id: string, signer: string): CredentialState | undefined {
+  const operations = credentialRow(rows, id, signer)
+  if (operations === undefined) return undefined
+  const revoked = operations.some(({ operation }) => operation === credentialOperation.revoke)
+  const declare = operations.find(({ operation }) => operation === credentialOperation.declare)
+  if (declare === undefined) return { revoked }
+  return { declared: { issuer: () => declaredIssuer(rows, declare) }, revoked }
+}
+
+/** The issuer of the credential in a declare on the chain. */
+export function declaredIssuer(rows: RowReader, declare: Location): string {
+  const named = namedCredential(operationAt(rows, declare))
+  if (named?.issuer === undefined) throw new InvariantError('a declare on the chain names no issuer')
+  return named.issuer
+}
+
+/** Number of credentials that a holder declared. */
+export function declaredCount(rows: RowReader, holder: ProgramHash): number {
+  const row = rows.get(keys.declaredCount(holder))
+  return row === undefined ? 0 : values.declaredCount.decode(row)
+}
+
+/** The block with a declare or revoke, and its position there. */
+interface Mined {
+  readonly block: {
+    readonly header: Pick<Block['header'], 'height' | 'time'>
+    readonly transactions: Block['transactions']
+  }
+  readonly index: number
+}
+
+/** Stages the rows of a declare or revoke; returns what takes it back. */
+export function putCredential(
+  overlay: Overlay,
+  { id, signer, action }: CredentialChange,
+  { block, index }: Mined,
+): CredentialUndo {
+  const holderDid = didPart(id)
+  const holder = present(didKey(holderDid), 'the key of a holder')
+  const operation = credentialOperation[action]
+  const key = credentialKey(id, signer)
+  const { height, time } = block.header
+  const tx = present(block.transactions[index], 'the transaction of an operation')
+  const payloadHash = sha256(operationOf(tx.payload).payload)
+  const before = credentialRow(overlay, id, signer) ?? []
+  const added = { index, operation, height, time, txid: tx.hash, payloadHash }
+  overlay.put(keys.credential(key), values.credential.encode([...before, added]))
+  if (action === 'declare') {
+    const count = declaredCount(overlay, holder)
+    overlay.put(keys.declared(holder, count), values.declared.encode(id.slice(holderDid.length + 1)))
+    overlay.put(keys.declaredCount(holder), values.declaredCount.encode(count + 1))
+  }
+  return { operation, key, holder }
+}
+
+/** Takes back the last operation of a credential and a signer. */
+export function popCredential(overlay: Overlay, { operation, key, holder }: CredentialUndo): void {
+  const row = keys.credential(key)
+  const before = values.credential.decode(present(overlay.get(row), 'the row of a credential')).slice(0, -1)
+  if (before.length === 0) overlay.del(row)
+  else overlay.put(row, values.credential.encode(before))
+  if (operation === credentialOperation.revoke) return
+  const count = declaredCount(overlay, holder) - 1
+  overlay.del(keys.declared(holder, count))
+  if (count === 0) overlay.del(keys.declaredCount(holder))
+  else overlay.put(keys.declaredCount(holder), values.declaredCount.encode(count))
+}

@@ -1,0 +1,64 @@
+import { documentOfPayload } from '../did/known-document.js'
+import type { DidDocument } from '../did/model.js'
+import { InvariantError } from '../errors/rule-error.js'
+import { parseAddress, type ProgramHash } from '../primitives/address.js'
+import type { DidOperation } from '../primitives/did-operation.js'
+import type { Hash } from '../primitives/hash.js'
+import { type Payload, txType } from '../primitives/payload.js'
+import { didMethod } from '../primitives/spec.js'
+import { payloadOf } from '../primitives/transaction-parts.js'
+import { damaged } from './database.js'
+import { type DidHeadRow, type DidOperationRow, keys, type Location, values } from './schema.js'
+
+/** Reading rows of DIDs: heads, operations, documents. */
+
+/** A synchronous source of rows. */
+export interface RowReader {
+  get(key: Buffer): Uint8Array | undefined
+}
+
+/** The program hash of a full DID text; undefined for one that cannot exist. */
+export function didKey(did: string): ProgramHash | undefined {
+  const lead = `did:${didMethod}:`
+  return did.startsWith(lead) ? parseAddress(did.slice(lead.length)) : undefined
+}
+
+/** The head row of a DID. */
+export function didHead(rows: RowReader, did: ProgramHash): DidHeadRow | undefined {
+  const row = rows.get(keys.didHead(did))
+  return row === undefined ? undefined : values.didHead.decode(row)
+}
+
+/** One operation of a DID, by its sequence number. */
+export function didOperation(rows: RowReader, did: ProgramHash, sequence: number): DidOperationRow {
+  return values.didOperation.decode(present(rows.get(keys.didOperation(did, sequence)), 'an operation of a DID'))
+}
+
+/** An operation by its position. Nothing else of its transaction is decoded. */
+export function operationAt(rows: RowReader, { height, index }: Location): DidOperation {
+  const row = present(rows.get(keys.transaction(height, index)), `transaction ${index} of height ${height}`)
+  return operationOf(payloadOf(row))
+}
+
+/** The operation in the payload of a transaction that a row names. */
+export function operationOf(payload: Payload): DidOperation {
+  if (payload.type === txType.did) return payload.operation
+  throw new InvariantError('an operation is in no DID transaction')
+}
+
+/** Current position of a transaction: a reorganisation may have moved it since its DID was looked up. */
+export function locationOf(rows: RowReader, txid: Hash): Location {
+  return values.location.decode(present(rows.get(keys.location(txid)), 'the place of a document'))
+}
+
+/** The latest document of a DID that has one on the chain. */
+export function storedDocument(rows: RowReader, did: ProgramHash): DidDocument {
+  const head = present(didHead(rows, did), 'the head of a DID')
+  return documentOfPayload(operationAt(rows, didOperation(rows, did, head.documentSequence)).payload, didMethod)
+}
+
+/** A row that the database must hold; otherwise it contradicts itself. */
+export function present<T>(value: T | undefined, what: string): T {
+  if (value === undefined) throw damaged(`${what} is missing`)
+  return value
+}
