@@ -1,6 +1,7 @@
 import type { ChainReader } from '../chain/reader.js'
 import type { Mempool } from '../mempool/mempool.js'
 import type { Mining } from '../production/mining.js'
+import type { CredentialAnswers } from '../resolver/credential-answers.js'
 import type { Resolver } from '../resolver/resolver.js'
 import type { Log } from '../runtime/env.js'
 import type { AccessOptions } from './access-options.js'
@@ -17,7 +18,9 @@ export interface ApiContext {
     Mempool,
     'accept' | 'get' | 'entries' | 'size' | 'additions' | 'spender' | 'droppedReason' | 'refusedBlocks'
   >
-  readonly resolver: Pick<Resolver, 'resolve' | 'history' | 'queryJson' | 'requireSynced'>
+  readonly resolver: Pick<Resolver, 'resolve' | 'history' | 'queryJson'> & {
+    readonly credentials: Pick<CredentialAnswers, 'resolve' | 'list'>
+  }
   readonly mining: Pick<Mining, 'template' | 'submit' | 'mine' | 'toggle' | 'active'>
   nodeInfo(): NodeInfo
   health(): NodeHealth

@@ -4,7 +4,7 @@
  *   did   -> resolve -> #last -> #readLast    head of the DID, its last operation, that transaction -> ResolverAnswer (cached)
  *   did   -> history -> #page                 all operations, a few at a time
  *   query -> DocumentSearch: readQuery -> compileCondition -> Database.pages -> matches -> documents
- *   each  -> requireSynced                    `resolver-behind` while the node catches up
+ *   each  -> #requireSynced                   `resolver-behind` while the node catches up
  *
  * Imports did, did-query, errors, primitives, runtime, storage; used by node, api; knows neither chain nor pool.
  * - Rows of one answer lie between two equal tip rows, else they are read again (#consistent).
@@ -13,13 +13,12 @@
  */
 import { decodeBase64url } from '../did/base64url.js'
 import { formatDate, parseDate } from '../did/date.js'
-import { signatureType } from '../did/model.js'
 import type { DocumentQuery, QueryResult, ResolvedTransaction, ResolveResult } from '../did/resolution.js'
 import { InvariantError, RuleError } from '../errors/rule-error.js'
 import type { ProgramHash } from '../primitives/address.js'
 import { displayHash, equalBytes, utf8 } from '../primitives/bytes.js'
 import { Reader } from '../primitives/codec.js'
-import { type DidOperation, type DidOperationJson, operationForm, operationJson } from '../primitives/did-operation.js'
+import type { DidOperation } from '../primitives/did-operation.js'
 import type { Hash } from '../primitives/hash.js'
 import { Header } from '../primitives/header.js'
 import { txType } from '../primitives/payload.js'
@@ -27,12 +26,14 @@ import { payloadOf } from '../primitives/transaction-parts.js'
 import type { Clock } from '../runtime/env.js'
 import { damaged, type Database } from '../storage/database.js'
 import { keys, type TipRow, values } from '../storage/schema.js'
-import { didHead } from '../storage/stored-state.js'
+import { didHead } from '../storage/did-rows.js'
 import { ByteCache } from './byte-cache.js'
+import { CredentialAnswers } from './credential-answers.js'
 import { didOf, existingKey, identifierOf } from './did-key.js'
 import { DocumentSearch, type FoundDocuments, foundJson, type QueryLimits, readQuery } from './document-search.js'
 import { DidHistory } from './history.js'
 import { ResolverAnswer } from './resolver-answer.js'
+import { shownOperation } from './shown-operation.js'
 
 /** @limit bytes: answers of the resolver kept until the tip changes */
 export const resolverCacheBytes = 16 * 1024 * 1024
@@ -84,6 +85,8 @@ interface Known {
 
 /** Answers requests about DIDs, straight from the database. */
 export class Resolver {
+  /** What the chain says of credentials; `resolver-behind` while the node catches up. */
+  readonly credentials: CredentialAnswers
   readonly #options: ResolverOptions
   readonly #database: Database
   readonly #search: DocumentSearch
@@ -96,6 +99,12 @@ export class Resolver {
     this.#cache = new ByteCache(options.cacheBytes ?? resolverCacheBytes)
     this.#database = options.database
     this.#search = new DocumentSearch(options.database, options.queryLimits)
+    this.credentials = new CredentialAnswers({
+      database: options.database,
+      requireSynced: () => this.#requireSynced(),
+      consistent: async (read) => (await this.#consistent(() => Promise.resolve(read()))).known,
+      now: () => this.#now(),
+    })
   }
 
   /**
@@ -105,7 +114,7 @@ export class Resolver {
    */
   async resolve(did: string, { all }: { readonly all: boolean }): Promise<ResolveResult> {
     const identifier = identifierOf(did)
-    this.requireSynced()
+    this.#requireSynced()
     const full = didOf(identifier)
     if (all) return this.#whole(did, full)
     const known = await this.#last(identifier, full)
@@ -120,7 +129,7 @@ export class Resolver {
    */
   async history(did: string): Promise<DidHistory | undefined> {
     const identifier = identifierOf(did)
-    this.requireSynced()
+    this.#requireSynced()
     const full = didOf(identifier)
     const key = existingKey(identifier)
     if (key === undefined) return undefined
@@ -152,7 +161,7 @@ export class Resolver {
   }
 
   /** Refuses with `resolver-behind` while the node catches up. */
-  requireSynced(): void {
+  #requireSynced(): void {
     const status = this.#options.sync()
     if (!status.catchingUp) return
     throw new RuleError('resolver-behind', `the node is catching up (${behindText(status)}); ask again later`)
@@ -165,15 +174,19 @@ export class Resolver {
 
   #find(query: DocumentQuery, signal?: AbortSignal): Promise<FoundDocuments> {
     const search = readQuery(query)
-    this.requireSynced()
+    this.#requireSynced()
     return this.#search.find(search, signal)
   }
 
   /** Deactivation takes precedence; expiry depends on the clock, but never on a time before the tip's. */
   #status({ deactivated, expiresAt }: Known): 0 | 1 | 2 {
     if (deactivated) return 2
-    const now = Math.max(this.#options.clock.now(), this.#options.tip().time * 1000)
-    return expiresAt * 1000 <= now ? 1 : 0
+    return expiresAt * 1000 <= this.#now() ? 1 : 0
+  }
+
+  /** Unix milliseconds, never before the time of the tip. */
+  #now(): number {
+    return Math.max(this.#options.clock.now(), this.#options.tip().time * 1000)
   }
 
   /** The last operation alone: a few point reads. */
@@ -253,7 +266,7 @@ export class Resolver {
       if (payload.type !== txType.did) throw new InvariantError(`an operation of ${did} is in no DID transaction`)
       const { operation } = payload
       const timestamp = formatDate(this.#timeOf(height))
-      return { operation, resolved: { txid: displayHash(txid), timestamp, operation: shown(operation, did) } }
+      return { operation, resolved: { txid: displayHash(txid), timestamp, operation: shownOperation(operation, did) } }
     })
   }
 
@@ -293,18 +306,6 @@ export class Resolver {
 interface ReadOperation {
   readonly operation: DidOperation
   readonly resolved: ResolvedTransaction
-}
-
-/**
- * An operation as the resolver shows it: the proof type written out or left out by the kind of operation; a key of the
- * DID itself named by its fragment alone.
- */
-function shown(operation: DidOperation, did: string): DidOperationJson {
-  const { header, payload, proof } = operationJson(operation)
-  const own = proof.verificationMethod.startsWith(`${did}#`)
-  const verificationMethod = own ? proof.verificationMethod.slice(did.length) : proof.verificationMethod
-  const type = operationForm(operation)?.proofType ? { type: signatureType } : {}
-  return { header, payload, proof: { ...type, verificationMethod, signature: proof.signature } }
 }
 
 /**

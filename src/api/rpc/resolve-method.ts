@@ -3,6 +3,7 @@ import type { ResolvedTransaction } from '../../did/resolution.js'
 import { RuleError } from '../../errors/rule-error.js'
 import { didOf, identifierOf } from '../../resolver/did-key.js'
 import { resultJson } from '../../resolver/resolver-answer.js'
+import { withAbsoluteKey } from '../../resolver/shown-operation.js'
 import type { ApiContext } from '../api-context.js'
 import { chainKey, PartsAnswer, type Sink } from '../parts.js'
 import { resolveResult } from '../schemas/did-schemas.js'
@@ -127,7 +128,7 @@ async function clientsShape({ resolver }: ApiContext, { did, all }: ResolveReque
   if (!all) {
     const { status, transaction = [], did: full } = await resolver.resolve(did, { all })
     if (status === 3) return undefined
-    if (status !== 2) return { did: full, status: 0, pages: () => [transaction.map((tx) => absolute(tx, full))] }
+    if (status !== 2) return { did: full, status: 0, pages: () => [transaction.map((tx) => withAbsoluteKey(tx, full))] }
   }
   const history = await resolver.history(did)
   if (history === undefined) return undefined
@@ -137,16 +138,8 @@ async function clientsShape({ resolver }: ApiContext, { did, all }: ResolveReque
     status: deactivated ? 2 : 0,
     pages: async function* () {
       for await (const page of history.pages(deactivated ? 2 : all ? undefined : 1)) {
-        yield page.map((tx) => absolute(tx, history.did))
+        yield page.map((tx) => withAbsoluteKey(tx, history.did))
       }
     },
   }
-}
-
-function absolute(transaction: ResolvedTransaction, did: string): ResolvedTransaction {
-  const { operation } = transaction
-  const { verificationMethod } = operation.proof
-  if (!verificationMethod.startsWith('#')) return transaction
-  const proof = { ...operation.proof, verificationMethod: did + verificationMethod }
-  return { ...transaction, operation: { ...operation, proof } }
 }

@@ -1,40 +1,70 @@
 import { Type } from '@sinclair/typebox'
-import { operationForms } from '../../primitives/did-operation.js'
+import { type OperationForm, operationForms } from '../../primitives/did-operation.js'
 
 /** Answers of the resolver. */
 
-const didOperations = Object.entries(operationForms).flatMap(([name, { subject }]) => (subject === 'did' ? [name] : []))
+function namesOf(about: OperationForm['subject']): string[] {
+  return Object.entries(operationForms).flatMap(([name, { subject }]) => (subject === about ? [name] : []))
+}
 
 const closed = { additionalProperties: false }
 
-const operation = Type.Object(
-  {
-    header: Type.Object(
-      {
-        specification: Type.String({ description: 'version of the DID specification' }),
-        operation: Type.Union(didOperations.map((name) => Type.Literal(name))),
-        previousTxid: Type.Optional(Type.String({ description: 'txid of the operation before; of an update alone' })),
-      },
-      closed,
-    ),
-    payload: Type.String({ description: 'the document in base64url as published; of a deactivate the DID' }),
-    proof: Type.Object(
-      {
-        type: Type.Optional(Type.Literal('ECDSAsecp256r1')),
-        verificationMethod: Type.String({ description: 'the key, by its fragment where it is the DID’s own' }),
-        signature: Type.String({ description: '64 bytes in base64url' }),
-      },
-      closed,
-    ),
-  },
-  closed,
+/** A transaction with an operation on a DID or on a credential. */
+function transactionOf(about: OperationForm['subject'], payload: string) {
+  const proof = {
+    type: Type.Optional(Type.Literal('ECDSAsecp256r1')),
+    verificationMethod: Type.String({ description: 'the key, by its fragment where it is the DID’s own' }),
+    signature: Type.String({ description: '64 bytes in base64url' }),
+  }
+  const header = {
+    specification: Type.String({
+      description: `version of the ${about === 'did' ? 'DID' : 'credential'} specification`,
+    }),
+    operation: Type.Union(namesOf(about).map((name) => Type.Literal(name))),
+    ...(about === 'did'
+      ? {
+          previousTxid: Type.Optional(Type.String({ description: 'txid of the operation before; of an update alone' })),
+        }
+      : {}),
+  }
+  const operation = {
+    header: Type.Object(header, closed),
+    payload: Type.String({ description: payload }),
+    proof: Type.Object(proof, closed),
+  }
+  return Type.Object(
+    {
+      txid: Type.String(),
+      timestamp: Type.String({ description: 'time of the block, RFC 3339 in UTC' }),
+      operation: Type.Object(operation, closed),
+    },
+    closed,
+  )
+}
+
+export const resolvedTransaction = transactionOf(
+  'did',
+  'the document in base64url as published; of a deactivate the DID',
+)
+const credentialTransaction = transactionOf(
+  'credential',
+  'the credential in base64url as published; of a revoke its id',
 )
 
-export const resolvedTransaction = Type.Object(
+export const credentialResult = Type.Object(
   {
-    txid: Type.String(),
-    timestamp: Type.String({ description: 'time of the block, RFC 3339 in UTC' }),
-    operation,
+    id: Type.String({ description: 'in full' }),
+    status: Type.Integer({
+      minimum: 0,
+      maximum: 3,
+      description: '0 declared, 1 declared and expired, 2 revoked, 3 neither',
+    }),
+    transaction: Type.Optional(
+      Type.Array(credentialTransaction, {
+        maxItems: 2,
+        description: 'the revoke, if any, and the declare, if any; absent with status 3',
+      }),
+    ),
   },
   closed,
 )

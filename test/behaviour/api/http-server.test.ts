@@ -13,6 +13,8 @@ import { ask, askJson, contextOf, serve } from '../../support/client/api.js'
 import { TestChain } from '../../support/builders/chain.js'
 import { stopwatch } from '../../support/process/patience.js'
 
+const unasked = () => Promise.reject(new Error('nothing asks'))
+
 const opened: { close(): Promise<void> | void }[] = []
 afterEach(async () => {
   for (const thing of opened.splice(0).reverse()) await thing.close()
@@ -191,7 +193,7 @@ describe('amounts', () => {
       },
       history: () => never,
       queryJson: () => never,
-      requireSynced: () => {},
+      credentials: { resolve: unasked, list: unasked },
     }
     const { port } = await start({ connections: 2 }, {}, { resolver })
     const working = ask(port, '/rpc', {
@@ -501,7 +503,10 @@ describe('what nobody foresaw', () => {
     const { port, node } = await start(
       {},
       {},
-      { resolver: { resolve, history: resolve, queryJson: resolve, requireSynced: () => {} }, nodeInfo },
+      {
+        resolver: { resolve, history: resolve, queryJson: resolve, credentials: { resolve, list: resolve } },
+        nodeInfo,
+      },
     )
     const rest = await ask(port, '/api/v1/node/state')
     expect([rest.status, rest.body]).toEqual([500, envelope(45002)])

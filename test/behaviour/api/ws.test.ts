@@ -15,6 +15,8 @@ import { testAddress } from '../../support/builders/spec.js'
 import { idleDevnet } from '../../support/fakes/stubs.js'
 import { WsClient } from '../../support/client/ws.js'
 
+const unasked = () => Promise.reject(new Error('nothing asks'))
+
 interface Setting {
   readonly limits?: Partial<ApiLimits>
   readonly kept?: number
@@ -200,9 +202,9 @@ describe('JSON-RPC over WebSocket', () => {
         now--
         return { did: 'x', status: 3 as const }
       },
-      history: () => Promise.reject(new Error('nobody asks')),
-      queryJson: () => Promise.reject(new Error('nobody asks')),
-      requireSynced: () => {},
+      history: unasked,
+      queryJson: unasked,
+      credentials: { resolve: unasked, list: unasked },
     }
     const { connect: open } = await served({ limits: { wsWaiting: 4 }, context: { resolver } })
     const client = await open()
@@ -513,9 +515,9 @@ describe('readers that are slow or gone', () => {
     const resolver = {
       resolve: () =>
         new Promise<{ did: string; status: 3 }>((resolve) => (answer = () => resolve({ did: 'x', status: 3 }))),
-      history: () => Promise.reject(new Error('nobody asks')),
-      queryJson: () => Promise.reject(new Error('nobody asks')),
-      requireSynced: () => {},
+      history: unasked,
+      queryJson: unasked,
+      credentials: { resolve: unasked, list: unasked },
     }
     const { connect: open } = await served({ limits: { wsPing: 100, wsWaiting: 2 }, context: { resolver } })
     const [client, clock] = await Promise.all([open(), open()])
