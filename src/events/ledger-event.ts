@@ -1,4 +1,4 @@
-import { namedDid } from '../did/named-did.js'
+import { type NamedCredential, namedCredential, namedDid } from '../did/named-did.js'
 import { InvariantError } from '../errors/rule-error.js'
 import type { PoolEntry } from '../mempool/pool-entry.js'
 import { formatAmount } from '../primitives/amount.js'
@@ -7,8 +7,8 @@ import { displayHash } from '../primitives/bytes.js'
 import { txType } from '../primitives/payload.js'
 import { forEachCooperatively } from '../runtime/cooperative.js'
 
-/** Topics of events: blocks of the active chain, transactions accepted into the pool, DID operations on the chain. */
-export const eventTopics = ['block', 'transaction', 'did'] as const
+/** Topics of events: blocks of the active chain, transactions accepted into the pool, operations on the chain. */
+export const eventTopics = ['block', 'transaction', 'did', 'credential'] as const
 export type EventTopic = (typeof eventTopics)[number]
 
 /** `apply`: it holds from now on; `revert`: an earlier event holds no longer. */
@@ -38,6 +38,20 @@ export interface DidChanged {
   readonly blockhash: string
 }
 
+/** A declare or revoke of a credential came onto the chain, or left it. */
+export interface CredentialChanged {
+  readonly topic: 'credential'
+  readonly action: Action
+  /** Absolute. */
+  readonly id: string
+  readonly operation: string
+  /** The DID in whose name it was made. */
+  readonly signer: string
+  readonly txid: string
+  readonly height: number
+  readonly blockhash: string
+}
+
 /** The pool took a transaction. */
 export interface TransactionAccepted {
   readonly topic: 'transaction'
@@ -50,7 +64,7 @@ export interface TransactionAccepted {
   readonly fee: string
 }
 
-export type EventData = BlockChanged | DidChanged | TransactionAccepted
+export type EventData = BlockChanged | DidChanged | CredentialChanged | TransactionAccepted
 
 /** An event as it is sent. */
 export class LedgerEvent {
@@ -72,7 +86,7 @@ export class LedgerEvent {
 }
 
 /**
- * Events of a block in the order in which they are sent: its DID operations in block order, or backwards when it is taken back,
+ * Events of a block in the order in which they are sent: its operations in block order, or backwards when it is taken back,
  * then the block itself. So a client that has the event of a block has all events of that block.
  */
 export async function eventsOf(block: Block, action: Action): Promise<EventData[]> {
@@ -82,9 +96,10 @@ export async function eventsOf(block: Block, action: Action): Promise<EventData[
   await forEachCooperatively(transactions, ({ payload, txid }) => {
     if (payload.type !== txType.did) return
     const { operation } = payload
-    const did = namedDid(operation)
-    if (did === undefined) throw new InvariantError(`an operation on the chain names no DID: ${txid}`)
-    events.push({ topic: 'did', action, did, operation: operation.operation, txid, height, blockhash })
+    const at = { operation: operation.operation, txid, height, blockhash }
+    const credential = namedCredential(operation)
+    if (credential === undefined) events.push(didChanged(action, namedDid(operation), at))
+    else events.push(credentialChanged(action, credential, at))
   })
   if (action === 'revert') events.reverse()
   const previousblockhash = displayHash(header.previous)
@@ -98,6 +113,21 @@ export async function eventsOf(block: Block, action: Action): Promise<EventData[
     transactions: transactions.length,
   })
   return events
+}
+
+type OperationPlace = Pick<DidChanged, 'operation' | 'txid' | 'height' | 'blockhash'>
+
+function didChanged(action: Action, did: string | undefined, place: OperationPlace): DidChanged {
+  if (did === undefined) throw new InvariantError(`an operation on the chain names no DID: ${place.txid}`)
+  return { topic: 'did', action, did, ...place }
+}
+
+function credentialChanged(
+  action: Action,
+  { id, signer }: NamedCredential,
+  { operation, ...place }: OperationPlace,
+): CredentialChanged {
+  return { topic: 'credential', action, id, operation, signer, ...place }
 }
 
 export function acceptedEvent({ transaction, fee }: PoolEntry): TransactionAccepted {

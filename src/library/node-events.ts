@@ -21,6 +21,7 @@ export function nodeEvents(
     block: new Set(),
     transaction: new Set(),
     did: new Set(),
+    credential: new Set(),
     peer: new Set(),
     sync: new Set(),
     error: new Set(),
@@ -41,6 +42,7 @@ export function nodeEvents(
   const emit = ({ number, data }: LedgerEvent) => {
     if (data.topic === 'block') call('block', { number, ...data })
     else if (data.topic === 'did') call('did', { number, ...data })
+    else if (data.topic === 'credential') call('credential', { number, ...data })
     else call('transaction', { number, ...data })
   }
   let delivered = log.last

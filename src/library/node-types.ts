@@ -1,5 +1,5 @@
 import type { DocumentQuery, QueryResult, ResolveResult } from '../did/resolution.js'
-import type { BlockChanged, DidChanged, TransactionAccepted } from '../events/ledger-event.js'
+import type { BlockChanged, CredentialChanged, DidChanged, TransactionAccepted } from '../events/ledger-event.js'
 import type { Neighbor } from '../network/peers/neighbor.js'
 import type { SyncProgress } from '../network/sync/sync-progress.js'
 import type { Block } from '../primitives/block.js'
@@ -270,6 +270,7 @@ export interface NodeEventMap {
   readonly block: Numbered<BlockChanged>
   readonly transaction: Numbered<TransactionAccepted>
   readonly did: Numbered<DidChanged>
+  readonly credential: Numbered<CredentialChanged>
   readonly peer: PeerChanged
   /** Sync progress: about once a second during sync, and once at its end. */
   readonly sync: SyncProgress

@@ -17,11 +17,11 @@ export const eventMethods: readonly RpcMethod[] = [
     summary:
       'Over WebSocket alone: tells events of these topics from now on, or from where one of the other parameters says.',
     params: Type.Object({
-      topics: Type.Array(oneOf(eventTopics, 'block, transaction or did'), {
+      topics: Type.Array(oneOf(eventTopics, 'block, transaction, did or credential'), {
         minItems: 1,
         maxItems: eventTopics.length,
         uniqueItems: true,
-        description: 'what to tell: block, transaction, did',
+        description: 'what to tell: block, transaction, did, credential',
       }),
       after: Type.Optional(count('go on after the event of this number')),
       afterBlock: Type.Optional(hashParam('go on after this block, taking it back first if it has left the chain')),

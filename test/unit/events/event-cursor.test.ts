@@ -5,7 +5,7 @@ import { SignatureCache } from '../../../src/crypto/signature-cache.js'
 import { RuleError } from '../../../src/errors/rule-error.js'
 import { type StartPoint, EventCursor } from '../../../src/events/event-cursor.js'
 import { EventLog } from '../../../src/events/event-log.js'
-import { eventTopics } from '../../../src/events/ledger-event.js'
+import { type EventTopic, eventTopics } from '../../../src/events/ledger-event.js'
 import { formatAmount } from '../../../src/primitives/amount.js'
 import type { Block } from '../../../src/primitives/block.js'
 import { memoryStore, oneValidator, TestChain } from '../../support/builders/chain.js'
@@ -222,6 +222,9 @@ describe('EventCursor', () => {
     const log = await logOf(test)
     const feeds = eventTopics.map((topic) => new EventCursor(log, [topic], { kind: 'now' }))
     await mineOperations(test, 5)
+    const ada = holder()
+    await test.publish(ada.create(), ada.did)
+    for (const name of 'abcd') await test.publish(ada.revoke(`${ada.did}#${name}`), ada.did)
     for (const [i, feed] of feeds.entries()) {
       const told = parsed(await drain(feed))
       expect(told.length).toBeGreaterThan(3)
@@ -230,7 +233,9 @@ describe('EventCursor', () => {
         kind: 'height',
         height: 0,
       })
-      const replayed = eventTopics[i] === 'block' ? 6 : eventTopics[i] === 'did' ? told.length : 0
+      const replayed = { block: 11, did: told.length, credential: told.length, transaction: 0 }[
+        eventTopics[i] as EventTopic
+      ]
       expect(await drain(again)).toHaveLength(replayed)
     }
     await test.close()
