@@ -5,6 +5,7 @@ import { parseCredential } from '../did/credential.js'
 import { documentJsonLimits, type DocumentRules, parseDocument } from '../did/document.js'
 import { absoluteId, didPart } from '../did/identifier.js'
 import { type DidDocument, type DidKey, signatureType } from '../did/model.js'
+import { namedCredential } from '../did/named-did.js'
 import { previousTxidOf, readOperationJson, signedText } from '../did/operation.js'
 import { fromPlain } from '../did/plain.js'
 import { RuleError } from '../errors/rule-error.js'
@@ -101,8 +102,9 @@ export function verifyCredential(
 
 /**
  * Verifies the proof of an operation `{header, payload, proof}` and the right of its key to sign: for a create by the document in
- * the payload, for update and deactivate by `document`, the one before. A create's `document` may be left out. Not checked: the
- * document's own proof, the state of the DID, specification strings. `legacy` reads samples of 2019: previousTxid unsigned,
+ * the payload, for update and deactivate by `document`, the one before, for declare and revoke by that of the DID that signs. A
+ * create's `document` may be left out. Not checked: the proof of a document or credential inside, the state of the DID or
+ * credential, specification strings. `legacy` reads samples of 2019: previousTxid unsigned,
  * identifiers with trailer 0xAC, signatures in padded base64. Never throws.
  */
 export function verifyOperation(
@@ -141,13 +143,23 @@ function entitlingDocument(
     return created
   }
   const form = operationForm(operation)
-  if (form?.subject !== 'did') {
-    throw new Failure(`${operation.operation} is not an operation on a DID document`)
-  }
+  if (form === undefined) throw new Failure(`there is no operation ${operation.operation}`)
+  if (form.subject === 'credential') return signersDocument(operation, given)
   if (given === undefined) throw new Failure('the document before the operation is needed')
   const did = form.payload === 'document' ? payloadDid(operation) : operation.payload
   if (did !== given.id) throw new Failure(`the operation is not about ${given.id}`)
   return given
+}
+
+/** The document of the DID in whose name a credential is declared or revoked. */
+function signersDocument(operation: DidOperation, given: DidDocument | undefined): DidDocument {
+  const named = namedCredential(operation)
+  if (named === undefined) throw new Failure('the payload names no credential')
+  if (given === undefined) throw new Failure('the document of the signer is needed')
+  if (named.signer !== given.id) throw new Failure(`the operation is one of ${named.signer}, not of ${given.id}`)
+  const holder = didPart(named.id)
+  if (operation.operation === 'revoke' || named.signer === holder) return given
+  throw new Failure(`only the holder ${holder} can declare ${named.id}`)
 }
 
 function payloadJson({ payload }: DidOperation): string {

@@ -180,10 +180,28 @@ describe('verifyOperation', () => {
     expect(check(operationJson(bob.deactivate()))).toEqual(invalid(/is not about/))
   })
 
+  it('declares by the holder, and revokes by any DID, with the document of who signs', () => {
+    const declare = operationJson(ada.declare(bob.issue(ada.did)))
+    expect(check(declare, text)).toEqual(valid)
+    expect(check(operationJson(bob.declare(bob.issue(ada.did))), payloadText(bob.document()))).toEqual(
+      invalid(/only the holder/),
+    )
+    const revoke = operationJson(bob.revoke(`${ada.did}#profile`))
+    expect(check(revoke, payloadText(bob.document()))).toEqual(valid)
+    expect(check(revoke, text)).toEqual(invalid(/is one of did:ledger/))
+    expect(verifyOperation(revoke, undefined, { method })).toEqual(invalid(/document of the signer/))
+    expect(check({ ...declare, payload: 'e30' }, text)).toEqual(invalid(/names no credential/))
+    const { signature } = revoke.proof
+    expect(check({ ...declare, proof: { ...declare.proof, signature } }, text)).toEqual(invalid(/does not verify/))
+  })
+
   it('nothing else', () => {
     const create = operationJson(ada.create())
     expect(check({ ...create, header: { ...create.header, operation: 'declare' } })).toEqual(
-      invalid(/not an operation on a DID document/),
+      invalid(/names no credential/),
+    )
+    expect(check({ ...create, header: { ...create.header, operation: 'transfer' } })).toEqual(
+      invalid(/no operation transfer/),
     )
     expect(check({ ...create, proof: { ...create.proof, type: 'x' } }, undefined).valid).toBe(false)
     const padded = Buffer.from(decodeBase64url(create.proof.signature) as Uint8Array).toString('base64')
