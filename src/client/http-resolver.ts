@@ -1,9 +1,9 @@
-import type { DocumentQuery, QueryResult, ResolveResult } from '../did/resolution.js'
+import type { CredentialList, CredentialResult, DocumentQuery, QueryResult, ResolveResult } from '../did/resolution.js'
 import type { Code } from '../errors/error-codes.js'
 import { RuleError } from '../errors/rule-error.js'
 import { longestTimer, requireWhole } from './arguments.js'
 import { baseUrl, NodeRefusal } from './http.js'
-import { asQueryResult, asResolveResult } from './read-answers.js'
+import { asCredentialList, asCredentialResult, asQueryResult, asResolveResult } from './read-answers.js'
 import { callRpc } from './rpc.js'
 
 export interface HttpResolverOptions {
@@ -60,6 +60,19 @@ export class HttpResolver {
   async query({ query, ...rest }: DocumentQuery): Promise<QueryResult> {
     const text = typeof query === 'object' ? JSON.stringify(query) : query
     return asQueryResult(await this.#ask('query', { ...rest, ...(text === undefined ? {} : { query: text }) }))
+  }
+
+  /** State of a credential, by its id in full; a revoke by `issuer` counts before a declare as well. */
+  async resolveCredential(id: string, options: { readonly issuer?: string } = {}): Promise<CredentialResult> {
+    return asCredentialResult(await this.#ask('did_resolveCredential', { id, ...options }))
+  }
+
+  /** Ids of the credentials that a DID declared, oldest first: 128 from `skip` on, or as many as `limit`, at most 256. */
+  async listCredentials(
+    did: string,
+    options: { readonly skip?: number; readonly limit?: number } = {},
+  ): Promise<CredentialList> {
+    return asCredentialList(await this.#ask('did_listCredentials', { did, ...options }))
   }
 
   async #ask(method: string, params: Record<string, unknown>): Promise<unknown> {

@@ -13,10 +13,11 @@
  * - Checks no rule of the chain; time and bytes of each answer are limited.
  */
 import { setTimeout } from 'node:timers/promises'
-import type { QueryResult, ResolveResult } from '../did/resolution.js'
+import type { CredentialList, CredentialResult, QueryResult, ResolveResult } from '../did/resolution.js'
 import { UserError } from '../errors/rule-error.js'
 import { parseAmount } from '../primitives/amount.js'
 import { displayHash, parseDisplayHash } from '../primitives/bytes.js'
+import { defined } from '../primitives/defined.js'
 import type { Hash } from '../primitives/hash.js'
 import { txType } from '../primitives/payload.js'
 import { outpointKey } from '../primitives/transaction.js'
@@ -25,6 +26,8 @@ import { parseCoins } from '../wallet/coins-file.js'
 import { baseUrl, exchange, NodeRefusal } from './http.js'
 import {
   asBlock,
+  asCredentialList,
+  asCredentialResult,
   asInteger,
   asList,
   asQueryResult,
@@ -143,6 +146,19 @@ export class NodeClient {
   /** The state of a DID; with `all` every operation instead of the last one. */
   async resolve(did: string, all = false): Promise<ResolveResult> {
     return asResolveResult(await this.rpc('resolvedid', { did, all }))
+  }
+
+  /** State of a credential, by its id in full; a revoke by `issuer` counts before a declare as well. */
+  async resolveCredential(id: string, issuer?: string): Promise<CredentialResult> {
+    return asCredentialResult(await this.rpc('did_resolveCredential', { id, ...defined({ issuer }) }))
+  }
+
+  /** Ids of the credentials that a DID declared, oldest first. */
+  async listCredentials(
+    did: string,
+    page: { readonly skip?: number; readonly limit?: number },
+  ): Promise<CredentialList> {
+    return asCredentialList(await this.rpc('did_listCredentials', { did, ...page }))
   }
 
   /** A page of the documents that meet the one condition given: `query` is JSON or JSON5 text. */

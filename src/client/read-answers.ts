@@ -1,4 +1,10 @@
-import type { QueryResult, ResolveResult } from '../did/resolution.js'
+import type {
+  CredentialList,
+  CredentialResult,
+  QueryResult,
+  ResolveResult,
+  ResolvedTransaction,
+} from '../did/resolution.js'
 import { UserError } from '../errors/rule-error.js'
 import type { DidOperationJson } from '../primitives/did-operation.js'
 
@@ -93,8 +99,26 @@ export function asResolveResult(value: unknown): ResolveResult {
   const did = asText(value['did'], 'did')
   const status = value['status']
   if (status !== 0 && status !== 1 && status !== 2 && status !== 3) throw unexpected('status is not 0, 1, 2 or 3')
-  if (status === 3) return { did, status }
-  const transaction = asList(value['transaction'], 'transaction').map((entry, i) => {
+  return status === 3 ? { did, status } : { did, status, transaction: asTransactions(value['transaction']) }
+}
+
+/** What the chain says of a credential. */
+export function asCredentialResult(value: unknown): CredentialResult {
+  if (!isObject(value)) throw unexpected('what is said of the credential is not an object')
+  const id = asText(value['id'], 'id')
+  const status = value['status']
+  if (status !== 0 && status !== 1 && status !== 2 && status !== 3) throw unexpected('status is not 0, 1, 2 or 3')
+  return status === 3 ? { id, status } : { id, status, transaction: asTransactions(value['transaction']) }
+}
+
+export function asCredentialList(value: unknown): CredentialList {
+  if (!isObject(value)) throw unexpected('the list of credentials is not an object')
+  const credentials = asList(value['credentials'], 'credentials').map((id, i) => asText(id, `credentials[${i}]`))
+  return { did: asText(value['did'], 'did'), credentials }
+}
+
+function asTransactions(value: unknown): ResolvedTransaction[] {
+  const transactions = asList(value, 'transaction').map((entry, i) => {
     const at = `transaction[${i}]`
     if (!isObject(entry)) throw unexpected(at)
     const timestamp = asText(entry['timestamp'], `${at}.timestamp`)
@@ -105,8 +129,8 @@ export function asResolveResult(value: unknown): ResolveResult {
       operation: asOperation(entry['operation'], `${at}.operation`),
     }
   })
-  if (transaction.length === 0) throw unexpected('transaction is empty')
-  return { did, status, transaction }
+  if (transactions.length === 0) throw unexpected('transaction is empty')
+  return transactions
 }
 
 export function asQueryResult(value: unknown): QueryResult {

@@ -34,7 +34,7 @@ import { maxDevnetAccounts } from '../wallet/devnet-accounts.js'
 import { readTextFile } from '../wallet/files.js'
 import { nodeChain, nodeMempool } from './chain-node.js'
 import { nodeEvents } from './node-events.js'
-import type { ApiOptions, CreateNodeOptions, LedgerNode, NodeDevnet } from './node-types.js'
+import type { ApiOptions, CreateNodeOptions, CredentialPage, LedgerNode, NodeDevnet } from './node-types.js'
 import { peeringOptions } from './peering-options.js'
 import { nodePeers, untilSynced, votingOf } from './peers-node.js'
 import { isShippedSpec, shippedSpecFile, shippedSpecs } from './shipped.js'
@@ -92,6 +92,16 @@ async function embedded(
         return live().resolver.resolve(did, { all })
       },
       query: async (query: DocumentQuery) => live().resolver.query(query),
+      resolveCredential: async (id: string, { issuer }: { readonly issuer?: string } = {}) => {
+        if (typeof id !== 'string') throw new RuleError('request-parameter', 'id: text is needed')
+        return live().resolver.credentials.resolve(id, issuer)
+      },
+      listCredentials: async (did: string, { skip = 0, limit = 0 }: CredentialPage = {}) => {
+        if (typeof did !== 'string') throw new RuleError('request-parameter', 'did: text is needed')
+        requireWhole('skip', skip, [0, Number.MAX_SAFE_INTEGER])
+        requireWhole('limit', limit, [0, Number.MAX_SAFE_INTEGER])
+        return live().resolver.credentials.list(did, { skip, limit })
+      },
     },
     chain: nodeChain(live, closing.signal),
     mempool: nodeMempool(live),

@@ -1,4 +1,4 @@
-import type { DocumentQuery, QueryResult, ResolveResult } from '../did/resolution.js'
+import type { CredentialList, CredentialResult, DocumentQuery, QueryResult, ResolveResult } from '../did/resolution.js'
 import type { BlockChanged, CredentialChanged, DidChanged, TransactionAccepted } from '../events/ledger-event.js'
 import type { Neighbor } from '../network/peers/neighbor.js'
 import type { SyncProgress } from '../network/sync/sync-progress.js'
@@ -98,6 +98,16 @@ export interface NodeResolver {
   resolve(did: string, options?: { readonly all?: boolean }): Promise<ResolveResult>
   /** The current documents that match; deactivated DIDs have none. */
   query(query: DocumentQuery): Promise<QueryResult>
+  /** State of a credential, by its id in full; a revoke by `issuer` counts before a declare as well. */
+  resolveCredential(id: string, options?: { readonly issuer?: string }): Promise<CredentialResult>
+  /** Ids of the credentials that a DID declared, oldest first: 128 from `skip` on, or as many as `limit`, at most 256. */
+  listCredentials(did: string, options?: CredentialPage): Promise<CredentialList>
+}
+
+/** Which ids of a list. */
+export interface CredentialPage {
+  readonly skip?: number
+  readonly limit?: number
 }
 
 export interface NodeChain {
@@ -181,6 +191,10 @@ export interface NodeWallet {
   updateDid(update: UpdateDid): Promise<SentOperation>
   /** Ends a DID permanently: that of the account, or another one whose document lists a key of it. */
   deactivateDid(deactivate: DidPayment & { readonly did?: string }): Promise<SentOperation>
+  /** Declares a signed credential, JSON text or object, whose holder is the DID of the account. */
+  declareCredential(declare: DidPayment & { readonly credential: string | object }): Promise<SentOperation>
+  /** Revokes the credential with an id in full, in the name of the DID of the account. */
+  revokeCredential(revoke: DidPayment & { readonly id: string }): Promise<SentOperation>
   /** Puts an operation made by any tool on the chain, unchanged. Resolves with the txid. */
   publish(operation: DidOperationJson, payment: DidPayment): Promise<string>
 }

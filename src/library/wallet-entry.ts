@@ -50,6 +50,7 @@ export {
   type RecoveryKey,
   updateIdentity,
 } from '../wallet/did-identity.js'
+export { buildDeclare, buildRevoke, type CredentialContext } from '../wallet/did-credential.js'
 export { type MultisigAccount, multisigAccount } from '../wallet/multisig.js'
 export { addSignature, combineSignatures } from '../wallet/multisig-signatures.js'
 export { isSigned, type SignedTransaction, signTransaction, unsignedAddresses } from '../wallet/sign-transaction.js'

@@ -20,6 +20,7 @@ import {
   type UnsignedTransaction,
 } from '../wallet/build-transaction.js'
 import { devnetAccount, devnetAccountCount } from '../wallet/devnet-accounts.js'
+import { buildDeclare, buildRevoke } from '../wallet/did-credential.js'
 import {
   createIdentity,
   type CurrentIdentity,
@@ -29,7 +30,7 @@ import {
   updateIdentity,
 } from '../wallet/did-identity.js'
 import { signTransaction } from '../wallet/sign-transaction.js'
-import { chainTerms, rulesAfter } from '../wallet/terms.js'
+import { chainTerms, specificationAfter } from '../wallet/terms.js'
 import type { Amount, DidPayment, NodeWallet } from './node-types.js'
 import { payerCoins } from './payer-coins.js'
 
@@ -74,6 +75,21 @@ export function nodeWallet(node: () => Node, random: Random, accounts = devnetAc
       const txid = await sendOperation(payment, () => deactivateIdentity(context(account), current(did).document))
       return { did, txid }
     },
+    declareCredential: async ({ credential, ...payment }) => {
+      const text = typeof credential === 'string' ? credential : JSON.stringify(credential)
+      const { account } = payment
+      const txid = await sendOperation(payment, () =>
+        buildDeclare(context(account, 'credential'), current(account.did).document, text),
+      )
+      return { did: account.did, txid }
+    },
+    revokeCredential: async ({ id, ...payment }) => {
+      const { account } = payment
+      const txid = await sendOperation(payment, () =>
+        buildRevoke(context(account, 'credential'), current(account.did).document, id),
+      )
+      return { did: account.did, txid }
+    },
     publish: (operation: DidOperationJson, payment) =>
       sendOperation(payment, () => readOperationJson(JSON.stringify(operation))),
   }
@@ -113,11 +129,9 @@ export function nodeWallet(node: () => Node, random: Random, accounts = devnetAc
     return outcome.txid
   }
 
-  function context(account: SigningAccount) {
+  function context(account: SigningAccount, subject: 'did' | 'credential' = 'did') {
     const { spec, reader } = node()
-    const [specification] = rulesAfter(spec, reader.height).specifications.did
-    if (specification === undefined) throw new UserError('the chain spec accepts no DID specification')
-    return { account, specification, created: formatDate(now()) }
+    return { account, specification: specificationAfter(spec, reader.height, subject), created: formatDate(now()) }
   }
 
   /** Unix seconds: the later of the chain's clock and its tip. */
@@ -129,7 +143,9 @@ export function nodeWallet(node: () => Node, random: Random, accounts = devnetAc
   /** The state that the next operation of a DID follows: the last pending operation, else the last on the chain. */
   function current(did: string): CurrentIdentity {
     const { chain, mempool } = node()
-    const waiting = [...mempool.entries()].findLast((entry) => entry.did?.id === did)
+    const waiting = [...mempool.entries()].findLast(
+      (entry) => entry.did?.id === did && entry.did.credential === undefined,
+    )
     const state = waiting?.did?.state ?? chain.state.did(did)
     if (state === undefined) throw new RuleError('did-unknown', `${did} does not exist`)
     if (state.status === 'deactivated') {

@@ -12,7 +12,7 @@ import {
 import { parseDocumentBytes } from '../did/document.js'
 import { relativeId } from '../did/identifier.js'
 import type { DidDocument, DidKey } from '../did/model.js'
-import { namedDid } from '../did/named-did.js'
+import { namedCredential, namedDid } from '../did/named-did.js'
 import { signedText } from '../did/operation.js'
 import { RuleError, UserError } from '../errors/rule-error.js'
 import { parseAddress, prefix, type ProgramHash } from '../primitives/address.js'
@@ -143,9 +143,9 @@ export function documentOf(payload: string): DidDocument {
   }
 }
 
-/** The DID of an operation, checksum checked; undefined if its payload names none. */
+/** The DID that an operation changes, or that declares or revokes; checksum checked. Undefined if it names none. */
 export function didOfOperation(operation: DidOperation): string | undefined {
-  return parseDid(namedDid(operation) ?? '')?.did
+  return parseDid(namedDid(operation) ?? namedCredential(operation)?.signer ?? '')?.did
 }
 
 /** A DID from its full text or its identifier alone, checksum checked, with its program hash. */
@@ -156,7 +156,8 @@ export function parseDid(text: string): { did: string; programHash: ProgramHash 
   return programHash?.[0] === prefix.did ? { did: start + identifier, programHash } : undefined
 }
 
-function signer(pair: KeyPair): (text: string) => Uint8Array {
+/** Signs text with a key. */
+export function signer(pair: KeyPair): (text: string) => Uint8Array {
   return (text) => sign(fromUtf8(text), pair.privateKey)
 }
 

@@ -57,9 +57,33 @@ describe('HttpResolver', () => {
       const own = holder().did
       expect(await resolver.resolve(own)).toEqual({ did: own, status: 3 })
       expect(await failure(resolver.resolve('did:other:x'))).toMatchObject({ code: 'request-parameter' })
+      const id = `${own}#degree`
+      expect(await resolver.resolveCredential(id, { issuer: own })).toEqual({ id, status: 3 })
+      expect(await failure(resolver.resolveCredential('#degree'))).toMatchObject({ code: 'request-parameter' })
+      expect(await resolver.listCredentials(own, { skip: 1, limit: 2 })).toEqual({ did: own, credentials: [] })
     } finally {
       await server.close()
     }
+  })
+
+  it.each([
+    ['text', 'hello'],
+    ['no id', { status: 3 }],
+    ['a status of 4', { id: did, status: 4 }],
+    ['no transactions', { id: did, status: 0 }],
+    ['an empty list of transactions', { id: did, status: 2, transaction: [] }],
+  ])('refuses to take %s for the state of a credential', async (_, result) => {
+    const resolver = new HttpResolver(await node({ id: 1, jsonrpc: '2.0', result }))
+    expect(await failure(resolver.resolveCredential(`${did}#degree`))).toBeInstanceOf(UserError)
+  })
+
+  it.each([
+    ['a list', []],
+    ['no list', { did }],
+    ['a number for an id', { did, credentials: [`${did}#a`, 5] }],
+  ])('refuses to take %s for a list of credentials', async (_, result) => {
+    const resolver = new HttpResolver(await node({ id: 1, jsonrpc: '2.0', result }))
+    expect(await failure(resolver.listCredentials(did))).toBeInstanceOf(UserError)
   })
 
   it('asks for the last operation unless all are wanted', async () => {

@@ -8,7 +8,8 @@ import { operationJson } from '../../../src/primitives/did-operation.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
 import { accountOf } from '../../../src/wallet/accounts.js'
 import { TestChain, withoutValidators } from '../../support/builders/chain.js'
-import { holder } from '../../support/builders/did.js'
+import { holder, issueCredential } from '../../support/builders/did.js'
+import { quickSigner } from '../../support/builders/signatures.js'
 import { whileCollecting } from '../../support/assert/heap-probe.js'
 import { testPublicKey, testSpec } from '../../support/builders/spec.js'
 
@@ -75,6 +76,57 @@ describe('createNode', () => {
     const end = await node.wallet.deactivateDid({ account: ada })
     await node.chain.waitFor(end.txid)
     expect((await node.resolver.resolve(did)).status).toBe(2)
+  })
+
+  it('declares and revokes credentials, also while updates of the DID wait', async () => {
+    const node = await start({ network: 'devnet', mining: 'manual' })
+    const [ada, bob] = [node.wallet.account(0), node.wallet.account(1)]
+    await node.wallet.createDid({ account: ada })
+    await node.wallet.createDid({ account: bob })
+    await node.devnet?.mine()
+    const id = `${ada.did}#profile`
+    const credential = issueCredential(bob.did, quickSigner(bob.privateKey), ada.did, {})
+    expect(await node.resolver.resolveCredential(id)).toEqual({ id, status: 3 })
+
+    // The update after the declare follows the create: a declare changes no document.
+    const declared = await node.wallet.declareCredential({ account: ada, credential: JSON.parse(credential) as object })
+    expect(declared.did).toBe(ada.did)
+    const service = { id: '#a', type: 'Home', serviceEndpoint: 'https://example.org' }
+    const updated = await node.wallet.updateDid({ account: ada, addServices: [service] })
+    await node.devnet?.mine()
+    expect(await node.resolver.resolve(ada.did)).toMatchObject({ transaction: [{ txid: updated.txid }] })
+    expect(await node.resolver.resolveCredential(id)).toMatchObject({
+      status: 0,
+      transaction: [{ txid: declared.txid }],
+    })
+    expect(await node.resolver.listCredentials(ada.did)).toEqual({ did: ada.did, credentials: [id] })
+    expect((await node.resolver.listCredentials(ada.did, { skip: 1, limit: 2 })).credentials).toEqual([])
+
+    const revoked = await node.wallet.revokeCredential({ account: bob, id, payer: ada })
+    await node.devnet?.mine()
+    const { status, transaction } = await node.resolver.resolveCredential(id)
+    expect([status, transaction?.map(({ txid }) => txid)]).toEqual([2, [revoked.txid, declared.txid]])
+    expect(await codeOf(node.wallet.declareCredential({ account: ada, credential }))).toBe('credential-declared')
+    expect(await codeOf(node.wallet.declareCredential({ account: ada, credential: '{}' }))).toBe('document-form')
+    expect(await codeOf(node.wallet.declareCredential({ account: bob, credential }))).toContain('only its holder')
+    expect(await codeOf(node.wallet.revokeCredential({ account: ada, id: '#x' }))).toContain('is no id of a credential')
+  })
+
+  it.each([
+    [{ id: 5 }, {}],
+    [{ id: 'did:ledger:x#y' }, { issuer: 5 }],
+  ])('refuses to resolve the credential %o', async ({ id }, options) => {
+    const node = await start()
+    expect(await codeOf(node.resolver.resolveCredential(id as string, options as object))).toBe('request-parameter')
+  })
+
+  it.each([
+    [5, {}],
+    ['did:ledger:x', { skip: -1 }],
+    ['did:ledger:x', { limit: 0.5 }],
+  ])('refuses to list the credentials of %o, %o', async (did, page) => {
+    const node = await start()
+    expect(await codeOf(node.resolver.listCredentials(did as string, page))).toMatch(/request-parameter|skip|limit/)
   })
 
   it('takes operations and transactions that others made', async () => {
