@@ -1,19 +1,16 @@
 import { type Command, Option } from 'commander'
 import bs58 from 'bs58'
-import { interfaceErrors } from '../api/error-mapping.js'
-import { NodeRefusal } from '../client/http.js'
 import { NodeClient } from '../client/node-client.js'
 import { formatDate } from '../did/date.js'
 import { documentJsonLimits } from '../did/document.js'
+import { namedCredential } from '../did/named-did.js'
 import { readOperationJson } from '../did/operation.js'
 import { RuleError, UserError } from '../errors/rule-error.js'
-import { singleKeyCode } from '../primitives/address.js'
 import { fromHex } from '../primitives/bytes.js'
 import { defined } from '../primitives/defined.js'
-import { type DidOperation, operationJson } from '../primitives/did-operation.js'
+import type { DidOperation } from '../primitives/did-operation.js'
 import { parseStrictJson } from '../primitives/strict-json.js'
 import type { SigningAccount } from '../wallet/accounts.js'
-import { buildDidTransaction } from '../wallet/build-transaction.js'
 import {
   createIdentity,
   deactivateIdentity,
@@ -23,33 +20,17 @@ import {
   type RecoveryKey,
   updateIdentity,
 } from '../wallet/did-identity.js'
-import { readTextFile, writeFileAtomically } from '../wallet/files.js'
-import { rulesAfter } from '../wallet/terms.js'
-import { broadcast, paymentFrom, type Sent, sentJson, sentRows, signAll } from './broadcast.js'
+import { readTextFile } from '../wallet/files.js'
 import type { CliContext } from './cli-context.js'
-import {
-  amountOption,
-  collect,
-  didArgument,
-  requireWithinSupply,
-  type SendOptions,
-  type WalletOptions,
-  withOutput,
-  withSending,
-  withWallet,
-} from './command-options.js'
-import { type Current, currentIdentity, pendingCreate } from './current.js'
+import { collect, didArgument } from './command-options.js'
+import { type Current, currentIdentity } from './current.js'
+import { registerDidCredentials } from './did-credential-command.js'
+import { finish, type OperationOptions, specificationOf, withOperation, withPayment } from './did-operation.js'
 import { registerDidQuery } from './did-query-command.js'
 import { registerDidReaders } from './did-read-command.js'
 import { changedExpiry, chainNow, type ExpiryOptions, isPast, newExpiry, withExpiry } from './expiry.js'
-import { loadSpec } from './load-spec.js'
-import { examples, report, sameOptions, shellWord, formatTable } from './print-output.js'
+import { examples, shellWord } from './print-output.js'
 import { publicAccount, signingAccount } from './signing-account.js'
-
-interface OperationOptions extends WalletOptions, SendOptions {
-  readonly fee?: bigint
-  readonly output?: string
-}
 
 interface CreateOptions extends OperationOptions, ExpiryOptions {
   readonly service?: ServiceEntry[]
@@ -112,20 +93,9 @@ export function registerDid(program: Command, context: CliContext): void {
     .description('put an operation {header, payload, proof} made by any tool on the chain, unchanged')
     .addHelpText('after', examples('did publish operation.json --devnet-account 0'))
     .action((file: string, options: OperationOptions) => publishFile(context, file, options))
+  registerDidCredentials(did, context)
   registerDidReaders(did, context)
   registerDidQuery(did, context)
-}
-
-function withPayment(command: Command): Command {
-  return withSending(withWallet(withOutput(command))).option(
-    '--fee <coins>',
-    'fee (default: the least that the chain takes)',
-    amountOption,
-  )
-}
-
-function withOperation(command: Command): Command {
-  return withPayment(command).option('-o, --output <file>', 'write the signed operation to a file and send nothing')
 }
 
 function serviceOption(text: string): ServiceEntry {
@@ -148,7 +118,7 @@ async function create(context: CliContext, options: CreateOptions): Promise<void
   const account = await signingAccount(context, options)
   const recovery = given ?? (account.recovery && { publicKey: account.recovery.publicKey })
   const operation = createIdentity(
-    { account, specification: specificationOf(options), created: formatDate(now) },
+    { account, specification: specificationOf(options, 'did'), created: formatDate(now) },
     { services: options.service ?? [], expires, ...defined({ recovery }) },
   )
   await finish(context, client, account, operation, options, {
@@ -208,7 +178,7 @@ async function updater(
     removeCredentials: removeCredential ?? [],
     ...defined({ expires }),
   }
-  const specification = specificationOf(options)
+  const specification = specificationOf(options, 'did')
   return (account) => updateIdentity({ account, specification, created: formatDate(now) }, identity, changes)
 }
 
@@ -217,7 +187,7 @@ async function deactivate(context: CliContext, options: OperationOptions & { for
   const did = options.for ?? publicAccount(options).did
   const { identity } = await currentIdentity(client, did)
   const account = await signingAccount(context, options)
-  const operation = deactivateIdentity({ account, specification: specificationOf(options) }, identity.document)
+  const operation = deactivateIdentity({ account, specification: specificationOf(options, 'did') }, identity.document)
   await finish(context, client, account, operation, options, {
     said: `Deactivated ${did}, signed by ${operation.verificationMethod}.`,
     next: `did resolve ${did}`,
@@ -228,9 +198,10 @@ async function publishFile(context: CliContext, file: string, options: Operation
   const operation = readOperation(file)
   const account = await signingAccount(context, options)
   const did = didOfOperation(operation)
+  const credential = namedCredential(operation)
   await finish(context, new NodeClient(options), account, operation, options, {
     said: `Published the ${operation.operation} of ${did ?? 'an unreadable payload'}.`,
-    next: did === undefined ? undefined : `did resolve ${did}`,
+    next: credential !== undefined ? `did credential ${shellWord(credential.id)}` : did && `did resolve ${did}`,
   })
 }
 
@@ -255,68 +226,4 @@ function readCredential(file: string): string {
     throw error
   }
   return text
-}
-
-/** The specification string to write: the first that the chain accepts. */
-function specificationOf(options: OperationOptions): string {
-  const [specification] = rulesAfter(loadSpec(options.genesis), undefined).specifications.did
-  if (specification === undefined) throw new UserError('the chain spec accepts no DID specification')
-  return specification
-}
-
-/** Writes the operation to a file, or sends it in a transaction that the payer pays. */
-async function finish(
-  context: CliContext,
-  client: NodeClient,
-  payer: SigningAccount,
-  operation: DidOperation,
-  options: OperationOptions,
-  texts: { said: string; next: string | undefined },
-): Promise<void> {
-  const did = didOfOperation(operation)
-  if (options.output !== undefined) {
-    const json = operationJson(operation)
-    writeFileAtomically(options.output, `${JSON.stringify(json, null, 2)}\n`, { mode: 0o644 })
-    report(context, options, { did, file: options.output, operation: json }, [
-      `Wrote the signed ${operation.operation} of ${did} to ${options.output}; nothing was sent.`,
-      `Next: npx didledger did publish ${shellWord(options.output)}${sameOptions(options)}`,
-    ])
-    return
-  }
-  const sent = await publish(context, client, payer, operation, options)
-  const rest = sameOptions({ rest: options.rest })
-  report(context, options, { did, ...sentJson(sent) }, [
-    sent.block === undefined ? `${texts.said} The operation waits for its block.` : texts.said,
-    ...formatTable(sentRows(sent)),
-    ...(texts.next === undefined ? [] : ['', `Next: npx didledger ${texts.next}${rest}`]),
-  ])
-}
-
-async function publish(
-  context: CliContext,
-  client: NodeClient,
-  payer: SigningAccount,
-  operation: DidOperation,
-  options: OperationOptions,
-): Promise<Sent> {
-  if (options.fee !== undefined) requireWithinSupply('--fee', options.fee, loadSpec(options.genesis))
-  const payment = await paymentFrom(context, client, singleKeyCode(payer.publicKey), options)
-  const did = didOfOperation(operation)
-  const built = buildDidTransaction(payment, operation, did === undefined ? undefined : parseDid(did)?.programHash)
-  try {
-    return await broadcast(context, client, signAll(built, payer.privateKey), options)
-  } catch (error) {
-    throw await namingThePending(client, operation, error)
-  }
-}
-
-/** Create refused, and another create of the DID in the pool → names that one; other errors stay unchanged. */
-async function namingThePending(client: NodeClient, operation: DidOperation, error: unknown): Promise<unknown> {
-  const did = didOfOperation(operation) ?? ''
-  const refused = error instanceof NodeRefusal && error.code === interfaceErrors['did-exists'].rest
-  if (!refused || operation.operation !== 'create') return error
-  const pending = await pendingCreate(client, did)
-  if (pending === undefined) return error
-  const reason = `the create of ${did} is pending: transaction ${pending} waits for its block`
-  return new NodeRefusal('the node refused the transaction', error.code, error.description, reason)
 }

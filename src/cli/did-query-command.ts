@@ -1,10 +1,10 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { NodeClient } from '../client/node-client.js'
 import type { QueryResult } from '../did/resolution.js'
 import { UserError } from '../errors/rule-error.js'
 import { defined } from '../primitives/defined.js'
 import type { CliContext } from './cli-context.js'
-import { type RestFlags, type OutputOptions, withNode, withOutput } from './command-options.js'
+import { countOption, type RestFlags, type OutputOptions, withNode, withOutput } from './command-options.js'
 import { examples, report } from './print-output.js'
 
 interface QueryOptions extends RestFlags, OutputOptions {
@@ -59,9 +59,4 @@ function summary({ total, start, count }: QueryResult): string {
   const end = start + count
   const shown = `${matching}; ${count === 1 ? `number ${end}` : `numbers ${start + 1} to ${end}`}:`
   return end < total ? `${shown} (--skip ${end} goes on)` : shown
-}
-
-function countOption(text: string): number {
-  if (/^(0|[1-9][0-9]*)$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text)
-  throw new InvalidArgumentError('Not a whole number from 0 on.')
 }

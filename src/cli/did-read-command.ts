@@ -34,7 +34,7 @@ async function resolve(
   report(context, options, result, [
     stateLine(result),
     ...(result.transaction ?? []).flatMap(operationLines),
-    ...(newest === undefined ? [] : ['', documentText(newest)]),
+    ...(newest === undefined ? [] : ['', payloadText(newest)]),
     ...(result.status === 3 ? nothingThere(options) : []),
   ])
 }
@@ -52,7 +52,7 @@ function stateLine({ did, status }: ResolveResult): string {
   return status === 3 ? `${did} does not exist on this chain.` : `${did} is ${statusTexts[status]}.`
 }
 
-function operationLines({ txid, timestamp, operation }: ResolvedTransaction): string[] {
+export function operationLines({ txid, timestamp, operation }: ResolvedTransaction): string[] {
   const { header, proof } = operation
   return formatTable([[header.operation.padEnd(10), `${timestamp}  ${txid}  signed by ${proof.verificationMethod}`]])
 }
@@ -61,8 +61,8 @@ function nothingThere(options: RestFlags): string[] {
   return ['', `An account registers its own DID with: npx didledger did create${sameOptions(options)}`]
 }
 
-/** The document in a payload, formatted for text output. */
-function documentText({ operation }: ResolvedTransaction): string {
+/** The JSON in a payload, formatted for text output. */
+export function payloadText({ operation }: ResolvedTransaction): string {
   const bytes = decodeBase64url(operation.payload)
   const text = bytes && utf8(bytes)
   try {

@@ -220,7 +220,7 @@ describe('didledger did', () => {
     const odd = { ...operation, payload: 'AAAA', header: { specification: 'x', operation: 'declare' } }
     const refused = await bench.run('did', 'publish', bench.write('odd.json', JSON.stringify(odd)), ...as(1))
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('45009') })
-    expect(refused.err).toContain('the credential operation declare is not accepted yet')
+    expect(refused.err).toContain('specification "x": this chain accepts ledger/credential/1.0')
     const again = await bench.run('did', 'create', ...as(0))
     expect(again).toMatchObject({ code: 1, err: expect.stringContaining(`${alice.did} exists already`) })
   })

@@ -1,0 +1,106 @@
+import type { Command } from 'commander'
+import { interfaceErrors } from '../api/error-mapping.js'
+import { NodeRefusal } from '../client/http.js'
+import type { NodeClient } from '../client/node-client.js'
+import { singleKeyCode } from '../primitives/address.js'
+import { type DidOperation, operationJson } from '../primitives/did-operation.js'
+import type { SigningAccount } from '../wallet/accounts.js'
+import { buildDidTransaction } from '../wallet/build-transaction.js'
+import { didOfOperation, parseDid } from '../wallet/did-identity.js'
+import { writeFileAtomically } from '../wallet/files.js'
+import { specificationAfter } from '../wallet/terms.js'
+import { broadcast, paymentFrom, type Sent, sentJson, sentRows, signAll } from './broadcast.js'
+import type { CliContext } from './cli-context.js'
+import {
+  amountOption,
+  requireWithinSupply,
+  type SendOptions,
+  type WalletOptions,
+  withOutput,
+  withSending,
+  withWallet,
+} from './command-options.js'
+import { pendingCreate } from './current.js'
+import { loadSpec } from './load-spec.js'
+import { formatTable, report, sameOptions, shellWord } from './print-output.js'
+
+/** What commands share that sign an operation, and send it or write it to a file. */
+
+export interface OperationOptions extends WalletOptions, SendOptions {
+  readonly fee?: bigint
+  readonly output?: string
+}
+
+export function withPayment(command: Command): Command {
+  return withSending(withWallet(withOutput(command))).option(
+    '--fee <coins>',
+    'fee (default: the least that the chain takes)',
+    amountOption,
+  )
+}
+
+export function withOperation(command: Command): Command {
+  return withPayment(command).option('-o, --output <file>', 'write the signed operation to a file and send nothing')
+}
+
+/** The specification string that the chain of the options has last. */
+export function specificationOf(options: OperationOptions, subject: 'did' | 'credential'): string {
+  return specificationAfter(loadSpec(options.genesis), undefined, subject)
+}
+
+/** Writes the operation to a file, or sends it in a transaction that the payer pays. */
+export async function finish(
+  context: CliContext,
+  client: NodeClient,
+  payer: SigningAccount,
+  operation: DidOperation,
+  options: OperationOptions,
+  texts: { said: string; next: string | undefined },
+): Promise<void> {
+  const did = didOfOperation(operation)
+  if (options.output !== undefined) {
+    const json = operationJson(operation)
+    writeFileAtomically(options.output, `${JSON.stringify(json, null, 2)}\n`, { mode: 0o644 })
+    report(context, options, { did, file: options.output, operation: json }, [
+      `Wrote the signed ${operation.operation} of ${did} to ${options.output}; nothing was sent.`,
+      `Next: npx didledger did publish ${shellWord(options.output)}${sameOptions(options)}`,
+    ])
+    return
+  }
+  const sent = await publish(context, client, payer, operation, options)
+  const rest = sameOptions({ rest: options.rest })
+  report(context, options, { did, ...sentJson(sent) }, [
+    sent.block === undefined ? `${texts.said} The operation waits for its block.` : texts.said,
+    ...formatTable(sentRows(sent)),
+    ...(texts.next === undefined ? [] : ['', `Next: npx didledger ${texts.next}${rest}`]),
+  ])
+}
+
+async function publish(
+  context: CliContext,
+  client: NodeClient,
+  payer: SigningAccount,
+  operation: DidOperation,
+  options: OperationOptions,
+): Promise<Sent> {
+  if (options.fee !== undefined) requireWithinSupply('--fee', options.fee, loadSpec(options.genesis))
+  const payment = await paymentFrom(context, client, singleKeyCode(payer.publicKey), options)
+  const did = didOfOperation(operation)
+  const built = buildDidTransaction(payment, operation, did === undefined ? undefined : parseDid(did)?.programHash)
+  try {
+    return await broadcast(context, client, signAll(built, payer.privateKey), options)
+  } catch (error) {
+    throw await namingThePending(client, operation, error)
+  }
+}
+
+/** Create refused, and another create of the DID in the pool → names that one; other errors stay unchanged. */
+async function namingThePending(client: NodeClient, operation: DidOperation, error: unknown): Promise<unknown> {
+  const did = didOfOperation(operation) ?? ''
+  const refused = error instanceof NodeRefusal && error.code === interfaceErrors['did-exists'].rest
+  if (!refused || operation.operation !== 'create') return error
+  const pending = await pendingCreate(client, did)
+  if (pending === undefined) return error
+  const reason = `the create of ${did} is pending: transaction ${pending} waits for its block`
+  return new NodeRefusal('the node refused the transaction', error.code, error.description, reason)
+}
