@@ -1,4 +1,5 @@
 import type { FastifyContentTypeParser, FastifyRequest, preParsingHookHandler } from 'fastify'
+import { brokenRule } from '../errors/broken-rule.js'
 import { RuleError } from '../errors/rule-error.js'
 import type { ApiLimits } from './api-limits.js'
 import { isJson } from './origin.js'
@@ -128,7 +129,7 @@ export function readBodies(most: number): FastifyContentTypeParser {
     const take = (chunk: Buffer) => {
       try {
         const needed = length + chunk.length
-        if (needed > most) throw new RuleError('request-too-large')
+        if (needed > most) throw brokenRule('request-too-large')
         if (needed > bytes.length) {
           const size = Math.max(needed, Math.min(most, 2 * bytes.length), firstPiece)
           counted?.grow(size)
@@ -143,7 +144,7 @@ export function readBodies(most: number): FastifyContentTypeParser {
       }
     }
     const complete = () => end(isAsAnnounced(request, length) ? undefined : wrongLength())
-    if (Number(request.headers['content-length']) > most) return end(new RuleError('request-too-large'))
+    if (Number(request.headers['content-length']) > most) return end(brokenRule('request-too-large'))
     if (counted !== null) counted.evict = end
     payload.on('data', take).on('end', complete).on('error', end)
   }

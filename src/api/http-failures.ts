@@ -1,3 +1,4 @@
+import { brokenRule } from '../errors/broken-rule.js'
 import { RuleError, UserError } from '../errors/rule-error.js'
 import type { Log } from '../runtime/env.js'
 import { interfaceErrors } from './error-mapping.js'
@@ -14,9 +15,9 @@ export function ruleErrorOf(error: unknown, log: Log): RuleError {
   const { code, message, stack } = error instanceof Error ? (error as NodeJS.ErrnoException) : unknownError(error)
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new RuleError('request-too-large')
+      return brokenRule('request-too-large')
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new RuleError('request-media-type')
+      return brokenRule('request-media-type')
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new RuleError('request-form', 'the body does not have the length that Content-Length says')
     case 'FST_ERR_BAD_URL':
@@ -25,11 +26,11 @@ export function ruleErrorOf(error: unknown, log: Log): RuleError {
       return new RuleError('request-parameter', 'a segment of the path is too long')
     // The client, or a time-out that has answered already, closed the connection before the body was complete.
     case 'ECONNRESET':
-      return new RuleError('request-timeout')
+      return brokenRule('request-timeout')
     default:
       // A UserError needs no stack: its cause is not in the code.
       log.error({ error: message, ...(error instanceof UserError ? {} : { stack }) }, 'a request failed')
-      return new RuleError('internal')
+      return brokenRule('internal')
   }
 }
 
@@ -39,8 +40,8 @@ function unknownError(error: unknown): { code: undefined; message: string; stack
 
 /** The failure for an error code of Node's HTTP parser. */
 export function parserFailure(code: string | undefined): RuleError {
-  if (code === 'HPE_HEADER_OVERFLOW') return new RuleError('request-headers')
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new RuleError('request-timeout')
+  if (code === 'HPE_HEADER_OVERFLOW') return brokenRule('request-headers')
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return brokenRule('request-timeout')
   return new RuleError('request-form', `the bytes are no HTTP request${code === undefined ? '' : ` (${code})`}`)
 }
 

@@ -4,6 +4,7 @@ import { type Ancestry, checkClock, checkHeaderContext } from '../consensus/cont
 import { blockSanitySteps, bodyMatchSteps } from '../consensus/sanity.js'
 import type { SignatureCache } from '../crypto/signature-cache.js'
 import { runChecks } from '../crypto/verifier.js'
+import { brokenRule } from '../errors/broken-rule.js'
 import { RuleError } from '../errors/rule-error.js'
 import { Block } from '../primitives/block.js'
 import { equalBytes } from '../primitives/bytes.js'
@@ -70,10 +71,10 @@ export async function checkConfirmOf(
   { assumed = false } = {},
 ): Promise<void> {
   if (!spec.hasValidators) {
-    if (bytes !== undefined) throw new RuleError('confirm-unexpected')
+    if (bytes !== undefined) throw brokenRule('confirm-unexpected')
     return
   }
-  if (bytes === undefined) throw new RuleError('confirm-missing')
+  if (bytes === undefined) throw brokenRule('confirm-missing')
   const checks = checkConfirm(spec, header, parseConfirm(bytes))
   if (!assumed) await runChecks(confirmSignatures.unknown(checks), verifier)
 }

@@ -1,3 +1,4 @@
+import { brokenRule } from '../errors/broken-rule.js'
 import { RuleError } from '../errors/rule-error.js'
 import type { Block } from '../primitives/block.js'
 import { Overlay } from '../storage/overlay.js'
@@ -45,7 +46,7 @@ export class Branches {
     for (let steps = 0; fork.status !== 'active'; steps++) {
       // A side block stored before its ancestor turned out invalid is not marked itself.
       if (fork.status === 'invalid') throw new RuleError('block-parent-invalid', `${fork.header.id} is invalid`)
-      if (fork.status === 'header' || steps > sideBlockLimit) throw new RuleError('block-too-deep')
+      if (fork.status === 'header' || steps > sideBlockLimit) throw brokenRule('block-too-deep')
       fork = headers.known(fork.header.previous)
     }
     const depth = tip().header.height - fork.header.height
@@ -105,7 +106,7 @@ export class Branches {
       headers.forget(gone.map(({ header }) => header.hash))
       gone.forEach((known) => this.#side.remove(known))
     }
-    if (this.#side.full) throw new RuleError('block-unsettled-full')
+    if (this.#side.full) throw brokenRule('block-unsettled-full')
   }
 
   #putRecord(overlay: Overlay, block: Block, record: NewBlock, status: BlockStatus): void {

@@ -20,6 +20,7 @@ import type { SanityContext } from '../consensus/rule-context.js'
 import { blockSanitySteps } from '../consensus/sanity.js'
 import { SignatureCache } from '../crypto/signature-cache.js'
 import type { Verifier } from '../crypto/verifier.js'
+import { brokenRule } from '../errors/broken-rule.js'
 import { InvariantError, RuleError } from '../errors/rule-error.js'
 import { Block, blockHashOf } from '../primitives/block.js'
 import { equalBytes } from '../primitives/bytes.js'
@@ -270,7 +271,7 @@ export class Chain {
     if (kept !== undefined) return kept.event.block
     if (!wanted()) throw new RuleError('busy', 'other blocks came first, and this one is not needed any more')
     const block = await runCooperatively(Block.fromBytesSteps(bytes))
-    if (!equalBytes(block.header.previous, this.#tip.header.hash)) throw new RuleError('block-stale')
+    if (!equalBytes(block.header.previous, this.#tip.header.hash)) throw brokenRule('block-stale')
     await checkPlace(block, this.headers.ancestry(this.#tip), this.#checking)
     await runCooperatively(blockSanitySteps(block, this.sanity))
     const overlay = new Overlay(this.database)
@@ -283,7 +284,7 @@ export class Chain {
     const block = await runCooperatively(Block.fromBytesSteps(bytes))
     const { header } = block
     const known = this.headers.get(header.hash)
-    if (known?.status === 'invalid') throw new RuleError('block-invalid')
+    if (known?.status === 'invalid') throw brokenRule('block-invalid')
     if (known !== undefined) return 'known'
     const parent = this.headers.get(header.previous)
     if (parent === undefined) throw new RuleError('block-parent-unknown', `parent of ${header.id}`)

@@ -1,3 +1,4 @@
+import { brokenRule } from '../errors/broken-rule.js'
 import { RuleError } from '../errors/rule-error.js'
 import { equalBytes, mapKey, toHex } from '../primitives/bytes.js'
 import { type Confirm, proposalHash, proposalUnsigned, voteUnsigned } from '../primitives/confirm.js'
@@ -17,7 +18,7 @@ export function proposerAt(spec: Spec, height: number, view: number): Uint8Array
  */
 export function checkConfirm(spec: Spec, header: Header, confirm: Confirm): SignatureCheck[] {
   const { proposal, votes } = confirm
-  if (!equalBytes(proposal.blockHash, header.hash)) throw new RuleError('confirm-block')
+  if (!equalBytes(proposal.blockHash, header.hash)) throw brokenRule('confirm-block')
   if (!equalBytes(proposal.sponsor, proposerAt(spec, header.height, proposal.viewOffset))) {
     throw new RuleError('confirm-sponsor', `${toHex(proposal.sponsor)} is not on duty in view ${proposal.viewOffset}`)
   }

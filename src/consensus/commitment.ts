@@ -1,3 +1,4 @@
+import { brokenRule } from '../errors/broken-rule.js'
 import { RuleError } from '../errors/rule-error.js'
 import { asBuffer, concat, equalBytes, fromUtf8 } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
@@ -38,7 +39,7 @@ export function checkCommitment(spec: Spec, coinbase: Transaction, witnessRoot: 
     throw new RuleError('coinbase-commitment', `commitment entries ${tags?.join() ?? 'of a broken form'}`)
   }
   if (!equalBytes(data.subarray(magic.length, magic.length + entrySize), entry(first, witnessRoot))) {
-    throw new RuleError('coinbase-witness-root')
+    throw brokenRule('coinbase-witness-root')
   }
 }
 

@@ -12,6 +12,7 @@
  * - Pure, and verifies no signature: the caller does, in bulk.
  * - bodyMatchSteps comes first: until it passed, an invalid body says nothing of the hash.
  */
+import { brokenRule } from '../errors/broken-rule.js'
 import { RuleError } from '../errors/rule-error.js'
 import { prefix } from '../primitives/address.js'
 import { type Block, witnessLeaf } from '../primitives/block.js'
@@ -69,11 +70,11 @@ function* coinbaseSanitySteps(tx: Transaction, height: number, context: SanityCo
   checkSize(tx, context)
   const input = tx.inputs[0]
   if (tx.inputs.length !== 1 || !input || !isCoinbaseOutpoint(input) || input.sequence !== coinbaseInput.sequence) {
-    throw new RuleError('coinbase-input')
+    throw brokenRule('coinbase-input')
   }
   yield* outputSteps(tx, context)
   checkAttributes(tx)
-  if (tx.programs.length > 0) throw new RuleError('coinbase-program')
+  if (tx.programs.length > 0) throw brokenRule('coinbase-program')
   if (tx.payloadVersion !== 4) throw new RuleError('coinbase-payload-version', `version ${tx.payloadVersion}, not 4`)
   if (tx.lockTime !== height) throw new RuleError('coinbase-height', `lockTime ${tx.lockTime} at height ${height}`)
 }
@@ -95,14 +96,14 @@ export function* bodyMatchSteps(block: Block, { spec }: SanityContext): Steps {
     witnessTree.add(witnessLeaf(tx, i))
     yield
   }
-  if (ids.size !== transactions.length) throw new RuleError('block-duplicate-transaction')
+  if (ids.size !== transactions.length) throw brokenRule('block-duplicate-transaction')
   const { root } = txidTree
   if (!equalBytes(root, header.merkleRoot)) {
     throw new RuleError('block-merkle-root', `the transactions lead to ${displayHash(root)}`)
   }
   const coinbase = transactions[0] as Transaction
   if (!coinbase.isCoinbase) throw new RuleError('block-coinbase-position', 'the first transaction is no coinbase')
-  if (coinbase.programs.length > 0) throw new RuleError('coinbase-program')
+  if (coinbase.programs.length > 0) throw brokenRule('coinbase-program')
   // The next validators named here bind no byte of the body: wrong ones make the block invalid, not the sender wrong.
   checkCommitment(spec, coinbase, witnessTree.root)
 }
@@ -119,7 +120,7 @@ export function* blockSanitySteps(block: Block, context: SanityContext): Steps {
   const coinbase = transactions[0] as Transaction
   yield* coinbaseSanitySteps(coinbase, header.height, context)
   if (!namesNextValidators(context.spec, header.height, coinbase)) {
-    throw new RuleError('coinbase-validators')
+    throw brokenRule('coinbase-validators')
   }
   let work = noWork
   for (const [i, tx] of transactions.entries()) {
@@ -146,11 +147,11 @@ function checkSize(tx: Transaction, { spec }: SanityContext): void {
   if (tx.bytes.length > spec.limits.blockSize) {
     throw new RuleError('tx-size', `${tx.bytes.length} bytes, at most ${spec.limits.blockSize}`)
   }
-  if (tx.unsigned.length === 64) throw new RuleError('tx-ambiguous-size')
+  if (tx.unsigned.length === 64) throw brokenRule('tx-ambiguous-size')
 }
 
 function* inputSteps(tx: Transaction): Steps {
-  if (tx.inputs.length === 0) throw new RuleError('tx-input-count')
+  if (tx.inputs.length === 0) throw brokenRule('tx-input-count')
   const seen = new Set<string>()
   for (const [i, input] of tx.inputs.entries()) {
     if (isCoinbaseOutpoint(input)) throw new RuleError('tx-input-coinbase', `input ${i} names the coinbase outpoint`)
@@ -205,7 +206,7 @@ function checkAttributes(tx: Transaction): void {
 }
 
 function* programSteps(tx: Transaction): Steps {
-  if (tx.programs.length === 0) throw new RuleError('tx-program-count')
+  if (tx.programs.length === 0) throw brokenRule('tx-program-count')
   for (const [i, { parameter }] of tx.programs.entries()) {
     yield
     const script = tx.scriptAt(i)

@@ -1,3 +1,4 @@
+import { brokenRule } from '../errors/broken-rule.js'
 import { RuleError } from '../errors/rule-error.js'
 import { fromUtf8 } from '../primitives/bytes.js'
 import {
@@ -44,7 +45,7 @@ export function* parseOperationSteps(operation: DidOperation, rules: DidRules): 
   }
   previousTxidOf(operation)
   const signature = decodeSignature(operation.signature)
-  if (signature === undefined) throw new RuleError('did-signature-form')
+  if (signature === undefined) throw brokenRule('did-signature-form')
   const key = signingKey(operation, rules)
   const subject = yield* row.parse(operation, rules)
   const signer = key.startsWith('#') ? subject.owner + key : key
@@ -76,7 +77,7 @@ export function previousTxidOf(operation: DidOperation): string | undefined {
   const { previousTxid } = operation
   if (operationForm(operation)?.previousTxid ? txidForm.test(previousTxid ?? '') : previousTxid === undefined)
     return previousTxid
-  throw new RuleError('did-previous-form')
+  throw brokenRule('did-previous-form')
 }
 
 /** The id of the signing key as it stands: absolute, or `#fragment` of the owner. It may belong to any DID here. */

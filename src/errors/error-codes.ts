@@ -2,7 +2,7 @@
  * Names every way to break a rule once, as a code with its meaning; what follows from a code is decided elsewhere.
  *
  *   broken rule, in any room
- *     -> throw new RuleError(code, detail)    rule-error.ts; `meanings` supplies the text where detail is absent
+ *     -> throw new RuleError(code, detail)    rule-error.ts; brokenRule(code): `meanings` is the text
  *        -> api/error-mapping                 HTTP status, REST error and JSON-RPC error of the answer
  *        -> network/penalties                 penalty of the peer that sent the bytes
  *        -> mempool/drop-reason               why a transaction left the pool

@@ -1,7 +1,8 @@
-import { type Code, meanings } from './error-codes.js'
+import type { Code } from './error-codes.js'
 
 /**
- * A broken rule. `code` decides what happens (see {@link meanings}), `detail` says what was found and where.
+ * A broken rule. `code` decides what happens, `detail` says what was found and where; `brokenRule` takes the code alone. No table
+ * is needed here: programs that resolve in a browser load this file without one.
  * An I/O failure is an ordinary exception, and a broken invariant an {@link InvariantError}.
  */
 export class RuleError extends Error {
@@ -10,8 +11,8 @@ export class RuleError extends Error {
   /** Display hex of the txid that breaks the rule inside a block; undefined where no single transaction does. */
   readonly transaction: string | undefined
 
-  constructor(code: Code, detail?: string, { transaction }: { readonly transaction?: string } = {}) {
-    super(detail ?? meanings[code])
+  constructor(code: Code, detail: string, { transaction }: { readonly transaction?: string } = {}) {
+    super(detail)
     this.code = code
     this.transaction = transaction
   }

@@ -3,7 +3,6 @@
  * than `fetch`.
  */
 export type { Code } from '../errors/error-codes.js'
-export { codes } from './codes.js'
 export { RuleError, UserError } from '../errors/rule-error.js'
 export type { DocumentQuery, QueryResult, ResolvedTransaction, ResolveResult } from '../did/resolution.js'
 export {

@@ -8,7 +8,7 @@ import { type DidDocument, type DidKey, signatureType } from '../did/model.js'
 import { namedCredential } from '../did/named-did.js'
 import { previousTxidOf, readOperationJson, signedText } from '../did/operation.js'
 import { fromPlain } from '../did/plain.js'
-import { RuleError } from '../errors/rule-error.js'
+import { brokenRule } from '../errors/broken-rule.js'
 import { fromUtf8, utf8 } from '../primitives/bytes.js'
 import { type DidOperation, operationForm } from '../primitives/did-operation.js'
 import { type JsonValue, parseStrictJson } from '../primitives/strict-json.js'
@@ -121,9 +121,9 @@ export function verifyOperation(
     const key =
       by.authentication.get(id ?? '') ?? (read.operation === 'deactivate' ? by.authorization.get(id ?? '') : undefined)
     if (key === undefined) throw new Failure(`${read.verificationMethod} may not sign this operation for ${by.id}`)
-    if (read.proofType !== '' && read.proofType !== signatureType) throw new RuleError('did-proof-type')
+    if (read.proofType !== '' && read.proofType !== signatureType) throw brokenRule('did-proof-type')
     const signature = decodeSignature(options.legacy ? withoutPadding(read.signature) : read.signature)
-    if (signature === undefined) throw new RuleError('did-signature-form')
+    if (signature === undefined) throw brokenRule('did-signature-form')
     requireSignature(key, signedText(read, options), signature, 'the proof of the operation')
   })
 }
@@ -164,9 +164,9 @@ function signersDocument(operation: DidOperation, given: DidDocument | undefined
 
 function payloadJson({ payload }: DidOperation): string {
   const bytes = decodeBase64url(payload)
-  if (bytes === undefined) throw new RuleError('did-payload-encoding')
+  if (bytes === undefined) throw brokenRule('did-payload-encoding')
   const text = utf8(bytes)
-  if (text === undefined) throw new RuleError('json-utf8')
+  if (text === undefined) throw brokenRule('json-utf8')
   return text
 }
 

@@ -45,6 +45,7 @@ import { transactionSanitySteps } from '../consensus/sanity.js'
 import type { SignatureCache } from '../crypto/signature-cache.js'
 import type { Verifier } from '../crypto/verifier.js'
 import type { CredentialChange } from '../did/state.js'
+import { brokenRule } from '../errors/broken-rule.js'
 import { RuleError } from '../errors/rule-error.js'
 import { mapKey } from '../primitives/bytes.js'
 import { defined } from '../primitives/defined.js'
@@ -196,7 +197,7 @@ export class Mempool implements ChainIndexer {
   async accept(bytes: Uint8Array, options: { local: boolean }): Promise<Transaction> {
     refuseLarge(bytes, this.#surroundings)
     const transaction = await runCooperatively(Transaction.keptSteps(bytes))
-    if (transaction.isCoinbase) throw new RuleError('pool-coinbase')
+    if (transaction.isCoinbase) throw brokenRule('pool-coinbase')
     const newcomer = new Newcomer(transaction, this.#surroundings)
     newcomer.refuseKnown()
     await runCooperatively(transactionSanitySteps(transaction, this.#chain.sanity))

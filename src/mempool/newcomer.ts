@@ -13,6 +13,7 @@ import { programWork } from '../consensus/signature-work.js'
 import { SignatureCache } from '../crypto/signature-cache.js'
 import { runChecks, type Verifier } from '../crypto/verifier.js'
 import type { ParsedOperation } from '../did/operations/operation-row.js'
+import { brokenRule } from '../errors/broken-rule.js'
 import { RuleError } from '../errors/rule-error.js'
 import { headerSize } from '../primitives/header.js'
 import type { SignatureCheck } from '../primitives/signature.js'
@@ -126,7 +127,7 @@ export class Newcomer {
     const ancestors = graph.ancestors(this.transaction, connected.did?.id, gone)
     if (ancestors.length > limits.ancestors) throw new RuleError('pool-ancestors', `${ancestors.length} ancestors`)
     const pending = graph.operations(connected.did?.id ?? '').filter((entry) => !gone.has(entry))
-    if (pending.length >= limits.didOperations) throw new RuleError('pool-did-pending')
+    if (pending.length >= limits.didOperations) throw brokenRule('pool-did-pending')
     return { connected, replaced }
   }
 

@@ -11,6 +11,7 @@
  * - Change goes back to the paying address: inputs = outputs + fee.
  * - A spent coin with a lock sets lockTime and sequence, as the rules require.
  */
+import { brokenRule } from '../errors/broken-rule.js'
 import { RuleError, UserError } from '../errors/rule-error.js'
 import type { ProgramHash } from '../primitives/address.js'
 import { formatAmount } from '../primitives/amount.js'
@@ -170,5 +171,5 @@ function requireFit(transaction: Transaction): void {
   if (transaction.inputs.length > 0xffff || transaction.outputs.length > 0xffff) {
     throw new RuleError('tx-output-count', 'more than 65535 inputs or outputs; send in several transactions')
   }
-  if (transaction.unsigned.length === 64) throw new RuleError('tx-ambiguous-size')
+  if (transaction.unsigned.length === 64) throw brokenRule('tx-ambiguous-size')
 }

@@ -14,6 +14,7 @@ import { relativeId } from '../did/identifier.js'
 import type { DidDocument, DidKey } from '../did/model.js'
 import { namedCredential, namedDid } from '../did/named-did.js'
 import { signedText } from '../did/operation.js'
+import { brokenRule } from '../errors/broken-rule.js'
 import { RuleError, UserError } from '../errors/rule-error.js'
 import { parseAddress, prefix, type ProgramHash } from '../primitives/address.js'
 import { equalBytes, fromUtf8 } from '../primitives/bytes.js'
@@ -135,7 +136,7 @@ export function deactivateIdentity(
 export function documentOf(payload: string): DidDocument {
   const bytes = decodeBase64url(payload)
   try {
-    if (bytes === undefined) throw new RuleError('did-payload-encoding')
+    if (bytes === undefined) throw brokenRule('did-payload-encoding')
     return parseDocumentBytes(bytes, { method: didMethod, chain: true })
   } catch (error) {
     if (!(error instanceof RuleError)) throw error

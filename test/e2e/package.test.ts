@@ -126,7 +126,7 @@ const resolver = new Resolver({ ...getResolver(node), ...remote(new HttpResolver
 const { didDocument } = await resolver.resolve(did)
 export const seen: readonly [number, string, 0 | 1 | 2 | 3, string | undefined] = [height, mined.txid, status, payload]
 export const ids: (string | undefined)[] = [didDocument?.id, w3cDocument('{}').document.id]
-export const code: string = new RuleError('busy').code
+export const code: string = new RuleError('busy', 'too many').code
 // @ts-expect-error there is no such network
 await createNode({ network: 'mainnet' })
 // @ts-expect-error there is no such option

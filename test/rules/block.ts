@@ -3,7 +3,7 @@ import { commitmentAttribute } from '../../src/consensus/commitment.js'
 import { noWork } from '../../src/consensus/signature-work.js'
 import { sign } from '../../src/crypto/keys.js'
 import type { Code } from '../../src/errors/error-codes.js'
-import { RuleError } from '../../src/errors/rule-error.js'
+import { brokenRule } from '../../src/errors/broken-rule.js'
 import type { AuxPow } from '../../src/primitives/auxpow.js'
 import { Block } from '../../src/primitives/block.js'
 import { concat } from '../../src/primitives/bytes.js'
@@ -40,7 +40,7 @@ function row(code: Code, accepted: Build, refused: Build, overrides: SpecOverrid
       const block = await build(chain)
       const accepted = await (other ?? chain).accept(block)
       // What is kept aside is not decided, and not relayed.
-      if (other !== undefined && accepted === 'side') throw new RuleError('block-stale')
+      if (other !== undefined && accepted === 'side') throw brokenRule('block-stale')
     } finally {
       await chain.close()
       await other?.close()

@@ -1,4 +1,4 @@
-import { RuleError } from '../../src/errors/rule-error.js'
+import { brokenRule } from '../../src/errors/broken-rule.js'
 import { auxPowBytes } from '../../src/primitives/auxpow.js'
 import { Candidates } from '../../src/production/candidates.js'
 import { craftBlock } from '../support/builders/blocks.js'
@@ -10,7 +10,7 @@ async function announce(producer: 'miners' | 'sponsor'): Promise<void> {
   const test = await TestChain.open({ producer })
   const { header, auxPow } = craftBlock(test.chain)
   const unit = { header, auxPow: auxPowBytes(auxPow) }
-  if (!new Candidates(test.chain, test.clock).announce(unit, async () => undefined)) throw new RuleError('internal')
+  if (!new Candidates(test.chain, test.clock).announce(unit, async () => undefined)) throw brokenRule('internal')
 }
 
 export const candidateRows: readonly RuleRow[] = [

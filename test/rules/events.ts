@@ -1,7 +1,7 @@
 import type { ApiLimits } from '../../src/api/api-limits.js'
 import { WsServer } from '../../src/api/ws/ws-server.js'
 import type { Code } from '../../src/errors/error-codes.js'
-import { RuleError } from '../../src/errors/rule-error.js'
+import { brokenRule } from '../../src/errors/broken-rule.js'
 import { EventLog } from '../../src/events/event-log.js'
 import { codes } from '../../src/library/codes.js'
 import { ask, contextOf } from '../support/client/api.js'
@@ -21,7 +21,7 @@ function overWebSocket(code: Code, good: Act, bad: Act, limits: Partial<ApiLimit
     try {
       const client = await WsClient.open(server.port)
       const said = await act(client, server.port)
-      if (said === codes[code].rpc) throw new RuleError(code)
+      if (said === codes[code].rpc) throw brokenRule(code)
       if (said !== undefined) throw new Error(`${code} was expected, not ${said}`)
       await client.close()
     } finally {

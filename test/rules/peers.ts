@@ -1,3 +1,4 @@
+import { brokenRule } from '../../src/errors/broken-rule.js'
 import { RuleError } from '../../src/errors/rule-error.js'
 import { type Link, LinkError } from '../../src/network/link.js'
 import { Bans } from '../../src/network/peers/bans.js'
@@ -80,7 +81,7 @@ function strict(request: Link['request']): PeerRecord {
   const judge: PenaltySink = {
     now: () => 0,
     penalise: (_, code, detail) => {
-      throw new RuleError(code, detail)
+      throw detail === undefined ? brokenRule(code) : new RuleError(code, detail)
     },
     delivered: () => {},
     closing: () => {},

@@ -5,7 +5,7 @@ import type { ApiServer } from '../../src/api/http-server.js'
 import type { NetworkView } from '../../src/api/node-views.js'
 import { maxSnapshotBytes, type Snapshot, Snapshots } from '../../src/devnet/snapshots.js'
 import type { Code } from '../../src/errors/error-codes.js'
-import { RuleError } from '../../src/errors/rule-error.js'
+import { brokenRule } from '../../src/errors/broken-rule.js'
 import { codes } from '../../src/library/codes.js'
 import { LinkError } from '../../src/network/link.js'
 import type { Transaction } from '../../src/primitives/transaction.js'
@@ -51,7 +51,7 @@ function refuse({ status, body }: Answer, code: Code): void {
   // The confirm endpoints write the number of REST where JSON-RPC has its own.
   const said = error?.code === entry.rpc || ((rest ?? error?.code) === entry.rest && status === entry.http)
   if (!said) throw new Error(`${code} was expected, not ${status} ${JSON.stringify(body)}`)
-  throw new RuleError(code)
+  throw brokenRule(code)
 }
 
 const path =

@@ -9,6 +9,7 @@
  */
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { brokenRule } from '../../errors/broken-rule.js'
 import { RuleError } from '../../errors/rule-error.js'
 import type { Access } from '../access.js'
 import { AnswerCache } from '../answer-cache.js'
@@ -62,7 +63,7 @@ async function answer(
   const cached = cache.get(path)
   if (cached !== undefined) return reply.send(cached)
   if (route.control) refuseStrangers(request, access)
-  if (route.body !== undefined && !isJson(request.headers)) throw new RuleError('request-media-type')
+  if (route.body !== undefined && !isJson(request.headers)) throw brokenRule('request-media-type')
   const restRequest: RestRequest = {
     context,
     segments: request.params as Record<string, string>,

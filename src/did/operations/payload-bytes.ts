@@ -1,3 +1,4 @@
+import { brokenRule } from '../../errors/broken-rule.js'
 import { RuleError } from '../../errors/rule-error.js'
 import { decodeBase64url, decodedLength } from '../base64url.js'
 
@@ -7,6 +8,6 @@ export function payloadBytes(payload: string, limit: number): Uint8Array {
     throw new RuleError('did-payload-size', `the payload decodes to more than ${limit} bytes`)
   }
   const bytes = decodeBase64url(payload)
-  if (bytes === undefined) throw new RuleError('did-payload-encoding')
+  if (bytes === undefined) throw brokenRule('did-payload-encoding')
   return bytes
 }

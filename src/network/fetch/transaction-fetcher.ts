@@ -1,3 +1,4 @@
+import { brokenRule } from '../../errors/broken-rule.js'
 import { RuleError } from '../../errors/rule-error.js'
 import { equalBytes, mapKey } from '../../primitives/bytes.js'
 import { type Hash, sha256d } from '../../primitives/hash.js'
@@ -195,7 +196,7 @@ export class TransactionFetcher {
     const answer = await peer.ask(transactionsExchange, txids).finally(() => request.answered())
     if (answer.length > txids.length) {
       peer.penalise('peer-message', `${answer.length} transactions where ${txids.length} were asked for`)
-      throw new RuleError('peer-message')
+      throw brokenRule('peer-message')
     }
     // A short list leaves the rest open; an empty list reports all as missing.
     const answered = answer.length === 0 ? unmined : unmined.slice(0, answer.length)

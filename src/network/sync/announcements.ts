@@ -1,4 +1,5 @@
 import { checkClock, checkHeaderContext } from '../../consensus/context.js'
+import { brokenRule } from '../../errors/broken-rule.js'
 import { RuleError } from '../../errors/rule-error.js'
 import { equalBytes, mapKey } from '../../primitives/bytes.js'
 import { workOf } from '../../primitives/compact.js'
@@ -75,7 +76,7 @@ export class Announcements {
     const { chain } = this.#options
     const { header } = unit
     const known = chain.headers.get(header.hash)
-    if (known?.status === 'invalid') throw new RuleError('block-invalid')
+    if (known?.status === 'invalid') throw brokenRule('block-invalid')
     if (known !== undefined) return false
     // Avoided with validators: refused lately. Without validators only the body was missing, which this peer may have.
     if (chain.spec.hasValidators && this.#owner.isAvoided(header.hash)) return false
@@ -96,12 +97,12 @@ export class Announcements {
     await checkProof(unit, this.#checking)
     if (chain.headers.rivalOf(unit.header) !== undefined) {
       this.#owner.emit({ type: 'conflict', unit })
-      throw new RuleError('block-stale')
+      throw brokenRule('block-stale')
     }
     // Votes name no chain, and another chain may share the validators: only headers that lead here are proof.
     this.#states.of(peer).announcedTip = { height, hash }
     this.#owner.emit({ type: 'peers' })
-    if (height <= chain.tip.header.height) throw new RuleError('block-stale')
+    if (height <= chain.tip.header.height) throw brokenRule('block-stale')
     return false
   }
 
@@ -109,7 +110,7 @@ export class Announcements {
     const { chain } = this.#options
     const { header } = unit
     const parent = chain.headers.get(header.previous)
-    if (parent?.status === 'invalid') throw new RuleError('block-parent-invalid')
+    if (parent?.status === 'invalid') throw brokenRule('block-parent-invalid')
     if (parent === undefined || parent.status === 'header') {
       this.#states.of(peer).announcedTip = { height: header.height, hash: header.hash }
       this.#owner.emit({ type: 'peers' })
@@ -128,7 +129,7 @@ export class Announcements {
   async #check(unit: HeaderUnit): Promise<void> {
     const { chain, clock } = this.#options
     const parent = chain.headers.get(unit.header.previous)
-    if (parent === undefined) throw new RuleError('block-parent-unknown')
+    if (parent === undefined) throw brokenRule('block-parent-unknown')
     checkHeaderContext(chain.spec, unit.header, chain.headers.ancestry(parent))
     checkClock(chain.spec, unit.header, clock.now())
     await checkProof(unit, this.#checking)

@@ -1,5 +1,6 @@
 import { BlockRunError, type IncomingBlock } from '../../chain/block-run.js'
 import type { Chain } from '../../chain/chain.js'
+import { brokenRule } from '../../errors/broken-rule.js'
 import { RuleError } from '../../errors/rule-error.js'
 import { equalBytes } from '../../primitives/bytes.js'
 import type { Clock } from '../../runtime/env.js'
@@ -78,7 +79,7 @@ export class BlockWriter {
         this.#emit({ type: 'written' })
         this.#learn(batch.length, this.#clock.now() - started)
         // The chain knows the header but has dropped the body, which was too deep.
-        if (this.#headers.branch.blocks[0] === batch[0]) throw new RuleError('block-too-deep')
+        if (this.#headers.branch.blocks[0] === batch[0]) throw brokenRule('block-too-deep')
       } catch (error) {
         const [index, rule] = error instanceof BlockRunError ? [error.index, error.rule] : [0, error]
         if (!(rule instanceof RuleError)) throw error

@@ -3,6 +3,7 @@ import { checkProofOfWork } from '../../consensus/check-auxpow.js'
 import { checkConfirm } from '../../consensus/check-confirm.js'
 import { checkClock, checkHeaderContext } from '../../consensus/context.js'
 import { runChecks, type Verifier } from '../../crypto/verifier.js'
+import { brokenRule } from '../../errors/broken-rule.js'
 import { RuleError } from '../../errors/rule-error.js'
 import { parseAuxPow } from '../../primitives/auxpow.js'
 import { equalBytes } from '../../primitives/bytes.js'
@@ -40,10 +41,10 @@ export function checkLinks(units: readonly HeaderUnit[]): void {
 /** Signature checks of the confirm of a header; none without validators, where a confirm is an error. */
 function confirmChecks({ spec }: Chain, { header, confirm }: HeaderUnit): readonly SignatureCheck[] {
   if (!spec.hasValidators) {
-    if (confirm.length > 0) throw new RuleError('confirm-unexpected')
+    if (confirm.length > 0) throw brokenRule('confirm-unexpected')
     return []
   }
-  if (confirm.length === 0) throw new RuleError('confirm-missing')
+  if (confirm.length === 0) throw brokenRule('confirm-missing')
   return checkConfirm(spec, header, parseConfirm(confirm))
 }
 

@@ -1,4 +1,3 @@
-import './patches/with-resolvers.js'
 import { noise } from '@chainsafe/libp2p-noise'
 import { yamux } from '@chainsafe/libp2p-yamux'
 import { generateKeyPairFromSeed } from '@libp2p/crypto/keys'
@@ -16,9 +15,12 @@ import type { Clock } from '../../runtime/env.js'
 import { dialTargetOf } from './dial-target.js'
 import { boundFirstBytes } from './patches/first-bytes.js'
 import { MuxGuard } from './patches/mux-guard.js'
+import { addWithResolvers } from './patches/with-resolvers.js'
 import type { TransportLimits } from './transport-limits.js'
 
 export { multiaddr }
+
+addWithResolvers()
 
 /** Set-up of libp2p: only the services that the transport uses. */
 

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
@@ -36,6 +36,8 @@ describe('the entries of the package', () => {
   it('didledger/resolver needs nothing that a web page lacks', () => {
     const { files, packages } = loadedBy('library/resolver-entry.ts')
     expect([...packages].sort()).toEqual(['@noble/hashes/legacy.js', '@noble/hashes/sha2.js', 'bs58'])
+    // Some 20 kB of texts that a web page does not need.
+    expect([...files.keys()].filter((name) => /error-codes|error-mapping|penalties/.test(name))).toEqual([])
     for (const [name, text] of files) {
       const node = /\b(?:Buffer|process|require|setImmediate|__dirname)\b/.exec(text.replace(/'[^']*'|`[^`]*`/g, "''"))
       expect({ name, node: node?.[0] }).toEqual({ name, node: undefined })
@@ -57,5 +59,14 @@ describe('the entries of the package', () => {
     const folders = new Set(others.map((name) => name.split('/')[0]))
     expect([...folders].sort()).toEqual(['crypto', 'did', 'errors', 'library', 'primitives', 'runtime', 'wallet'])
     expect([...packages].filter((name) => /level|fastify|pino/.test(name))).toEqual([])
+  })
+
+  it('no file is imported for its effects alone: bundlers would drop it', () => {
+    const root = fileURLToPath(new URL('../../../', import.meta.url))
+    expect(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))).toMatchObject({ sideEffects: false })
+    const names = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
+    expect(names.length).toBeGreaterThan(100)
+    const bare = names.filter((name) => /^import '/m.test(readFileSync(join(source, name), 'utf8')))
+    expect(bare).toEqual([])
   })
 })

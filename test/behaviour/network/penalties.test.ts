@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { RuleError } from '../../../src/errors/rule-error.js'
+import { brokenRule } from '../../../src/errors/broken-rule.js'
+import type { RuleError } from '../../../src/errors/rule-error.js'
 import { peerName } from '../../../src/network/address/peer-identity.js'
 import type { Peer } from '../../../src/network/peers/peer-record.js'
 import { addressesExchange } from '../../../src/network/wire/addresses-message.js'
@@ -80,7 +81,7 @@ describe('questions', () => {
 
   it('whose handler refuses them by a rule cost what the rule costs', async () => {
     node.peers.serve(echo, async () => {
-      throw new RuleError('confirm-quorum')
+      throw brokenRule('confirm-quorum')
     })
     expect(await ask(bad)).toBe('refused')
     expect(node.sees(bad)).toBe(true)
@@ -160,7 +161,7 @@ describe('gossip', () => {
   it('that breaks a rule is charged to the neighbour that told it, and not told on', async () => {
     const heard: Peer[] = []
     node.peers.listen(chat, async () => {
-      throw new RuleError('vote-signature')
+      throw brokenRule('vote-signature')
     })
     good.peers.listen(chat, async (peer) => {
       heard.push(peer)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { SignatureCache } from '../../../src/crypto/signature-cache.js'
 import type { Verifier } from '../../../src/crypto/verifier.js'
+import { brokenRule } from '../../../src/errors/broken-rule.js'
 import { RuleError } from '../../../src/errors/rule-error.js'
 import { Mempool } from '../../../src/mempool/mempool.js'
 import { auxPowBytes } from '../../../src/primitives/auxpow.js'
@@ -92,7 +93,7 @@ describe('a block of our own that is refused', () => {
     const made: number[] = []
     const offer = async (block: Block) => {
       made.push(block.transactions.length)
-      if (block.transactions.length > 1) throw new RuleError('block-size')
+      if (block.transactions.length > 1) throw brokenRule('block-size')
       expect(mempool.refusedBlocks.reason).toContain('block-size')
       await test.accept(block)
     }
@@ -107,7 +108,7 @@ describe('a block of our own that is refused', () => {
     const make = async (select: () => Promise<unknown>) => {
       await select()
       tries++
-      throw new RuleError('coinbase-value')
+      throw brokenRule('coinbase-value')
     }
     await expect(untilTaken(parts, make)).rejects.toMatchObject({ code: 'coinbase-value' })
     expect(tries).toBe(2)
@@ -116,7 +117,7 @@ describe('a block of our own that is refused', () => {
   it('is no refusal when another came first', async () => {
     const { parts, mempool } = await world()
     for (const code of ['block-stale', 'template-stale', 'busy', 'block-time-future'] as const) {
-      await expect(untilTaken(parts, () => Promise.reject(new RuleError(code)))).rejects.toMatchObject({ code })
+      await expect(untilTaken(parts, () => Promise.reject(brokenRule(code)))).rejects.toMatchObject({ code })
     }
     expect(mempool.refusedBlocks.count).toBe(0)
   })
@@ -149,7 +150,7 @@ describe('a block of our own that is refused', () => {
     expect(idsOf(second)).toEqual([good.txid])
     expect(await work.template(personHash(21))).toBe(second)
     // One for which nothing is to blame takes nothing out: the next template is a new one all the same.
-    mempool.refusedBlocks.note(new RuleError('block-size'), 2)
+    mempool.refusedBlocks.note(brokenRule('block-size'), 2)
     const third = await work.template(personHash(21))
     expect(third).not.toBe(second)
     expect(idsOf(third)).toEqual([good.txid])
@@ -197,7 +198,7 @@ describe('a block of our own that is refused', () => {
     Object.defineProperty(mempool, 'additions', {
       get: () => {
         builds++
-        if (refusing) queueMicrotask(() => mempool.refusedBlocks.note(new RuleError('block-size'), 2))
+        if (refusing) queueMicrotask(() => mempool.refusedBlocks.note(brokenRule('block-size'), 2))
         return additions
       },
     })
@@ -211,7 +212,7 @@ describe('a block of our own that is refused', () => {
     const { parts, pay, test, time } = await world()
     await pay(0, false)
     const offer = async (block: Block) => {
-      if (block.transactions.length > 1) throw new RuleError('block-size')
+      if (block.transactions.length > 1) throw brokenRule('block-size')
       await test.accept(block)
     }
     const work = new AuxWork({ ...parts, time, offer })

@@ -1,4 +1,3 @@
-import '../../../src/network/transport/patches/with-resolvers.js'
 import { noise } from '@chainsafe/libp2p-noise'
 import { yamux } from '@chainsafe/libp2p-yamux'
 import { generateKeyPair } from '@libp2p/crypto/keys'
@@ -7,7 +6,10 @@ import { identify } from '@libp2p/identify'
 import { tcp } from '@libp2p/tcp'
 import { multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
+import { addWithResolvers } from '../../../src/network/transport/patches/with-resolvers.js'
 import type { TestNode } from '../network/transport.js'
+
+addWithResolvers()
 
 /** A peer that keeps no rule of ours. */
 export type RawPeer = Awaited<ReturnType<typeof rawPeer>>

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import type { ChainChange } from '../../../../src/chain/chain.js'
-import { RuleError } from '../../../../src/errors/rule-error.js'
+import { brokenRule } from '../../../../src/errors/broken-rule.js'
 import { CandidateRelay } from '../../../../src/network/relay/candidates-relay.js'
 import { VoteRelay } from '../../../../src/network/relay/vote-relay.js'
 import { serveChain } from '../../../../src/network/serve-chain.js'
@@ -166,7 +166,7 @@ describe('relay of candidates', () => {
     })
     const silent = node.peers.stranger('silent', {
       blocks: () => {
-        throw new RuleError('peer-message')
+        throw brokenRule('peer-message')
       },
     })
     await node.peers.hear(peer, candidateTopic, unitOf(block))

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { RuleError } from '../../../../src/errors/rule-error.js'
+import { brokenRule } from '../../../../src/errors/broken-rule.js'
+import type { RuleError } from '../../../../src/errors/rule-error.js'
 import { VoteRelay } from '../../../../src/network/relay/vote-relay.js'
 import { blocksExchange } from '../../../../src/network/wire/blocks-message.js'
 import { proposalTopic, votesExchange, voteTopic } from '../../../../src/network/wire/votes-message.js'
@@ -101,7 +102,7 @@ describe('votes over peers', () => {
 
   it('cost a peer what is wrong with them', async () => {
     const peer = stranger('a')
-    refuse = new RuleError('vote-signature')
+    refuse = brokenRule('vote-signature')
     expect(await peers.hear(peer, voteTopic, prevoteFor(craftBlock(test.chain)))).toBe('reject')
     expect(peer.penalties).toEqual(['vote-signature'])
   })
@@ -131,7 +132,7 @@ describe('what a node lacks', () => {
   it('costs a peer only what is worth it', async () => {
     let answer = [encodeMessage(prevoteFor(craftBlock(test.chain)))]
     const peer = stranger('a', { votes: () => votesExchange.answer.encode(answer) })
-    refuse = new RuleError('vote-height')
+    refuse = brokenRule('vote-height')
     await fire(1000)
     expect(peer.penalties).toEqual([])
     refuse = undefined

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { RuleError } from '../../../../src/errors/rule-error.js'
+import { brokenRule } from '../../../../src/errors/broken-rule.js'
 import type { PendingBlock } from '../../../../src/network/fetch/pending-block.js'
 import { PendingHeaders } from '../../../../src/network/fetch/pending-headers.js'
 import { type SyncEffect, type SyncEvent, type SyncFacts, SyncState } from '../../../../src/network/sync/sync-state.js'
@@ -76,15 +76,15 @@ describe.each([
 
   it('retries a refused block that the chain cannot judge now, or that is not pending any more', () => {
     for (const code of ['busy', 'block-stale'] as const) {
-      expect(step({ type: 'refused', block: blockAt(2), error: new RuleError(code) })).toEqual([])
+      expect(step({ type: 'refused', block: blockAt(2), error: brokenRule(code) })).toEqual([])
     }
-    expect(step({ type: 'refused', block: blockAt(2), error: new RuleError('tx-signature') }, idle())).toEqual([])
+    expect(step({ type: 'refused', block: blockAt(2), error: brokenRule('tx-signature') }, idle())).toEqual([])
     expect(scene.state.isAvoided(blockAt(2).unit.header.hash, start)).toBe(false)
   })
 
   it('avoids a refused block for five minutes, and then looks again', () => {
     const { hash } = blockAt(2).unit.header
-    const effects = step({ type: 'refused', block: blockAt(2), error: new RuleError('tx-signature') })
+    const effects = step({ type: 'refused', block: blockAt(2), error: brokenRule('tx-signature') })
     expect(only(effects, 'cut')).toEqual({ type: 'cut', height: 2 })
     expect(only(effects, 'look-later')).toEqual({ type: 'look-later', milliseconds: 301_000 })
     expect(types(effects).slice(-5)).toEqual(wakeAll)
@@ -94,7 +94,7 @@ describe.each([
       false,
     ])
     // One timer for all of them, set anew as long as there is one to avoid.
-    expect(only(step({ type: 'refused', block: blockAt(3), error: new RuleError('tx-signature') }), 'look-later')).toBe(
+    expect(only(step({ type: 'refused', block: blockAt(3), error: brokenRule('tx-signature') }), 'look-later')).toBe(
       undefined,
     )
     expect(types(step({ type: 'look' }, { now: start + 1 }))).toEqual(['unexplore', ...wakeAll, 'look-later'])
@@ -106,7 +106,7 @@ describe.each([
     const hashOf = (i: number) => Uint8Array.from({ length: 32 }, (_, at) => (at < 2 ? (i >> (8 * at)) & 255 : 7))
     for (let i = 0; i < 257; i++) {
       const other = Object.defineProperty(Object.create(header) as typeof header, 'hash', { value: hashOf(i) })
-      step({ type: 'contradicted', header: other, peer: scene.peer, error: new RuleError('tx-signature') })
+      step({ type: 'contradicted', header: other, peer: scene.peer, error: brokenRule('tx-signature') })
     }
     expect([0, 1, 256].map((i) => scene.state.isAvoided(hashOf(i), start))).toEqual([false, true, true])
   })
@@ -156,7 +156,7 @@ describe('a block that the chain refuses', () => {
   const free = sceneOf(withoutValidators)
 
   it('confirmed by a quorum: penalises no peer, and the node goes on as one that is behind', () => {
-    const error = new RuleError('tx-signature')
+    const error = brokenRule('tx-signature')
     const effects = bound.step({ type: 'refused', block: bound.blockAt(3), error })
     expect(only(effects, 'report')).toMatchObject({ level: 'error', report: { code: 'tx-signature', height: 3 } })
     expect(only(effects, 'drop')).toBeUndefined()
@@ -165,14 +165,14 @@ describe('a block that the chain refuses', () => {
   })
 
   it('on a chain of miners: drops the peer that proved work for it', () => {
-    const effects = free.step({ type: 'refused', block: free.blockAt(3), error: new RuleError('tx-signature') })
+    const effects = free.step({ type: 'refused', block: free.blockAt(3), error: brokenRule('tx-signature') })
     expect(only(effects, 'report')).toMatchObject({ level: 'warn' })
     expect(only(effects, 'drop')).toMatchObject({ peer: free.scene.peer, code: 'tx-signature' })
     expect(free.scene.state.provedHeight).toBe(0)
   })
 
   it('of which honest nodes may differ: drops no peer', () => {
-    const effects = free.step({ type: 'refused', block: free.blockAt(3), error: new RuleError('block-time-future') })
+    const effects = free.step({ type: 'refused', block: free.blockAt(3), error: brokenRule('block-time-future') })
     expect(only(effects, 'drop')).toBeUndefined()
     expect(only(effects, 'cut')).toEqual({ type: 'cut', height: 3 })
   })

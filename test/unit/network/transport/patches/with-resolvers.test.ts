@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
+import { addWithResolvers } from '../../../../../src/network/transport/patches/with-resolvers.js'
 
 interface Resolvers {
   promise: Promise<number>
@@ -8,7 +9,6 @@ interface Resolvers {
 const constructor: PromiseConstructor & { withResolvers?: unknown } = Promise
 const own = constructor.withResolvers
 
-beforeEach(() => vi.resetModules())
 afterEach(() => {
   constructor.withResolvers = own
 })
@@ -16,7 +16,7 @@ afterEach(() => {
 describe('the polyfill', () => {
   it('adds Promise.withResolvers where it is missing', async () => {
     constructor.withResolvers = undefined
-    await import('../../../../../src/network/transport/patches/with-resolvers.js')
+    addWithResolvers()
     const withResolvers = constructor.withResolvers as (this: PromiseConstructor) => Resolvers
     const one = withResolvers.call(Promise)
     one.resolve(5)
@@ -29,7 +29,7 @@ describe('the polyfill', () => {
   it('leaves one that is there', async () => {
     const there = (): Resolvers => ({ promise: Promise.resolve(1), resolve: () => {}, reject: () => {} })
     constructor.withResolvers = there
-    await import('../../../../../src/network/transport/patches/with-resolvers.js')
+    addWithResolvers()
     expect(constructor.withResolvers).toBe(there)
   })
 })
