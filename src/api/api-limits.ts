@@ -40,6 +40,8 @@ export const apiLimits = {
   listedAddresses: 100,
   /** @limit count: inputs, or outputs, of one request in JSON-RPC */
   listedInputs: 1000,
+  /** @limit bytes: transactions decoded for one `getamountbyinputs`, each once */
+  amountTransactions: 16 * 1024 * 1024,
   /** @limit count: coins of one list in JSON-RPC */
   listedCoins: 10_000,
   /** @limit count: transactions that `getrawmempool` shows as objects */
@@ -72,7 +74,7 @@ export const apiLimits = {
   answerPlace: 1024 * 1024,
   /** @limit bytes: large transactions while they are decoded for an answer */
   largeTransactions: 64 * 1024 * 1024,
-  /** @limit bytes: all searches in progress: `query`, `listunspent`, `getutxosbyamount` */
+  /** @limit bytes: all searches in progress: `query`, `listunspent`, `getutxosbyamount`, `getamountbyinputs`, histories of DIDs */
   searches: 64 * 1024 * 1024,
   /** @limit count: answers that wait for room: in general, for large transactions, and for searches */
   answersWaiting: 64,

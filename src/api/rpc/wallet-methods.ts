@@ -3,16 +3,15 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { ChainReader } from '../../chain/reader.js'
 import { RuleError } from '../../errors/rule-error.js'
 import { formatAmount } from '../../primitives/amount.js'
-import { displayHash, fromHex } from '../../primitives/bytes.js'
+import { fromHex } from '../../primitives/bytes.js'
 import type { Output } from '../../primitives/output.js'
 import { txType } from '../../primitives/payload.js'
 import { parseInputs, Transaction } from '../../primitives/transaction.js'
-import type { Input, Outpoint } from '../../primitives/transaction-fields.js'
-import { keys, values } from '../../storage/schema.js'
+import type { Input } from '../../primitives/transaction-fields.js'
 import { apiLimits } from '../api-limits.js'
 import { readAmount, readParameter } from '../parameters.js'
-import { chainKey, PartsAnswer, type Sink } from '../parts.js'
-import { withDecoded } from '../results/transaction-text.js'
+import { chainKey, PartsAnswer } from '../parts.js'
+import { amountOf } from '../results/inputs-amount.js'
 import { addressParam, amount, amountParam, bytes, hashParam, uint32 } from '../schemas/common-schemas.js'
 import { method, type RpcMethod } from './method.js'
 
@@ -32,6 +31,9 @@ const input = Type.Object({
 const output = Type.Object({ address: addressParam, amount: amountParam })
 const inputList = TypeCompiler.Compile(Type.Array(input, { minItems: 1, maxItems: most }))
 const outputList = TypeCompiler.Compile(Type.Array(output, { minItems: 1, maxItems: most }))
+
+/** Bytes counted for the inputs, and for the small transaction that is decoded at a time. */
+const amountMemory = 1024 * 1024
 
 /** What wallets of the family ask for while they build a transaction. */
 export const walletMethods: readonly RpcMethod[] = [
@@ -75,14 +77,8 @@ export const walletMethods: readonly RpcMethod[] = [
       return new PartsAnswer({
         key: chainKey(reader, 'amount', text),
         repeatable: true,
-        write: async (sink) => {
-          let sum = 0n
-          for (const one of inputs) {
-            sum += await valueOf(reader, one, sink)
-            if (sink.due) await sink.drain()
-          }
-          sink.add(JSON.stringify(formatAmount(sum)))
-        },
+        search: amountMemory,
+        write: async (sink) => sink.add(JSON.stringify(formatAmount(await amountOf(reader, inputs, sink)))),
       })
     },
   }),
@@ -121,19 +117,4 @@ function inputsOf(text: string): readonly Input[] {
   if (inputs !== undefined && inputs.length <= most) return inputs
   const fault = inputs === undefined ? 'not a number of inputs and the inputs in hex' : `${inputs.length} of them`
   throw new RuleError('request-parameter', `inputs: ${fault}, at most ${most} are taken`)
-}
-
-/** Value of an output of the active chain. An unspent one has a row; for others their transaction is read. */
-async function valueOf(reader: ChainReader, outpoint: Outpoint, sink: Sink): Promise<bigint> {
-  const row = reader.chain.database.get(keys.coin(outpoint))
-  if (row !== undefined) return values.coin.decode(row).value
-  const unknown = `no output ${outpoint.index} of a transaction ${displayHash(outpoint.txid)} on the chain`
-  const located = reader.transactionBytes(outpoint.txid)
-  if (located === undefined) throw new RuleError('unknown-transaction', unknown)
-  let value: bigint | undefined
-  await withDecoded(sink, located.bytes, ({ outputs }) => {
-    value = outputs[outpoint.index]?.value
-  })
-  if (value === undefined) throw new RuleError('unknown-transaction', unknown)
-  return value
 }

@@ -1,6 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { apiLimits } from '../../../src/api/api-limits.js'
+import { ChainReader } from '../../../src/chain/reader.js'
+import { parseAddress, type ProgramHash } from '../../../src/primitives/address.js'
+import { formatAmount } from '../../../src/primitives/amount.js'
 import { toHex } from '../../../src/primitives/bytes.js'
 import { Writer } from '../../../src/primitives/codec.js'
+import { txType } from '../../../src/primitives/payload.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
 import type { Outpoint } from '../../../src/primitives/transaction-fields.js'
 import { TestChain } from '../../support/builders/chain.js'
@@ -17,7 +22,10 @@ beforeEach(async () => {
   node = await TestChain.open()
   rpc = new RpcClient(contextOf(node))
 })
-afterEach(() => node.close())
+afterEach(() => {
+  vi.restoreAllMocks()
+  return node.close()
+})
 
 describe('createrawtransaction', () => {
   const inputs = [{ txid: `${'0'.repeat(62)}ff`, vout: 3 }]
@@ -93,6 +101,37 @@ describe('getamountbyinputs', () => {
     expect(await rpc.call('getamountbyinputs', [encoded([])])).toBe('0.00000000')
   })
 
+  test('decodes a transaction once, however many inputs name its spent outputs', async () => {
+    const { hash, outputs } = await node.send(await node.transfer(testAddress(12), 5000n))
+    await node.mine()
+    await node.send(await node.transfer(testAddress(13), 300n, 12))
+    await node.send(await node.transfer(testAddress(13), 300n))
+    await node.mine()
+    const inputs = Array.from({ length: 1000 }, (_, i) => ({ txid: hash, index: i % 2 }))
+    const sum = 500n * ((outputs[0]?.value ?? 0n) + (outputs[1]?.value ?? 0n))
+    const decodes = vi.spyOn(Transaction, 'fromBytesSteps')
+    expect(await rpc.call('getamountbyinputs', { inputs: encoded(inputs) })).toBe(formatAmount(sum))
+    expect(decodes).toHaveBeenCalledTimes(1)
+  })
+
+  test('decodes as many bytes as the limit allows, and refuses a request for more', async () => {
+    const third = withBytes(Math.floor(apiLimits.amountTransactions / 3))
+    const inputs = [1, 2, 3].map((fill) => ({ txid: new Uint8Array(32).fill(fill), index: 0 }))
+    const decodes = vi.spyOn(Transaction, 'fromBytesSteps')
+    const read = vi.spyOn(ChainReader.prototype, 'transactionBytes')
+    const located = (bytes: Uint8Array) => ({ bytes, height: 0, index: 0, block: node.chain.tip })
+    read.mockReturnValue(located(third))
+    expect(await rpc.call('getamountbyinputs', { inputs: encoded(inputs) })).toBe('0.00000003')
+    expect(decodes).toHaveBeenCalledTimes(3)
+
+    read.mockReturnValue(located(withBytes(third.length + 1)))
+    expect(await rpc.refusal('getamountbyinputs', { inputs: encoded(inputs) })).toMatchObject({
+      code: -32602,
+      data: expect.stringContaining(`${apiLimits.amountTransactions} bytes`),
+    })
+    expect(decodes).toHaveBeenCalledTimes(5)
+  })
+
   test('knows neither other transactions nor outputs that they have not', async () => {
     const { hash } = await node.send(await node.transfer(testAddress(12), 500n))
     await node.mine()
@@ -121,6 +160,31 @@ describe('getamountbyinputs', () => {
     })
   })
 })
+
+/** An encoded transaction of so many bytes that pays 0.00000001. */
+function withBytes(length: number): Uint8Array {
+  const make = (memo: number) =>
+    new Transaction({
+      version: 9,
+      payloadVersion: 0,
+      payload: { type: txType.transfer },
+      attributes: [{ usage: 0x81, data: new Uint8Array(memo) }],
+      inputs: [],
+      outputs: [
+        {
+          assetId: node.chain.sanity.assetId,
+          value: 1n,
+          outputLock: 0,
+          programHash: parseAddress(testAddress(1)) as ProgramHash,
+          extra: { type: 0, payload: new Uint8Array(0) },
+        },
+      ],
+      lockTime: 0,
+      programs: [],
+    }).bytes
+  // A memo of nearly the right size: its length is written in as many bytes.
+  return make(length - (make(length).length - length))
+}
 
 describe('what older clients ask for', () => {
   test('getinfo tells the height, and zero of what is not there', async () => {
