@@ -13,6 +13,7 @@ import { concat, fromUtf8 } from '../../primitives/bytes.js'
 import { sha256 } from '../../primitives/hash.js'
 import type { Clock } from '../../runtime/env.js'
 import { dialTargetOf } from './dial-target.js'
+import { boundAddressDials } from './patches/address-timeout.js'
 import { boundFirstBytes } from './patches/first-bytes.js'
 import { MuxGuard } from './patches/mux-guard.js'
 import { addWithResolvers } from './patches/with-resolvers.js'
@@ -59,12 +60,13 @@ export function keyOfPeer(peer: PeerId | string): Uint8Array | undefined {
 /** Creates a libp2p node, not started, that never dials or reconnects by itself and keeps no addresses. */
 export async function createLibp2pNode(settings: NodeSettings) {
   const { limits } = settings
+  const transport = tcp({ maxConnections: limits.connections + limits.handshakes })
   return createLibp2p({
     start: false,
     privateKey: await generateKeyPairFromSeed('Ed25519', settings.secretKey),
     nodeInfo: { name: 'didledger', version: '', userAgent: 'didledger' },
     addresses: { listen: [...settings.listen] },
-    transports: [tcp({ maxConnections: limits.connections + limits.handshakes })],
+    transports: [(components) => boundAddressDials(transport(components), limits.addressTime)],
     connectionEncrypters: [lateMuxerNoise],
     streamMuxers: [() => guardedYamux(limits, settings.clock)],
     connectionGater: { ...settings.gater, filterMultiaddrForPeer: () => false },
@@ -77,7 +79,6 @@ export async function createLibp2pNode(settings: NodeSettings) {
       outboundStreamProtocolNegotiationTimeout: limits.negotiationTime,
       connectionCloseTimeout: limits.closeTime,
       dialTimeout: limits.dialTime,
-      addressDialTimeout: limits.addressTime,
       maxParallelDials: limits.dialsAtOnce,
       maxDialQueueLength: limits.dialsWaiting,
       maxPeerAddrsToDial: limits.dialAddresses,

@@ -141,6 +141,12 @@ describe('a dial', () => {
     expect(error.message).toMatch(/does not answer in time$/)
   })
 
+  it('gives up an address long before the whole dial', async () => {
+    const a = await startNode({ limits: { dialTime: 600_000, addressTime: 200 } })
+    const error = await dialFailure(a, `127.0.0.1:${await silentServer()}`)
+    expect(error.failure).toBe('timeout')
+  })
+
   it('under way rejects when the transport closes', async () => {
     const a = await startNode()
     const failed = dialFailure(a, `127.0.0.1:${await silentServer()}`)
