@@ -1,7 +1,8 @@
-import { chmodSync, realpathSync, rmSync } from 'node:fs'
+import { chmodSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
+import { build, type BuildOptions, type Plugin } from 'esbuild'
+import { licencesOf } from './bundle-licences.js'
 
 /**
  * Bundles the program into dist/cli: itself, and the packages it uses. Node then loads a few files for a command and for a node,
@@ -9,29 +10,58 @@ import { build } from 'esbuild'
  *
  * - src/cli/main.ts becomes main.js, src/crypto/worker.ts worker.js, which threads run; what only some commands need is a chunk.
  * - Files that the program finds from its own place (package.json, genesis) are two folders up from there, as they are from src/cli.
- * - classic-level stays outside: it loads the binary of its machine.
+ * - level stays outside: it loads the binary of its machine.
+ *
+ * The library stays modules; the one that uses fastify takes it in (docs/decisions/0021-node-20-and-dependencies.md).
  */
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = `${root}dist/cli`
+// The bundle names modules of packages from here: never by a place of this machine, also where node_modules is a link.
+const packagesRoot = dirname(realpathSync(`${root}node_modules`))
 
-rmSync(folder, { recursive: true, force: true })
-await build({
-  // The bundle names modules of packages from here: never by a place of this machine, also where node_modules is a link.
-  absWorkingDir: dirname(realpathSync(`${root}node_modules`)),
-  entryPoints: { main: `${root}src/cli/main.ts`, worker: `${root}src/crypto/worker.ts` },
-  outdir: folder,
+const common = {
+  absWorkingDir: packagesRoot,
   bundle: true,
-  splitting: true,
   format: 'esm',
   platform: 'node',
   target: 'node20.19',
-  external: ['classic-level'],
   // Names of functions stay, for stack traces.
   minifyWhitespace: true,
   sourcemap: 'linked',
   // Packages in CommonJS load modules of Node by `require`, which a file of ESM has not.
   banner: { js: "import{createRequire as requireFrom}from'node:module';const require=requireFrom(import.meta.url);" },
+  metafile: true,
   logLevel: 'warning',
+} satisfies BuildOptions
+
+/** Leaves imports outside: those between modules of `src`, and packages but fastify and what it needs. */
+const onlyFastifyInside: Plugin = {
+  name: 'only-fastify-inside',
+  setup: ({ onResolve }) => {
+    onResolve({ filter: /^/ }, ({ path, importer }) => {
+      const inside = importer === '' || !importer.startsWith(`${root}src/`) || /^@?fastify(\/|$)/.test(path)
+      return inside ? undefined : { path, external: true }
+    })
+  },
+}
+
+rmSync(folder, { recursive: true, force: true })
+const program = await build({
+  ...common,
+  entryPoints: { main: `${root}src/cli/main.ts`, worker: `${root}src/crypto/worker.ts` },
+  outdir: folder,
+  splitting: true,
+  external: ['level'],
 })
 chmodSync(`${folder}/main.js`, 0o755)
+
+const server = await build({
+  ...common,
+  entryPoints: [`${root}src/api/http-server.ts`],
+  outfile: `${root}dist/api/http-server.js`,
+  plugins: [onlyFastifyInside],
+})
+
+const inputs = [program, server].flatMap(({ metafile }) => Object.keys(metafile.inputs))
+writeFileSync(`${root}dist/THIRD-PARTY-LICENCES.txt`, licencesOf(inputs, packagesRoot))

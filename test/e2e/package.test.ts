@@ -9,9 +9,11 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { build, stop } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startChild } from '../support/process/children.js'
 import { fencedBlocks, repositoryFile } from '../support/assert/markdown.js'
@@ -150,7 +152,7 @@ describe('the packed package', () => {
     files = packed?.files.map(({ path }) => path) ?? []
     mkdirSync(project)
     writeFileSync(join(project, 'package.json'), '{"private":true,"type":"module"}')
-    await run(project, 'npm', 'install', join(clone, packed?.filename ?? ''))
+    await run(project, 'npm', 'install', '--engine-strict', join(clone, packed?.filename ?? ''))
     writeFileSync(join(project, 'use.js'), script)
   })
 
@@ -160,7 +162,8 @@ describe('the packed package', () => {
     const outside = files.filter(
       (file) => !/^dist\/.*\.(js|d\.ts)$|^docs\/([\w-]+\/)?[\w-]+\.\w+$|^genesis\/\w+\.json$/.test(file),
     )
-    expect(outside.sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'])
+    const plain = ['CHANGELOG.md', 'LICENSE', 'README.md', 'dist/THIRD-PARTY-LICENCES.txt', 'package.json']
+    expect(outside.sort()).toEqual(plain)
     // Threads of the library and of the program run files of their own.
     expect(files).toEqual(expect.arrayContaining(['dist/crypto/worker.js', 'dist/cli/worker.js']))
     const installed = join(project, 'node_modules/didledger')
@@ -168,6 +171,31 @@ describe('the packed package', () => {
       const text = readFileSync(join(installed, file), 'utf8')
       for (const place of [work, root]) expect({ file, place: text.includes(place) }).toEqual({ file, place: false })
     }
+  })
+
+  it('imports only packages that it declares', async () => {
+    const installed = join(project, 'node_modules/didledger')
+    const { metafile } = await build({
+      entryPoints: files.filter((file) => file.endsWith('.js')).map((file) => join(installed, file)),
+      outdir: join(work, 'imports'),
+      bundle: true,
+      packages: 'external',
+      platform: 'node',
+      format: 'esm',
+      write: false,
+      metafile: true,
+      logLevel: 'error',
+    })
+    await stop()
+    const outside = Object.values(metafile.outputs).flatMap(({ imports }) => imports.map(({ path }) => path))
+    const packages = new Set(
+      outside.filter((path) => !isBuiltin(path)).map((path) => /^(@[^/]+\/)?[^/]+/.exec(path)?.[0]),
+    )
+    const { dependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as {
+      dependencies: Record<string, string>
+    }
+    expect(packages.size).toBeGreaterThan(0)
+    expect([...packages].filter((name = '') => !(name in dependencies))).toEqual([])
   })
 
   it('resolves in the process of a program, which ends by itself, under this Node', async () => {
