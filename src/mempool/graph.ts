@@ -1,4 +1,5 @@
 import type { Coin } from '../consensus/ledger.js'
+import { InvariantError } from '../errors/rule-error.js'
 import { mapKey } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import { outpointKey, type Transaction } from '../primitives/transaction.js'
@@ -124,8 +125,12 @@ export class PoolGraph implements PoolIndex {
     return this.#closure(ids, (node) => node.children)
   }
 
+  /** Adds an entry that spends nothing that another one spends. */
   add(entry: PoolEntry): void {
     const { transaction, did } = entry
+    const rival = transaction.inputs.map((input) => this.spender(input)).find((spender) => spender !== undefined)
+    if (rival !== undefined)
+      throw new InvariantError(`${transaction.txid} spends what ${rival.transaction.txid} spends`)
     const id = mapKey(transaction.hash)
     const parents = new Set(this.#parentsOf(transaction, did?.id))
     this.#nodes.set(id, { id, entry, order: this.#additions++, rate: rateOf(entry), parents, children: new Set() })

@@ -40,16 +40,14 @@ import { EventEmitter } from 'node:events'
 import type { ChangedBlock, Chain, ChainChange, ChainIndexer } from '../chain/chain.js'
 import type { Restoration } from '../chain/chain-change.js'
 import { LeftBranches } from '../chain/left-branches.js'
-import type { ConnectedTransaction } from '../consensus/connect.js'
 import { transactionSanitySteps } from '../consensus/sanity.js'
 import type { SignatureCache } from '../crypto/signature-cache.js'
 import type { Verifier } from '../crypto/verifier.js'
-import type { CredentialChange } from '../did/state.js'
 import { brokenRule } from '../errors/broken-rule.js'
 import { RuleError } from '../errors/rule-error.js'
 import { mapKey } from '../primitives/bytes.js'
-import { defined } from '../primitives/defined.js'
 import type { Hash } from '../primitives/hash.js'
+import { txType } from '../primitives/payload.js'
 import { paramsAt } from '../primitives/spec.js'
 import type { Steps } from '../primitives/steps.js'
 import { Transaction } from '../primitives/transaction.js'
@@ -61,11 +59,12 @@ import { keys, values } from '../storage/schema.js'
 import { PoolChecks } from './checks.js'
 import { type DropReason, dropText } from './drop-reason.js'
 import { PoolGraph } from './graph.js'
-import type { PoolEntry } from './pool-entry.js'
+import { entryOf, type PoolEntry } from './pool-entry.js'
 import { Newcomer, refuseLarge, type Surroundings } from './newcomer.js'
 import { policy, type PoolLimits } from './policy.js'
 import { Reevaluation, type Waiting } from './reevaluation.js'
 import { RefusedBlocks, type RefusedEntry } from './refused-blocks.js'
+import { Returning } from './returning.js'
 import { PoolStore } from './store.js'
 import { policyOf } from './types/all-policies.js'
 
@@ -140,7 +139,10 @@ export class Mempool implements ChainIndexer {
     const pool = new Mempool(options)
     const stored = await pool.#store.load()
     await pool.#left.look()
-    await pool.#readmit(stored.map(({ arrival, bytes }) => ({ arrival, transaction: Transaction.kept(bytes) })))
+    const waiting = stored.map(({ arrival, bytes }) => ({ arrival, transaction: Transaction.kept(bytes) }))
+    // Of one millisecond, what would have refused others came after them: they are in the pool.
+    waiting.sort((a, b) => a.arrival - b.arrival || refusing(a) - refusing(b))
+    await pool.#readmit(waiting)
     await pool.#store.flushed()
     options.chain.addIndexer(pool)
     return pool
@@ -267,9 +269,7 @@ export class Mempool implements ChainIndexer {
     if (this.#restoring) return Promise.resolve()
     const cleaned = this.#clean(change)
     this.#cleaned = cleaned
-    const settled = Promise.all([this.#settled, cleaned]).then(() => this.#reevaluate())
-    this.#settled = settled
-    settled.catch((error: unknown) => this.#chain.fail(error))
+    this.#reevaluateAfter(cleaned)
     return cleaned
   }
 
@@ -346,6 +346,12 @@ export class Mempool implements ChainIndexer {
     }
   }
 
+  #reevaluateAfter(cleaned: Promise<void>): void {
+    const settled = Promise.all([this.#settled, cleaned]).then(() => this.#reevaluate())
+    this.#settled = settled
+    settled.catch((error: unknown) => this.#chain.fail(error))
+  }
+
   async #reevaluate(): Promise<void> {
     await this.#reevaluation.run()
     this.#makeRoom()
@@ -398,18 +404,21 @@ export class Mempool implements ChainIndexer {
     // Programs first: no document is read before they hold.
     await newcomer.verifyPrograms(caughtUp)
     const did = await newcomer.readOperation()
+    const returning = new Returning(transaction, this.#surroundings)
     for (;;) {
       await caughtUp(did)
       const { connected, replaced } = newcomer.evaluate()
       // Pool and chain may move during verification → evaluate again. Nothing to verify → add in the turn of the evaluation: a
       // rival may be as far.
-      const verifying = newcomer.verify(connected.checks)
-      if (verifying !== undefined) {
-        await verifying
+      const busy = newcomer.verify(connected.checks) ?? returning.read(replaced)
+      if (busy !== undefined) {
+        await busy
         continue
       }
       const { replacement } = policyOf(transaction)
-      if (replacement !== undefined) this.#replace(replaced, { kind: replacement.reason, by: transaction.txid })
+      if (replacement !== undefined) {
+        this.#replace(replaced, { kind: replacement.reason, by: transaction.txid }, returning)
+      }
       const entry = entryOf(transaction, connected, arrival)
       this.#graph.add(entry)
       added?.()
@@ -419,24 +428,10 @@ export class Mempool implements ChainIndexer {
     }
   }
 
-  /** Drops replaced entries, but for a declare or revoke that holds without the update on which it stood. */
-  #replace(replaced: readonly PoolEntry[], reason: DropReason): void {
+  /** Drops replaced entries, but for those that return. */
+  #replace(replaced: readonly PoolEntry[], reason: DropReason, returning: Returning): void {
     for (const entry of replaced) this.#graph.remove(entry)
-    for (const entry of replaced) if (!this.#returns(entry)) this.#forget(entry.transaction, reason)
-  }
-
-  /** Adds the declare or revoke of a removed entry again, in this turn; false if it cannot be, or is none. */
-  #returns({ transaction, arrival, did }: PoolEntry): boolean {
-    if (did?.credential === undefined) return false
-    try {
-      const { connected } = new Newcomer(transaction, this.#surroundings).evaluate()
-      if (this.checks.unverified(connected.checks).length > 0) return false
-      this.#graph.add(entryOf(transaction, connected, arrival))
-      return true
-    } catch (error) {
-      if (error instanceof RuleError) return false
-      throw error
-    }
+    for (const entry of replaced) if (!returning.add(entry)) this.#forget(entry.transaction, reason)
   }
 
   #makeRoom(): void {
@@ -446,13 +441,20 @@ export class Mempool implements ChainIndexer {
       this.#drop([byRate.pop() as PoolEntry], { kind: 'full' })
   }
 
-  /** Drops entries and their descendants. */
+  /**
+   * Drops entries and their descendants. What follows a declare or revoke may hold without it, as that changes no DID: unless the
+   * pool is full, it is re-evaluated.
+   */
   #drop(entries: readonly PoolEntry[], reason: DropReason): void {
     if (entries.length === 0) return
+    const own = new Set(entries)
+    const mayStay = reason.kind !== 'full' && entries.every(({ did }) => did?.credential !== undefined)
     for (const entry of this.#graph.withDescendants(entries)) {
       this.#graph.remove(entry)
-      this.#forget(entry.transaction, reason)
+      if (mayStay && !own.has(entry)) this.#reevaluation.add(waitingOf(entry))
+      else this.#forget(entry.transaction, reason)
     }
+    if (mayStay) this.#reevaluateAfter(this.#cleaned)
   }
 
   #forget({ hash, txid }: Transaction, reason: DropReason): void {
@@ -469,21 +471,13 @@ function refusedBy({ code, message }: RuleError): DropReason {
   return { kind: 'refused', code, detail: message }
 }
 
-function entryOf(transaction: Transaction, { fee, work, did }: ConnectedTransaction, arrival: number): PoolEntry {
-  const entry = { transaction, fee, arrival, cost: work.cost }
-  if (did === undefined) return entry
-  const { id, state, credential, document } = did
-  const issuers = document?.issuers ?? issuerOf(credential, id)
-  return { ...entry, did: { id, state, issuers, ...defined({ credential }) } }
-}
-
-/** The issuer of a declared credential, unless it is the holder. */
-function issuerOf(change: CredentialChange | undefined, holder: string): readonly string[] {
-  return change?.action === 'declare' && change.issuer !== holder ? [change.issuer] : []
-}
-
 function waitingOf(entry: PoolEntry): Waiting {
   return { transaction: entry.transaction, arrival: entry.arrival, entry }
+}
+
+/** Order of operations by what they refuse after them: a revoke the declare, a deactivate everything. */
+function refusing({ transaction: { payload } }: Waiting): number {
+  return payload.type === txType.did ? ['revoke', 'deactivate'].indexOf(payload.operation.operation) : -1
 }
 
 /** Transactions of held blocks, coinbases excluded. */

@@ -1,4 +1,6 @@
+import type { ConnectedTransaction } from '../consensus/connect.js'
 import type { CredentialChange, DidState } from '../did/state.js'
+import { defined } from '../primitives/defined.js'
 import type { Transaction } from '../primitives/transaction.js'
 
 /** A transaction in the pool. */
@@ -32,4 +34,22 @@ export interface PoolIndex {
   ofSubject(subject: string): PoolEntry | undefined
   /** The given entries and their descendants, in order of arrival. */
   withDescendants(entries: readonly PoolEntry[]): readonly PoolEntry[]
+}
+
+/** The pool entry of a transaction that was evaluated. */
+export function entryOf(
+  transaction: Transaction,
+  { fee, work, did }: ConnectedTransaction,
+  arrival: number,
+): PoolEntry {
+  const entry = { transaction, fee, arrival, cost: work.cost }
+  if (did === undefined) return entry
+  const { id, state, credential, document } = did
+  const issuers = document?.issuers ?? issuerOf(credential, id)
+  return { ...entry, did: { id, state, issuers, ...defined({ credential }) } }
+}
+
+/** The issuer of a declared credential, unless it is the holder. */
+function issuerOf(change: CredentialChange | undefined, holder: string): readonly string[] {
+  return change?.action === 'declare' && change.issuer !== holder ? [change.issuer] : []
 }

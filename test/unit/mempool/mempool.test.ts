@@ -1,3 +1,4 @@
+import { RuleError } from '../../../src/errors/rule-error.js'
 import { describe, expect, it } from 'vitest'
 import { createInlineVerifier } from '../../../src/crypto/inline.js'
 import { SignatureCache } from '../../../src/crypto/signature-cache.js'
@@ -585,6 +586,66 @@ describe('declares and revokes in the pool', () => {
     expect(block?.transactions).toHaveLength(4)
     expect(test.chain.state.credential(id, ada.did)).toMatchObject({ revoked: false })
     expect(test.chain.state.did(ada.did)?.status).toBe('deactivated')
+  })
+
+  it('go with the updates if the deactivate spends their coins, and with what is too long before it', async () => {
+    const { test, create } = await opened()
+    const deactivate = await test.carry(ada.deactivate(), ada.did, 13)
+    const update = await send(test, ada, ada.update(create.txid, {}), 12)
+    const rival = await send(test, ada, ada.declare(bob.issue(ada.did)), 13)
+    await test.send(deactivate)
+    await expectPool(test, [deactivate])
+    for (const { hash } of [update, rival]) expect(test.mempool.droppedReason(hash)).toContain('deactivates')
+    await test.mine()
+    expect(test.chain.state.did(ada.did)?.status).toBe('deactivated')
+  })
+
+  it('go with the updates where the deactivate would have too many ancestors', async () => {
+    const test = await TestChain.open(spec, { limits: { ancestors: 2 } })
+    const create = await send(test, ada, ada.create(), 10)
+    await send(test, bob, bob.create(), 11)
+    await test.mine()
+    await send(test, ada, ada.update(create.txid, {}), 11)
+    const returning = await send(test, ada, ada.revoke(id), 12)
+    // The deactivate spends the change of the second, which spends that of the first.
+    const others = [
+      await send(test, bob, bob.revoke(`${ada.did}#x`), 13),
+      await send(test, bob, bob.revoke(`${ada.did}#y`), 13),
+    ]
+    const deactivate = await send(test, ada, ada.deactivate(), 13)
+    await expectPool(test, [...others, deactivate])
+    expect(test.mempool.droppedReason(returning.hash)).toContain('deactivates')
+  })
+
+  it('leave what holds without them when a template refuses them', async () => {
+    const { test, create } = await opened()
+    const declare = await send(test, ada, ada.declare(bob.issue(ada.did)), 10)
+    const update = await send(test, ada, ada.update(create.txid, {}), 12)
+    const revoke = await send(test, ada, ada.revoke(`${ada.did}#other`), 13)
+    const error = new RuleError('credential-revoked', 'by its issuer')
+    test.mempool.refuse([{ entry: test.mempool.get(declare.hash) as PoolEntry, error }])
+    await test.mempool.settled()
+    await expectPool(test, [update, revoke])
+    expect(test.mempool.droppedReason(declare.hash)).toContain('credential-revoked')
+    const [block] = await test.mine()
+    expect(block?.transactions).toHaveLength(3)
+  })
+
+  it('come back before a deactivate of the same millisecond', async () => {
+    for (let i = 0; i < 4; i++) {
+      const store = memoryStore()
+      const test = await TestChain.open(spec, { store })
+      await send(test, ada, ada.create(), 10)
+      await test.mine()
+      const all = [
+        await send(test, ada, ada.declare(ada.issue(ada.did, { id: `${ada.did}#${i}` })), 11),
+        await send(test, ada, ada.revoke(`${ada.did}#${i}`), 12),
+        await send(test, ada, ada.deactivate(), 13),
+      ]
+      await test.database.close()
+      const again = await TestChain.open(spec, { store })
+      await expectPool(again, all)
+    }
   })
 
   it('come back after a restart', async () => {
