@@ -1,19 +1,19 @@
 import { utf8 } from '../primitives/bytes.js'
 import { defined } from '../primitives/defined.js'
 import { type DidOperation, operationForm } from '../primitives/did-operation.js'
+import { textMembers } from '../primitives/text-members.js'
 import { decodeBase64url } from './base64url.js'
 import { didPart } from './identifier.js'
 
 /**
- * What accepted operations name, without reading the rest. Every JSON parser reads an accepted text the same way, so the fastest
- * one is used.
+ * What accepted operations name, without reading the rest: a block can hold thousands, of documents of 128 KiB.
  */
 
 /** The DID that an operation changes: its payload, or the `id` of the document in it; undefined if there is none. */
 export function namedDid(operation: DidOperation): string | undefined {
   const form = operationForm(operation)
   if (form?.subject !== 'did') return undefined
-  return form.payload === 'did' ? operation.payload : textMember(jsonOf(operation.payload), 'id')
+  return form.payload === 'did' ? operation.payload : membersIn(operation.payload).get('id')
 }
 
 /** A credential that an operation is about. */
@@ -34,27 +34,23 @@ export function namedCredential(operation: DidOperation): NamedCredential | unde
   if (form?.subject !== 'credential') return undefined
   const { payload, verificationMethod } = operation
   const signerFor = (id: string) => didPart(verificationMethod.startsWith('#') ? id : verificationMethod)
-  const credential = form.payload === 'credential' ? jsonOf(payload) : undefined
-  const id = form.payload === 'credential' ? textMember(credential, 'id') : payload
+  const credential = form.payload === 'credential' ? membersIn(payload) : undefined
+  const id = credential === undefined ? payload : credential.get('id')
   if (id?.includes('#') !== true) return undefined
-  if (form.payload === 'credential-id') return { id, signer: signerFor(id) }
-  const issuer = textMember(credential, 'issuer') ?? didPart(id)
-  const expirationDate = textMember(credential, 'expirationDate')
+  if (credential === undefined) return { id, signer: signerFor(id) }
+  const issuer = credential.get('issuer') ?? didPart(id)
+  const expirationDate = credential.get('expirationDate')
   return { id, signer: signerFor(id), issuer, ...defined({ expirationDate }) }
 }
 
-/** The JSON in base64url; undefined for other text. */
-function jsonOf(payload: string): unknown {
+const names = new Set(['id', 'issuer', 'expirationDate'])
+
+/** Text members of the JSON in base64url; none for other text. */
+function membersIn(payload: string): ReadonlyMap<string, string> {
   const bytes = decodeBase64url(payload)
   try {
-    return JSON.parse((bytes && utf8(bytes)) ?? '')
+    return textMembers((bytes && utf8(bytes)) ?? '', names)
   } catch {
-    return undefined
+    return new Map()
   }
-}
-
-function textMember(object: unknown, name: string): string | undefined {
-  if (typeof object !== 'object' || object === null || !Object.hasOwn(object, name)) return undefined
-  const value: unknown = (object as Record<string, unknown>)[name]
-  return typeof value === 'string' ? value : undefined
 }
