@@ -7,6 +7,7 @@ import { absoluteId, didPart } from '../did/identifier.js'
 import { type DidDocument, type DidKey, signatureType } from '../did/model.js'
 import { namedCredential } from '../did/named-did.js'
 import { previousTxidOf, readOperationJson, signedText } from '../did/operation.js'
+import { isCredentialId } from '../did/operations/credential-operation.js'
 import { fromPlain } from '../did/plain.js'
 import { brokenRule } from '../errors/broken-rule.js'
 import { fromUtf8, utf8 } from '../primitives/bytes.js'
@@ -144,7 +145,7 @@ function entitlingDocument(
   }
   const form = operationForm(operation)
   if (form === undefined) throw new Failure(`there is no operation ${operation.operation}`)
-  if (form.subject === 'credential') return signersDocument(operation, given)
+  if (form.subject === 'credential') return signersDocument(operation, given, rules)
   if (given === undefined) throw new Failure('the document before the operation is needed')
   const did = form.payload === 'document' ? payloadDid(operation) : operation.payload
   if (did !== given.id) throw new Failure(`the operation is not about ${given.id}`)
@@ -152,14 +153,17 @@ function entitlingDocument(
 }
 
 /** The document of the DID in whose name a credential is declared or revoked. */
-function signersDocument(operation: DidOperation, given: DidDocument | undefined): DidDocument {
+function signersDocument(operation: DidOperation, given: DidDocument | undefined, rules: DocumentRules): DidDocument {
   const named = namedCredential(operation)
   if (named === undefined) throw new Failure('the payload names no credential')
   if (given === undefined) throw new Failure('the document of the signer is needed')
   if (named.signer !== given.id) throw new Failure(`the operation is one of ${named.signer}, not of ${given.id}`)
   const holder = didPart(named.id)
-  if (operation.operation === 'revoke' || named.signer === holder) return given
-  throw new Failure(`only the holder ${holder} can declare ${named.id}`)
+  if (operation.operation === 'declare' && named.signer !== holder) {
+    throw new Failure(`only the holder ${holder} can declare ${named.id}`)
+  }
+  if (isCredentialId(named.id, { ...rules, chain: true })) return given
+  throw new Failure(`${named.id.slice(0, 200)} is no id of a credential`)
 }
 
 function payloadJson({ payload }: DidOperation): string {

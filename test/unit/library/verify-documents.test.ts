@@ -189,6 +189,9 @@ describe('verifyOperation', () => {
     const revoke = operationJson(bob.revoke(`${ada.did}#profile`))
     expect(check(revoke, payloadText(bob.document()))).toEqual(valid)
     expect(check(revoke, text)).toEqual(invalid(/is one of did:ledger/))
+    for (const id of ['x#y', `${ada.did}#`, `${ada.did}x#y`, `${ada.did}#y y`]) {
+      expect(check(operationJson(bob.revoke(id)), payloadText(bob.document()))).toEqual(invalid(/is no id/))
+    }
     expect(verifyOperation(revoke, undefined, { method })).toEqual(invalid(/document of the signer/))
     expect(check({ ...declare, payload: 'e30' }, text)).toEqual(invalid(/names no credential/))
     const { signature } = revoke.proof
