@@ -41,6 +41,7 @@ const mayBecomeValid: ReadonlySet<Code> = new Set<Code>([
   'did-previous-txid',
   'did-signer',
   'credential-issuer-unknown',
+  'credential-key',
 ])
 
 export interface TransactionRelayOptions extends Env {
