@@ -73,7 +73,7 @@ export interface AppliedOperation {
   readonly credential?: CredentialChange
   /** All must hold, else the operation is refused with the code of the failed one. */
   readonly checks: readonly SignatureCheck[]
-  /** Signature cost: 2, and 1 for each credential proof to verify. */
+  /** Signature cost: 2, and 1 for each credential proof of a document to verify. */
   readonly cost: number
   /** The own previous document, then those of the issuers of new foreign credentials, each once. */
   readonly reads: readonly ReadDocument[]

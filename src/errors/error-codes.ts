@@ -153,7 +153,7 @@ export const meanings = {
 
   // DID operations: the operation alone
   'did-operation-form': 'not an operation of header, payload and proof, or one with other members',
-  'did-operation-unknown': 'an operation is create, update or deactivate',
+  'did-operation-unknown': 'an operation is create, update, deactivate, declare or revoke',
   'did-credential-operation': 'this chain has no credential operations (declare, revoke) at the height',
   'did-specification': 'the chain does not accept this specification string',
   'did-previous-form': 'previousTxid is 64 lowercase hex digits on an update and absent otherwise',

@@ -164,7 +164,7 @@ export const fixedLimits = {
    * signature cost
    */
   blockHashedBytes: 1024 * 1024 * 1024,
-  /** @limit count: issuer documents that new foreign credentials of a block refer to */
+  /** @limit count: issuer documents that new foreign credentials of a block refer to, declared or in documents */
   issuerDocuments: 1000,
   /**
    * @limit bytes: documents that the operations of a block make a node read: of issuers, and previous ones; each counts

@@ -15,7 +15,7 @@ export class DocumentReads {
     return [...this.#documents.values()]
   }
 
-  /** The last document of the DID that an operation changes. */
+  /** The last document of the DID that an operation changes, or that declares or revokes. */
   own(state: DidState, did: string): KnownDocument {
     const document = this.#read(state, { issuer: false })
     if (document.id === did) return document

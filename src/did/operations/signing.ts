@@ -29,7 +29,7 @@ export function operationCheck(
   }
 }
 
-/** The state that an update or deactivate changes; `did-unknown` or `did-deactivated` if there is none to change. */
+/** The state of the DID that an operation changes, or that declares or revokes; `did-unknown` or `did-deactivated` if it has none. */
 export function requireValid(previous: DidState | undefined, did: string): DidState {
   if (previous === undefined) throw new RuleError('did-unknown', `${did} does not exist`)
   refuseDeactivated(previous, did)
