@@ -1,6 +1,4 @@
-/** The prime of P-256 and the constant of its curve y² = x³ - 3x + b. */
-const prime = 2n ** 256n - 2n ** 224n + 2n ** 192n + 2n ** 96n - 1n
-const constant = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn
+import { prime, ySquared } from './curve.js'
 
 /**
  * Whether 33 bytes are the compressed form of a point of P-256. Tests only whether a root exists, by its Jacobi symbol: computing
@@ -9,7 +7,7 @@ const constant = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d26
 export function isPoint(bytes: Uint8Array): boolean {
   if (bytes.length !== 33 || (bytes[0] !== 2 && bytes[0] !== 3)) return false
   const x = BigInt(`0x${Buffer.from(bytes.buffer, bytes.byteOffset + 1, 32).toString('hex')}`)
-  return x < prime && jacobi((((x * x) % prime) * x + (prime - 3n) * x + constant) % prime, prime) === 1
+  return x < prime && jacobi(ySquared(x), prime) === 1
 }
 
 /** The Jacobi symbol (a/n) of 0 ≤ a < n, n odd: 1, -1, or 0 where they share a factor. */

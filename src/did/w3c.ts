@@ -1,38 +1,46 @@
 import { ripemd160 } from '@noble/hashes/legacy.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import bs58 from 'bs58'
+import { coordinatesOf } from './curve.js'
 
 /**
  * Documents of the chain in the form of W3C DID Core. Web pages use this file too: it imports nothing that a browser lacks, and
  * parses documents itself. Its input has passed the strict reader of the chain.
  */
 
+/** The two forms in which a document can list its keys. */
+export type KeyForm = 'Multikey' | 'JsonWebKey'
+
 export interface W3cVerificationMethod {
   /** Absolute. */
-  readonly id: string
-  readonly type: 'Multikey'
-  readonly controller: string
-  /** `z` and the base58 text of 0x80 0x24 and the 33 bytes of the compressed P-256 point. */
-  readonly publicKeyMultibase: string
+  id: string
+  type: KeyForm
+  /** The DID itself. */
+  controller: string
+  /** With `Multikey`: `z` and the base58 text of 0x80 0x24 and the 33 bytes of the compressed P-256 point. */
+  publicKeyMultibase?: string
+  /** With `JsonWebKey`: the coordinates in base64url. */
+  publicKeyJwk?: { kty: string; crv: string; x: string; y: string }
 }
 
 export interface W3cService {
   /** Absolute. */
-  readonly id: string
-  readonly type: string
-  readonly serviceEndpoint: string
-  readonly [member: string]: unknown
+  id: string
+  type: string
+  serviceEndpoint: string
+  [member: string]: unknown
 }
 
+/** Types of callers are mutable, and this is theirs. */
 export interface W3cDocument {
-  readonly '@context': string[]
-  readonly id: string
-  /** Every key, also those that other DIDs control. */
-  readonly verificationMethod: W3cVerificationMethod[]
+  '@context': string[]
+  id: string
+  /** The keys that authenticate, and no others: verifiers take every method they see. */
+  verificationMethod: W3cVerificationMethod[]
   /** Absolute ids. */
-  readonly authentication: string[]
-  readonly assertionMethod: string[]
-  readonly service?: W3cService[]
+  authentication: string[]
+  assertionMethod: string[]
+  service?: W3cService[]
 }
 
 /** Members of a document on the chain, compact or normalised, that have a counterpart in W3C form. */
@@ -41,7 +49,6 @@ interface ChainDocument {
   readonly id: string
   readonly publicKey?: readonly ChainKey[]
   readonly authentication?: readonly (string | ChainKey)[]
-  readonly authorization?: readonly (string | ChainKey)[]
   readonly service?: readonly W3cService[]
   readonly expires: string
 }
@@ -52,42 +59,72 @@ interface ChainKey {
   readonly publicKeyBase58: string
 }
 
-const contexts = ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/multikey/v1']
+const core = 'https://www.w3.org/ns/did/v1'
+const keyContexts: Readonly<Record<KeyForm, string>> = {
+  Multikey: 'https://w3id.org/security/multikey/v1',
+  JsonWebKey: 'https://w3id.org/security/jwk/v1',
+}
 /** The multicodec of a compressed P-256 point, as varint. */
 const multicodec = Uint8Array.of(0x80, 0x24)
 
 /**
  * The W3C form of a document, given as the JSON text that a chain accepted, and its expiry, which belongs to the metadata. Keys
- * become Multikeys. Authentication keys may also make assertions. The power to deactivate, credentials and the proof have no
+ * that authenticate may also make assertions. Other keys, those of delegates among them, the credentials and the proof have no
  * counterpart and are left out. Throws for text that no chain accepts.
  */
-export function w3cDocument(text: string): { readonly document: W3cDocument; readonly expires: string } {
+export function w3cDocument(
+  text: string,
+  { keys = 'Multikey' }: { readonly keys?: KeyForm } = {},
+): { readonly document: W3cDocument; readonly expires: string } {
   const source = JSON.parse(text) as ChainDocument
-  const { id, publicKey = [], authentication = [], authorization = [], service = [], expires } = source
+  const { id, service = [], expires } = source
   const absolute = (reference: string) => (reference.startsWith('#') ? id + reference : reference)
-  const embedded = [...authentication, ...authorization].filter((entry) => typeof entry !== 'string')
-  const keys = [...publicKey, ...embedded]
-    .map((key) => ({ ...key, id: absolute(key.id), controller: key.controller ?? id }))
-    .sort(byId)
-  const own = keys.find((key) => key.controller === id && id.endsWith(`:${identifierOfKey(key.publicKeyBase58)}`))
-  const listed = authentication.map((entry) => absolute(typeof entry === 'string' ? entry : entry.id))
-  // The key that derives the DID authenticates, listed or not.
-  const authenticating = [...new Set(own === undefined ? listed : [...listed, own.id])].sort()
+  const methods = authenticationKeys(source, absolute)
+  const ids = methods.map((key) => key.id)
   const services = service.map((entry) => ({ ...entry, id: absolute(entry.id) })).sort(byId)
   const document = {
-    '@context': [...new Set([...contexts, ...(source['@context'] ?? [])])],
+    '@context': [...new Set([core, keyContexts[keys], ...(source['@context'] ?? [])])],
     id,
-    verificationMethod: keys.map(multikey),
-    authentication: authenticating,
-    assertionMethod: [...authenticating],
+    verificationMethod: methods.map((key) => methodOf(key, keys)),
+    authentication: ids,
+    assertionMethod: [...ids],
     ...(services.length === 0 ? {} : { service: services }),
   }
   return { document, expires }
 }
 
-function multikey({ id, controller, publicKeyBase58 }: Required<ChainKey>): W3cVerificationMethod {
-  const bytes = joined(multicodec, bs58.decode(publicKeyBase58))
-  return { id, type: 'Multikey', controller, publicKeyMultibase: `z${bs58.encode(bytes)}` }
+type OwnKey = Pick<Required<ChainKey>, 'id' | 'controller' | 'publicKeyBase58'>
+
+/** The keys of the DID itself that authenticate, by id. The one that derives the DID does so, listed or not. */
+function authenticationKeys(source: ChainDocument, absolute: (reference: string) => string): OwnKey[] {
+  const { id, publicKey = [], authentication = [] } = source
+  const embedded = authentication.filter((entry) => typeof entry !== 'string')
+  const listed = new Set(authentication.map((entry) => absolute(typeof entry === 'string' ? entry : entry.id)))
+  return [...publicKey, ...embedded]
+    .map((key) => ({ id: absolute(key.id), controller: key.controller ?? id, publicKeyBase58: key.publicKeyBase58 }))
+    .filter((key) => key.controller === id && (listed.has(key.id) || derives(key, id)))
+    .sort(byId)
+}
+
+function derives({ publicKeyBase58 }: OwnKey, did: string): boolean {
+  return did.endsWith(`:${identifierOfKey(publicKeyBase58)}`)
+}
+
+function methodOf({ id, controller, publicKeyBase58 }: OwnKey, type: KeyForm): W3cVerificationMethod {
+  const point = bs58.decode(publicKeyBase58)
+  if (type === 'Multikey') {
+    return { id, type, controller, publicKeyMultibase: `z${bs58.encode(joined(multicodec, point))}` }
+  }
+  const at = coordinatesOf(point)
+  if (at === undefined) throw new Error(`the key ${id} is no point of P-256`)
+  return { id, type, controller, publicKeyJwk: { kty: 'EC', crv: 'P-256', x: base64url(at.x), y: base64url(at.y) } }
+}
+
+function base64url(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '')
 }
 
 /** Whether `text` is an identifier that a key can have: 34 characters of base58, prefix of DIDs, valid checksum. */

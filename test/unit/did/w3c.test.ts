@@ -21,12 +21,14 @@ function expected(document: DidDocument) {
       ...new Set(['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/multikey/v1', ...document.context]),
     ],
     id: document.id,
-    verificationMethod: document.keys.map(({ id, controller, publicKey }) => ({
-      id,
-      type: 'Multikey',
-      controller,
-      publicKeyMultibase: `z${bs58.encode(Buffer.concat([Buffer.of(0x80, 0x24), publicKey]))}`,
-    })),
+    verificationMethod: document.keys
+      .filter(({ id }) => document.authentication.has(id))
+      .map(({ id, controller, publicKey }) => ({
+        id,
+        type: 'Multikey',
+        controller,
+        publicKeyMultibase: `z${bs58.encode(Buffer.concat([Buffer.of(0x80, 0x24), publicKey]))}`,
+      })),
     authentication: [...document.authentication.keys()],
     assertionMethod: [...document.authentication.keys()],
     ...(document.services.length === 0
@@ -70,12 +72,56 @@ describe('w3cDocument', () => {
     ])
     expect(mapped.document.authentication).toEqual([`${ada.did}#primary`, `${ada.did}#recovery`])
     expect(mapped.document.verificationMethod.map(({ id, controller }) => [id, controller])).toEqual([
-      [`${ada.did}#guardian`, guardian.did],
       [`${ada.did}#primary`, ada.did],
       [`${ada.did}#recovery`, ada.did],
     ])
     // The prefix that P-256 keys have in did:key.
-    expect(mapped.document.verificationMethod[1]?.publicKeyMultibase).toMatch(/^zDna/)
+    expect(mapped.document.verificationMethod[0]?.publicKeyMultibase).toMatch(/^zDna/)
+  })
+
+  it('lists no key that does not authenticate: delegates, referenced or embedded, and keys of publicKey alone', () => {
+    const { authentication: _, ...rest } = JSON.parse(payloadText(ada.document(), 'compact')) as Record<string, unknown>
+    const keys = rest['publicKey'] as { id: string }[]
+    const key = { controller: guardian.did, publicKeyBase58: bs58.encode(other.publicKey) }
+    for (const [authentication, authorization, found] of [
+      [['#primary'], [], ['#primary']],
+      [['#primary', '#recovery'], ['#ward'], ['#primary', '#recovery']],
+      [['#primary'], [{ ...key, id: '#embedded' }], ['#primary']],
+      [['#recovery'], ['#ward', { ...key, id: '#embedded' }], ['#primary', '#recovery']],
+      [[{ id: '#third', publicKeyBase58: bs58.encode(other.publicKey) }], [], ['#primary', '#third']],
+      // What no chain accepts is no method of the DID either.
+      [['#primary', '#ward'], ['#ward'], ['#primary']],
+    ] as const) {
+      const text = JSON.stringify({
+        ...rest,
+        publicKey: [...keys, { ...key, id: '#ward' }],
+        authentication,
+        authorization,
+      })
+      const { document } = w3cDocument(text)
+      const ids = found.map((id) => ada.did + id)
+      expect(document.verificationMethod.map(({ id, controller }) => [id, controller])).toEqual(
+        ids.map((id) => [id, ada.did]),
+      )
+      expect([document.authentication, document.assertionMethod]).toEqual([ids, ids])
+    }
+  })
+
+  it('writes the same keys as JsonWebKeys where that is asked for', async () => {
+    const text = payloadText(ada.document())
+    const { document } = w3cDocument(text, { keys: 'JsonWebKey' })
+    expect(document['@context']).toEqual(['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/jwk/v1'])
+    expect(document.verificationMethod.map(({ id }) => id)).toEqual(document.authentication)
+    const [first] = document.verificationMethod
+    expect(Object.keys(first ?? {})).toEqual(['id', 'type', 'controller', 'publicKeyJwk'])
+    expect(Object.keys(first?.publicKeyJwk ?? {})).toEqual(['kty', 'crv', 'x', 'y'])
+    const use = { name: 'ECDSA', namedCurve: 'P-256' }
+    const key = await crypto.subtle.importKey('jwk', first?.publicKeyJwk ?? {}, use, true, ['verify'])
+    const signature = Uint8Array.from(ada.primary.sign(Buffer.from('text')))
+    const holds = await crypto.subtle.verify({ name: 'ECDSA', hash: 'SHA-256' }, key, signature, Buffer.from('text'))
+    expect(holds).toBe(true)
+    const others = { ...document, '@context': [], verificationMethod: [] }
+    expect(others).toEqual({ ...w3cDocument(text).document, '@context': [], verificationMethod: [] })
   })
 
   it('counts the key behind the DID among those that authenticate, listed or not', () => {
