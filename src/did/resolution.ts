@@ -41,6 +41,8 @@ export interface DocumentQuery {
   readonly skip?: number
   /** Documents to return at most: 0 only counts; lowered to the maximum of the node. */
   readonly limit?: number
+  /** Whether the answer names the block as of which it holds. */
+  readonly context?: boolean
 }
 
 /** Answer to a search: documents from `start` on of all that match, as they stand on the chain, normalised. */
@@ -53,13 +55,75 @@ export interface QueryResult {
   readonly count: number
   /** In the order in which their DIDs were created. */
   readonly document: readonly Readonly<Record<string, unknown>>[]
+  /** With `context`: the tip as of which the answer holds, its hash in display hex. */
+  readonly height?: number
+  readonly blockHash?: string
 }
 
-/** The answer about a DID: status 0 valid, 1 expired, 2 deactivated, 3 does not exist. */
+/** What is asked of a DID, beside the DID. */
+export interface ResolveOptions {
+  /** Every operation, newest first, instead of the last one. */
+  readonly all?: boolean
+  /** With `all`: operations to leave out first; 0 when only `limit` is given. */
+  readonly skip?: number
+  /** With `all`: operations to return at most, up to 1000, 0 to count only; 100 when only `skip` is given. */
+  readonly limit?: number
+  /** Whether the answer says where it stands. */
+  readonly context?: boolean
+  /** Without `all`, one of three: the version that this transaction made; 64 lowercase hex digits. */
+  readonly versionId?: string
+  /** The last version of blocks whose time is not later: `YYYY-MM-DDTHH:MM:SSZ`. */
+  readonly versionTime?: string
+  /** The last version as of the block of this height. */
+  readonly versionHeight?: number
+}
+
+/** An operation by its transaction, and the time of its block. */
+export interface OperationMoment {
+  readonly txid: string
+  /** RFC 3339, UTC, whole seconds. */
+  readonly timestamp: string
+}
+
+/** Block of an operation on the active chain. */
+export interface OperationBlock {
+  readonly height: number
+  /** Display hex. */
+  readonly blockHash: string
+  /** 1 for the tip. */
+  readonly confirmations: number
+}
+
+/** Where an answer about a DID stands. What it says of a version is of the first transaction shown. */
+export interface ResolveContext {
+  /** Height, hash (display hex) and time (Unix seconds) of the tip. */
+  readonly height: number
+  readonly blockHash: string
+  readonly time: number
+  /** Number of the DID's operations. */
+  readonly count: number
+  readonly created: OperationMoment
+  /** The last update up to the version; absent without one. */
+  readonly updated?: OperationMoment
+  /** The operation after the version; absent where it is the last one. */
+  readonly next?: OperationMoment
+  /** When the version's document expires; of a deactivation, or without a version, the last document. */
+  readonly expires: string
+  /** Blocks of the transactions of the answer, in their order. */
+  readonly at: readonly OperationBlock[]
+}
+
+/** The answer about a DID: status 0 valid, 1 expired, 2 deactivated, 3 does not exist; of now, whatever version is asked for. */
 export interface ResolveResult {
   /** The full DID, also where the request gave only its identifier. */
   readonly did: string
   readonly status: 0 | 1 | 2 | 3
-  /** Newest first; absent exactly when the DID does not exist. */
+  /** Newest first; empty without the version or beyond the end of the history; absent exactly when the DID does not exist. */
   readonly transaction?: readonly ResolvedTransaction[]
+  /** With `skip` or `limit`: operations of the DID, those left out, and those here. */
+  readonly total?: number
+  readonly start?: number
+  readonly count?: number
+  /** Present where it was asked for and the DID exists. */
+  readonly context?: ResolveContext
 }

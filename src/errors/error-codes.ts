@@ -225,6 +225,7 @@ export const meanings = {
   'request-upgrade': 'this port speaks WebSocket, and the request does not ask for it properly',
   'event-gone': 'the events asked for are not kept, or not of this run of the node',
   'subscription-limit': 'the connection has as many subscriptions as one may',
+  'history-size': 'the history of the DID is too long to be given at once',
   'resolver-behind': 'the node is catching up, so it cannot resolve yet',
   busy: 'a queue is full; try again',
   internal: 'an unforeseen failure; the log says more',

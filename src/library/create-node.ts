@@ -19,7 +19,7 @@ import { loopbackHosts } from '../api/origin.js'
 import { requireKnown, requireObject, requireWhole } from '../client/arguments.js'
 import { acceptedPrefixes } from '../consensus/sanity.js'
 import { automine, type MiningMode } from '../devnet/mining-mode.js'
-import type { DocumentQuery } from '../did/resolution.js'
+import type { DocumentQuery, ResolveOptions } from '../did/resolution.js'
 import { RuleError, UserError } from '../errors/rule-error.js'
 import type { NodeTuning } from '../node/options-to-node.js'
 import { defaultPortBase, portOffsets } from '../node/ports.js'
@@ -87,9 +87,9 @@ async function embedded(
     name: node.spec.name,
     dataDir: node.directory.path,
     resolver: {
-      resolve: async (did: string, { all = false }: { readonly all?: boolean } = {}) => {
+      resolve: async (did: string, options: ResolveOptions = {}) => {
         if (typeof did !== 'string') throw new RuleError('request-parameter', 'did: text is needed')
-        return live().resolver.resolve(did, { all })
+        return live().resolver.resolve(did, options)
       },
       query: async (query: DocumentQuery) => live().resolver.query(query),
       resolveCredential: async (id: string, { issuer }: { readonly issuer?: string } = {}) => {

@@ -1,4 +1,11 @@
-import type { CredentialList, CredentialResult, DocumentQuery, QueryResult, ResolveResult } from '../did/resolution.js'
+import type {
+  CredentialList,
+  CredentialResult,
+  DocumentQuery,
+  QueryResult,
+  ResolveOptions,
+  ResolveResult,
+} from '../did/resolution.js'
 import type { BlockChanged, CredentialChanged, DidChanged, TransactionAccepted } from '../events/ledger-event.js'
 import type { Neighbor } from '../network/peers/neighbor.js'
 import type { SyncProgress } from '../network/sync/sync-progress.js'
@@ -94,8 +101,8 @@ export interface LedgerNode {
 }
 
 export interface NodeResolver {
-  /** The state of a DID, given in full or as the identifier alone; with `all` every operation instead of the last one. */
-  resolve(did: string, options?: { readonly all?: boolean }): Promise<ResolveResult>
+  /** The state of a DID, given in full or as the identifier alone, with the operations and the context asked for. */
+  resolve(did: string, options?: ResolveOptions): Promise<ResolveResult>
   /** The current documents that match; deactivated DIDs have none. */
   query(query: DocumentQuery): Promise<QueryResult>
   /** State of a credential, by its id in full; a revoke by `issuer` counts before a declare as well. */

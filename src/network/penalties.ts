@@ -228,6 +228,7 @@ export const offences: Readonly<Record<Code, Offence>> = {
   'request-upgrade': state,
   'event-gone': state,
   'subscription-limit': state,
+  'history-size': state,
   'resolver-behind': state,
   busy: state,
   internal: state,

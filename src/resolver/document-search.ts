@@ -3,9 +3,10 @@ import { refuseLong } from '../did-query/condition.js'
 import type { Members } from '../did-query/member-path.js'
 import type { DocumentQuery } from '../did/resolution.js'
 import { RuleError } from '../errors/rule-error.js'
+import { displayHash, equalBytes } from '../primitives/bytes.js'
 import { Yielder } from '../runtime/cooperative.js'
 import { damaged, type Database } from '../storage/database.js'
-import { rangeOf, table } from '../storage/schema.js'
+import { keys, rangeOf, table, type TipRow, values } from '../storage/schema.js'
 
 /** Limits of a search, and of its answer. */
 export const queryLimits = {
@@ -42,6 +43,8 @@ export interface FoundDocuments {
   readonly start: number
   readonly count: number
   readonly texts: readonly string[]
+  /** The block as of which they were read. */
+  readonly tip: TipRow
 }
 
 const conditions = ['service', 'credential', 'query'] as const
@@ -88,9 +91,10 @@ function requireCount(name: string, value: unknown): void {
   throw new RuleError('request-parameter', `${name}: a whole number from 0 on is needed`)
 }
 
-/** The JSON text of an answer. */
-export function foundJson({ total, start, count, texts }: FoundDocuments): string {
-  return `{"total":${total},"start":${start},"count":${count},"document":[${texts.join(',')}]}`
+/** The JSON text of an answer; in context with the block as of which it holds. */
+export function foundJson({ total, start, count, texts, tip }: FoundDocuments, context = false): string {
+  const at = context ? `,"height":${tip.height},"blockHash":"${displayHash(tip.hash)}"` : ''
+  return `{"total":${total},"start":${start},"count":${count},"document":[${texts.join(',')}]${at}}`
 }
 
 /** Searches the documents of all DIDs, one search after another: two at once would only alternate. */
@@ -155,7 +159,8 @@ export class DocumentSearch {
     goOn()
     const yielder = new Yielder()
     const page = new Page(skip, limit)
-    for await (const rows of this.#database.pages(rangeOf(table.didDocument), queryLimits.pageBytes)) {
+    const { tip, pages } = this.#open()
+    for await (const rows of pages) {
       for (const [key, value] of rows) {
         this.#scanned++
         if (matcher.everything || matcher.matches(parse(key, value))) page.add(value)
@@ -165,7 +170,40 @@ export class DocumentSearch {
         }
       }
     }
-    return page.found()
+    return { ...page.found(), tip }
+  }
+
+  /** All documents in one state of the chain, and its tip: the same before and after the state is taken. */
+  #open(): { tip: TipRow; pages: AsyncIterable<[Buffer, Buffer][]> } {
+    for (;;) {
+      const at = this.#tipRow()
+      const pages = this.#database.pages(rangeOf(table.didDocument), queryLimits.pageBytes)
+      // The state is that of the first request for a page.
+      const first = pages.next()
+      if (equalBytes(at, this.#tipRow())) return { tip: values.tip.decode(at), pages: continued(first, pages) }
+      void first.then(() => pages.return()).catch(() => {})
+    }
+  }
+
+  #tipRow(): Uint8Array {
+    const row = this.#database.get(keys.meta('tip'))
+    if (row === undefined) throw damaged('the row of the tip is missing')
+    return row
+  }
+}
+
+/** A sequence whose first element is already asked for. */
+async function* continued<T>(
+  first: Promise<IteratorResult<T, void>>,
+  rest: AsyncGenerator<T, void>,
+): AsyncGenerator<T> {
+  try {
+    const { done, value } = await first
+    if (done === true) return
+    yield value
+    yield* rest
+  } finally {
+    await rest.return()
   }
 }
 
@@ -195,7 +233,7 @@ class Page {
     this.#full = !fits || this.#texts.length === this.#limit
   }
 
-  found(): FoundDocuments {
+  found(): Omit<FoundDocuments, 'tip'> {
     const start = this.#total === 0 ? 0 : this.#skip
     return { total: this.#total, start, count: this.#texts.length, texts: this.#texts }
   }

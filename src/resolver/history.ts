@@ -1,48 +1,58 @@
-import type { ResolvedTransaction } from '../did/resolution.js'
 import { RuleError } from '../errors/rule-error.js'
+import type { ReadOperation } from './did-versions.js'
+import { historyLimits } from './history-limits.js'
+import type { Places } from './places.js'
+import type { Slice } from './resolve-request.js'
 
-/**
- * Only a miner can make larger ones than the pool accepts.
- * @limit count: transactions of a history read at once
- */
-const transactionsAtOnce = 8
-
-export interface DidHistoryOptions {
+export interface HistoryReading {
   readonly did: string
-  readonly status: 0 | 1 | 2
   /** Number of operations of the DID. */
   readonly count: number
-  /**
-   * Reads the operations from number `start` on, before number `end`, newest first; undefined once the block of this history is
-   * off the active chain.
-   */
-  read(start: number, end: number): Promise<readonly ResolvedTransaction[] | undefined>
+  /** Undefined: all of them. */
+  readonly slice: Slice | undefined
+  readonly places: Places
+  /** Stops the reading. */
+  readonly signal?: AbortSignal | undefined
+  /** Reads the operations from number `start` on, before number `end`, newest first; all of one branch. */
+  read(start: number, end: number): Promise<readonly ReadOperation[]>
 }
 
-/** All operations of a DID as of one block, read a few at a time. */
-export class DidHistory {
-  readonly did: string
-  readonly status: 0 | 1 | 2
-  readonly #options: DidHistoryOptions
-
-  constructor(options: DidHistoryOptions) {
-    this.did = options.did
-    this.status = options.status
-    this.#options = options
-  }
-
-  /** The newest operations, at most `most`, newest first: the same ones each time, or `busy` after a reorganisation. */
-  async *pages(most = Infinity): AsyncGenerator<readonly ResolvedTransaction[], void, void> {
-    const { did, count, read } = this.#options
-    const last = Math.max(0, count - most)
-    for (let end = count; end > last;) {
-      const start = Math.max(last, end - transactionsAtOnce)
-      const page = await read(start, end)
-      if (page === undefined) {
-        throw new RuleError('busy', `the chain was reorganised while the history of ${did} was read; ask again`)
+/**
+ * The operations asked for, newest first, a few at a time. `history-size` for a whole history beyond the limits; a slice ends early
+ * there.
+ */
+export async function readHistory(reading: HistoryReading): Promise<ReadOperation[]> {
+  const { count, slice, places, signal, read } = reading
+  if (slice === undefined && count > historyLimits.operations) throw tooLarge(reading)
+  const newest = Math.max(0, count - (slice?.skip ?? 0))
+  const oldest = slice === undefined ? 0 : Math.max(0, newest - slice.limit)
+  const found: ReadOperation[] = []
+  let bytes = 0
+  let release: (() => void) | undefined
+  try {
+    for (let end = newest; end > oldest; end -= historyLimits.atOnce) {
+      signal?.throwIfAborted()
+      for (const entry of await read(Math.max(oldest, end - historyLimits.atOnce), end)) {
+        bytes += entry.bytes
+        if (bytes > historyLimits.bytes && found.length > 0) {
+          if (slice === undefined) throw tooLarge(reading)
+          return found
+        }
+        found.push(entry)
       }
-      yield page
-      end = start
+      if (bytes > historyLimits.unplaced) release ??= await places.take(signal)
     }
+    return found
+  } finally {
+    release?.()
   }
+}
+
+function tooLarge({ did, count }: HistoryReading): RuleError {
+  const { bytes, operations } = historyLimits
+  const most = `${operations} operations or ${bytes} bytes at once`
+  return new RuleError(
+    'history-size',
+    `${did} has ${count} operations, more than ${most}; ask for parts of its history with skip and limit`,
+  )
 }

@@ -9,6 +9,9 @@ import { brokenRule } from '../../src/errors/broken-rule.js'
 import { codes } from '../../src/library/codes.js'
 import { LinkError } from '../../src/network/link.js'
 import type { Transaction } from '../../src/primitives/transaction.js'
+import { type HistoryReading, readHistory } from '../../src/resolver/history.js'
+import { historyLimits } from '../../src/resolver/history-limits.js'
+import { Places } from '../../src/resolver/places.js'
 import { JobQueue } from '../../src/runtime/job-queue.js'
 import { type Answer, ask, askJson, contextOf, type Question, serve } from '../support/client/api.js'
 import { oneValidator, TestChain } from '../support/builders/chain.js'
@@ -21,6 +24,12 @@ interface Setting {
   readonly context?: Partial<ApiContext> & Parameters<typeof contextOf>[1]
 }
 type Request = (server: ApiServer, node: TestChain) => Promise<Answer>
+
+/** A history of so many operations. */
+function longHistory(count: number): HistoryReading {
+  const places = new Places(1, 1, 'histories')
+  return { did: 'did:ledger:x', count, slice: undefined, places, read: async () => [] }
+}
 
 /**
  * A row whose requests go over the wire. An answer means its code if it shows the numbers that the table has for it: those of
@@ -186,6 +195,11 @@ export const requestRules: RuleRow[] = [
     accepts: overWire('resolver-behind', resolve, resolve).accepts,
   },
   {
+    code: 'history-size',
+    accepts: async () => void (await readHistory(longHistory(historyLimits.operations))),
+    refuses: async () => void (await readHistory(longHistory(historyLimits.operations + 1))),
+  },
+  {
     code: 'busy',
     accepts: () => new JobQueue(1).run(async () => {}),
     refuses: async () => {
@@ -206,7 +220,6 @@ export const requestRules: RuleRow[] = [
       context: {
         resolver: {
           resolve: () => Promise.reject(new Error('unforeseen')),
-          history: never,
           queryJson: never,
           credentials: { resolve: never, list: never },
         },

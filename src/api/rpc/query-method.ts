@@ -27,17 +27,18 @@ const byCondition = method({
       `documents to return, 0 to count only; ${queryLimits.documents} at most`,
       queryLimits.documentsUnasked,
     ),
+    context: Type.Optional(Type.Boolean({ description: 'whether the answer names its block', default: false })),
   }),
   result: queryResult,
   listed: false,
   decimalText: false,
   run: ({ resolver, reader }, params) => {
-    const { service, credential, query, skip, limit = queryLimits.documentsUnasked } = params
+    const { service, credential, query, skip, limit = queryLimits.documentsUnasked, context } = params
     refuseLongCondition(params)
     const bytes = Math.min(limit, queryLimits.documents) * longestDocument
     return new PartsAnswer({
       // Validated members only: ignored members may be nested too deep for a text.
-      key: chainKey(reader, 'query', JSON.stringify([service, credential, query, skip, limit])),
+      key: chainKey(reader, 'query', JSON.stringify([service, credential, query, skip, limit, context])),
       repeatable: false,
       search: Math.min(bytes, queryLimits.answerBytes) * textShare,
       write: async (sink) => writeText(sink, await resolver.queryJson(params, { signal: sink.signal })),

@@ -1,7 +1,10 @@
 import { Type } from '@sinclair/typebox'
-import type { ResolvedTransaction } from '../../did/resolution.js'
+import type { ResolveOptions, ResolveResult } from '../../did/resolution.js'
 import { RuleError } from '../../errors/rule-error.js'
+import { defined } from '../../primitives/defined.js'
 import { didOf, identifierOf } from '../../resolver/did-key.js'
+import { historyLimits } from '../../resolver/history-limits.js'
+import { readResolveRequest } from '../../resolver/resolve-request.js'
 import { resultJson } from '../../resolver/resolver-answer.js'
 import { withAbsoluteKey } from '../../resolver/shown-operation.js'
 import type { ApiContext } from '../api-context.js'
@@ -11,12 +14,33 @@ import { JsonText, method, type RpcMethod } from './method.js'
 
 const did = Type.String({ description: 'did:ledger:… or the identifier alone' })
 const all = Type.Boolean({ description: 'every operation, newest first, or only the last' })
+const { slice, sliceUnasked } = historyLimits
 
-/** `resolvedid {did, all}` → the resolve result. */
+function count(description: string, most = Number.MAX_SAFE_INTEGER) {
+  return Type.Optional(Type.Integer({ minimum: 0, maximum: most, description }))
+}
+
+const options = {
+  skip: count('with `all`: operations to leave out first; 0 when only `limit` is given'),
+  limit: count(
+    `with \`all\`: operations to return, 0 to count only; ${sliceUnasked} when only \`skip\` is given`,
+    slice,
+  ),
+  context: Type.Optional(Type.Boolean({ description: 'whether the answer says where it stands', default: false })),
+  versionId: Type.Optional(
+    Type.String({ description: 'without `all`: the version that this transaction made, 64 lowercase hex digits' }),
+  ),
+  versionTime: Type.Optional(
+    Type.String({ description: 'without `all`: the last version of blocks not later than YYYY-MM-DDTHH:MM:SSZ' }),
+  ),
+  versionHeight: count('without `all`: the last version as of this height', 0xffffffff),
+}
+
+/** `resolvedid {did, all, …}` → the resolve result. */
 export const resolveDid: RpcMethod = method({
   name: 'resolvedid',
   summary: 'Resolves a DID: its status and the transactions that hold its operations.',
-  params: Type.Object({ did, all }),
+  params: Type.Object({ did, all, ...options }),
   result: resolveResult,
   listed: false,
   decimalText: false,
@@ -28,7 +52,7 @@ const resolveOldName = {
   name: 'did_resolveDID',
   summary:
     'resolvedid under the name that existing clients know; an array of one object is answered in the shape that they read.',
-  params: Type.Object({ did, all: Type.Optional(Type.Boolean({ ...all, default: false })) }),
+  params: Type.Object({ did, all: Type.Optional(Type.Boolean({ ...all, default: false })), ...options }),
   result: resolveResult,
   listed: false,
   decimalText: false,
@@ -37,7 +61,7 @@ const resolveOldName = {
 /** Params in an object: the answer of `resolvedid`. */
 const byObject = method({
   ...resolveOldName,
-  run: (context, params) => resolve(context, { did: params.did, all: params.all ?? false }),
+  run: (context, params) => resolve(context, { ...params, all: params.all ?? false }),
 })
 
 /** Params in an array of one object: the answer in the shape that those clients read. */
@@ -46,8 +70,8 @@ const byArray = method({
   run: (context, params) => {
     const request = { did: params.did, all: params.all ?? false }
     const kind = request.all ? 'clients history' : 'clients last'
-    // In that shape a deactivated DID needs its history too.
-    return inParts(context, kind, request.did, () => clientsShape(context, request))
+    // In that shape a deactivated DID has two transactions, so every answer may be large.
+    return inParts(context, kind, request.did, (signal) => clientsShape(context, request, signal))
   },
 })
 
@@ -60,23 +84,25 @@ export const didResolveDid: RpcMethod = {
   },
 }
 
-interface ResolveRequest {
-  readonly did: string
-  readonly all: boolean
-}
+type ResolveParams = ResolveOptions & { readonly did: string; readonly all: boolean }
 
-/** Data of an answer before its operations are read. */
-interface Found {
-  readonly did: string
-  readonly status: 0 | 1 | 2
-  pages(): AsyncIterable<readonly ResolvedTransaction[]> | Iterable<readonly ResolvedTransaction[]>
-}
-
-/** Answers with the resolve result: the last operation alone is a point read. */
-function resolve(context: ApiContext, { did, all }: ResolveRequest): PartsAnswer | Promise<JsonText> {
+/** Answers with the resolve result: one version is a few point reads. */
+function resolve(context: ApiContext, params: ResolveParams): PartsAnswer | Promise<JsonText> {
   const { resolver } = context
-  if (all) return inParts(context, 'history', did, () => resolver.history(did))
-  return resolver.resolve(did, { all }).then((result) => new JsonText(resultJson(result)))
+  const { did, all, ...rest } = params
+  if (!all) return resolver.resolve(did, { all, ...named(rest) }).then((result) => new JsonText(resultJson(result)))
+  const asked = { all, ...named(rest) }
+  const full = didOf(identifierOf(did))
+  // Options that cannot be are refused before anything waits or becomes a key.
+  readResolveRequest(asked)
+  const kind = `history ${JSON.stringify([asked.skip, asked.limit, asked.context])}`
+  return inParts(context, kind, full, (signal) => resolver.resolve(did, asked, { signal }))
+}
+
+/** The options that are given: unknown members are ignored. */
+function named(params: Omit<ResolveParams, 'did' | 'all'>): ResolveOptions {
+  const { skip, limit, context, versionId, versionTime, versionHeight } = params
+  return defined({ skip, limit, context, versionId, versionTime, versionHeight })
 }
 
 /** Operations of a DID, perhaps all: no point read, so the answer queues among the searches. */
@@ -84,62 +110,52 @@ function inParts(
   { reader }: ApiContext,
   kind: string,
   did: string,
-  find: () => Promise<Found | undefined>,
+  find: (signal: AbortSignal) => Promise<ResolveResult>,
 ): PartsAnswer {
-  // Text that is no DID is refused before anything waits or becomes a key.
   const full = didOf(identifierOf(did))
   // A second production continues with the result of the first.
-  let finding: Promise<Found | undefined> | undefined
+  let found: ResolveResult | undefined
   return new PartsAnswer({
     key: chainKey(reader, kind, full),
     repeatable: true,
     search: historyMemory,
-    write: async (sink) => {
-      const found = await (finding ??= find())
-      if (found === undefined) sink.add(JSON.stringify({ did: full, status: 3 }))
-      else await writeFound(sink, found)
-    },
+    write: async (sink) => writeResult(sink, (found ??= await find(sink.signal))),
   })
 }
 
-/** Bytes counted for the operations read in one go. */
-const historyMemory = 16 * 1024 * 1024
+/** Bytes counted for the operations of an answer and its text. */
+const historyMemory = 2 * historyLimits.bytes
 
 /** Writes the text of a resolve result operation by operation. */
-async function writeFound(sink: Sink, found: Found): Promise<void> {
-  const { did, status } = found
+async function writeResult(sink: Sink, result: ResolveResult): Promise<void> {
+  const { did, status, transaction, ...rest } = result
+  if (transaction === undefined) return sink.add(JSON.stringify(result))
   sink.add(`{"did":${JSON.stringify(did)},"status":${status},"transaction":[`)
   let separator = ''
-  for await (const page of found.pages()) {
-    for (const transaction of page) {
-      sink.add(separator + JSON.stringify(transaction))
-      separator = ','
-      if (sink.due) await sink.drain()
-    }
+  for (const entry of transaction) {
+    sink.add(separator + JSON.stringify(entry))
+    separator = ','
+    if (sink.due) await sink.drain()
   }
-  sink.add(']}')
+  const members = JSON.stringify(rest)
+  sink.add(members === '{}' ? ']}' : `],${members.slice(1)}`)
 }
 
 /**
  * The shape of existing clients: they check `expires` themselves and know no status 1; of a deactivated DID they expect the
  * deactivation and the last document alone; and keys by their full ids.
  */
-async function clientsShape({ resolver }: ApiContext, { did, all }: ResolveRequest): Promise<Found | undefined> {
-  if (!all) {
-    const { status, transaction = [], did: full } = await resolver.resolve(did, { all })
-    if (status === 3) return undefined
-    if (status !== 2) return { did: full, status: 0, pages: () => [transaction.map((tx) => withAbsoluteKey(tx, full))] }
-  }
-  const history = await resolver.history(did)
-  if (history === undefined) return undefined
-  const deactivated = history.status === 2
-  return {
-    did: history.did,
-    status: deactivated ? 2 : 0,
-    pages: async function* () {
-      for await (const page of history.pages(deactivated ? 2 : all ? undefined : 1)) {
-        yield page.map((tx) => withAbsoluteKey(tx, history.did))
-      }
-    },
-  }
+async function clientsShape(
+  { resolver }: ApiContext,
+  { did: asked, all }: { readonly did: string; readonly all: boolean },
+  signal: AbortSignal,
+): Promise<ResolveResult> {
+  const last = await resolver.resolve(asked, {}, { signal, withDocument: true })
+  const isLong = all && last.status < 2
+  const { did, status, transaction } = isLong ? await resolver.resolve(asked, { all }, { signal }) : last
+  if (transaction === undefined) return { did, status }
+  const isGone = status === 2
+  // It may have been deactivated since.
+  const shown = isGone ? transaction.slice(0, 2) : transaction
+  return { did, status: isGone ? 2 : 0, transaction: shown.map((entry) => withAbsoluteKey(entry, did)) }
 }

@@ -69,6 +69,29 @@ export const credentialResult = Type.Object(
   closed,
 )
 
+const hash = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'display order' })
+const timestamp = Type.String({ description: 'time of the block, RFC 3339 in UTC' })
+const whole = (description: string) => Type.Integer({ minimum: 0, description })
+const moment = (description: string) => Type.Object({ txid: hash, timestamp }, { ...closed, description })
+
+const resolveContext = Type.Object(
+  {
+    height: whole('height of the tip'),
+    blockHash: hash,
+    time: whole('time of the tip, Unix seconds'),
+    count: whole('operations of the DID'),
+    created: moment('its create'),
+    updated: Type.Optional(moment('the last update up to the version shown first; absent without one')),
+    next: Type.Optional(moment('the operation after that version; absent where it is the last one')),
+    expires: Type.String({ description: 'expiry of the document of that version, RFC 3339 in UTC' }),
+    at: Type.Array(
+      Type.Object({ height: whole('of its block'), blockHash: hash, confirmations: whole('1 at the tip') }, closed),
+      { description: 'the blocks of the transactions, in their order' },
+    ),
+  },
+  { ...closed, description: 'where the answer stands; only with `context`' },
+)
+
 export const resolveResult = Type.Object(
   {
     did: Type.String(),
@@ -77,7 +100,15 @@ export const resolveResult = Type.Object(
       maximum: 3,
       description: '0 valid, 1 expired, 2 deactivated, 3 does not exist',
     }),
-    transaction: Type.Optional(Type.Array(resolvedTransaction, { description: 'newest first; absent with status 3' })),
+    transaction: Type.Optional(
+      Type.Array(resolvedTransaction, {
+        description: 'newest first; empty without the version asked for; absent with status 3',
+      }),
+    ),
+    total: Type.Optional(whole('operations of the DID; this and the next two only with `skip` or `limit`')),
+    start: Type.Optional(whole('operations left out first')),
+    count: Type.Optional(whole('operations here')),
+    context: Type.Optional(resolveContext),
   },
   closed,
 )
@@ -106,6 +137,8 @@ export const queryResult = Type.Object(
     start: Type.Integer({ minimum: 0, description: 'position of the first one here; 0 when none match' }),
     count: Type.Integer({ minimum: 0, description: 'documents here' }),
     document: Type.Array(didDocument, { description: 'in the order in which their DIDs were created' }),
+    height: Type.Optional(whole('of the tip as of which the answer holds; only with `context`')),
+    blockHash: Type.Optional(hash),
   },
   closed,
 )

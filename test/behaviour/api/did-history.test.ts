@@ -1,12 +1,6 @@
 import { request } from 'node:http'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { AnswerGate } from '../../../src/api/answer-gate.js'
-import { apiLimits } from '../../../src/api/api-limits.js'
-import { Flights } from '../../../src/api/flight.js'
 import type { ApiServer } from '../../../src/api/http-server.js'
-import { PartsAnswer } from '../../../src/api/parts.js'
-import { resolveDid } from '../../../src/api/rpc/resolve-method.js'
 import type { ResolvedTransaction, ResolveResult } from '../../../src/did/resolution.js'
 import { ask, contextOf, serve } from '../../support/client/api.js'
 import { TestChain } from '../../support/builders/chain.js'
@@ -133,34 +127,4 @@ describe('the answer with all operations of a DID', () => {
       reads.end()
     }
   })
-
-  it('goes no further than the window ahead of its readers, and holds no more', async () => {
-    const flights = new Flights(new AnswerGate({ ...apiLimits, answerPart: 1000, answerWindow: 4000 }))
-    const answer = resolveDid.run(context(), { did: person.did, all: true }, caller)
-    if (!(answer instanceof PartsAnswer)) throw new Error('the answer is made at once')
-    const reads = watchReads()
-    try {
-      const reader = flights.join(answer, caller.client)
-      await reader.ready()
-      for (let i = 0; i < 50; i++) await nextTurn()
-      expect(reads.rows).toBeLessThan(operations / 2)
-      const parts: Buffer[] = []
-      for (let part = await reader.next(); part !== undefined; part = await reader.next()) {
-        parts.push(part)
-        await nextTurn()
-      }
-      expect(Buffer.concat(parts).toString()).toBe(
-        JSON.stringify(await context().resolver.resolve(person.did, { all: true })),
-      )
-    } finally {
-      reads.end()
-    }
-  })
 })
-
-const caller = {
-  controlRefusal: undefined,
-  adminRefusal: undefined,
-  strangerRefusal: undefined,
-  client: { share: 'a', signal: new AbortController().signal },
-}

@@ -40,6 +40,7 @@ const good: Readonly<Record<string, unknown>> = {
   ...{ peer: '192.0.2.7', reason: 'x' },
   ...{ inputs: [{ txid: zeros, vout: 0 }], outputs: [{ address, amount: '1' }], locktime: 0 },
   ...{ service: 'x', credential: 'x', query: '{}', skip: 0, limit: 0 },
+  ...{ context: true, versionId: zeros, versionTime: '2026-01-01T00:00:00Z', versionHeight: 0 },
 }
 /** By method: of parameters that exclude each other, the one that stands for the others; of a name with another meaning, its value. */
 const alternatives: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {

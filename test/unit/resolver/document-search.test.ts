@@ -15,7 +15,7 @@ import {
 import { Resolver, type SyncStatus } from '../../../src/resolver/resolver.js'
 import { Database, StorageError } from '../../../src/storage/database.js'
 import { Overlay } from '../../../src/storage/overlay.js'
-import { keys } from '../../../src/storage/schema.js'
+import { keys, values } from '../../../src/storage/schema.js'
 import { memoryStore, type Store, TestChain } from '../../support/builders/chain.js'
 import { expires, type Holder, holder } from '../../support/builders/did.js'
 
@@ -55,6 +55,7 @@ class Shelf {
 
   async put(texts: readonly string[], from = 0): Promise<void> {
     const overlay = new Overlay(this.database)
+    overlay.put(keys.meta('tip'), values.tip.encode({ height: from + texts.length, hash: new Uint8Array(32) }))
     texts.forEach((text, i) => overlay.put(keys.didDocument({ height: from + i, index: 1 }), fromUtf8(text)))
     await overlay.commit({ kind: 'pool', height: 0, hash: new Uint8Array(32) }, { sync: false })
   }
@@ -320,6 +321,8 @@ describe('the resolver', () => {
       publicKey: [{ controller: ada.did }, {}],
     })
     expect(await resolver.queryJson({ query })).toBe(JSON.stringify(found))
+    const { height, id: blockHash } = test.chain.tip.header
+    expect(await resolver.query({ query, context: true })).toEqual({ ...found, height, blockHash })
 
     await test.publish(eve.deactivate(), eve.did)
     expect(await dids(resolver, { service: 'Hub' })).toEqual([ada.did, bob.did])

@@ -6,7 +6,6 @@ import { formatDate } from '../../../src/did/date.js'
 import type { ResolveResult } from '../../../src/did/resolution.js'
 import { RuleError } from '../../../src/errors/rule-error.js'
 import type { DidOperation } from '../../../src/primitives/did-operation.js'
-import type { DidHistory } from '../../../src/resolver/history.js'
 import { Resolver, type ResolverOptions, type SyncStatus } from '../../../src/resolver/resolver.js'
 import { ResolverAnswer, resultJson } from '../../../src/resolver/resolver-answer.js'
 import { TestChain } from '../../support/builders/chain.js'
@@ -351,54 +350,59 @@ describe('while the chain changes', () => {
   })
 })
 
-describe('a history that is read a few operations at a time', () => {
-  const txidsOf = async (history: DidHistory | undefined, most?: number) => {
-    const txids: string[] = []
-    if (history !== undefined) for await (const page of history.pages(most)) txids.push(...page.map(({ txid }) => txid))
-    return txids
+describe('a history', () => {
+  const txidsOf = ({ transaction }: ResolveResult) => transaction?.map(({ txid }) => txid)
+  /** Runs `act` before the next read of several transactions. */
+  const beforeReading = (node: TestChain, act: () => Promise<void>) => {
+    const real = node.database.getMany.bind(node.database)
+    node.database.getMany = async (wanted) => {
+      node.database.getMany = real
+      await act()
+      return real(wanted)
+    }
   }
 
-  test('is that of the block it was opened at, whatever comes above, as often as it is read', async () => {
+  test('is that of the block at which the reading began, whatever comes above', async () => {
     const node = await start()
     const { person, create, update } = await story(node)
     const resolver = resolverOf(node)
-    const history = await resolver.history(person.did)
-    const later = await node.publish(person.update(update), person.did)
-    expect(await txidsOf(history)).toEqual([update, create])
-    expect(await txidsOf(history, 1)).toEqual([update])
-    expect(await txidsOf(await resolver.history(person.did))).toEqual([later, update, create])
-    expect(history).toMatchObject({ did: person.did, status: 0 })
-    for (const none of [holder().did, 'x']) expect(await resolver.history(none)).toBeUndefined()
-    expect(await codeOf(resolver.history('did:web:x'))).toBe('request-parameter')
+    let later = ''
+    beforeReading(node, async () => void (later = await node.publish(person.update(update), person.did)))
+    expect(txidsOf(await resolver.resolve(person.did, { all: true }))).toEqual([update, create])
+    expect(txidsOf(await resolver.resolve(person.did, { all: true }))).toEqual([later, update, create])
   })
 
-  test('ends when a reorganisation takes that block back; the whole history is read again', async () => {
+  test('is read again when a reorganisation takes that block back', async () => {
     const node = await start()
     const rival = await start()
     const person = holder()
-    await node.publish(person.create(), person.did)
-    const blocks = await rival.mine(3)
-    const reorganise = async () => {
-      for (const block of blocks) await node.chain.acceptBlock(block.bytes)
-    }
+    await node.publish(person.update(await node.publish(person.create(), person.did)), person.did)
+    const blocks = await rival.mine(4)
     const resolver = resolverOf(node)
-    const history = await resolver.history(person.did)
-    expect(await txidsOf(history)).toHaveLength(1)
-    const opened = resolver.history.bind(resolver)
-    resolver.history = async (did) => {
-      const found = await opened(did)
-      await reorganise()
-      return found
-    }
+    beforeReading(node, async () => {
+      for (const block of blocks) await node.chain.acceptBlock(block.bytes)
+    })
     expect(await resolver.resolve(person.did, { all: true })).toEqual({ did: person.did, status: 3 })
-    expect(await codeOf(txidsOf(history))).toBe('busy')
   })
 
-  test('is refused while the node is catching up', async () => {
+  test('is not read for a client that is gone', async () => {
     const node = await start()
     const { person } = await story(node)
-    const resolver = resolverOf(node, { sync: () => ({ catchingUp: true, height: 2, target: 9 }) })
-    expect(await codeOf(resolver.history(person.did))).toBe('resolver-behind')
+    const signal = AbortSignal.abort(new Error('gone'))
+    await expect(resolverOf(node).resolve(person.did, { all: true }, { signal })).rejects.toThrow('gone')
+  })
+
+  test('is kept until the tip changes, in whole and in parts, with and without context', async () => {
+    const node = await start()
+    const { person, update } = await story(node)
+    const resolver = resolverOf(node)
+    const requests = [{}, { skip: 1 }, { limit: 1 }, { context: true }, { skip: 1, context: true }]
+    const ask = () => Promise.all(requests.map((request) => resolver.resolve(person.did, { all: true, ...request })))
+    const first = await ask()
+    expect(new Set(first.map(resultJson)).size).toBe(requests.length)
+    for (const [i, answer] of (await ask()).entries()) expect(answer).toBe(first[i])
+    await node.publish(person.update(update), person.did)
+    for (const [i, answer] of (await ask()).entries()) expect(answer).not.toEqual(first[i])
   })
 })
 
