@@ -84,18 +84,18 @@ export function integerOption(text: string): number {
   return Number(text)
 }
 
+/** A number of things. */
+export function countOption(text: string): number {
+  if (/^(0|[1-9][0-9]*)$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text)
+  throw new InvalidArgumentError('Not a whole number from 0 on.')
+}
+
 /** A block height. */
 export function heightOption(text: string): number {
   if (!/^(0|[1-9][0-9]{0,9})$/.test(text) || Number(text) > 0xffffffff) {
     throw new InvalidArgumentError('Not a block height.')
   }
   return Number(text)
-}
-
-/** A number of things to skip or to show. */
-export function countOption(text: string): number {
-  if (/^(0|[1-9][0-9]*)$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text)
-  throw new InvalidArgumentError('Not a whole number from 0 on.')
 }
 
 /** An amount of coins in units of 10^-8. */

@@ -117,7 +117,7 @@ async function show(
   const declared = result.transaction?.find(({ operation }) => operation.header.operation === 'declare')
   report(context, options, result, [
     stateLine(result),
-    ...(result.transaction ?? []).flatMap(operationLines),
+    ...operationLines(result),
     ...(declared === undefined ? [] : ['', payloadText(declared)]),
   ])
 }

@@ -3,11 +3,33 @@ import { NodeClient } from '../client/node-client.js'
 import { decodeBase64url } from '../did/base64url.js'
 import type { ResolvedTransaction, ResolveResult } from '../did/resolution.js'
 import { utf8 } from '../primitives/bytes.js'
+import { defined } from '../primitives/defined.js'
 import type { CliContext } from './cli-context.js'
-import { didArgument, type RestFlags, type OutputOptions, withNode, withOutput } from './command-options.js'
+import {
+  countOption,
+  didArgument,
+  heightOption,
+  type OutputOptions,
+  type RestFlags,
+  withNode,
+  withOutput,
+} from './command-options.js'
 import { examples, report, sameOptions, formatTable } from './print-output.js'
 
 const statusTexts = ['valid', 'expired', 'deactivated', 'does not exist'] as const
+
+type ReadOptions = RestFlags & OutputOptions
+
+interface VersionOptions {
+  readonly versionId?: string
+  readonly versionTime?: string
+  readonly versionHeight?: number
+}
+
+interface SliceOptions {
+  readonly skip?: number
+  readonly limit?: number
+}
 
 /** `didledger did resolve | history` */
 export function registerDidReaders(did: Command, context: CliContext): void {
@@ -15,35 +37,51 @@ export function registerDidReaders(did: Command, context: CliContext): void {
     .description('show the state and the document of a DID')
     .argument('<did>', 'a DID, or its identifier alone', didArgument)
     .option('--all', 'show every operation, newest first')
-    .addHelpText('after', examples('did resolve did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc'))
-    .action((of: string, options: RestFlags & OutputOptions & { all?: boolean }) => resolve(context, of, options))
+    .option('--version-id <txid>', 'show the version that this transaction made')
+    .option('--version-time <time>', 'show the version of that time, such as 2026-01-31T12:00:00Z')
+    .option('--version-height <height>', 'show the version as of that block', heightOption)
+    .addHelpText(
+      'after',
+      examples(
+        'did resolve did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc',
+        'did resolve did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc --version-time 2026-01-31T12:00:00Z',
+      ),
+    )
+    .action((of: string, options: ReadOptions & VersionOptions & { all?: boolean }) => resolve(context, of, options))
   withNode(withOutput(did.command('history')))
     .description('list the operations of a DID, newest first')
     .argument('<did>', 'a DID, or its identifier alone', didArgument)
-    .addHelpText('after', examples('did history did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc'))
-    .action((of: string, options: RestFlags & OutputOptions) => history(context, of, options))
+    .option('--skip <n>', 'leave out that many first', countOption)
+    .option('--limit <n>', 'list at most that many; 100 with --skip alone', countOption)
+    .addHelpText('after', examples('did history did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc --limit 10'))
+    .action((of: string, options: ReadOptions & SliceOptions) => history(context, of, options))
 }
 
 async function resolve(
   context: CliContext,
   did: string,
-  options: RestFlags & OutputOptions & { all?: boolean },
+  options: ReadOptions & VersionOptions & { all?: boolean },
 ): Promise<void> {
-  const result = await new NodeClient(options).resolve(did, options.all ?? false)
+  const { all = false, versionId, versionTime, versionHeight } = options
+  const asked = { all, ...defined({ versionId, versionTime, versionHeight }) }
+  const result = await new NodeClient(options).resolve(did, asked)
   const newest = result.transaction?.find(({ operation }) => operation.header.operation !== 'deactivate')
   report(context, options, result, [
     stateLine(result),
-    ...(result.transaction ?? []).flatMap(operationLines),
+    ...(result.transaction?.length === 0 ? ['It has no such version.'] : []),
+    ...operationLines(result),
     ...(newest === undefined ? [] : ['', payloadText(newest)]),
     ...(result.status === 3 ? nothingThere(options) : []),
   ])
 }
 
-async function history(context: CliContext, did: string, options: RestFlags & OutputOptions): Promise<void> {
-  const result = await new NodeClient(options).resolve(did, true)
+async function history(context: CliContext, did: string, options: ReadOptions & SliceOptions): Promise<void> {
+  const { skip, limit } = options
+  const result = await new NodeClient(options).resolve(did, { all: true, context: true, ...defined({ skip, limit }) })
   report(context, options, result, [
     stateLine(result),
-    ...(result.transaction ?? []).flatMap(operationLines),
+    ...operationLines(result),
+    ...sliceLine(result),
     ...(result.status === 3 ? nothingThere(options) : []),
   ])
 }
@@ -52,9 +90,26 @@ function stateLine({ did, status }: ResolveResult): string {
   return status === 3 ? `${did} does not exist on this chain.` : `${did} is ${statusTexts[status]}.`
 }
 
-export function operationLines({ txid, timestamp, operation }: ResolvedTransaction): string[] {
-  const { header, proof } = operation
-  return formatTable([[header.operation.padEnd(10), `${timestamp}  ${txid}  signed by ${proof.verificationMethod}`]])
+/** An operation a line, with its block where the answer has a context. */
+export function operationLines({
+  transaction = [],
+  context,
+}: Pick<ResolveResult, 'transaction' | 'context'>): string[] {
+  return formatTable(
+    transaction.map(({ txid, timestamp, operation: { header, proof } }, i) => {
+      const at = context?.at[i]
+      const confirmations = at && `${at.confirmations} ${at.confirmations === 1 ? 'confirmation' : 'confirmations'}`
+      const block = at === undefined ? '' : `height ${at.height}  ${confirmations}  `
+      return [header.operation.padEnd(10), `${timestamp}  ${block}${txid}  signed by ${proof.verificationMethod}`]
+    }),
+  )
+}
+
+/** Which part of a history is shown. */
+function sliceLine({ total, start = 0, count = 0 }: ResolveResult): string[] {
+  if (total === undefined) return []
+  const part = count === 0 ? 'none' : `${start + 1} to ${start + count}`
+  return [`${part} of ${total} operations, the newest is 1.`]
 }
 
 function nothingThere(options: RestFlags): string[] {

@@ -1,9 +1,17 @@
-import type { CredentialList, CredentialResult, DocumentQuery, QueryResult, ResolveResult } from '../did/resolution.js'
+import type {
+  CredentialList,
+  CredentialResult,
+  DocumentQuery,
+  QueryResult,
+  ResolveOptions,
+  ResolveResult,
+} from '../did/resolution.js'
 import type { Code } from '../errors/error-codes.js'
 import { RuleError } from '../errors/rule-error.js'
+import { askResolver } from './ask-resolver.js'
 import { longestTimer, requireWhole } from './arguments.js'
 import { baseUrl, NodeRefusal } from './http.js'
-import { asCredentialList, asCredentialResult, asQueryResult, asResolveResult } from './read-answers.js'
+import { asCredentialList, asCredentialResult, asQueryResult } from './read-answers.js'
 import { callRpc } from './rpc.js'
 
 export interface HttpResolverOptions {
@@ -51,9 +59,12 @@ export class HttpResolver {
     this.#options = { timeout, maxAnswer, hint }
   }
 
-  /** The state of a DID, given in full or as the identifier alone; with `all` every operation instead of the last one. */
-  async resolve(did: string, { all = false }: { readonly all?: boolean } = {}): Promise<ResolveResult> {
-    return asResolveResult(await this.#ask('resolvedid', { did, all }))
+  /**
+   * The state of a DID, given in full or as the identifier alone, with the operations and the context asked for. A whole history
+   * takes as many requests as it needs.
+   */
+  async resolve(did: string, options: ResolveOptions = {}): Promise<ResolveResult> {
+    return askResolver((params) => this.#ask('resolvedid', params), did, options)
   }
 
   /** The current documents that match; deactivated DIDs have none. */

@@ -13,7 +13,7 @@
  * - Checks no rule of the chain; time and bytes of each answer are limited.
  */
 import { setTimeout } from 'node:timers/promises'
-import type { CredentialList, CredentialResult, QueryResult, ResolveResult } from '../did/resolution.js'
+import type { CredentialList, CredentialResult, QueryResult, ResolveOptions, ResolveResult } from '../did/resolution.js'
 import { UserError } from '../errors/rule-error.js'
 import { parseAmount } from '../primitives/amount.js'
 import { displayHash, parseDisplayHash } from '../primitives/bytes.js'
@@ -23,6 +23,7 @@ import { txType } from '../primitives/payload.js'
 import { outpointKey } from '../primitives/transaction.js'
 import type { SpendableCoin } from '../wallet/coins.js'
 import { parseCoins } from '../wallet/coins-file.js'
+import { askResolver } from './ask-resolver.js'
 import { baseUrl, exchange, NodeRefusal } from './http.js'
 import {
   asBlock,
@@ -31,7 +32,6 @@ import {
   asInteger,
   asList,
   asQueryResult,
-  asResolveResult,
   asText,
   asTransaction,
   isObject,
@@ -143,9 +143,9 @@ export class NodeClient {
     return asText(answer, 'the transaction id')
   }
 
-  /** The state of a DID; with `all` every operation instead of the last one. */
-  async resolve(did: string, all = false): Promise<ResolveResult> {
-    return asResolveResult(await this.rpc('resolvedid', { did, all }))
+  /** The state of a DID with the operations and the context asked for. */
+  async resolve(did: string, options: ResolveOptions = {}): Promise<ResolveResult> {
+    return askResolver((params) => this.rpc('resolvedid', params), did, options)
   }
 
   /** State of a credential, by its id in full; a revoke by `issuer` counts before a declare as well. */

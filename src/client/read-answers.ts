@@ -1,9 +1,12 @@
 import type {
   CredentialList,
   CredentialResult,
+  OperationMoment,
   QueryResult,
-  ResolveResult,
+  ResolveContext,
   ResolvedTransaction,
+  ResolveOptions,
+  ResolveResult,
 } from '../did/resolution.js'
 import { UserError } from '../errors/rule-error.js'
 import type { DidOperationJson } from '../primitives/did-operation.js'
@@ -94,12 +97,26 @@ export function asBlock(value: unknown, where: string): NodeBlock {
   }
 }
 
-export function asResolveResult(value: unknown): ResolveResult {
+/** The answer to a request with these options; without them it is the last operation. */
+export function asResolveResult(value: unknown, options: ResolveOptions = {}): ResolveResult {
   if (!isObject(value)) throw unexpected('the resolve result is not an object')
   const did = asText(value['did'], 'did')
   const status = value['status']
   if (status !== 0 && status !== 1 && status !== 2 && status !== 3) throw unexpected('status is not 0, 1, 2 or 3')
-  return status === 3 ? { did, status } : { did, status, transaction: asTransactions(value['transaction']) }
+  if (status === 3) return { did, status }
+  const transaction = asTransactions(value['transaction'])
+  const { skip, limit, versionId, versionTime, versionHeight } = options
+  const mayBeEmpty = [skip, limit, versionId, versionTime, versionHeight].some((option) => option !== undefined)
+  if (!mayBeEmpty) requireSome(transaction)
+  const counts = ['total', 'start', 'count'] as const
+  const given = counts.filter((name) => value[name] !== undefined)
+  return {
+    did,
+    status,
+    transaction,
+    ...Object.fromEntries(given.map((name) => [name, asInteger(value[name], name)])),
+    ...(value['context'] === undefined ? {} : { context: asContext(value['context'], transaction.length) }),
+  }
 }
 
 /** What the chain says of a credential. */
@@ -108,7 +125,7 @@ export function asCredentialResult(value: unknown): CredentialResult {
   const id = asText(value['id'], 'id')
   const status = value['status']
   if (status !== 0 && status !== 1 && status !== 2 && status !== 3) throw unexpected('status is not 0, 1, 2 or 3')
-  return status === 3 ? { id, status } : { id, status, transaction: asTransactions(value['transaction']) }
+  return status === 3 ? { id, status } : { id, status, transaction: requireSome(asTransactions(value['transaction'])) }
 }
 
 export function asCredentialList(value: unknown): CredentialList {
@@ -118,19 +135,54 @@ export function asCredentialList(value: unknown): CredentialList {
 }
 
 function asTransactions(value: unknown): ResolvedTransaction[] {
-  const transactions = asList(value, 'transaction').map((entry, i) => {
+  return asList(value, 'transaction').map((entry, i) => {
     const at = `transaction[${i}]`
     if (!isObject(entry)) throw unexpected(at)
-    const timestamp = asText(entry['timestamp'], `${at}.timestamp`)
-    if (Number.isNaN(Date.parse(timestamp))) throw unexpected(`${at}.timestamp is no date`)
-    return {
-      txid: asText(entry['txid'], `${at}.txid`),
-      timestamp,
-      operation: asOperation(entry['operation'], `${at}.operation`),
-    }
+    return { ...asMoment(entry, at), operation: asOperation(entry['operation'], `${at}.operation`) }
   })
+}
+
+function requireSome(transactions: ResolvedTransaction[]): ResolvedTransaction[] {
   if (transactions.length === 0) throw unexpected('transaction is empty')
   return transactions
+}
+
+function asMoment(value: unknown, where: string): OperationMoment {
+  if (!isObject(value)) throw unexpected(where)
+  const timestamp = asDate(value['timestamp'], `${where}.timestamp`)
+  return { txid: asText(value['txid'], `${where}.txid`), timestamp }
+}
+
+function asDate(value: unknown, where: string): string {
+  const text = asText(value, where)
+  if (Number.isNaN(Date.parse(text))) throw unexpected(`${where} is no date`)
+  return text
+}
+
+/** The context of an answer with so many transactions. */
+function asContext(value: unknown, transactions: number): ResolveContext {
+  if (!isObject(value)) throw unexpected('context')
+  const at = asList(value['at'], 'context.at').map((entry, i) => {
+    const where = `context.at[${i}]`
+    if (!isObject(entry)) throw unexpected(where)
+    return {
+      height: asInteger(entry['height'], `${where}.height`),
+      blockHash: asText(entry['blockHash'], `${where}.blockHash`),
+      confirmations: asInteger(entry['confirmations'], `${where}.confirmations`),
+    }
+  })
+  if (at.length !== transactions) throw unexpected('context.at is not as long as transaction')
+  const moments = (['updated', 'next'] as const).filter((name) => value[name] !== undefined)
+  return {
+    height: asInteger(value['height'], 'context.height'),
+    blockHash: asText(value['blockHash'], 'context.blockHash'),
+    time: asInteger(value['time'], 'context.time'),
+    count: asInteger(value['count'], 'context.count'),
+    created: asMoment(value['created'], 'context.created'),
+    ...Object.fromEntries(moments.map((name) => [name, asMoment(value[name], `context.${name}`)])),
+    expires: asDate(value['expires'], 'context.expires'),
+    at,
+  }
 }
 
 export function asQueryResult(value: unknown): QueryResult {
@@ -143,6 +195,8 @@ export function asQueryResult(value: unknown): QueryResult {
       if (isObject(entry)) return entry
       throw unexpected(`document[${i}] is not an object`)
     }),
+    ...(value['height'] === undefined ? {} : { height: asInteger(value['height'], 'height') }),
+    ...(value['blockHash'] === undefined ? {} : { blockHash: asText(value['blockHash'], 'blockHash') }),
   }
 }
 

@@ -18,7 +18,7 @@ async function stateOf(node: NodeProcess) {
     balance: await client.balance(address),
     utxos: (await node.get(`asset/utxos/${address}`)).body.Result,
     pool: (await node.get('transactionpool')).body.Result,
-    did: await client.resolve(did, true),
+    did: await client.resolve(did, { all: true }),
   }
 }
 
@@ -55,7 +55,7 @@ describe('a devnet with snapshots', () => {
       await mine(node, 3)
       await faucet(node, '1')
       await node.client.rpc('dev_increaseTime', { seconds: 20 * 365 * 86_400 })
-      expect((await node.client.resolve(did, false)).status).toBe(1)
+      expect((await node.client.resolve(did, { all: false })).status).toBe(1)
       expect(await node.client.rpc('dev_snapshot', {})).toBe(round + 2)
       expect(await revert(node, id)).toBe(true)
       expect(await stateOf(node)).toEqual(before)

@@ -23,7 +23,7 @@ async function stateOf(node: NodeProcess) {
     balances: await Promise.all([0, 1, 2, 3].map((index) => client.balance(address(index)))),
     utxos: (await node.get(`asset/utxos/${address(1)}`)).body.Result,
     pool: [...pool].sort((one, other) => (one.txid < other.txid ? -1 : 1)),
-    did: await client.resolve(did, true),
+    did: await client.resolve(did, { all: true }),
   }
 }
 

@@ -93,7 +93,7 @@ describe('HttpResolver', () => {
     await resolver.resolve(did, { all: true })
     expect(asked).toMatchObject([
       { method: 'resolvedid', params: { did, all: false } },
-      { method: 'resolvedid', params: { did, all: true } },
+      { method: 'resolvedid', params: { did, all: true, skip: 0, limit: 1000 } },
     ])
   })
 
