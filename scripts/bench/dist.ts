@@ -29,6 +29,7 @@ import type * as SpecModule from '../../src/primitives/spec.js'
 import type * as TransactionModule from '../../src/primitives/transaction.js'
 import type * as SolveModule from '../../src/production/solve.js'
 import type * as TemplateModule from '../../src/production/template.js'
+import type * as GetResolverModule from '../../src/library/get-resolver.js'
 import type * as ResolverModule from '../../src/resolver/resolver.js'
 import type * as SystemModule from '../../src/runtime/process-env.js'
 import type * as DatabaseModule from '../../src/storage/database.js'
@@ -81,6 +82,7 @@ export const { multisigCode, parameterOf, parseCode, parseParameter, sortProgram
 export const { parseSpec } = await compiled<typeof SpecModule>('primitives/spec')
 export const { attributeUsage, coinbaseInput, finalSequence, Transaction } =
   await compiled<typeof TransactionModule>('primitives/transaction')
+export const { getResolver } = await compiled<typeof GetResolverModule>('library/get-resolver')
 export const { Resolver } = await compiled<typeof ResolverModule>('resolver/resolver')
 export const { serve } = await compiled<typeof ServingModule>('node/serve-node')
 export const { Database } = await compiled<typeof DatabaseModule>('storage/database')

@@ -1,119 +1,210 @@
+import { requireKnown } from '../client/arguments.js'
+import {
+  type ResolutionParameters,
+  queryPairs,
+  resolutionOptions,
+  selectedServices,
+} from '../did/resolution-options.js'
+import type { ResolveOptions, ResolveResult } from '../did/resolution.js'
+import { shownVersion, type ShownVersion } from '../did/shown-version.js'
+import { UserError } from '../errors/rule-error.js'
+import { isKeyIdentifier, type KeyForm, type W3cDocument } from '../did/w3c.js'
 import type {
-  DIDDocumentMetadata,
-  DIDResolutionOptions,
-  DIDResolutionResult,
-  DIDResolver,
-  ParsedDID,
-} from 'did-resolver'
-import type { ResolvedTransaction, ResolveResult } from '../did/resolution.js'
-import { isKeyIdentifier, w3cDocument } from '../did/w3c.js'
+  DidMethodResolver,
+  DidResolutionOptions,
+  DidResolutionResult,
+  ParsedDidUrl,
+} from './did-resolver-types.js'
 
 /** A source of resolve results: a node in this process, or an HttpResolver. */
 export interface DidSource {
-  /** The state of a DID and its last operation, with `all` every operation, newest first. */
-  resolve(did: string, options?: { readonly all?: boolean }): Promise<ResolveResult>
+  /** The state of a DID, with the operations and the context asked for. */
+  resolve(did: string, options?: ResolveOptions): Promise<ResolveResult>
 }
 
+export interface GetResolverOptions {
+  /**
+   * What becomes of a DID whose last document has expired, when its last version is asked for: `refuse`, the default, is the error
+   * `expired`; `give` gives the document, with `expired` in its metadata. Programs that verify often read no metadata.
+   */
+  readonly expired?: 'refuse' | 'give'
+}
+
+const method = 'ledger'
 const defaultContentType = 'application/did+ld+json'
-const contentTypes: readonly string[] = [defaultContentType, 'application/did', 'application/did+json']
+const contentTypes: readonly unknown[] = [defaultContentType, 'application/did', 'application/did+json']
 
 /**
- * The method `ledger` for the npm package did-resolver: `new Resolver(getResolver(node))`, where the node is one of createNode or
- * an HttpResolver. Never rejects: failures are an `error` of the resolution metadata, `internalError` with a `message` if the
- * node cannot answer now.
+ * The method `ledger` for the npm package did-resolver, version 4.1 or later: `new Resolver(getResolver(node))`, where the node is
+ * one of createNode or an HttpResolver. Takes the parameters of DID URLs, as options too, that lead to a document; a fragment leaves
+ * the document whole. Never rejects: failures are an `error` of the resolution metadata with a `message`: `invalidDid`,
+ * `invalidDidUrl`, `invalidOptions`, `notFound`, `representationNotSupported`, `unsupportedDidMethod`, `featureNotSupported`,
+ * `expired`, and `internalError` if the node cannot answer now.
  */
-export function getResolver(source: DidSource | { readonly resolver: DidSource }): { ledger: DIDResolver } {
-  const from = 'resolver' in source ? source.resolver : source
+export function getResolver(
+  source: DidSource | { readonly resolver: DidSource },
+  options: GetResolverOptions = {},
+): { ledger: DidMethodResolver } {
+  requireKnown('getResolver', options, ['expired'])
+  const { expired = 'refuse' } = options
+  if (!['refuse', 'give'].includes(expired))
+    throw new UserError(`expired: refuse or give is needed, not ${String(expired)}`)
+  const versions = new Versions('resolver' in source ? source.resolver : source)
   return {
-    ledger: async (did, parsed, _resolver, options) => {
+    ledger: async (did, parsed, _resolver, asked) => {
       try {
-        return await resolution(from, did, parsed, options)
+        const question = readQuestion(did, parsed, asked)
+        return answer(question, await versions.find(did, question), expired)
       } catch (error) {
+        if (error instanceof Refusal) return failed(error.error, error.message)
         return failed('internalError', error instanceof Error ? error.message : String(error))
       }
     },
   }
 }
 
-async function resolution(
-  source: DidSource,
-  did: string,
-  { id, query }: ParsedDID,
-  { accept = defaultContentType }: DIDResolutionOptions = {},
-): Promise<DIDResolutionResult> {
+/** A request that has an error for an answer. */
+class Refusal extends Error {
+  readonly error: string
+
+  constructor(error: string, message: string) {
+    super(message)
+    this.error = error
+  }
+}
+
+interface Question extends ResolutionParameters {
+  readonly accept: string
+}
+
+/** What a request says; the first thing that is wrong with it is a {@link Refusal}. */
+function readQuestion(did: string, parsed: ParsedDidUrl, options: DidResolutionOptions = {}): Question {
+  const { method: name, id, path, query = '', params = {} } = parsed
+  if (name !== method) throw new Refusal('unsupportedDidMethod', `this is the method ${method}, not ${name}`)
+  if (!isChecked(id)) {
+    throw new Refusal('invalidDid', `${did}: the identifier has another form or a wrong checksum`)
+  }
+  const { accept = defaultContentType, cache, ...others } = options
+  const inUrl = queryPairs(query)
+  const inOptions = Object.entries(others).filter(([, value]) => value !== undefined)
+  // The package reads these itself: the parameter before version 6, the option since then.
+  const { 'no-cache': noCache = 'false', ...matrix } = params
+  requireKnownNames(Object.keys(matrix), new Set())
+  requireKnownNames([...inUrl, ...inOptions].map(nameOf), new Set(resolutionOptions.keys()))
+  requireValues('invalidDidUrl', [['noCache', noCache], ...inUrl])
+  requireValues('invalidOptions', inOptions)
+  if (!['undefined', 'boolean'].includes(typeof cache))
+    throw new Refusal('invalidOptions', 'cache: true or false is needed')
+  requireTogether('invalidDidUrl', inUrl)
+  requireTogether('invalidOptions', [...inUrl, ...inOptions])
   if (!contentTypes.includes(accept)) {
-    return failed('representationNotSupported', `accept: one of ${contentTypes.join(', ')}`)
+    throw new Refusal('representationNotSupported', `accept: one of ${contentTypes.join(', ')} is needed`)
   }
-  if (!isKeyIdentifier(id)) return failed('invalidDid', `${did}: the identifier has another form or a wrong checksum`)
-  const parameters = new URLSearchParams(query ?? '')
-  const history = await historyOf(
-    source,
-    did,
-    [...parameters.keys()].some((name) => versions.includes(name)),
-  )
-  if (history === undefined) return failed('notFound', `${did} does not exist`)
-  const at = versionAt(history, parameters.get('versionId'), parameters.get('versionTime'))
-  const version = history[at]
-  if (version === undefined) return failed('notFound', `${did} has no such version`)
-  const metadata = metadataOf(history, at)
-  if (version.operation.header.operation === 'deactivate') {
-    return { didResolutionMetadata: {}, didDocument: null, didDocumentMetadata: { ...metadata, deactivated: true } }
+  if (path !== undefined && path !== '') throw new Refusal('notFound', `nothing is at the path ${path} of a DID`)
+  return { ...(Object.fromEntries([...inUrl, ...inOptions]) as ResolutionParameters), accept: accept as string }
+}
+
+/** Identifiers whose checksum holds: to hash them costs more than the rest of an answer. */
+const checked = new Set<string>()
+/** @limit count: identifiers remembered as valid */
+const mostChecked = 1024
+
+function isChecked(id: string): boolean {
+  if (checked.has(id)) return true
+  if (!isKeyIdentifier(id)) return false
+  if (checked.size >= mostChecked) checked.clear()
+  checked.add(id)
+  return true
+}
+
+type Pairs = readonly (readonly [name: string, value: unknown])[]
+
+function requireKnownNames(names: readonly string[], known: ReadonlySet<string>): void {
+  const unknown = names.find((name) => !known.has(name))
+  if (unknown === undefined) return
+  throw new Refusal('featureNotSupported', `${unknown} is none of ${[...resolutionOptions.keys()].join(', ')}`)
+}
+
+function requireValues(error: string, pairs: Pairs): void {
+  for (const [name, value] of pairs) {
+    const wrong = resolutionOptions.get(name)?.(value)
+    if (wrong !== undefined) throw new Refusal(error, `${name}: ${wrong}`)
   }
-  const { document, expires } = w3cDocument(textOf(version.operation.payload))
-  if (document.id !== did) throw new Error(`the answer for ${did} holds the document of ${document.id}`)
+}
+
+function requireTogether(error: string, pairs: Pairs): void {
+  const names = new Set(pairs.map(nameOf))
+  if (names.size < pairs.length) throw new Refusal(error, 'an option is given more than once')
+  if (!names.has('versionId') || !names.has('versionTime')) return
+  throw new Refusal(error, 'versionId, versionTime: at most one of them names a version')
+}
+
+function nameOf([name]: readonly [string, unknown]): string {
+  return name
+}
+
+/** A version, and the text of its document, of which each caller gets a copy. */
+interface KnownVersion extends ShownVersion {
+  readonly text: string
+}
+
+/** Versions of a source. What was computed from an answer is kept as long as the source gives the same answer. */
+class Versions {
+  readonly #source: DidSource
+  readonly #known: Readonly<Record<KeyForm, WeakMap<ResolveResult, KnownVersion>>> = {
+    Multikey: new WeakMap(),
+    JsonWebKey: new WeakMap(),
+  }
+
+  constructor(source: DidSource) {
+    this.#source = source
+  }
+
+  /** A copy of the version asked for. */
+  async find(
+    did: string,
+    { versionId, versionTime, transformKeys: keys = 'Multikey' }: Question,
+  ): Promise<ShownVersion> {
+    const result = await this.#source.resolve(did, {
+      context: true,
+      ...(versionId === undefined ? {} : { versionId }),
+      ...(versionTime === undefined ? {} : { versionTime }),
+    })
+    const kept = this.#known[keys].get(result)
+    if (kept !== undefined) return { ...kept, document: JSON.parse(kept.text) as W3cDocument | null }
+    const version = shownVersion(did, result, { keys, now: Date.now() })
+    if (version === undefined) {
+      throw new Refusal('notFound', `${did} ${result.status === 3 ? 'does not exist' : 'has no such version'}`)
+    }
+    // Whether an earlier version has expired depends on the clock.
+    const isLast = version.context.next === undefined
+    if (isLast) this.#known[keys].set(result, { ...version, text: JSON.stringify(version.document) })
+    return version
+  }
+}
+
+function answer(
+  { accept, versionId, versionTime, service, serviceType }: Question,
+  { document, metadata, context }: ShownVersion,
+  expired: 'refuse' | 'give',
+): DidResolutionResult {
+  const isLastAsked = versionId === undefined && versionTime === undefined
+  if (metadata.expired === true && isLastAsked && expired === 'refuse') {
+    const refused = failed('expired', `the document expired at ${metadata.expires}; its holder has to renew it`)
+    return { ...refused, didDocumentMetadata: { ...metadata } }
+  }
+  if (document !== null && (service !== undefined || serviceType !== undefined)) {
+    document.service = selectedServices(document, { ...(service && { service }), ...(serviceType && { serviceType }) })
+    if (document.service.length === 0) throw new Refusal('notFound', 'the document has no such service')
+  }
+  const { height, blockHash } = context
   return {
-    didResolutionMetadata: { contentType: accept },
+    didResolutionMetadata: { ...(document === null ? {} : { contentType: accept }), height, blockHash },
     didDocument: document,
-    didDocumentMetadata: { ...metadata, expires },
+    didDocumentMetadata: { ...metadata },
   }
 }
 
-const versions: readonly string[] = ['versionId', 'versionTime']
-
-/** All operations, newest first; undefined for an unknown DID. Unless `complete`, an unchanged DID takes one request. */
-async function historyOf(
-  source: DidSource,
-  did: string,
-  complete: boolean,
-): Promise<readonly ResolvedTransaction[] | undefined> {
-  if (!complete) {
-    const { transaction } = await source.resolve(did, { all: false })
-    if (transaction === undefined || transaction[0]?.operation.header.operation === 'create') return transaction
-  }
-  return (await source.resolve(did, { all: true })).transaction
-}
-
-/** Index of the operation that makes the requested version; beyond the end if there is none. */
-function versionAt(history: readonly ResolvedTransaction[], txid: string | null, time: string | null): number {
-  const moment = time === null ? Infinity : Date.parse(time)
-  const found = history.findIndex(
-    (entry) => (txid === null || entry.txid === txid) && Date.parse(entry.timestamp) <= moment,
-  )
-  return found < 0 ? history.length : found
-}
-
-function metadataOf(history: readonly ResolvedTransaction[], at: number): DIDDocumentMetadata {
-  const next = history[at - 1]
-  const updated = history.slice(at).find(({ operation }) => operation.header.operation === 'update')
-  return {
-    ...optional('created', history.at(-1)?.timestamp),
-    ...optional('updated', updated?.timestamp),
-    ...optional('versionId', history[at]?.txid),
-    ...optional('nextUpdate', next?.timestamp),
-    ...optional('nextVersionId', next?.txid),
-  }
-}
-
-function optional(name: string, value: string | undefined): Record<string, string> {
-  return value === undefined ? {} : { [name]: value }
-}
-
-/** The JSON text in a payload, decoded with browser functions only. */
-function textOf(payload: string): string {
-  const binary = atob(payload.replaceAll('-', '+').replaceAll('_', '/'))
-  return new TextDecoder().decode(Uint8Array.from(binary, (character) => character.charCodeAt(0)))
-}
-
-function failed(error: string, message: string): DIDResolutionResult {
+function failed(error: string, message: string): DidResolutionResult {
   return { didResolutionMetadata: { error, message }, didDocument: null, didDocumentMetadata: {} }
 }

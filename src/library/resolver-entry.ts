@@ -4,7 +4,7 @@
  */
 export type { Code } from '../errors/error-codes.js'
 export { RuleError, UserError } from '../errors/rule-error.js'
-export type { DocumentQuery, QueryResult, ResolvedTransaction, ResolveResult } from '../did/resolution.js'
+export type * from '../did/resolution.js'
 export {
   isKeyIdentifier,
   type W3cDocument,
@@ -13,4 +13,5 @@ export {
   type W3cVerificationMethod,
 } from '../did/w3c.js'
 export { HttpResolver, type HttpResolverOptions } from '../client/http-resolver.js'
-export { type DidSource, getResolver } from './get-resolver.js'
+export type * from './did-resolver-types.js'
+export { type DidSource, getResolver, type GetResolverOptions } from './get-resolver.js'
