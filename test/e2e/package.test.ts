@@ -114,6 +114,7 @@ import { createNode, getResolver, HttpResolver, type LedgerNode, RuleError } fro
 import { getResolver as remote, w3cDocument } from 'didledger/resolver'
 import { accountSource, generateMnemonic, systemRandom } from 'didledger/wallet'
 import { Resolver } from 'did-resolver'
+import { Resolver as Resolver4 } from 'did-resolver-4'
 
 const node: LedgerNode = await createNode({ network: 'devnet', tuning: { mempool: { expiry: 5000 } } })
 const account = accountSource({ kind: 'mnemonic', mnemonic: generateMnemonic(systemRandom) })(0)
@@ -126,8 +127,11 @@ const { transaction, status } = await node.resolver.resolve(did)
 const payload: string | undefined = transaction?.[0]?.operation.payload
 const resolver = new Resolver({ ...getResolver(node), ...remote(new HttpResolver('http://127.0.0.1:20336')) })
 const { didDocument } = await resolver.resolve(did)
+const { didDocument: older } = await new Resolver4(getResolver(node, { expired: 'give' })).resolve(did)
+// @ts-expect-error refuse or give
+getResolver(node, { expired: 'yes' })
 export const seen: readonly [number, string, 0 | 1 | 2 | 3, string | undefined] = [height, mined.txid, status, payload]
-export const ids: (string | undefined)[] = [didDocument?.id, w3cDocument('{}').document.id]
+export const ids: (string | undefined)[] = [didDocument?.id, older?.id, w3cDocument('{}').document.id]
 export const code: string = new RuleError('busy', 'too many').code
 // @ts-expect-error there is no such network
 await createNode({ network: 'mainnet' })
@@ -153,6 +157,8 @@ describe('the packed package', () => {
     mkdirSync(project)
     writeFileSync(join(project, 'package.json'), '{"private":true,"type":"module"}')
     await run(project, 'npm', 'install', '--engine-strict', join(clone, packed?.filename ?? ''))
+    // What is optional beside it: the newest version of did-resolver, and the oldest one whose types fit.
+    await run(project, 'npm', 'install', 'did-resolver@6.0.0', 'did-resolver-4@npm:did-resolver@4.1.0')
     writeFileSync(join(project, 'use.js'), script)
   })
 

@@ -61,6 +61,19 @@ describe('the entries of the package', () => {
     expect([...packages].filter((name) => /level|fastify|pino/.test(name))).toEqual([])
   })
 
+  it('none needs did-resolver, whose types would tie a program to one version of it', () => {
+    const names = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
+    const using = names.filter((name) => /from 'did-resolver'/.test(readFileSync(join(source, name), 'utf8')))
+    expect(using).toEqual([])
+    const text = readFileSync(join(source, '../package.json'), 'utf8')
+    const { dependencies, peerDependencies, peerDependenciesMeta } = JSON.parse(text) as Record<string, object>
+    expect(dependencies).not.toHaveProperty('did-resolver')
+    expect([peerDependencies, peerDependenciesMeta]).toEqual([
+      { 'did-resolver': '>=4' },
+      { 'did-resolver': { optional: true } },
+    ])
+  })
+
   it('no file is imported for its effects alone: bundlers would drop it', () => {
     const root = fileURLToPath(new URL('../../../', import.meta.url))
     expect(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))).toMatchObject({ sideEffects: false })
