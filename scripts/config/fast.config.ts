@@ -5,7 +5,7 @@ import { ClosingLine } from './closing-line.js'
 /** Tests of the pure rooms, for npm run test:fast: they share their modules, and repeat random cases a tenth as often. */
 export default defineConfig({
   test: {
-    include: ['primitives', 'did', 'consensus', 'did-query'].map(
+    include: ['primitives', 'did', 'consensus', 'did-query', 'did-index'].map(
       (room) => `test/{unit,behaviour}/${room}/**/*.test.ts`,
     ),
     reporters: ['default', new ClosingLine()],

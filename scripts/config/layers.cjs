@@ -6,6 +6,7 @@ const rooms = [
   ['crypto'],
   ['did'],
   ['did-query'],
+  ['did-index'],
   ['consensus'],
   ['storage'],
   ['chain'],
