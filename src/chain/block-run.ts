@@ -88,18 +88,20 @@ export interface ConnectedRun {
 
 /**
  * Connects consecutive blocks on top of `tip`, with the rules for single blocks. Writes nothing. `assumed`: signatures of
- * transactions, operations, credentials and confirms are assumed valid; everything else is checked.
+ * transactions, operations, credentials and confirms are assumed valid; everything else is checked. `following`: blocks known
+ * to follow the run.
  */
 export async function connectRun(
   blocks: readonly IncomingBlock[],
   tip: KnownHeader,
   checking: Checking & { readonly headers: HeaderIndex; readonly overlay: Overlay; readonly arrival: number },
-  { assumed }: { readonly assumed: boolean },
+  { assumed, following }: { readonly assumed: boolean; readonly following: number },
 ): Promise<ConnectedRun> {
   const { overlay, headers, sanity } = checking
   const connected: HeldBlock[] = []
   const run: Header[] = []
   let { chainWork } = tip
+  const knownHeight = tip.header.height + blocks.length + following
   try {
     for (const { block: bytes, confirm, matched } of blocks) {
       const block = matched ?? (await runCooperatively(Block.fromBytesSteps(bytes)))
@@ -111,7 +113,7 @@ export async function connectRun(
       await checkConfirmOf(block.header, confirm, checking, { assumed })
       await runCooperatively(blockSanitySteps(block, sanity))
       const layer = new Overlay(overlay)
-      const event = await connectInto(layer, block, checking, { assumed })
+      const event = await connectInto(layer, block, checking, { assumed, knownHeight })
       chainWork += workOf(block.header.bits)
       putRecord(layer, block, { chainWork, size: bytes.length, status: 'active', arrival: checking.arrival })
       if (confirm !== undefined) layer.put(keys.confirm(block.header.hash), confirm)

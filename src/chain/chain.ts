@@ -216,10 +216,11 @@ export class Chain {
    * Accepts consecutive blocks on top of the tip in one batch; resolves with their number when all is on disk. Leading blocks
    * already on the chain are skipped. A block breaks a rule → those before it are connected, and it rejects with a {@link
    * BlockRunError}. `assumed`: signatures of transactions, operations, credentials and confirms are assumed valid, everything
-   * else is checked.
+   * else is checked. `following`: blocks known to follow these; a block that is deep below them gets no row to take the index
+   * back.
    */
-  acceptBlocks(blocks: readonly IncomingBlock[], { assumed = false } = {}): Promise<number> {
-    return this.#queue.run(() => this.#guard(() => this.#acceptRun(blocks, assumed)))
+  acceptBlocks(blocks: readonly IncomingBlock[], { assumed = false, following = 0 } = {}): Promise<number> {
+    return this.#queue.run(() => this.#guard(() => this.#acceptRun(blocks, { assumed, following })))
   }
 
   /**
@@ -385,14 +386,17 @@ export class Chain {
     return { reorganised: true, disconnected: disconnected.map(event), connected: connected.map(event) }
   }
 
-  async #acceptRun(incoming: readonly IncomingBlock[], assumed: boolean): Promise<number> {
+  async #acceptRun(
+    incoming: readonly IncomingBlock[],
+    { assumed, following }: { readonly assumed: boolean; readonly following: number },
+  ): Promise<number> {
     const isNew = ({ block }: IncomingBlock) => this.headers.get(blockHashOf(block))?.status !== 'active'
     const known = incoming.findIndex(isNew)
     if (known < 0) return incoming.length
     const run = incoming.slice(known)
     const overlay = new Overlay(this.database)
     const checking = { ...this.#checking, headers: this.headers, overlay, arrival: this.#arrival }
-    const { connected, failure } = await connectRun(run, this.#tip, checking, { assumed })
+    const { connected, failure } = await connectRun(run, this.#tip, checking, { assumed, following })
     const top = connected.at(-1)?.block.header
     if (assumed && top !== undefined) this.assumedConfirms.stage(overlay, top.height)
     if (top !== undefined) await this.#change(overlay, changeOf({ connected }), { kind: 'block', top })

@@ -20,18 +20,21 @@ export interface Connecting {
   readonly documents: KnownDocuments
 }
 
-/** Connects a block, verifies its signatures unless they are `assumed` valid, and stages its rows. */
+/**
+ * Connects a block, verifies its signatures unless they are `assumed` valid, and stages its rows. `knownHeight`: how far the
+ * chain is known to go on.
+ */
 export async function connectInto(
   overlay: Overlay,
   block: Block,
   { sanity, verifier, signatures, documents }: Connecting,
-  { assumed = false } = {},
+  { assumed = false, knownHeight = block.header.height } = {},
 ): Promise<HeldBlock> {
   // Other threads verify in parallel; the overlay only gathers rows, and is dropped if a signature fails.
   const running = new RunningChecks(verifier)
   const verify = (checks: readonly SignatureCheck[], tx: Transaction) => running.add(signatures.unknown(checks), tx)
   const connected = await connectOn(overlay, block, { sanity, documents }, assumed ? undefined : verify)
-  await Promise.all([running.finish(), putConnected(overlay, block, connected)])
+  await Promise.all([running.finish(), putConnected(overlay, block, connected, { knownHeight })])
   overlay.put(keys.active(block.header.height), block.header.hash)
   return heldBlock(block, {
     dids: [...connected.state.dids.keys()],

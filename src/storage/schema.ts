@@ -1,4 +1,5 @@
 import type { Coin } from '../consensus/ledger.js'
+import type { Token } from '../did-index/token.js'
 import type { ProgramHash } from '../primitives/address.js'
 import { asBuffer, fromUtf8, utf8 } from '../primitives/bytes.js'
 import { Reader, Writer } from '../primitives/codec.js'
@@ -34,6 +35,10 @@ import type { Outpoint } from '../primitives/transaction-fields.js'
  *   13 credential and signer (credentialKey)       → what that DID said of the credential: state u8, count u8, operations
  *   14 holder program hash, sequence u32           → fragment of a credential that the holder declared: text
  *   15 holder program hash                         → number of its declares u32; no row for 0
+ *   16 ordinal u32                                → height u32, index u16 of the create: the key of 0f
+ *   17 token, chunk u24                           → postings of 256 ordinals (did-index/posting-chunk.ts); no row for none
+ *   18 token                                      → number of documents u32, of kinds that are counted; no row for 0
+ *   19 height u32                                 → rows of 16, 17 and 18 that the block changed, as they were before
  *   20 txid                                       → pooled transaction: arrival u64, bytes
  *   21 txid                                       → why a pooled transaction was dropped: ff, order u64, text
  *   22 peer key                                   → facts about a peer and its address (network/)
@@ -62,6 +67,10 @@ export const table = {
   credential: 0x13,
   declared: 0x14,
   declaredCount: 0x15,
+  ordinal: 0x16,
+  posting: 0x17,
+  tokenCount: 0x18,
+  indexUndo: 0x19,
   pool: 0x20,
   dropped: 0x21,
   peer: 0x22,
@@ -70,7 +79,7 @@ export const table = {
   evidence: 0x25,
 } as const
 
-export const schemaVersion = 2
+export const schemaVersion = 3
 
 /** Tables that are byte for byte equal on every node with the same tip: the state digest covers them. */
 export const stateTables = [table.coin, table.didHead, table.didOperation, table.credential] as const
@@ -90,6 +99,9 @@ export const derivedTables = [
   table.credential,
   table.declared,
   table.declaredCount,
+  table.ordinal,
+  table.posting,
+  table.tokenCount,
 ] as const
 
 export type Key = Buffer
@@ -177,6 +189,19 @@ export const keys = {
   credential: (mapKey: CredentialKey): Key => keyOf(table.credential, mapKey),
   declared: (holder: ProgramHash, sequence: number): Key => programHashSequenceKey(table.declared, holder, sequence),
   declaredCount: (holder: ProgramHash): Key => keyOf(table.declaredCount, holder),
+  ordinal: (ordinal: number): Key => {
+    const buffer = key(table.ordinal, 4)
+    buffer.writeUInt32BE(ordinal, 1)
+    return buffer
+  },
+  posting: (token: Token, chunk: number): Key => {
+    const buffer = key(table.posting, token.length + 3)
+    buffer.write(token, 1, 'latin1')
+    buffer.writeUIntBE(chunk, 1 + token.length, 3)
+    return buffer
+  },
+  tokenCount: (token: Token): Key => keyOf(table.tokenCount, Buffer.from(token, 'latin1')),
+  indexUndo: (height: number): Key => heightKey(table.indexUndo, height),
   /** By a rising number: the same branch may be left twice. */
   leftBranch: (number: number): Key => {
     const buffer = key(table.leftBranch, 8)
@@ -223,6 +248,11 @@ export function parseAddressCoinKey(keyBytes: Uint8Array): { height: number; out
     height: buffer.readUInt32BE(22),
     outpoint: { txid: buffer.subarray(26, 58), index: buffer.readUInt16BE(58) },
   }
+}
+
+/** The chunk in the key of postings. */
+export function chunkOfPostingKey(keyBytes: Uint8Array): number {
+  return asBuffer(keyBytes).readUIntBE(keyBytes.length - 3, 3)
 }
 
 /** The number in the key of a branch that was left. */
@@ -359,6 +389,14 @@ export interface DidHeadRow {
   readonly operationCount: number
   /** Sequence number of the operation that holds the document. */
   readonly documentSequence: number
+  /** Number of the DID in the order of creation. */
+  readonly ordinal: number
+}
+
+/** A row before a change; undefined where there was none. */
+export interface RowBefore {
+  readonly key: Key
+  readonly value: Uint8Array | undefined
 }
 
 /** Position of one operation of a DID. */
@@ -393,6 +431,24 @@ export interface DroppedRow {
 
 /** First byte of a dropped row that has an order: no UTF-8 text begins with it. */
 const orderedRow = 0xff
+
+/**
+ * Above all that the documents of one block can change.
+ * @limit count: rows of the index that a block changes
+ */
+const maxIndexUndoRows = 2 ** 31
+
+/** Encodes the rows of an index before a block, in steps. */
+export function* indexUndoSteps(rows: readonly RowBefore[]): Steps<Uint8Array> {
+  const writer = new Writer(64 * rows.length).varuint(rows.length)
+  for (const { key: rowKey, value } of rows) {
+    writer.varbytes(rowKey)
+    if (value === undefined) writer.u8(0)
+    else writer.u8(1).varbytes(value)
+    yield
+  }
+  return writer.finish()
+}
 
 /** @limit bytes: AuxPow of a stored header */
 const maxAuxPow = 16 * 1024 + 1024
@@ -495,11 +551,12 @@ export const values = {
     decode: (bytes: Uint8Array): number => new Reader(bytes).u32(),
   },
   didHead: {
-    encode: ({ status, operationCount, documentSequence }: DidHeadRow) =>
-      new Writer(9)
+    encode: ({ status, operationCount, documentSequence, ordinal }: DidHeadRow) =>
+      new Writer(13)
         .u8(status === 'valid' ? 0 : 1)
         .u32(operationCount)
         .u32(documentSequence)
+        .u32(ordinal)
         .finish(),
     decode: (bytes: Uint8Array): DidHeadRow => {
       const reader = new Reader(bytes)
@@ -507,6 +564,7 @@ export const values = {
         status: reader.u8() === 0 ? 'valid' : 'deactivated',
         operationCount: reader.u32(),
         documentSequence: reader.u32(),
+        ordinal: reader.u32(),
       }
     },
   },
@@ -520,6 +578,21 @@ export const values = {
   height: {
     encode: (height: number) => new Writer(4).u32(height).finish(),
     decode: (bytes: Uint8Array): number => new Reader(bytes).u32(),
+  },
+  tokenCount: {
+    encode: (count: number) => new Writer(4).u32(count).finish(),
+    decode: (bytes: Uint8Array): number => new Reader(bytes).u32(),
+  },
+  /** For each row its key as byte string, then 0 u8 if there was none, else 1 u8 and its value as byte string. */
+  indexUndo: {
+    encode: (rows: readonly RowBefore[]): Uint8Array => finish(indexUndoSteps(rows)),
+    decode: (bytes: Uint8Array): RowBefore[] => {
+      const reader = new Reader(bytes)
+      return reader.list(maxIndexUndoRows, 2, () => {
+        const rowKey = asBuffer(reader.varbytes(0xff))
+        return { key: rowKey, value: reader.u8() === 0 ? undefined : reader.varbytes(0xffffff) }
+      })
+    },
   },
   tip: {
     encode: (tip: TipRow) => writeTip(new Writer(36), tip).finish(),

@@ -5,7 +5,7 @@ import type { CredentialState, DidState } from '../did/state.js'
 import { InvariantError } from '../errors/rule-error.js'
 import type { ProgramHash } from '../primitives/address.js'
 import type { Block } from '../primitives/block.js'
-import { displayHash, fromUtf8, mapKey } from '../primitives/bytes.js'
+import { asBuffer, displayHash, fromUtf8, mapKey } from '../primitives/bytes.js'
 import type { Steps } from '../primitives/steps.js'
 import { outpointKey, type Transaction } from '../primitives/transaction.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
@@ -21,6 +21,7 @@ import {
   type RowReader,
   storedDocument,
 } from './did-rows.js'
+import { type IndexDepth, nextOrdinal, putIndexBack, TokenIndexChanges } from './token-index.js'
 import type { Overlay } from './overlay.js'
 import { DocumentReader, KnownDocuments } from './known-documents.js'
 import { type Balance, type CredentialUndo, type Key, keys, undoSteps, values } from './schema.js'
@@ -97,7 +98,12 @@ export interface RowsBlock {
 }
 
 /** Puts all rows that connecting a block changes into the overlay. */
-export async function putConnected(overlay: Overlay, block: RowsBlock, connected: ConnectedBlock): Promise<void> {
+export async function putConnected(
+  overlay: Overlay,
+  block: RowsBlock,
+  connected: ConnectedBlock,
+  depth?: IndexDepth,
+): Promise<void> {
   const { height } = block.header
   const { state, transactions } = connected
   await runCooperatively(transactionRowSteps(overlay, block, transactions))
@@ -113,6 +119,8 @@ export async function putConnected(overlay: Overlay, block: RowsBlock, connected
 
   const dids: ProgramHash[] = []
   const credentials: CredentialUndo[] = []
+  const index = new TokenIndexChanges()
+  let next: number | undefined
   await forEachCooperatively(transactions.entries(), ([i, { did }]) => {
     if (did === undefined) return
     if (did.credential !== undefined) {
@@ -122,16 +130,21 @@ export async function putConnected(overlay: Overlay, block: RowsBlock, connected
     const key = present(didKey(did.id), 'the key of a connected DID')
     const sequence = did.state.operationCount - 1
     const tx = block.transactions[i + 1] as Transaction
-    const documentSequence =
-      did.state.documentTxid === tx.txid ? sequence : present(didHead(overlay, key), 'a DID head').documentSequence
+    const before = sequence === 0 ? undefined : present(didHead(overlay, key), 'a DID head')
+    const documentSequence = did.state.documentTxid === tx.txid ? sequence : (before?.documentSequence ?? 0)
+    const ordinal = before?.ordinal ?? (next ??= nextOrdinal(overlay))
+    if (before === undefined) next = ordinal + 1
     overlay.put(keys.didOperation(key, sequence), values.didOperation.encode({ height, index: i + 1, txid: tx.hash }))
-    const head = { status: did.state.status, operationCount: did.state.operationCount, documentSequence }
+    const head = { status: did.state.status, operationCount: did.state.operationCount, documentSequence, ordinal }
     overlay.put(keys.didHead(key), values.didHead.encode(head))
     const row = documentKey(overlay, key)
+    if (before === undefined) index.create(overlay, ordinal, { height, index: i + 1 })
+    index.change(ordinal, before && textOf(overlay.get(row)), did.document?.text)
     if (did.document === undefined) overlay.del(row)
     else overlay.put(row, fromUtf8(did.document.text))
     dids.push(key)
   })
+  await index.stage(overlay, height, depth)
   const spent = transactions.map((connectedTx) => connectedTx.spent)
   overlay.put(keys.undo(height), await runCooperatively(undoSteps({ spent, dids, credentials })))
 }
@@ -185,11 +198,26 @@ export async function putDisconnected(overlay: Overlay, block: RowsBlock): Promi
   await balances.apply(overlay)
 
   // Before the rows of its create are deleted: a DID that vanishes completely leaves no row with its position.
-  const documents = new Map(undo.dids.map((did) => [mapKey(did), { did, key: documentKey(overlay, did) }]))
+  const documents = new Map(
+    undo.dids.map((did) => {
+      const key = documentKey(overlay, did)
+      const { ordinal } = present(didHead(overlay, did), 'the head of a DID to take back')
+      return [mapKey(did), { did, key, ordinal, before: textOf(overlay.get(key)) }]
+    }),
+  )
   for (const did of [...undo.dids].reverse()) popOperation(overlay, did)
   await forEachCooperatively(documents.values(), ({ did, key }) => putDocument(overlay, did, key))
   for (const undone of [...undo.credentials].reverse()) popCredential(overlay, undone)
+  const changed = [...documents.values()].map(({ did, key, ordinal, before }) => {
+    return { ordinal, before, after: textOf(overlay.get(key)), exists: didHead(overlay, did) !== undefined }
+  })
+  await putIndexBack(overlay, height, changed)
   overlay.del(keys.undo(height))
+}
+
+/** The text in the row of a document. */
+function textOf(row: Uint8Array | undefined): string | undefined {
+  return row && asBuffer(row).toString('utf8')
 }
 
 /** The row of a DID's latest document. */
@@ -218,7 +246,8 @@ function popOperation(overlay: Overlay, did: ProgramHash): void {
   }
   // A deactivated DID has no later operations, so any operation before the last one holds a document.
   const documentSequence = sequence - 1
-  const encoded = values.didHead.encode({ status: 'valid', operationCount: sequence, documentSequence })
+  const { ordinal } = head
+  const encoded = values.didHead.encode({ status: 'valid', operationCount: sequence, documentSequence, ordinal })
   overlay.put(keys.didHead(did), encoded)
 }
 

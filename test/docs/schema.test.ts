@@ -39,6 +39,8 @@ const keyOf: Readonly<Partial<Record<keyof typeof table, Uint8Array>>> = {
   credential: keys.credential(hash),
   declared: keys.declared(programHash, 1),
   declaredCount: keys.declaredCount(programHash),
+  ordinal: keys.ordinal(1),
+  indexUndo: keys.indexUndo(1),
   pool: keys.pool(hash),
   dropped: keys.dropped(hash),
   peer: keys.peer(hash),
@@ -55,10 +57,12 @@ const valueOf: Readonly<Partial<Record<keyof typeof table, Uint8Array>>> = {
   addressCoin: values.addressCoin.encode(1n),
   balance: values.balance.encode({ sum: 1n, count: 1 }),
   history: new Uint8Array(0),
-  didHead: values.didHead.encode({ status: 'valid', operationCount: 1, documentSequence: 0 }),
+  didHead: values.didHead.encode({ status: 'valid', operationCount: 1, documentSequence: 0, ordinal: 0 }),
   didOperation: values.didOperation.encode({ height: 1, index: 1, txid: hash }),
   leftBranch: values.leftBranch.encode({ tip: { hash, height: 1 }, forkHeight: 0 }),
   declaredCount: values.declaredCount.encode(1),
+  ordinal: values.location.encode({ height: 1, index: 1 }),
+  tokenCount: values.tokenCount.encode(1),
 }
 
 describe('docs/schema.md', () => {

@@ -111,7 +111,8 @@ export class BlockWriter {
   async #connect(batch: readonly PendingBlock[]): Promise<number> {
     const first = batch[0] as PendingBlock
     if (equalBytes(first.unit.header.previous, this.#chain.tip.header.hash)) {
-      return this.#chain.acceptBlocks(batch.map(incoming), { assumed: first.assumed })
+      const following = this.#headers.branch.blocks.length - batch.length
+      return this.#chain.acceptBlocks(batch.map(incoming), { assumed: first.assumed, following })
     }
     // Side blocks are stored until their branch has more work than the chain.
     const { block, confirm } = incoming(first)

@@ -45,10 +45,10 @@ describe('the walk back through the journal', () => {
   it('says what to do with a database of another version', async () => {
     const older = checkJournal(await started(schemaVersion - 1))
     await expect(older).rejects.toThrow(
-      /has layout 1, .* reads layout 2; to build it again from its blocks, run: .*reindex/,
+      /has layout 2, .* reads layout 3; to build it again from its blocks, run: .*reindex/,
     )
     const newer = checkJournal(await started(schemaVersion + 1))
-    await expect(newer).rejects.toThrow(/has layout 3, .* reads layout 2; use a newer version$/)
+    await expect(newer).rejects.toThrow(/has layout 4, .* reads layout 3; use a newer version$/)
     await expect(started().then(checkJournal)).resolves.toEqual({ fromHeight: 0 })
   })
 

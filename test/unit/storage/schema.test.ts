@@ -63,9 +63,18 @@ const rows: { [Name in keyof typeof values]: fc.Arbitrary<Parameters<(typeof val
     status: fc.constantFrom('valid' as const, 'deactivated' as const),
     operationCount: u32,
     documentSequence: u32,
+    ordinal: u32,
   }),
   didOperation: fc.record({ height: u32, index: u16, txid: hash }),
   height: u32,
+  tokenCount: u32,
+  indexUndo: fc.array(
+    fc.record({ key: bytes(5, 21), value: fc.option(bytes(0, 300), { nil: undefined }) }).map(({ key, value }) => ({
+      key: Buffer.from(key),
+      value,
+    })),
+    { maxLength: 4 },
+  ),
   tip,
   reorganisation: fc.record({ from: tip, to: tip }),
   leftBranch: fc.record({ tip, forkHeight: u32 }),

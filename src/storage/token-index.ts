@@ -1,0 +1,173 @@
+import { elementOfPosting, type Posting, postingsOf, tokenOfPosting } from '../did-index/document-tokens.js'
+import { changedChunk, chunkOf, chunkPosting, decodeChunk, encodeChunk } from '../did-index/posting-chunk.js'
+import { isCounted, type Token } from '../did-index/token.js'
+import { InvariantError } from '../errors/rule-error.js'
+import { mapKey } from '../primitives/bytes.js'
+import { forEachCooperatively, runCooperatively } from '../runtime/cooperative.js'
+import type { Overlay } from './overlay.js'
+import { indexUndoSteps, type Key, keys, type Location, type RowBefore, values } from './schema.js'
+
+/** The rows by which a search finds documents: ordinals, postings, numbers of documents. */
+
+/**
+ * A reorganisation goes no deeper. Without a row of its own a block is taken back by its documents.
+ * @limit count: blocks above and with a block for which the rows of its index before it are kept
+ */
+export const indexUndoHeights = 288
+
+/** How far below the end of what a node connects a block is: deep ones need no rows to take them back. */
+export interface IndexDepth {
+  /** Height to which the chain is known to go on. */
+  readonly knownHeight: number
+}
+
+/** Rows loaded in one call. */
+const rowsAtOnce = 1024
+
+const noPostings = new Uint16Array(0)
+const noSet: ReadonlySet<Posting> = new Set()
+
+/** The ordinal of the next DID: ordinals are dense, so the end of their rows is found by halving. */
+export function nextOrdinal(rows: { get(key: Key): Uint8Array | undefined }): number {
+  const isThere = (ordinal: number) => rows.get(keys.ordinal(ordinal)) !== undefined
+  if (!isThere(0)) return 0
+  let there = 0
+  let absent = 1
+  for (; isThere(absent); absent *= 2) there = absent
+  while (absent - there > 1) {
+    const middle = Math.floor((there + absent) / 2)
+    if (isThere(middle)) there = middle
+    else absent = middle
+  }
+  return absent
+}
+
+/** Postings of one chunk to put in and to take out. */
+interface ChunkChange {
+  readonly key: Key
+  readonly added: Set<number>
+  readonly removed: Set<number>
+}
+
+/** Changes of the index by the documents of a block, each row read and written once. */
+export class TokenIndexChanges {
+  readonly #chunks = new Map<string, ChunkChange>()
+  readonly #counts = new Map<Token, number>()
+  readonly #created: Key[] = []
+
+  /** Stages the row of a new DID. */
+  create(overlay: Overlay, ordinal: number, create: Location): void {
+    const key = keys.ordinal(ordinal)
+    overlay.put(key, values.location.encode(create))
+    this.#created.push(key)
+  }
+
+  /** Notes that the document of a DID has changed; undefined: there is none. */
+  change(ordinal: number, before: string | undefined, after: string | undefined): void {
+    if (before === after) return
+    const [gone, come] = [before, after].map((text) => (text === undefined ? noSet : postingsOf(text)))
+    const [from, to] = [gone ?? noSet, come ?? noSet]
+    for (const posting of from) if (!to.has(posting)) this.#note(ordinal, posting, 'removed')
+    for (const posting of to) if (!from.has(posting)) this.#note(ordinal, posting, 'added')
+    this.#count(tokensOf(from), tokensOf(to))
+  }
+
+  #note(ordinal: number, posting: Posting, what: 'added' | 'removed'): void {
+    const key = keys.posting(tokenOfPosting(posting), chunkOf(ordinal))
+    const id = mapKey(key)
+    const change = this.#chunks.get(id) ?? { key, added: new Set(), removed: new Set() }
+    this.#chunks.set(id, change)
+    const number = chunkPosting(ordinal, elementOfPosting(posting))
+    // What an earlier operation of the block did is undone by a later one.
+    if (!change[what === 'added' ? 'removed' : 'added'].delete(number)) change[what].add(number)
+  }
+
+  #count(from: ReadonlySet<Token>, to: ReadonlySet<Token>): void {
+    const add = (token: Token, by: number) => this.#counts.set(token, (this.#counts.get(token) ?? 0) + by)
+    for (const token of from) if (!to.has(token)) add(token, -1)
+    for (const token of to) if (!from.has(token)) add(token, 1)
+  }
+
+  /** Stages the changes with the row that takes them back, and drops the row of the block that is now too deep. */
+  async stage(overlay: Overlay, height: number, { knownHeight }: IndexDepth = { knownHeight: height }): Promise<void> {
+    const before = await this.put(overlay)
+    const created = this.#created.map((key) => ({ key, value: undefined }))
+    const rows = [...created, ...before]
+    const isDeep = height <= knownHeight - indexUndoHeights
+    if (rows.length > 0 && !isDeep) {
+      overlay.put(keys.indexUndo(height), await runCooperatively(indexUndoSteps(rows)))
+    }
+    if (height < indexUndoHeights) return
+    const old = keys.indexUndo(height - indexUndoHeights)
+    if (overlay.get(old) !== undefined) overlay.del(old)
+  }
+
+  /** Stages the changes; returns the rows as they were. */
+  async put(overlay: Overlay): Promise<RowBefore[]> {
+    const chunks = [...this.#chunks.values()].filter(({ added, removed }) => added.size > 0 || removed.size > 0)
+    const counts = [...this.#counts]
+      .filter(([, by]) => by !== 0)
+      .map(([token, by]) => ({ key: keys.tokenCount(token), by }))
+    const wanted = [...chunks, ...counts].map(({ key }) => key)
+    for (let start = 0; start < wanted.length; start += rowsAtOnce) {
+      await overlay.load(wanted.slice(start, start + rowsAtOnce))
+    }
+    const before: RowBefore[] = []
+    await forEachCooperatively(chunks, ({ key, added, removed }) => {
+      const value = overlay.get(key)
+      before.push({ key, value })
+      const postings = changedChunk(value === undefined ? noPostings : decodeChunk(value), removed, added)
+      if (postings.length === 0) overlay.del(key)
+      else overlay.put(key, encodeChunk(postings))
+    })
+    await forEachCooperatively(counts, ({ key, by }) => {
+      const value = overlay.get(key)
+      before.push({ key, value })
+      const count = (value === undefined ? 0 : values.tokenCount.decode(value)) + by
+      if (count < 0) throw new InvariantError('fewer than no documents would have a token')
+      if (count === 0) overlay.del(key)
+      else overlay.put(key, values.tokenCount.encode(count))
+    })
+    return before
+  }
+}
+
+/** Tokens of postings whose documents are counted. */
+function tokensOf(postings: ReadonlySet<Posting>): ReadonlySet<Token> {
+  const tokens = new Set<Token>()
+  for (const posting of postings) if (isCounted(posting)) tokens.add(tokenOfPosting(posting))
+  return tokens
+}
+
+/** A document of a block that is taken back. */
+export interface TakenBack {
+  readonly ordinal: number
+  readonly before: string | undefined
+  readonly after: string | undefined
+  /** Whether the DID exists without the block. */
+  readonly exists: boolean
+}
+
+/**
+ * Stages the index as it was before a block: from the row that the block left, or where that is gone from the documents, which
+ * gives the same rows.
+ */
+export async function putIndexBack(overlay: Overlay, height: number, documents: readonly TakenBack[]): Promise<void> {
+  if (documents.length === 0) return
+  const row = overlay.get(keys.indexUndo(height))
+  if (row !== undefined) {
+    const rows = values.indexUndo.decode(row)
+    await forEachCooperatively(rows, ({ key, value }) => {
+      if (value === undefined) overlay.del(key)
+      else overlay.put(key, value)
+    })
+    overlay.del(keys.indexUndo(height))
+    return
+  }
+  const changes = new TokenIndexChanges()
+  await forEachCooperatively(documents, ({ ordinal, before, after, exists }) => {
+    changes.change(ordinal, before, after)
+    if (!exists) overlay.del(keys.ordinal(ordinal))
+  })
+  await changes.put(overlay)
+}

@@ -1,0 +1,42 @@
+import { elementOfPosting, postingsOf, tokenOfPosting } from '../../../src/did-index/document-tokens.js'
+import { chunkOf, chunkPosting, encodeChunk } from '../../../src/did-index/posting-chunk.js'
+import { isCounted } from '../../../src/did-index/token.js'
+import type { Database } from '../../../src/storage/database.js'
+import { type Key, keys, type Location, rangeOf, table, values } from '../../../src/storage/schema.js'
+
+/** Rows in hex, by key. */
+export type HexRows = Readonly<Record<string, string>>
+
+/** The rows of the index, in the order of creation, for DIDs with their latest document; undefined once deactivated. */
+export function indexRowsOf(
+  dids: readonly { readonly create: Location; readonly text: string | undefined }[],
+): HexRows {
+  const rows: Record<string, string> = {}
+  const put = (key: Key, value: Uint8Array) => (rows[key.toString('hex')] = Buffer.from(value).toString('hex'))
+  const chunks = new Map<string, { key: Key; postings: number[] }>()
+  const counts = new Map<string, number>()
+  dids.forEach(({ create, text }, ordinal) => {
+    put(keys.ordinal(ordinal), values.location.encode(create))
+    const postings = text === undefined ? [] : [...postingsOf(text)]
+    for (const posting of postings) {
+      const key = keys.posting(tokenOfPosting(posting), chunkOf(ordinal))
+      const chunk = chunks.get(key.toString('hex')) ?? { key, postings: [] }
+      chunk.postings.push(chunkPosting(ordinal, elementOfPosting(posting)))
+      chunks.set(key.toString('hex'), chunk)
+    }
+    for (const token of new Set(postings.map(tokenOfPosting))) {
+      if (isCounted(token)) counts.set(token, (counts.get(token) ?? 0) + 1)
+    }
+  })
+  for (const { key, postings } of chunks.values()) put(key, encodeChunk(postings.sort((a, b) => a - b)))
+  for (const [token, count] of counts) put(keys.tokenCount(token), values.tokenCount.encode(count))
+  return rows
+}
+
+/** The rows of the index in a database, without those that take it back. */
+export async function heldIndexRows(database: Database): Promise<HexRows> {
+  const found = await Promise.all(
+    [table.ordinal, table.posting, table.tokenCount].map((number) => database.rows(rangeOf(number))),
+  )
+  return Object.fromEntries(found.flat().map(([key, value]) => [key.toString('hex'), value.toString('hex')]))
+}

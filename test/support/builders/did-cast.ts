@@ -1,0 +1,53 @@
+import { buildDocument } from '../../../src/did/build.js'
+import type { DidDocument } from '../../../src/did/model.js'
+import { authorizationKey, holder, type Holder, issueCredential } from './did.js'
+import { type Cast, unsigned } from './did-rows.js'
+import type { SeededRandom } from './seeded-random.js'
+import { quickSigner } from './signatures.js'
+
+/** Holders with documents in which services, credentials, keys and claims repeat, so that searches find many and few. */
+export function searchableCast(random: SeededRandom, sizes: { holders: number; documents: number }): Cast {
+  const holders = Array.from({ length: sizes.holders }, holder)
+  const documents = holders.map((one) =>
+    Array.from({ length: sizes.documents }, () => documentOf(one, holders, random)),
+  )
+  return { holders, documents }
+}
+
+export const castTypes = ['Hub', 'Mailbox', 'ProfileCredential', 'Membership']
+export const castClaims = ['email', 'a', '7', 'type', 'subject']
+export const castValues: readonly unknown[] = ['x', 'xy', '', 'Hub', 'x'.repeat(257), 0, 1, -2, true, null]
+export const castDates = [
+  '2026-01-31T23:59:59Z',
+  '2027-06-01T00:00:00Z',
+  '2027-06-15T12:00:00Z',
+  '2031-12-31T23:59:59Z',
+]
+
+function documentOf(one: Holder, holders: readonly Holder[], random: SeededRandom): DidDocument {
+  const pick = <T>(values: readonly T[]): T => values[random.below(values.length)] as T
+  const some = <T>(most: number, make: (i: number) => T) =>
+    Array.from({ length: random.below(most + 1) }, (_, i) => make(i))
+  const services = some(3, (i) => {
+    return { id: `#service-${i}`, type: pick(castTypes), serviceEndpoint: 'https://x.example', a: pick(castValues) }
+  })
+  const value = (): unknown => {
+    const form = random.below(8)
+    if (form === 0) return some(3, () => pick(castValues))
+    if (form === 1) return Object.fromEntries(some(2, () => [pick(['a', 'email']), pick(castValues)]))
+    if (form === 2) return some(2, () => ({ a: pick(castValues) }))
+    return pick(castValues)
+  }
+  const credentials = some(3, (i) => {
+    const issuer = random.below(3) === 0 ? pick(holders) : one
+    const claims = Object.fromEntries(some(4, () => [pick(castClaims), value()]))
+    const type = [...new Set([pick(castTypes), pick(castTypes)])]
+    const changes = { id: `${one.did}#credential-${i}`, type, credentialSubject: { id: one.did, ...claims } }
+    return issueCredential(issuer.did, issuer.primary, one.did, changes, `${issuer.did}#primary`)
+  })
+  const delegates = some(2, (i) =>
+    authorizationKey(`delegate-${i}`, quickSigner(), pick(holders.filter((h) => h !== one)).did),
+  )
+  const keys = [...one.plan.keys, ...delegates]
+  return buildDocument({ ...one.plan, keys, services, credentials, expires: pick(castDates) }, unsigned)
+}
