@@ -102,6 +102,32 @@ export function isExact(plan: DocumentPlan | ElementPlan): boolean {
   }
 }
 
+/** Tokens and DIDs in a plan. */
+export interface PlanLeaves {
+  readonly tokens: ReadonlySet<Token>
+  readonly dids: ReadonlySet<string>
+}
+
+export function leavesOf(plan: DocumentPlan): PlanLeaves {
+  const tokens = new Set<Token>()
+  const dids = new Set<string>()
+  const visit = (part: DocumentPlan | ElementPlan): void => {
+    if (part.kind === 'token') tokens.add(part.token)
+    else if (part.kind === 'did') dids.add(part.did)
+    else if ('of' in part) visit(part.of)
+    else part.parts.forEach(visit)
+  }
+  visit(plan)
+  return { tokens, dids }
+}
+
+/** A plan that also finds the documents of the DIDs that the condition names; they are to be verified. */
+export function withNamed({ root, named }: SearchPlan): DocumentPlan | undefined {
+  if (root === undefined || named.length === 0) return root
+  const documents = named.map((did): DocumentPlan => ({ kind: 'part', of: { kind: 'did', did } }))
+  return { kind: 'any', parts: [root, ...documents] }
+}
+
 /** The token whose number of documents is the number of matches; undefined if the plan is not that simple. */
 export function soleToken({ root, exact }: SearchPlan): Token | undefined {
   if (!exact || root?.kind !== 'element' || root.of.kind !== 'token') return undefined

@@ -22,6 +22,8 @@ import { beginEffort, spend } from './work-budget.js'
 export interface Matcher {
   /** Whether it has no members, so that every document matches. */
   readonly everything: boolean
+  /** The condition as it was read. */
+  readonly condition: JsonObject
   /**
    * Whether a normalised document, as JSON.parse returns it, matches. Its nesting bounds the recursion. `busy` where it takes too
    * much work.
@@ -39,6 +41,7 @@ export function compileCondition(input: string | object): Matcher {
   const predicate = compileDocument(condition, '')
   return {
     everything: condition.size === 0,
+    condition,
     matches: (document) => {
       beginEffort()
       return predicate(document)

@@ -1,12 +1,17 @@
+import { planSearch } from '../did-index/plan-condition.js'
+import type { SearchPlan } from '../did-index/plan.js'
 import { compileCondition, type Matcher } from '../did-query/compile.js'
 import { refuseLong } from '../did-query/condition.js'
-import type { Members } from '../did-query/member-path.js'
 import type { DocumentQuery } from '../did/resolution.js'
 import { RuleError } from '../errors/rule-error.js'
-import { displayHash, equalBytes } from '../primitives/bytes.js'
-import { Yielder } from '../runtime/cooperative.js'
+import { displayHash, mapKey } from '../primitives/bytes.js'
+import { sha256 } from '../primitives/hash.js'
+import { canonicalJson } from '../primitives/strict-json.js'
 import { damaged, type Database } from '../storage/database.js'
-import { keys, rangeOf, table, type TipRow, values } from '../storage/schema.js'
+import { keys, type TipRow, values } from '../storage/schema.js'
+import { SearchCache } from './search-cache.js'
+import { SearchQueue } from './search-queue.js'
+import { SearchRun } from './search-run.js'
 
 /** Limits of a search, and of its answer. */
 export const queryLimits = {
@@ -18,11 +23,13 @@ export const queryLimits = {
   answerBytes: 8 * 1024 * 1024,
   /**
    * As many as a batch of requests, and some.
-   * @limit count: searches that wait for the one in progress
+   * @limit count: searches that wait for those in progress
    */
   waiting: 128,
   /** @limit ms: time of a search, its wait included */
   duration: 60_000,
+  /** @limit count: documents that one search reads to examine them */
+  examined: 1_000_000,
   /** @limit bytes: documents that a search reads at once */
   pageBytes: 128 * 1024,
 }
@@ -33,6 +40,7 @@ export type QueryLimits = Readonly<typeof queryLimits>
 /** A search, checked and compiled. */
 export interface ReadQuery {
   readonly matcher: Matcher
+  readonly plan: SearchPlan
   readonly skip: number
   readonly limit: number
 }
@@ -71,7 +79,8 @@ export function readQuery(query: DocumentQuery): ReadQuery {
   const { skip = 0, limit = queryLimits.documentsUnasked } = query
   requireCount('skip', skip)
   requireCount('limit', limit)
-  return { matcher: compileCondition(conditionOf(query)), skip, limit: Math.min(limit, queryLimits.documents) }
+  const matcher = compileCondition(conditionOf(query))
+  return { matcher, plan: planSearch(matcher.condition), skip, limit: Math.min(limit, queryLimits.documents) }
 }
 
 function conditionOf({ service, credential, query }: DocumentQuery): string | object {
@@ -97,31 +106,31 @@ export function foundJson({ total, start, count, texts, tip }: FoundDocuments, c
   return `{"total":${total},"start":${start},"count":${count},"document":[${texts.join(',')}]${at}}`
 }
 
-/** Searches the documents of all DIDs, one search after another: two at once would only alternate. */
+/** Searches the documents of all DIDs: by the index as far as it answers, else by reading them. */
 export class DocumentSearch {
   readonly #database: Database
   readonly #limits: QueryLimits
-  #waiting = 0
+  readonly #queue: SearchQueue
+  readonly #cache = new SearchCache()
   #scanned = 0
-  #last: Promise<unknown> = Promise.resolve()
   #closed = false
 
   constructor(database: Database, limits: Partial<QueryLimits> = {}) {
     this.#database = database
     this.#limits = { ...queryLimits, ...limits }
+    this.#queue = new SearchQueue(this.#limits.waiting)
   }
 
   /**
-   * Searches every document, in the order in which their DIDs were created, in one state of the chain. `busy` at once when too
-   * many searches wait, and later when it takes too long or the node stops; the signal's reason once it aborts.
+   * Matching documents in the order in which their DIDs were created, in one state of the chain. `busy` at once when too many
+   * searches wait, and later when it takes too long, would read too much, or the node stops; the signal's reason once it aborts.
    */
   find(query: ReadQuery, signal?: AbortSignal): Promise<FoundDocuments> {
-    // One is in progress, the others wait.
-    const { waiting, duration } = this.#limits
-    if (this.#waiting > waiting) {
-      return Promise.reject(new RuleError('busy', `${waiting} searches are waiting already; try again`))
-    }
-    this.#waiting++
+    return abortable(this.#find(query, signal), signal)
+  }
+
+  async #find(query: ReadQuery, signal?: AbortSignal): Promise<FoundDocuments> {
+    const { duration } = this.#limits
     const end = performance.now() + duration
     const goOn = () => {
       signal?.throwIfAborted()
@@ -129,21 +138,16 @@ export class DocumentSearch {
       if (performance.now() <= end) return
       throw new RuleError('busy', `the search takes more than ${duration / 1000} seconds; try again later`)
     }
-    // A search that ended early must not hold its condition while it waits.
-    let pending: ReadQuery | undefined = query
-    const forget = () => (pending = undefined)
-    signal?.addEventListener('abort', forget, { once: true })
-    const found = this.#last.then(() => {
-      signal?.removeEventListener('abort', forget)
+    const leave = await this.#queue.enter(query.plan.exact ? 'index' : 'documents', signal)
+    try {
       goOn()
-      if (pending === undefined) throw new Error('a search without a condition')
-      return this.#scan(pending, goOn)
-    })
-    this.#last = found.catch(() => {})
-    return abortable(found, signal).finally(() => this.#waiting--)
+      return await this.#run(query, goOn)
+    } finally {
+      leave()
+    }
   }
 
-  /** Documents read by searches so far. */
+  /** Documents examined by searches so far. */
   get scanned(): number {
     return this.#scanned
   }
@@ -151,99 +155,23 @@ export class DocumentSearch {
   /** Ends searches in progress and those that wait. */
   async close(): Promise<void> {
     this.#closed = true
-    await this.#last
+    await this.#queue.close()
   }
 
-  /** `goOn` throws when the search has to end early. */
-  async #scan({ matcher, skip, limit }: ReadQuery, goOn: () => void): Promise<FoundDocuments> {
-    goOn()
-    const yielder = new Yielder()
-    const page = new Page(skip, limit)
-    const { tip, pages } = this.#open()
-    for await (const rows of pages) {
-      for (const [key, value] of rows) {
-        this.#scanned++
-        if (matcher.everything || matcher.matches(parse(key, value))) page.add(value)
-        if (yielder.over) {
-          await yielder.next()
-          goOn()
-        }
-      }
+  async #run({ matcher, plan, skip, limit }: ReadQuery, goOn: () => void): Promise<FoundDocuments> {
+    const rows = this.#database.freeze()
+    try {
+      const condition = mapKey(sha256(canonicalJson(matcher.condition)))
+      const tip = rows.get(keys.meta('tip'))
+      if (tip === undefined) throw damaged('the row of the tip is missing')
+      const known = this.#cache.at(tip, condition)
+      const note = (documents: number) => (this.#scanned += documents)
+      const task = { ...this.#limits, rows, matcher, plan, skip, limit, known, goOn, note }
+      const { total, texts } = await new SearchRun(task).find()
+      return { total, start: total === 0 ? 0 : skip, count: texts.length, texts, tip: values.tip.decode(tip) }
+    } finally {
+      rows.close()
     }
-    return { ...page.found(), tip }
-  }
-
-  /** All documents in one state of the chain, and its tip: the same before and after the state is taken. */
-  #open(): { tip: TipRow; pages: AsyncIterable<[Buffer, Buffer][]> } {
-    for (;;) {
-      const at = this.#tipRow()
-      const pages = this.#database.pages(rangeOf(table.didDocument), queryLimits.pageBytes)
-      // The state is that of the first request for a page.
-      const first = pages.next()
-      if (equalBytes(at, this.#tipRow())) return { tip: values.tip.decode(at), pages: continued(first, pages) }
-      void first.then(() => pages.return()).catch(() => {})
-    }
-  }
-
-  #tipRow(): Uint8Array {
-    const row = this.#database.get(keys.meta('tip'))
-    if (row === undefined) throw damaged('the row of the tip is missing')
-    return row
-  }
-}
-
-/** A sequence whose first element is already asked for. */
-async function* continued<T>(
-  first: Promise<IteratorResult<T, void>>,
-  rest: AsyncGenerator<T, void>,
-): AsyncGenerator<T> {
-  try {
-    const { done, value } = await first
-    if (done === true) return
-    yield value
-    yield* rest
-  } finally {
-    await rest.return()
-  }
-}
-
-/** The matching documents of one answer, without the first `skip`. */
-class Page {
-  readonly #skip: number
-  readonly #limit: number
-  readonly #texts: string[] = []
-  #total = 0
-  #bytes = 0
-  #full: boolean
-
-  constructor(skip: number, limit: number) {
-    this.#skip = skip
-    this.#limit = limit
-    this.#full = limit === 0
-  }
-
-  /** Counts a matching document, and keeps it if it belongs to the answer. */
-  add(value: Buffer): void {
-    if (this.#total++ < this.#skip || this.#full) return
-    const fits = this.#bytes + value.length <= queryLimits.answerBytes || this.#texts.length === 0
-    if (fits) {
-      this.#texts.push(value.toString('utf8'))
-      this.#bytes += value.length
-    }
-    this.#full = !fits || this.#texts.length === this.#limit
-  }
-
-  found(): Omit<FoundDocuments, 'tip'> {
-    const start = this.#total === 0 ? 0 : this.#skip
-    return { total: this.#total, start, count: this.#texts.length, texts: this.#texts }
-  }
-}
-
-function parse(key: Buffer, value: Buffer): Members {
-  try {
-    return JSON.parse(value.toString('utf8')) as Members
-  } catch {
-    throw damaged(`row ${key.toString('hex')} holds no document`)
   }
 }
 

@@ -6,10 +6,12 @@ import { resolverCacheBytes } from './resolver.js'
 export interface ResolverTarget {
   /** Bytes of answers that it keeps. */
   readonly cacheBytes: number
-  /** Searches that wait for the one in progress. */
+  /** Searches that wait for those in progress. */
   readonly waiting: number
   /** Milliseconds of a search from request to answer. */
   readonly duration: number
+  /** Documents that a search reads to examine them. */
+  readonly examined: number
 }
 
 const option = optionsFor<'resolver', ResolverTarget>()
@@ -30,7 +32,7 @@ export const resolverOptions = {
     flag: '--queries-waiting <n>',
     ...wholeNumber(0, 10_000, 'a number of queries'),
     default: queryLimits.waiting,
-    description: 'queries that wait for the one under way before further ones are refused',
+    description: 'queries that wait for those under way before further ones are refused',
     unit: 'queries',
     tuning: true,
     sets: 'waiting',
@@ -44,5 +46,15 @@ export const resolverOptions = {
     unit: 'ms',
     tuning: true,
     sets: 'duration',
+  }),
+  queryDocuments: option({
+    key: 'resolver.queryDocuments',
+    flag: '--query-documents <n>',
+    ...wholeNumber(1, 10 ** 9, 'a number of documents'),
+    default: queryLimits.examined,
+    description: 'documents that a query may read where its condition is not answered by the index',
+    unit: 'documents',
+    tuning: true,
+    sets: 'examined',
   }),
 }

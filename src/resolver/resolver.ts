@@ -4,13 +4,14 @@
  *   did   -> resolve -> readResolveRequest -> DidReader -> DidVersions   a version: head, one operation, its transaction
  *                                             readHistory                all operations or a part of them, a few at a time
  *                    -> ResolverAnswer (cached)
- *   query -> DocumentSearch: readQuery -> compileCondition -> Database.pages -> matches -> documents
+ *   query -> DocumentSearch: readQuery (compiled condition, plan) -> SearchQueue
+ *            -> SearchRun: postings chunk by chunk, or every document -> matches -> total, page of documents
  *   each  -> #requireSynced                   `resolver-behind` while the node catches up
  *
- * Imports did, did-query, errors, primitives, runtime, storage; used by node, api; knows neither chain nor pool.
+ * Imports did, did-index, did-query, errors, primitives, runtime, storage; used by node, api; knows neither chain nor pool.
  * - Rows of one answer lie between two equal tip rows, else they are read again (ConsistentReader).
  * - The status depends on the clock, the rows do not: caches hold rows, expiry is computed for each answer.
- * - One search at a time; those waiting are limited.
+ * - Searches that read documents run one at a time, others a few at once; those waiting are limited. Each sees one state of the rows.
  */
 import type { DocumentQuery, QueryResult, ResolveOptions, ResolveResult } from '../did/resolution.js'
 import { RuleError } from '../errors/rule-error.js'

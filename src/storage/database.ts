@@ -77,6 +77,8 @@ export interface Range {
 interface RowsOptions {
   readonly limit?: number
   readonly reverse?: boolean
+  /** Bytes that LevelDB reads in one step. */
+  readonly highWaterMarkBytes?: number
 }
 
 /** Change of one row; undefined deletes it. */
@@ -112,6 +114,15 @@ export interface Rows {
 export interface NewestRows extends Rows {
   rows(range: Range): Promise<[Buffer, Buffer][]>
   commit(changes: Changes, info: CommitInfo, options: { sync: boolean }): Promise<void>
+}
+
+/** The rows as they were at one moment, whatever is written later. They take disk space until {@link close}. */
+export interface FrozenRows extends Rows {
+  get(key: Buffer): Buffer | undefined
+  getMany(wanted: Buffer[]): Promise<(Buffer | undefined)[]>
+  rows(range: Range, options: RowsOptions): Promise<[Buffer, Buffer][]>
+  pages(range: Range, bytes: number): AsyncGenerator<[Buffer, Buffer][], void, void>
+  close(): void
 }
 
 export class Database {
@@ -208,6 +219,23 @@ export class Database {
     this.#view = undefined
   }
 
+  /** The rows that readers see now, for a reader of many steps. */
+  freeze(): FrozenRows {
+    const held = this.#view
+    const view = held ?? new View(this.#level.snapshot())
+    const leave = view.enter()
+    return {
+      get: (key) => this.#get(key, view),
+      getMany: (wanted) => this.#getMany(wanted, view),
+      rows: (range, options) => this.#rows(range, options, view),
+      pages: (range, bytes) => this.#pages(range, bytes, view),
+      close: () => {
+        if (held === undefined) view.retire()
+        leave()
+      },
+    }
+  }
+
   get(key: Buffer): Buffer | undefined {
     return this.#get(key, this.#view)
   }
@@ -285,9 +313,12 @@ export class Database {
    * Rows of a range as of now, unaffected by later writes, in pages of about `bytes`. Each page is read while the caller works on
    * the one before; a caller that stops early leaves nothing open.
    */
-  async *pages(range: Range, bytes: number): AsyncGenerator<[Buffer, Buffer][], void, void> {
+  pages(range: Range, bytes: number): AsyncGenerator<[Buffer, Buffer][], void, void> {
+    return this.#pages(range, bytes, this.#view)
+  }
+
+  async *#pages(range: Range, bytes: number, view: View | undefined): AsyncGenerator<[Buffer, Buffer][], void, void> {
     const onlyLevelDb = { highWaterMarkBytes: bytes }
-    const view = this.#view
     const iterator = this.#read(() => this.#level.iterator({ ...range, ...onlyLevelDb, ...optionsOf(view) }))
     const leave = view?.enter()
     const read = () => {

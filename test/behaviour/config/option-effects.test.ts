@@ -161,6 +161,7 @@ const effects: Readonly<Record<OptionKey, Effect>> = {
   'resolver.cacheSize': { value: '51', room: 'resolver', is: { cacheBytes: 51 } },
   'resolver.queriesWaiting': { value: '52', room: 'resolver', is: { queryLimits: { waiting: 52 } } },
   'resolver.queryDuration': { value: '153', room: 'resolver', is: { queryLimits: { duration: 153 } } },
+  'resolver.queryDocuments': { value: '154', room: 'resolver', is: { queryLimits: { examined: 154 } } },
   'crypto.threads': { value: '1', room: 'verifier', is: { workers: 1 } },
 }
 

@@ -40,6 +40,7 @@ export const samples: Readonly<Record<OptionKey, { readonly accepted: string; re
   'resolver.cacheSize': { accepted: '4294967296', refused: '4294967297' },
   'resolver.queriesWaiting': { accepted: '0', refused: '-1' },
   'resolver.queryDuration': { accepted: '100', refused: '99' },
+  'resolver.queryDocuments': { accepted: '1', refused: '0' },
   'crypto.threads': { accepted: '16', refused: '17' },
 }
 

@@ -4,11 +4,13 @@ import { describe, expect, it } from 'vitest'
 import type { DocumentQuery } from '../../../src/did/resolution.js'
 import type { Code } from '../../../src/errors/error-codes.js'
 import { RuleError } from '../../../src/errors/rule-error.js'
+import { addressOf, prefix, programHash } from '../../../src/primitives/address.js'
 import { fromUtf8 } from '../../../src/primitives/bytes.js'
 import {
   DocumentSearch,
   type FoundDocuments,
   foundJson,
+  type QueryLimits,
   queryLimits,
   readQuery,
 } from '../../../src/resolver/document-search.js'
@@ -16,25 +18,30 @@ import { Resolver, type SyncStatus } from '../../../src/resolver/resolver.js'
 import { Database, StorageError } from '../../../src/storage/database.js'
 import { Overlay } from '../../../src/storage/overlay.js'
 import { keys, values } from '../../../src/storage/schema.js'
+import { TokenIndexChanges } from '../../../src/storage/token-index.js'
 import { memoryStore, type Store, TestChain } from '../../support/builders/chain.js'
 import { expires, type Holder, holder } from '../../support/builders/did.js'
 
-/** A database whose table of documents holds these texts, and nothing else of a chain. */
+/** A database that holds these texts as documents, with their index, and nothing else of a chain. */
 class Shelf {
   /** Iterators of the store that are open. */
   open = 0
+  /** Texts of its index by ordinal. */
+  readonly #texts = new Map<number, string>()
+  #written = 0
   readonly search: DocumentSearch
 
   private constructor(
     readonly store: Store,
     readonly database: Database,
+    limits: Partial<QueryLimits>,
   ) {
-    this.search = new DocumentSearch(database)
+    this.search = new DocumentSearch(database, limits)
   }
 
-  static async of(texts: readonly string[]): Promise<Shelf> {
+  static async of(texts: readonly string[], limits: Partial<QueryLimits> = {}): Promise<Shelf> {
     const store = memoryStore()
-    const shelf = new Shelf(store, await Database.over(store))
+    const shelf = new Shelf(store, await Database.over(store), limits)
     const iterator = store.iterator.bind(store)
     // Counts what is opened and closed.
     store.iterator = ((...options: Parameters<typeof iterator>) => {
@@ -55,9 +62,54 @@ class Shelf {
 
   async put(texts: readonly string[], from = 0): Promise<void> {
     const overlay = new Overlay(this.database)
-    overlay.put(keys.meta('tip'), values.tip.encode({ height: from + texts.length, hash: new Uint8Array(32) }))
-    texts.forEach((text, i) => overlay.put(keys.didDocument({ height: from + i, index: 1 }), fromUtf8(text)))
+    const hash = new Uint8Array(32).fill(++this.#written)
+    overlay.put(keys.meta('tip'), values.tip.encode({ height: from + texts.length, hash }))
+    const index = new TokenIndexChanges()
+    texts.forEach((text, i) => {
+      const create = { height: from + i, index: 1 }
+      overlay.put(keys.didDocument(create), fromUtf8(text))
+      if (!text.endsWith('}')) return
+      const before = this.#texts.get(from + i)
+      if (before === undefined) index.create(overlay, from + i, create)
+      const head = { status: 'valid', operationCount: 1, documentSequence: 0, ordinal: from + i } as const
+      overlay.put(keys.didHead(programHashOf(from + i)), values.didHead.encode(head))
+      index.change(from + i, before, text)
+      this.#texts.set(from + i, text)
+    })
+    await index.put(overlay)
     await overlay.commit({ kind: 'pool', height: 0, hash: new Uint8Array(32) }, { sync: false })
+  }
+
+  async setTip(hash: Uint8Array): Promise<void> {
+    await this.#commit((overlay) => overlay.put(keys.meta('tip'), values.tip.encode({ hash, height: 1 })))
+  }
+
+  async drop(key: Buffer): Promise<void> {
+    await this.#commit((overlay) => overlay.del(key))
+  }
+
+  async #commit(stage: (overlay: Overlay) => void): Promise<void> {
+    const overlay = new Overlay(this.database)
+    stage(overlay)
+    await overlay.commit({ kind: 'pool', height: 0, hash: new Uint8Array(32) }, { sync: false })
+  }
+
+  /** Lets searches that read every document wait, until the function that it returns is called. */
+  holdScans(): () => void {
+    let goOn = () => {}
+    const gate = new Promise<void>((resolve) => (goOn = resolve))
+    const freeze = this.database.freeze.bind(this.database)
+    this.database.freeze = () => {
+      const rows = freeze()
+      return {
+        ...rows,
+        pages: async function* (...range) {
+          await gate
+          yield* rows.pages(...range)
+        },
+      }
+    }
+    return goOn
   }
 
   find(query: DocumentQuery, signal?: AbortSignal): Promise<FoundDocuments> {
@@ -65,8 +117,10 @@ class Shelf {
   }
 }
 
+const programHashOf = (n: number) => programHash(prefix.did, fromUtf8(`${n}`))
+const didOf = (n: number) => `did:ledger:${addressOf(programHashOf(n))}`
 const numbered = (count: number, filler = '') =>
-  Array.from({ length: count }, (_, n) => JSON.stringify({ id: `did:${n}`, n, even: n % 2 === 0, filler }))
+  Array.from({ length: count }, (_, n) => JSON.stringify({ id: didOf(n), n, even: n % 2 === 0, filler, expires }))
 const ids = ({ texts }: FoundDocuments) => texts.map((text) => (JSON.parse(text) as { n: number }).n)
 
 async function codeOf(run: () => unknown): Promise<Code | undefined> {
@@ -118,8 +172,8 @@ describe('a search', () => {
   })
 
   it('ends a page where its bytes would be too many, and a next one goes on there', async () => {
-    const filler = 'x'.repeat(queryLimits.answerBytes / 2 - 100)
-    const shelf = await Shelf.of([...numbered(3, filler), ...numbered(1).map((text) => text.replace('"n":0', '"n":3'))])
+    const filler = 'x'.repeat(queryLimits.answerBytes / 2 - 200)
+    const shelf = await Shelf.of([...numbered(3, filler), ...numbered(4).slice(3)])
     const first = await shelf.find({ query: {} })
     expect([first.total, first.count, ids(first)]).toEqual([4, 2, [0, 1]])
     const second = await shelf.find({ query: {}, skip: 2 })
@@ -166,8 +220,9 @@ describe('a search', () => {
 describe('searches', () => {
   it('wait for each other, and beyond a number are told to come back', async () => {
     const shelf = await Shelf.of(numbered(10))
-    const asked = Array.from({ length: queryLimits.waiting + 1 }, () => shelf.find({ query: {} }))
-    expect(await codeOf(() => shelf.find({ query: {} }))).toBe('busy')
+    const query = { even: true }
+    const asked = Array.from({ length: queryLimits.waiting + 1 }, () => shelf.find({ query }))
+    expect(await codeOf(() => shelf.find({ query }))).toBe('busy')
     expect(await Promise.all(asked)).toHaveLength(queryLimits.waiting + 1)
     expect(await codeOf(() => shelf.find({ query: {} }))).toBe(undefined)
   })
@@ -175,7 +230,7 @@ describe('searches', () => {
   it('end when the node stops, those that wait too', async () => {
     const shelf = await Shelf.of(numbered(2000, 'x'.repeat(1000)))
     const running = shelf.find({ query: { n: -1 } })
-    const waiting = shelf.find({ query: {} })
+    const waiting = shelf.find({ query: { even: true } })
     const ended = Promise.allSettled([running, waiting])
     await new Promise(setImmediate)
     await shelf.search.close()
@@ -189,7 +244,7 @@ describe('searches', () => {
     const shelf = await Shelf.of(numbered(2000, 'x'.repeat(1000)))
     const abort = new AbortController()
     const found = shelf.find({ query: { n: -1 } }, abort.signal)
-    const next = shelf.find({ query: {}, limit: 0 })
+    const next = shelf.find({ query: { n: { $gte: 0 } }, limit: 0 })
     await new Promise(setImmediate)
     abort.abort(new Error('enough'))
     await expect(found).rejects.toThrow('enough')
@@ -201,8 +256,10 @@ describe('searches', () => {
     const shelf = await Shelf.of(numbered(2000, 'x'.repeat(1000)))
     const running = shelf.find({ query: { n: -1 } })
     const aborts = Array.from({ length: queryLimits.waiting }, () => new AbortController())
-    const waiting = aborts.map(({ signal }) => shelf.find({ query: {} }, signal).catch((error: Error) => error.message))
-    expect(await codeOf(() => shelf.find({ query: {} }))).toBe('busy')
+    const waiting = aborts.map(({ signal }) =>
+      shelf.find({ query: { even: true } }, signal).catch((error: Error) => error.message),
+    )
+    expect(await codeOf(() => shelf.find({ query: { even: true } }))).toBe('busy')
     for (const abort of aborts) abort.abort(new Error('enough'))
     const first = await Promise.race([running.then(() => 'the search'), Promise.all(waiting).then((all) => all[0])])
     expect(first).toBe('enough')
@@ -217,14 +274,8 @@ describe('searches', () => {
     setFlagsFromString('--expose-gc')
     const collect = runInNewContext('gc') as () => void
     const shelf = await Shelf.of(numbered(10))
-    let goOn = () => {}
-    const pages = shelf.database.pages.bind(shelf.database)
-    const gate = new Promise<void>((resolve) => (goOn = resolve))
-    shelf.database.pages = async function* (...range) {
-      await gate
-      yield* pages(...range)
-    }
-    const running = shelf.find({ query: {} })
+    const goOn = shelf.holdScans()
+    const running = shelf.find({ query: { n: { $gte: 0 } } })
     const abort = new AbortController()
     const heldBy = (signal: AbortSignal) => {
       const query = readQuery({ query: { n: -1 } })
@@ -339,5 +390,89 @@ describe('the resolver', () => {
     const resolver = resolverOf(test, () => ({ catchingUp: true, height: 3, target: 9 }))
     expect(await codeOf(() => resolver.query({ service: 'Hub' }))).toBe('resolver-behind')
     expect(await codeOf(() => resolver.query({}))).toBe('query-invalid')
+  })
+})
+
+describe('a search by the index', () => {
+  const types = ['Hub', 'Mailbox', 'Hub', 'Other']
+  const withServices = (count: number) =>
+    Array.from({ length: count }, (_, n) => {
+      const service = [{ type: types[n % types.length], n }]
+      return JSON.stringify({ id: didOf(n), n, service, expires })
+    })
+
+  it('reads no document but those of its answer', async () => {
+    const shelf = await Shelf.of(withServices(1000))
+    for (const query of [{ query: {} }, { service: 'Hub' }, { query: { 'service.type': { $in: ['Hub', 'Other'] } } }]) {
+      expect((await shelf.find({ ...query, skip: 100, limit: 3 })).count).toBe(3)
+    }
+    expect(shelf.search.scanned).toBe(0)
+    expect((await shelf.find({ query: { service: { type: 'Hub', n: 6 } } })).total).toBe(1)
+    expect(shelf.search.scanned).toBe(500)
+  })
+
+  it('counts once a tip, and goes on where a page ended', async () => {
+    const shelf = await Shelf.of(withServices(1000))
+    const hash = (byte: number) => new Uint8Array(32).fill(byte)
+    const examined = async (query: object, skip: number) => {
+      const before = shelf.search.scanned
+      const found = await shelf.find({ query, skip, limit: 10 })
+      expect([found.total, found.count]).toEqual([500, 10])
+      return shelf.search.scanned - before
+    }
+    for (const query of [{ n: { $gte: 500 } }, { service: { type: 'Hub', n: { $gte: 0 } } }]) {
+      await shelf.setTip(hash(1))
+      const whole = await examined(query, 0)
+      expect(whole).toBeGreaterThanOrEqual(500)
+      // At most a chunk of documents is verified together.
+      expect(await examined(query, 10)).toBeLessThanOrEqual(128)
+      expect(await examined(query, 0)).toBeLessThan(whole)
+      await shelf.setTip(hash(2))
+      expect(await examined(query, 10)).toBe(whole)
+    }
+  })
+
+  it('is refused where it would read too many documents, with the part that the index does not answer', async () => {
+    const shelf = await Shelf.of(withServices(200), { examined: 100 })
+    const refusal = (query: object) => shelf.find({ query }).catch((error: unknown) => error)
+    expect(await refusal({ n: { $gte: 0 } })).toMatchObject({
+      code: 'busy',
+      message: expect.stringMatching(/more than 100 documents .* does not answer n;/) as string,
+    })
+    // It is refused before it reads one.
+    expect(shelf.search.scanned).toBe(0)
+    expect(await refusal({ service: { n: { $gte: 0 } } })).toMatchObject({ code: 'busy' })
+    expect(await refusal({ service: { type: { $in: ['Hub', 'Mailbox'] }, n: { $gte: 0 } } })).toMatchObject({
+      message: expect.stringContaining('does not answer service.n') as string,
+    })
+    expect((await shelf.find({ query: { service: { type: 'Mailbox', n: { $gte: 0 } } } })).total).toBe(50)
+    expect((await shelf.find({ query: {} })).total).toBe(200)
+  })
+
+  it('does not wait for one that reads documents', async () => {
+    const shelf = await Shelf.of(numbered(10))
+    const goOn = shelf.holdScans()
+    let reading = true
+    const slow = shelf.find({ query: { n: -1 } }).finally(() => (reading = false))
+    expect((await shelf.find({ query: {} })).total).toBe(10)
+    expect(reading).toBe(true)
+    goOn()
+    await slow
+  })
+
+  it('names rows that are damaged', async () => {
+    const shelf = await Shelf.of(withServices(10))
+    await shelf.drop(keys.ordinal(4))
+    await expect(shelf.find({ query: {} })).rejects.toThrow(/row of ordinal 4 is missing.*reindex/)
+    const other = await Shelf.of(withServices(10))
+    await other.drop(keys.didDocument({ height: 4, index: 1 }))
+    await expect(other.find({ query: {} })).rejects.toThrow(/row 0f000000040001 of a document is missing/)
+    expect([shelf.open, other.open]).toEqual([0, 0])
+  })
+
+  it('gives what was asked for before it came to a damage elsewhere', async () => {
+    const shelf = await Shelf.of(withServices(10))
+    await shelf.drop(keys.ordinal(9))
+    expect((await shelf.find({ query: {}, limit: 3 })).total).toBe(10)
   })
 })

@@ -1,0 +1,299 @@
+import {
+  countDocuments,
+  type DocumentSet,
+  eitherDocuments,
+  exceptDocuments,
+  noDocuments,
+  oneDocument,
+  ordinalsOf,
+} from '../did-index/chunk-sets.js'
+import { type DocumentPlan, leavesOf, type SearchPlan, soleToken, withNamed } from '../did-index/plan.js'
+import { notRead, PlanReader } from '../did-index/plan-reader.js'
+import { chunkOf, chunkOrdinals } from '../did-index/posting-chunk.js'
+import { isCounted, kindOf, overflowToken, everythingToken, type Token, tokenKind } from '../did-index/token.js'
+import type { Matcher } from '../did-query/compile.js'
+import type { Members } from '../did-query/member-path.js'
+import { RuleError } from '../errors/rule-error.js'
+import { Yielder } from '../runtime/cooperative.js'
+import { damaged, type FrozenRows } from '../storage/database.js'
+import { type Key, keys, rangeOf, table, values } from '../storage/schema.js'
+import { didHead, didKey } from '../storage/did-rows.js'
+import { ResultPage } from './result-page.js'
+import { PostingSource } from './posting-source.js'
+import type { KnownMatches, Position } from './search-cache.js'
+
+/** @limit count: documents that a search reads at once to examine them */
+const documentsAtOnce = 64
+/** Documents of the answer read at once: it may end before them. */
+const answersAtOnce = 16
+/** Sources of postings read at once: more would hold the event loop. */
+const sourcesAtOnce = 64
+
+/** How many documents have a token whose documents are not counted: one, or for a month some. */
+const uncounted = { few: 1, month: 4096 }
+
+/** What a search runs on. */
+export interface SearchTask {
+  /** One state of the chain. */
+  readonly rows: FrozenRows
+  readonly matcher: Matcher
+  readonly plan: SearchPlan
+  readonly skip: number
+  readonly limit: number
+  /** What is known of the condition in that state; it learns more. */
+  readonly known: KnownMatches
+  /** Bytes of documents that a scan reads at once. */
+  readonly pageBytes: number
+  readonly answerBytes: number
+  /** Documents that the search may examine. */
+  readonly examined: number
+  /** Throws when the search has to end early. */
+  readonly goOn: () => void
+  /** Counts documents that were examined. */
+  readonly note: (documents: number) => void
+}
+
+/** Documents found: `total` of them, and the texts of those in the answer. */
+export interface Matches {
+  readonly total: number
+  readonly texts: readonly string[]
+}
+
+/** One search: counts the matches unless their number is known, and gathers a page of them. */
+export class SearchRun {
+  readonly #task: SearchTask
+  readonly #yielder = new Yielder()
+  readonly #page: ResultPage
+  #examined = 0
+
+  constructor(task: SearchTask) {
+    this.#task = task
+    this.#page = new ResultPage(task)
+  }
+
+  async find(): Promise<Matches> {
+    const { plan, known, skip, limit } = this.#task
+    const root = withNamed(plan)
+    known.total ??= root === undefined ? undefined : await this.#soleCount()
+    const isKnown = known.total !== undefined
+    if (isKnown && (limit === 0 || skip >= (known.total as number))) return this.#found()
+    const from = isKnown ? known.before(skip) : { skip: 0, ordinal: 0 }
+    this.#page.begin(from.skip)
+    if (root === undefined) await this.#scan(from)
+    else await this.#walk(root, from)
+    if (!isKnown) known.total = this.#page.passed
+    return this.#found()
+  }
+
+  #found(): Matches {
+    const { texts } = this.#page
+    this.#noteNext()
+    return { total: this.#task.known.total as number, texts }
+  }
+
+  /** Notes where the next page begins. */
+  #noteNext(): void {
+    const { known, skip } = this.#task
+    const last = this.#page.texts.at(-1)
+    if (last === undefined) return
+    const { id } = JSON.parse(last) as { id: string }
+    const ordinal = this.#ordinals([id]).get(id)
+    if (ordinal !== undefined) known.note({ skip: skip + this.#page.texts.length, ordinal: ordinal + 1 })
+  }
+
+  /** The number of matches where one row has it. */
+  async #soleCount(): Promise<number | undefined> {
+    const { plan } = this.#task
+    const token = soleToken(plan)
+    if (token === undefined) return undefined
+    if (kindOf(token) === tokenKind.claimName && this.#countOf(overflowToken) > 0) return undefined
+    // The index has no posting where a document names its own DID.
+    const ordinals = this.#ordinals(plan.named)
+    return this.#countOf(token) + (await this.#matching([...ordinals.values()])).size
+  }
+
+  #countOf(token: Token): number {
+    const row = this.#task.rows.get(keys.tokenCount(token))
+    return row === undefined ? 0 : values.tokenCount.decode(row)
+  }
+
+  /** Ordinals of DIDs that have a document. */
+  #ordinals(dids: Iterable<string>): ReadonlyMap<string, number> {
+    const ordinals = new Map<string, number>()
+    for (const did of dids) {
+      const key = didKey(did)
+      const head = key === undefined ? undefined : didHead(this.#task.rows, key)
+      if (head?.status === 'valid') ordinals.set(did, head.ordinal)
+    }
+    return ordinals
+  }
+
+  /** Goes through the chunks of a plan; ends early where the page is full and the number of matches known. */
+  async #walk(root: DocumentPlan, from: Position): Promise<void> {
+    const { reader, load } = await this.#reader(root)
+    const first = chunkOf(from.ordinal)
+    for (let chunk = first; ;) {
+      const at = reader.next(chunk)
+      if (at === Infinity) return
+      if (at === notRead) {
+        await load()
+        continue
+      }
+      const { sure, possible } = reader.read(at)
+      const passed = at === first ? ordinalsBelow(from.ordinal) : undefined
+      const candidates = exceptDocuments(possible, passed === undefined ? sure : eitherDocuments(sure, passed))
+      const answered = passed === undefined ? sure : exceptDocuments(sure, passed)
+      if (await this.#take(at, answered, candidates)) return
+      chunk = at + 1
+      await this.#rest()
+    }
+  }
+
+  async #reader(root: DocumentPlan): Promise<{ reader: PlanReader; load: () => Promise<void> }> {
+    const { tokens, dids } = leavesOf(root)
+    const counted = [...tokens].filter(isCounted)
+    const found = await this.#task.rows.getMany(counted.map((token) => keys.tokenCount(token)))
+    const counts = new Map(
+      counted.map((token, i) => [token, found[i] === undefined ? 0 : values.tokenCount.decode(found[i])]),
+    )
+    const ordinals = this.#ordinals(dids)
+    const sources: PostingSource[] = []
+    const reader = new PlanReader(root, {
+      source: (token) => {
+        const source = new PostingSource(this.#task.rows, token)
+        sources.push(source)
+        return source
+      },
+      count: (token) =>
+        counts.get(token) ?? (kindOf(token) === tokenKind.expiryMonth ? uncounted.month : uncounted.few),
+      ordinal: (did) => ordinals.get(did),
+    })
+    const load = async () => {
+      const lacking = sources.filter(({ isLacking }) => isLacking)
+      for (let start = 0; start < lacking.length; start += sourcesAtOnce) {
+        await Promise.all(lacking.slice(start, start + sourcesAtOnce).map((source) => source.load()))
+        await this.#rest()
+      }
+    }
+    return { reader, load }
+  }
+
+  /** Takes the matches of one chunk; whether nothing more is wanted. */
+  async #take(chunk: number, sure: DocumentSet, candidates: DocumentSet): Promise<boolean> {
+    const base = chunk * chunkOrdinals
+    const verified = await this.#matching([...ordinalsOf(candidates)].map((ordinal) => base + ordinal))
+    let matches = sure
+    for (const ordinal of verified.keys()) matches = eitherDocuments(matches, oneDocument(ordinal))
+    const wanted = this.#page.wanted(countDocuments(matches))
+    if (wanted !== undefined) {
+      const ordinals = [...ordinalsOf(matches)].slice(wanted.skip, wanted.skip + wanted.limit)
+      await this.#give(
+        ordinals.map((ordinal) => base + ordinal),
+        verified,
+      )
+    }
+    return this.#page.isFull && this.#task.known.total !== undefined
+  }
+
+  /** Puts documents into the answer, as far as they fit. */
+  async #give(ordinals: readonly number[], read: ReadonlyMap<number, Buffer>): Promise<void> {
+    for (let start = 0; start < ordinals.length; start += answersAtOnce) {
+      const some = ordinals.slice(start, start + answersAtOnce)
+      const missing = some.filter((ordinal) => !read.has(ordinal))
+      const found = new Map((await this.#documents(missing)).map(({ ordinal, value }) => [ordinal, value]))
+      for (const ordinal of some) {
+        if (!this.#page.add(read.get(ordinal) ?? (found.get(ordinal) as Buffer))) return
+      }
+      await this.#rest()
+    }
+  }
+
+  /** Of some documents those that meet the condition. */
+  async #matching(ordinals: readonly number[]): Promise<Map<number, Buffer>> {
+    const { matcher } = this.#task
+    const matching = new Map<number, Buffer>()
+    for (let start = 0; start < ordinals.length; start += documentsAtOnce) {
+      const some = ordinals.slice(start, start + documentsAtOnce)
+      this.#examine(some.length)
+      for (const { ordinal, key, value } of await this.#documents(some)) {
+        if (matcher.matches(parse(key, value))) matching.set(ordinal, value)
+        await this.#rest()
+      }
+    }
+    return matching
+  }
+
+  /** The documents of ordinals, in their order. */
+  async #documents(ordinals: readonly number[]): Promise<{ ordinal: number; key: Key; value: Buffer }[]> {
+    const { rows } = this.#task
+    const creates = await rows.getMany(ordinals.map((ordinal) => keys.ordinal(ordinal)))
+    const documentKeys = creates.map((row, i) => {
+      if (row === undefined) throw damaged(`the row of ordinal ${ordinals[i]} is missing`)
+      return keys.didDocument(values.location.decode(row))
+    })
+    const found = await rows.getMany(documentKeys)
+    return ordinals.map((ordinal, i) => {
+      const [key, value] = [documentKeys[i] as Key, found[i]]
+      if (value === undefined) throw damaged(`row ${key.toString('hex')} of a document is missing`)
+      return { ordinal, key, value }
+    })
+  }
+
+  /** Examines every document from a position on. */
+  async #scan(from: Position): Promise<void> {
+    const { rows, matcher, pageBytes, known } = this.#task
+    if (known.total === undefined) this.#requireRoom(this.#countOf(everythingToken))
+    const range = rangeOf(table.didDocument)
+    const create = from.ordinal === 0 ? undefined : rows.get(keys.ordinal(from.ordinal))
+    const gte = create === undefined ? range.gte : keys.didDocument(values.location.decode(create))
+    for await (const some of rows.pages({ ...range, gte }, pageBytes)) {
+      for (const [key, value] of some) {
+        this.#examine(1)
+        if (matcher.matches(parse(key, value)) && this.#page.wanted(1) !== undefined) this.#page.add(value)
+        if (this.#page.isFull && known.total !== undefined) return
+        await this.#rest()
+      }
+    }
+  }
+
+  #examine(documents: number): void {
+    this.#examined += documents
+    this.#requireRoom(this.#examined)
+    this.#task.note(documents)
+  }
+
+  /** Refuses to examine too many documents. */
+  #requireRoom(documents: number): void {
+    const { examined, plan } = this.#task
+    if (documents <= examined) return
+    const open = plan.open.slice(0, 3).join(', ')
+    throw new RuleError(
+      'busy',
+      `more than ${examined} documents would have to be read: the index does not answer ${open}; ` +
+        'add a condition that it answers (docs/query.md)',
+    )
+  }
+
+  /** Lets other work run between slices. */
+  async #rest(): Promise<void> {
+    if (!this.#yielder.over) return
+    await this.#yielder.next()
+    this.#task.goOn()
+  }
+}
+
+/** Ordinals of a chunk that are below one in it. */
+function ordinalsBelow(ordinal: number): DocumentSet {
+  const below = noDocuments()
+  const within = ordinal % chunkOrdinals
+  for (let i = 0; i < within; i++) below[i >> 5] = (below[i >> 5] as number) | (1 << (i & 31))
+  return below
+}
+
+function parse(key: Buffer, value: Buffer): Members {
+  try {
+    return JSON.parse(value.toString('utf8')) as Members
+  } catch {
+    throw damaged(`row ${key.toString('hex')} holds no document`)
+  }
+}
