@@ -10,7 +10,7 @@ import { readBlock } from './read-body.js'
  * Checks every block that batches since the last clean point may have touched: header links, bodies, undo records and confirms.
  * Throws a StorageError for a missing or mismatched row.
  */
-export async function checkRecentBlocks(chain: Chain, { fromHeight }: JournalSpan): Promise<void> {
+export async function checkRecentBlocks(chain: Chain, { fromHeight }: Pick<JournalSpan, 'fromHeight'>): Promise<void> {
   const top = chain.tip.header.height
   for (let height = Math.min(fromHeight ?? 0, top); height <= top; height++) {
     const known = chain.headers.active(height)

@@ -5,7 +5,7 @@ import { processLog, systemEnv } from '../runtime/process-env.js'
 import { type SigningState, signingText } from '../voting/signing-state.js'
 import type { CliContext } from './cli-context.js'
 import type { OutputOptions } from './command-options.js'
-import { showProgress } from './show-progress.js'
+import { showMigration, showProgress } from './show-progress.js'
 
 export interface RunOptions extends OutputOptions {
   /** Whether the end of standard input stops the node. */
@@ -83,7 +83,8 @@ export async function runNode(
 ): Promise<void> {
   const { tuning } = config
   const env = systemEnv(processLog(tuning.node?.logLevel))
-  const node = await startNode({ ...chosen, env, tuning })
+  const migration = showMigration(context, env)
+  const node = await startNode({ ...chosen, env, tuning, onMigration: migration.show }).finally(migration.end)
   let endProgress = () => {}
   try {
     const stop = stopSignal(stopOnEof)

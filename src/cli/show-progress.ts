@@ -1,6 +1,7 @@
 import type { SyncProgress } from '../network/sync/sync-progress.js'
 import { defined } from '../primitives/defined.js'
 import type { Log, Timers } from '../runtime/env.js'
+import type { MigrationProgress } from '../storage/migrate-layout.js'
 import type { CliContext } from './cli-context.js'
 
 /** Milliseconds between two updates of the terminal's progress bar, and between two progress lines of a log. */
@@ -41,6 +42,29 @@ export function showProgress(
   }
 }
 
+/** Shows the progress of a change of the database's layout in the same way, until `end`. */
+export function showMigration(
+  context: Pick<CliContext, 'columns' | 'err'>,
+  { log }: { readonly log: Log },
+): { show: (progress: MigrationProgress) => void; end: () => void } {
+  let last = performance.now()
+  let shown = false
+  return {
+    show: ({ done, total }) => {
+      const columns = context.columns?.('err')
+      const now = performance.now()
+      if (now - last < (columns === undefined ? logInterval : barInterval)) return
+      last = now
+      if (columns === undefined) log.warn({ done, total }, 'the layout of the database is being changed')
+      else context.err(`\r${bar('layout', done, total)} DIDs`.slice(0, columns))
+      shown = columns !== undefined
+    },
+    end: () => {
+      if (shown) context.err('\r\x1b[K')
+    },
+  }
+}
+
 /** Whether to show progress: not for the single new block that every node fetches now and then. */
 function isBehind({ catchingUp, stage, height, target }: SyncProgress): boolean {
   return catchingUp || stage === 'waiting' || (stage !== 'idle' && target > height + 1)
@@ -59,15 +83,17 @@ function fieldsOf({ stage, height, target, rate, secondsLeft, reason }: SyncProg
 
 /** `blocks [####----] 120 of 900, 34.5 blocks/s, 23 s left`. */
 export function progressLine({ stage, height, target, rate, secondsLeft, reason }: SyncProgress): string {
-  const done = target === 0 ? 0 : Math.min(1, height / target)
-  const full = Math.floor(done * barWidth)
   const parts = [
-    `${height} of ${target}`,
     ...(rate > 0 ? [`${rate.toFixed(1)} blocks/s`] : []),
     ...(secondsLeft === undefined ? [] : [`${durationText(secondsLeft)} left`]),
     ...(reason === undefined ? [] : [reason]),
   ]
-  return `${stage.padEnd(7)} [${'#'.repeat(full)}${'-'.repeat(barWidth - full)}] ${parts.join(', ')}`
+  return [bar(stage, height, target), ...parts].join(', ')
+}
+
+function bar(stage: string, done: number, total: number): string {
+  const full = Math.floor((total === 0 ? 0 : Math.min(1, done / total)) * barWidth)
+  return `${stage.padEnd(7)} [${'#'.repeat(full)}${'-'.repeat(barWidth - full)}] ${done} of ${total}`
 }
 
 function durationText(seconds: number): string {

@@ -7,10 +7,11 @@ import { VirtualClock } from '../devnet/clock.js'
 import { genesisBlock } from '../primitives/genesis.js'
 import type { Spec } from '../primitives/spec.js'
 import type { Clock, Env } from '../runtime/env.js'
-import { checkJournal } from '../storage/check-journal.js'
-import { Database } from '../storage/database.js'
+import { checkJournal, otherLayout } from '../storage/check-journal.js'
+import { Database, reindexHint, StorageError } from '../storage/database.js'
 import type { DataDirectory } from '../storage/directory.js'
-import { keys } from '../storage/schema.js'
+import { migrateLayout, type MigrationProgress } from '../storage/migrate-layout.js'
+import { keys, layoutBefore, schemaVersion } from '../storage/schema.js'
 import { bytesToCheck, checkFiles } from '../storage/start-check.js'
 
 /** A chain with what it stands on. */
@@ -23,16 +24,26 @@ export interface Ledger {
   readonly signatures: SignatureCache
 }
 
+/** How a ledger is opened. */
+export interface OpenOptions {
+  /** Bytes of the database's cache. */
+  readonly databaseCache?: number
+  /** Consecutive runs that did not end; without it all files are looked at before LevelDB reads them. */
+  readonly runs?: number
+  /** Takes the progress of a change of the layout, which it allows. */
+  readonly migration?: (progress: MigrationProgress) => void
+}
+
 /**
- * Opens a ledger: directory, database (with a cache of so many bytes) with its start-up checks, chain. Unless `runs` counts
- * those that did not end, all files are looked at before LevelDB reads them.
+ * Opens a ledger: directory, database with its start-up checks, chain. A database of the layout before is changed with
+ * `migration`, and refused without.
  */
 export async function openLedger(
   spec: Spec,
   directory: DataDirectory,
   verifier: Verifier,
   env: Env,
-  { databaseCache, runs }: { readonly databaseCache?: number; readonly runs?: number } = {},
+  { databaseCache, runs, migration }: OpenOptions = {},
 ): Promise<Ledger> {
   await checkFiles(directory.database, runs === undefined ? Infinity : bytesToCheck(runs))
   // Before it is opened: LevelDB begins to rewrite its tables at once.
@@ -44,6 +55,7 @@ export async function openLedger(
   try {
     const span = await checkJournal(database)
     await directory.claim(spec.name, genesisBlock(spec).header.hash, database.get(keys.meta('tip')) === undefined)
+    if (span.isLayoutBefore) await bringUp(database, env, migration)
     const virtualClock = spec.devnet ? new VirtualClock(env.clock, database) : undefined
     const clock = virtualClock ?? env.clock
     const signatures = new SignatureCache()
@@ -55,6 +67,22 @@ export async function openLedger(
     await database.close()
     throw error
   }
+}
+
+/** Changes the layout of a database. */
+async function bringUp(database: Database, { log }: Env, migration: OpenOptions['migration']): Promise<void> {
+  if (migration === undefined) {
+    const how =
+      'a node changes it at its start unless --no-migrate forbids that, and versions before cannot open it then'
+    throw new StorageError(`${otherLayout(layoutBefore)}; ${how}; or build it again from its blocks: ${reindexHint}`)
+  }
+  log.warn({ from: layoutBefore, to: schemaVersion }, 'the layout of the database is changed; a stop does no harm')
+  let dids = 0
+  await migrateLayout(database, (progress) => {
+    dids = progress.total
+    migration(progress)
+  })
+  log.warn({ dids, layout: schemaVersion }, 'the layout of the database is changed: older versions cannot open it')
 }
 
 /** Runs with a verifier that has threads of its own, for work on a ledger that no node is using. */

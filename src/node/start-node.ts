@@ -41,6 +41,7 @@ import { Resolver } from '../resolver/resolver.js'
 import { CloseStack } from '../runtime/close-stack.js'
 import type { Clock, Env } from '../runtime/env.js'
 import { DataDirectory } from '../storage/directory.js'
+import type { MigrationProgress } from '../storage/migrate-layout.js'
 import { loadSecret } from '../storage/secret-file.js'
 import { SignStateFile, type SignStore } from '../voting/sign-state-file.js'
 import type { SignReset } from '../voting/signer.js'
@@ -60,6 +61,8 @@ export interface NodeOptions {
   readonly peering?: NodePeering
   /** A key that votes on a chain with validators. */
   readonly validator?: NodeValidator
+  /** Takes the progress of a change of the database's layout, before anything else happens. */
+  readonly onMigration?: (progress: MigrationProgress) => void
   /** What its options set; serve takes the part of the interfaces. */
   readonly tuning?: NodeTuning
 }
@@ -181,14 +184,18 @@ interface Store extends Ledger {
   readonly failure: Promise<never>
 }
 
-async function openStore({ spec, env, tuning = {} }: NodeOptions, stack: CloseStack): Promise<Store> {
-  const { dataDir, cacheBytes: databaseCache } = tuning.storage ?? {}
+async function openStore(
+  { spec, env, tuning = {}, onMigration = () => {} }: NodeOptions,
+  stack: CloseStack,
+): Promise<Store> {
+  const { dataDir, cacheBytes: databaseCache, migrate = true } = tuning.storage ?? {}
   const directory = await DataDirectory.open(dataDir)
   stack.defer(() => directory.close())
   const verifier = createVerifierPool({ ...tuning.crypto, log: env.log })
   stack.defer(() => verifier.close())
   const runs = await directory.unfinishedRuns()
-  const ledger = await openLedger(spec, directory, verifier, env, { databaseCache, runs })
+  const migration = migrate ? onMigration : undefined
+  const ledger = await openLedger(spec, directory, verifier, env, defined({ databaseCache, runs, migration }))
   const { chain, database } = ledger
   stack.defer(async () => {
     await chain.close().finally(() => database.close())

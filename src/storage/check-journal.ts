@@ -1,7 +1,7 @@
 import { equalBytes } from '../primitives/bytes.js'
 import { type Database, damaged, logReach, reindexHint, StorageError } from './database.js'
 import { type JournalKind, type JournalRow, journalDigest, journalRow, journalRowSize } from './journal.js'
-import { keys, schemaVersion, values } from './schema.js'
+import { keys, layoutBefore, schemaVersion, values } from './schema.js'
 
 /** Journal rows read at once. */
 const pageRows = 1000
@@ -11,6 +11,8 @@ const besideTheChain: readonly JournalKind[] = ['pool', 'peers', 'voting']
 
 /** Result of the journal check: the batches since the last clean point. */
 export interface JournalSpan {
+  /** Whether the rows are those of the layout before, which can be changed. */
+  readonly isLayoutBefore: boolean
   /** The lowest tip height among them; undefined in an empty database. */
   readonly fromHeight: number | undefined
 }
@@ -23,10 +25,10 @@ export async function checkJournal(database: Database): Promise<JournalSpan> {
   const version = database.get(keys.meta('version'))
   if (database.sequence === 0) {
     if (version !== undefined) throw damaged('the journal is gone')
-    return { fromHeight: undefined }
+    return { isLayoutBefore: false, fromHeight: undefined }
   }
   if (version === undefined) throw damaged('the first batch is gone')
-  checkLayout(version[0])
+  const isLayoutBefore = checkLayout(version[0]) === layoutBefore
   let expected = database.sequence
   let successor: JournalRow | undefined
   let tipSeen = false
@@ -49,7 +51,7 @@ export async function checkJournal(database: Database): Promise<JournalSpan> {
       }
       fromHeight = Math.min(fromHeight, row.height)
       bytes += row.bytes + journalRowSize
-      if (row.kind === 'checkpoint' || bytes > logReach) return { fromHeight }
+      if (row.kind === 'checkpoint' || bytes > logReach) return { isLayoutBefore, fromHeight }
       successor = row
       expected--
     }
@@ -57,15 +59,20 @@ export async function checkJournal(database: Database): Promise<JournalSpan> {
   }
   // The journal is trimmed only far behind its end, so a walk that reaches its beginning must reach the first batch.
   if (expected > 0) throw damaged(`batches 1 to ${expected} are gone`)
-  return { fromHeight }
+  return { isLayoutBefore, fromHeight }
 }
 
-/** Refuses a database of another layout version: it is whole, but its rows have another meaning. */
-function checkLayout(layout: number | undefined): void {
-  if (layout === schemaVersion) return
-  const what = `the database has layout ${layout}, this version of didledger reads layout ${schemaVersion}`
-  if (layout === undefined || layout > schemaVersion) throw new StorageError(`${what}; use a newer version`)
-  throw new StorageError(`${what}; to build it again from its blocks, ${reindexHint}`)
+/** Refuses a database of a layout version that is neither this one nor the one before: its rows have another meaning. */
+function checkLayout(layout: number | undefined): number {
+  if (layout === schemaVersion || layout === layoutBefore) return layout
+  if (layout === undefined || layout > schemaVersion)
+    throw new StorageError(`${otherLayout(layout)}; use a newer version`)
+  throw new StorageError(`${otherLayout(layout)}; to build it again from its blocks, ${reindexHint}`)
+}
+
+/** Beginning of a message. */
+export function otherLayout(layout: number | undefined): string {
+  return `the database has layout ${layout}, this version of didledger reads layout ${schemaVersion}`
 }
 
 /** Checks that the tip row is the tip of the chain's last batch; otherwise one of the two is lost. */

@@ -19,6 +19,7 @@ const kinds = [
   'rewind',
   'peers',
   'voting',
+  'layout',
 ] as const
 export type JournalKind = (typeof kinds)[number]
 

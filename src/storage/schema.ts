@@ -80,6 +80,8 @@ export const table = {
 } as const
 
 export const schemaVersion = 3
+/** The layout that a start changes into this one. */
+export const layoutBefore = 2
 
 /** Tables that are byte for byte equal on every node with the same tip: the state digest covers them. */
 export const stateTables = [table.coin, table.didHead, table.didOperation, table.credential] as const
@@ -146,7 +148,7 @@ export function credentialKey(id: string, signer: string): CredentialKey {
 }
 
 export const keys = {
-  meta: (name: 'version' | 'upgrades' | 'tip' | 'clock' | 'events' | 'assumed' | 'reorganisation'): Key =>
+  meta: (name: 'version' | 'upgrades' | 'tip' | 'clock' | 'events' | 'assumed' | 'reorganisation' | 'migration'): Key =>
     keyOf(table.meta, Buffer.from(name)),
   journal: (sequence: number): Key => {
     const buffer = key(table.journal, 8)

@@ -7,6 +7,8 @@ export interface StorageTarget {
   readonly dataDir: string
   /** Bytes that the database keeps of its tables. */
   readonly cacheBytes: number
+  /** Whether a database of the layout before is changed. */
+  readonly migrate: boolean
 }
 
 const option = optionsFor<'storage', StorageTarget>()
@@ -29,5 +31,15 @@ export const storageOptions = {
     unit: 'bytes',
     tuning: true,
     sets: 'cacheBytes',
+  }),
+  migrate: option({
+    key: 'storage.migrate',
+    flag: '--no-migrate',
+    schema: Type.Boolean(),
+    default: true,
+    description: 'refuse a database of the layout before instead of changing it',
+    expects: 'true or false',
+    tuning: true,
+    sets: 'migrate',
   }),
 }

@@ -13,6 +13,7 @@ import type { KeyedOption, OptionKey } from '../../../src/node/options-to-node.j
 import type * as serveNodeModule from '../../../src/node/serve-node.js'
 import { parseAddress } from '../../../src/primitives/address.js'
 import { toHex } from '../../../src/primitives/bytes.js'
+import type * as openLedgerModule from '../../../src/node/open-ledger.js'
 import type * as resolverModule from '../../../src/resolver/resolver.js'
 import type { NodeCommand } from '../../../src/runtime/option.js'
 import type * as processEnvModule from '../../../src/runtime/process-env.js'
@@ -51,6 +52,14 @@ vi.mock('../../../src/network/open-transport.js', async (original) => {
     return real.openTransport({ ...options, mdns: false })
   }
   return { ...real, openTransport }
+})
+vi.mock('../../../src/node/open-ledger.js', async (original) => {
+  const real = await original<typeof openLedgerModule>()
+  const openLedger: typeof real.openLedger = (spec, directory, verifier, env, options) => {
+    given.set('ledger', { changesLayout: options?.migration !== undefined })
+    return real.openLedger(spec, directory, verifier, env, options)
+  }
+  return { ...real, openLedger }
 })
 vi.mock('../../../src/resolver/resolver.js', async (original) => {
   const real = await original<typeof resolverModule>()
@@ -126,6 +135,7 @@ const effects: Readonly<Record<OptionKey, Effect>> = {
   'node.logLevel': { value: 'error', room: 'log', is: { level: 'error' } },
   'storage.dataDir': { value: bench.path('data'), room: 'directory', is: bench.path('data') },
   'storage.cacheSize': { value: '1048576', room: 'database', is: 1_048_576 },
+  'storage.migrate': { value: 'false', room: 'ledger', is: { changesLayout: false } },
   'api.host': { value: '127.0.0.1', room: 'server', is: { hosts: ['127.0.0.1'] } },
   'api.hostNames': { value: 'node.example.org', room: 'access', is: { hostNames: ['node.example.org'] } },
   'api.trustedProxies': { value: '192.0.2.7', room: 'access', is: { trustedProxies: ['192.0.2.7'] } },

@@ -1,5 +1,5 @@
-import { beforeEach, describe, expect, it } from 'vitest'
-import { progressLine, showProgress } from '../../../src/cli/show-progress.js'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { progressLine, showMigration, showProgress } from '../../../src/cli/show-progress.js'
 import type { SyncProgress } from '../../../src/network/sync/sync-progress.js'
 
 const idle: SyncProgress = { stage: 'idle', catchingUp: false, height: 900, target: 900, rate: 0 }
@@ -126,4 +126,42 @@ describe('the line', () => {
     ],
     [{ ...idle, height: 901 }, 'idle    [########################] 901 of 900'],
   ])('tells %j', (now, line) => expect(progressLine(now)).toBe(line))
+})
+
+describe('a change of the layout', () => {
+  afterEach(() => vi.restoreAllMocks())
+
+  function showing(columns: number | undefined) {
+    let now = 0
+    vi.spyOn(performance, 'now').mockImplementation(() => now)
+    const nothing = () => {}
+    const log = { debug: nothing, info: nothing, warn: (fields: unknown) => void logged.push(fields), error: nothing }
+    const migration = showMigration({ columns: () => columns, err: (text) => void (printed += text) }, { log })
+    return { ...migration, wait: (milliseconds: number) => (now += milliseconds) }
+  }
+
+  it('is a line on a terminal, which goes at the end', () => {
+    const { show, end, wait } = showing(80)
+    show({ done: 0, total: 900 })
+    expect(printed).toBe('')
+    wait(500)
+    show({ done: 450, total: 900 })
+    expect(printed).toBe(`\rlayout  [${'#'.repeat(12)}${'-'.repeat(12)}] 450 of 900 DIDs`)
+    end()
+    expect(printed).toMatch(/DIDs\r\x1b\[K$/)
+  })
+
+  it('is a line of the log every ten seconds elsewhere', () => {
+    const { show, end, wait } = showing(undefined)
+    for (let done = 0; done < 900; done += 100) {
+      show({ done, total: 900 })
+      wait(3000)
+    }
+    end()
+    expect(logged).toEqual([
+      { done: 400, total: 900 },
+      { done: 800, total: 900 },
+    ])
+    expect(printed).toBe('')
+  })
 })

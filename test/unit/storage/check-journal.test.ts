@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { checkJournal } from '../../../src/storage/check-journal.js'
 import { Database, logReach } from '../../../src/storage/database.js'
 import { Overlay } from '../../../src/storage/overlay.js'
-import { keys, schemaVersion, values } from '../../../src/storage/schema.js'
+import { keys, layoutBefore, schemaVersion, values } from '../../../src/storage/schema.js'
 import { memoryStore } from '../../support/builders/chain.js'
 
 const hash = new Uint8Array(32)
@@ -29,13 +29,13 @@ describe('the walk back through the journal', () => {
     const overlay = new Overlay(database)
     overlay.del(keys.journal(1))
     await overlay.commit({ kind: 'pool', hash, height: 0 }, { sync: false })
-    await expect(checkJournal(database)).resolves.toEqual({ fromHeight: 0 })
+    await expect(checkJournal(database)).resolves.toMatchObject({ fromHeight: 0 })
   })
 
   it('goes over more rows than it reads at once', async () => {
     const database = await started()
     for (let i = 0; i < 2100; i++) await database.commit(new Map(), { kind: 'pool', hash, height: 0 }, { sync: false })
-    await expect(checkJournal(database)).resolves.toEqual({ fromHeight: 0 })
+    await expect(checkJournal(database)).resolves.toMatchObject({ fromHeight: 0 })
     const overlay = new Overlay(database)
     overlay.del(keys.journal(500))
     await overlay.commit({ kind: 'pool', hash, height: 0 }, { sync: false })
@@ -43,13 +43,15 @@ describe('the walk back through the journal', () => {
   })
 
   it('says what to do with a database of another version', async () => {
-    const older = checkJournal(await started(schemaVersion - 1))
+    const older = checkJournal(await started(layoutBefore - 1))
     await expect(older).rejects.toThrow(
-      /has layout 2, .* reads layout 3; to build it again from its blocks, run: .*reindex/,
+      /has layout 1, .* reads layout 3; to build it again from its blocks, run: .*reindex/,
     )
     const newer = checkJournal(await started(schemaVersion + 1))
     await expect(newer).rejects.toThrow(/has layout 4, .* reads layout 3; use a newer version$/)
-    await expect(started().then(checkJournal)).resolves.toEqual({ fromHeight: 0 })
+    await expect(started().then(checkJournal)).resolves.toEqual({ isLayoutBefore: false, fromHeight: 0 })
+    const before = started(layoutBefore).then(checkJournal)
+    await expect(before).resolves.toEqual({ isLayoutBefore: true, fromHeight: 0 })
   })
 
   it('wants the tip that the last batch of the chain left', async () => {
