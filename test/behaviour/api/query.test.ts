@@ -1,5 +1,5 @@
 import { Value } from '@sinclair/typebox/value'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { queryResult } from '../../../src/api/schemas/did-schemas.js'
 import { queryLimits } from '../../../src/resolver/document-search.js'
 import { ask, contextOf, serve } from '../../support/client/api.js'
@@ -116,5 +116,59 @@ describe('query', () => {
     const asked = await Promise.all(Array.from({ length: queryLimits.waiting + 20 }, () => query('{"service":"Hub"}')))
     const codes = new Set(asked.map(({ error }) => error?.code))
     expect([...codes].filter((code) => code !== undefined && code !== -32005)).toEqual([])
+  })
+
+  it('names the parts that the index does not answer where it would read too many documents', async () => {
+    const { query } = await start({ queryLimits: { examined: 1 } })
+    const condition = JSON.stringify('{service:{name:{$regex:"x"}},id:{$ne:"y"}}')
+    const { error } = await query(`{"query":${condition}}`)
+    expect(error).toMatchObject({ code: -32005, data: expect.stringContaining('more than 1 documents') as string })
+    expect(error?.data).toContain('the index does not answer service.name.$regex, id.$ne')
+    // What the index answers is no matter of reading.
+    expect((await query('{"service":"Hub"}')).result?.total).toBe(2)
+  })
+
+  it('goes on for no client that has left, with no further request of its batch either', async () => {
+    const { node } = await start()
+    let searches = 0
+    let goOn = () => {}
+    const gate = new Promise<void>((resolve) => (goOn = resolve))
+    const freeze = node.database.freeze.bind(node.database)
+    node.database.freeze = () => {
+      const rows = freeze()
+      searches++
+      return {
+        ...rows,
+        pages: async function* (...range) {
+          await gate
+          yield* rows.pages(...range)
+        },
+      }
+    }
+    const context = contextOf(node)
+    const asking = vi.spyOn(context.resolver, 'queryJson')
+    const signals = () => asking.mock.calls.map(([, options]) => options?.signal?.aborted)
+    const port = await portOf(node, context)
+    const scan = (n: number) => ({ id: n, method: 'query', params: { query: `{a:{$ne:${n}}}` } })
+    const left = new AbortController()
+    const body = JSON.stringify([scan(1), scan(2)])
+    const asked = fetch(`http://127.0.0.1:${port}/rpc`, { method: 'POST', body, signal: left.signal })
+    const waits = new AbortController()
+    const waiting = fetch(`http://127.0.0.1:${port}/rpc`, {
+      method: 'POST',
+      body: JSON.stringify(scan(3)),
+      signal: waits.signal,
+    })
+    await expect.poll(signals).toEqual([false, false])
+    expect(searches).toBe(1)
+    waits.abort()
+    await expect(waiting).rejects.toThrow()
+    left.abort()
+    await expect(asked).rejects.toThrow()
+    await expect.poll(signals).toEqual([true, true])
+    goOn()
+    const { body: answer } = await ask(port, '/rpc', { method: 'POST', body: JSON.stringify(scan(4)) })
+    expect(answer).toMatchObject({ id: 4, result: { total: 2 } })
+    expect(searches).toBe(2)
   })
 })

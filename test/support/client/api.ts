@@ -5,7 +5,7 @@ import { NodeMetrics } from '../../../src/api/metrics.js'
 import type { NodeInfo } from '../../../src/api/node-views.js'
 import { parseAddress, type ProgramHash } from '../../../src/primitives/address.js'
 import { Mining, type MiningOptions, type OwnValidator } from '../../../src/production/mining.js'
-import { Resolver, type SyncStatus } from '../../../src/resolver/resolver.js'
+import { Resolver, type ResolverOptions } from '../../../src/resolver/resolver.js'
 import { systemEnv } from '../../../src/runtime/process-env.js'
 import type { TestChain } from '../builders/chain.js'
 import { testAddress } from '../builders/spec.js'
@@ -86,14 +86,14 @@ export function miningOf(node: TestChain, changes: Partial<MiningOptions> = {}):
 /** The context of a chain in memory. */
 export function contextOf(
   node: TestChain,
-  changes: Partial<ApiContext> & { readonly sync?: () => SyncStatus } = {},
+  changes: Partial<ApiContext> & Partial<Pick<ResolverOptions, 'sync' | 'queryLimits'>> = {},
 ): ApiContext {
-  const { sync = () => ({ catchingUp: false, height: node.reader.height, target: node.reader.height }), ...rest } =
-    changes
+  const synced = () => ({ catchingUp: false, height: node.reader.height, target: node.reader.height })
+  const { sync = synced, queryLimits = {}, ...rest } = changes
   const health = () => ({ failed: false, stage: 'serving' as const, sync: sync() })
   const { database, clock, chain, log } = node
   const tip = () => chain.tip.header
-  const resolver = new Resolver({ database, clock, tip, sync })
+  const resolver = new Resolver({ database, clock, tip, sync, queryLimits })
   const { mempool } = node
   const metrics = new NodeMetrics({ chain, mempool, resolver, version: 'test', databaseBytes: async () => 0 })
   return {
