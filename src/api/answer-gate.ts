@@ -153,7 +153,7 @@ export class AnswerGate {
   readonly limits: ApiLimits
   /** Memory of every answer while it is made and read. */
   readonly #places: SharedBytes
-  /** Additional memory for large transactions. */
+  /** Additional memory for large transactions, and for documents found. */
   readonly #large: SharedBytes
   /** Memory of searches, which may take long, instead of {@link #places}. */
   readonly #searches: SharedBytes

@@ -72,7 +72,7 @@ export const apiLimits = {
   answers: 48 * 1024 * 1024,
   /** @limit bytes: memory that one answer in progress counts: its parts, and rows read ahead */
   answerPlace: 1024 * 1024,
-  /** @limit bytes: large transactions while they are decoded for an answer */
+  /** @limit bytes: large transactions while they are decoded for an answer, and documents found while they are sent */
   largeTransactions: 64 * 1024 * 1024,
   /** @limit bytes: all searches in progress: `query`, `listunspent`, `getutxosbyamount`, `getamountbyinputs`, histories of DIDs */
   searches: 64 * 1024 * 1024,

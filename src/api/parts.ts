@@ -29,7 +29,7 @@ export interface PartsAnswerOptions {
    * alone; of other answers it is cut off once it delays the rest.
    */
   readonly repeatable: boolean
-  /** Bytes counted among searches, whose number of rows is unknown; absent: counted as an ordinary answer. */
+  /** Bytes counted among searches, which may take long, beside those of every answer; absent: counted as an ordinary answer. */
   readonly search?: number
   write(sink: Sink): Promise<void>
 }

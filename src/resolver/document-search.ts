@@ -106,6 +106,17 @@ export function foundJson({ total, start, count, texts, tip }: FoundDocuments, c
   return `{"total":${total},"start":${start},"count":${count},"document":[${texts.join(',')}]${at}}`
 }
 
+export interface SearchOptions {
+  readonly signal?: AbortSignal
+  /** Waits until there is memory for texts of so many characters; the next search does not begin before. */
+  readonly admit?: (characters: number) => Promise<void>
+}
+
+/** Whether the index answers a search alone, without reading documents but those of the answer. */
+export function isQuick(query: DocumentQuery): boolean {
+  return readQuery(query).plan.exact
+}
+
 /** Searches the documents of all DIDs: by the index as far as it answers, else by reading them. */
 export class DocumentSearch {
   readonly #database: Database
@@ -125,11 +136,11 @@ export class DocumentSearch {
    * Matching documents in the order in which their DIDs were created, in one state of the chain. `busy` at once when too many
    * searches wait, and later when it takes too long, would read too much, or the node stops; the signal's reason once it aborts.
    */
-  find(query: ReadQuery, signal?: AbortSignal): Promise<FoundDocuments> {
-    return abortable(this.#find(query, signal), signal)
+  find(query: ReadQuery, options: SearchOptions = {}): Promise<FoundDocuments> {
+    return abortable(this.#find(query, options), options.signal)
   }
 
-  async #find(query: ReadQuery, signal?: AbortSignal): Promise<FoundDocuments> {
+  async #find(query: ReadQuery, { signal, admit }: SearchOptions): Promise<FoundDocuments> {
     const { duration } = this.#limits
     const end = performance.now() + duration
     const goOn = () => {
@@ -141,7 +152,9 @@ export class DocumentSearch {
     const leave = await this.#queue.enter(query.plan.exact ? 'index' : 'documents', signal)
     try {
       goOn()
-      return await this.#run(query, goOn)
+      const found = await this.#run(query, goOn)
+      await admit?.(found.texts.reduce((sum, { length }) => sum + length, 0))
+      return found
     } finally {
       leave()
     }

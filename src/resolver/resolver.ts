@@ -23,7 +23,14 @@ import { ByteCache } from './byte-cache.js'
 import { ConsistentReader } from './consistent-reader.js'
 import { CredentialAnswers } from './credential-answers.js'
 import { didOf, existingKey, identifierOf } from './did-key.js'
-import { DocumentSearch, type FoundDocuments, foundJson, type QueryLimits, readQuery } from './document-search.js'
+import {
+  DocumentSearch,
+  type FoundDocuments,
+  foundJson,
+  type QueryLimits,
+  readQuery,
+  type SearchOptions,
+} from './document-search.js'
 import { DidReader, type KnownDid } from './read-did.js'
 import { readResolveRequest, type ResolveRequest } from './resolve-request.js'
 import { ResolverAnswer } from './resolver-answer.js'
@@ -128,8 +135,8 @@ export class Resolver {
   }
 
   /** The answer of {@link query} as JSON text. */
-  async queryJson(query: DocumentQuery, options: { readonly signal?: AbortSignal } = {}): Promise<string> {
-    return foundJson(await this.#find(query, options.signal), query.context)
+  async queryJson(query: DocumentQuery, options: SearchOptions = {}): Promise<string> {
+    return foundJson(await this.#find(query, options), query.context)
   }
 
   /** Documents read by searches so far. */
@@ -149,10 +156,10 @@ export class Resolver {
     return this.#search.close()
   }
 
-  #find(query: DocumentQuery, signal?: AbortSignal): Promise<FoundDocuments> {
+  #find(query: DocumentQuery, options: SearchOptions): Promise<FoundDocuments> {
     const search = readQuery(query)
     this.#requireSynced()
-    return this.#search.find(search, signal)
+    return this.#search.find(search, options)
   }
 
   /** Deactivation takes precedence; expiry depends on the clock, but never on a time before the tip's. */

@@ -42,7 +42,7 @@ export class SearchCache {
   #tip: Uint8Array | undefined
   readonly #known = new Map<string, KnownMatches>()
 
-  /** Known matches of a condition, by its digest, at a tip; without a tip nothing is kept. */
+  /** Known matches of a condition, by its digest, at a tip. */
   at(tip: Uint8Array, condition: string): KnownMatches {
     if (this.#tip === undefined || !equalBytes(tip, this.#tip)) {
       this.#known.clear()

@@ -1,14 +1,13 @@
 import { Type } from '@sinclair/typebox'
-import { defaultDidLimits } from '../../did/did-rules.js'
-import { queryLimits, refuseAmbiguous, refuseLongCondition } from '../../resolver/document-search.js'
+import { isQuick, queryLimits, refuseAmbiguous, refuseLongCondition } from '../../resolver/document-search.js'
 import { chainKey, PartsAnswer, writeText } from '../parts.js'
 import { queryResult } from '../schemas/did-schemas.js'
 import { method, type RpcMethod } from './method.js'
 
-/** Bytes of memory for each byte of documents found: their texts and the answer. */
+/** Bytes of memory for each character of documents found: their texts and the answer. */
 const textShare = 2
-/** Bytes of the largest document. */
-const longestDocument = defaultDidLimits.payloadBytes
+/** Characters of documents for which every answer has memory. */
+const unreserved = 256 * 1024
 
 function count(description: string, unlessGiven: number) {
   const bounds = { minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
@@ -35,13 +34,23 @@ const byCondition = method({
   run: ({ resolver, reader }, params) => {
     const { service, credential, query, skip, limit = queryLimits.documentsUnasked, context } = params
     refuseLongCondition(params)
-    const bytes = Math.min(limit, queryLimits.documents) * longestDocument
     return new PartsAnswer({
       // Validated members only: ignored members may be nested too deep for a text.
       key: chainKey(reader, 'query', JSON.stringify([service, credential, query, skip, limit, context])),
       repeatable: false,
-      search: Math.min(bytes, queryLimits.answerBytes) * textShare,
-      write: async (sink) => writeText(sink, await resolver.queryJson(params, { signal: sink.signal })),
+      // Searches that read documents wait for each other, and must not keep other answers waiting.
+      ...(isQuick(params) ? {} : { search: 0 }),
+      write: async (sink) => {
+        let release = () => {}
+        const admit = async (characters: number) => {
+          if (characters > unreserved) release = await sink.reserve(characters * textShare)
+        }
+        try {
+          await writeText(sink, await resolver.queryJson(params, { signal: sink.signal, admit }))
+        } finally {
+          release()
+        }
+      },
     })
   },
 })

@@ -258,7 +258,7 @@ describe('amounts', () => {
     }
     for (const [method, params] of [
       ['resolvedid', { did: 'did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc', all: true }],
-      ['query', { service: long.slice(0, 16_000) }],
+      ['query', { query: `{"a":"${long.slice(0, 16_000)}"}` }],
     ] as const) {
       expect((await answered(method, params)).error.code).toBe(-32005)
     }

@@ -1,5 +1,8 @@
 import { Value } from '@sinclair/typebox/value'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { AnswerGate } from '../../../src/api/answer-gate.js'
+import { apiLimits } from '../../../src/api/api-limits.js'
+import { Flights } from '../../../src/api/flight.js'
 import { queryResult } from '../../../src/api/schemas/did-schemas.js'
 import { queryLimits } from '../../../src/resolver/document-search.js'
 import { ask, contextOf, serve } from '../../support/client/api.js'
@@ -39,6 +42,26 @@ interface Answer {
   readonly id: unknown
   readonly result?: { readonly total: number; readonly document: readonly { readonly id: string }[] }
   readonly error?: { readonly code: number; readonly message: string; readonly data: string }
+}
+
+/** Lets searches that read every document wait, and counts searches that began. */
+function holdScans({ database }: TestChain) {
+  let goOn = () => {}
+  const gate = new Promise<void>((resolve) => (goOn = resolve))
+  const held = { searches: 0, goOn }
+  const freeze = database.freeze.bind(database)
+  database.freeze = () => {
+    const rows = freeze()
+    held.searches++
+    return {
+      ...rows,
+      pages: async function* (...range) {
+        await gate
+        yield* rows.pages(...range)
+      },
+    }
+  }
+  return held
 }
 
 describe('query', () => {
@@ -128,23 +151,42 @@ describe('query', () => {
     expect((await query('{"service":"Hub"}')).result?.total).toBe(2)
   })
 
+  it('answers what the index answers beside as many searches of documents as may wait', async () => {
+    const { query, node } = await start()
+    const held = holdScans(node)
+    const scans = Array.from({ length: 100 }, (_, n) => query(`{"query":"{a:{$ne:${n}}}"}`))
+    await expect.poll(() => held.searches).toBe(1)
+    for (let i = 0; i < 5; i++) expect((await query('{"service":"Hub"}')).result?.total).toBe(2)
+    held.goOn()
+    for (const scan of scans) expect((await scan).result?.total).toBe(2)
+  })
+
+  it('waits for the memory of documents found, and is refused where none becomes free', async () => {
+    const { node, people } = await start()
+    const gate = new AnswerGate({ ...apiLimits, largeTransactions: 3 * 1024 * 1024, answersPatience: 100 })
+    const context = contextOf(node, { flights: new Flights(gate) })
+    const found = await context.resolver.queryJson({ service: 'Hub' })
+    const characters = 1024 * 1024
+    vi.spyOn(context.resolver, 'queryJson').mockImplementation(async (_, options) => {
+      await options?.admit?.(characters)
+      return found
+    })
+    const server = await serve(context)
+    closers.push(() => server.close())
+    const body = '{"id":1,"method":"query","params":{"service":"Hub"}}'
+    const query = async () => (await ask(server.port, '/rpc', { method: 'POST', body })).body as Answer
+    const dids = people.map(({ did }) => did)
+    expect((await query()).result?.document.map(({ id }) => id)).toEqual(dids)
+    const holder = { share: 'other', slow: false, evict: () => {} }
+    const release = await gate.reserve(2 * characters, holder, new AbortController().signal)
+    expect((await query()).error?.code).toBe(-32005)
+    release()
+    expect((await query()).result?.document.map(({ id }) => id)).toEqual(dids)
+  })
+
   it('goes on for no client that has left, with no further request of its batch either', async () => {
     const { node } = await start()
-    let searches = 0
-    let goOn = () => {}
-    const gate = new Promise<void>((resolve) => (goOn = resolve))
-    const freeze = node.database.freeze.bind(node.database)
-    node.database.freeze = () => {
-      const rows = freeze()
-      searches++
-      return {
-        ...rows,
-        pages: async function* (...range) {
-          await gate
-          yield* rows.pages(...range)
-        },
-      }
-    }
+    const held = holdScans(node)
     const context = contextOf(node)
     const asking = vi.spyOn(context.resolver, 'queryJson')
     const signals = () => asking.mock.calls.map(([, options]) => options?.signal?.aborted)
@@ -160,15 +202,15 @@ describe('query', () => {
       signal: waits.signal,
     })
     await expect.poll(signals).toEqual([false, false])
-    expect(searches).toBe(1)
+    expect(held.searches).toBe(1)
     waits.abort()
     await expect(waiting).rejects.toThrow()
     left.abort()
     await expect(asked).rejects.toThrow()
     await expect.poll(signals).toEqual([true, true])
-    goOn()
+    held.goOn()
     const { body: answer } = await ask(port, '/rpc', { method: 'POST', body: JSON.stringify(scan(4)) })
     expect(answer).toMatchObject({ id: 4, result: { total: 2 } })
-    expect(searches).toBe(2)
+    expect(held.searches).toBe(2)
   })
 })

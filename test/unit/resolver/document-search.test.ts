@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { DocumentQuery } from '../../../src/did/resolution.js'
 import type { Code } from '../../../src/errors/error-codes.js'
 import { RuleError } from '../../../src/errors/rule-error.js'
+import { defined } from '../../../src/primitives/defined.js'
 import { addressOf, prefix, programHash } from '../../../src/primitives/address.js'
 import { fromUtf8 } from '../../../src/primitives/bytes.js'
 import {
@@ -113,7 +114,7 @@ class Shelf {
   }
 
   find(query: DocumentQuery, signal?: AbortSignal): Promise<FoundDocuments> {
-    return this.search.find(readQuery(query), signal)
+    return this.search.find(readQuery(query), defined({ signal }))
   }
 }
 
@@ -279,7 +280,7 @@ describe('searches', () => {
     const abort = new AbortController()
     const heldBy = (signal: AbortSignal) => {
       const query = readQuery({ query: { n: -1 } })
-      const end = shelf.search.find(query, signal).catch((error: Error) => error.message)
+      const end = shelf.search.find(query, { signal }).catch((error: Error) => error.message)
       return { end, query: new WeakRef(query) }
     }
     const stays = heldBy(new AbortController().signal)

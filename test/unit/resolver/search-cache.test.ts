@@ -13,12 +13,6 @@ describe('what is known of searches', () => {
     expect(cache.at(tip, 'a').total).toBe(undefined)
   })
 
-  it('is not kept without a tip', () => {
-    const cache = new SearchCache()
-    cache.at(undefined, 'a').total = 5
-    expect(cache.at(undefined, 'a').total).toBe(undefined)
-  })
-
   it('is bounded: the least recently used conditions go', () => {
     const cache = new SearchCache()
     for (let i = 0; i < 1024; i++) cache.at(tip, `${i}`).total = i
