@@ -9,6 +9,8 @@ import type * as CountModule from '../../src/api/count-answers.js'
 import type * as ListenersModule from '../../src/api/listeners.js'
 import type * as ChainModule from '../../src/chain/chain.js'
 import type * as CommitmentModule from '../../src/consensus/commitment.js'
+import type * as ConsensusLedgerModule from '../../src/consensus/ledger.js'
+import type * as SignatureWorkModule from '../../src/consensus/signature-work.js'
 import type * as SubsidyModule from '../../src/consensus/subsidy.js'
 import type * as KeysModule from '../../src/crypto/keys.js'
 import type * as CacheModule from '../../src/crypto/signature-cache.js'
@@ -36,6 +38,8 @@ import type * as DatabaseModule from '../../src/storage/database.js'
 import type * as DirectoryModule from '../../src/storage/directory.js'
 import type * as OverlayModule from '../../src/storage/overlay.js'
 import type * as SchemaModule from '../../src/storage/schema.js'
+import type * as StoredStateModule from '../../src/storage/stored-state.js'
+import type * as TokenIndexModule from '../../src/storage/token-index.js'
 import type * as AccountsModule from '../../src/wallet/devnet-accounts.js'
 
 /**
@@ -59,6 +63,8 @@ export const { apiLimits } = await compiled<typeof LimitsModule>('api/api-limits
 export const { Listeners } = await compiled<typeof ListenersModule>('api/listeners')
 export const { Chain } = await compiled<typeof ChainModule>('chain/chain')
 export const { commitmentAttribute } = await compiled<typeof CommitmentModule>('consensus/commitment')
+export const { StateOverlay } = await compiled<typeof ConsensusLedgerModule>('consensus/ledger')
+export const { noWork } = await compiled<typeof SignatureWorkModule>('consensus/signature-work')
 export const { subsidyAt } = await compiled<typeof SubsidyModule>('consensus/subsidy')
 export const { sign } = await compiled<typeof KeysModule>('crypto/keys')
 export const { createVerifierPool } = await compiled<typeof PoolModule>('crypto/verifier-pool')
@@ -88,10 +94,13 @@ export const { serve } = await compiled<typeof ServingModule>('node/serve-node')
 export const { Database } = await compiled<typeof DatabaseModule>('storage/database')
 export const { DataDirectory } = await compiled<typeof DirectoryModule>('storage/directory')
 export const { Overlay } = await compiled<typeof OverlayModule>('storage/overlay')
-export const { keys } = await compiled<typeof SchemaModule>('storage/schema')
+export const { keys, rangeOf, table } = await compiled<typeof SchemaModule>('storage/schema')
+export const { putConnected, StoredState } = await compiled<typeof StoredStateModule>('storage/stored-state')
+export const { TokenIndexChanges } = await compiled<typeof TokenIndexModule>('storage/token-index')
 export const { processLog, systemEnv } = await compiled<typeof SystemModule>('runtime/process-env')
 export const { devnetValidatorKey } = await compiled<typeof AccountsModule>('wallet/devnet-accounts')
 
+export type Database = DatabaseModule.Database
 export type Block = BlockModule.Block
 export type Chain = ChainModule.Chain
 export type Header = HeaderModule.Header

@@ -8,6 +8,7 @@ import { httpSuite } from './http.js'
 import { querySuite } from './query.js'
 import { reorganisationSuite } from './reorganisation.js'
 import { type Row, tableOf } from './report.js'
+import { searchSuite } from './search.js'
 import { startSuite } from './start.js'
 import { syncSuite } from './sync.js'
 import { templateSuite } from './template.js'
@@ -19,6 +20,7 @@ const suites: Readonly<Record<string, () => Promise<Row[]>>> = {
   reorganisation: reorganisationSuite,
   http: httpSuite,
   query: querySuite,
+  search: searchSuite,
   start: startSuite,
   template: templateSuite,
   events: eventsSuite,
