@@ -177,13 +177,18 @@ export class Workshop {
 export const operationPlan = { specification, verificationMethod: '#primary', form: 'compact' as const }
 
 /** A credential of an issuer for a subject, signed. */
-export function credential(issuer: Holder, subject: string, id: string): object {
+export function credential(
+  issuer: Holder,
+  subject: string,
+  id: string,
+  { type = ['T'], claims = {} }: { readonly type?: readonly string[]; readonly claims?: object } = {},
+): object {
   const members = {
     id,
-    type: ['T'],
+    type,
     issuer: issuer.did,
     issuanceDate: '2026-01-01T00:00:00Z',
-    credentialSubject: { id: subject },
+    credentialSubject: { id: subject, ...claims },
   }
   const proof = { verificationMethod: '#primary', signature: encodeBase64url(new Uint8Array(64)) }
   const { signingText } = parseCredential(

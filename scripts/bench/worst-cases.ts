@@ -125,6 +125,18 @@ function endorsed(shop: Workshop, issuers: readonly Holder[]): Transaction {
   return shop.carry(buildCreate(document, operationPlan, signText(signer)))
 }
 
+/** A create with one credential of its own. */
+function selfIssued(
+  shop: Workshop,
+  said: { readonly type?: readonly string[]; readonly claims?: object },
+): Transaction {
+  const holder = shop.holder()
+  const { did, signer, plan } = holder
+  const credentials = [credential(holder, did, `${did}#c`, said)]
+  const document = buildDocument({ ...plan, credentials }, signText(signer))
+  return shop.carry(buildCreate(document, operationPlan, signText(signer)))
+}
+
 /** As many as fit into a block. */
 function fill(make: () => Transaction, atMost = 9_990): Transaction[] {
   const some: Transaction[] = []
@@ -199,6 +211,22 @@ export const blockCases: Readonly<Record<string, Make>> = {
     return block(
       shop,
       fill(() => shop.carry(shop.create(shop.holder({ services: [manyTokens('wide')] })))),
+    )
+  },
+  'documents of 15,000 types of credentials': async (shop) => {
+    let next = 0
+    const types = () => Array.from({ length: 15_000 }, () => (next++).toString(36))
+    return block(
+      shop,
+      fill(() => selfIssued(shop, { type: types() })),
+    )
+  },
+  'documents of 5,000 claims': async (shop) => {
+    let next = 0
+    const claims = () => Object.fromEntries(Array.from({ length: 5000 }, () => [`c${(next++).toString(36)}`, next]))
+    return block(
+      shop,
+      fill(() => selfIssued(shop, { claims: claims() })),
     )
   },
   'documents of 128 KiB': async (shop) => {

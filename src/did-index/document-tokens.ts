@@ -1,7 +1,7 @@
 /**
  * Finds documents by what is in them: tokens of a document, their lists of postings, and how a condition reads these.
  *
- *   document text -> postingsOf                     document-tokens.ts, token.ts: (token, element) pairs
+ *   document text -> postingSteps                   document-tokens.ts, token.ts: (token, element) pairs
  *     -> Posting lists of storage                   posting-chunk.ts: 256 documents of a token in one row
  *   condition     -> planSearch                     plan.ts: AND and OR over tokens, exact or to be verified
  *     -> PlanReader.next, read                      plan-reader.ts over chunk-sets.ts: chunk against chunk
@@ -12,6 +12,7 @@
  * - Which document a posting means is its ordinal, the number of its DID in the order of creation.
  * - The room reads no rows: chunks are handed in.
  */
+import { eachSteps, finish, type Steps } from '../primitives/steps.js'
 import { claimValueToken, everythingToken, monthToken, overflowToken, type Token, tokenKind, tokenOf } from './token.js'
 
 /**
@@ -19,6 +20,8 @@ import { claimValueToken, everythingToken, monthToken, overflowToken, type Token
  * @limit count: distinct names of claims of a document that a search finds by the index
  */
 const claimNamesAtMost = 1024
+/** @limit count: distinct types of credentials of a document that a search finds by the index */
+const credentialTypesAtMost = 1024
 /** @limit count: distinct values of claims of a document that a search finds by the index */
 const claimValuesAtMost = 256
 
@@ -55,25 +58,35 @@ interface ReadDocument {
  * Elements above 255, which no shipped chain permits, count as 255.
  */
 export function postingsOf(text: string): ReadonlySet<Posting> {
+  return finish(postingSteps(text))
+}
+
+/** The same in steps: the largest documents have thousands of postings. */
+export function* postingSteps(text: string): Steps<ReadonlySet<Posting>> {
   // The chain accepted the text: any parser reads the same.
   const { id, publicKey = [], verifiableCredential = [], service = [], expires } = JSON.parse(text) as ReadDocument
   const postings = new Set<Posting>([posting(everythingToken, 0), posting(monthToken(expires.slice(0, 7)), 0)])
-  publicKey.forEach(({ controller, publicKeyBase58 }, element) => {
+  yield
+  yield* eachSteps(publicKey, ({ controller, publicKeyBase58 }, element) => {
     postings.add(posting(tokenOf(tokenKind.publicKey, publicKeyBase58), element))
     if (controller !== id) postings.add(posting(tokenOf(tokenKind.controller, controller), element))
   })
-  service.forEach(({ type }, element) => postings.add(posting(tokenOf(tokenKind.serviceType, type), element)))
+  yield* eachSteps(service, ({ type }, element) => {
+    postings.add(posting(tokenOf(tokenKind.serviceType, type), element))
+  })
+  const types = new Bounded(postings, credentialTypesAtMost, tokenKind.credentialType)
   const names = new Bounded(postings, claimNamesAtMost, tokenKind.claimName)
   const scalars = new Bounded(postings, claimValuesAtMost, tokenKind.claimValue)
-  verifiableCredential.forEach(({ type, issuer, credentialSubject }, element) => {
-    for (const one of type) postings.add(posting(tokenOf(tokenKind.credentialType, one), element))
+  for (const [element, { type, issuer, credentialSubject }] of verifiableCredential.entries()) {
+    yield* eachSteps(type, (one) => types.add(() => tokenOf(tokenKind.credentialType, one), element))
     if (issuer !== id) postings.add(posting(tokenOf(tokenKind.issuer, issuer), element))
     for (const [name, value] of Object.entries(credentialSubject)) {
       if (name === 'id') continue
       names.add(() => tokenOf(tokenKind.claimName, name), element)
       for (const scalar of scalarsOf(value)) scalars.add(() => claimValueToken(name, scalar), element)
+      yield
     }
-  })
+  }
   return postings
 }
 
@@ -99,7 +112,7 @@ class Bounded {
   }
 
   add(token: () => Token | undefined, element: number): void {
-    // Hashing stops at the limit: a document may have thousands of claims.
+    // Hashing stops at the limit: a document may have thousands of claims and types.
     if (this.#left < 0) return
     const made = token()
     if (made === undefined) return

@@ -12,7 +12,7 @@ import {
   postingsWithin,
 } from './chunk-sets.js'
 import type { DocumentPlan, ElementPlan } from './plan.js'
-import { everythingToken, kindOf, overflowToken, type Token, tokenKind } from './token.js'
+import { everythingToken, kindOf, mayOverflow, overflowToken, type Token } from './token.js'
 
 /** The postings of one token, read forwards. */
 export interface ChunkSource {
@@ -177,8 +177,7 @@ function elementPart(plan: ElementPlan, rows: PlanRows): PlanPart<Elements> {
 function tokenPart(token: Token, exact: boolean, rows: PlanRows): PlanPart<Elements> {
   const source = rows.source(token)
   const kind = kindOf(token)
-  const mayOverflow = kind === tokenKind.claimName || kind === tokenKind.claimValue
-  const overflow = mayOverflow ? rows.source(overflowToken) : undefined
+  const overflow = mayOverflow(token) ? rows.source(overflowToken) : undefined
   return {
     next: (chunk) => earlier(source.seek(chunk), overflow?.seek(chunk) ?? Infinity),
     read: (chunk) => {

@@ -62,15 +62,12 @@ function malformed(what: string): CodecError {
   return new CodecError(`the postings of a chunk are malformed: ${what}`)
 }
 
-/** Postings with some taken out and others put in; both sets may be in any order. */
-export function changedChunk(
-  postings: Uint16Array,
-  removed: ReadonlySet<number>,
-  added: ReadonlySet<number>,
-): Uint16Array {
-  const kept = removed.size === 0 ? postings : postings.filter((posting) => !removed.has(posting))
-  if (added.size === 0) return kept
-  const all = new Set<number>(kept)
-  for (const posting of added) all.add(posting)
+/** Postings with some taken out (false) and others put in (true), in any order. */
+export function changedChunk(postings: Uint16Array, changes: ReadonlyMap<number, boolean>): Uint16Array {
+  const all = new Set<number>(postings)
+  for (const [posting, isIn] of changes) {
+    if (isIn) all.add(posting)
+    else all.delete(posting)
+  }
   return Uint16Array.from(all).sort()
 }

@@ -62,6 +62,17 @@ export function kindOf(token: Token): TokenKind {
   return token.charCodeAt(0) as TokenKind
 }
 
+const overflowing: ReadonlySet<TokenKind> = new Set([
+  tokenKind.credentialType,
+  tokenKind.claimName,
+  tokenKind.claimValue,
+])
+
+/** Whether a document may have more tokens of that kind than the index has of it. */
+export function mayOverflow(token: Token): boolean {
+  return overflowing.has(kindOf(token))
+}
+
 /** Whether the number of documents with a token is kept: not where almost every document has one of its own. */
 export function isCounted(token: Token): boolean {
   const kind = kindOf(token)

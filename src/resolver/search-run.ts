@@ -10,7 +10,15 @@ import {
 import { type DocumentPlan, leavesOf, type SearchPlan, soleToken, withNamed } from '../did-index/plan.js'
 import { notRead, PlanReader } from '../did-index/plan-reader.js'
 import { chunkOf, chunkOrdinals } from '../did-index/posting-chunk.js'
-import { isCounted, kindOf, overflowToken, everythingToken, type Token, tokenKind } from '../did-index/token.js'
+import {
+  isCounted,
+  kindOf,
+  mayOverflow,
+  overflowToken,
+  everythingToken,
+  type Token,
+  tokenKind,
+} from '../did-index/token.js'
 import type { Matcher } from '../did-query/compile.js'
 import type { Members } from '../did-query/member-path.js'
 import { RuleError } from '../errors/rule-error.js'
@@ -106,7 +114,7 @@ export class SearchRun {
     const { plan } = this.#task
     const token = soleToken(plan)
     if (token === undefined) return undefined
-    if (kindOf(token) === tokenKind.claimName && this.#countOf(overflowToken) > 0) return undefined
+    if (mayOverflow(token) && this.#countOf(overflowToken) > 0) return undefined
     // The index has no posting where a document names its own DID.
     const ordinals = this.#ordinals(plan.named)
     return this.#countOf(token) + (await this.#matching([...ordinals.values()])).size

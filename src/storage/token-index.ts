@@ -1,8 +1,8 @@
-import { elementOfPosting, type Posting, postingsOf, tokenOfPosting } from '../did-index/document-tokens.js'
+import { elementOfPosting, type Posting, postingSteps, tokenOfPosting } from '../did-index/document-tokens.js'
 import { changedChunk, chunkOf, chunkPosting, decodeChunk, encodeChunk } from '../did-index/posting-chunk.js'
 import { isCounted, type Token } from '../did-index/token.js'
 import { InvariantError } from '../errors/rule-error.js'
-import { mapKey } from '../primitives/bytes.js'
+import { eachSteps, type Steps } from '../primitives/steps.js'
 import { forEachCooperatively, runCooperatively } from '../runtime/cooperative.js'
 import type { Overlay } from './overlay.js'
 import { indexUndoSteps, type Key, keys, type Location, type RowBefore, values } from './schema.js'
@@ -42,15 +42,24 @@ export function nextOrdinal(rows: { get(key: Key): Uint8Array | undefined }): nu
   return absent
 }
 
-/** Postings of one chunk to put in and to take out. */
+/** Changes of one chunk of a token. A document of the largest size has thousands of tokens. */
 interface ChunkChange {
-  readonly key: Key
-  readonly added: Set<number>
-  readonly removed: Set<number>
+  readonly token: Token
+  readonly chunk: number
+  /** Postings to put in (true) and to take out (false). */
+  readonly postings: Map<number, boolean>
+}
+
+/** The document of a DID before and after a block; undefined: none. */
+interface ChangedDocument {
+  readonly ordinal: number
+  readonly before: string | undefined
+  readonly after: string | undefined
 }
 
 /** Changes of the index by the documents of a block, each row read and written once. */
 export class TokenIndexChanges {
+  #documents: ChangedDocument[] = []
   readonly #chunks = new Map<string, ChunkChange>()
   readonly #counts = new Map<Token, number>()
   readonly #created: Key[] = []
@@ -64,22 +73,35 @@ export class TokenIndexChanges {
 
   /** Notes that the document of a DID has changed; undefined: there is none. */
   change(ordinal: number, before: string | undefined, after: string | undefined): void {
-    if (before === after) return
-    const [gone, come] = [before, after].map((text) => (text === undefined ? noSet : postingsOf(text)))
-    const [from, to] = [gone ?? noSet, come ?? noSet]
-    for (const posting of from) if (!to.has(posting)) this.#note(ordinal, posting, 'removed')
-    for (const posting of to) if (!from.has(posting)) this.#note(ordinal, posting, 'added')
-    this.#count(tokensOf(from), tokensOf(to))
+    if (before !== after) this.#documents.push({ ordinal, before, after })
   }
 
-  #note(ordinal: number, posting: Posting, what: 'added' | 'removed'): void {
-    const key = keys.posting(tokenOfPosting(posting), chunkOf(ordinal))
-    const id = mapKey(key)
-    const change = this.#chunks.get(id) ?? { key, added: new Set(), removed: new Set() }
-    this.#chunks.set(id, change)
+  /** Works out what the documents noted so far change. */
+  *#noteSteps(): Steps {
+    const documents = this.#documents
+    this.#documents = []
+    for (const { ordinal, before, after } of documents) {
+      const from = before === undefined ? noSet : yield* postingSteps(before)
+      const to = after === undefined ? noSet : yield* postingSteps(after)
+      yield* eachSteps(from, (posting) => {
+        if (!to.has(posting)) this.#note(ordinal, posting, false)
+      })
+      yield* eachSteps(to, (posting) => {
+        if (!from.has(posting)) this.#note(ordinal, posting, true)
+      })
+      this.#count(tokensOf(from), tokensOf(to))
+    }
+  }
+
+  #note(ordinal: number, posting: Posting, isAdded: boolean): void {
+    const [token, chunk] = [tokenOfPosting(posting), chunkOf(ordinal)]
+    const id = token + String.fromCharCode(chunk >>> 16, chunk & 0xffff)
+    let change = this.#chunks.get(id)
+    if (change === undefined) this.#chunks.set(id, (change = { token, chunk, postings: new Map() }))
     const number = chunkPosting(ordinal, elementOfPosting(posting))
     // What an earlier operation of the block did is undone by a later one.
-    if (!change[what === 'added' ? 'removed' : 'added'].delete(number)) change[what].add(number)
+    if (change.postings.get(number) === !isAdded) change.postings.delete(number)
+    else change.postings.set(number, isAdded)
   }
 
   #count(from: ReadonlySet<Token>, to: ReadonlySet<Token>): void {
@@ -104,32 +126,49 @@ export class TokenIndexChanges {
 
   /** Stages the changes; returns the rows as they were. */
   async put(overlay: Overlay): Promise<RowBefore[]> {
-    const chunks = [...this.#chunks.values()].filter(({ added, removed }) => added.size > 0 || removed.size > 0)
-    const counts = [...this.#counts]
-      .filter(([, by]) => by !== 0)
-      .map(([token, by]) => ({ key: keys.tokenCount(token), by }))
-    const wanted = [...chunks, ...counts].map(({ key }) => key)
-    for (let start = 0; start < wanted.length; start += rowsAtOnce) {
-      await overlay.load(wanted.slice(start, start + rowsAtOnce))
-    }
+    await runCooperatively(this.#noteSteps())
     const before: RowBefore[] = []
-    await forEachCooperatively(chunks, ({ key, added, removed }) => {
-      const value = overlay.get(key)
-      before.push({ key, value })
-      const postings = changedChunk(value === undefined ? noPostings : decodeChunk(value), removed, added)
-      if (postings.length === 0) overlay.del(key)
-      else overlay.put(key, encodeChunk(postings))
-    })
-    await forEachCooperatively(counts, ({ key, by }) => {
-      const value = overlay.get(key)
-      before.push({ key, value })
-      const count = (value === undefined ? 0 : values.tokenCount.decode(value)) + by
-      if (count < 0) throw new InvariantError('fewer than no documents would have a token')
-      if (count === 0) overlay.del(key)
-      else overlay.put(key, values.tokenCount.encode(count))
-    })
+    const chunks = inPortions(this.#chunks.values(), ({ postings }) => postings.size > 0)
+    for (const some of chunks) {
+      const changes = some.map(({ token, chunk, postings }) => ({ key: keys.posting(token, chunk), postings }))
+      await overlay.load(changes.map(({ key }) => key))
+      await forEachCooperatively(changes, ({ key, postings }) => {
+        const value = overlay.get(key)
+        before.push({ key, value })
+        const changed = changedChunk(value === undefined ? noPostings : decodeChunk(value), postings)
+        if (changed.length === 0) overlay.del(key)
+        else overlay.put(key, encodeChunk(changed))
+      })
+    }
+    for (const some of inPortions(this.#counts, ([, by]) => by !== 0)) {
+      const changes = some.map(([token, by]) => ({ key: keys.tokenCount(token), by }))
+      await overlay.load(changes.map(({ key }) => key))
+      await forEachCooperatively(changes, (change) => this.#putCount(overlay, change, before))
+    }
     return before
   }
+
+  #putCount(overlay: Overlay, { key, by }: { readonly key: Key; readonly by: number }, before: RowBefore[]): void {
+    const value = overlay.get(key)
+    before.push({ key, value })
+    const count = (value === undefined ? 0 : values.tokenCount.decode(value)) + by
+    if (count < 0) throw new InvariantError('fewer than no documents would have a token')
+    if (count === 0) overlay.del(key)
+    else overlay.put(key, values.tokenCount.encode(count))
+  }
+}
+
+/** The items that are wanted, in arrays of as many as are loaded in one call. */
+function* inPortions<T>(items: Iterable<T>, isWanted: (item: T) => boolean): Generator<T[], void> {
+  let some: T[] = []
+  for (const item of items) {
+    if (!isWanted(item)) continue
+    some.push(item)
+    if (some.length < rowsAtOnce) continue
+    yield some
+    some = []
+  }
+  if (some.length > 0) yield some
 }
 
 /** Tokens of postings whose documents are counted. */

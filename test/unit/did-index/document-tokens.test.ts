@@ -81,6 +81,22 @@ describe('the postings of a document', () => {
     expect(overflow(most + 100)).toHaveLength(1)
   })
 
+  it('end at a number of types of credentials, and say so', () => {
+    const withTypes = (count: number) =>
+      document({
+        verifiableCredential: [
+          credential(
+            Array.from({ length: count }, (_, i) => `T${i}`),
+            {},
+          ),
+        ],
+      })
+    const overflow = (count: number) => ofKind(withTypes(count), tokenKind.overflow)
+    expect([1024, 1025].map((count) => ofKind(withTypes(count), tokenKind.credentialType).length)).toEqual([1024, 1024])
+    expect(overflow(1024)).toHaveLength(0)
+    expect(overflow(2000).map(elementOfPosting)).toEqual([tokenKind.credentialType])
+  })
+
   it('are counted by token, but for kinds that nearly every document has of its own', () => {
     const kinds = [...postingsOf(JSON.stringify(claiming({ a: 1 })))]
       .map(tokenOfPosting)

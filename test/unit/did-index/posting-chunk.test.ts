@@ -62,7 +62,12 @@ describe('the postings of a chunk', () => {
         const removed = new Set([...out, ...all.slice(0, 3)])
         const added = new Set(into)
         const expected = [...new Set([...[...all].filter((one) => !removed.has(one)), ...added])].sort((a, b) => a - b)
-        expect([...changedChunk(all, removed, added)]).toEqual(expected)
+        expect([
+          ...changedChunk(
+            all,
+            new Map([...[...removed].map((one) => [one, false] as const), ...into.map((one) => [one, true] as const)]),
+          ),
+        ]).toEqual(expected)
       }),
     )
   })

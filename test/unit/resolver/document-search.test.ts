@@ -450,6 +450,29 @@ describe('a search by the index', () => {
     expect((await shelf.find({ query: {} })).total).toBe(200)
   })
 
+  it('finds what a document has beyond the number of types and claims that the index takes', async () => {
+    const many = (name: string) => Array.from({ length: 1100 }, (_, i) => `${name}${i}`)
+    const [ada, bob] = [didOf(0), didOf(1)]
+    const credential = (id: string, type: string[], claims: string[]) => {
+      const said = Object.fromEntries(claims.map((name) => [name, 1]))
+      return { type, issuer: id, credentialSubject: { id, ...said } }
+    }
+    const shelf = await Shelf.of([
+      JSON.stringify({ id: ada, expires, verifiableCredential: [credential(ada, many('T'), ['c7'])] }),
+      JSON.stringify({ id: bob, expires, verifiableCredential: [credential(bob, ['T7', 'A'], many('c'))] }),
+    ])
+    const found = async (query: object) => {
+      const { total, texts } = await shelf.find({ query })
+      return [total, texts.map((text) => (JSON.parse(text) as { id: string }).id)]
+    }
+    expect(await found({ credential: { type: 'T7' } })).toEqual([2, [ada, bob]])
+    expect(await found({ credential: { type: 'T1090' } })).toEqual([1, [ada]])
+    expect(await found({ credential: { subject: { c1090: { $exists: true } } } })).toEqual([1, [bob]])
+    expect(await found({ credential: { type: ['T1090'], subject: { c7: { $exists: true } } } })).toEqual([1, [ada]])
+    expect(await found({ 'credential.type': { $ne: 'T1090' } })).toEqual([1, [bob]])
+    expect(await found({ credential: { type: 'U' } })).toEqual([0, []])
+  })
+
   it('does not wait for one that reads documents', async () => {
     const shelf = await Shelf.of(numbered(10))
     const goOn = shelf.holdScans()
