@@ -33,6 +33,10 @@ export default tseslint.config(
     },
   },
   {
+    files: ['test/clients/**/*.ts'],
+    languageOptions: { parserOptions: { project: './test/clients/tsconfig.json' } },
+  },
+  {
     files: ['src/primitives/**', 'src/did/**', 'src/consensus/**', 'src/voting/tendermint/**', 'src/errors/**'],
     rules: {
       'no-restricted-globals': ['error', ...pureGlobals],
