@@ -1,6 +1,6 @@
 import type { KnownHeader } from '../chain/header-index.js'
 import type { ChainReader } from '../chain/reader.js'
-import { ownCopy, ownText } from '../primitives/bytes.js'
+import { asBuffer, ownCopy, ownText } from '../primitives/bytes.js'
 import { ByteCache } from '../resolver/byte-cache.js'
 
 /** Bytes counted for an entry beside its content. */
@@ -27,7 +27,7 @@ export class AnswerCache {
   set(path: string, answer: Buffer, tip: KnownHeader): void {
     this.#followTip()
     if (tip !== this.#tip) return
-    this.#answers.set(ownText(path), ownCopy(answer), answer.length + path.length + overhead)
+    this.#answers.set(ownText(path), asBuffer(ownCopy(answer)), answer.length + path.length + overhead)
   }
 
   #followTip(): void {

@@ -1,5 +1,6 @@
-import { createHmac } from 'node:crypto'
 import { p256 } from '@noble/curves/nist.js'
+import { hmac } from '@noble/hashes/hmac.js'
+import { sha512 } from '@noble/hashes/sha2.js'
 import { entropyToMnemonic, mnemonicToSeedSync, validateMnemonic } from '@scure/bip39'
 import { wordlist } from '@scure/bip39/wordlists/english.js'
 import { concat, fromUtf8, hex, toHex } from '../primitives/bytes.js'
@@ -65,7 +66,7 @@ function child({ privateKey, chainCode }: ExtendedKey, index: number): ExtendedK
 
 /** One BIP32 step: the left half of the HMAC plus `add` is the key, the right half its chain code. */
 function extendedKey(hmacKey: Uint8Array, data: Uint8Array, add: bigint): ExtendedKey | undefined {
-  const digest = createHmac('sha512', hmacKey).update(data).digest()
+  const digest = hmac(sha512, hmacKey, data)
   const left = BigInt(`0x${toHex(digest.subarray(0, 32))}`)
   const privateKey = hex(((left + add) % order).toString(16).padStart(64, '0'))
   return left < order && isPrivateKey(privateKey) ? { privateKey, chainCode: digest.subarray(32) } : undefined

@@ -1,5 +1,6 @@
-import { createPublicKey, ECDH, verify, type VerifyKeyObjectInput } from 'node:crypto'
+import type * as Crypto from 'node:crypto'
 import { mapKey } from '../primitives/bytes.js'
+import { nodeCrypto } from '../runtime/node-crypto.js'
 import { LruMap } from '../runtime/lru-map.js'
 import type { Backend } from './backend.js'
 
@@ -9,9 +10,11 @@ import type { Backend } from './backend.js'
  */
 const keyCacheEntries = 8192
 
-const parsedKeys = new LruMap<VerifyKeyObjectInput>(keyCacheEntries)
+const parsedKeys = new LruMap<Crypto.VerifyKeyObjectInput>(keyCacheEntries)
 
-/** P-256 through OpenSSL. */
+const { createPublicKey, ECDH, verify } = (nodeCrypto ?? {}) as typeof Crypto
+
+/** P-256 through OpenSSL, for programs alone: no web page may select it. */
 export const nativeBackend: Backend = {
   verify(publicKey, message, signature) {
     const key = parsedKey(publicKey)
@@ -27,7 +30,7 @@ export const nativeBackend: Backend = {
   },
 }
 
-function parsedKey(publicKey: Uint8Array): VerifyKeyObjectInput | undefined {
+function parsedKey(publicKey: Uint8Array): Crypto.VerifyKeyObjectInput | undefined {
   const id = mapKey(publicKey)
   const known = parsedKeys.get(id)
   if (known !== undefined) return known
@@ -37,7 +40,7 @@ function parsedKey(publicKey: Uint8Array): VerifyKeyObjectInput | undefined {
 }
 
 /** Decompressing first, then importing coordinates, is OpenSSL's fastest way; both steps check the curve. */
-function importKey(publicKey: Uint8Array): VerifyKeyObjectInput | undefined {
+function importKey(publicKey: Uint8Array): Crypto.VerifyKeyObjectInput | undefined {
   try {
     const point = ECDH.convertKey(publicKey, 'prime256v1', undefined, undefined, 'uncompressed') as Buffer
     const x = point.toString('base64url', 1, 33)

@@ -1,6 +1,7 @@
 import { InvariantError } from '../errors/rule-error.js'
 import { fromUtf8, hex } from '../primitives/bytes.js'
 import type { SignatureCheck } from '../primitives/signature.js'
+import { nodeCrypto } from '../runtime/node-crypto.js'
 import type { Backend } from './backend.js'
 import { nativeBackend } from './native.js'
 import { nobleBackend } from './noble.js'
@@ -9,9 +10,9 @@ export type BackendName = 'native' | 'noble'
 
 const backends: Readonly<Record<BackendName, Backend>> = { native: nativeBackend, noble: nobleBackend }
 
-let selected: BackendName = 'native'
+let selected: BackendName = nodeCrypto === undefined ? 'noble' : 'native'
 
-/** Selects the implementation of `verify` and `verifyAsync` in this thread; OpenSSL until then. */
+/** Selects the implementation of `verify` and `verifyAsync` in this thread; OpenSSL until then, in a web page JavaScript. */
 export function selectBackend(name: BackendName): void {
   selected = name
 }

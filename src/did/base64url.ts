@@ -1,4 +1,4 @@
-import { asBuffer } from '../primitives/bytes.js'
+import { fromBase64url, toBase64url } from '../primitives/bytes.js'
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 const signatureLength = 86
@@ -12,11 +12,11 @@ export function decodeBase64url(text: string): Uint8Array | undefined {
   if (remainder === 1 || !/^[A-Za-z0-9_-]+$/.test(text)) return undefined
   const unusedBits = remainder === 2 ? 0b1111 : remainder === 3 ? 0b11 : 0
   if ((alphabet.indexOf(text.charAt(text.length - 1)) & unusedBits) !== 0) return undefined
-  return Buffer.from(text, 'base64url')
+  return fromBase64url(text)
 }
 
 export function encodeBase64url(bytes: Uint8Array): string {
-  return asBuffer(bytes).toString('base64url')
+  return toBase64url(bytes)
 }
 
 /** The number of bytes that base64url text of this many characters decodes to. */

@@ -1,3 +1,4 @@
+import { toHex } from '../primitives/bytes.js'
 import { prime, ySquared } from './curve.js'
 
 /**
@@ -6,7 +7,7 @@ import { prime, ySquared } from './curve.js'
  */
 export function isPoint(bytes: Uint8Array): boolean {
   if (bytes.length !== 33 || (bytes[0] !== 2 && bytes[0] !== 3)) return false
-  const x = BigInt(`0x${Buffer.from(bytes.buffer, bytes.byteOffset + 1, 32).toString('hex')}`)
+  const x = BigInt(`0x${toHex(bytes.subarray(1))}`)
   return x < prime && jacobi(ySquared(x), prime) === 1
 }
 

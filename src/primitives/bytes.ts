@@ -1,16 +1,22 @@
+import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js'
+import { nodeCrypto } from '../runtime/node-crypto.js'
 import type { Steps } from './steps.js'
 
-/** Byte strings and their text forms. */
+/**
+ * Byte strings and their text forms, by Buffer. Web pages use this file too: outside Node, where a bundler may bring a Buffer with fewer
+ * encodings, the standard's own classes do the same more slowly, and what is returned is a plain Uint8Array.
+ */
+const fast = nodeCrypto !== undefined
 
 /** Lowercase hex of `bytes` in their order. */
 export function toHex(bytes: Uint8Array): string {
-  return asBuffer(bytes).toString('hex')
+  return fast ? asBuffer(bytes).toString('hex') : bytesToHex(bytes)
 }
 
 /** The bytes of an even number of hex digits in either case; undefined for anything else, no text included. */
 export function fromHex(text: string): Uint8Array | undefined {
   if (typeof text !== 'string' || text.length % 2 !== 0 || !/^[0-9a-fA-F]*$/.test(text)) return undefined
-  return Buffer.from(text, 'hex')
+  return fast ? Buffer.from(text, 'hex') : hexToBytes(text)
 }
 
 /** Bytes of hex written by this program. */
@@ -38,12 +44,18 @@ export function parseDisplayHash(text: string): Uint8Array | undefined {
 }
 
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && asBuffer(a).equals(b)
+  return a.length === b.length && (fast ? asBuffer(a).equals(b) : compareBytes(a, b) === 0)
 }
 
 /** Order by the first byte that differs: -1, 0 or 1. */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
-  return Buffer.compare(a, b)
+  if (fast) return Buffer.compare(a, b)
+  const end = Math.min(a.length, b.length)
+  for (let i = 0; i < end; i++) {
+    const difference = (a[i] as number) - (b[i] as number)
+    if (difference !== 0) return Math.sign(difference)
+  }
+  return Math.sign(a.length - b.length)
 }
 
 /** Order as little-endian integers of equal length, that is, from the last byte (format 1.7). */
@@ -56,27 +68,30 @@ export function compareLittleEndian(a: Uint8Array, b: Uint8Array): number {
 }
 
 export function concat(...parts: Uint8Array[]): Uint8Array {
-  return Buffer.concat(parts)
+  return fast ? Buffer.concat(parts) : concatBytes(...parts)
 }
 
 /**
  * A copy in memory of its own. Long-lived data must not be a view, which keeps all memory behind it: a message of megabytes, or
  * the 8 KiB from which Node takes small buffers.
  */
-export function ownCopy(bytes: Uint8Array): Buffer {
-  const copy = Buffer.allocUnsafeSlow(bytes.length)
+export function ownCopy(bytes: Uint8Array): Uint8Array {
+  const copy = fast ? Buffer.allocUnsafeSlow(bytes.length) : new Uint8Array(bytes.length)
   copy.set(bytes)
   return copy
 }
 
 /** {@link ownCopy} for ASCII text: a part of a text keeps the whole text in memory. */
 export function ownText(text: string): string {
-  return Buffer.from(text, 'latin1').toString('latin1')
+  return fast ? Buffer.from(text, 'latin1').toString('latin1') : text
 }
 
 /** A short string that is equal for equal bytes: the key of maps and sets. */
 export function mapKey(bytes: Uint8Array): string {
-  return asBuffer(bytes).toString('latin1')
+  if (fast) return asBuffer(bytes).toString('latin1')
+  let text = ''
+  for (const byte of bytes) text += String.fromCharCode(byte)
+  return text
 }
 
 /** The integer of `bytes`: unsigned, little-endian. */
@@ -84,6 +99,7 @@ export function littleEndianInteger(bytes: Uint8Array): bigint {
   return BigInt(`0x${toHex(reversed(bytes)) || '0'}`)
 }
 
+const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** The text of valid UTF-8, a leading BOM kept; undefined for invalid UTF-8. */
@@ -116,10 +132,45 @@ export function* utf8Steps(bytes: Uint8Array): Steps<string | undefined> {
 }
 
 export function fromUtf8(text: string): Uint8Array {
-  return Buffer.from(text, 'utf8')
+  return fast ? Buffer.from(text, 'utf8') : encoder.encode(text)
 }
 
-/** The same memory as a Buffer, for its faster text conversions. */
+const lossy = new TextDecoder('utf-8', { ignoreBOM: true })
+
+/** The text of UTF-8 with U+FFFD for what is none. */
+export function anyUtf8(bytes: Uint8Array): string {
+  return lossy.decode(bytes)
+}
+
+/** The bytes of base64url text; the caller has checked its form. */
+export function fromBase64url(text: string): Uint8Array {
+  if (fast) return Buffer.from(text, 'base64url')
+  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
+  return Uint8Array.from(binary, (character) => character.charCodeAt(0))
+}
+
+/** Base64url without padding. */
+export function toBase64url(bytes: Uint8Array): string {
+  if (fast) return asBuffer(bytes).toString('base64url')
+  return btoa(mapKey(bytes)).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
+}
+
+/** Memory for bytes that are all written before they are read. */
+export function allocate(length: number): Uint8Array {
+  return fast ? Buffer.allocUnsafe(length) : new Uint8Array(length)
+}
+
+/** A copy, in memory shared with other small ones where there is Buffer. */
+export function copyOf(bytes: Uint8Array): Uint8Array {
+  return fast ? Buffer.from(bytes) : bytes.slice()
+}
+
+/** The same memory as a Buffer where there is one: parts of it are made faster. */
+export function asBytes(bytes: Uint8Array): Uint8Array {
+  return fast ? asBuffer(bytes) : bytes
+}
+
+/** The same memory as a Buffer, for its text conversions; not for what web pages use. */
 export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

@@ -1,4 +1,4 @@
-import { asBuffer, fromUtf8, utf8, utf8Steps } from './bytes.js'
+import { allocate, asBytes, copyOf, fromUtf8, utf8, utf8Steps } from './bytes.js'
 import type { Steps } from './steps.js'
 
 /** Short items read in one step. */
@@ -46,11 +46,9 @@ function failureOf(reader: Reader, error: unknown, fail: (reason: string) => Err
 export class Reader {
   offset = 0
   readonly bytes: Uint8Array
-  /** The same memory. */
-  private readonly buffer: Buffer
 
   constructor(bytes: Uint8Array) {
-    this.bytes = this.buffer = asBuffer(bytes)
+    this.bytes = asBytes(bytes)
   }
 
   get remaining(): number {
@@ -68,19 +66,23 @@ export class Reader {
   }
 
   u16(): number {
-    return this.buffer.readUInt16LE(this.advance(2))
+    const at = this.advance(2)
+    return (this.bytes[at] as number) | ((this.bytes[at + 1] as number) << 8)
   }
 
   u32(): number {
-    return this.buffer.readUInt32LE(this.advance(4))
+    return uint32(this.bytes, this.advance(4))
   }
 
   u64(): bigint {
-    return this.buffer.readBigUInt64LE(this.advance(8))
+    const at = this.advance(8)
+    const [low, high] = [uint32(this.bytes, at), uint32(this.bytes, at + 4)]
+    // Most amounts and heights are safe integers, for which one bigint is made instead of four.
+    return high < 0x200000 ? BigInt(high * 0x100000000 + low) : (BigInt(high) << 32n) | BigInt(low)
   }
 
   i64(): bigint {
-    return this.buffer.readBigInt64LE(this.advance(8))
+    return BigInt.asIntN(64, this.u64())
   }
 
   hash(): Uint8Array {
@@ -167,18 +169,35 @@ export class Reader {
   }
 }
 
+/** Four bytes as an unsigned integer. No loop: this is read more often than anything else. */
+function uint32(bytes: Uint8Array, at: number): number {
+  const low = (bytes[at] as number) | ((bytes[at + 1] as number) << 8) | ((bytes[at + 2] as number) << 16)
+  return low + (bytes[at + 3] as number) * 0x1000000
+}
+
+function putUint32(bytes: Uint8Array, at: number, value: number): void {
+  bytes[at] = value
+  bytes[at + 1] = value >>> 8
+  bytes[at + 2] = value >>> 16
+  bytes[at + 3] = value >>> 24
+}
+
+function requireUnsigned(value: number, most: number): void {
+  if (!(value >= 0 && value <= most)) throw new RangeError(`${value} is not from 0 to ${most}`)
+}
+
 /** Writes the forms that {@link Reader} reads, into one growing buffer. */
 export class Writer {
-  private buffer: Buffer
+  private buffer: Uint8Array
   private length = 0
 
   constructor(capacity = 256) {
-    this.buffer = Buffer.allocUnsafe(capacity)
+    this.buffer = allocate(capacity)
   }
 
   /** All bytes written so far, in a buffer of their size: a copy, unless the capacity was exact. */
   finish(): Uint8Array {
-    return this.length === this.buffer.length ? this.buffer : Buffer.from(this.buffer.subarray(0, this.length))
+    return this.length === this.buffer.length ? this.buffer : copyOf(this.buffer.subarray(0, this.length))
   }
 
   bytes(bytes: Uint8Array): this {
@@ -189,33 +208,35 @@ export class Writer {
   }
 
   u8(value: number): this {
+    requireUnsigned(value, 0xff)
     const at = this.grow(1)
-    this.buffer.writeUInt8(value, at)
+    this.buffer[at] = value
     return this
   }
 
   u16(value: number): this {
+    requireUnsigned(value, 0xffff)
     const at = this.grow(2)
-    this.buffer.writeUInt16LE(value, at)
+    this.buffer[at] = value
+    this.buffer[at + 1] = value >>> 8
     return this
   }
 
   u32(value: number): this {
+    requireUnsigned(value, 0xffffffff)
     const at = this.grow(4)
-    this.buffer.writeUInt32LE(value, at)
+    putUint32(this.buffer, at, value)
     return this
   }
 
   u64(value: bigint): this {
-    const at = this.grow(8)
-    this.buffer.writeBigUInt64LE(value, at)
-    return this
+    if (value !== BigInt.asUintN(64, value)) throw new RangeError(`${value} is no unsigned integer of 64 bits`)
+    return this.putUint64(value)
   }
 
   i64(value: bigint): this {
-    const at = this.grow(8)
-    this.buffer.writeBigInt64LE(value, at)
-    return this
+    if (value !== BigInt.asIntN(64, value)) throw new RangeError(`${value} is no signed integer of 64 bits`)
+    return this.putUint64(BigInt.asUintN(64, value))
   }
 
   varuint(value: number): this {
@@ -239,12 +260,19 @@ export class Writer {
     return this
   }
 
+  private putUint64(value: bigint): this {
+    const at = this.grow(8)
+    putUint32(this.buffer, at, Number(value & 0xffffffffn))
+    putUint32(this.buffer, at + 4, Number(value >> 32n))
+    return this
+  }
+
   private grow(length: number): number {
     const at = this.length
     this.length += length
     if (this.length > this.buffer.length) {
-      const larger = Buffer.allocUnsafe(Math.max(this.length, this.buffer.length * 2))
-      this.buffer.copy(larger, 0, 0, at)
+      const larger = allocate(Math.max(this.length, this.buffer.length * 2))
+      larger.set(this.buffer.subarray(0, at))
       this.buffer = larger
     }
     return at

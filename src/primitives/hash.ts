@@ -1,5 +1,7 @@
-import { createHash, hash } from 'node:crypto'
 import { ripemd160 } from '@noble/hashes/legacy.js'
+import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js'
+import { nodeCrypto } from '../runtime/node-crypto.js'
+import { fromUtf8 } from './bytes.js'
 import type { Steps } from './steps.js'
 
 /** 32 bytes in digest order ("internal"). Printed forms reverse it where format 1.5 says so. */
@@ -9,8 +11,9 @@ export const zeroHash: Hash = new Uint8Array(32)
 
 /** SHA-256 of `data`: 32 bytes. */
 export function sha256(data: Uint8Array | string): Hash {
+  if (nodeCrypto === undefined) return nobleSha256(typeof data === 'string' ? fromUtf8(data) : data)
   // By way of text: a result as bytes would be a separate allocation, which costs more than the hash.
-  return Buffer.from(hash('sha256', data, 'binary'), 'latin1')
+  return Buffer.from(nodeCrypto.hash('sha256', data, 'binary'), 'latin1')
 }
 
 /** SHA-256 twice: the hash of transactions, blocks and proposals. */
@@ -29,14 +32,21 @@ const hashPiece = 1024 * 1024
 /** {@link sha256d} of the first `length` bytes of `data` and of all of it, in steps; the shared part is hashed once. */
 export function* prefixHashSteps(data: Uint8Array, length: number): Steps<{ prefix: Hash; whole: Hash }> {
   if (data.length <= hashPiece) return { prefix: sha256d(data.subarray(0, length)), whole: sha256d(data) }
-  const digest = createHash('sha256')
+  if (nodeCrypto === undefined) {
+    const digest = nobleSha256.create()
+    yield* updateSteps(digest, data.subarray(0, length))
+    const prefix = sha256(digest.clone().digest())
+    yield* updateSteps(digest, data.subarray(length))
+    return { prefix, whole: sha256(digest.digest()) }
+  }
+  const digest = nodeCrypto.createHash('sha256')
   yield* updateSteps(digest, data.subarray(0, length))
   const prefix = sha256(digest.copy().digest())
   yield* updateSteps(digest, data.subarray(length))
   return { prefix, whole: sha256(digest.digest()) }
 }
 
-function* updateSteps(digest: ReturnType<typeof createHash>, data: Uint8Array): Steps {
+function* updateSteps(digest: { update(data: Uint8Array): unknown }, data: Uint8Array): Steps {
   for (let start = 0; start < data.length; start += hashPiece) {
     digest.update(data.subarray(start, start + hashPiece))
     yield

@@ -1,5 +1,5 @@
 import { formatAmount } from './amount.js'
-import { asBuffer, displayHash, reversed, toHex } from './bytes.js'
+import { anyUtf8, displayHash, reversed, toHex } from './bytes.js'
 import { CodecError, type Reader, type Writer } from './codec.js'
 import { type DidOperation, operationForm, operationJson } from './did-operation.js'
 import { finish, type Steps } from './steps.js'
@@ -102,7 +102,7 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
   0: {
     read: once((r) => ({ type: 0, data: r.varbytes(bytesCap) })),
     write: (w, p) => w.varbytes(p.data),
-    json: (p) => ({ CoinbaseData: asBuffer(p.data).toString('utf8') }),
+    json: (p) => ({ CoinbaseData: anyUtf8(p.data) }),
   },
   1: {
     read: stepwise(function* (r) {

@@ -148,6 +148,29 @@ describe('counts', () => {
   })
 })
 
+describe('writer', () => {
+  it.each<[string, (w: Writer) => unknown]>([
+    ['u8', (w) => w.u8(0x100)],
+    ['u8', (w) => w.u8(-1)],
+    ['u16', (w) => w.u16(0x10000)],
+    ['u32', (w) => w.u32(2 ** 32)],
+    ['u32', (w) => w.u32(NaN)],
+    ['u64', (w) => w.u64(1n << 64n)],
+    ['u64', (w) => w.u64(-1n)],
+    ['i64', (w) => w.i64(1n << 63n)],
+    ['i64', (w) => w.i64(-(1n << 63n) - 1n)],
+  ])('refuses what is beyond %s', (_, write) => {
+    expect(() => write(new Writer())).toThrow(RangeError)
+  })
+
+  it.each([0n, (1n << 53n) - 1n, 1n << 53n, (1n << 63n) - 1n, 1n << 63n, (1n << 64n) - 1n])('keeps %d', (value) => {
+    const written = new Writer().u64(value).finish()
+    expect(Buffer.from(written).readBigUInt64LE()).toBe(value)
+    expect(decode(written, (reader) => reader.u64())).toBe(value)
+    expect(decode(written, (reader) => reader.i64())).toBe(BigInt.asIntN(64, value))
+  })
+})
+
 describe('decodeAll', () => {
   it('wants all bytes used and says where it stopped', () => {
     expect(() => decode(Uint8Array.of(1, 2), (reader) => reader.u8())).toThrow('at byte 1: 1 bytes follow the end')
