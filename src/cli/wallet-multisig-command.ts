@@ -6,7 +6,8 @@ import { defined } from '../primitives/defined.js'
 import { maxMultisigKeys } from '../primitives/program.js'
 import { type MultisigAccount, multisigAccount, repeatedKeys } from '../wallet/multisig.js'
 import { combineSignatures, holdsKey } from '../wallet/multisig-signatures.js'
-import { readTransactionFile, transactionFileJson, writeTransactionFile } from '../wallet/transaction-file.js'
+import { transactionFileJson } from '../wallet/transaction-file.js'
+import { readTransactionFile, writeTransactionFile } from '../wallet/transaction-on-disk.js'
 import type { CliContext } from './cli-context.js'
 import {
   collect,

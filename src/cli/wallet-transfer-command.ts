@@ -10,14 +10,8 @@ import { parseCoins } from '../wallet/coins-file.js'
 import { readJsonFile } from '../wallet/files.js'
 import { isSigned, signTransaction, unsignedAddresses } from '../wallet/sign-transaction.js'
 import { chainTerms } from '../wallet/terms.js'
-import {
-  feeOf,
-  fileOf,
-  readTransactionFile,
-  type TransactionFile,
-  transactionFileJson,
-  writeTransactionFile,
-} from '../wallet/transaction-file.js'
+import { feeOf, fileOf, type TransactionFile, transactionFileJson } from '../wallet/transaction-file.js'
+import { readTransactionFile, writeTransactionFile } from '../wallet/transaction-on-disk.js'
 import { broadcast, paymentFrom, sentJson, sentRows, signAll } from './broadcast.js'
 import type { CliContext } from './cli-context.js'
 import {

@@ -144,9 +144,6 @@ export interface Spec extends Pick<
   upgradesDigest(height: number): Uint8Array
 }
 
-/** The method name in every DID of this project's chains. */
-export const didMethod = 'ledger'
-
 /** Limits that are the same on every chain. */
 export const fixedLimits = {
   /** @limit bytes: AuxPow of a block */

@@ -1,6 +1,6 @@
 import { RuleError } from '../errors/rule-error.js'
 import { parseAddress, prefix, type ProgramHash } from '../primitives/address.js'
-import { didMethod } from '../primitives/spec.js'
+import { didMethod } from '../primitives/did-method.js'
 
 /** @limit characters: a DID, or the id of a credential, in a request to the resolver */
 export const maxDidLength = 256

@@ -1,7 +1,7 @@
 import { decodedLength } from '../did/base64url.js'
 import { credentialsOfPayload, keysOfPayload, type KnownDocument, type StoredKeys } from '../did/known-document.js'
 import type { DidState } from '../did/state.js'
-import { didMethod } from '../primitives/spec.js'
+import { didMethod } from '../primitives/did-method.js'
 
 /**
  * Above all that the operations of one block may make a node read.

@@ -2,7 +2,7 @@ import { keyFromSeed, keyPath, seedOf } from '../crypto/hd.js'
 import { publicKeyOf } from '../crypto/keys.js'
 import { UserError } from '../errors/rule-error.js'
 import { addressFromPublicKey, didFromPublicKey } from '../primitives/address.js'
-import { didMethod } from '../primitives/spec.js'
+import { didMethod } from '../primitives/did-method.js'
 
 /** The public part of an account of a wallet: the same key pays from `address` and is the default key of `did`. */
 export interface Account {

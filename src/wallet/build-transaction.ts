@@ -15,7 +15,7 @@ import { brokenRule } from '../errors/broken-rule.js'
 import { RuleError, UserError } from '../errors/rule-error.js'
 import type { ProgramHash } from '../primitives/address.js'
 import { formatAmount } from '../primitives/amount.js'
-import { fromUtf8 } from '../primitives/bytes.js'
+import { fromUtf8, littleEndianInteger } from '../primitives/bytes.js'
 import { Writer } from '../primitives/codec.js'
 import type { DidOperation } from '../primitives/did-operation.js'
 import type { Hash } from '../primitives/hash.js'
@@ -156,7 +156,7 @@ function countSize(count: number): number {
 /** The family's form of a nonce: a random integer below 2^63 in decimal digits. */
 function nonceText(random: Random): string {
   const bytes = random.bytes(8)
-  return (Buffer.from(bytes).readBigUInt64LE() >> 1n).toString()
+  return (littleEndianInteger(bytes) >> 1n).toString()
 }
 
 /** The program hash that a code unlocks; a {@link UserError} for a code that is no accepted program. */

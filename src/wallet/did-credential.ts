@@ -5,7 +5,7 @@ import { credentialOfBytes, isCredentialId } from '../did/operations/credential-
 import { UserError } from '../errors/rule-error.js'
 import { equalBytes, fromUtf8 } from '../primitives/bytes.js'
 import type { DidOperation } from '../primitives/did-operation.js'
-import { didMethod } from '../primitives/spec.js'
+import { didMethod } from '../primitives/did-method.js'
 import type { KeyPair, SigningAccount } from './accounts.js'
 import { signer } from './did-identity.js'
 

@@ -20,7 +20,7 @@ import { parseAddress, prefix, type ProgramHash } from '../primitives/address.js
 import { equalBytes, fromUtf8 } from '../primitives/bytes.js'
 import { defined } from '../primitives/defined.js'
 import type { DidOperation } from '../primitives/did-operation.js'
-import { didMethod } from '../primitives/spec.js'
+import { didMethod } from '../primitives/did-method.js'
 import type { KeyPair, SigningAccount } from './accounts.js'
 
 /** Input of every operation of a wallet. */

@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { UserError } from '../errors/rule-error.js'
+import { parseJson } from './parse-json.js'
 
 /** @limit bytes: a file that a command reads */
 export const maxFileSize = 32 * 1024 * 1024
@@ -48,15 +49,6 @@ function readAtMost(path: string, most: number): Buffer {
 /** The JSON of a file; a failure is a {@link UserError} that names the file as `what`. */
 export function readJsonFile(path: string, what: string): unknown {
   return parseJson(readTextFile(path, what), `the ${what} ${path}`)
-}
-
-/** JSON text as a value; a {@link UserError} that begins with `what` for anything else. */
-export function parseJson(text: string, what: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw new UserError(`${what} is not JSON: ${error instanceof Error ? error.message : String(error)}`)
-  }
 }
 
 /**

@@ -4,7 +4,7 @@ import { UserError } from '../errors/rule-error.js'
 import { addressFromPublicKey } from '../primitives/address.js'
 import { equalBytes, fromHex, fromUtf8 } from '../primitives/bytes.js'
 import { sha256, sha256d } from '../primitives/hash.js'
-import { parseJson } from './files.js'
+import { parseJson } from './parse-json.js'
 
 /** Contents of a keystore.dat. */
 export interface ImportedKeystore {

@@ -5,7 +5,8 @@ import { UserError } from '../errors/rule-error.js'
 import { concat, equalBytes, fromHex, fromUtf8, hex, toHex } from '../primitives/bytes.js'
 import type { Random } from '../runtime/env.js'
 import { type Account, accountOf, accountSource, type WalletSecret } from './accounts.js'
-import { parseJson, readTextFile, writeFileAtomically } from './files.js'
+import { readTextFile, writeFileAtomically } from './files.js'
+import { parseJson } from './parse-json.js'
 
 /**
  * The keystore file (version 1) is JSON of exactly the form that {@link createKeystore} writes: a plaintext head, then the

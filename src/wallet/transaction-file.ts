@@ -5,7 +5,7 @@ import { displayHash } from '../primitives/bytes.js'
 import { defined } from '../primitives/defined.js'
 import { Transaction } from '../primitives/transaction.js'
 import { payerOf, type UnsignedTransaction } from './build-transaction.js'
-import { parseJson, readTextFile, writeFileAtomically } from './files.js'
+import { parseJson } from './parse-json.js'
 import { isSigned } from './sign-transaction.js'
 
 /** The output that one input spends: a transaction lacks these amounts, so offline signers read them here. */
@@ -107,13 +107,4 @@ function spentOutputs(value: unknown, { inputs }: Transaction): SpentOutput[] {
     }
     return { txid, index, value: amount, address }
   })
-}
-
-export function readTransactionFile(path: string): TransactionFile {
-  return parseTransactionFile(readTextFile(path, 'transaction file'))
-}
-
-/** Writes a transaction file; an existing one is not overwritten. */
-export function writeTransactionFile(path: string, file: TransactionFile): void {
-  writeFileAtomically(path, `${JSON.stringify(transactionFileJson(file), null, 2)}\n`, { mode: 0o644 })
 }

@@ -9,14 +9,8 @@ import { Transaction } from '../../../src/primitives/transaction.js'
 import { buildTransfer } from '../../../src/wallet/build-transaction.js'
 import { devnetAccount } from '../../../src/wallet/devnet-accounts.js'
 import { signTransaction } from '../../../src/wallet/sign-transaction.js'
-import {
-  feeOf,
-  fileOf,
-  parseTransactionFile,
-  readTransactionFile,
-  transactionFileJson,
-  writeTransactionFile,
-} from '../../../src/wallet/transaction-file.js'
+import { feeOf, fileOf, parseTransactionFile, transactionFileJson } from '../../../src/wallet/transaction-file.js'
+import { readTransactionFile, writeTransactionFile } from '../../../src/wallet/transaction-on-disk.js'
 import { seededRandom } from '../../support/builders/seeded-bytes.js'
 
 const alice = devnetAccount(0)

@@ -1,0 +1,2 @@
+/** The method name in every DID of this project's chains. */
+export const didMethod = 'ledger'
