@@ -13,11 +13,11 @@ import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build, stop } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startChild } from '../support/process/children.js'
 import { fencedBlocks, repositoryFile } from '../support/assert/markdown.js'
 import { stopwatch, testPatience } from '../support/process/patience.js'
+import { build, bundleForBrowser, stop } from '../support/web/bundle.js'
 
 /** The package as others get it: packed, installed in an empty directory, used from there. */
 
@@ -112,6 +112,7 @@ await Promise.all([one.close(), two.close()])
 const typed = `
 import { createNode, getResolver, HttpResolver, type LedgerNode, RuleError } from 'didledger'
 import { getResolver as remote, w3cDocument } from 'didledger/resolver'
+import { type Verdict, verifyDocument } from 'didledger/verify'
 import { accountSource, generateMnemonic, systemRandom } from 'didledger/wallet'
 import { Resolver } from 'did-resolver'
 import { Resolver as Resolver4 } from 'did-resolver-4'
@@ -132,6 +133,7 @@ const { didDocument: older } = await new Resolver4(getResolver(node, { expired: 
 getResolver(node, { expired: 'yes' })
 export const seen: readonly [number, string, 0 | 1 | 2 | 3, string | undefined] = [height, mined.txid, status, payload]
 export const ids: (string | undefined)[] = [didDocument?.id, older?.id, w3cDocument('{}').document.id]
+export const verdict: Verdict = verifyDocument(payload ?? '', { method: 'ledger' })
 export const code: string = new RuleError('busy', 'too many').code
 // @ts-expect-error there is no such network
 await createNode({ network: 'mainnet' })
@@ -256,11 +258,18 @@ describe('the packed package', () => {
     }
   })
 
-  it('gives its three entries and nothing inside', async () => {
+  it('bundles for browsers, but for the entry of a node', () => {
+    const bundle = (name: string) => bundleForBrowser(`export * from 'didledger${name}'`, { from: project })
+    for (const name of ['/resolver', '/verify', '/wallet']) expect(bundle(name).imports).toEqual([])
+    expect(() => bundle('')).toThrow(/node:/)
+    expect(bundleForBrowser("import 'didledger/wallet'", { from: project }).size).toBe(0)
+  })
+
+  it('gives its four entries and nothing inside', async () => {
     const list =
-      "for (const name of ['', '/resolver', '/wallet']) console.log(Object.keys(await import('didledger' + name)).length > 5)"
+      "for (const name of ['', '/resolver', '/verify', '/wallet']) console.log(Object.keys(await import('didledger' + name)).length > 5)"
     const { out } = await run(project, process.execPath, '--input-type=module', '-e', list)
-    expect(out).toBe('true\ntrue\ntrue\n')
+    expect(out).toBe('true\ntrue\ntrue\ntrue\n')
     const inside = "await import('didledger/dist/node/start-node.js').catch((error) => console.log(error.code))"
     const refused = await run(project, process.execPath, '--input-type=module', '-e', inside)
     expect(refused.out).toBe('ERR_PACKAGE_PATH_NOT_EXPORTED\n')

@@ -1,0 +1,103 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import * as bytesOfNode from '../../../src/primitives/bytes.js'
+import * as hashesOfNode from '../../../src/primitives/hash.js'
+import { finish } from '../../../src/primitives/steps.js'
+import { repositoryFile } from '../../support/assert/markdown.js'
+import { bytes, runs, text } from '../../support/builders/arbitraries.js'
+import { bundleForBrowser, importAsPage } from '../../support/web/bundle.js'
+import type * as Scenario from '../../support/web/scenario.js'
+import { runScenario } from '../../support/web/scenario.js'
+import { scenarioInput } from '../../support/web/scenario-input.js'
+
+/** Most kilobytes of an entry with everything in it; 70 of the wallet are the words of mnemonics and the texts of codes. */
+const entries = { wallet: 285, verify: 95, resolver: 22 } as const
+
+describe('an entry for browsers', () => {
+  it.each(Object.entries(entries))('%s needs nothing of Node, and is at most %d kB', (name, kilobytes) => {
+    const code = `export * from './src/library/${name}-entry.ts'`
+    // Neutral: a bundler that knows neither Node nor browsers.
+    for (const platform of ['browser', 'neutral'] as const) {
+      const { size, files, imports } = bundleForBrowser(code, { platform, mainFields: ['module', 'main'] })
+      expect(imports).toEqual([])
+      expect(size).toBeLessThan(kilobytes * 1000)
+      // These choose between Node and the standard; others would fail in a page at the line that has Buffer.
+      const chooses = ['src/crypto/native.ts', 'src/primitives/bytes.ts', 'src/primitives/hash.ts']
+      const own = files.filter((file) => file.startsWith('src/') && !chooses.includes(file))
+      expect(own.filter((file) => /\bBuffer\.|\bprocess\./.test(repositoryFile(file)))).toEqual([])
+    }
+  })
+
+  it.each([
+    ['nothing', '', 0],
+    ['an address', "import { parseAddress } from './src/library/wallet-entry.ts'; console.log(parseAddress)", 10],
+    ['an amount', "import { parseAmount } from './src/library/wallet-entry.ts'; console.log(parseAmount)", 1],
+    ['a signature', "import { sign } from './src/library/wallet-entry.ts'; console.log(sign)", 46],
+    [
+      'a DID operation',
+      "import { createIdentity } from './src/library/wallet-entry.ts'; console.log(createIdentity)",
+      76,
+    ],
+    [
+      'a credential',
+      "import { verifyCredential } from './src/library/verify-entry.ts'; console.log(verifyCredential)",
+      74,
+    ],
+  ])('is loaded in parts: %s', (_, code, kilobytes) => {
+    const imports = Object.keys(entries).map((name) => `import './src/library/${name}-entry.ts'`)
+    const { size, files } = bundleForBrowser([...imports, code].join('\n'))
+    expect(size).toBeLessThanOrEqual(kilobytes * 1000)
+    expect(files.filter((file) => /bip39|typebox|error-mapping|penalties/.test(file))).toEqual([])
+  })
+
+  it('resolves without the table of codes', () => {
+    const { files } = bundleForBrowser("export * from './src/library/resolver-entry.ts'")
+    expect(files.filter((file) => /error-codes|error-mapping|penalties/.test(file))).toEqual([])
+  })
+
+  it('a module that only Node has does not bundle', () => {
+    expect(() => bundleForBrowser("export * from './src/wallet/files.ts'")).toThrow(/node:fs/)
+  })
+})
+
+describe('without Buffer and OpenSSL', () => {
+  it('signs and verifies the same', async () => {
+    const page = await importAsPage<typeof Scenario>('test/support/web/scenario.ts')
+    const input = scenarioInput()
+    const results = runScenario(input)
+    expect(results.length).toBeGreaterThan(10_000)
+    expect(JSON.parse(page.runScenario(input))).toEqual(JSON.parse(results))
+  })
+
+  it('has the same bytes, texts and orders', async () => {
+    const page = await importAsPage<typeof bytesOfNode>('src/primitives/bytes.ts')
+    const same = (of: (functions: typeof bytesOfNode) => unknown) => expect(of(page)).toEqual(of(bytesOfNode))
+    fc.assert(
+      fc.property(bytes(0, 40), bytes(0, 40), text, (a, b, words) => {
+        const plain = (value: Uint8Array | undefined) => value && [...value]
+        same((f) => [f.toHex(a), f.toBase64url(a), f.mapKey(a), f.anyUtf8(a), f.utf8(a), f.littleEndianInteger(a)])
+        same((f) => [f.fromHex(f.toHex(a).toUpperCase()), f.fromBase64url(f.toBase64url(a))].map(plain))
+        same((f) => [plain(f.fromUtf8(words)), f.anyUtf8(f.fromUtf8(words)), f.ownText(f.toHex(a))])
+        same((f) => [f.ownCopy(a), f.copyOf(a), f.asBytes(a), f.concat(a, b, a)].map(plain))
+        same((f) => [f.compareBytes(a, b), f.compareBytes(b, a), f.equalBytes(a, b), f.equalBytes(a, a.slice())])
+        same((f) => f.compareBytes(a, f.concat(a, b)))
+      }),
+      runs,
+    )
+    for (const odd of ['\ud800', 'a\udc00b', '\ufeff', '\0']) same((f) => [...f.fromUtf8(odd)])
+    for (const wrong of ['0', '0g', '００', '00\n']) same((f) => f.fromHex(wrong))
+  })
+
+  it('hashes the same, also in steps', async () => {
+    const page = await importAsPage<typeof hashesOfNode>('src/primitives/hash.ts')
+    const long = new Uint8Array(2_500_000).map((_, i) => i * 7)
+    for (const data of [new Uint8Array(0), long.subarray(0, 64), long]) {
+      const [one, other] = [page, hashesOfNode].map((functions) => {
+        const { prefix, whole } = finish(functions.prefixHashSteps(data, data.length >> 1))
+        const single = [functions.sha256(data), functions.sha256('ü€😀'), functions.hash160(data)]
+        return [...single, prefix, whole].map(bytesOfNode.toHex)
+      })
+      expect(one).toEqual(other)
+    }
+  })
+})

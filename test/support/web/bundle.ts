@@ -1,0 +1,60 @@
+import { fileURLToPath } from 'node:url'
+import type { BuildOptions } from 'esbuild'
+
+// Else esbuild keeps a process for `buildSync`, which would outlive the test for a moment.
+process.env['ESBUILD_WORKER_THREADS'] = '0'
+export const { build, buildSync, stop } = await import('esbuild')
+
+export interface Bundle {
+  readonly text: string
+  /** Bytes of `text`, which is minified. */
+  readonly size: number
+  /** Files of which something is in it, from the root of the repository. */
+  readonly files: readonly string[]
+  /** What the bundle still imports. */
+  readonly imports: readonly string[]
+}
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+
+/**
+ * A module as a page loads it. Fails where something is imported that a browser lacks. As the package has no side effects, `code` has to
+ * use what it imports: else nothing is left.
+ */
+export function bundleForBrowser(
+  code: string,
+  { from = root, ...options }: BuildOptions & { from?: string } = {},
+): Bundle {
+  const { outputFiles, metafile } = buildSync({
+    stdin: { contents: code, resolveDir: from, loader: 'ts' },
+    absWorkingDir: from,
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    write: false,
+    metafile: true,
+    logLevel: 'silent',
+    ...options,
+  })
+  const [output] = Object.values(metafile?.outputs ?? {})
+  const [file] = outputFiles ?? []
+  if (output === undefined || file === undefined) throw new Error('esbuild wrote nothing')
+  const files = Object.entries(output.inputs).filter(([, { bytesInOutput }]) => bytesInOutput > 0)
+  return {
+    text: file.text,
+    size: file.contents.length,
+    files: files.map(([name]) => name),
+    imports: output.imports.map(({ path }) => path),
+  }
+}
+
+/** A script of the repository for a page without Buffer, process and OpenSSL, loaded into this process. */
+export async function importAsPage<T>(path: string): Promise<T> {
+  const { text } = bundleForBrowser(`export * from './${path}'`, {
+    define: { Buffer: 'undefined', 'globalThis.process': 'undefined', process: 'undefined' },
+  })
+  const url = `data:text/javascript;base64,${Buffer.from(text).toString('base64')}`
+  return (await import(/* @vite-ignore */ url)) as T
+}
