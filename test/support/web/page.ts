@@ -1,0 +1,39 @@
+import { Resolver } from 'did-resolver'
+import { getResolver, HttpResolver } from '../../../src/library/resolver-entry.js'
+import { runScenario, type ScenarioInput } from './scenario.js'
+
+/** What a page does: it fetches what it works on, and posts what came of it. */
+
+export interface PageInput {
+  readonly scenario: ScenarioInput
+  /** The JSON-RPC of a node, which is of another origin. */
+  readonly node: string
+  readonly did: string
+}
+
+export interface PageResult {
+  /** Of {@link runScenario}. */
+  readonly scenario: string
+  /** The resolution of the DID by the package did-resolver. */
+  readonly resolution: unknown
+  /** What of Node the page has. */
+  readonly ofNode: readonly string[]
+}
+
+async function results(): Promise<PageResult> {
+  const { scenario, node, did } = (await (await fetch('/input')).json()) as PageInput
+  const ofNode = ['Buffer', 'process', 'require', 'setImmediate'].filter((name) => name in globalThis)
+  const resolution = await new Resolver(getResolver(new HttpResolver(node))).resolve(did)
+  return { scenario: runScenario(scenario), resolution, ofNode }
+}
+
+const post = (path: string, body: string) => fetch(path, { method: 'POST', body })
+
+/** To be called by the page: a module that only acts would be left out of the bundle, as the package has no side effects. */
+export async function runPage(): Promise<void> {
+  try {
+    await post('/result', JSON.stringify(await results()))
+  } catch (error) {
+    await post('/failure', error instanceof Error ? (error.stack ?? error.message) : String(error))
+  }
+}
