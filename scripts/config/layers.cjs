@@ -5,7 +5,7 @@ const rooms = [
   ['primitives'],
   ['crypto'],
   ['did'],
-  ['did-query'],
+  ['did-query', 'identifiers'],
   ['did-index'],
   ['consensus'],
   ['storage'],
@@ -86,7 +86,7 @@ module.exports = {
       comment: 'pure layers do no I/O; runtime/node-crypto.ts is the one thing they take from Node',
       severity: 'error',
       from: {
-        path: '^src/(primitives|did|consensus|voting/tendermint)/',
+        path: '^src/(primitives|did|identifiers|consensus|voting/tendermint)/',
       },
       to: { dependencyTypes: ['core'] },
     },

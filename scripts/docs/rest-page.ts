@@ -35,8 +35,9 @@ The base is \`http://127.0.0.1:20334\`. Paths match exactly: case, number of seg
 with eight decimals; hashes are in display order. [errors.md](errors.md) has the numbers of failures, [limits.md](limits.md) the bounds.
 What is deprecated may be removed in the next version.
 
-\`GET /openapi.json\` on the same port describes these paths with the schemas of their answers. JSON-RPC is answered on this port too
-([json-rpc.md](json-rpc.md)), and health, readiness and metrics ([monitoring.md](monitoring.md)).
+\`GET /openapi.json\` on the same port describes these paths with the schemas of their answers. On this port are also JSON-RPC
+([json-rpc.md](json-rpc.md)), W3C DID Resolution at \`/1.0/identifiers/\` ([resolution.md](resolution.md)), and health, readiness and
+metrics ([monitoring.md](monitoring.md)).
 `
 }
 

@@ -17,6 +17,8 @@ export const apiLimits = {
   rpcPlainBody: 1024 * 1024,
   /** @limit count: values in a larger body of a JSON-RPC request */
   rpcLargeBodyValues: 4096,
+  /** @limit bytes: options of DID Resolution in the body of a POST */
+  identifierOptions: 16 * 1024,
   /** @limit bytes: all bodies held at once; further ones are refused as `busy` */
   allBodies: 128 * 1024 * 1024,
   /**

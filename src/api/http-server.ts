@@ -3,12 +3,13 @@
  *
  *   connection -> Listeners -> app: rate limit, Access, BodyBudget
  *     /api/v1  -> registerRest -> RestRoute.run -> results/ -> envelope     long answers by Flights and AnswerGate
+ *     /1.0/identifiers -> registerIdentifiers -> answerIdentifier           the HTTP binding of DID Resolution
  *     /rpc, /  -> registerRpc -> RpcCore -> methods -> JSON-RPC frame      on its own port at every path
  *     others   -> plain routes: health, metrics
  *   RuleError  -> error-mapping -> status, envelope with code
  *   WebSocket  -> WsServer -> WsConnection -> EventCursor -> events
  *
- * Imports chain, consensus, did, errors, events, mempool, network, primitives, production, resolver, runtime, storage, voting,
+ * Imports chain, consensus, did, errors, events, identifiers, mempool, network, primitives, production, resolver, runtime, storage, voting,
  * wallet; used by node, library, cli.
  * - Holds no state of the chain: caches end with the tip.
  * - Bounded before work: connections, headers, bodies, requests of an address, bytes that wait for slow readers.
@@ -30,6 +31,13 @@ import { type Envelope, failure, jsonType } from './envelopes.js'
 import { Flights } from './flight.js'
 import { parserFailure, retryAfter, ruleErrorOf, statusOf } from './http-failures.js'
 import { Listeners } from './listeners.js'
+import {
+  bareRefusal,
+  identifiersMethods,
+  isIdentifierUrl,
+  registerIdentifiers,
+  sendRefusal,
+} from './identifiers-plugin.js'
 import { isLoopback, loopbackHosts } from './origin.js'
 import { plainRoutes, registerPlainRoutes } from './plain-routes.js'
 import { pathOf } from './request-path.js'
@@ -77,8 +85,10 @@ export class ApiServer {
       limits,
       handler: app.routing,
       exempt: (address) => access.isProxy(address),
-      parserAnswer: (code, url) => {
+      parserAnswer: (code, url, target) => {
         const error = parserFailure(code)
+        const asked = url ?? target ?? ''
+        if (!onlyRpc && isIdentifierUrl(asked)) return bareRefusal(asked, error)
         return { status: statusOf(error), body: failure(envelopeOf(url ?? '', onlyRpc), error) }
       },
     })
@@ -135,6 +145,7 @@ async function buildApp(
 ): Promise<FastifyInstance> {
   const fail = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const rule = ruleErrorOf(error, context.log)
+    if (!onlyRpc && isIdentifierUrl(request.url)) return sendRefusal(request, reply, rule)
     void reply.code(statusOf(rule)).header('content-type', jsonType)
     if (rule.code === 'busy') void reply.header('retry-after', retryAfter)
     return reply.send(failure(envelopeOf(request.url, onlyRpc), rule))
@@ -166,6 +177,10 @@ async function buildApp(
   await app.register(async (scope) => registerRpc(scope, { context, limits, budget, flights, access, paths }))
   if (!onlyRpc)
     await app.register(async (scope) => registerRest(scope, { context, limits, budget, flights, access, restart }))
+  if (!onlyRpc) {
+    const { resolver: source, log } = context
+    await app.register(async (scope) => registerIdentifiers(scope, { source, log, limits, budget }))
+  }
   await app.ready()
   return app
 }
@@ -192,6 +207,7 @@ function methodsOf(url: string, onlyRpc: boolean): string[] {
   const path = pathOf(url)
   if (rpcPaths.includes(path)) return ['POST']
   if (onlyRpc) return []
+  if (isIdentifierUrl(path)) return identifiersMethods
   if (plainRoutes.some((route) => route.path === path)) return ['GET']
   return restPatterns.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => [...methods])
 }

@@ -9,8 +9,19 @@ import { boundUnread, currentAnswer, inTurn, shareConnections, watchBodies } fro
 
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => void
 
-/** Makes the answer to input that is no request; `code` is that of Node's parser, `url` undefined where none was read. */
-export type ParserAnswer = (code: string | undefined, url: string | undefined) => { status: number; body: string }
+/** An answer without a request that a handler could see. */
+export interface BareAnswer {
+  readonly status: number
+  /** JSON of the interfaces where absent. */
+  readonly contentType?: string
+  readonly body: string
+}
+
+/**
+ * Makes the answer to input that is no request; `code` is that of Node's parser, `url` undefined where no request was read.
+ * `target` is what the request line then asks for, where the bytes received last begin with one.
+ */
+export type ParserAnswer = (code: string | undefined, url: string | undefined, target?: string) => BareAnswer
 
 export interface ListenersOptions {
   /** Addresses to bind; `::1` is skipped silently on a machine without it. */
@@ -119,8 +130,8 @@ function buildServer({ limits, handler, parserAnswer, exempt, upgrade }: Listene
   boundUnread(server, limits.unread)
   const serve = inTurn(limits.pipelined, (request, response) => {
     if (request.headers.host === undefined && request.httpVersionMinor > 0) {
-      const { status, body } = parserAnswer('no Host header', request.url)
-      const headers = { 'content-type': jsonType, 'content-length': Buffer.byteLength(body), connection: 'close' }
+      const { status, contentType = jsonType, body } = parserAnswer('no Host header', request.url)
+      const headers = { 'content-type': contentType, 'content-length': Buffer.byteLength(body), connection: 'close' }
       response.writeHead(status, headers).end(body)
       return
     }
@@ -130,7 +141,7 @@ function buildServer({ limits, handler, parserAnswer, exempt, upgrade }: Listene
   if (upgrade !== undefined) server.on('upgrade', upgrade)
   // An unknown expectation may be ignored, so it needs no answer of its own form.
   server.on('checkExpectation', serve)
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+  server.on('clientError', (error: ParserError, socket: Duplex) => {
     const response = currentAnswer(socket as Socket)
     const pending = response !== undefined && !response.writableEnded ? response : undefined
     // The client is gone, or bytes of an answer are out already: more bytes would become part of it.
@@ -138,20 +149,31 @@ function buildServer({ limits, handler, parserAnswer, exempt, upgrade }: Listene
       socket.destroy()
       return
     }
-    answerAndClose(socket, parserAnswer(error.code, pending?.req.url))
+    answerAndClose(socket, parserAnswer(error.code, pending?.req.url, targetOf(error.rawPacket)))
   })
   return server
+}
+
+/** What Node reports of input that it cannot parse. */
+interface ParserError extends NodeJS.ErrnoException {
+  /** The bytes received last. */
+  readonly rawPacket?: Buffer
+}
+
+/** The target in a request line at the beginning of bytes. */
+function targetOf(bytes: Buffer | undefined): string | undefined {
+  return /^[A-Z]+ (\S+) HTTP\/1/.exec(bytes?.toString('latin1') ?? '')?.[1]
 }
 
 /** Answers on a bare connection and closes it; `headers` are whole lines. */
 export function answerAndClose(
   socket: Duplex,
-  { status, body }: { readonly status: number; readonly body: string },
+  { status, contentType = jsonType, body }: BareAnswer,
   headers: readonly string[] = [],
 ): void {
   const lines = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    `Content-Type: ${jsonType}`,
+    `Content-Type: ${contentType}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     ...headers,
     'Connection: close',

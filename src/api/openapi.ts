@@ -1,5 +1,6 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 
+import { identifiersPrefix } from '../identifiers/identifiers.js'
 import { jsonType } from './envelopes.js'
 import { restDescriptions } from './error-mapping.js'
 import { parameterSchemas } from './parameters.js'
@@ -50,6 +51,7 @@ export function openApiDocument(version: string, plain: readonly PlainRoute[]) {
     const responses = { default: { description: summary } }
     paths[path] = { get: { operationId: operationId('GET', path), summary, responses } }
   }
+  paths[`${identifiersPrefix}/{identifier}`] = identifiersItem()
   return { openapi: '3.1.0', info: { title: 'didledger', version, license: { name: 'MIT' } }, paths }
 }
 
@@ -63,6 +65,30 @@ export function openApiRoute(plain: () => readonly PlainRoute[]): PlainRoute {
       body ??= JSON.stringify(openApiDocument(nodeInfo().compile, plain()))
       return { status: 200, contentType: jsonType, body }
     },
+  }
+}
+
+/** The HTTP binding of DID Resolution, whose answers the W3C specifies. */
+function identifiersItem() {
+  const identifier = {
+    name: 'identifier',
+    in: 'path',
+    required: true,
+    description: 'a DID, or a DID URL, encoded as a whole',
+    schema: { type: 'string' },
+  }
+  const summary = 'Resolves a DID, or dereferences a DID URL, as W3C DID Resolution has it; Accept chooses the form.'
+  const responses = {
+    200: { description: 'a result, a document, or a part of it' },
+    303: { description: 'the endpoint of a service' },
+    410: { description: 'the DID is deactivated' },
+    default: { description: 'a result with an error' },
+  }
+  const common = { summary, parameters: [identifier], responses }
+  const content = { 'application/did-resolution': { schema: { type: 'object' } } }
+  return {
+    get: { operationId: 'getIdentifier', ...common },
+    post: { operationId: 'postIdentifier', ...common, requestBody: { required: true, content } },
   }
 }
 

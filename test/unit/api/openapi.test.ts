@@ -46,7 +46,8 @@ test('it has every path of the port with its methods, and no other', () => {
     path,
     Object.keys(item).map((method) => method.toUpperCase()),
   ])
-  expect(described).toEqual([...routes, ...plainRoutes.map(({ path }) => [path, ['GET']])])
+  const binding = ['/1.0/identifiers/{identifier}', ['GET', 'POST']]
+  expect(described).toEqual([...routes, ...plainRoutes.map(({ path }) => [path, ['GET']]), binding])
 })
 
 const operations = () =>

@@ -1,0 +1,105 @@
+import type { ProblemDetails } from './problem.js'
+import { encodeBase64url } from '../did/base64url.js'
+import { defined } from '../primitives/defined.js'
+import { sha256 } from '../primitives/hash.js'
+import { dereferencingType, type MediaType, resolutionType } from './media-types.js'
+import type { Frame } from './read-question.js'
+
+/** An answer of HTTP. */
+export interface IdentifierAnswer {
+  readonly status: number
+  /** Names in lowercase. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Empty for a redirect, and where the asker has the answer. */
+  readonly body: string
+}
+
+/** The media type of what a result holds, as its metadata name it. */
+export const contentType = 'application/did'
+
+/** Answers depend on Accept, and hold until the next block: a cache that keeps one has to ask again. */
+const common = { vary: 'Accept', 'cache-control': 'no-cache' }
+
+export function jsonAnswer(status: number, type: MediaType, value: unknown): IdentifierAnswer {
+  const body = JSON.stringify(value)
+  return { status, headers: { ...common, 'content-type': type, etag: etagOf(type, body) }, body }
+}
+
+/** The tag of a representation: two media types of one text are two. */
+function etagOf(type: MediaType, body: string): string {
+  return `"${encodeBase64url(sha256(`${type}\n${body}`).subarray(0, 16))}"`
+}
+
+/** 303. `location` is an absolute URI. */
+export function redirect(location: string): IdentifierAnswer {
+  return { status: 303, headers: { ...common, location }, body: '' }
+}
+
+/** What an answer says beside its content. */
+export interface ResultMetadata {
+  /** Of the process, in a result of resolution beside the content type. */
+  readonly process: Readonly<Record<string, unknown>>
+  /** Of the document. */
+  readonly document: object
+}
+
+/** A whole result: the content, null without one, with the metadata. */
+export function resultAnswer(
+  status: number,
+  frame: Frame,
+  content: object | null,
+  { process, document }: ResultMetadata,
+): IdentifierAnswer {
+  if (frame === 'resolution') {
+    const metadata = { contentType, ...process }
+    return jsonAnswer(status, resolutionType, {
+      didDocument: content,
+      didResolutionMetadata: metadata,
+      didDocumentMetadata: document,
+    })
+  }
+  // The text of the specification has one name for it, its examples and its test suite another.
+  return jsonAnswer(status, dereferencingType, {
+    content,
+    contentStream: content,
+    dereferencingMetadata: { contentType },
+    contentMetadata: document,
+  })
+}
+
+export interface ErrorOptions {
+  readonly details: ProblemDetails
+  /** Seconds. */
+  readonly retryAfter?: number | undefined
+}
+
+/** An error in the frame that was asked for. */
+export function errorAnswer(
+  status: number,
+  frame: Frame,
+  { details: error, retryAfter }: ErrorOptions,
+): IdentifierAnswer {
+  const answer =
+    frame === 'resolution'
+      ? jsonAnswer(status, resolutionType, {
+          didDocument: null,
+          didResolutionMetadata: { error },
+          didDocumentMetadata: {},
+        })
+      : jsonAnswer(status, dereferencingType, {
+          content: null,
+          contentStream: null,
+          dereferencingMetadata: { error },
+          contentMetadata: {},
+        })
+  return { ...answer, headers: { ...answer.headers, ...defined({ 'retry-after': retryAfter?.toString() }) } }
+}
+
+/** The answer, or 304 without a body where If-None-Match says that the asker has it. */
+export function unlessKnown(answer: IdentifierAnswer, ifNoneMatch: string | undefined): IdentifierAnswer {
+  const { etag } = answer.headers
+  if (answer.status !== 200 || etag === undefined || ifNoneMatch === undefined) return answer
+  const tags = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
+  if (!tags.includes(etag) && ifNoneMatch.trim() !== '*') return answer
+  return { status: 304, headers: { ...common, etag }, body: '' }
+}

@@ -1,0 +1,125 @@
+/**
+ * The HTTP binding of W3C DID Resolution, `/1.0/identifiers/{DID or DID URL}`, without HTTP: a request in, an answer out.
+ *
+ *   IdentifierRequest -> readQuestion: readDidUrl -> readParameters -> negotiate        Problem: the first thing that is wrong
+ *     -> DidSource.resolve, with context -> shownVersion -> withSelectedServices -> partOf, serviceLocation
+ *     -> resultAnswer, the content alone, redirect; Problem -> errorAnswer
+ *
+ * Imports did, errors, primitives; used by api.
+ * - Nothing is fetched: an endpoint is a text that a redirect names.
+ * - What the request alone shows to be wrong costs no read.
+ */
+import type { ResolveOptions, ResolveResult } from '../did/resolution.js'
+import { shownVersion, type ShownVersion } from '../did/shown-version.js'
+import { RuleError } from '../errors/rule-error.js'
+import { defined } from '../primitives/defined.js'
+import { errorAnswer, type IdentifierAnswer, jsonAnswer, redirect, resultAnswer, unlessKnown } from './answer.js'
+import { partOf, serviceLocation, withSelectedServices } from './dereference.js'
+import { dereferencingType, resolutionType, uriListType } from './media-types.js'
+import { Problem } from './problem.js'
+import {
+  frameOf,
+  type IdentifierRequest,
+  isPart,
+  type Question,
+  readQuestion,
+  selectsServices,
+} from './read-question.js'
+
+/** Where the path begins. */
+export const identifiersPrefix = '/1.0/identifiers'
+
+/** Answers about DIDs: a resolver in this process, or one behind a network. */
+export interface IdentifierSource {
+  /** With the context of the answer, as `options` ask for it. */
+  resolve(did: string, options: ResolveOptions): Promise<ResolveResult>
+}
+
+export interface AnswerOptions {
+  /** If-None-Match of a GET or HEAD. */
+  readonly ifNoneMatch?: string | undefined
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number
+  /** Takes a failure that the answer gives no details of. */
+  onFailure(error: unknown): void
+}
+
+/** Seconds after which a node that catches up, or is busy, is worth another attempt. */
+const behindPause = 5
+const busyPause = 2
+
+/** The answer to a request; never rejects. */
+export async function answerIdentifier(
+  request: IdentifierRequest,
+  source: IdentifierSource,
+  options: AnswerOptions,
+): Promise<IdentifierAnswer> {
+  try {
+    const question = readQuestion(request)
+    const version = await versionOf(question, source, options.now)
+    return unlessKnown(answerOf(question, version), options.ifNoneMatch)
+  } catch (error) {
+    const problem = problemOf(error, options)
+    return errorAnswer(problem.status, frameOf(request), problem)
+  }
+}
+
+async function versionOf({ url, parameters }: Question, source: IdentifierSource, now: number): Promise<ShownVersion> {
+  const { did } = url
+  const { versionId, versionTime, transformKeys } = parameters
+  const wanted = defined({ versionId, versionTime })
+  const result = await source.resolve(did, { all: false, context: true, ...wanted })
+  const version = shownVersion(did, result, { now, ...defined({ keys: transformKeys }) })
+  if (version !== undefined) return version
+  const what = result.status === 3 ? 'does not exist' : 'has no such version'
+  throw new Problem('NOT_FOUND', `${did} ${what}`)
+}
+
+function answerOf(question: Question, { document, metadata, context }: ShownVersion): IdentifierAnswer {
+  const { url, parameters, type } = question
+  const isGone = metadata.deactivated === true
+  const status = isGone ? 410 : 200
+  const said = { process: { height: context.height, blockHash: context.blockHash }, document: metadata }
+  const isResult = type === resolutionType || type === dereferencingType
+  const isDereferenced = type === dereferencingType || type === uriListType || isPart(url)
+  const frame = isDereferenced ? 'dereferencing' : 'resolution'
+  if (document === null) return resultAnswer(status, frame, null, said)
+  if (url.path !== '') throw new Problem('NOT_FOUND', 'nothing is below the DID by path')
+  const selected = selectsServices(parameters) ? withSelectedServices(document, parameters) : document
+  const isLocated = selected !== document && (type === dereferencingType || type === uriListType)
+  // A deactivated DID leads nowhere any more: its earlier document is shown instead.
+  if (isLocated && !isGone) return redirect(serviceLocation(selected, parameters, url.fragment))
+  const content = url.fragment === undefined || isLocated ? selected : partOf(selected, url, parameters)
+  return isGone || isResult ? resultAnswer(status, frame, content, said) : jsonAnswer(status, type, content)
+}
+
+/** A request that HTTP itself refuses, before it is read. */
+export interface HttpRefusal {
+  readonly status: number
+  /** The phrase of the status. */
+  readonly title: string
+  readonly detail: string
+  /** Seconds. */
+  readonly retryAfter?: number | undefined
+}
+
+/** The answer to a request that is refused before it is read, in the form of all errors. */
+export function refuseIdentifier(
+  request: Pick<IdentifierRequest, 'identifier' | 'accept'>,
+  refusal: HttpRefusal | Problem,
+): IdentifierAnswer {
+  if (refusal instanceof Problem) return errorAnswer(refusal.status, frameOf(request), refusal)
+  const { status, title, detail, retryAfter } = refusal
+  return errorAnswer(status, frameOf(request), { details: { type: 'about:blank', title, detail }, retryAfter })
+}
+
+function problemOf(error: unknown, { onFailure }: AnswerOptions): Problem {
+  if (error instanceof Problem) return error
+  if (error instanceof RuleError && error.code === 'resolver-behind') {
+    return new Problem('INTERNAL_ERROR', error.message, behindPause)
+  }
+  if (error instanceof RuleError && error.code === 'busy')
+    return new Problem('INTERNAL_ERROR', error.message, busyPause)
+  onFailure(error)
+  return new Problem('INTERNAL_ERROR', 'the request failed; the log of the resolver says why', behindPause)
+}
