@@ -92,11 +92,10 @@ function resolve(context: ApiContext, params: ResolveParams): PartsAnswer | Prom
   const { did, all, ...rest } = params
   if (!all) return resolver.resolve(did, { all, ...named(rest) }).then((result) => new JsonText(resultJson(result)))
   const asked = { all, ...named(rest) }
-  const full = didOf(identifierOf(did))
   // Options that cannot be are refused before anything waits or becomes a key.
   readResolveRequest(asked)
   const kind = `history ${JSON.stringify([asked.skip, asked.limit, asked.context])}`
-  return inParts(context, kind, full, (signal) => resolver.resolve(did, asked, { signal }))
+  return inParts(context, kind, did, (signal) => resolver.resolve(did, asked, { signal }))
 }
 
 /** The options that are given: unknown members are ignored. */
