@@ -58,8 +58,8 @@ chmodSync(`${folder}/main.js`, 0o755)
 
 const server = await build({
   ...common,
-  entryPoints: [`${root}src/api/http-server.ts`],
-  outfile: `${root}dist/api/http-server.js`,
+  entryPoints: [`${root}src/api/http-app.ts`],
+  outfile: `${root}dist/api/http-app.js`,
   plugins: [onlyFastifyInside],
 })
 

@@ -14,14 +14,10 @@
  * - Holds no state of the chain: caches end with the tip.
  * - Bounded before work: connections, headers, bodies, requests of an address, bytes that wait for slow readers.
  */
-import { createServer } from 'node:http'
-import cors from '@fastify/cors'
-import rateLimit from '@fastify/rate-limit'
-import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { RuleError } from '../errors/rule-error.js'
 import { Access } from './access.js'
 import { accessDefaults } from './access-options.js'
-import { shareOf } from './address-share.js'
 import { AnswerGate } from './answer-gate.js'
 import type { ApiContext } from './api-context.js'
 import { type ApiLimits, apiLimits } from './api-limits.js'
@@ -29,6 +25,7 @@ import { BodyBudget } from './body-budget.js'
 import { countAnswers } from './count-answers.js'
 import { type Envelope, failure, jsonType } from './envelopes.js'
 import { Flights } from './flight.js'
+import { createApp, registerRateLimit } from './http-app.js'
 import { parserFailure, retryAfter, ruleErrorOf, statusOf } from './http-failures.js'
 import { Listeners } from './listeners.js'
 import {
@@ -150,20 +147,8 @@ async function buildApp(
     if (rule.code === 'busy') void reply.header('retry-after', retryAfter)
     return reply.send(failure(envelopeOf(request.url, onlyRpc), rule))
   }
-  const app = fastify({
-    bodyLimit: limits.restBody,
-    routerOptions: { maxParamLength: limits.headers },
-    frameworkErrors: fail,
-    // The app only handles requests: the listeners are ours, several for one app, and replaceable.
-    serverFactory: (handler) => createServer(handler),
-  })
-  countAnswers(app, context.metrics)
-  app.decorateRequest('counted', null)
-  app.setErrorHandler((error: FastifyError, request, reply) => fail(error, request, reply))
-  await app.register(cors, { origin: '*', methods: ['GET', 'HEAD', 'POST'], strictPreflight: false, maxAge: 86_400 })
+  const app = await createApp(limits, fail, (created) => countAnswers(created, context.metrics))
   if (limitRate) await registerRateLimit(app, limits, access)
-  // The body of a request to an unknown path is not read.
-  app.removeAllContentTypeParsers()
   const budget = context.bodies ?? new BodyBudget(limits)
   const flights = context.flights ?? new Flights(new AnswerGate(limits))
   app.setNotFoundHandler((request, reply) => {
@@ -183,17 +168,6 @@ async function buildApp(
   }
   await app.ready()
   return app
-}
-
-async function registerRateLimit(app: FastifyInstance, limits: ApiLimits, access: Access): Promise<void> {
-  await app.register(rateLimit, {
-    max: limits.rateRequests,
-    timeWindow: limits.rateWindow,
-    allowList: ({ raw }) => limits.rateSparesLoopback && access.isLocal(raw.socket.remoteAddress),
-    keyGenerator: ({ raw }) => shareOf(access.clientAddress(raw)),
-    errorResponseBuilder: (_, { max, after }) =>
-      new RuleError('request-rate', `more than ${max} requests; try again in ${after}`),
-  })
 }
 
 const restPatterns = restRoutes.map(({ path, methods, envelope }) => ({

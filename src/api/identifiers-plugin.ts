@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { RuleError } from '../errors/rule-error.js'
+import { RuleError, UserError } from '../errors/rule-error.js'
 import type { IdentifierAnswer } from '../identifiers/answer.js'
 import {
   answerIdentifier,
@@ -16,6 +16,7 @@ import { defined } from '../primitives/defined.js'
 import type { Log } from '../runtime/env.js'
 import type { ApiLimits } from './api-limits.js'
 import { type BodyBudget, countBodies, readBodies } from './body-budget.js'
+import { signalOf } from './http-client.js'
 import { retryAfter, statusOf } from './http-failures.js'
 import type { BareAnswer } from './listeners.js'
 import { pathOf } from './request-path.js'
@@ -45,6 +46,7 @@ export function registerIdentifiers(app: FastifyInstance, { source, log, limits,
     const answer = await answerIdentifier(asked, source, {
       ifNoneMatch: request.method === 'POST' ? undefined : request.headers['if-none-match'],
       now: Date.now(),
+      signal: signalOf(request, reply),
       onFailure: (error) => log.error({ error: textOf(error) }, 'a DID could not be resolved'),
     })
     return sendAnswer(reply, answer)
@@ -110,5 +112,7 @@ async function requireOptions({ headers }: FastifyRequest): Promise<void> {
 }
 
 function textOf(error: unknown): string {
+  // A UserError needs no stack: its cause is not in the code.
+  if (error instanceof UserError) return error.message
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

@@ -28,6 +28,8 @@ export interface ListenersOptions {
   readonly hosts: readonly string[]
   /** 0: any free port, the same for all hosts. */
   readonly port: number
+  /** The flag that chooses another port, for the message when it is in use; `--port-base N` when absent. */
+  readonly portFlag?: string
   readonly limits: ApiLimits
   readonly handler: HttpHandler
   readonly parserAnswer: ParserAnswer
@@ -205,6 +207,6 @@ function closeNow(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()))
 }
 
-function inUseError({ hosts, port }: ListenersOptions): UserError {
-  return new UserError(`port ${port} of ${hosts.join(' or ')} is in use; stop what listens there, or use --port-base N`)
+function inUseError({ hosts, port, portFlag = '--port-base N' }: ListenersOptions): UserError {
+  return new UserError(`port ${port} of ${hosts.join(' or ')} is in use; stop what listens there, or use ${portFlag}`)
 }

@@ -7,6 +7,7 @@ import { registerChain } from './chain-command.js'
 import type { CliContext } from './cli-context.js'
 import { registerDevnet } from './devnet-command.js'
 import { registerDid } from './did-command.js'
+import { registerDriver } from './driver-command.js'
 import { registerGenesis } from './genesis-command.js'
 import { registerStart } from './start-command.js'
 import { registerWallet } from './wallet-command.js'
@@ -21,6 +22,7 @@ export function createProgram(context: CliContext): Command {
     .showHelpAfterError('(--help shows how the command is used)')
   registerDevnet(program, context)
   registerStart(program, context)
+  registerDriver(program, context)
   registerWallet(program, context)
   registerDid(program, context)
   registerChain(program, context)

@@ -6,6 +6,7 @@
  *     start, devnet -> readConfig -> runNode -> startNode, serve -> stop signal -> close
  *     wallet, did   -> keystore, NodeClient -> build, sign -> broadcast -> wait for the block
  *     chain         -> rows and block files of a data directory that no node uses
+ *     driver        -> HttpResolver -> DriverServer, over a node elsewhere
  *     genesis       -> chain specs and keys in files
  *     -> print-output: text or --json; failure -> explain -> standard error
  *

@@ -13,6 +13,7 @@ export function optionsOf(command: NodeCommand): readonly KeyedOption[] {
 /** Environment variables with the prefix of options that are none. */
 export const otherVariables: Readonly<Record<string, string>> = {
   DIDLEDGER_CONFIG: 'the configuration file, where `--config` does not name one',
+  DIDLEDGER_RPC: 'the node that `didledger driver` asks, where `--rpc` does not name one',
   DIDLEDGER_PASSWORD: 'the password of a keystore, for the commands that need one',
 }
 

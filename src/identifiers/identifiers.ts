@@ -32,7 +32,7 @@ export const identifiersPrefix = '/1.0/identifiers'
 /** Answers about DIDs: a resolver in this process, or one behind a network. */
 export interface IdentifierSource {
   /** With the context of the answer, as `options` ask for it. */
-  resolve(did: string, options: ResolveOptions): Promise<ResolveResult>
+  resolve(did: string, options: ResolveOptions, request: { readonly signal?: AbortSignal }): Promise<ResolveResult>
 }
 
 export interface AnswerOptions {
@@ -40,6 +40,8 @@ export interface AnswerOptions {
   readonly ifNoneMatch?: string | undefined
   /** Milliseconds since the Unix epoch. */
   readonly now: number
+  /** Aborts once no client waits for the answer. */
+  readonly signal?: AbortSignal
   /** Takes a failure that the answer gives no details of. */
   onFailure(error: unknown): void
 }
@@ -56,7 +58,7 @@ export async function answerIdentifier(
 ): Promise<IdentifierAnswer> {
   try {
     const question = readQuestion(request)
-    const version = await versionOf(question, source, options.now)
+    const version = await versionOf(question, source, options)
     return unlessKnown(answerOf(question, version), options.ifNoneMatch)
   } catch (error) {
     const problem = problemOf(error, options)
@@ -64,11 +66,15 @@ export async function answerIdentifier(
   }
 }
 
-async function versionOf({ url, parameters }: Question, source: IdentifierSource, now: number): Promise<ShownVersion> {
+async function versionOf(
+  { url, parameters }: Question,
+  source: IdentifierSource,
+  { now, signal }: AnswerOptions,
+): Promise<ShownVersion> {
   const { did } = url
   const { versionId, versionTime, transformKeys } = parameters
   const wanted = defined({ versionId, versionTime })
-  const result = await source.resolve(did, { all: false, context: true, ...wanted })
+  const result = await source.resolve(did, { all: false, context: true, ...wanted }, defined({ signal }))
   const version = shownVersion(did, result, { now, ...defined({ keys: transformKeys }) })
   if (version !== undefined) return version
   const what = result.status === 3 ? 'does not exist' : 'has no such version'
@@ -113,13 +119,14 @@ export function refuseIdentifier(
   return errorAnswer(status, frameOf(request), { details: { type: 'about:blank', title, detail }, retryAfter })
 }
 
-function problemOf(error: unknown, { onFailure }: AnswerOptions): Problem {
+function problemOf(error: unknown, { signal, onFailure }: AnswerOptions): Problem {
   if (error instanceof Problem) return error
   if (error instanceof RuleError && error.code === 'resolver-behind') {
     return new Problem('INTERNAL_ERROR', error.message, behindPause)
   }
   if (error instanceof RuleError && error.code === 'busy')
     return new Problem('INTERNAL_ERROR', error.message, busyPause)
-  onFailure(error)
+  // Of an answer that no client gets, nothing is to be logged.
+  if (signal?.aborted !== true) onFailure(error)
   return new Problem('INTERNAL_ERROR', 'the request failed; the log of the resolver says why', behindPause)
 }

@@ -1,0 +1,141 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { RuleError } from '../errors/rule-error.js'
+import type { IdentifierSource } from '../identifiers/identifiers.js'
+import { addressOf, prefix } from '../primitives/address.js'
+import { didMethod } from '../primitives/did-method.js'
+import type { Log } from '../runtime/env.js'
+import { type ApiLimits, apiLimits } from './api-limits.js'
+import { BodyBudget } from './body-budget.js'
+import { failure, jsonType } from './envelopes.js'
+import { createApp } from './http-app.js'
+import { parserFailure, ruleErrorOf, statusOf } from './http-failures.js'
+import {
+  bareRefusal,
+  identifiersMethods,
+  isIdentifierUrl,
+  registerIdentifiers,
+  sendRefusal,
+} from './identifiers-plugin.js'
+import { Listeners } from './listeners.js'
+import { pathOf } from './request-path.js'
+import { SharedSource } from './shared-source.js'
+
+/**
+ * A driver of the Universal Resolver: DID Resolution over a node elsewhere, without a database.
+ *
+ *   connection -> Listeners -> app: /1.0/identifiers/ -> registerIdentifiers -> SharedSource -> source, over a network
+ *                                   /healthz, /readyz -> #ready -> source
+ */
+export interface DriverOptions {
+  /** Asks the node; the caller bounds the time of a request. */
+  readonly source: IdentifierSource
+  readonly hosts: readonly string[]
+  /** 0: any free port. */
+  readonly port: number
+  readonly log: Log
+  /** Overrides of {@link apiLimits}. */
+  readonly limits?: Partial<ApiLimits>
+}
+
+/** State of the node, as `/readyz` shows it. */
+interface Readiness {
+  readonly status: 'ready' | 'catching up' | 'unreachable'
+  readonly reason?: string
+}
+
+/** The DID of the hash zero: its identifier is right, and no key has it. */
+const absentDid = `did:${didMethod}:${addressOf(Uint8Array.of(prefix.did, ...new Uint8Array(20)))}`
+const healthPaths = ['/healthz', '/readyz']
+
+/** The HTTP port of a driver. */
+export class DriverServer {
+  readonly #app: FastifyInstance
+  readonly #listeners: Listeners
+
+  private constructor(app: FastifyInstance, listeners: Listeners) {
+    this.#app = app
+    this.#listeners = listeners
+  }
+
+  /** Listens. A port in use is a UserError. */
+  static async open({ source, hosts, port, log, limits: changes }: DriverOptions): Promise<DriverServer> {
+    const limits: ApiLimits = { ...apiLimits, ...changes }
+    const app = await createApp(limits, (error, request, reply) => fail(ruleErrorOf(error, log), request, reply))
+    app.setNotFoundHandler(refuseUnknown)
+    registerHealth(app, source)
+    const budget = new BodyBudget(limits)
+    const shared = new SharedSource(source)
+    await app.register(async (scope) => registerIdentifiers(scope, { source: shared, log, limits, budget }))
+    await app.ready()
+    const listeners = await Listeners.open({
+      hosts,
+      port,
+      portFlag: '--port N',
+      limits,
+      handler: app.routing,
+      // Behind a resolver for all methods, every request comes from one address.
+      exempt: () => true,
+      parserAnswer: (code, url, target) => {
+        const rule = parserFailure(code)
+        const asked = url ?? target ?? ''
+        if (isIdentifierUrl(asked)) return bareRefusal(asked, rule)
+        return { status: statusOf(rule), body: failure('standard', rule) }
+      },
+    })
+    return new DriverServer(app, listeners)
+  }
+
+  get port(): number {
+    return this.#listeners.port
+  }
+
+  /** Addresses as bound, `host:port`. */
+  get addresses(): string[] {
+    return this.#listeners.addresses
+  }
+
+  /** Stops listening; resolves when no request is in progress, at the latest after the grace period for closing. */
+  async close(): Promise<void> {
+    await this.#listeners.close()
+    await this.#app.close()
+  }
+}
+
+function fail(rule: RuleError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (isIdentifierUrl(request.url)) return sendRefusal(request, reply, rule)
+  return reply.code(statusOf(rule)).header('content-type', jsonType).send(failure('standard', rule))
+}
+
+function refuseUnknown({ method, url }: FastifyRequest, reply: FastifyReply): never {
+  const methods = isIdentifierUrl(url) ? identifiersMethods : healthPaths.includes(pathOf(url)) ? ['GET', 'HEAD'] : []
+  if (methods.length === 0) throw new RuleError('request-path', `nothing is at ${pathOf(url).slice(0, 200)}`)
+  void reply.header('allow', methods.join(', '))
+  throw new RuleError('request-method', `${method}: this path takes ${methods.join(' and ')}`)
+}
+
+/** `/healthz`: the process answers. `/readyz`: the node answers, and knows the chain. */
+function registerHealth(app: FastifyInstance, source: IdentifierSource): void {
+  let asked: Promise<Readiness> | undefined
+  // One question for all who ask meanwhile.
+  const readiness = () => (asked ??= readinessOf(source).finally(() => (asked = undefined)))
+  const send = (reply: FastifyReply, status: number, body: unknown) =>
+    reply.code(status).header('content-type', jsonType).header('cache-control', 'no-store').send(JSON.stringify(body))
+  app.get('/healthz', async (_, reply): Promise<FastifyReply> => send(reply, 200, { status: 'ok' }))
+  app.get('/readyz', async (_, reply): Promise<FastifyReply> => {
+    const state = await readiness()
+    return send(reply, state.status === 'ready' ? 200 : 503, state)
+  })
+}
+
+async function readinessOf(source: IdentifierSource): Promise<Readiness> {
+  try {
+    await source.resolve(absentDid, { all: false, context: true }, {})
+    return { status: 'ready' }
+  } catch (error) {
+    if (error instanceof RuleError && error.code === 'resolver-behind') {
+      return { status: 'catching up', reason: error.message }
+    }
+    // The address of the node is none of the client's business; the log has it.
+    return { status: 'unreachable', reason: 'the node does not answer' }
+  }
+}

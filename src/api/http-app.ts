@@ -1,0 +1,47 @@
+import { createServer } from 'node:http'
+import cors from '@fastify/cors'
+import rateLimit from '@fastify/rate-limit'
+import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { RuleError } from '../errors/rule-error.js'
+import type { Access } from './access.js'
+import { shareOf } from './address-share.js'
+import type { ApiLimits } from './api-limits.js'
+
+/** Answers a request that failed, with whatever was thrown. */
+export type AnswerFailure = (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply
+
+/**
+ * An app that only handles requests: the listeners are ours, several for one app, and replaceable. Pages of every origin may read
+ * its answers. `first` adds the hooks that come before all others.
+ */
+export async function createApp(
+  limits: Pick<ApiLimits, 'restBody' | 'headers'>,
+  fail: AnswerFailure,
+  first: (app: FastifyInstance) => void = () => {},
+): Promise<FastifyInstance> {
+  const app = fastify({
+    bodyLimit: limits.restBody,
+    routerOptions: { maxParamLength: limits.headers },
+    frameworkErrors: fail,
+    serverFactory: (handler) => createServer(handler),
+  })
+  first(app)
+  app.decorateRequest('counted', null)
+  app.setErrorHandler((error: FastifyError, request, reply) => fail(error, request, reply))
+  await app.register(cors, { origin: '*', methods: ['GET', 'HEAD', 'POST'], strictPreflight: false, maxAge: 86_400 })
+  // The body of a request to an unknown path is not read.
+  app.removeAllContentTypeParsers()
+  return app
+}
+
+/** Limits the requests of an address. */
+export async function registerRateLimit(app: FastifyInstance, limits: ApiLimits, access: Access): Promise<void> {
+  await app.register(rateLimit, {
+    max: limits.rateRequests,
+    timeWindow: limits.rateWindow,
+    allowList: ({ raw }) => limits.rateSparesLoopback && access.isLocal(raw.socket.remoteAddress),
+    keyGenerator: ({ raw }) => shareOf(access.clientAddress(raw)),
+    errorResponseBuilder: (_, { max, after }) =>
+      new RuleError('request-rate', `more than ${max} requests; try again in ${after}`),
+  })
+}

@@ -1,0 +1,57 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { HttpResolver } from '../client/http-resolver.js'
+import { processLog } from '../runtime/process-env.js'
+import type { CliContext } from './cli-context.js'
+import { type OutputOptions, withOutput } from './command-options.js'
+import { examples } from './print-output.js'
+import { stopSignal } from './run-node.js'
+
+/** JSON-RPC of a node on this machine. */
+const defaultRpcUrl = 'http://127.0.0.1:20336'
+/** @limit ms: one request of a driver to its node */
+const nodeTimeout = 10_000
+/** @limit bytes: an answer of the node to a driver: one operation, with its context */
+const maxNodeAnswer = 4 * 1024 * 1024
+
+interface DriverFlags extends OutputOptions {
+  readonly rpc?: string
+  readonly port: number
+  readonly host: string
+}
+
+/** `didledger driver` */
+export function registerDriver(program: Command, context: CliContext): void {
+  withOutput(program.command('driver'))
+    .description('serve W3C DID Resolution over a node elsewhere, as a driver of the Universal Resolver')
+    .option('--rpc <url>', `JSON-RPC of the node (else DIDLEDGER_RPC, else ${defaultRpcUrl})`)
+    .option('--port <n>', 'port to listen on; 0 takes a free one', portOption, 8080)
+    .option('--host <address>', 'address to listen on', '0.0.0.0')
+    .addHelpText('after', examples('driver --rpc http://192.0.2.7:20336', 'driver --port 8081 --host 127.0.0.1'))
+    .action((flags: DriverFlags) => drive(context, flags))
+}
+
+function portOption(text: string): number {
+  if (/^(0|[1-9][0-9]{0,4})$/.test(text) && Number(text) <= 65_535) return Number(text)
+  throw new InvalidArgumentError('Not a port, 0 to 65535.')
+}
+
+/** Serves until a stop signal. */
+async function drive(context: CliContext, { rpc, port, host, json }: DriverFlags): Promise<void> {
+  const url = rpc ?? context.env['DIDLEDGER_RPC'] ?? defaultRpcUrl
+  const source = new HttpResolver(url, { timeout: nodeTimeout, maxAnswer: maxNodeAnswer })
+  const stop = stopSignal()
+  // Loading the HTTP server takes longer than all the rest; no other command waits for it.
+  const { DriverServer } = await import('../api/driver-server.js')
+  const server = await DriverServer.open({ source, hosts: [host], port, log: processLog() })
+  const start = { listens: server.addresses.map((address) => `http://${address}`), rpc: source.url }
+  const lines = [
+    ...start.listens.map((address) => `Identifiers ${address}/1.0/identifiers/`),
+    `Node        ${start.rpc}`,
+  ]
+  context.out(`${json ? JSON.stringify(start) : lines.join('\n')}\n`)
+  try {
+    await stop
+  } finally {
+    await server.close()
+  }
+}

@@ -1,0 +1,209 @@
+import { createServer, request as httpRequest, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { DriverServer } from '../../../src/api/driver-server.js'
+import type { ApiServer } from '../../../src/api/http-server.js'
+import { maxAsked, maxWaiting } from '../../../src/api/shared-source.js'
+import { HttpResolver } from '../../../src/client/http-resolver.js'
+import { UserError } from '../../../src/errors/rule-error.js'
+import type { IdentifierSource } from '../../../src/identifiers/identifiers.js'
+import { quietLog, TestChain } from '../../support/builders/chain.js'
+import { holder } from '../../support/builders/did.js'
+import { type Answer, ask, contextOf, serve } from '../../support/client/api.js'
+
+/** `didledger driver` without its process: over a node behind real JSON-RPC, and over sources that fail. */
+
+let node: TestChain
+let server: ApiServer
+let behind: ApiServer
+const person = holder()
+const ended = holder()
+const path = `/1.0/identifiers/${person.did}`
+const home = { id: '#home', type: 'LinkedDomains', serviceEndpoint: 'https://ada.example/' }
+
+beforeAll(async () => {
+  node = await TestChain.open()
+  await node.publish(person.create({ services: [home] }), person.did)
+  await node.publish(ended.create(), ended.did)
+  await node.publish(ended.deactivate(), ended.did)
+  server = await serve(contextOf(node))
+  behind = await serve(contextOf(node, { sync: () => ({ catchingUp: true, height: 5, target: 9 }) }), { serves: 'rpc' })
+})
+afterAll(async () => {
+  await server.close()
+  await behind.close()
+  await node.close()
+})
+
+const opened: { close(): Promise<unknown> | void }[] = []
+afterEach(async () => {
+  for (const thing of opened.splice(0).reverse()) await thing.close()
+})
+
+const nodeAt = (port: number) => new HttpResolver(`http://127.0.0.1:${port}/rpc`, { timeout: 2000 })
+
+async function drive(source: IdentifierSource): Promise<{ driver: DriverServer; log: ReturnType<typeof quietLog> }> {
+  const log = quietLog()
+  const driver = await DriverServer.open({ source, hosts: ['127.0.0.1'], port: 0, log })
+  opened.push(driver)
+  return { driver, log }
+}
+
+/** What an answer says, without what differs from request to request. */
+function said({ status, headers, text }: Answer) {
+  const { location, etag, vary } = headers
+  return { status, text, type: headers['content-type'], location, etag, vary }
+}
+
+describe('a driver', () => {
+  it('answers what the node itself answers', async () => {
+    const { driver, log } = await drive(nodeAt(server.port))
+    const targets = [
+      person.did,
+      encodeURIComponent(`${person.did}#primary`),
+      `${person.did}?service=home`,
+      `${person.did}?versionTime=2000-01-01T00:00:00Z`,
+      ended.did,
+      holder().did,
+      'did:ledger:short',
+      'did:other:x',
+      `${person.did}?unknown=1`,
+      'did:ledger:%',
+    ]
+    const accepts = ['*/*', 'application/did', 'application/did-url-dereferencing', 'text/html']
+    for (const target of targets) {
+      for (const accept of accepts) {
+        for (const method of ['GET', 'HEAD', 'PUT']) {
+          const question = { method, headers: { accept } }
+          const [own, other] = await Promise.all(
+            [server.port, driver.port].map((port) => ask(port, `/1.0/identifiers/${target}`, question)),
+          )
+          expect(said(other as Answer)).toEqual(said(own as Answer))
+        }
+      }
+    }
+    expect(log.errors).toEqual([])
+  })
+
+  it('is alive, and ready with its node', async () => {
+    const { driver } = await drive(nodeAt(server.port))
+    for (const [asked, status] of [
+      ['/healthz', 'ok'],
+      ['/readyz', 'ready'],
+    ] as const) {
+      const answer = await ask(driver.port, asked)
+      expect([answer.status, answer.body, answer.headers['cache-control']]).toEqual([200, { status }, 'no-store'])
+      expect((await ask(driver.port, asked, { method: 'HEAD' })).status).toBe(200)
+      const refused = await ask(driver.port, asked, { method: 'POST' })
+      expect([refused.status, refused.headers.allow]).toEqual([405, 'GET, HEAD'])
+    }
+    for (const asked of ['/', '/rpc', '/1.0/identifiers', '/metrics']) {
+      expect([asked, (await ask(driver.port, asked)).status]).toEqual([asked, 404])
+    }
+  })
+
+  it('passes on that the node is catching up', async () => {
+    const { driver, log } = await drive(nodeAt(behind.port))
+    const answer = await ask(driver.port, path)
+    expect([answer.status, answer.headers['retry-after']]).toEqual([500, '5'])
+    expect(answer.text).toContain('at height 5 of 9')
+    const ready = await ask(driver.port, '/readyz')
+    expect([ready.status, ready.body]).toEqual([
+      503,
+      { status: 'catching up', reason: expect.stringContaining('at height 5 of 9') as string },
+    ])
+    expect(log.errors).toEqual([])
+  })
+
+  it('names neither the address nor the failure of a node that is not there', async () => {
+    const { driver, log } = await drive(nodeAt(1))
+    const answers = await Promise.all([path, '/readyz', '/healthz'].map((asked) => ask(driver.port, asked)))
+    expect(answers.map(({ status }) => status)).toEqual([500, 503, 200])
+    for (const { text } of answers) expect(text).not.toContain('127.0.0.1')
+    expect(answers[1]?.body).toEqual({ status: 'unreachable', reason: 'the node does not answer' })
+    expect(log.errors).toHaveLength(1)
+  })
+
+  it('believes no node that answers about another DID, or something else', async () => {
+    const answers = [
+      { did: person.did, status: 0, transaction: [] },
+      { did: person.did, status: 0, transaction: [{ txid: 'x' }] },
+      { did: person.did, status: 7 },
+      'text',
+      null,
+    ]
+    for (const result of answers) {
+      const fake = await pretend(JSON.stringify({ id: 1, jsonrpc: '2.0', result }))
+      const { driver } = await drive(nodeAt((fake.address() as AddressInfo).port))
+      expect([result, (await ask(driver.port, path)).status >= 400]).toEqual([result, true])
+    }
+  })
+
+  it('asks the node for a bounded number at once, and refuses what is too many', async () => {
+    const waiting: (() => void)[] = []
+    let asked = 0
+    const resolve = (did: string) => {
+      asked++
+      return new Promise<{ did: string; status: 3 }>((done) => waiting.push(() => done({ did, status: 3 })))
+    }
+    const { driver } = await drive({ resolve })
+    const most = maxAsked + maxWaiting
+    const answers = Array.from({ length: most + 20 }, () => ask(driver.port, path))
+    const statuses: number[] = []
+    const all = answers.map(async (answer) => statuses.push((await answer).status))
+    await expect.poll(() => statuses).toEqual(Array.from({ length: 20 }, () => 500))
+    expect(asked).toBe(maxAsked)
+    while (statuses.length < most + 20) {
+      for (const done of waiting.splice(0)) done()
+      await nextTurn()
+    }
+    await Promise.all(all)
+    expect(asked).toBe(most)
+    expect(statuses.filter((status) => status === 404)).toHaveLength(most)
+  })
+
+  it('asks nothing for a client that left while it waited', async () => {
+    const waiting: (() => void)[] = []
+    const asked: string[] = []
+    const resolve = (did: string) => {
+      asked.push(did)
+      return new Promise<{ did: string; status: 3 }>((done) => waiting.push(() => done({ did, status: 3 })))
+    }
+    const { driver, log } = await drive({ resolve })
+    const first = Array.from({ length: maxAsked }, () => ask(driver.port, path))
+    await expect.poll(() => asked.length).toBe(maxAsked)
+    const leaving = httpRequest({ port: driver.port, path, agent: false }).on('error', () => {})
+    leaving.end()
+    const late = holder().did
+    await new Promise<void>((resolve) => leaving.once('finish', resolve))
+    const last = ask(driver.port, `/1.0/identifiers/${late}`)
+    leaving.destroy()
+    // The driver has seen the end of that connection before it answers what comes after.
+    for (let i = 0; i < 5; i++) await ask(driver.port, '/healthz')
+    let done = false
+    const all = Promise.all([...first, last]).then(() => (done = true))
+    while (!done) {
+      for (const finish of waiting.splice(0)) finish()
+      await nextTurn()
+    }
+    await all
+    expect(asked.length).toBe(maxAsked + 1)
+    expect(asked.at(-1)).toBe(late)
+    expect(log.errors).toEqual([])
+  })
+
+  it('says what to do where its port is taken', async () => {
+    const { driver } = await drive(nodeAt(server.port))
+    const again = { source: nodeAt(server.port), hosts: ['127.0.0.1'], port: driver.port, log: quietLog() }
+    await expect(DriverServer.open(again)).rejects.toBeInstanceOf(UserError)
+  })
+})
+
+/** A server that answers everything alike. */
+async function pretend(text: string): Promise<Server> {
+  const fake = createServer((_, response) => response.setHeader('content-type', 'application/json').end(text))
+  await new Promise<void>((resolve) => fake.listen(0, '127.0.0.1', resolve))
+  opened.push({ close: () => new Promise((resolve) => fake.close(resolve)) })
+  return fake
+}
