@@ -119,7 +119,9 @@ async function expectBounds(work: () => Promise<void>): Promise<void> {
   clearInterval(watch)
   const nineOfTen = reads.sort((a, b) => a - b)[Math.floor((reads.length - 1) * 0.9)] as number
   expect(most - before, `megabytes grown, seed ${seed}`).toBeLessThan(mostGrown)
-  expect(nineOfTen, `milliseconds of a point read, seed ${seed}`).toBeLessThan(promisedRead * slowness() * busyness())
+  // Where programs queue for processors, both the node and this program do for each read.
+  const queueing = busyness() > 1 ? 2 * busyness() : 1
+  expect(nineOfTen, `milliseconds of a point read, seed ${seed}`).toBeLessThan(promisedRead * slowness() * queueing)
 }
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
