@@ -17,6 +17,7 @@ import {
   systemEnv,
   table,
 } from './dist.js'
+import { layoutChange } from './layout.js'
 import { fundedSpec, mineBlock, quiet, withChain, withDirectory } from './load.js'
 import { runNode } from './processes.js'
 import { median, type Row } from './report.js'
@@ -97,10 +98,12 @@ async function measure(directory: string, size: number): Promise<{ figures: Figu
   )
   const figures: Figures = new Map()
   const rows: Row[] = []
+  let indexing = 0
   try {
     const { hash, height } = chain.tip.header
     const tip = { hash, height, time: chain.tip.header.time }
     const written = await writeOperations(database, tip, seededCreates(size), 1)
+    indexing = written.index
     rows.push(
       { name: `bytes of a document, ${text(size)} DIDs`, value: written.bytes / size, unit: 'B' },
       { name: 'index of a create', value: (written.index * 1000) / size, unit: 'µs', target: { most: 200 } },
@@ -120,10 +123,12 @@ async function measure(directory: string, size: number): Promise<{ figures: Figu
     await verifier.close()
   }
   const began = performance.now()
-  const node = await runNode(['start', '--genesis', specFile, '--data-dir', dataDir])
+  const start = ['start', '--genesis', specFile, '--data-dir', dataDir]
+  const node = await runNode(start)
   const value = performance.now() - began
   await node.stop()
   rows.push({ name: `start of a node with ${text(size)} DIDs`, value, unit: 'ms', target: { most: 2000 } })
+  rows.push(await layoutChange(dataDir, start, { size, expected: indexing }))
   return { figures, rows }
 }
 
