@@ -47,7 +47,7 @@ export class DidReader {
   async #version(
     key: ProgramHash,
     did: string,
-    { version, context, withDocument = false }: ResolveRequest & { all: false },
+    { version, context, withDocument }: ResolveRequest & { all: false },
     tip: TipRow,
   ): Promise<KnownDid | undefined> {
     const rows = DidVersions.of(this.#database, key, did)

@@ -24,7 +24,7 @@ export type ResolveRequest = { readonly context: boolean } & (
       readonly all: false
       readonly version: VersionRequest | undefined
       /** Whether the last document is wanted beside a deactivation. */
-      readonly withDocument?: boolean
+      readonly withDocument: boolean
     }
   | { readonly all: true; readonly slice: Slice | undefined }
 )
@@ -34,7 +34,7 @@ const versions = ['versionId', 'versionTime', 'versionHeight'] as const
 const maxVersionHeight = 0xffffffff
 
 /** Checks the options of a request; `request-parameter` for values that they cannot have, and for those that exclude each other. */
-export function readResolveRequest(options: ResolveOptions): ResolveRequest {
+export function readResolveRequest(options: ResolveOptions, withDocument = false): ResolveRequest {
   if (typeof options !== 'object' || options === null) throw wrong('options', 'an object is needed')
   const { all = false, context = false, skip, limit } = options
   if (typeof all !== 'boolean') throw wrong('all', 'true or false is needed')
@@ -46,7 +46,7 @@ export function readResolveRequest(options: ResolveOptions): ResolveRequest {
   }
   if (skip !== undefined || limit !== undefined) throw wrong('skip, limit', 'only with all: true')
   if (given.length > 1) throw wrong(given.join(', '), 'at most one of them names a version')
-  return { all, context, version: given.length === 0 ? undefined : versionOf(options) }
+  return { all, context, version: given.length === 0 ? undefined : versionOf(options), withDocument }
 }
 
 function sliceOf(skip: number | undefined, limit: number | undefined): Slice | undefined {

@@ -115,7 +115,7 @@ export class Resolver {
     { signal, withDocument = false }: { readonly signal?: AbortSignal; readonly withDocument?: boolean } = {},
   ): Promise<ResolveResult> {
     const identifier = identifierOf(did)
-    const request = { ...readResolveRequest(options), withDocument }
+    const request = readResolveRequest(options, withDocument)
     this.#requireSynced()
     const full = didOf(identifier)
     const kept = await this.#kept(identifier, full, request, signal)

@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { ResolveOptions, ResolveResult } from '../../did/resolution.js'
 import { RuleError } from '../../errors/rule-error.js'
-import { defined } from '../../primitives/defined.js'
 import { didOf, identifierOf } from '../../resolver/did-key.js'
 import { historyLimits } from '../../resolver/history-limits.js'
 import { readResolveRequest } from '../../resolver/resolve-request.js'
@@ -89,19 +88,12 @@ type ResolveParams = ResolveOptions & { readonly did: string; readonly all: bool
 /** Answers with the resolve result: one version is a few point reads. */
 function resolve(context: ApiContext, params: ResolveParams): PartsAnswer | Promise<JsonText> {
   const { resolver } = context
-  const { did, all, ...rest } = params
-  if (!all) return resolver.resolve(did, { all, ...named(rest) }).then((result) => new JsonText(resultJson(result)))
-  const asked = { all, ...named(rest) }
+  const { did, all, skip, limit } = params
+  if (!all) return resolver.resolve(did, params).then((result) => new JsonText(resultJson(result)))
   // Options that cannot be are refused before anything waits or becomes a key.
-  readResolveRequest(asked)
-  const kind = `history ${JSON.stringify([asked.skip, asked.limit, asked.context])}`
-  return inParts(context, kind, did, (signal) => resolver.resolve(did, asked, { signal }))
-}
-
-/** The options that are given: unknown members are ignored. */
-function named(params: Omit<ResolveParams, 'did' | 'all'>): ResolveOptions {
-  const { skip, limit, context, versionId, versionTime, versionHeight } = params
-  return defined({ skip, limit, context, versionId, versionTime, versionHeight })
+  readResolveRequest(params)
+  const kind = `history ${JSON.stringify([skip, limit, params.context])}`
+  return inParts(context, kind, did, (signal) => resolver.resolve(did, params, { signal }))
 }
 
 /** Operations of a DID, perhaps all: no point read, so the answer queues among the searches. */

@@ -180,9 +180,10 @@ export class RpcCore {
   }
 }
 
-function refusalOf({ access }: RpcMethod, { controlRefusal, adminRefusal }: RpcCaller): string | undefined {
+/** A carrier computes its refusals when they are read: a public method reads none. */
+function refusalOf({ access }: RpcMethod, caller: RpcCaller): string | undefined {
   if (access === 'public') return undefined
-  return controlRefusal ?? (access === 'admin' ? adminRefusal : undefined)
+  return caller.controlRefusal ?? (access === 'admin' ? caller.adminRefusal : undefined)
 }
 
 /** Text of a body; `request-json` without one. */

@@ -7,7 +7,7 @@ const read = (options: object) => readResolveRequest(options as ResolveOptions)
 
 describe('a request about a DID', () => {
   it('asks for the last operation, a version, all operations or a part of them', () => {
-    expect(read({})).toEqual({ all: false, context: false, version: undefined })
+    expect(read({})).toEqual({ all: false, context: false, version: undefined, withDocument: false })
     expect(read({ all: true, context: true })).toEqual({ all: true, context: true, slice: undefined })
     expect(read({ all: true, skip: 3 })).toMatchObject({ slice: { skip: 3, limit: 100 } })
     expect(read({ all: true, limit: 1000 })).toMatchObject({ slice: { skip: 0, limit: 1000 } })
