@@ -18,7 +18,8 @@ export const credentialMethods: readonly RpcMethod[] = [
   fromObjectOrList(
     {
       name: 'did_resolveCredential',
-      summary: 'State of a credential on the chain, with the transactions that decide it.',
+      summary:
+        'State of a credential on the chain, with the transactions that decide it; an array of one object is answered in the shape that SDKs read.',
       params: Type.Object({
         id: credentialId,
         issuer: Type.Optional({ ...did, description: 'whose revocation counts besides those of holder and issuer' }),
@@ -30,7 +31,8 @@ export const credentialMethods: readonly RpcMethod[] = [
   ),
   fromObjectOrList({
     name: 'did_listCredentials',
-    summary: 'Ids of the credentials that a DID has declared on the chain, oldest first.',
+    summary:
+      'Ids of the credentials that a DID has declared on the chain, oldest first; the parameters may come as an array of one object.',
     params: Type.Object({
       did,
       skip: Type.Optional({ ...place, description: 'ids to leave out first', default: 0 }),
