@@ -14,9 +14,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startChild } from '../support/process/children.js'
 import { fencedBlocks, repositoryFile } from '../support/assert/markdown.js'
-import { stopwatch, testPatience } from '../support/process/patience.js'
+import { testPatience } from '../support/process/patience.js'
+import { runTool } from '../support/process/tool.js'
 import { build, bundleForBrowser, stop } from '../support/web/bundle.js'
 
 /** The package as others get it: packed, installed in an empty directory, used from there. */
@@ -38,28 +38,6 @@ const sources = [
 /** A current Node beside the one that runs the tests; the npm package of this name brings one. */
 const current = 'node@26.10.0'
 
-const environment = {
-  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_|VITEST|TEST$)/i.test(name))),
-  npm_config_loglevel: 'error',
-  npm_config_update_notifier: 'false',
-}
-
-async function run(
-  cwd: string,
-  command: string,
-  ...args: string[]
-): Promise<{ out: string; err: string; took: number }> {
-  const elapsed = stopwatch()
-  const child = startChild(command, args, { cwd, env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
-  let out = ''
-  let err = ''
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => (out += text))
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => (err += text))
-  const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
-  if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}: ${err}${out}`)
-  return { out, err, took: elapsed() }
-}
-
 /** The binary of {@link current}, fetched once and kept with the other packages. */
 async function currentNode(): Promise<string> {
   const kept = join(root, 'node_modules/.cache', current.replace('@', '-'))
@@ -68,8 +46,8 @@ async function currentNode(): Promise<string> {
   mkdirSync(join(root, 'node_modules/.cache'), { recursive: true })
   const fresh = mkdtempSync(`${kept}-`)
   writeFileSync(join(fresh, 'package.json'), '{"private":true}')
-  await run(fresh, 'npm', 'install', '--ignore-scripts=false', current)
-  await run(fresh, binary(fresh), '--version')
+  await runTool(fresh, 'npm', 'install', '--ignore-scripts=false', current)
+  await runTool(fresh, binary(fresh), '--version')
   rmSync(kept, { recursive: true, force: true })
   renameSync(fresh, kept)
   return binary(kept)
@@ -153,14 +131,14 @@ describe('the packed package', () => {
   beforeAll(async () => {
     for (const name of sources) cpSync(join(root, name), join(clone, name), { recursive: true })
     symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'))
-    const { out } = await run(clone, 'npm', 'pack', '--json')
+    const { out } = await runTool(clone, 'npm', 'pack', '--json')
     const [packed] = JSON.parse(out.slice(out.indexOf('[\n'))) as { filename: string; files: { path: string }[] }[]
     files = packed?.files.map(({ path }) => path) ?? []
     mkdirSync(project)
     writeFileSync(join(project, 'package.json'), '{"private":true,"type":"module"}')
-    await run(project, 'npm', 'install', '--engine-strict', join(clone, packed?.filename ?? ''))
+    await runTool(project, 'npm', 'install', '--engine-strict', join(clone, packed?.filename ?? ''))
     // What is optional beside it: the newest version of did-resolver, and the oldest one whose types fit.
-    await run(project, 'npm', 'install', 'did-resolver@6.0.0', 'did-resolver-4@npm:did-resolver@4.1.0')
+    await runTool(project, 'npm', 'install', 'did-resolver@6.0.0', 'did-resolver-4@npm:did-resolver@4.1.0')
     writeFileSync(join(project, 'use.js'), script)
   })
 
@@ -215,7 +193,7 @@ describe('the packed package', () => {
   })
 
   async function expectUse(binary: string, version: string): Promise<void> {
-    const { out, err } = await run(project, binary, 'use.js')
+    const { out, err } = await runTool(project, binary, 'use.js')
     expect(err).toBe('')
     const [answer = '', prompt] = out.trim().split('\n')
     const did = expect.stringMatching(/^did:ledger:i/) as string
@@ -225,7 +203,7 @@ describe('the packed package', () => {
 
   it('verifies many signatures in threads, which end with their node', async () => {
     writeFileSync(join(project, 'threads.js'), threads)
-    expect(await run(project, process.execPath, 'threads.js')).toMatchObject({ out: 'true 71 true\n', err: '' })
+    expect(await runTool(project, process.execPath, 'threads.js')).toMatchObject({ out: 'true 71 true\n', err: '' })
   })
 
   it('has types for a strict project that checks libraries too and knows nothing of Node', async () => {
@@ -242,7 +220,7 @@ describe('the packed package', () => {
     writeFileSync(join(project, 'typed.ts'), typed)
     writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['typed.ts'] }))
     const tsc = join(root, 'node_modules/typescript/bin/tsc')
-    expect((await run(project, process.execPath, tsc, '-p', '.')).out).toBe('')
+    expect((await runTool(project, process.execPath, tsc, '-p', '.')).out).toBe('')
   })
 
   it('runs the examples of docs/library.md', async () => {
@@ -253,7 +231,7 @@ describe('the packed package', () => {
     expect(examples.length).toBe(5)
     for (const { text, output } of examples) {
       writeFileSync(join(project, 'example.js'), text)
-      const { out, err } = await run(project, process.execPath, 'example.js')
+      const { out, err } = await runTool(project, process.execPath, 'example.js')
       expect({ out: out.trim(), err }).toEqual({ out: output, err: '' })
     }
   })
@@ -268,10 +246,10 @@ describe('the packed package', () => {
   it('gives its four entries and nothing inside', async () => {
     const list =
       "for (const name of ['', '/resolver', '/verify', '/wallet']) console.log(Object.keys(await import('didledger' + name)).length > 5)"
-    const { out } = await run(project, process.execPath, '--input-type=module', '-e', list)
+    const { out } = await runTool(project, process.execPath, '--input-type=module', '-e', list)
     expect(out).toBe('true\ntrue\ntrue\ntrue\n')
     const inside = "await import('didledger/dist/node/start-node.js').catch((error) => console.log(error.code))"
-    const refused = await run(project, process.execPath, '--input-type=module', '-e', inside)
+    const refused = await runTool(project, process.execPath, '--input-type=module', '-e', inside)
     expect(refused.out).toBe('ERR_PACKAGE_PATH_NOT_EXPORTED\n')
   })
 })
