@@ -3,9 +3,6 @@ import type { ChainReader } from '../chain/reader.js'
 import { asBuffer, ownCopy, ownText } from '../primitives/bytes.js'
 import { ByteCache } from '../resolver/byte-cache.js'
 
-/** Bytes counted for an entry beside its content. */
-const overhead = 300
-
 /** Rendered answers that depend on the chain alone. They contain confirmations and next hashes, so a new tip clears the cache. */
 export class AnswerCache {
   readonly #reader: ChainReader
@@ -27,7 +24,7 @@ export class AnswerCache {
   set(path: string, answer: Buffer, tip: KnownHeader): void {
     this.#followTip()
     if (tip !== this.#tip) return
-    this.#answers.set(ownText(path), asBuffer(ownCopy(answer)), answer.length + path.length + overhead)
+    this.#answers.set(ownText(path), asBuffer(ownCopy(answer)), answer.length)
   }
 
   #followTip(): void {

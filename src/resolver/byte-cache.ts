@@ -1,3 +1,6 @@
+/** Bytes counted for an entry beside its value and the characters of its key, so that empty values are bounded too. */
+export const entryOverhead = 300
+
 /** Cache of values, bounded by their bytes; evicts the least recently used. */
 export class ByteCache<Value> {
   readonly #entries = new Map<string, { value: Value; bytes: number }>()
@@ -8,7 +11,11 @@ export class ByteCache<Value> {
     this.#capacity = capacity
   }
 
-  /** Bytes of all values, as given to {@link set}. */
+  get entries(): number {
+    return this.#entries.size
+  }
+
+  /** Bytes of all entries: values as given to {@link set}, keys, {@link entryOverhead}. */
   get bytes(): number {
     return this.#bytes
   }
@@ -22,12 +29,13 @@ export class ByteCache<Value> {
     return entry.value
   }
 
-  /** Keeps a value that takes about `bytes`; one larger than an eighth of the cache is not kept. */
+  /** Keeps a value that takes about `bytes`; an entry larger than an eighth of the cache is not kept. */
   set(key: string, value: Value, bytes: number): void {
     this.delete(key)
-    if (bytes > this.#capacity / 8) return
-    this.#entries.set(key, { value, bytes })
-    this.#bytes += bytes
+    const counted = bytes + key.length + entryOverhead
+    if (counted > this.#capacity / 8) return
+    this.#entries.set(key, { value, bytes: counted })
+    this.#bytes += counted
     while (this.#bytes > this.#capacity) this.delete(this.#entries.keys().next().value as string)
   }
 

@@ -39,6 +39,8 @@ import { ResolverAnswer } from './resolver-answer.js'
 export const resolverCacheBytes = 16 * 1024 * 1024
 /** @limit bytes: an answer with several operations that is kept, in memory */
 const keptAnswer = 256 * 1024
+/** Bytes of an answer without transactions: what is known of the DID, the hash of the tip, the text. */
+const emptyAnswer = 700
 
 /** Whether a peer has proved a tip that the node does not have, or may have one while no peer was reached. */
 export interface SyncStatus {
@@ -212,5 +214,6 @@ function keyOf(did: string, request: ResolveRequest): string {
 /** Approximate bytes of an answer in memory; the payload counts again for the JSON text. */
 function sizeOf({ transactions, context }: KnownDid): number {
   const withContext = context === undefined ? 0 : 1000 + 300 * transactions.length
-  return transactions.reduce((sum, { operation }) => sum + 1600 + 2 * operation.payload.length, withContext)
+  const base = emptyAnswer + withContext
+  return transactions.reduce((sum, { operation }) => sum + 1600 + 2 * operation.payload.length, base)
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { encodeBase64url } from '../../../src/did/base64url.js'
@@ -8,6 +9,7 @@ import { RuleError } from '../../../src/errors/rule-error.js'
 import type { DidOperation } from '../../../src/primitives/did-operation.js'
 import { Resolver, type ResolverOptions, type SyncStatus } from '../../../src/resolver/resolver.js'
 import { ResolverAnswer, resultJson } from '../../../src/resolver/resolver-answer.js'
+import { heldBytes } from '../../support/assert/heap-probe.js'
 import { TestChain } from '../../support/builders/chain.js'
 import { authorizationKey, type Holder, holder, signer, specification } from '../../support/builders/did.js'
 
@@ -271,6 +273,24 @@ test.each([
 ])('text that is no DID is refused: %j', async (did) => {
   const node = await start()
   expect(await codeOf(resolverOf(node).resolve(did, { all: false }))).toBe('request-parameter')
+})
+
+test('versions that do not exist leave no more in memory than the cache may hold', async () => {
+  const node = await start()
+  const { person } = await story(node)
+  const cacheBytes = 512 * 1024
+  const resolver = resolverOf(node, { cacheBytes })
+  const absent = async (count: number) => {
+    for (let i = 0; i < count; i++) {
+      const answer = await resolver.resolve(person.did, { versionId: randomBytes(32).toString('hex') })
+      resultJson(answer)
+      resultJson(await resolver.resolve(person.did, { all: true, skip: i, limit: 0 }))
+    }
+  }
+  await absent(100)
+  const before = heldBytes()
+  await absent(10_000)
+  expect(heldBytes() - before).toBeLessThan(3 * cacheBytes)
 })
 
 test('256 characters are not too many', async () => {
