@@ -74,9 +74,9 @@ export const apiLimits = {
   answers: 48 * 1024 * 1024,
   /** @limit bytes: memory that one answer in progress counts: its parts, and rows read ahead */
   answerPlace: 1024 * 1024,
-  /** @limit bytes: large transactions while they are decoded for an answer, and documents found while they are sent */
+  /** @limit bytes: large transactions while they are decoded for an answer, documents found while they are sent, histories above 1 MiB */
   largeTransactions: 64 * 1024 * 1024,
-  /** @limit bytes: all searches in progress: `query`, `listunspent`, `getutxosbyamount`, `getamountbyinputs`, histories of DIDs */
+  /** @limit bytes: all searches in progress: `query`, `listunspent`, `getutxosbyamount`, `getamountbyinputs` */
   searches: 64 * 1024 * 1024,
   /** @limit count: answers that wait for room: in general, for large transactions, and for searches */
   answersWaiting: 64,

@@ -8,6 +8,8 @@ export const historyLimits = {
   operations: 10_000,
   /** @limit bytes: transactions of a history; a part of one has at least one operation */
   bytes: 8 * 1024 * 1024,
+  /** @limit bytes: transactions of a history that is answered like a single version */
+  short: 64 * 1024,
   /** @limit bytes: transactions of a history that is read beside any number of others */
   unplaced: 1024 * 1024,
   /** @limit count: longer histories read at the same time */

@@ -9,7 +9,7 @@ import { present } from '../storage/did-rows.js'
 import type { TipRow } from '../storage/schema.js'
 import type { ConsistentReader } from './consistent-reader.js'
 import { activeBlock, DidVersions, expiryOf, type ReadOperation } from './did-versions.js'
-import { readHistory } from './history.js'
+import { type HistoryOptions, readHistory } from './history.js'
 import { historyLimits } from './history-limits.js'
 import { Places } from './places.js'
 import type { ResolveRequest } from './resolve-request.js'
@@ -39,9 +39,14 @@ export class DidReader {
   }
 
   /** What is asked for of a DID; undefined where it does not exist. `busy` where blocks arrive faster than it can be read. */
-  read(key: ProgramHash, did: string, request: ResolveRequest, signal?: AbortSignal): Promise<KnownDid | undefined> {
+  read(
+    key: ProgramHash,
+    did: string,
+    request: ResolveRequest,
+    options: HistoryOptions = {},
+  ): Promise<KnownDid | undefined> {
     if (!request.all) return this.#reader.read((tip) => this.#version(key, did, request, tip))
-    return this.#reader.untilStable(() => this.#history(key, did, request, signal))
+    return this.#reader.untilStable(() => this.#history(key, did, request, options))
   }
 
   async #version(
@@ -82,7 +87,7 @@ export class DidReader {
     key: ProgramHash,
     did: string,
     { slice, context }: ResolveRequest & { all: true },
-    signal: AbortSignal | undefined,
+    options: HistoryOptions,
   ): Promise<KnownDid | undefined> {
     const opened = await this.#reader.read(async (tip) => {
       const rows = DidVersions.of(this.#database, key, did)
@@ -94,7 +99,7 @@ export class DidReader {
     const { rows, last, tip, newest } = opened
     const { count } = rows
     const read = (start: number, end: number) => this.#reader.readAsOf(tip, () => rows.operations(start, end))
-    const found = await readHistory({ did, count, slice, places: this.#places, signal, read })
+    const found = await readHistory({ ...options, did, count, slice, places: this.#places, read })
     const first = found[0]
     const start = slice?.skip ?? 0
     const sequence = first === undefined ? undefined : count - 1 - start

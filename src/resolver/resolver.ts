@@ -31,6 +31,8 @@ import {
   readQuery,
   type SearchOptions,
 } from './document-search.js'
+import { type HistoryOptions, LongHistory } from './history.js'
+import { historyLimits } from './history-limits.js'
 import { DidReader, type KnownDid } from './read-did.js'
 import { readResolveRequest, type ResolveRequest } from './resolve-request.js'
 import { ResolverAnswer } from './resolver-answer.js'
@@ -114,17 +116,27 @@ export class Resolver {
   async resolve(
     did: string,
     options: ResolveOptions = {},
-    { signal, withDocument = false }: { readonly signal?: AbortSignal; readonly withDocument?: boolean } = {},
+    { withDocument = false, ...history }: HistoryOptions & { readonly withDocument?: boolean } = {},
   ): Promise<ResolveResult> {
     const identifier = identifierOf(did)
     const request = readResolveRequest(options, withDocument)
     this.#requireSynced()
     const full = didOf(identifier)
-    const kept = await this.#kept(identifier, full, request, signal)
+    const kept = await this.#kept(identifier, full, request, history)
     if (kept === undefined) return { did: full, status: 3 }
     const status = this.#status(kept.known)
     if (kept.answer?.status !== status) kept.answer = new ResolverAnswer(full, status, kept.known)
     return kept.answer
+  }
+
+  /** The same without waiting for memory; undefined for a history with more than {@link historyLimits.short} bytes. */
+  async resolveShort(did: string, options: ResolveOptions, signal: AbortSignal): Promise<ResolveResult | undefined> {
+    try {
+      return await this.resolve(did, options, { signal, most: historyLimits.short })
+    } catch (error) {
+      if (error instanceof LongHistory) return undefined
+      throw error
+    }
   }
 
   /**
@@ -180,7 +192,7 @@ export class Resolver {
     identifier: string,
     did: string,
     request: ResolveRequest,
-    signal: AbortSignal | undefined,
+    history: HistoryOptions,
   ): Promise<Kept | undefined> {
     const { hash } = this.#options.tip()
     if (this.#cachedTip !== hash) {
@@ -191,7 +203,7 @@ export class Resolver {
     const cached = this.#cache.get(name)
     if (cached !== undefined) return cached
     const key = existingKey(identifier)
-    const known = key && (await this.#reader.read(key, did, request, signal))
+    const known = key && (await this.#reader.read(key, did, request, history))
     if (known === undefined) return undefined
     const kept: Kept = { known }
     const bytes = sizeOf(known)

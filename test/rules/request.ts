@@ -220,6 +220,7 @@ export const requestRules: RuleRow[] = [
       context: {
         resolver: {
           resolve: () => Promise.reject(new Error('unforeseen')),
+          resolveShort: never,
           queryJson: never,
           credentials: { resolve: never, list: never },
         },

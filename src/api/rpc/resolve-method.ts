@@ -3,13 +3,12 @@ import type { ResolveOptions, ResolveResult } from '../../did/resolution.js'
 import { RuleError } from '../../errors/rule-error.js'
 import { didOf, identifierOf } from '../../resolver/did-key.js'
 import { historyLimits } from '../../resolver/history-limits.js'
-import { readResolveRequest } from '../../resolver/resolve-request.js'
 import { resultJson } from '../../resolver/resolver-answer.js'
 import { withAbsoluteKey } from '../../resolver/shown-operation.js'
 import type { ApiContext } from '../api-context.js'
 import { chainKey, PartsAnswer, type Sink } from '../parts.js'
 import { resolveResult } from '../schemas/did-schemas.js'
-import { JsonText, method, type RpcMethod } from './method.js'
+import { JsonText, method, type RpcCaller, type RpcMethod } from './method.js'
 
 const did = Type.String({ description: 'did:ledger:… or the identifier alone' })
 const all = Type.Boolean({ description: 'every operation, newest first, or only the last' })
@@ -43,7 +42,7 @@ export const resolveDid: RpcMethod = method({
   result: resolveResult,
   listed: false,
   decimalText: false,
-  run: (context, params) => resolve(context, params),
+  run: (context, params, caller) => resolve(context, params, caller),
 })
 
 /** The same request under the name that existing clients use, where `all` may be missing. */
@@ -60,18 +59,13 @@ const resolveOldName = {
 /** Params in an object: the answer of `resolvedid`. */
 const byObject = method({
   ...resolveOldName,
-  run: (context, params) => resolve(context, { ...params, all: params.all ?? false }),
+  run: (context, params, caller) => resolve(context, { ...params, all: params.all ?? false }, caller),
 })
 
 /** Params in an array of one object: the answer in the shape that those clients read. */
 const byArray = method({
   ...resolveOldName,
-  run: (context, params) => {
-    const request = { did: params.did, all: params.all ?? false }
-    const kind = request.all ? 'clients history' : 'clients last'
-    // In that shape a deactivated DID has two transactions, so every answer may be large.
-    return inParts(context, kind, request.did, (signal) => clientsShape(context, request, signal))
-  },
+  run: (context, params, caller) => clientsShape(context, { did: params.did, all: params.all ?? false }, caller),
 })
 
 export const didResolveDid: RpcMethod = {
@@ -86,36 +80,56 @@ export const didResolveDid: RpcMethod = {
 type ResolveParams = ResolveOptions & { readonly did: string; readonly all: boolean }
 
 /** Answers with the resolve result: one version is a few point reads. */
-function resolve(context: ApiContext, params: ResolveParams): PartsAnswer | Promise<JsonText> {
+async function resolve(context: ApiContext, params: ResolveParams, caller: RpcCaller): Promise<PartsAnswer | JsonText> {
   const { resolver } = context
   const { did, all, skip, limit } = params
-  if (!all) return resolver.resolve(did, params).then((result) => new JsonText(resultJson(result)))
-  // Options that cannot be are refused before anything waits or becomes a key.
-  readResolveRequest(params)
+  if (!all) return new JsonText(resultJson(await resolver.resolve(did, params)))
   const kind = `history ${JSON.stringify([skip, limit, params.context])}`
-  return inParts(context, kind, did, (signal) => resolver.resolve(did, params, { signal }))
+  return history(context, { kind, did, options: params, shape: (result) => result }, caller)
 }
 
-/** Operations of a DID, perhaps all: no point read, so the answer queues among the searches. */
-function inParts(
-  { reader }: ApiContext,
-  kind: string,
-  did: string,
-  find: (signal: AbortSignal) => Promise<ResolveResult>,
-): PartsAnswer {
-  const full = didOf(identifierOf(did))
+interface HistoryQuestion {
+  /** Names what is asked for beside the DID; equal kinds → equal answers. */
+  readonly kind: string
+  readonly did: string
+  readonly options: ResolveOptions
+  readonly shape: (result: ResolveResult) => ResolveResult
+}
+
+/** Operations of a DID, perhaps all: a short history is answered like a version, a long one takes its place among the answers. */
+async function history(
+  { resolver, reader }: ApiContext,
+  { kind, did, options, shape }: HistoryQuestion,
+  { client }: RpcCaller,
+): Promise<PartsAnswer | JsonText> {
+  const short = await resolver.resolveShort(did, options, client.signal)
+  if (short !== undefined) return new JsonText(resultJson(shape(short)))
   // A second production continues with the result of the first.
   let found: ResolveResult | undefined
+  let isLarge = false
   return new PartsAnswer({
-    key: chainKey(reader, kind, full),
+    key: chainKey(reader, kind, didOf(identifierOf(did))),
     repeatable: true,
-    search: historyMemory,
-    write: async (sink) => writeResult(sink, (found ??= await find(sink.signal))),
+    write: async (sink) => {
+      let release = () => {}
+      const reserve = async () => {
+        release()
+        isLarge = true
+        release = await sink.reserve(largeHistory)
+      }
+      try {
+        if (isLarge) await reserve()
+        found ??= shape(await resolver.resolve(did, options, { signal: sink.signal, reserve }))
+        await writeResult(sink, found)
+      } finally {
+        release()
+      }
+    },
   })
 }
 
-/** Bytes counted for the operations of an answer and its text. */
-const historyMemory = 2 * historyLimits.bytes
+/** Bytes counted for the operations of a history that does not fit into the memory of every answer, and their text. */
+const largeHistory = 2 * historyLimits.bytes
 
 /** Writes the text of a resolve result operation by operation. */
 async function writeResult(sink: Sink, result: ResolveResult): Promise<void> {
@@ -137,16 +151,19 @@ async function writeResult(sink: Sink, result: ResolveResult): Promise<void> {
  * deactivation and the last document alone; and keys by their full ids.
  */
 async function clientsShape(
-  { resolver }: ApiContext,
-  { did: asked, all }: { readonly did: string; readonly all: boolean },
-  signal: AbortSignal,
-): Promise<ResolveResult> {
-  const last = await resolver.resolve(asked, {}, { signal, withDocument: true })
-  const isLong = all && last.status < 2
-  const { did, status, transaction } = isLong ? await resolver.resolve(asked, { all }, { signal }) : last
+  context: ApiContext,
+  { did, all }: { readonly did: string; readonly all: boolean },
+  caller: RpcCaller,
+): Promise<PartsAnswer | JsonText> {
+  const last = await context.resolver.resolve(did, {}, { withDocument: true })
+  if (!all || last.status >= 2) return new JsonText(JSON.stringify(inClientsShape(last)))
+  return history(context, { kind: 'clients history', did, options: { all }, shape: inClientsShape }, caller)
+}
+
+function inClientsShape({ did, status, transaction }: ResolveResult): ResolveResult {
   if (transaction === undefined) return { did, status }
   const isGone = status === 2
-  // It may have been deactivated since.
+  // It may have been deactivated since its last version was asked for.
   const shown = isGone ? transaction.slice(0, 2) : transaction
   return { did, status: isGone ? 2 : 0, transaction: shown.map((entry) => withAbsoluteKey(entry, did)) }
 }

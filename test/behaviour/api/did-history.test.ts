@@ -1,8 +1,12 @@
+import { once } from 'node:events'
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { apiLimits } from '../../../src/api/api-limits.js'
 import type { ApiServer } from '../../../src/api/http-server.js'
 import type { ResolvedTransaction, ResolveResult } from '../../../src/did/resolution.js'
-import { ask, contextOf, serve } from '../../support/client/api.js'
+import { historyLimits } from '../../../src/resolver/history-limits.js'
+import { ask, askJson, contextOf, serve } from '../../support/client/api.js'
 import { TestChain } from '../../support/builders/chain.js'
 import { type Holder, holder } from '../../support/builders/did.js'
 
@@ -14,8 +18,8 @@ const context = () => contextOf(node)
 
 beforeAll(async () => {
   node = await TestChain.open()
-  // Room for one history at a time.
-  server = await serve(contextOf(node, { limits: { searches: 17 * 1024 * 1024 } }))
+  // Room for one answer at a time.
+  server = await serve(contextOf(node, { limits: { answers: apiLimits.answerPlace } }))
   person = holder()
   let last = await node.publish(person.create(), person.did)
   for (let made = 1; made < operations;) {
@@ -119,12 +123,65 @@ describe('the answer with all operations of a DID', () => {
         client.end(body('resolvedid', { did: person.did, all: true }))
       })
       await gone
-      // A search that takes all the room is answered once the history has given it back.
-      expect(await answered('query', { service: 'none', limit: 1000 })).toContain('"total":0')
+      // An answer that takes all the room is there once the history has given it back.
+      expect(await answered('getblock', [node.chain.tip.header.id, 2])).toContain('"result"')
       expect(reads.rows).toBeGreaterThan(0)
       expect(reads.rows).toBeLessThan(operations / 2)
     } finally {
       reads.end()
+    }
+  })
+})
+
+describe('many clients at once', () => {
+  let other: ApiServer
+  beforeAll(async () => void (other = await serve(contextOf(node))))
+  afterAll(() => other.close())
+  /** Requests that arrive together, each over a connection of its own. */
+  async function together(requests: readonly (readonly [method: string, params: unknown])[]) {
+    const ready = requests.map(async ([method, params]) => {
+      const socket = connect(other.port, '127.0.0.1')
+      await once(socket, 'connect')
+      return { socket, method, params }
+    })
+    const sockets = await Promise.all(ready)
+    return Promise.all(
+      sockets.map(async ({ socket, method, params }) => {
+        const text = body(method, params)
+        socket.write(`POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: ${text.length}\r\n\r\n${text}`)
+        const chunks: Buffer[] = []
+        for await (const chunk of socket) chunks.push(chunk as Buffer)
+        return Buffer.concat(chunks).toString()
+      }),
+    )
+  }
+  const clients = 200
+  const requests: readonly [string, (i: number) => readonly [string, unknown]][] = [
+    ['parts of a short history', (i) => ['resolvedid', { did: person.did, all: true, skip: i, limit: 1 }]],
+    ['short histories in the shape of the family', () => ['did_resolveDID', [{ did: holder().did, all: true }]]],
+    ['last versions in that shape', () => ['did_resolveDID', [{ did: holder().did }]]],
+    ['the same last version', () => ['did_resolveDID', [{ did: person.did }]]],
+  ]
+
+  it.each(requests)('none of 200 that ask for %s is refused', async (_, requestOf) => {
+    const answers = await together(Array.from({ length: clients }, (_, i) => requestOf(i)))
+    expect(answers.filter((answer) => !answer.includes('"result"'))).toEqual([])
+  })
+
+  it('all that ask for parts above 1 MiB get them', async () => {
+    const author = holder()
+    const services = [{ id: '#big', type: 'Big', serviceEndpoint: `https://example.com/${'x'.repeat(90_000)}` }]
+    let last = await node.publish(author.create({ services }), author.did)
+    for (let i = 0; i < 11; i++) last = await node.publish(author.update(last, { services }), author.did)
+    const parts = Array.from({ length: 24 }, (_, i) => ({ did: author.did, all: true, skip: i % 2, limit: 100 + i }))
+    const answers = await Promise.all(
+      parts.map((params) => askJson(other.port, '/', { id: 1, method: 'resolvedid', params })),
+    )
+    const { resolver } = context()
+    for (const [i, { text }] of answers.entries()) {
+      expect(text.length).toBeGreaterThan(historyLimits.unplaced)
+      // Texts of megabytes: their difference is of no use in a report.
+      expect(text === framed(await resolver.resolve(author.did, parts[i]))).toBe(true)
     }
   })
 })

@@ -202,7 +202,7 @@ describe('JSON-RPC over WebSocket', () => {
         now--
         return { did: 'x', status: 3 as const }
       },
-      history: unasked,
+      resolveShort: unasked,
       queryJson: unasked,
       credentials: { resolve: unasked, list: unasked },
     }
@@ -515,7 +515,7 @@ describe('readers that are slow or gone', () => {
     const resolver = {
       resolve: () =>
         new Promise<{ did: string; status: 3 }>((resolve) => (answer = () => resolve({ did: 'x', status: 3 }))),
-      history: unasked,
+      resolveShort: unasked,
       queryJson: unasked,
       credentials: { resolve: unasked, list: unasked },
     }

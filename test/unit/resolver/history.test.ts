@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ReadOperation } from '../../../src/resolver/did-versions.js'
-import { readHistory } from '../../../src/resolver/history.js'
+import { LongHistory, readHistory } from '../../../src/resolver/history.js'
 import { historyLimits } from '../../../src/resolver/history-limits.js'
 import { Places } from '../../../src/resolver/places.js'
 
@@ -91,5 +91,26 @@ describe('readHistory', () => {
     }
     await expect(readHistory(history)).rejects.toThrow('gone')
     expect(history.asked).toHaveLength(3)
+  })
+
+  it('waits for memory once, and only before it reads more than 1 MiB', async () => {
+    for (const [size, expected] of [
+      [Math.floor(unplaced / 20), 0],
+      [Math.floor(unplaced / 10), 1],
+    ] as const) {
+      const asked: number[] = []
+      const large = reading(20, size, { reserve: async () => void asked.push(large.asked.length) })
+      expect(await readHistory(large)).toHaveLength(20)
+      expect(asked).toHaveLength(expected)
+      for (const reads of asked) expect(reads * atOnce * size).toBeLessThan(unplaced + atOnce * size)
+    }
+  })
+
+  it('ends where it is longer than its reader wants', async () => {
+    const size = 100
+    expect(await readHistory(reading(20, size, { most: 20 * size }))).toHaveLength(20)
+    const long = reading(100, size, { most: 20 * size })
+    await expect(readHistory(long)).rejects.toThrow(LongHistory)
+    expect(long.asked.length * atOnce).toBeLessThanOrEqual(20 + atOnce)
   })
 })
