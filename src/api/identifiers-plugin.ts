@@ -83,8 +83,11 @@ function refusalAnswer(request: Pick<IdentifierRequest, 'identifier' | 'accept'>
 }
 
 function sendAnswer(reply: FastifyReply, { status, headers, body }: IdentifierAnswer): FastifyReply {
-  // To text the framework adds a charset, which these media types do not have.
-  return reply.code(status).headers(headers).send(Buffer.from(body))
+  // To text the framework adds a charset, which these media types do not have; to bytes without a type, one of its own.
+  return reply
+    .code(status)
+    .headers(headers)
+    .send(body === '' ? undefined : Buffer.from(body))
 }
 
 /** What stands in the request line and in Accept, as it was sent. */

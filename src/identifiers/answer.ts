@@ -95,11 +95,14 @@ export function errorAnswer(
   return { ...answer, headers: { ...answer.headers, ...defined({ 'retry-after': retryAfter?.toString() }) } }
 }
 
-/** The answer, or 304 without a body where If-None-Match says that the asker has it. */
+/**
+ * The answer, or 304 without a body where If-None-Match says that the asker has it; a cache may take over the headers of either,
+ * so they are the same.
+ */
 export function unlessKnown(answer: IdentifierAnswer, ifNoneMatch: string | undefined): IdentifierAnswer {
-  const { etag } = answer.headers
+  const { etag, 'content-type': type } = answer.headers
   if (answer.status !== 200 || etag === undefined || ifNoneMatch === undefined) return answer
   const tags = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
   if (!tags.includes(etag) && ifNoneMatch.trim() !== '*') return answer
-  return { status: 304, headers: { ...common, etag }, body: '' }
+  return { status: 304, headers: { ...common, etag, ...defined({ 'content-type': type }) }, body: '' }
 }

@@ -86,6 +86,15 @@ describe('a driver', () => {
     expect(log.errors).toEqual([])
   })
 
+  it('gives empty answers no type but that of what the client has', async () => {
+    const { driver } = await drive(nodeAt(server.port))
+    const { headers } = await ask(driver.port, path)
+    const known = await ask(driver.port, path, { headers: { 'if-none-match': headers.etag as string } })
+    expect([known.status, known.text, known.headers['content-type']]).toEqual([304, '', 'application/did-resolution'])
+    const located = await ask(driver.port, `${path}?service=home`, { headers: { accept: 'text/uri-list' } })
+    expect([located.status, located.text, located.headers['content-type']]).toEqual([303, '', undefined])
+  })
+
   it('is alive, and ready with its node', async () => {
     const { driver } = await drive(nodeAt(server.port))
     for (const [asked, status] of [

@@ -175,6 +175,7 @@ describe('a DID', () => {
     for (const tag of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
       const answer = await get(ada.did, undefined, { headers: { 'if-none-match': tag } })
       expect([tag, answer.status, answer.text, answer.headers.etag]).toEqual([tag, 304, '', etag])
+      expect(answer.headers['content-type']).toBe(resolution)
     }
     expect((await get(ada.did, undefined, { headers: { 'if-none-match': '"other"' } })).status).toBe(200)
     expect((await get(ada.did, 'application/did', { headers: { 'if-none-match': etag } })).status).toBe(200)
@@ -478,6 +479,7 @@ describe('services', () => {
       const answer = await encoded(`${ada.did}?service=home`, accept)
       expect([answer.status, answer.headers.location, answer.text]).toEqual([303, home.serviceEndpoint, ''])
       expect(answer.headers).toMatchObject({ vary: 'Accept', 'cache-control': 'no-cache' })
+      expect(answer.headers).not.toHaveProperty('content-type')
     }
   })
 
