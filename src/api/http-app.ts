@@ -6,6 +6,7 @@ import { RuleError } from '../errors/rule-error.js'
 import type { Access } from './access.js'
 import { shareOf } from './address-share.js'
 import type { ApiLimits } from './api-limits.js'
+import { anyOrigin, exposed } from './origin.js'
 
 /** Answers a request that failed, with whatever was thrown. */
 export type AnswerFailure = (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply
@@ -22,13 +23,20 @@ export async function createApp(
   const app = fastify({
     bodyLimit: limits.restBody,
     routerOptions: { maxParamLength: limits.headers },
-    frameworkErrors: fail,
+    // These come before the hooks.
+    frameworkErrors: (error, request, reply) => fail(error, request, reply.headers(anyOrigin)),
     serverFactory: (handler) => createServer(handler),
   })
   first(app)
   app.decorateRequest('counted', null)
   app.setErrorHandler((error: FastifyError, request, reply) => fail(error, request, reply))
-  await app.register(cors, { origin: '*', methods: ['GET', 'HEAD', 'POST'], strictPreflight: false, maxAge: 86_400 })
+  await app.register(cors, {
+    origin: '*',
+    methods: ['GET', 'HEAD', 'POST'],
+    exposedHeaders: exposed,
+    strictPreflight: false,
+    maxAge: 86_400,
+  })
   // The body of a request to an unknown path is not read.
   app.removeAllContentTypeParsers()
   return app

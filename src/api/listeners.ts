@@ -6,6 +6,7 @@ import { acceptBetweenSlices } from '../runtime/cooperative.js'
 import type { ApiLimits } from './api-limits.js'
 import { jsonType } from './envelopes.js'
 import { boundUnread, currentAnswer, inTurn, shareConnections, watchBodies } from './http-connections.js'
+import { anyOrigin } from './origin.js'
 
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -133,8 +134,8 @@ function buildServer({ limits, handler, parserAnswer, exempt, upgrade }: Listene
   const serve = inTurn(limits.pipelined, (request, response) => {
     if (request.headers.host === undefined && request.httpVersionMinor > 0) {
       const { status, contentType = jsonType, body } = parserAnswer('no Host header', request.url)
-      const headers = { 'content-type': contentType, 'content-length': Buffer.byteLength(body), connection: 'close' }
-      response.writeHead(status, headers).end(body)
+      const own = { 'content-type': contentType, 'content-length': Buffer.byteLength(body), connection: 'close' }
+      response.writeHead(status, { ...anyOrigin, ...own }).end(body)
       return
     }
     handler(request, response)
@@ -151,10 +152,12 @@ function buildServer({ limits, handler, parserAnswer, exempt, upgrade }: Listene
       socket.destroy()
       return
     }
-    answerAndClose(socket, parserAnswer(error.code, pending?.req.url, targetOf(error.rawPacket)))
+    answerAndClose(socket, parserAnswer(error.code, pending?.req.url, targetOf(error.rawPacket)), anyOriginLines)
   })
   return server
 }
+
+const anyOriginLines = Object.entries(anyOrigin).map(([name, value]) => `${name}: ${value}`)
 
 /** What Node reports of input that it cannot parse. */
 interface ParserError extends NodeJS.ErrnoException {

@@ -4,6 +4,15 @@ import type { IncomingHttpHeaders } from 'node:http'
 /** Addresses that HTTP listens on by default: loopback. */
 export const loopbackHosts = ['127.0.0.1', '::1']
 
+/** Headers of an answer that pages may read. */
+export const exposed = ['etag', 'location', 'retry-after']
+
+/** Headers by which a page of any origin may read an answer, and what stands in its own headers. */
+export const anyOrigin = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': exposed.join(', '),
+}
+
 /** Whether a remote address is this machine. */
 export function isLoopback(address: string | undefined): boolean {
   return address !== undefined && /^(::ffff:)?127\.|^::1$/.test(address)

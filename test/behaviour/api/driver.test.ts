@@ -53,7 +53,8 @@ async function drive(source: IdentifierSource): Promise<{ driver: DriverServer; 
 /** What an answer says, without what differs from request to request. */
 function said({ status, headers, text }: Answer) {
   const { location, etag, vary } = headers
-  return { status, text, type: headers['content-type'], location, etag, vary }
+  const [origin, exposed] = [headers['access-control-allow-origin'], headers['access-control-expose-headers']]
+  return { status, text, type: headers['content-type'], location, etag, vary, origin, exposed }
 }
 
 describe('a driver', () => {
@@ -70,6 +71,7 @@ describe('a driver', () => {
       'did:other:x',
       `${person.did}?unknown=1`,
       'did:ledger:%',
+      'did:ledger:%zz',
     ]
     const accepts = ['*/*', 'application/did', 'application/did-url-dereferencing', 'text/html']
     for (const target of targets) {
@@ -80,9 +82,14 @@ describe('a driver', () => {
             [server.port, driver.port].map((port) => ask(port, `/1.0/identifiers/${target}`, question)),
           )
           expect(said(other as Answer)).toEqual(said(own as Answer))
+          expect(said(other as Answer).origin).toBe('*')
         }
       }
     }
+    const large = { headers: { x: 'x'.repeat(20_000) } }
+    const [own, other] = await Promise.all([server.port, driver.port].map((port) => ask(port, path, large)))
+    expect(said(other as Answer)).toEqual(said(own as Answer))
+    expect(said(other as Answer)).toMatchObject({ status: 431, origin: '*' })
     expect(log.errors).toEqual([])
   })
 

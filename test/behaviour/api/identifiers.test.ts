@@ -526,8 +526,25 @@ describe('the node', () => {
     const headers = { origin: 'https://page.example', 'access-control-request-method': 'POST' }
     const preflight = await get(ada.did, undefined, { method: 'OPTIONS', headers })
     expect([preflight.status, preflight.headers['access-control-allow-origin']]).toEqual([204, '*'])
-    const answer = await get(ada.did, undefined, { headers: { origin: 'https://page.example' } })
-    expect(answer.headers['access-control-allow-origin']).toBe('*')
+  })
+
+  it('lets pages of every origin read each answer, its ETag, Location and Retry-After', async () => {
+    const origin = 'https://page.example'
+    for (const [target, question, status] of [
+      [ada.did, {}, 200],
+      [ada.did, { method: 'PUT' }, 405],
+      ['did:ledger:%zz', {}, 400],
+      [unknown.did, {}, 404],
+      [ada.did, { headers: { x: 'x'.repeat(20_000) } }, 431],
+    ] as const) {
+      const answer = await get(target, undefined, {
+        ...question,
+        headers: { origin, ...(question as Question).headers },
+      })
+      expect([target, answer.status]).toEqual([target, status])
+      expect(answer.headers['access-control-allow-origin']).toBe('*')
+      expect(answer.headers['access-control-expose-headers']).toBe('etag, location, retry-after')
+    }
   })
 
   it('answers headers over the limit, and too many requests, in the form of the path', async () => {
