@@ -18,7 +18,7 @@ export interface ApiContext {
     Mempool,
     'accept' | 'get' | 'entries' | 'size' | 'additions' | 'spender' | 'droppedReason' | 'refusedBlocks'
   >
-  readonly resolver: Pick<Resolver, 'resolve' | 'resolveShort' | 'queryJson'> & {
+  readonly resolver: Pick<Resolver, 'resolve' | 'resolveShort' | 'queryJson' | 'now'> & {
     readonly credentials: Pick<CredentialAnswers, 'resolve' | 'list'>
   }
   readonly mining: Pick<Mining, 'template' | 'submit' | 'mine' | 'toggle' | 'active'>

@@ -64,8 +64,9 @@ export class DriverServer {
     app.setNotFoundHandler(refuseUnknown)
     registerHealth(app, source)
     const budget = new BodyBudget(limits)
-    const shared = new SharedSource(source)
-    await app.register(async (scope) => registerIdentifiers(scope, { source: shared, log, limits, budget }))
+    // The node says of the last version whether it has expired; of others its answer has the time of the tip.
+    const options = { source: new SharedSource(source), now: () => Date.now(), log, limits, budget }
+    await app.register(async (scope) => registerIdentifiers(scope, options))
     await app.ready()
     const listeners = await Listeners.open({
       hosts,

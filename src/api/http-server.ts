@@ -164,7 +164,8 @@ async function buildApp(
     await app.register(async (scope) => registerRest(scope, { context, limits, budget, flights, access, restart }))
   if (!onlyRpc) {
     const { resolver: source, log } = context
-    await app.register(async (scope) => registerIdentifiers(scope, { source, log, limits, budget }))
+    const now = () => source.now()
+    await app.register(async (scope) => registerIdentifiers(scope, { source, now, log, limits, budget }))
   }
   await app.ready()
   return app

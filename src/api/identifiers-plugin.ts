@@ -29,6 +29,8 @@ const optionTypes = [resolutionType, dereferencingType, 'application/json']
 
 export interface IdentifiersOptions {
   readonly source: IdentifierSource
+  /** Unix milliseconds of the clock by which documents expire. */
+  readonly now: () => number
   readonly log: Log
   readonly limits: Pick<ApiLimits, 'identifierOptions'>
   readonly budget: BodyBudget
@@ -40,12 +42,15 @@ export function isIdentifierUrl(url: string): boolean {
 }
 
 /** Puts the HTTP binding of DID Resolution into a scope of the app. */
-export function registerIdentifiers(app: FastifyInstance, { source, log, limits, budget }: IdentifiersOptions): void {
+export function registerIdentifiers(
+  app: FastifyInstance,
+  { source, now, log, limits, budget }: IdentifiersOptions,
+): void {
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const asked = { ...questionOf(request), body: bodyOf(request) }
     const answer = await answerIdentifier(asked, source, {
       ifNoneMatch: request.method === 'POST' ? undefined : request.headers['if-none-match'],
-      now: Date.now(),
+      now: now(),
       signal: signalOf(request, reply),
       onFailure: (error) => log.error({ error: textOf(error) }, 'a DID could not be resolved'),
     })

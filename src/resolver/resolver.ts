@@ -103,7 +103,7 @@ export class Resolver {
       database,
       requireSynced: () => this.#requireSynced(),
       consistent: (read) => reader.read(read),
-      now: () => this.#now(),
+      now: () => this.now(),
     })
   }
 
@@ -179,11 +179,11 @@ export class Resolver {
   /** Deactivation takes precedence; expiry depends on the clock, but never on a time before the tip's. */
   #status({ deactivated, expiresAt }: KnownDid): 0 | 1 | 2 {
     if (deactivated) return 2
-    return expiresAt * 1000 <= this.#now() ? 1 : 0
+    return expiresAt * 1000 <= this.now() ? 1 : 0
   }
 
-  /** Unix milliseconds, never before the time of the tip. */
-  #now(): number {
+  /** The time by which documents expire: Unix milliseconds, never before the time of the tip. */
+  now(): number {
     return Math.max(this.#options.clock.now(), this.#options.tip().time * 1000)
   }
 

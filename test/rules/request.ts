@@ -221,6 +221,7 @@ export const requestRules: RuleRow[] = [
         resolver: {
           resolve: () => Promise.reject(new Error('unforeseen')),
           resolveShort: never,
+          now: Date.now,
           queryJson: never,
           credentials: { resolve: never, list: never },
         },

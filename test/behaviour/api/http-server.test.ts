@@ -192,6 +192,7 @@ describe('amounts', () => {
         return never
       },
       resolveShort: () => never,
+      now: Date.now,
       queryJson: () => never,
       credentials: { resolve: unasked, list: unasked },
     }
@@ -500,7 +501,13 @@ describe('what nobody foresaw', () => {
       {},
       {},
       {
-        resolver: { resolve, resolveShort: resolve, queryJson: resolve, credentials: { resolve, list: resolve } },
+        resolver: {
+          resolve,
+          resolveShort: resolve,
+          queryJson: resolve,
+          now: Date.now,
+          credentials: { resolve, list: resolve },
+        },
         nodeInfo,
       },
     )

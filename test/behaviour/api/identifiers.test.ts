@@ -215,6 +215,26 @@ describe('a DID', () => {
     expect(resultOf(await get(ada.did)).didDocumentMetadata).not.toHaveProperty('expired')
   })
 
+  it('has expired by the clock of the node, in an earlier version too', async () => {
+    const person = holder()
+    const expires = date(node.clock.time + 100 * 86_400_000)
+    const create = await node.publish(person.create({ expires }), person.did)
+    await node.publish(person.update(create, { expires }), person.did)
+    const expired = async (query: string) =>
+      resultOf(await get(`${person.did}${query}`)).didDocumentMetadata['expired'] === true
+    const both = async () => [await expired(''), await expired(`?versionId=${create}`)]
+    expect(await both()).toEqual([false, false])
+    const now = node.clock.time
+    try {
+      node.clock.time = Date.parse(expires) - 1000
+      expect(await both()).toEqual([false, false])
+      node.clock.time += 1000
+      expect(await both()).toEqual([true, true])
+    } finally {
+      node.clock.time = now
+    }
+  })
+
   test.each([
     ['the DID input is REQUIRED', '', 400, 'INVALID_DID'],
     ['no DID', 'not-a-did', 400, 'INVALID_DID'],
@@ -582,7 +602,7 @@ describe('the node', () => {
   it('says nothing of an unexpected failure but in its log', async () => {
     const context = contextOf(node)
     const resolve = () => Promise.reject(new Error('secret cause'))
-    const broken = await serve({ ...context, resolver: Object.assign(Object.create(context.resolver), { resolve }) })
+    const broken = await serve({ ...context, resolver: { ...context.resolver, resolve, now: () => node.clock.time } })
     try {
       const answer = await ask(broken.port, `/1.0/identifiers/${ada.did}`)
       expect(refusalOf(answer)).toEqual([500, 'INTERNAL_ERROR'])

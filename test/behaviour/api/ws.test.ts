@@ -203,6 +203,7 @@ describe('JSON-RPC over WebSocket', () => {
         return { did: 'x', status: 3 as const }
       },
       resolveShort: unasked,
+      now: Date.now,
       queryJson: unasked,
       credentials: { resolve: unasked, list: unasked },
     }
@@ -516,6 +517,7 @@ describe('readers that are slow or gone', () => {
       resolve: () =>
         new Promise<{ did: string; status: 3 }>((resolve) => (answer = () => resolve({ did: 'x', status: 3 }))),
       resolveShort: unasked,
+      now: Date.now,
       queryJson: unasked,
       credentials: { resolve: unasked, list: unasked },
     }
