@@ -61,10 +61,14 @@ export class HttpResolver {
 
   /**
    * The state of a DID, given in full or as the identifier alone, with the operations and the context asked for. A whole history
-   * takes as many requests as it needs.
+   * takes as many requests as it needs. Rejects with the reason of `signal` once that aborts.
    */
-  async resolve(did: string, options: ResolveOptions = {}): Promise<ResolveResult> {
-    return askResolver((params) => this.#ask('resolvedid', params), did, options)
+  async resolve(
+    did: string,
+    options: ResolveOptions = {},
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<ResolveResult> {
+    return askResolver((params) => this.#ask('resolvedid', params, signal), did, options)
   }
 
   /** The current documents that match; deactivated DIDs have none. */
@@ -86,9 +90,9 @@ export class HttpResolver {
     return asCredentialList(await this.#ask('did_listCredentials', { did, ...options }))
   }
 
-  async #ask(method: string, params: Record<string, unknown>): Promise<unknown> {
+  async #ask(method: string, params: Record<string, unknown>, signal?: AbortSignal): Promise<unknown> {
     try {
-      return await callRpc(this.url, method, params, this.#options)
+      return await callRpc(this.url, method, params, { ...this.#options, signal })
     } catch (error) {
       if (!(error instanceof NodeRefusal)) throw error
       const { code, description, reason } = error

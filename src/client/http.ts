@@ -24,6 +24,8 @@ export interface HttpOptions {
   readonly maxAnswer?: number
   /** Advice for the message if no node is reached; advice for the command line when absent. */
   readonly hint?: string
+  /** Ends the request; it then rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** The answer of a node, not interpreted. */
@@ -33,11 +35,15 @@ export interface HttpAnswer {
   readonly body: unknown
 }
 
-/** One HTTP exchange in JSON. Every failure to get an answer is a {@link UserError} that names the URL. */
+/** One HTTP exchange in JSON. Every failure to get an answer is a {@link UserError} that names the URL, but for an aborted signal. */
 export async function exchange(url: string, body: unknown, options: HttpOptions): Promise<HttpAnswer> {
   let response: Response
   let text: string
+  const { signal } = options
+  signal?.throwIfAborted()
   const deadline = new AbortController()
+  const leave = () => deadline.abort(signal?.reason)
+  signal?.addEventListener('abort', leave, { once: true })
   const timer = setTimeout(() => deadline.abort(new DOMException('too late', 'TimeoutError')), options.timeout)
   try {
     response = await fetch(url, {
@@ -49,10 +55,12 @@ export async function exchange(url: string, body: unknown, options: HttpOptions)
     })
     text = await readBody(response, options.maxAnswer ?? maxAnswer, deadline.signal)
   } catch (error) {
+    signal?.throwIfAborted()
     if (error instanceof UserError) throw error
     throw unreachable(url, error, options)
   } finally {
     clearTimeout(timer)
+    signal?.removeEventListener('abort', leave)
   }
   try {
     return { status: response.status, body: JSON.parse(text) }

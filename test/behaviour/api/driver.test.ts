@@ -1,4 +1,4 @@
-import { createServer, request as httpRequest, type Server } from 'node:http'
+import { createServer, request as httpRequest, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -206,6 +206,33 @@ describe('a driver', () => {
     await all
     expect(asked.length).toBe(maxAsked + 1)
     expect(asked.at(-1)).toBe(late)
+    expect(log.errors).toEqual([])
+  })
+
+  it('ends its request to the node once the client has left', async () => {
+    const asked: ServerResponse[] = []
+    let ended = 0
+    const slow = createServer((_, response) => {
+      asked.push(response)
+      response.once('close', () => ended++)
+    })
+    await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve))
+    const { port } = slow.address() as AddressInfo
+    const { driver, log } = await drive(new HttpResolver(`http://127.0.0.1:${port}/`, { timeout: 60_000 }))
+    // Closed before the driver, which waits for its answers.
+    opened.push({ close: () => void slow.close().closeAllConnections() })
+    const leaving = Array.from({ length: maxAsked }, () =>
+      httpRequest({ port: driver.port, path, agent: false })
+        .on('error', () => {})
+        .end(),
+    )
+    await expect.poll(() => asked.length).toBe(maxAsked)
+    const last = ask(driver.port, path)
+    for (const client of leaving) client.destroy()
+    await expect.poll(() => ended).toBe(maxAsked)
+    await expect.poll(() => asked.length).toBe(maxAsked + 1)
+    asked.at(-1)?.end(JSON.stringify({ id: 1, jsonrpc: '2.0', result: { did: person.did, status: 3 } }))
+    expect((await last).status).toBe(404)
     expect(log.errors).toEqual([])
   })
 
