@@ -24,8 +24,9 @@ export interface DidSource {
 
 export interface GetResolverOptions {
   /**
-   * What becomes of a DID whose last document has expired, when its last version is asked for: `refuse`, the default, is the error
-   * `expired`; `give` gives the document, with `expired` in its metadata. Programs that verify often read no metadata.
+   * What becomes of a DID whose last document has expired, when that is the version asked for, however it is named: `refuse`, the
+   * default, is the error `expired`; `give` gives the document, with `expired` in its metadata. Programs that verify often
+   * read no metadata.
    */
   readonly expired?: 'refuse' | 'give'
 }
@@ -184,12 +185,13 @@ class Versions {
 }
 
 function answer(
-  { accept, versionId, versionTime, service, serviceType }: Question,
+  { accept, service, serviceType }: Question,
   { document, metadata, context }: ShownVersion,
   expired: 'refuse' | 'give',
 ): DidResolutionResult {
-  const isLastAsked = versionId === undefined && versionTime === undefined
-  if (metadata.expired === true && isLastAsked && expired === 'refuse') {
+  // The last version can be named too, by its id or by the present time.
+  const isLast = context.next === undefined
+  if (metadata.expired === true && isLast && expired === 'refuse') {
     const refused = failed('expired', `the document expired at ${metadata.expires}; its holder has to renew it`)
     return { ...refused, didDocumentMetadata: { ...metadata } }
   }

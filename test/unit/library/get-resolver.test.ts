@@ -116,9 +116,12 @@ describe('getResolver', () => {
     const given = await resolve(source, '', {}, { expired: 'give' })
     expect(given.didDocument?.id).toBe(ada.did)
     expect(given.didDocumentMetadata).toMatchObject({ expired: true, expires })
+    // However it is named.
     for (const version of [`versionId=${update.txid}`, 'versionTime=2026-06-01T00:00:00Z']) {
       const named = await resolve(source, `?${version}`)
-      expect([version, named.didDocument?.id, named.didDocumentMetadata.expired]).toEqual([version, ada.did, true])
+      expect([version, named]).toEqual([version, refused])
+      const giving = await resolve(source, `?${version}`, {}, { expired: 'give' })
+      expect([version, giving.didDocument?.id, giving.didDocumentMetadata.expired]).toEqual([version, ada.did, true])
     }
     // By the clock: it expires years from now.
     const earlier = await resolve(source, `?versionId=${create.txid}`)
