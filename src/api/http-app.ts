@@ -11,14 +11,21 @@ import { anyOrigin, exposed } from './origin.js'
 /** Answers a request that failed, with whatever was thrown. */
 export type AnswerFailure = (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply
 
+export interface AppShape {
+  /** Adds the hooks that come before all others. */
+  readonly first?: (app: FastifyInstance) => void
+  /** Whether a request of any path, also one that cannot be decoded, is one of `/`. */
+  readonly onePath?: boolean
+}
+
 /**
  * An app that only handles requests: the listeners are ours, several for one app, and replaceable. Pages of every origin may read
- * its answers. `first` adds the hooks that come before all others.
+ * its answers.
  */
 export async function createApp(
   limits: Pick<ApiLimits, 'restBody' | 'headers'>,
   fail: AnswerFailure,
-  first: (app: FastifyInstance) => void = () => {},
+  { first = () => {}, onePath = false }: AppShape = {},
 ): Promise<FastifyInstance> {
   const app = fastify({
     bodyLimit: limits.restBody,
@@ -26,6 +33,7 @@ export async function createApp(
     // These come before the hooks.
     frameworkErrors: (error, request, reply) => fail(error, request, reply.headers(anyOrigin)),
     serverFactory: (handler) => createServer(handler),
+    ...(onePath ? { rewriteUrl: () => '/' } : {}),
   })
   first(app)
   app.decorateRequest('counted', null)

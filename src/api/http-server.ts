@@ -40,7 +40,7 @@ import { plainRoutes, registerPlainRoutes } from './plain-routes.js'
 import { pathOf } from './request-path.js'
 import { registerRest } from './rest/rest-plugin.js'
 import { restPrefix, restRoutes } from './rest/rest-routes.js'
-import { everyPath, registerRpc, rpcPaths } from './rpc/rpc-plugin.js'
+import { registerRpc, rpcPaths } from './rpc/rpc-plugin.js'
 
 export interface ApiServerOptions {
   /** `rest` serves REST and JSON-RPC on one port, `rpc` JSON-RPC alone. */
@@ -147,19 +147,22 @@ async function buildApp(
     if (rule.code === 'busy') void reply.header('retry-after', retryAfter)
     return reply.send(failure(envelopeOf(request.url, onlyRpc), rule))
   }
-  const app = await createApp(limits, fail, (created) => countAnswers(created, context.metrics))
+  const app = await createApp(limits, fail, {
+    first: (created) => countAnswers(created, context.metrics),
+    // Clients of the family are given an endpoint with a path, such as `/eid`.
+    onePath: onlyRpc,
+  })
   if (limitRate) await registerRateLimit(app, limits, access)
   const budget = context.bodies ?? new BodyBudget(limits)
   const flights = context.flights ?? new Flights(new AnswerGate(limits))
   app.setNotFoundHandler((request, reply) => {
-    const methods = methodsOf(request.url, onlyRpc)
+    const methods = methodsOf(request.url)
     if (methods.length === 0) throw new RuleError('request-path', `nothing is at ${pathOf(request.url).slice(0, 200)}`)
     void reply.header('allow', methods.join(', '))
     throw new RuleError('request-method', `${request.method}: this path takes ${methods.join(' and ')}`)
   })
   if (!onlyRpc) registerPlainRoutes(app, context)
-  const paths = onlyRpc ? everyPath : rpcPaths
-  await app.register(async (scope) => registerRpc(scope, { context, limits, budget, flights, access, paths }))
+  await app.register(async (scope) => registerRpc(scope, { context, limits, budget, flights, access }))
   if (!onlyRpc)
     await app.register(async (scope) => registerRest(scope, { context, limits, budget, flights, access, restart }))
   if (!onlyRpc) {
@@ -178,10 +181,9 @@ const restPatterns = restRoutes.map(({ path, methods, envelope }) => ({
 }))
 
 /** Methods that a path accepts; empty for an unknown path. */
-function methodsOf(url: string, onlyRpc: boolean): string[] {
+function methodsOf(url: string): string[] {
   const path = pathOf(url)
   if (rpcPaths.includes(path)) return ['POST']
-  if (onlyRpc) return []
   if (isIdentifierUrl(path)) return identifiersMethods
   if (plainRoutes.some((route) => route.path === path)) return ['GET']
   return restPatterns.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => [...methods])

@@ -15,8 +15,6 @@ import { RpcCore } from './rpc-core.js'
 
 /** Paths of JSON-RPC on the port of REST. */
 export const rpcPaths = ['/', '/rpc']
-/** On its own port: clients of the family are given an endpoint with a path, such as `/eid`. */
-export const everyPath = ['*']
 
 export interface RpcOptions {
   readonly context: ApiContext
@@ -24,18 +22,14 @@ export interface RpcOptions {
   readonly budget: BodyBudget
   readonly flights: Flights
   readonly access: Access
-  readonly paths: readonly string[]
 }
 
 /** Puts JSON-RPC into a scope of the app. */
-export function registerRpc(
-  app: FastifyInstance,
-  { context, limits, budget, flights, access, paths }: RpcOptions,
-): void {
+export function registerRpc(app: FastifyInstance, { context, limits, budget, flights, access }: RpcOptions): void {
   const core = new RpcCore(context, rpcMethods(context), flights)
   // Any content type is read: only methods that change the node check it.
   app.addContentTypeParser('*', readBodies(limits.rpcBody))
-  for (const url of paths) {
+  for (const url of rpcPaths) {
     app.post(url, { preParsing: countBodies(budget) }, async (request, reply): Promise<FastifyReply> => {
       const answer = await core.handle(request.body as Uint8Array | undefined, new HttpCaller(request, reply, access))
       if (typeof answer === 'string') return reply.header('content-type', jsonType).send(answer)

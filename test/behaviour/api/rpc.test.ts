@@ -320,13 +320,16 @@ describe('over HTTP', () => {
   test('the JSON-RPC port has the same methods at every path, and nothing else', async () => {
     const only = await serve(context, { serves: 'rpc' })
     try {
-      for (const path of ['/', '/rpc', '/eid', '/api/v1/block/height', '/a/b?c=%20', '//', `/${'x'.repeat(5000)}`]) {
+      const paths = ['/', '/rpc', '/eid', '/api/v1/block/height', '/a/b?c=%20', '//', `/${'x'.repeat(5000)}`, '/eid%zz']
+      for (const path of paths) {
         const answer = await ask(only.port, path, { method: 'POST', body: `{"id":1,${known}}` })
         expect(answer.body).toEqual({ id: 1, jsonrpc: '2.0', result: absent })
+        for (const method of ['GET', 'PUT', 'HEAD']) {
+          const other = await ask(only.port, path, { method })
+          expect([path, method, other.status, other.headers.allow]).toEqual([path, method, 405, 'POST'])
+          if (method !== 'HEAD') expectError(other.body, -32600, null)
+        }
       }
-      const elsewhere = await ask(only.port, '/api/v1/block/height')
-      expect(elsewhere.status).toBe(404)
-      expectError(elsewhere.body, -32600, null)
     } finally {
       await only.close()
     }

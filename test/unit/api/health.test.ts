@@ -97,7 +97,7 @@ describe.each(['/healthz', '/readyz', '/metrics'])('%s', (path) => {
 
   it('is not on the port of JSON-RPC', async () => {
     const rpc = await serve(contextOf(node), { serves: 'rpc' })
-    expect((await ask(rpc.port, path)).status).toBe(404)
+    expect((await ask(rpc.port, path)).status).toBe(405)
     await rpc.close()
   })
 })
