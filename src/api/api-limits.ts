@@ -42,6 +42,8 @@ export const apiLimits = {
   listedAddresses: 100,
   /** @limit count: inputs, or outputs, of one request in JSON-RPC */
   listedInputs: 1000,
+  /** @limit characters: JSON text of a list of inputs or outputs, as a parameter */
+  listText: 256 * 1024,
   /** @limit bytes: transactions decoded for one `getamountbyinputs`, each once */
   amountTransactions: 16 * 1024 * 1024,
   /** @limit count: coins of one list in JSON-RPC */

@@ -16,10 +16,14 @@ import { addressParam, amount, amountParam, bytes, hashParam, uint32 } from '../
 import { method, type RpcMethod } from './method.js'
 
 const most = apiLimits.listedInputs
+/** Characters of hex: the number of inputs in 3 bytes, and each input in 38. */
+const longestInputs = 2 * (3 + 38 * most)
 
 /** A list as JSON, or as the JSON text of one, which is what clients of the family send. */
 function listOrText<T extends TSchema>(item: T, description: string) {
-  return Type.Union([Type.Array(item, { minItems: 1, maxItems: most }), Type.String()], {
+  // The text is parsed in one go: the limit of a body does not see the values in it.
+  const text = Type.String({ maxLength: apiLimits.listText })
+  return Type.Union([Type.Array(item, { minItems: 1, maxItems: most }), text], {
     description: `${description}; 1 to ${most} of them, as an array or as its JSON text`,
   })
 }
@@ -68,6 +72,7 @@ export const walletMethods: readonly RpcMethod[] = [
     params: Type.Object({
       inputs: Type.String({
         minLength: 2,
+        maxLength: longestInputs,
         description: `their number and the inputs in hex, as a transaction holds them; at most ${most}`,
       }),
     }),
@@ -114,7 +119,9 @@ function outputOf({ chain }: ChainReader, { address, amount: text }: Static<type
 function inputsOf(text: string): readonly Input[] {
   const encoded = fromHex(text)
   const inputs = encoded === undefined ? undefined : parseInputs(encoded)
-  if (inputs !== undefined && inputs.length <= most) return inputs
-  const fault = inputs === undefined ? 'not a number of inputs and the inputs in hex' : `${inputs.length} of them`
-  throw new RuleError('request-parameter', `inputs: ${fault}, at most ${most} are taken`)
+  if (inputs !== undefined) return inputs
+  throw new RuleError(
+    'request-parameter',
+    `inputs: not a number of inputs and the inputs in hex, at most ${most} are taken`,
+  )
 }

@@ -4,7 +4,7 @@ import { ChainReader } from '../../../src/chain/reader.js'
 import { parseAddress, type ProgramHash } from '../../../src/primitives/address.js'
 import { formatAmount } from '../../../src/primitives/amount.js'
 import { toHex } from '../../../src/primitives/bytes.js'
-import { Writer } from '../../../src/primitives/codec.js'
+import { Reader, Writer } from '../../../src/primitives/codec.js'
 import { txType } from '../../../src/primitives/payload.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
 import type { Outpoint } from '../../../src/primitives/transaction-fields.js'
@@ -73,6 +73,11 @@ describe('createrawtransaction', () => {
     ],
     ['1001 inputs', { inputs: Array(1001).fill(inputs[0]), outputs, locktime: 0 }, 'inputs'],
     ['1001 inputs in a text', { inputs: JSON.stringify(Array(1001).fill(inputs[0])), outputs, locktime: 0 }, 'inputs'],
+    [
+      'a text beyond 256 KiB',
+      { inputs: JSON.stringify(inputs).padEnd(256 * 1024 + 1), outputs, locktime: 0 },
+      'inputs',
+    ],
     ['a locktime beyond 32 bits', { inputs, outputs, locktime: '4294967296' }, 'locktime'],
   ])('refuses %s', async (_, params, name) => {
     const refusal = await rpc.refusal('createrawtransaction', params)
@@ -156,8 +161,14 @@ describe('getamountbyinputs', () => {
     const many = Array.from({ length: 1001 }, (_, index) => ({ txid: new Uint8Array(32), index }))
     expect(await rpc.refusal('getamountbyinputs', [encoded(many)])).toMatchObject({
       code: -32602,
-      data: expect.stringContaining('1001'),
+      data: expect.stringContaining('at most 1000'),
     })
+    // Its length says it: nothing is decoded.
+    const parse = vi.spyOn(Reader.prototype, 'list')
+    await rpc.refusal('getamountbyinputs', [encoded(many)])
+    expect(parse).not.toHaveBeenCalled()
+    expect(await rpc.call('getamountbyinputs', [encoded([])])).toBe('0.00000000')
+    expect(parse).toHaveBeenCalled()
   })
 })
 
