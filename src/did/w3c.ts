@@ -100,14 +100,23 @@ function authenticationKeys(source: ChainDocument, absolute: (reference: string)
   const { id, publicKey = [], authentication = [] } = source
   const embedded = authentication.filter((entry) => typeof entry !== 'string')
   const listed = new Set(authentication.map((entry) => absolute(typeof entry === 'string' ? entry : entry.id)))
-  return [...publicKey, ...embedded]
+  const own = [...publicKey, ...embedded]
     .map((key) => ({ id: absolute(key.id), controller: key.controller ?? id, publicKeyBase58: key.publicKeyBase58 }))
-    .filter((key) => key.controller === id && (listed.has(key.id) || derives(key, id)))
-    .sort(byId)
+    .filter(({ controller }) => controller === id)
+  const deriving = own.every((key) => listed.has(key.id)) ? undefined : derivingKey(own, id)
+  return own.filter((key) => listed.has(key.id) || key.publicKeyBase58 === deriving).sort(byId)
 }
 
-function derives({ publicKeyBase58 }: OwnKey, did: string): boolean {
-  return did.endsWith(`:${identifierOfKey(publicKeyBase58)}`)
+/** The key among `keys` of which the identifier is made, as base58; a key has one such text. */
+function derivingKey(keys: readonly OwnKey[], did: string): string | undefined {
+  const identifier = did.slice(did.lastIndexOf(':') + 1)
+  const hash = bs58.decodeUnsafe(identifier)?.subarray(1, 21)
+  const found = keys.find(({ publicKeyBase58 }) => {
+    const own = hashOfKey(publicKeyBase58)
+    return hash !== undefined && own.every((byte, i) => byte === hash[i])
+  })
+  // The checksum and the prefix are those of a right identifier.
+  return found !== undefined && isKeyIdentifier(identifier) ? found.publicKeyBase58 : undefined
 }
 
 function methodOf({ id, controller, publicKeyBase58 }: OwnKey, type: KeyForm): W3cVerificationMethod {
@@ -136,11 +145,9 @@ export function isKeyIdentifier(text: string): boolean {
 
 const didPrefix = 0x67
 
-/** The identifier derived from a key: base58check of the hash of its DID script. */
-function identifierOfKey(publicKeyBase58: string): string {
-  const script = joined(Uint8Array.of(0x21), bs58.decode(publicKeyBase58), Uint8Array.of(0xad))
-  const hash = joined(Uint8Array.of(didPrefix), ripemd160(sha256(script)))
-  return bs58.encode(joined(hash, checksum(hash)))
+/** What the identifier made of a key holds: the hash of its DID script. */
+function hashOfKey(publicKeyBase58: string): Uint8Array {
+  return ripemd160(sha256(joined(Uint8Array.of(0x21), bs58.decode(publicKeyBase58), Uint8Array.of(0xad))))
 }
 
 function checksum(bytes: Uint8Array): Uint8Array {
