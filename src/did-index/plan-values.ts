@@ -149,8 +149,14 @@ function elemMatchPlan(place: Place, condition: JsonObject, where: string, plann
   const parts = [...condition].map(([name, operand]) =>
     operatorPlan<ElementPlan>({ kind: 'type' }, name, operand, `${where}.${name}`, planning, (plan) => plan),
   )
+  const plan = allOf(parts) as Plan<ElementPlan>
   // Several types of one credential may meet what one of them has to.
-  return parts.length === 1 ? parts[0] : part(allOf(parts) as Plan<ElementPlan>)
+  return plan && (isOneOf(plan) ? plan : part(plan))
+}
+
+/** Whether one token is enough for a plan, so that no two have to meet. */
+function isOneOf(plan: ElementPlan): boolean {
+  return plan.kind === 'token' || (plan.kind === 'any' && plan.parts.every(isOneOf))
 }
 
 /** What a document's expiry has to meet. */

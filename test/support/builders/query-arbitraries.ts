@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { readCondition } from '../../../src/did-query/condition.js'
 import type { Members } from '../../../src/did-query/member-path.js'
 
 /**
@@ -63,35 +64,54 @@ export function documentOf(did: string): fc.Arbitrary<Members> {
 
 const comparison = one(['$gt', '$gte', '$lt', '$lte'])
 
-/** What a condition asks of a scalar at the end of a path. */
-function asked(values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+/** Levels of operators within `$elemMatch`, `$all`, `$not` and the like. */
+const operatorDepth = 2
+
+/** Operators on a scalar, or an array of scalars, at the end of a path. */
+function operatorOn(values: fc.Arbitrary<unknown>, depth: number): fc.Arbitrary<Members> {
   const list = fc.array(values, { maxLength: 3 })
-  const operator: fc.Arbitrary<Members> = fc.oneof(
+  const byTokens: fc.Arbitrary<Members> = fc.oneof(
     values.map(($eq) => ({ $eq })),
-    values.map(($ne) => ({ $ne })),
     list.map(($in) => ({ $in })),
-    list.map(($nin) => ({ $nin })),
     list.map(($all) => ({ $all })),
     fc.boolean().map(($exists) => ({ $exists })),
+  )
+  const byReading: fc.Arbitrary<Members> = fc.oneof(
+    values.map(($ne) => ({ $ne })),
+    list.map(($nin) => ({ $nin })),
     fc.tuple(comparison, fc.oneof(one(texts), one(numbers))).map(([name, bound]) => ({ [name]: bound })),
     one(['x', '^x', 'y$', '']).map(($regex) => ({ $regex })),
     one(['X', '^hUb']).map(($regex) => ({ $regex, $options: 'i' })),
     fc.nat(3).map(($size) => ({ $size })),
     one(['string', 'number', 'bool', 'null', 'object', 'array']).map(($type) => ({ $type })),
     fc.nat(1).map((rest) => ({ $mod: [2, rest] })),
-    values.map(($eq) => ({ $elemMatch: { $eq } })),
-    fc.tuple(values, values).map(([$eq, $ne]) => ({ $elemMatch: { $eq, $ne } })),
   )
-  const two = fc.tuple(operator, operator)
+  const plain = fc.oneof({ weight: 3, arbitrary: byTokens }, { weight: 2, arbitrary: byReading })
+  if (depth === 0) return plain
+  const inner = operatorOn(values, depth - 1)
+  return fc.oneof(plain, joined(inner))
+}
+
+/** What operators make of conditions on the same value or its elements. */
+function joined(inner: fc.Arbitrary<Members>): fc.Arbitrary<Members> {
+  const two = fc.tuple(inner, inner)
   return fc.oneof(
-    { weight: 4, arbitrary: values },
-    { weight: 4, arbitrary: operator },
-    list,
-    operator.map(($not) => ({ $not })),
+    { weight: 3, arbitrary: inner.map(($elemMatch) => ({ $elemMatch })) },
+    inner.map(($not) => ({ $not })),
+    two.map((both) => ({ $all: both.map(($elemMatch) => ({ $elemMatch })) })),
     two.map(([a, b]) => ({ ...a, ...b })),
     two.map((both) => ({ $and: both })),
     two.map((both) => ({ $or: both })),
     two.map((both) => ({ $nor: both })),
+  )
+}
+
+/** What a condition asks of a scalar at the end of a path. */
+function asked(values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+  return fc.oneof(
+    { weight: 2, arbitrary: values },
+    { weight: 5, arbitrary: operatorOn(values, operatorDepth) },
+    fc.array(values, { maxLength: 3 }),
   )
 }
 
@@ -139,21 +159,20 @@ function patternOf(list: List): fc.Arbitrary<Members> {
     .map((members) => Object.assign({}, ...members) as Members)
 }
 
+/** Whether there are operators alone, or members alone: a mixture is refused. */
+function isOfOneKind(condition: Members): boolean {
+  const names = Object.keys(condition)
+  return names.every((name) => name.startsWith('$') === names[0]?.startsWith('$'))
+}
+
 /** What is asked of a list. */
 function ofList(list: List): fc.Arbitrary<Members> {
   const pattern = patternOf(list)
-  const two = fc.tuple(pattern, pattern)
+  const nested = joined(fc.oneof({ weight: 3, arbitrary: pattern }, joined(pattern)).filter(isOfOneKind))
   const value: fc.Arbitrary<unknown> = fc.oneof(
     { weight: 5, arbitrary: pattern },
     fc.array(pattern, { maxLength: 2 }),
-    pattern.map(($elemMatch) => ({ $elemMatch })),
-    two.map((both) => ({ $elemMatch: { $and: both } })),
-    two.map((both) => ({ $elemMatch: { $or: both } })),
-    two.map((both) => ({ $all: both.map(($elemMatch) => ({ $elemMatch })) })),
-    two.map((both) => ({ $and: both })),
-    two.map((both) => ({ $or: both })),
-    pattern.map(($not) => ({ $not })),
-    two.map((both) => ({ $nor: both })),
+    { weight: 6, arbitrary: nested.filter(isOfOneKind) },
     fc.boolean().map(($exists) => ({ $exists })),
     fc.nat(3).map(($size) => ({ $size })),
   )
@@ -170,6 +189,26 @@ function dotted(list: List): fc.Arbitrary<Members> {
     )
 }
 
+/** Conditions on one place alone: in longer ones another part hides what is wrong with one. */
+export const conditionsAtOnePlace: fc.Arbitrary<Members> = fc
+  .oneof(
+    { weight: 2, arbitrary: typeAsked.map((asks) => ['credential', 'type', asks] as const) },
+    typeAsked.map((asks) => ['service', 'type', asks] as const),
+    didAsked.map((asks) => ['credential', 'issuer', asks] as const),
+    didAsked.map((asks) => ['publicKey', 'controller', asks] as const),
+    asked(one(points)).map((asks) => ['publicKey', 'publicKeyBase58', asks] as const),
+    fc
+      .tuple(one(claimNames), claimAsked)
+      .map(([name, asks]) => ['credential', `credentialSubject.${name}`, asks] as const),
+  )
+  .chain(([list, name, asks]) =>
+    fc.constantFrom<Members>(
+      { [`${list}.${name}`]: asks },
+      { [list]: { [name]: asks } },
+      { [list]: [{ [name]: asks }] },
+    ),
+  )
+
 const ofExpiry = fc.oneof(
   one(dates),
   fc.tuple(comparison, one([...dates, '2027', '2027-06', '', '9'])).map(([name, bound]) => ({ [name]: bound })),
@@ -181,8 +220,21 @@ const ofExpiry = fc.oneof(
   fc.constant({ $regex: '^2027' }),
 )
 
-/** Conditions on whole documents. */
+/** Conditions on whole documents, nested in each other so many times. */
 export function conditionsOf(depth: number): fc.Arbitrary<Members> {
+  return conditionOf(depth).filter(isWithinLimits)
+}
+
+function isWithinLimits(condition: Members): boolean {
+  try {
+    readCondition(condition)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function conditionOf(depth: number): fc.Arbitrary<Members> {
   const plain = fc.oneof(
     ...lists.map((list) => ({ weight: 3, arbitrary: ofList(list) })),
     ...lists.map((list) => ({ weight: 2, arbitrary: dotted(list) })),
@@ -190,9 +242,12 @@ export function conditionsOf(depth: number): fc.Arbitrary<Members> {
     asked(one(someDids)).map((id) => ({ id })),
     fc.constantFrom<Members>({}, { nothing: { $exists: false } }, { 'proof.type': null }),
   )
-  const several = fc.array(plain, { minLength: 1, maxLength: 3 }).map((all) => Object.assign({}, ...all) as Members)
+  const several = fc.oneof(
+    conditionsAtOnePlace,
+    fc.array(plain, { minLength: 1, maxLength: 3 }).map((all) => Object.assign({}, ...all) as Members),
+  )
   if (depth === 0) return several
-  const inner = fc.array(conditionsOf(depth - 1), { minLength: 1, maxLength: 3 })
+  const inner = fc.array(conditionOf(depth - 1), { minLength: 1, maxLength: 3 })
   return fc.oneof(
     { weight: 3, arbitrary: several },
     fc.tuple(one(['$and', '$or', '$or', '$nor']), inner).map(([name, of]) => ({ [name]: of })),
