@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../primitives/strict-json.js'
+import { type JsonObject, type JsonValue, loneSurrogate } from '../primitives/strict-json.js'
 import type { Place, Wrap } from './document-places.js'
 import {
   allOf,
@@ -10,7 +10,7 @@ import {
   type Planning,
   tokenPlan,
 } from './plan.js'
-import { claimValueToken, tokenKind, tokenOf } from './token.js'
+import { claimValueToken, type TokenKind, tokenKind, tokenOf } from './token.js'
 
 /** Plans of what a condition asks of one value: equality, operators, lists of values. */
 
@@ -53,17 +53,17 @@ function equalPlan(place: Place, value: Scalar, where: string, planning: Plannin
   if (typeof value !== 'string') return planning.unknown(where)
   switch (place.kind) {
     case 'serviceType':
-      return tokenPlan(tokenOf(tokenKind.serviceType, value), true)
+      return textPlan(tokenKind.serviceType, value, true)
     case 'types':
     case 'type':
-      return tokenPlan(tokenOf(tokenKind.credentialType, value), true)
+      return textPlan(tokenKind.credentialType, value, true)
     case 'issuer':
     case 'controller':
       planning.named.add(value)
-      return tokenPlan(tokenOf(tokenKind[place.kind], value), true)
+      return textPlan(tokenKind[place.kind], value, true)
     case 'publicKey':
       planning.unknown(where)
-      return tokenPlan(tokenOf(tokenKind.publicKey, value), false)
+      return textPlan(tokenKind.publicKey, value, false)
     default:
       return planning.unknown(where)
   }
@@ -71,15 +71,29 @@ function equalPlan(place: Place, value: Scalar, where: string, planning: Plannin
 
 /** A value of a claim, or if it has no token of its own, that the claim is there. */
 function claimValue(name: string, value: Scalar): ElementPlan {
+  if (!isStorable(name) || (typeof value === 'string' && !isStorable(value))) return noElement
   const token = claimValueToken(name, value)
-  return token === undefined ? tokenPlan(tokenOf(tokenKind.claimName, name), false) : tokenPlan(token, false)
+  return token === undefined ? textPlan(tokenKind.claimName, name, false) : tokenPlan(token, false)
+}
+
+/** What no document has. */
+const noElement: ElementPlan = { kind: 'any', parts: [] }
+
+/** Whether a document can have a text. Others have the token of another text, for tokens are made of UTF-8. */
+function isStorable(text: string): boolean {
+  return !loneSurrogate.test(text)
+}
+
+/** The elements that have a text. */
+function textPlan(kind: TokenKind, text: string, exact: boolean): ElementPlan {
+  return isStorable(text) ? tokenPlan(tokenOf(kind, text), exact) : noElement
 }
 
 /** That a claim is there, which is necessary for whatever is asked of its value. */
 function claimThere(place: Place, where: string, planning: Planning): Plan<ElementPlan> {
   planning.unknown(where)
   if (place.kind !== 'claim' && place.kind !== 'withinClaim') return undefined
-  return tokenPlan(tokenOf(tokenKind.claimName, place.name), false)
+  return textPlan(tokenKind.claimName, place.name, false)
 }
 
 /** What is found has to be verified. */
@@ -105,7 +119,7 @@ export function operatorPlan<P>(
       return allPlan(place, operand as JsonValue[], where, planning, wrap)
     case '$exists':
       return operand === true && place.kind === 'claim'
-        ? wrap(tokenPlan(tokenOf(tokenKind.claimName, place.name), true))
+        ? wrap(textPlan(tokenKind.claimName, place.name, true))
         : wrap(operand === true ? claimThere(place, where, planning) : planning.unknown(where))
     case '$elemMatch':
       return wrap(elemMatchPlan(place, operand as JsonObject, where, planning))

@@ -13,8 +13,9 @@ export interface JsonLimits {
 }
 
 const refusedNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
+/** A surrogate that is not half of a pair: UTF-8 has none. */
 // With the u flag a surrogate that is half of a pair does not match.
-const loneSurrogate = /[\ud800-\udfff]/u
+export const loneSurrogate = /[\ud800-\udfff]/u
 const numberToken = /[-+.0-9eE]+/y
 const literals: readonly (readonly [string, JsonValue])[] = [
   ['true', true],

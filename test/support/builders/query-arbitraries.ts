@@ -13,11 +13,15 @@ export const someDids = [
   'iUzmqPuHDSMgVJhmqbZNCBFEbhVWQ4mPAR',
   'iNfd9s4EAmVAN9BwcrXKxqZk4',
 ].map((identifier) => `did:ledger:${identifier}`)
-const types = ['Hub', 'Mailbox', 'ProfileCredential']
-const claimNames = ['email', 'a', '7', 'type', 'subject']
+/** What UTF-8 has in the place of a lone surrogate. */
+const replacement = '\ufffd'
+/** A text that conditions may hold, and no document. */
+const loneSurrogate = '\ud800'
+const types = ['Hub', 'Mailbox', 'ProfileCredential', replacement]
+const claimNames = ['email', 'a', '7', 'type', 'subject', replacement]
 const points = ['point0', 'point1', 'point2']
 const long = 'x'.repeat(257)
-const texts = ['x', 'xy', '', '1', long, 'Hub']
+const texts = ['x', 'xy', '', '1', long, 'Hub', replacement]
 const numbers = [0, 1, -2, 1.5]
 const dates = ['2026-01-31T23:59:59Z', '2027-06-01T00:00:00Z', '2027-06-15T12:00:00Z', '2031-12-31T23:59:59Z']
 
@@ -115,17 +119,19 @@ function asked(values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   )
 }
 
-const typeAsked = asked(fc.oneof({ weight: 9, arbitrary: one(types) }, scalar))
-const didAsked = asked(fc.oneof({ weight: 9, arbitrary: one(someDids) }, scalar))
+const askedScalar = fc.oneof({ weight: 9, arbitrary: scalar }, fc.constant(loneSurrogate))
+const askedNames = [...claimNames, loneSurrogate]
+const typeAsked = asked(fc.oneof({ weight: 9, arbitrary: one(types) }, askedScalar))
+const didAsked = asked(fc.oneof({ weight: 9, arbitrary: one(someDids) }, askedScalar))
 const claimAsked = fc.oneof(
-  asked(scalar),
+  asked(askedScalar),
   fc.record({ a: scalar }, { requiredKeys: [] }),
   fc.constant({ $eq: { a: 1 } }),
 )
 
 /** A member of a pattern: a name, possibly dotted, and what is asked there. */
 const subjectMember = fc
-  .tuple(one([...claimNames, 'id', 'email.a', 'a.0', 'a.email', 'subject.a']), claimAsked)
+  .tuple(one([...askedNames, 'id', 'email.a', 'a.0', 'a.email', 'subject.a']), claimAsked)
   .map(([name, value]) => ({ [name]: value }))
 const elementMembers: Readonly<Record<'credential' | 'service' | 'publicKey', fc.Arbitrary<Members>>> = {
   credential: fc.oneof(
@@ -198,7 +204,7 @@ export const conditionsAtOnePlace: fc.Arbitrary<Members> = fc
     didAsked.map((asks) => ['publicKey', 'controller', asks] as const),
     asked(one(points)).map((asks) => ['publicKey', 'publicKeyBase58', asks] as const),
     fc
-      .tuple(one(claimNames), claimAsked)
+      .tuple(one(askedNames), claimAsked)
       .map(([name, asks]) => ['credential', `credentialSubject.${name}`, asks] as const),
   )
   .chain(([list, name, asks]) =>
