@@ -9,12 +9,6 @@ export interface Months {
   readonly outside: boolean
 }
 
-/** A month that may be within bounds; `sure` if all of it is. */
-interface MonthWithin {
-  readonly month: string
-  readonly sure: boolean
-}
-
 /** Comparisons of a date text, by UTF-16 code units. All of them must hold. */
 export interface Bounds {
   /** Whether a date is late enough; it holds for every later date as well. */
@@ -32,63 +26,85 @@ const monthsAtMost = 2400
 const firstYear = 1970
 const lastYear = 9999
 
+/** Months by their number from January of the first year on: `from` to before `end`, none if both are equal. */
+interface Range {
+  readonly from: number
+  readonly end: number
+}
+
+const everyMonth: Range = { from: 0, end: 12 * (lastYear - firstYear + 1) }
+
 /** Turns comparisons into months, up to a number of months for a whole condition. */
 export class MonthBudget {
   #left = monthsAtMost
 
   /** The months of comparisons; undefined if they are too many. */
   months(bounds: Bounds): Months | undefined {
-    return this.#take(inside(bounds), false) ?? this.#take(beyond(bounds), true)
+    const some = rangeOf({ from: (month) => bounds.from(lastOf(month)), to: (month) => bounds.to(firstOf(month)) })
+    const whole = rangeOf({ from: (month) => bounds.from(firstOf(month)), to: (month) => bounds.to(lastOf(month)) })
+    const possible = without(some, whole)
+    return this.#take([whole], possible, false) ?? this.#take(without(everyMonth, some), possible, true)
   }
 
   /** The month of one text. */
   month(text: string): Months | undefined {
-    return this.#take([{ month: text.slice(0, 7), sure: false }].values(), false)
+    if (this.#left === 0) return undefined
+    this.#left--
+    return { sure: [], possible: [monthToken(text.slice(0, 7))], outside: false }
   }
 
-  #take(months: Iterable<MonthWithin>, outside: boolean): Months | undefined {
-    const taken: MonthWithin[] = []
-    for (const month of months) {
-      if (taken.length >= this.#left) return undefined
-      taken.push(month)
-    }
-    this.#left -= taken.length
-    const tokens = (isSure: boolean) =>
-      taken.filter(({ sure }) => sure === isSure).map(({ month }) => monthToken(month))
-    return { sure: tokens(true), possible: tokens(false), outside }
+  #take(sure: readonly Range[], possible: readonly Range[], outside: boolean): Months | undefined {
+    const count = [...sure, ...possible].reduce((sum, { from, end }) => sum + end - from, 0)
+    if (count > this.#left) return undefined
+    this.#left -= count
+    return { sure: tokensOf(sure), possible: tokensOf(possible), outside }
   }
 }
 
-/** Months within the bounds; sure if all of their dates are. */
-function* inside(bounds: Bounds): Generator<MonthWithin, void> {
-  for (const month of monthsWhere((first, last) => bounds.from(last) && bounds.to(first))) {
-    yield { month, sure: bounds.from(firstOf(month)) && bounds.to(lastOf(month)) }
+/** Months for which both sides hold. They are found by halving: a condition may have a hundred comparisons. */
+function rangeOf({ from, to }: { from: (month: number) => boolean; to: (month: number) => boolean }): Range {
+  const start = firstWhere(from)
+  return {
+    from: start,
+    end: Math.max(
+      start,
+      firstWhere((month) => !to(month)),
+    ),
   }
 }
 
-/** Months that have dates beyond the bounds; sure if all of them are. */
-function* beyond(bounds: Bounds): Generator<MonthWithin, void> {
-  for (const month of monthsWhere((first, last) => !(bounds.from(first) && bounds.to(last)))) {
-    yield { month, sure: !(bounds.from(lastOf(month)) && bounds.to(firstOf(month))) }
+/** The first month for which a test holds, which holds for every later one as well; behind the last one if there is none. */
+function firstWhere(test: (month: number) => boolean): number {
+  let { from, end } = everyMonth
+  while (from < end) {
+    const middle = (from + end) >>> 1
+    if (test(middle)) end = middle
+    else from = middle + 1
   }
+  return from
 }
 
-/** Months of which a test of their first and last date holds. A year of which it does not hold has none. */
-function* monthsWhere(test: (first: string, last: string) => boolean): Generator<string, void> {
-  for (let year = firstYear; year <= lastYear; year++) {
-    if (!test(firstOf(`${year}-01`), lastOf(`${year}-12`))) continue
-    for (let number = 1; number <= 12; number++) {
-      const month = `${year}-${String(number).padStart(2, '0')}`
-      if (test(firstOf(month), lastOf(month))) yield month
-    }
-  }
+/** The months of a range that are not in another one. */
+function without({ from, end }: Range, other: Range): readonly Range[] {
+  const before = { from, end: Math.min(end, other.from) }
+  const after = { from: Math.max(from, other.end), end }
+  return [before, after].filter((range) => range.from < range.end)
 }
 
-function firstOf(month: string): string {
-  return `${month}-01T00:00:00Z`
+function tokensOf(ranges: readonly Range[]): readonly Token[] {
+  return ranges.flatMap(({ from, end }) => Array.from({ length: end - from }, (_, i) => monthToken(nameOf(from + i))))
+}
+
+/** The text of a month, `YYYY-MM`. */
+function nameOf(month: number): string {
+  return `${firstYear + Math.floor(month / 12)}-${String((month % 12) + 1).padStart(2, '0')}`
+}
+
+function firstOf(month: number): string {
+  return `${nameOf(month)}-01T00:00:00Z`
 }
 
 /** The end of a month in the order of texts: no date of it is later, even if it has fewer days. */
-function lastOf(month: string): string {
-  return `${month}-31T23:59:59Z`
+function lastOf(month: number): string {
+  return `${nameOf(month)}-31T23:59:59Z`
 }
