@@ -43,6 +43,8 @@ export interface ReadQuery {
   readonly plan: SearchPlan
   readonly skip: number
   readonly limit: number
+  /** Whether the answer names the block as of which it holds. */
+  readonly context: boolean
 }
 
 /** Result of a search: of `total` documents `count` from `start` on, as JSON texts. */
@@ -76,11 +78,12 @@ export function refuseLongCondition(query: object): void {
 /** Checks a search and compiles its condition. `query-invalid` or `request-parameter`, with what is wrong. */
 export function readQuery(query: DocumentQuery): ReadQuery {
   refuseAmbiguous(query)
-  const { skip = 0, limit = queryLimits.documentsUnasked } = query
+  const { skip = 0, limit = queryLimits.documentsUnasked, context = false } = query
   requireCount('skip', skip)
   requireCount('limit', limit)
   const matcher = compileCondition(conditionOf(query))
-  return { matcher, plan: planSearch(matcher.condition), skip, limit: Math.min(limit, queryLimits.documents) }
+  const plan = planSearch(matcher.condition)
+  return { matcher, plan, skip, limit: Math.min(limit, queryLimits.documents), context }
 }
 
 function conditionOf({ service, credential, query }: DocumentQuery): string | object {
@@ -113,8 +116,8 @@ export interface SearchOptions {
 }
 
 /** Whether the index answers a search alone, without reading documents but those of the answer. */
-export function isQuick(query: DocumentQuery): boolean {
-  return readQuery(query).plan.exact
+export function isQuick({ plan }: ReadQuery): boolean {
+  return plan.exact
 }
 
 /** Searches the documents of all DIDs: by the index as far as it answers, else by reading them. */

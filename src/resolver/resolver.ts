@@ -25,9 +25,9 @@ import { CredentialAnswers } from './credential-answers.js'
 import { didOf, existingKey, identifierOf } from './did-key.js'
 import {
   DocumentSearch,
-  type FoundDocuments,
   foundJson,
   type QueryLimits,
+  type ReadQuery,
   readQuery,
   type SearchOptions,
 } from './document-search.js'
@@ -145,12 +145,13 @@ export class Resolver {
    * condition that is not valid; `busy` when too many wait or it takes too long; while catching up `resolver-behind`.
    */
   async query(query: DocumentQuery, options: { readonly signal?: AbortSignal } = {}): Promise<QueryResult> {
-    return JSON.parse(await this.queryJson(query, options)) as QueryResult
+    return JSON.parse(await this.queryJson(readQuery(query), options)) as QueryResult
   }
 
-  /** The answer of {@link query} as JSON text. */
-  async queryJson(query: DocumentQuery, options: SearchOptions = {}): Promise<string> {
-    return foundJson(await this.#find(query, options), query.context)
+  /** The answer of {@link query} as JSON text, for a search that was read: planning one is dear enough to do it once. */
+  async queryJson(query: ReadQuery, options: SearchOptions = {}): Promise<string> {
+    this.#requireSynced()
+    return foundJson(await this.#search.find(query, options), query.context)
   }
 
   /** Documents read by searches so far. */
@@ -168,12 +169,6 @@ export class Resolver {
   /** Ends searches in progress, and waits for their end. */
   close(): Promise<void> {
     return this.#search.close()
-  }
-
-  #find(query: DocumentQuery, options: SearchOptions): Promise<FoundDocuments> {
-    const search = readQuery(query)
-    this.#requireSynced()
-    return this.#search.find(search, options)
   }
 
   /** Deactivation takes precedence; expiry depends on the clock, but never on a time before the tip's. */

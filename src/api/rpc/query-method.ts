@@ -1,5 +1,11 @@
 import { Type } from '@sinclair/typebox'
-import { isQuick, queryLimits, refuseAmbiguous, refuseLongCondition } from '../../resolver/document-search.js'
+import {
+  isQuick,
+  queryLimits,
+  readQuery,
+  refuseAmbiguous,
+  refuseLongCondition,
+} from '../../resolver/document-search.js'
 import { chainKey, PartsAnswer, writeText } from '../parts.js'
 import { queryResult } from '../schemas/did-schemas.js'
 import { method, type RpcMethod } from './method.js'
@@ -34,19 +40,20 @@ const byCondition = method({
   run: ({ resolver, reader }, params) => {
     const { service, credential, query, skip, limit = queryLimits.documentsUnasked, context } = params
     refuseLongCondition(params)
+    const search = readQuery(params)
     return new PartsAnswer({
       // Validated members only: ignored members may be nested too deep for a text.
       key: chainKey(reader, 'query', JSON.stringify([service, credential, query, skip, limit, context])),
       repeatable: false,
       // Searches that read documents wait for each other, and must not keep other answers waiting.
-      ...(isQuick(params) ? {} : { search: 0 }),
+      ...(isQuick(search) ? {} : { search: 0 }),
       write: async (sink) => {
         let release = () => {}
         const admit = async (characters: number) => {
           if (characters > unreserved) release = await sink.reserve(characters * textShare)
         }
         try {
-          await writeText(sink, await resolver.queryJson(params, { signal: sink.signal, admit }))
+          await writeText(sink, await resolver.queryJson(search, { signal: sink.signal, admit }))
         } finally {
           release()
         }

@@ -4,7 +4,7 @@ import { AnswerGate } from '../../../src/api/answer-gate.js'
 import { apiLimits } from '../../../src/api/api-limits.js'
 import { Flights } from '../../../src/api/flight.js'
 import { queryResult } from '../../../src/api/schemas/did-schemas.js'
-import { queryLimits } from '../../../src/resolver/document-search.js'
+import { queryLimits, readQuery } from '../../../src/resolver/document-search.js'
 import { ask, contextOf, serve } from '../../support/client/api.js'
 import { oneValidator, TestChain } from '../../support/builders/chain.js'
 import { holder } from '../../support/builders/did.js'
@@ -165,7 +165,7 @@ describe('query', () => {
     const { node, people } = await start()
     const gate = new AnswerGate({ ...apiLimits, largeTransactions: 3 * 1024 * 1024, answersPatience: 100 })
     const context = contextOf(node, { flights: new Flights(gate) })
-    const found = await context.resolver.queryJson({ service: 'Hub' })
+    const found = await context.resolver.queryJson(readQuery({ service: 'Hub' }))
     const characters = 1024 * 1024
     vi.spyOn(context.resolver, 'queryJson').mockImplementation(async (_, options) => {
       await options?.admit?.(characters)

@@ -372,7 +372,7 @@ describe('the resolver', () => {
       service: [{ id: `${ada.did}#hub` }],
       publicKey: [{ controller: ada.did }, {}],
     })
-    expect(await resolver.queryJson({ query })).toBe(JSON.stringify(found))
+    expect(await resolver.queryJson(readQuery({ query }))).toBe(JSON.stringify(found))
     const { height, id: blockHash } = test.chain.tip.header
     expect(await resolver.query({ query, context: true })).toEqual({ ...found, height, blockHash })
 
