@@ -49,9 +49,13 @@ export function isEmptySet(set: DocumentSet): boolean {
 }
 
 export function countDocuments(set: DocumentSet): number {
+  return countBits(set)
+}
+
+function countBits(bits: Uint32Array): number {
   let count = 0
-  for (let i = 0; i < words; i++) {
-    let word = set[i] as number
+  for (let i = 0; i < bits.length; i++) {
+    let word = bits[i] as number
     word -= (word >>> 1) & 0x55555555
     word = (word & 0x33333333) + ((word >>> 2) & 0x33333333)
     count += (((word + (word >>> 4)) & 0x0f0f0f0f) * 0x01010101) >>> 24
@@ -82,17 +86,55 @@ export function bothPostings(a: Uint16Array, b: Uint16Array): Uint16Array {
 
 /** Postings that are in one of the two. */
 export function eitherPostings(a: Uint16Array, b: Uint16Array): Uint16Array {
-  if (a.length === 0) return b
-  if (b.length === 0) return a
-  const either = new Uint16Array(a.length + b.length)
-  let count = 0
-  for (let i = 0, j = 0; i < a.length || j < b.length;) {
-    const [x, y] = [a[i] ?? Infinity, b[j] ?? Infinity]
-    either[count++] = Math.min(x, y)
-    if (x <= y) i++
-    if (y <= x) j++
+  const union = new PostingUnion()
+  union.add(a)
+  union.add(b)
+  return union.postings
+}
+
+/** Unites any number of lists of postings, each at the cost of its length: all postings of a chunk are a set of 65,536 bits. */
+export class PostingUnion {
+  /** The only list so far, until another one is added. */
+  #only: Uint16Array = nothing
+  #bits: Uint32Array | undefined
+
+  add(postings: Uint16Array): void {
+    if (postings.length === 0) return
+    if (this.#bits === undefined && this.#only.length === 0) {
+      this.#only = postings
+      return
+    }
+    if (this.#bits === undefined) {
+      this.#bits = new Uint32Array(postingWords)
+      setBits(this.#bits, this.#only)
+    }
+    setBits(this.#bits, postings)
   }
-  return either.subarray(0, count)
+
+  get postings(): Uint16Array {
+    return this.#bits === undefined ? this.#only : postingsOfBits(this.#bits)
+  }
+}
+
+/** Words of 32 bits for all postings of a chunk. */
+const postingWords = 0x10000 / 32
+
+function setBits(bits: Uint32Array, postings: Uint16Array): void {
+  for (let i = 0; i < postings.length; i++) {
+    const posting = postings[i] as number
+    bits[posting >> 5] = (bits[posting >> 5] as number) | (1 << (posting & 31))
+  }
+}
+
+function postingsOfBits(bits: Uint32Array): Uint16Array {
+  const postings = new Uint16Array(countBits(bits))
+  let count = 0
+  for (let i = 0; i < bits.length; i++) {
+    for (let word = bits[i] as number; word !== 0; word &= word - 1) {
+      postings[count++] = i * 32 + 31 - Math.clz32(word & -word)
+    }
+  }
+  return postings
 }
 
 /** Postings of some documents alone. */

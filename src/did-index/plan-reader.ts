@@ -1,3 +1,4 @@
+import { type Steps } from '../primitives/steps.js'
 import { chunkOf } from './posting-chunk.js'
 import {
   bothDocuments,
@@ -9,6 +10,7 @@ import {
   exceptDocuments,
   noDocuments,
   oneDocument,
+  PostingUnion,
   postingsWithin,
 } from './chunk-sets.js'
 import type { DocumentPlan, ElementPlan } from './plan.js'
@@ -47,7 +49,8 @@ export interface FoundInChunk {
 interface PlanPart<T> {
   /** The first chunk from `chunk` on that may have a match; as {@link ChunkSource.seek}. */
   next(chunk: number): number
-  read(chunk: number): T
+  /** A step for each part: hundreds of them may have tens of thousands of postings each in one chunk. */
+  read(chunk: number): Steps<T>
   /** About how many documents it finds. */
   readonly size: number
 }
@@ -64,7 +67,7 @@ export class PlanReader {
     return this.#root.next(chunk)
   }
 
-  read(chunk: number): FoundInChunk {
+  read(chunk: number): Steps<FoundInChunk> {
     return this.#root.read(chunk)
   }
 }
@@ -96,8 +99,7 @@ function documentPart(plan: DocumentPlan, rows: PlanRows): PlanPart<FoundInChunk
     default:
       return joinAny(
         plan.parts.map((one) => documentPart(one, rows)),
-        (a, b) => joinFound(a, b, eitherDocuments),
-        () => ({ sure: noDocuments(), possible: noDocuments() }),
+        () => new DocumentUnion(),
       )
   }
 }
@@ -122,14 +124,20 @@ function documentsPart(part: PlanPart<Elements>): PlanPart<FoundInChunk> {
 }
 
 function mapPart<T, R>(part: PlanPart<T>, map: (found: T) => R): PlanPart<R> {
-  return { next: (chunk) => part.next(chunk), read: (chunk) => map(part.read(chunk)), size: part.size }
+  return {
+    next: (chunk) => part.next(chunk),
+    read: function* (chunk) {
+      return map(yield* part.read(chunk))
+    },
+    size: part.size,
+  }
 }
 
 function didPart(ordinal: number | undefined): PlanPart<FoundInChunk> {
   const own = ordinal === undefined ? Infinity : chunkOf(ordinal)
   return {
     next: (chunk) => (chunk <= own ? own : Infinity),
-    read: (chunk) => {
+    read: function* (chunk) {
       const found = ordinal !== undefined && chunk === own ? oneDocument(ordinal) : noDocuments()
       return { sure: found, possible: found }
     },
@@ -145,9 +153,9 @@ function exceptPart(part: PlanPart<FoundInChunk>, rows: PlanRows): PlanPart<Foun
       const at = every.seek(chunk)
       return at === notRead || at === Infinity || part.next(at) !== notRead ? at : notRead
     },
-    read: (chunk) => {
+    read: function* (chunk) {
       const all = documentsOf(postingsAt(every, chunk))
-      const { sure, possible } = part.read(chunk)
+      const { sure, possible } = yield* part.read(chunk)
       return { sure: exceptDocuments(all, possible), possible: exceptDocuments(all, sure) }
     },
     size: rows.count(everythingToken),
@@ -168,8 +176,7 @@ function elementPart(plan: ElementPlan, rows: PlanRows): PlanPart<Elements> {
     default:
       return joinAny(
         plan.parts.map((one) => elementPart(one, rows)),
-        unite,
-        () => ({ sure: noPostings, possible: noPostings, anywhere: undefined }),
+        () => new ElementUnion(),
       )
   }
 }
@@ -180,10 +187,11 @@ function tokenPart(token: Token, exact: boolean, rows: PlanRows): PlanPart<Eleme
   const overflow = mayOverflow(token) ? rows.source(overflowToken) : undefined
   return {
     next: (chunk) => earlier(source.seek(chunk), overflow?.seek(chunk) ?? Infinity),
-    read: (chunk) => {
+    read: function* (chunk) {
       const possible = postingsAt(source, chunk)
       const left = overflow === undefined ? noPostings : postingsAt(overflow, chunk)
       const anywhere = left.filter((posting) => (posting & 255) === kind)
+      yield
       return {
         sure: exact ? possible : noPostings,
         possible,
@@ -213,11 +221,47 @@ function meet(a: Elements, b: Elements): Elements {
   return { sure, possible, anywhere }
 }
 
-function unite(a: Elements, b: Elements): Elements {
-  const sure = eitherPostings(a.sure, b.sure)
-  const isSure = a.sure === a.possible && b.sure === b.possible
-  const anywhere = a.anywhere && b.anywhere ? eitherDocuments(a.anywhere, b.anywhere) : (a.anywhere ?? b.anywhere)
-  return { sure, possible: isSure ? sure : eitherPostings(a.possible, b.possible), anywhere }
+/** Gathers what any of some parts found. */
+interface Union<T> {
+  add(found: T): void
+  readonly all: T
+}
+
+class ElementUnion implements Union<Elements> {
+  readonly #sure = new PostingUnion()
+  /** Of parts that are not sure of all that is possible. */
+  readonly #open = new PostingUnion()
+  #anywhere: DocumentSet | undefined
+
+  add({ sure, possible, anywhere }: Elements): void {
+    this.#sure.add(sure)
+    if (possible !== sure) this.#open.add(possible)
+    if (anywhere === undefined) return
+    this.#anywhere = this.#anywhere === undefined ? anywhere : eitherDocuments(this.#anywhere, anywhere)
+  }
+
+  get all(): Elements {
+    const sure = this.#sure.postings
+    const open = this.#open.postings
+    return { sure, possible: open.length === 0 ? sure : eitherPostings(sure, open), anywhere: this.#anywhere }
+  }
+}
+
+class DocumentUnion implements Union<FoundInChunk> {
+  #all: FoundInChunk
+
+  constructor() {
+    const none = noDocuments()
+    this.#all = { sure: none, possible: none }
+  }
+
+  add(found: FoundInChunk): void {
+    this.#all = joinFound(this.#all, found, eitherDocuments)
+  }
+
+  get all(): FoundInChunk {
+    return this.#all
+  }
 }
 
 /** Chunks that all parts have, led by the one with the fewest documents. */
@@ -234,17 +278,26 @@ function joinAll<T>(parts: readonly PlanPart<T>[], join: (a: T, b: T) => T): Pla
       }
       return at
     },
-    read: (chunk) => bySize.map((part) => part.read(chunk)).reduce(join),
+    read: function* (chunk) {
+      const [first, ...others] = bySize as [PlanPart<T>, ...PlanPart<T>[]]
+      let found = yield* first.read(chunk)
+      for (const part of others) found = join(found, yield* part.read(chunk))
+      return found
+    },
     size: bySize[0]?.size ?? 0,
   }
 }
 
 /** Chunks that any part has. */
-function joinAny<T>(parts: readonly PlanPart<T>[], join: (a: T, b: T) => T, none: () => T): PlanPart<T> {
+function joinAny<T>(parts: readonly PlanPart<T>[], union: () => Union<T>): PlanPart<T> {
   return {
     // Every part is asked, so that what they lack can be read at once.
     next: (chunk) => parts.map((part) => part.next(chunk)).reduce(earlier, Infinity),
-    read: (chunk) => (parts.length === 0 ? none() : parts.map((part) => part.read(chunk)).reduce(join)),
+    read: function* (chunk) {
+      const found = union()
+      for (const part of parts) found.add(yield* part.read(chunk))
+      return found.all
+    },
     size: parts.reduce((sum, { size }) => sum + size, 0),
   }
 }

@@ -147,7 +147,7 @@ export class SearchRun {
         await load()
         continue
       }
-      const { sure, possible } = reader.read(at)
+      const { sure, possible } = await this.#yielder.run(reader.read(at))
       const passed = at === first ? ordinalsBelow(from.ordinal) : undefined
       const candidates = exceptDocuments(possible, passed === undefined ? sure : eitherDocuments(sure, passed))
       const answered = passed === undefined ? sure : exceptDocuments(sure, passed)

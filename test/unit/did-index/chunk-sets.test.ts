@@ -13,6 +13,7 @@ import {
   noDocuments,
   oneDocument,
   ordinalsOf,
+  PostingUnion,
   postingsWithin,
 } from '../../../src/did-index/chunk-sets.js'
 
@@ -45,6 +46,16 @@ describe('sets within a chunk', () => {
         expect([...eitherPostings(a, b)]).toEqual(ascending([...a, ...b]))
         const within = documentsOf(b)
         expect([...postingsWithin(a, within)]).toEqual([...a].filter((one) => hasDocument(within, one >> 8)))
+      }),
+    )
+  })
+
+  it('of postings unite, however many there are', () => {
+    fc.assert(
+      fc.property(fc.array(postings, { maxLength: 5 }), (lists) => {
+        const union = new PostingUnion()
+        for (const list of lists) union.add(list)
+        expect([...union.postings]).toEqual(ascending(lists.flatMap((list) => [...list])))
       }),
     )
   })

@@ -3,12 +3,13 @@ import { describe, expect, it } from 'vitest'
 import { hasDocument, ordinalsOf } from '../../../src/did-index/chunk-sets.js'
 import { planSearch } from '../../../src/did-index/plan-condition.js'
 import { notRead, PlanReader, type PlanRows } from '../../../src/did-index/plan-reader.js'
-import { soleToken, withNamed } from '../../../src/did-index/plan.js'
+import { type DocumentPlan, soleToken, withNamed } from '../../../src/did-index/plan.js'
 import { chunkOf } from '../../../src/did-index/posting-chunk.js'
 import { tokenKind, tokenOf } from '../../../src/did-index/token.js'
 import { compileCondition } from '../../../src/did-query/compile.js'
 import { readCondition } from '../../../src/did-query/condition.js'
 import type { Members } from '../../../src/did-query/member-path.js'
+import { finish } from '../../../src/primitives/steps.js'
 import { conditionsAtOnePlace, conditionsOf, documentOf, someDids } from '../../support/builders/query-arbitraries.js'
 import { PostingLists } from '../../support/fakes/posting-lists.js'
 import { rounds } from '../../support/process/thorough.js'
@@ -23,7 +24,7 @@ function found(condition: Members, rows: PlanRows): { sure: number[]; possible: 
     const chunk = reader.next(at)
     if (chunk === notRead) continue
     if (chunk === Infinity) break
-    const { sure, possible } = reader.read(chunk)
+    const { sure, possible } = finish(reader.read(chunk))
     for (const ordinal of ordinalsOf(possible)) {
       result.possible.push(chunk * 256 + ordinal)
       if (hasDocument(sure, ordinal)) result.sure.push(chunk * 256 + ordinal)
@@ -33,6 +34,7 @@ function found(condition: Members, rows: PlanRows): { sure: number[]; possible: 
   return result
 }
 
+const expires = '2030-01-01T00:00:00Z'
 const dids = Array.from({ length: 24 }, (_, i) => someDids[i] ?? `did:ledger:${i}`)
 /** Documents far apart and close together. */
 const ordinalOf = (i: number) => (i < 12 ? i * 100 : 5000 + i)
@@ -153,7 +155,7 @@ describe('PlanReader', () => {
     const documentWith = (id: string, credentialSubject: Members): Members => ({
       id,
       verifiableCredential: [{ type: ['A'], issuer: id, credentialSubject }],
-      expires: '2030-01-01T00:00:00Z',
+      expires,
     })
     const rows = new PostingLists([
       [1, documentWith('did:ledger:few', { n0: 0 })],
@@ -165,5 +167,21 @@ describe('PlanReader', () => {
     expect(found(claim('n300', 300), rows)).toEqual({ sure: [], possible: [700] })
     expect(found({ credential: { type: 'B', subject: { n1099: 1 } } }, rows)).toEqual({ sure: [], possible: [] })
     expect(chunkOf(700)).toBe(2)
+  })
+
+  it.each([
+    ['any', (types: string[]) => ({ type: { $in: types } })],
+    ['all', (types: string[]) => ({ type: { $all: types } })],
+  ])('reads %s of many tokens in as many steps, each as long as the postings of one', (_, member) => {
+    const types = Array.from({ length: 200 }, (_, i) => `T${i}`)
+    const credential = { type: types, issuer: 'did:ledger:a', credentialSubject: {} }
+    const rows = new PostingLists([[0, { id: 'did:ledger:a', expires, verifiableCredential: [credential] }]])
+    const { root } = planSearch(readCondition({ credential: member(types) }))
+    const reader = new PlanReader(root as DocumentPlan, rows)
+    while (reader.next(0) === notRead);
+    const steps = reader.read(0)
+    let count = 0
+    while (steps.next().done !== true) count++
+    expect(count).toBeGreaterThanOrEqual(types.length)
   })
 })
