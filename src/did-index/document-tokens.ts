@@ -4,7 +4,7 @@
  *   document text -> postingSteps                   document-tokens.ts, token.ts: (token, element) pairs
  *     -> Posting lists of storage                   posting-chunk.ts: 256 documents of a token in one row
  *   condition     -> planSearch                     plan.ts: AND and OR over tokens, exact or to be verified
- *     -> PlanReader.next, read                      plan-reader.ts over chunk-sets.ts: chunk against chunk
+ *     -> PlanReader.next, read                      plan-reader.ts, read-elements.ts over chunk-sets.ts: chunk against chunk
  *     -> documents that match surely, and those that may
  *
  * Imports primitives; used by storage, resolver; conditions come as did-query reads them.

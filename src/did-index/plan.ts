@@ -22,6 +22,8 @@ export type DocumentPlan =
   | { readonly kind: 'except'; readonly of: DocumentPlan }
   /** The document of one DID. */
   | { readonly kind: 'did'; readonly did: string }
+  /** Those that have too many postings of the token's kind for the index, and none of the token. */
+  | { readonly kind: 'leftOut'; readonly token: Token }
 
 /** How the index answers a condition. */
 export interface SearchPlan {
@@ -93,6 +95,7 @@ export function isExact(plan: DocumentPlan | ElementPlan): boolean {
     case 'did':
       return true
     case 'part':
+    case 'leftOut':
       return false
     case 'element':
     case 'except':
@@ -112,7 +115,7 @@ export function leavesOf(plan: DocumentPlan): PlanLeaves {
   const tokens = new Set<Token>()
   const dids = new Set<string>()
   const visit = (part: DocumentPlan | ElementPlan): void => {
-    if (part.kind === 'token') tokens.add(part.token)
+    if ('token' in part) tokens.add(part.token)
     else if (part.kind === 'did') dids.add(part.did)
     else if ('of' in part) visit(part.of)
     else part.parts.forEach(visit)

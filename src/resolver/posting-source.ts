@@ -1,4 +1,4 @@
-import { type ChunkSource, notRead } from '../did-index/plan-reader.js'
+import { type ChunkSource, notRead } from '../did-index/plan-part.js'
 import { decodeChunk } from '../did-index/posting-chunk.js'
 import type { Token } from '../did-index/token.js'
 import { CodecError } from '../primitives/codec.js'

@@ -30,6 +30,11 @@ export class ResultPage {
     return this.#full
   }
 
+  /** Whether some of so many further matches, at most, belong to the answer. */
+  mayWant(matches: number): boolean {
+    return !this.#full && this.#passed + matches > this.#skip
+  }
+
   /** Counts further matches. Returns which of them belong to the answer; undefined if none does. */
   wanted(matches: number): { readonly skip: number; readonly limit: number } | undefined {
     const skip = Math.max(0, this.#skip - this.#passed)

@@ -7,8 +7,9 @@ import {
   oneDocument,
   ordinalsOf,
 } from '../did-index/chunk-sets.js'
-import { type DocumentPlan, leavesOf, type SearchPlan, soleToken, withNamed } from '../did-index/plan.js'
-import { notRead, PlanReader } from '../did-index/plan-reader.js'
+import { type DocumentPlan, leavesOf, soleToken, withNamed } from '../did-index/plan.js'
+import { notRead } from '../did-index/plan-part.js'
+import { type FoundInChunk, PlanReader } from '../did-index/plan-reader.js'
 import { chunkOf, chunkOrdinals } from '../did-index/posting-chunk.js'
 import {
   isCounted,
@@ -19,19 +20,15 @@ import {
   type Token,
   tokenKind,
 } from '../did-index/token.js'
-import type { Matcher } from '../did-query/compile.js'
-import type { Members } from '../did-query/member-path.js'
-import { RuleError } from '../errors/rule-error.js'
 import { Yielder } from '../runtime/cooperative.js'
-import { damaged, type FrozenRows } from '../storage/database.js'
-import { type Key, keys, rangeOf, table, values } from '../storage/schema.js'
+import type { FrozenRows } from '../storage/database.js'
+import { keys, rangeOf, table, values } from '../storage/schema.js'
 import { didHead, didKey } from '../storage/did-rows.js'
+import { type ExamineTask, Examiner } from './examine-documents.js'
 import { ResultPage } from './result-page.js'
 import { PostingSource } from './posting-source.js'
 import type { KnownMatches, Position } from './search-cache.js'
 
-/** @limit count: documents that a search reads at once to examine them */
-const documentsAtOnce = 64
 /** Documents of the answer read at once: it may end before them. */
 const answersAtOnce = 16
 /** Sources of postings read at once: more would hold the event loop. */
@@ -41,11 +38,9 @@ const sourcesAtOnce = 64
 const uncounted = { few: 1, month: 4096 }
 
 /** What a search runs on. */
-export interface SearchTask {
+export interface SearchTask extends ExamineTask {
   /** One state of the chain. */
   readonly rows: FrozenRows
-  readonly matcher: Matcher
-  readonly plan: SearchPlan
   readonly skip: number
   readonly limit: number
   /** What is known of the condition in that state; it learns more. */
@@ -53,12 +48,8 @@ export interface SearchTask {
   /** Bytes of documents that a scan reads at once. */
   readonly pageBytes: number
   readonly answerBytes: number
-  /** Documents that the search may examine. */
-  readonly examined: number
   /** Throws when the search has to end early. */
   readonly goOn: () => void
-  /** Counts documents that were examined. */
-  readonly note: (documents: number) => void
 }
 
 /** Documents found: `total` of them, and the texts of those in the answer. */
@@ -72,11 +63,12 @@ export class SearchRun {
   readonly #task: SearchTask
   readonly #yielder = new Yielder()
   readonly #page: ResultPage
-  #examined = 0
+  readonly #examiner: Examiner
 
   constructor(task: SearchTask) {
     this.#task = task
     this.#page = new ResultPage(task)
+    this.#examiner = new Examiner(task, () => this.#rest())
   }
 
   async find(): Promise<Matches> {
@@ -114,10 +106,20 @@ export class SearchRun {
     const { plan } = this.#task
     const token = soleToken(plan)
     if (token === undefined) return undefined
-    if (mayOverflow(token) && this.#countOf(overflowToken) > 0) return undefined
     // The index has no posting where a document names its own DID.
-    const ordinals = this.#ordinals(plan.named)
-    return this.#countOf(token) + (await this.#matching([...ordinals.values()])).size
+    const named = await this.#examiner.matching([...this.#ordinals(plan.named).values()], false)
+    return this.#countOf(token) + named.ordinals.length + (await this.#countLeftOut(token))
+  }
+
+  /** The number of matches whose posting of a token was left out, because they have too many of its kind. */
+  async #countLeftOut(token: Token): Promise<number> {
+    if (!mayOverflow(token) || this.#countOf(overflowToken) === 0) return 0
+    let count = 0
+    for await (const { chunk, found } of this.#chunks({ kind: 'leftOut', token }, 0)) {
+      const left = [...ordinalsOf(found.possible)].map((ordinal) => chunk * chunkOrdinals + ordinal)
+      count += (await this.#examiner.matching(left, false)).ordinals.length
+    }
+    return count
   }
 
   #countOf(token: Token): number {
@@ -138,21 +140,28 @@ export class SearchRun {
 
   /** Goes through the chunks of a plan; ends early where the page is full and the number of matches known. */
   async #walk(root: DocumentPlan, from: Position): Promise<void> {
-    const { reader, load } = await this.#reader(root)
     const first = chunkOf(from.ordinal)
-    for (let chunk = first; ;) {
-      const at = reader.next(chunk)
-      if (at === Infinity) return
-      if (at === notRead) {
+    for await (const { chunk, found } of this.#chunks(root, first)) {
+      const { sure, possible } = found
+      const passed = chunk === first ? ordinalsBelow(from.ordinal) : undefined
+      const candidates = exceptDocuments(possible, passed === undefined ? sure : eitherDocuments(sure, passed))
+      const answered = passed === undefined ? sure : exceptDocuments(sure, passed)
+      if (await this.#take(chunk, answered, candidates)) return
+    }
+  }
+
+  /** What a plan finds, chunk by chunk. */
+  async *#chunks(root: DocumentPlan, first: number): AsyncGenerator<{ chunk: number; found: FoundInChunk }, void> {
+    const { reader, load } = await this.#reader(root)
+    for (let from = first; ;) {
+      const chunk = reader.next(from)
+      if (chunk === Infinity) return
+      if (chunk === notRead) {
         await load()
         continue
       }
-      const { sure, possible } = await this.#yielder.run(reader.read(at))
-      const passed = at === first ? ordinalsBelow(from.ordinal) : undefined
-      const candidates = exceptDocuments(possible, passed === undefined ? sure : eitherDocuments(sure, passed))
-      const answered = passed === undefined ? sure : exceptDocuments(sure, passed)
-      if (await this.#take(at, answered, candidates)) return
-      chunk = at + 1
+      yield { chunk, found: await this.#yielder.run(reader.read(chunk)) }
+      from = chunk + 1
       await this.#rest()
     }
   }
@@ -189,15 +198,17 @@ export class SearchRun {
   /** Takes the matches of one chunk; whether nothing more is wanted. */
   async #take(chunk: number, sure: DocumentSet, candidates: DocumentSet): Promise<boolean> {
     const base = chunk * chunkOrdinals
-    const verified = await this.#matching([...ordinalsOf(candidates)].map((ordinal) => base + ordinal))
+    const open = [...ordinalsOf(candidates)].map((ordinal) => base + ordinal)
+    const keep = this.#page.mayWant(countDocuments(sure) + open.length)
+    const { ordinals, kept } = await this.#examiner.matching(open, keep)
     let matches = sure
-    for (const ordinal of verified.keys()) matches = eitherDocuments(matches, oneDocument(ordinal))
+    for (const ordinal of ordinals) matches = eitherDocuments(matches, oneDocument(ordinal))
     const wanted = this.#page.wanted(countDocuments(matches))
     if (wanted !== undefined) {
-      const ordinals = [...ordinalsOf(matches)].slice(wanted.skip, wanted.skip + wanted.limit)
+      const answer = [...ordinalsOf(matches)].slice(wanted.skip, wanted.skip + wanted.limit)
       await this.#give(
-        ordinals.map((ordinal) => base + ordinal),
-        verified,
+        answer.map((ordinal) => base + ordinal),
+        kept,
       )
     }
     return this.#page.isFull && this.#task.known.total !== undefined
@@ -208,7 +219,8 @@ export class SearchRun {
     for (let start = 0; start < ordinals.length; start += answersAtOnce) {
       const some = ordinals.slice(start, start + answersAtOnce)
       const missing = some.filter((ordinal) => !read.has(ordinal))
-      const found = new Map((await this.#documents(missing)).map(({ ordinal, value }) => [ordinal, value]))
+      const documents = await this.#examiner.documents(missing)
+      const found = new Map(documents.map(({ ordinal, value }) => [ordinal, value]))
       for (const ordinal of some) {
         if (!this.#page.add(read.get(ordinal) ?? (found.get(ordinal) as Buffer))) return
       }
@@ -216,70 +228,20 @@ export class SearchRun {
     }
   }
 
-  /** Of some documents those that meet the condition. */
-  async #matching(ordinals: readonly number[]): Promise<Map<number, Buffer>> {
-    const { matcher } = this.#task
-    const matching = new Map<number, Buffer>()
-    for (let start = 0; start < ordinals.length; start += documentsAtOnce) {
-      const some = ordinals.slice(start, start + documentsAtOnce)
-      this.#examine(some.length)
-      for (const { ordinal, key, value } of await this.#documents(some)) {
-        if (matcher.matches(parse(key, value))) matching.set(ordinal, value)
-        await this.#rest()
-      }
-    }
-    return matching
-  }
-
-  /** The documents of ordinals, in their order. */
-  async #documents(ordinals: readonly number[]): Promise<{ ordinal: number; key: Key; value: Buffer }[]> {
-    const { rows } = this.#task
-    const creates = await rows.getMany(ordinals.map((ordinal) => keys.ordinal(ordinal)))
-    const documentKeys = creates.map((row, i) => {
-      if (row === undefined) throw damaged(`the row of ordinal ${ordinals[i]} is missing`)
-      return keys.didDocument(values.location.decode(row))
-    })
-    const found = await rows.getMany(documentKeys)
-    return ordinals.map((ordinal, i) => {
-      const [key, value] = [documentKeys[i] as Key, found[i]]
-      if (value === undefined) throw damaged(`row ${key.toString('hex')} of a document is missing`)
-      return { ordinal, key, value }
-    })
-  }
-
   /** Examines every document from a position on. */
   async #scan(from: Position): Promise<void> {
-    const { rows, matcher, pageBytes, known } = this.#task
-    if (known.total === undefined) this.#requireRoom(this.#countOf(everythingToken))
+    const { rows, pageBytes, known } = this.#task
+    if (known.total === undefined) this.#examiner.requireRoom(this.#countOf(everythingToken))
     const range = rangeOf(table.didDocument)
     const create = from.ordinal === 0 ? undefined : rows.get(keys.ordinal(from.ordinal))
     const gte = create === undefined ? range.gte : keys.didDocument(values.location.decode(create))
     for await (const some of rows.pages({ ...range, gte }, pageBytes)) {
       for (const [key, value] of some) {
-        this.#examine(1)
-        if (matcher.matches(parse(key, value)) && this.#page.wanted(1) !== undefined) this.#page.add(value)
+        if (this.#examiner.matches(key, value) && this.#page.wanted(1) !== undefined) this.#page.add(value)
         if (this.#page.isFull && known.total !== undefined) return
         await this.#rest()
       }
     }
-  }
-
-  #examine(documents: number): void {
-    this.#examined += documents
-    this.#requireRoom(this.#examined)
-    this.#task.note(documents)
-  }
-
-  /** Refuses to examine too many documents. */
-  #requireRoom(documents: number): void {
-    const { examined, plan } = this.#task
-    if (documents <= examined) return
-    const open = plan.open.slice(0, 3).join(', ')
-    throw new RuleError(
-      'busy',
-      `more than ${examined} documents would have to be read: the index does not answer ${open}; ` +
-        'add a condition that it answers (docs/query.md)',
-    )
   }
 
   /** Lets other work run between slices. */
@@ -296,12 +258,4 @@ function ordinalsBelow(ordinal: number): DocumentSet {
   const within = ordinal % chunkOrdinals
   for (let i = 0; i < within; i++) below[i >> 5] = (below[i >> 5] as number) | (1 << (i & 31))
   return below
-}
-
-function parse(key: Buffer, value: Buffer): Members {
-  try {
-    return JSON.parse(value.toString('utf8')) as Members
-  } catch {
-    throw damaged(`row ${key.toString('hex')} holds no document`)
-  }
 }

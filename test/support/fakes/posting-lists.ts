@@ -1,6 +1,6 @@
 import { postingsOf, tokenOfPosting, elementOfPosting } from '../../../src/did-index/document-tokens.js'
-import type { ChunkSource, PlanRows } from '../../../src/did-index/plan-reader.js'
-import { notRead } from '../../../src/did-index/plan-reader.js'
+import type { ChunkSource, PlanRows } from '../../../src/did-index/plan-part.js'
+import { notRead } from '../../../src/did-index/plan-part.js'
 import { chunkOf, chunkPosting, decodeChunk, encodeChunk } from '../../../src/did-index/posting-chunk.js'
 import type { Token } from '../../../src/did-index/token.js'
 import type { Members } from '../../../src/did-query/member-path.js'

@@ -1,5 +1,3 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import type { DocumentQuery } from '../../../src/did/resolution.js'
 import type { Code } from '../../../src/errors/error-codes.js'
@@ -16,11 +14,13 @@ import {
   readQuery,
 } from '../../../src/resolver/document-search.js'
 import { Resolver, type SyncStatus } from '../../../src/resolver/resolver.js'
+import { tokenKind, tokenOf } from '../../../src/did-index/token.js'
 import { Database, StorageError } from '../../../src/storage/database.js'
 import { Overlay } from '../../../src/storage/overlay.js'
 import { keys, values } from '../../../src/storage/schema.js'
 import { TokenIndexChanges } from '../../../src/storage/token-index.js'
 import { memoryStore, type Store, TestChain } from '../../support/builders/chain.js'
+import { collectGarbage } from '../../support/assert/heap-probe.js'
 import { expires, type Holder, holder } from '../../support/builders/did.js'
 
 /** A database that holds these texts as documents, with their index, and nothing else of a chain. */
@@ -93,6 +93,23 @@ class Shelf {
     const overlay = new Overlay(this.database)
     stage(overlay)
     await overlay.commit({ kind: 'pool', height: 0, hash: new Uint8Array(32) }, { sync: false })
+  }
+
+  /** Calls back before each read of rows by their keys, and with what it found. */
+  watchReads(before: () => void, found: (values: readonly (Buffer | undefined)[]) => void): void {
+    const freeze = this.database.freeze.bind(this.database)
+    this.database.freeze = () => {
+      const rows = freeze()
+      return {
+        ...rows,
+        getMany: async (wanted) => {
+          before()
+          const values = await rows.getMany(wanted)
+          found(values)
+          return values
+        },
+      }
+    }
   }
 
   /** Lets searches that read every document wait, until the function that it returns is called. */
@@ -272,8 +289,6 @@ describe('searches', () => {
   })
 
   it('that were given up let go of their condition while they wait', async () => {
-    setFlagsFromString('--expose-gc')
-    const collect = runInNewContext('gc') as () => void
     const shelf = await Shelf.of(numbered(10))
     const goOn = shelf.holdScans()
     const running = shelf.find({ query: { n: { $gte: 0 } } })
@@ -288,7 +303,7 @@ describe('searches', () => {
     abort.abort(new Error('enough'))
     expect(await leaves.end).toBe('enough')
     await new Promise(setImmediate)
-    collect()
+    collectGarbage()
     expect([stays.query.deref() === undefined, leaves.query.deref() === undefined]).toEqual([false, true])
     goOn()
     expect(await running).toMatchObject({ total: 10 })
@@ -471,6 +486,66 @@ describe('a search by the index', () => {
     expect(await found({ credential: { type: ['T1090'], subject: { c7: { $exists: true } } } })).toEqual([1, [ada]])
     expect(await found({ 'credential.type': { $ne: 'T1090' } })).toEqual([1, [bob]])
     expect(await found({ credential: { type: 'U' } })).toEqual([0, []])
+  })
+
+  const overflowing = (n: number, changes: { types?: number; claims?: number }) => {
+    const type = [...Array.from({ length: changes.types ?? 0 }, (_, i) => `T${i}`), 'Member']
+    const claims = Object.fromEntries(Array.from({ length: changes.claims ?? 0 }, (_, i) => [`c${i}`, i]))
+    return JSON.stringify({
+      id: didOf(n),
+      expires,
+      verifiableCredential: [{ type, issuer: didOf(n), credentialSubject: claims }],
+    })
+  }
+
+  it('counts by one row what one token answers, and reads the documents that have too many of its kind', async () => {
+    const shelf = await Shelf.of([
+      ...Array.from({ length: 300 }, (_, n) => overflowing(n, { claims: n % 100 === 7 ? 300 : 1 })),
+      overflowing(300, { types: 1100 }),
+      overflowing(301, { types: 1023 }),
+    ])
+    const total = async () => (await shelf.find({ credential: 'Member', limit: 0 })).total
+    expect(await total()).toBe(302)
+    // That of 1100 types: those of many claims have all their types in the index.
+    expect(shelf.search.scanned).toBe(1)
+    const row = shelf.database.get(keys.tokenCount(tokenOf(tokenKind.credentialType, 'Member')))
+    expect(row && values.tokenCount.decode(row)).toBe(301)
+    await shelf.drop(keys.tokenCount(tokenOf(tokenKind.credentialType, 'Member')))
+    await shelf.setTip(new Uint8Array(32))
+    expect(await total()).toBe(1)
+  })
+
+  it('says why it would read too many documents where the index answers the condition', async () => {
+    const texts = Array.from({ length: 3 }, (_, n) => overflowing(n, { types: 1100 }))
+    const shelf = await Shelf.of(texts, { examined: 2 })
+    await expect(shelf.find({ credential: 'Member' })).rejects.toThrow(
+      /more than 2 documents would have to be read: they have more types or claims of credentials than the index takes/,
+    )
+  })
+
+  it('keeps no documents that its answer has no place for', async () => {
+    const filler = 'x'.repeat(64 * 1024)
+    const texts = Array.from({ length: 256 }, (_, n) =>
+      JSON.stringify({ id: didOf(n), service: [{ type: 'Hub', n, filler }], expires }),
+    )
+    const shelf = await Shelf.of(texts)
+    let [held, most] = [[] as WeakRef<Buffer>[], 0]
+    shelf.watchReads(
+      () => {
+        collectGarbage()
+        held = held.filter((buffer) => buffer.deref() !== undefined)
+        most = Math.max(most, held.length)
+      },
+      (found) => held.push(...found.flatMap((value) => (value === undefined ? [] : [new WeakRef(value)]))),
+    )
+    const query = { service: { type: 'Hub', n: { $gte: 0 } } }
+    for (const page of [{ limit: 0 }, { limit: 10, skip: 300 }, { limit: 10 }]) {
+      held = []
+      expect((await shelf.find({ query, ...page })).total).toBe(256)
+      await shelf.setTip(new Uint8Array(32).fill(page.limit))
+    }
+    // Those that are read at once, and one or the other batch before.
+    expect(most).toBeLessThan(150)
   })
 
   it('does not wait for one that reads documents', async () => {
