@@ -5,7 +5,8 @@ import type { Members } from '../../../src/did-query/member-path.js'
 import { payloadText } from '../../../src/did/build.js'
 import { DocumentSearch, readQuery } from '../../../src/resolver/document-search.js'
 import { Database } from '../../../src/storage/database.js'
-import { keys, values } from '../../../src/storage/schema.js'
+import { keys, type TipRow, values } from '../../../src/storage/schema.js'
+import { heldIndexRows } from '../../support/assert/index-rows.js'
 import { memoryStore } from '../../support/builders/chain.js'
 import { searchableCast } from '../../support/builders/did-cast.js'
 import { type Deed, DidRows } from '../../support/builders/did-rows.js'
@@ -31,48 +32,97 @@ function withDidsOf(condition: Members, { cast }: DidRows): Members {
   return JSON.parse(text) as Members
 }
 
-const conditionsPerTip = 40
+const tips = 5
+const conditionsPerTip = 200
+const holders = 30
 const seeds = Array.from({ length: rounds(10, 50) }, (_, i) => i + 1)
+
+/** A chain of DIDs that grows and reorganises at random, and searches of its database. */
+class SearchedRows {
+  readonly search: DocumentSearch
+  matching = 0
+  #tips = 0
+
+  private constructor(
+    readonly rows: DidRows,
+    readonly random: SeededRandom,
+    readonly seed: number,
+  ) {
+    this.search = new DocumentSearch(rows.database)
+  }
+
+  static async open(seed: number): Promise<SearchedRows> {
+    const random = new SeededRandom(seed)
+    const database = await Database.over(memoryStore())
+    return new SearchedRows(new DidRows(database, searchableCast(random, { holders, documents: 3 })), random, seed)
+  }
+
+  async connect(count: number): Promise<void> {
+    const { random } = this
+    const deeds = Array.from({ length: count }, (): Deed => {
+      return { who: random.below(holders), which: random.below(3), end: random.below(10) === 0 }
+    })
+    await this.rows.connect(deeds)
+    await this.#commit()
+  }
+
+  /** Leaves some blocks for a longer branch; the index is meanwhile what it was before them. */
+  async reorganise(): Promise<void> {
+    const before = await heldIndexRows(this.rows.database)
+    const blocks = 1 + this.random.below(3)
+    for (let i = 0; i < blocks; i++) await this.connect(10)
+    for (let i = 0; i < blocks; i++) await this.rows.disconnect()
+    await this.#commit()
+    expect(await heldIndexRows(this.rows.database)).toEqual(before)
+    for (let i = 0; i <= blocks; i++) await this.connect(10)
+  }
+
+  async #commit(): Promise<void> {
+    this.rows.overlay.put(keys.meta('tip'), values.tip.encode(this.#nextTip()))
+    await this.rows.commit()
+  }
+
+  #nextTip(): TipRow {
+    return { hash: Uint8Array.from({ length: 32 }, (_, i) => (i === 0 ? ++this.#tips : this.seed)), height: this.#tips }
+  }
+
+  /** Compares pages of searches with what reading every document gives. */
+  async check(conditions: readonly Members[]): Promise<void> {
+    const documents = documentsOf(this.rows).map((text) => ({ text, members: JSON.parse(text) as Members }))
+    for (const condition of conditions) {
+      const { matches } = compileCondition(condition)
+      const expected = documents.filter(({ members }) => matches(members)).map(({ text }) => text)
+      this.matching += expected.length
+      // One page or two: cold, and from what is then known of the condition; also beyond the end.
+      for (let pages = 1 + this.random.below(2); pages > 0; pages--) await this.#checkPage(condition, expected)
+    }
+  }
+
+  async #checkPage(condition: Members, expected: readonly string[]): Promise<void> {
+    const [skip, limit] = [this.random.below(expected.length + 3), this.random.below(6)]
+    const { total, start, count, texts } = await this.search.find(readQuery({ query: condition, skip, limit }))
+    expect({ total, start, count, texts }, JSON.stringify(condition)).toEqual({
+      total: expected.length,
+      start: expected.length === 0 ? 0 : skip,
+      count: Math.max(0, Math.min(limit, expected.length - skip)),
+      texts: expected.slice(skip, skip + limit),
+    })
+  }
+}
 
 describe('the search by the index', () => {
   it.each(seeds)('gives byte for byte what reading every document gives: seed %i', async (seed) => {
-    const random = new SeededRandom(seed)
-    const rows = new DidRows(await Database.over(memoryStore()), searchableCast(random, { holders: 40, documents: 3 }))
-    const search = new DocumentSearch(rows.database)
-    const conditions = fc.sample(conditionsOf(1), { seed, numRuns: 200 })
-    const deeds = (count: number): Deed[] =>
-      Array.from({ length: count }, () => {
-        return { who: random.below(40), which: random.below(3), end: random.below(10) === 0 }
-      })
-    await rows.connect(deeds(60))
-    let matching = 0
-    for (let tip = 0; tip < 5; tip++) {
-      if (tip > 0 && random.below(3) === 0) await rows.disconnect()
-      else await rows.connect(deeds(20))
-      const hash = Uint8Array.from({ length: 32 }, (_, i) => (i === 0 ? tip : seed))
-      rows.overlay.put(keys.meta('tip'), values.tip.encode({ hash, height: tip }))
-      await rows.commit()
-      const texts = documentsOf(rows)
-      for (let i = 0; i < conditionsPerTip; i++) {
-        const condition = withDidsOf(conditions[(tip * conditionsPerTip + i) % conditions.length] as Members, rows)
-        const { matches } = compileCondition(condition)
-        const expected = texts.filter((text) => matches(JSON.parse(text) as Members))
-        matching += expected.length
-        // Pages forwards, backwards and beyond the end, cold and from what is known of the condition.
-        for (let page = 0; page < 4; page++) {
-          const [skip, limit] = [random.below(expected.length + 3), random.below(6)]
-          const found = await search.find(readQuery({ query: condition, skip, limit }))
-          expect(found).toEqual({
-            total: expected.length,
-            start: expected.length === 0 ? 0 : skip,
-            count: Math.max(0, Math.min(limit, expected.length - skip)),
-            texts: expected.slice(skip, skip + limit),
-            tip: { hash: Buffer.from(hash), height: tip },
-          })
-        }
-      }
+    const chain = await SearchedRows.open(seed)
+    const conditions = fc
+      .sample(conditionsOf(seed % 4), { seed, numRuns: tips * conditionsPerTip })
+      .map((condition) => withDidsOf(condition, chain.rows))
+    await chain.connect(50)
+    for (let tip = 0; tip < tips; tip++) {
+      if (tip > 0 && chain.random.below(2) === 0) await chain.reorganise()
+      else await chain.connect(20)
+      await chain.check(conditions.slice(tip * conditionsPerTip, (tip + 1) * conditionsPerTip))
     }
-    expect(matching).toBeGreaterThan(100)
-    await search.close()
+    expect(chain.matching).toBeGreaterThan(100)
+    await chain.search.close()
   })
 })

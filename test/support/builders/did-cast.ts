@@ -24,6 +24,13 @@ export const castDates = [
   '2031-12-31T23:59:59Z',
 ]
 
+const numbered = (count: number, letter: string) => Array.from({ length: count }, (_, i) => `${letter}${i}`)
+/** Types and claims that leave no room in the index for what comes after them. */
+const crowds: readonly { readonly types: readonly string[]; readonly claims: Readonly<Record<string, number>> }[] = [
+  { types: numbered(1100, 'T'), claims: {} },
+  { types: [], claims: Object.fromEntries(numbered(300, 'c').map((name) => [name, 0])) },
+]
+
 function documentOf(one: Holder, holders: readonly Holder[], random: SeededRandom): DidDocument {
   const pick = <T>(values: readonly T[]): T => values[random.below(values.length)] as T
   const some = <T>(most: number, make: (i: number) => T) =>
@@ -42,7 +49,9 @@ function documentOf(one: Holder, holders: readonly Holder[], random: SeededRando
     const issuer = random.below(3) === 0 ? pick(holders) : one
     const claims = Object.fromEntries(some(4, () => [pick(castClaims), value()]))
     const type = [...new Set([pick(castTypes), pick(castTypes)])]
-    const changes = { id: `${one.did}#credential-${i}`, type, credentialSubject: { id: one.did, ...claims } }
+    const { types = [], claims: more = {} } = crowds[random.below(60)] ?? {}
+    const credentialSubject = { id: one.did, ...more, ...claims }
+    const changes = { id: `${one.did}#credential-${i}`, type: [...types, ...type], credentialSubject }
     return issueCredential(issuer.did, issuer.primary, one.did, changes, `${issuer.did}#primary`)
   })
   const delegates = some(2, (i) =>
