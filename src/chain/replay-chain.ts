@@ -8,6 +8,7 @@ import { Overlay } from '../storage/overlay.js'
 import { digestOf } from '../storage/table-digest.js'
 import { journalRow } from '../storage/journal.js'
 import { derivedTables, keys, type LeftBranchRow, rangeOf, stateTables, table, values } from '../storage/schema.js'
+import { indexUndoFrom } from '../storage/token-index.js'
 import { reorganisationDepth } from './branches.js'
 import type { Chain } from './chain.js'
 import { readBlockBytes } from './read-body.js'
@@ -111,13 +112,24 @@ export async function verifyChain(
     ])
     if (toHex(held) !== toHex(made)) return `the rows of table ${tableName(tableByte)} are wrong`
   }
-  for await (const [key, value] of chain.database.scan(rangeOf(table.indexUndo))) {
-    // A node that synced, or was brought to a new layout, has fewer of these rows than a replay leaves.
-    const made = scratch.database.get(key)
-    if (made === undefined || !made.equals(value)) return `the rows of table ${tableName(table.indexUndo)} are wrong`
+  if (!(await sameIndexUndo(chain.database, scratch.database))) {
+    return `the rows of table ${tableName(table.indexUndo)} are wrong`
   }
   if (!sameRecords(chain, scratch)) return 'the header records are wrong'
   return undefined
+}
+
+/**
+ * Whether rows that take the index back are those of a replay, and none is missing: a node that synced, or was brought to a new
+ * layout, has them from a height on.
+ */
+async function sameIndexUndo(held: Database, made: Database): Promise<boolean> {
+  for await (const [key, value] of held.scan(rangeOf(table.indexUndo))) {
+    if (made.get(key)?.equals(value) !== true) return false
+  }
+  const needed = { ...rangeOf(table.indexUndo), gte: keys.indexUndo(indexUndoFrom(held)) }
+  for await (const [key] of made.scan(needed)) if (held.get(key) === undefined) return false
+  return true
 }
 
 function tableName(tableByte: number): string {

@@ -4,7 +4,7 @@ import { type Database, damaged } from './database.js'
 import { present } from './did-rows.js'
 import { Overlay } from './overlay.js'
 import { keys, type Location, rangeOf, schemaVersion, table, type TipRow, values } from './schema.js'
-import { TokenIndexChanges } from './token-index.js'
+import { putIndexUndoFrom, TokenIndexChanges } from './token-index.js'
 
 /**
  * Changes a database of the layout before into one of this layout: heads of DIDs get the ordinal, and the index of the documents
@@ -101,6 +101,7 @@ class LayoutMigration {
     const overlay = new Overlay(this.#database)
     overlay.del(keys.meta('migration'))
     overlay.put(keys.meta('version'), Uint8Array.of(schemaVersion))
+    putIndexUndoFrom(overlay, this.#tip.height + 1)
     await this.#commit(overlay, true)
   }
 

@@ -148,8 +148,10 @@ export function credentialKey(id: string, signer: string): CredentialKey {
 }
 
 export const keys = {
-  meta: (name: 'version' | 'upgrades' | 'tip' | 'clock' | 'events' | 'assumed' | 'reorganisation' | 'migration'): Key =>
-    keyOf(table.meta, Buffer.from(name)),
+  meta: (
+    name:
+      'version' | 'upgrades' | 'tip' | 'clock' | 'events' | 'assumed' | 'reorganisation' | 'migration' | 'indexUndo',
+  ): Key => keyOf(table.meta, Buffer.from(name)),
   journal: (sequence: number): Key => {
     const buffer = key(table.journal, 8)
     buffer.writeBigUInt64BE(BigInt(sequence), 1)

@@ -2,6 +2,7 @@ import { elementOfPosting, type Posting, postingSteps, tokenOfPosting } from '..
 import { changedChunk, chunkOf, chunkPosting, decodeChunk, encodeChunk } from '../did-index/posting-chunk.js'
 import { isCounted, type Token } from '../did-index/token.js'
 import { InvariantError } from '../errors/rule-error.js'
+import { Reader, Writer } from '../primitives/codec.js'
 import { eachSteps, type Steps } from '../primitives/steps.js'
 import { forEachCooperatively, runCooperatively } from '../runtime/cooperative.js'
 import type { Overlay } from './overlay.js'
@@ -14,6 +15,19 @@ import { indexUndoSteps, type Key, keys, type Location, type RowBefore, values }
  * @limit count: blocks above and with a block for which the rows of its index before it are kept
  */
 export const indexUndoHeights = 288
+
+/**
+ * The height from which blocks have left the row that takes their index back, all those that changed the index; blocks below it may
+ * lack theirs. It rises where a block leaves none, and where one is taken back whose rows far below are dropped already.
+ */
+export function indexUndoFrom(view: Pick<Overlay, 'get'>): number {
+  const row = view.get(keys.meta('indexUndo'))
+  return row === undefined ? 0 : new Reader(row).u32()
+}
+
+export function putIndexUndoFrom(overlay: Overlay, height: number): void {
+  if (height !== indexUndoFrom(overlay)) overlay.put(keys.meta('indexUndo'), new Writer(4).u32(height).finish())
+}
 
 /** How far below the end of what a node connects a block is: deep ones need no rows to take them back. */
 export interface IndexDepth {
@@ -116,8 +130,9 @@ export class TokenIndexChanges {
     const created = this.#created.map((key) => ({ key, value: undefined }))
     const rows = [...created, ...before]
     const isDeep = height <= knownHeight - indexUndoHeights
-    if (rows.length > 0 && !isDeep) {
-      overlay.put(keys.indexUndo(height), await runCooperatively(indexUndoSteps(rows)))
+    if (rows.length > 0) {
+      if (isDeep) putIndexUndoFrom(overlay, height + 1)
+      else overlay.put(keys.indexUndo(height), await runCooperatively(indexUndoSteps(rows)))
     }
     if (height < indexUndoHeights) return
     const old = keys.indexUndo(height - indexUndoHeights)
@@ -192,6 +207,8 @@ export interface TakenBack {
  * gives the same rows.
  */
 export async function putIndexBack(overlay: Overlay, height: number, documents: readonly TakenBack[]): Promise<void> {
+  const dropped = height - indexUndoHeights
+  putIndexUndoFrom(overlay, Math.min(height, Math.max(indexUndoFrom(overlay), dropped + 1)))
   if (documents.length === 0) return
   const row = overlay.get(keys.indexUndo(height))
   if (row !== undefined) {

@@ -21,7 +21,7 @@ async function rowsOf(database: Database): Promise<HexRows> {
   const rows = await database.rows({})
   return Object.fromEntries(
     rows
-      .filter(([key]) => key[0] !== table.journal && key[0] !== table.indexUndo)
+      .filter(([key]) => key[0] !== table.journal && key[0] !== table.indexUndo && !key.equals(keys.meta('indexUndo')))
       .map(([key, value]) => [key.toString('hex'), value.toString('hex')]),
   )
 }

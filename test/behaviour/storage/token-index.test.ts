@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { payloadText } from '../../../src/did/build.js'
 import { Database } from '../../../src/storage/database.js'
 import { keys, type Location, rangeOf, table, values } from '../../../src/storage/schema.js'
-import { indexUndoHeights, nextOrdinal } from '../../../src/storage/token-index.js'
+import { indexUndoFrom, indexUndoHeights, nextOrdinal } from '../../../src/storage/token-index.js'
 import { memoryStore, TestChain } from '../../support/builders/chain.js'
 import { holder } from '../../support/builders/did.js'
 import { searchableCast } from '../../support/builders/did-cast.js'
@@ -81,6 +81,18 @@ describe('the index', () => {
     await rows.commit()
     const heights = (await undoRows(rows)).map(([key]) => key.readUInt32BE(1))
     expect([heights.length, heights[0], heights.at(-1)]).toEqual([indexUndoHeights, 5, indexUndoHeights + 4])
+    // Whatever is taken back and connected: of the blocks that need their row, none lacks it.
+    for (const blocks of [-1, -10, 4, -2, 7, -indexUndoHeights, 3]) {
+      for (let i = 0; i > blocks; i--) await rows.disconnect()
+      for (let i = 0; i < blocks; i++) await rows.connect([{ who: 0, which: rows.blocks.length % 2, end: false }])
+      await rows.commit()
+      const held = new Set((await undoRows(rows)).map(([key]) => key.readUInt32BE(1)))
+      const from = indexUndoFrom(rows.database)
+      const needed = rows.blocks.map((_, height) => height).filter((height) => height >= from)
+      expect(needed.slice(-indexUndoHeights).filter((height) => !held.has(height))).toEqual([])
+    }
+    // Of six blocks the last three were connected after all rows had been used or dropped.
+    expect([rows.blocks.length, indexUndoFrom(rows.database)]).toEqual([6, 3])
     while (rows.blocks.length > 0) await rows.disconnect()
     await rows.commit()
     expect(await heldIndexRows(rows.database)).toEqual({})
@@ -115,6 +127,26 @@ describe('a chain', () => {
     const changes = new Map([['row', { key, value: Buffer.concat([value, Buffer.of(0)]) }]])
     await test.database.commit(changes, { kind: 'block', ...test.chain.tip.header }, { sync: false })
     expect(await faultOf(test)).toBe(`the rows of table ${number.toString(16)} are wrong`)
+  })
+
+  it('is found wrong by its verification where a row that takes the index back is missing', async () => {
+    const test = await TestChain.open()
+    const [ada, bob] = [holder(), holder()]
+    await test.publish(ada.create(), ada.did)
+    await test.publish(bob.create(), bob.did)
+    for (const [key] of await test.database.rows(rangeOf(table.indexUndo))) {
+      const before = test.database.get(key) as Buffer
+      const put = (value: Buffer | undefined) =>
+        test.database.commit(
+          new Map([['row', { key, value }]]),
+          { kind: 'block', ...test.chain.tip.header },
+          { sync: false },
+        )
+      await put(undefined)
+      expect(await faultOf(test)).toBe('the rows of table 19 are wrong')
+      await put(before)
+    }
+    expect(await faultOf(test)).toBe(undefined)
   })
 
   it('leaves no rows to take the index back for blocks far below those that are known to follow', async () => {
