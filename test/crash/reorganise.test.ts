@@ -5,12 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
 import { exportBlocks } from '../../src/chain/block-file.js'
 import type { Block } from '../../src/primitives/block.js'
+import type { DidOperation } from '../../src/primitives/did-operation.js'
 import { Database } from '../../src/storage/database.js'
 import { DataDirectory } from '../../src/storage/directory.js'
 import { keys } from '../../src/storage/schema.js'
 import type { CraftedInput } from '../support/builders/blocks.js'
 import { craft, craftBlock, genesisCoin, outputOf } from '../support/builders/blocks.js'
 import { TestChain, withoutValidators } from '../support/builders/chain.js'
+import { holder } from '../support/builders/did.js'
 import { SeededRandom } from '../support/builders/test-payer.js'
 import { type ChainInfo, CommandProcess, Directories, run, runJson } from '../support/process/spawn.js'
 import { testSpec } from '../support/builders/spec.js'
@@ -24,6 +26,8 @@ const length = 16
 const recordBytes = 1_000_000
 /** What is written at least once the change has begun: the last block of the new branch. */
 const firstBatch = recordBytes
+/** Each block creates a DID, so that the index of searches changes as well; the same ones in both branches, in another order. */
+const creates = Array.from({ length: length + 1 }, () => holder().create())
 
 const spec = { maturity: 2, ...withoutValidators }
 const directories = new Directories()
@@ -115,9 +119,12 @@ async function branch(path: string, count: number): Promise<string> {
     value -= BigInt(recordBytes + 1000)
     const payload = { type: 3, recordType: '', content: new Uint8Array(recordBytes).fill(height) } as const
     const tx = craft(test.spec, [coin], [{ to: 10, value }], [10], { payload })
-    last = craftBlock(test.chain, { transactions: [tx], nonce: nonce(height) })
+    const operation = creates[count === length ? length - height : height - 1] as DidOperation
+    value -= 1_000_000n
+    const create = craft(test.spec, [outputOf(tx)], [{ to: 10, value }], [10], { payload: { type: 10, operation } })
+    last = craftBlock(test.chain, { transactions: [tx, create], nonce: nonce(height) })
     await test.chain.acceptBlock(last.bytes)
-    coin = outputOf(tx)
+    coin = outputOf(create)
   }
   const pieces: Uint8Array[] = []
   for await (const piece of exportBlocks(test.chain)) pieces.push(Uint8Array.from(piece))
