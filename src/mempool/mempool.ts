@@ -404,7 +404,7 @@ export class Mempool implements ChainIndexer {
     // Programs first: no document is read before they hold.
     await newcomer.verifyPrograms(caughtUp)
     const did = await newcomer.readOperation()
-    const returning = new Returning(transaction, this.#surroundings)
+    const returning = new Returning(transaction, did, this.#surroundings)
     for (;;) {
       await caughtUp(did)
       const { connected, replaced } = newcomer.evaluate()

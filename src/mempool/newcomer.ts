@@ -25,7 +25,7 @@ import type { PoolGraph } from './graph.js'
 import type { PoolEntry } from './pool-entry.js'
 import type { PoolLimits } from './policy.js'
 import type { RefusedBlocks } from './refused-blocks.js'
-import { replacedBy } from './types/all-policies.js'
+import { crowdingOf, replacedBy } from './types/all-policies.js'
 import { PoolView } from './view.js'
 
 /** Context of the evaluation of a new transaction. */
@@ -42,7 +42,7 @@ export interface Surroundings {
 /** Outcome of a transaction evaluated on top of chain and pool. */
 export interface Evaluation {
   readonly connected: ConnectedTransaction
-  /** Entries that a deactivate, or a proof of a later side-chain block, replaces, with their descendants. */
+  /** Entries that a deactivate, or a proof of a later side-chain block, replaces, with their descendants, oldest first. */
   readonly replaced: readonly PoolEntry[]
 }
 
@@ -121,13 +121,15 @@ export class Newcomer {
     this.refuseKnown()
     const { limits } = this.#surroundings
     const graph = this.#surroundings.graph()
-    const replaced = replacedBy(graph, this.transaction)
+    const free = replacedBy(graph, this.transaction)
+    const connected = this.#connect(this.#view(free))
+    const { id = '', state } = connected.did ?? {}
+    const replaced = this.#withCrowding(free, id)
+    // A place is kept for the deactivate, after which nothing follows.
+    const places = limits.didOperations + (state?.status === 'deactivated' ? 1 : 0)
     const gone = new Set(replaced)
-    const connected = this.#connect(this.#view(replaced))
-    const ancestors = graph.ancestors(this.transaction, connected.did?.id, gone)
-    if (ancestors.length > limits.ancestors) throw new RuleError('pool-ancestors', `${ancestors.length} ancestors`)
-    const pending = graph.operations(connected.did?.id ?? '').filter((entry) => !gone.has(entry))
-    if (pending.length >= limits.didOperations) throw brokenRule('pool-did-pending')
+    const pending = graph.operations(id).filter((entry) => !gone.has(entry))
+    if (pending.length >= places) throw brokenRule('pool-did-pending')
     return { connected, replaced }
   }
 
@@ -136,6 +138,20 @@ export class Newcomer {
     const { signatures, verifier } = this.#surroundings
     const unknown = this.#verified.unknown(signatures.unknown(checks))
     return unknown.length === 0 ? undefined : runChecks(unknown, verifier).then(() => this.#verified.add(unknown))
+  }
+
+  /** Replaced entries, with as few more as leave it within the limit of ancestors; `pool-ancestors` if that is not possible. */
+  #withCrowding(replaced: readonly PoolEntry[], did: string): readonly PoolEntry[] {
+    const { limits } = this.#surroundings
+    const graph = this.#surroundings.graph()
+    const ancestorsWithout = (gone: readonly PoolEntry[]) =>
+      graph.ancestors(this.transaction, did, new Set(gone)).length
+    const found = ancestorsWithout(replaced)
+    if (found <= limits.ancestors) return replaced
+    for (const gone of crowdingOf(graph, this.transaction, replaced)) {
+      if (ancestorsWithout(gone) <= limits.ancestors) return gone
+    }
+    throw new RuleError('pool-ancestors', `${found} ancestors`)
   }
 
   async #programChecks(caughtUp: () => Promise<void>): Promise<readonly SignatureCheck[]> {

@@ -22,7 +22,7 @@ export const policy = {
   coinbaseRoom: 1000,
   /** @limit count: unconfirmed ancestors of a transaction */
   ancestors: 25,
-  /** @limit count: pending operations of a DID */
+  /** @limit count: pending operations of a DID; a deactivate has one more place */
   didOperations: 8,
   /** @limit ms: wait of a transaction for a block */
   expiry: 72 * 60 * 60 * 1000,

@@ -4,17 +4,20 @@ import { Newcomer, type Surroundings } from './newcomer.js'
 import { entryOf, type PoolEntry } from './pool-entry.js'
 
 /**
- * Declares and revokes that leave the pool with the update on which they stood, since a deactivate replaces it. They are tried
- * again before the deactivate is added: those that hold without the update become its parents.
+ * Declares and revokes that leave the pool with the update or credential operation on which they stood, since a deactivate
+ * replaces it. They are tried again before the deactivate is added: those that hold without it become its parents.
  */
 export class Returning {
   readonly #surroundings: Surroundings
   readonly #deactivate: Transaction
+  readonly #did: string | undefined
   readonly #spent: ReadonlySet<string>
   readonly #read = new Map<PoolEntry, Newcomer>()
 
-  constructor(deactivate: Transaction, surroundings: Surroundings) {
+  /** `did`: the DID that the deactivate ends. */
+  constructor(deactivate: Transaction, did: string | undefined, surroundings: Surroundings) {
     this.#deactivate = deactivate
+    this.#did = did
     this.#surroundings = surroundings
     this.#spent = new Set(deactivate.inputs.map(outpointKey))
   }
@@ -36,7 +39,7 @@ export class Returning {
       if (newcomer.verify(connected.checks) !== undefined) return false
       const again = entryOf(entry.transaction, connected, entry.arrival)
       graph.add(again)
-      if (graph.ancestors(this.#deactivate, entry.did?.id).length <= limits.ancestors) return true
+      if (graph.ancestors(this.#deactivate, this.#did).length <= limits.ancestors) return true
       graph.remove(again)
       return false
     } catch (error) {

@@ -10,7 +10,7 @@ import type { Transaction } from '../../primitives/transaction.js'
 import type { PoolEntry, PoolIndex } from '../pool-entry.js'
 import { didPolicy } from './did-policy.js'
 import { sideChainPolicy } from './side-chain-policy.js'
-import type { TypePolicy } from './type-policy.js'
+import { spendsFrom, type TypePolicy } from './type-policy.js'
 
 const byFee = {}
 
@@ -33,4 +33,18 @@ export function policyOf({ payload }: Pick<Transaction, 'payload'>): TypePolicy<
 /** Entries that a newcomer replaces, with their descendants; a RuleError for one that is neither later nor free to replace. */
 export function replacedBy(pool: PoolIndex, newcomer: Transaction): readonly PoolEntry[] {
   return policyOf(newcomer).replacement?.entries(pool, newcomer, newcomer.payload) ?? []
+}
+
+/** What a newcomer with too many ancestors may replace instead of `replaced`: each time one more entry, with its descendants. */
+export function* crowdingOf(
+  pool: PoolIndex,
+  newcomer: Transaction,
+  replaced: readonly PoolEntry[],
+): Generator<readonly PoolEntry[], void> {
+  let gone = replaced
+  for (const entry of policyOf(newcomer).replacement?.crowding?.(pool, newcomer.payload) ?? []) {
+    gone = pool.withDescendants([...gone, entry])
+    if (spendsFrom(newcomer, gone)) return
+    yield gone
+  }
 }

@@ -3,7 +3,10 @@ import type { DidOperation } from '../../primitives/did-operation.js'
 import { txType } from '../../primitives/payload.js'
 import { spendsFrom, type TypePolicy } from './type-policy.js'
 
-/** A deactivate replaces pending updates of its DID; declares and revokes go with those on which they stand. */
+/**
+ * A deactivate replaces pending updates of its DID; declares and revokes go with those on which they stand, and where their
+ * ancestors would keep it out.
+ */
 export const didPolicy: TypePolicy<{ readonly type: 10; readonly operation: DidOperation }> = {
   hasOperation: true,
   follows: ({ operation }) => parseDisplayHash(operation.previousTxid ?? ''),
@@ -19,6 +22,14 @@ export const didPolicy: TypePolicy<{ readonly type: 10; readonly operation: DidO
       const replaced = pool.withDescendants(updates)
       // A deactivate that spends change of such an update can only follow it.
       return spendsFrom(newcomer, replaced) ? [] : replaced
+    },
+    // Newest first, as each takes later ones along. A stolen key can make any number of them, but must not delay a deactivate.
+    crowding(pool, { operation }) {
+      if (operation.operation !== 'deactivate') return []
+      return pool
+        .operations(operation.payload)
+        .filter(({ did }) => did?.credential !== undefined)
+        .reverse()
     },
   },
 }

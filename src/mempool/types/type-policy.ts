@@ -22,6 +22,8 @@ interface Replacement<P extends Payload> {
   readonly reason: Extract<DropReason, { by: string }>['kind']
   /** Entries that a newcomer replaces, with their descendants; a RuleError if it must replace some and may not. */
   entries(pool: PoolIndex, newcomer: Transaction, payload: P): readonly PoolEntry[]
+  /** Further entries that leave, the first one first, while their ancestors leave no place for the newcomer. */
+  crowding?(pool: PoolIndex, payload: P): readonly PoolEntry[]
 }
 
 /** Whether a transaction spends an output of one of the entries. */
