@@ -266,6 +266,14 @@ export function readPayload(reader: Reader, type: number, version: number): Payl
   return 'type' in payload ? payload : finish(payload)
 }
 
+/** The payload text of an operation whose other texts it skips: bytes in the memory of the reader. */
+export function operationPayload(reader: Reader): Uint8Array {
+  reader.varbytes(stringCap)
+  const operation = reader.varstring(stringCap)
+  if (operationForm({ operation })?.previousTxid) reader.varbytes(stringCap)
+  return reader.varbytes(stringCap)
+}
+
 /** Throws a CodecError for a type that does not exist at a transaction version. */
 export function requireVersion(type: number, version: number): void {
   const codec: { readonly withoutVersion?: true } | undefined = codecs[type as Payload['type']]

@@ -1,3 +1,5 @@
+import { utf8 } from './bytes.js'
+
 /**
  * Reads members of a JSON object that are text, without building the rest: ten times as fast as `JSON.parse` for documents of many
  * kilobytes. For text that a parser has accepted before.
@@ -7,16 +9,24 @@ const quote = 0x22
 const backslash = 0x5c
 const [comma, colon] = [0x2c, 0x3a]
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
+const spaces = [0x20, 0x09, 0x0a, 0x0d]
 
-/** The values of those of `names` that are members of the object itself and text; none for other JSON. A `SyntaxError` for escapes that JSON does not have. */
-export function textMembers(json: string, names: ReadonlySet<string>): Map<string, string> {
+/** By byte: 1 for those that open, close or part something. */
+const marks = new Uint8Array(256)
+for (const mark of [quote, comma, colon, openBrace, closeBrace, openBracket, closeBracket]) marks[mark] = 1
+
+/**
+ * The values of those of `names` that are members of the object itself and text; none for other JSON, which is UTF-8. A `SyntaxError`
+ * for escapes that JSON does not have. Takes about a nanosecond for a byte, whatever is written.
+ */
+export function textMembers(json: Uint8Array, names: ReadonlySet<string>): Map<string, string> {
   const found = new Map<string, string>()
-  if (!/^[ \t\n\r]*\{/.test(json)) return found
   let depth = 0
   let name: string | undefined
   let isName = false
-  for (let at = 0; at < json.length; at++) {
-    const code = json.charCodeAt(at)
+  for (let at = objectIn(json); at < json.length; at++) {
+    const code = json[at] as number
+    if (marks[code] === 0) continue
     if (code === quote) {
       const end = closing(json, at)
       if (depth === 1 && isName) name = textAt(json, at, end)
@@ -24,24 +34,28 @@ export function textMembers(json: string, names: ReadonlySet<string>): Map<strin
       at = end
     } else if (code === openBrace || code === openBracket) isName = ++depth === 1
     else if (code === closeBrace || code === closeBracket) depth--
-    else if (depth !== 1) continue
-    else if (code === comma) isName = true
-    else if (code === colon) isName = false
+    else if (depth === 1) isName = code === comma
   }
   return found
 }
 
+/** Position of the brace that begins an object; that of the end for other JSON. */
+function objectIn(json: Uint8Array): number {
+  let at = 0
+  while (spaces.includes(json[at] as number)) at++
+  return json[at] === openBrace ? at : json.length
+}
+
 /** Position of the quote that ends the string that begins at `at`. */
-function closing(json: string, at: number): number {
-  for (let end = json.indexOf('"', at + 1); end !== -1; end = json.indexOf('"', end + 1)) {
-    let escapes = 0
-    while (json.charCodeAt(end - 1 - escapes) === backslash) escapes++
-    if (escapes % 2 === 0) return end
+function closing(json: Uint8Array, at: number): number {
+  for (let end = at + 1; end < json.length; end++) {
+    if (json[end] === quote) return end
+    if (json[end] === backslash) end++
   }
   return json.length
 }
 
-function textAt(json: string, start: number, end: number): string {
-  const inside = json.slice(start + 1, end)
+function textAt(json: Uint8Array, start: number, end: number): string {
+  const inside = utf8(json.subarray(start + 1, end)) ?? ''
   return inside.includes('\\') ? (JSON.parse(`"${inside}"`) as string) : inside
 }

@@ -1,6 +1,6 @@
 import { RuleError } from '../errors/rule-error.js'
-import { decodeAll, type Reader } from './codec.js'
-import { type Payload, payloadOrSteps, requireVersion } from './payload.js'
+import { CodecError, decodeAll, type Reader } from './codec.js'
+import { operationPayload, type Payload, payloadOrSteps, requireVersion, txType } from './payload.js'
 import { finish, type Steps } from './steps.js'
 
 /** Parts of a transaction's bytes, read without decoding the rest of it. */
@@ -41,6 +41,18 @@ export function headOrSteps(
 /** The payload of a transaction; `tx-malformed` if it does not decode. */
 export function payloadOf(bytes: Uint8Array): Payload {
   return partOf(bytes, (reader) => readHead(reader).payload)
+}
+
+/**
+ * The payload text of the operation in a DID transaction, as bytes in the memory of the transaction; no long text is decoded.
+ * `tx-malformed` for other bytes.
+ */
+export function operationPayloadOf(bytes: Uint8Array): Uint8Array {
+  return partOf(bytes, (reader) => {
+    if (reader.u8() !== txType.did) throw new CodecError('no operation of a DID')
+    reader.u8()
+    return operationPayload(reader)
+  })
 }
 
 /**

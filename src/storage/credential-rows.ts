@@ -1,11 +1,12 @@
 import { didPart } from '../did/identifier.js'
-import { namedCredential } from '../did/named-did.js'
+import { issuerInPayload } from '../did/named-did.js'
 import type { CredentialChange, CredentialState } from '../did/state.js'
 import { InvariantError } from '../errors/rule-error.js'
 import type { ProgramHash } from '../primitives/address.js'
 import type { Block } from '../primitives/block.js'
 import { sha256 } from '../primitives/hash.js'
-import { didKey, operationAt, operationOf, present, type RowReader } from './did-rows.js'
+import { operationPayloadOf } from '../primitives/transaction-parts.js'
+import { didKey, operationOf, present, type RowReader, transactionAt } from './did-rows.js'
 import type { Overlay } from './overlay.js'
 import {
   credentialKey,
@@ -25,21 +26,26 @@ export function credentialRow(rows: RowReader, id: string, signer: string): Cred
   return row === undefined ? undefined : values.credential.decode(row)
 }
 
-/** The same as rules see it. */
-export function credentialState(rows: RowReader, id: string, signer: string): CredentialState | undefined {
+/** The same as rules see it; `issuerOf` finds the issuer of the credential that a declare on the chain holds. */
+export function credentialState(
+  rows: RowReader,
+  id: string,
+  signer: string,
+  issuerOf: (declare: CredentialRow[number]) => string,
+): CredentialState | undefined {
   const operations = credentialRow(rows, id, signer)
   if (operations === undefined) return undefined
   const revoked = operations.some(({ operation }) => operation === credentialOperation.revoke)
   const declare = operations.find(({ operation }) => operation === credentialOperation.declare)
   if (declare === undefined) return { revoked }
-  return { declared: { issuer: () => declaredIssuer(rows, declare) }, revoked }
+  return { declared: { issuer: () => issuerOf(declare) }, revoked }
 }
 
 /** The issuer of the credential in a declare on the chain. */
 export function declaredIssuer(rows: RowReader, declare: Location): string {
-  const named = namedCredential(operationAt(rows, declare))
-  if (named?.issuer === undefined) throw new InvariantError('a declare on the chain names no issuer')
-  return named.issuer
+  const issuer = issuerInPayload(operationPayloadOf(transactionAt(rows, declare)))
+  if (issuer === undefined) throw new InvariantError('a declare on the chain names no issuer')
+  return issuer
 }
 
 /** Number of credentials that a holder declared. */

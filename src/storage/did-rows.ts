@@ -35,9 +35,13 @@ export function didOperation(rows: RowReader, did: ProgramHash, sequence: number
 }
 
 /** An operation by its position. Nothing else of its transaction is decoded. */
-export function operationAt(rows: RowReader, { height, index }: Location): DidOperation {
-  const row = present(rows.get(keys.transaction(height, index)), `transaction ${index} of height ${height}`)
-  return operationOf(payloadOf(row))
+export function operationAt(rows: RowReader, location: Location): DidOperation {
+  return operationOf(payloadOf(transactionAt(rows, location)))
+}
+
+/** The bytes of a transaction by its position. */
+export function transactionAt(rows: RowReader, { height, index }: Location): Uint8Array {
+  return present(rows.get(keys.transaction(height, index)), `transaction ${index} of height ${height}`)
 }
 
 /** The operation in the payload of a transaction that a row names. */

@@ -5,7 +5,7 @@ import { didMethod } from '../primitives/did-method.js'
 
 /**
  * Above all that the operations of one block may make a node read.
- * @limit bytes: cached facts about documents on the chain: their keys, and digests of their credentials
+ * @limit bytes: cached facts about documents on the chain: their keys, digests of their credentials, issuers of declared ones
  */
 const knownDocumentBytes = 64 * 1024 * 1024
 /** Approximate maximum bytes of an entry, and of each key and credential in it. */
@@ -13,11 +13,13 @@ const entryWeight = 512
 const keyWeight = 512
 const credentialWeight = 128
 
-/** Facts read from one document. They never change: the entry is named by the transaction that holds the document. */
+/** Facts read from one document, or declared credential. They never change: the entry is named by the transaction that holds it. */
 interface Facts {
   payloadSize?: number
   keys?: StoredKeys
   credentials?: ReadonlySet<string>
+  /** Of a declared credential. */
+  issuer?: string
 }
 
 /**
@@ -79,9 +81,18 @@ export class DocumentReader {
   /** `read` returns the payload that holds the document, in base64url. */
   state(head: Omit<DidState, 'document' | 'documentPayloadSize'>, read: () => string): DidState {
     const txid = head.documentTxid
+    return new StoredDid(head, this.#facts(txid), read, () => this.#shared.weigh(txid))
+  }
+
+  /** The issuer of the credential in the declare with this id, which `read` finds. */
+  issuer(txid: string, read: () => string): string {
+    return (this.#facts(txid).issuer ??= read())
+  }
+
+  #facts(txid: string): Facts {
     const facts = this.#own.get(txid) ?? this.#shared.facts(txid)
     this.#own.set(txid, facts)
-    return new StoredDid(head, facts, read, () => this.#shared.weigh(txid))
+    return facts
   }
 }
 

@@ -10,7 +10,7 @@ import type { Steps } from '../primitives/steps.js'
 import { outpointKey, type Transaction } from '../primitives/transaction.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
 import { forEachCooperatively, runCooperatively } from '../runtime/cooperative.js'
-import { credentialState, popCredential, putCredential } from './credential-rows.js'
+import { credentialState, declaredIssuer, popCredential, putCredential } from './credential-rows.js'
 import {
   didHead,
   didKey,
@@ -63,7 +63,9 @@ export class StoredState implements StateView {
   }
 
   credential(id: string, signer: string): CredentialState | undefined {
-    return credentialState(this.#rows, id, signer)
+    return credentialState(this.#rows, id, signer, (declare) => {
+      return this.#documents.issuer(displayHash(declare.txid), () => declaredIssuer(this.#rows, declare))
+    })
   }
 
   otherCredential(id: string, signer: string): CredentialState | undefined {

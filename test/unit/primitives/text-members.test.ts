@@ -15,7 +15,7 @@ function expected(json: string): Record<string, string> {
   ) as Record<string, string>
 }
 
-const read = (json: string) => Object.fromEntries(textMembers(json, new Set(names)))
+const read = (json: string) => Object.fromEntries(textMembers(Buffer.from(json), new Set(names)))
 
 describe('textMembers', () => {
   it('reads what a parser reads, of any JSON, however it is written', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Transaction } from '../../../src/primitives/transaction.js'
-import { outputValueOf, payloadOf } from '../../../src/primitives/transaction-parts.js'
+import { operationPayloadOf, outputValueOf, payloadOf } from '../../../src/primitives/transaction-parts.js'
 import { mutated, mutation, runs, transaction } from '../../support/builders/arbitraries.js'
 import { codeOf } from '../../support/assert/code-of.js'
 import { plainForm } from '../../support/assert/plain-form.js'
@@ -11,6 +11,9 @@ describe('parts of a transaction', () => {
     fc.assert(
       fc.property(transaction, (decoded) => {
         expect(plainForm(payloadOf(decoded.bytes))).toEqual(plainForm(decoded.payload))
+        const { payload } = decoded
+        if (payload.type !== 10) expect(codeOf(() => operationPayloadOf(decoded.bytes))).toBe('tx-malformed')
+        else expect(Buffer.from(operationPayloadOf(decoded.bytes)).toString()).toBe(payload.operation.payload)
         if (decoded.outputs.some(({ extra }) => extra !== undefined && extra.payload.length > 0)) return
         decoded.outputs.forEach(({ value }, index) => expect(outputValueOf(decoded.bytes, index)).toBe(value))
         expect(outputValueOf(decoded.bytes, decoded.outputs.length)).toBe(undefined)
@@ -24,6 +27,7 @@ describe('parts of a transaction', () => {
       fc.property(transaction, mutation, fc.nat(20), ({ bytes }, changes, index) => {
         const other = mutated(bytes, changes)
         expect([undefined, 'tx-malformed']).toContain(codeOf(() => outputValueOf(other, index)))
+        expect([undefined, 'tx-malformed']).toContain(codeOf(() => operationPayloadOf(other)))
         const code = codeOf(() => payloadOf(other))
         expect([undefined, 'tx-malformed']).toContain(code)
         if (codeOf(() => Transaction.fromBytes(other)) === undefined) expect(code).toBe(undefined)

@@ -67,4 +67,25 @@ describe('what is known of documents', () => {
     }
     expect(reads).toBe(1)
   })
+
+  it('has the issuer of a declared credential, read once by all readers, and by one reader without room', () => {
+    for (const [capacity, expected] of [
+      [undefined, 1],
+      [0, 5],
+    ] as const) {
+      const shared = new KnownDocuments(capacity)
+      let reads = 0
+      for (const reader of Array.from({ length: 5 }, () => new DocumentReader(shared))) {
+        for (let i = 0; i < 2; i++) {
+          const issuer = reader.issuer(txid(1), () => {
+            reads++
+            return owner.did
+          })
+          expect(issuer).toBe(owner.did)
+        }
+      }
+      expect(reads).toBe(expected)
+      expect(shared.bytes).toBeLessThanOrEqual(capacity ?? Infinity)
+    }
+  })
 })
