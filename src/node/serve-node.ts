@@ -2,7 +2,7 @@ import type { ApiContext } from '../api/api-context.js'
 import type { NodeHealth, NetworkView } from '../api/node-views.js'
 import { loopbackHosts } from '../api/origin.js'
 import { countTransactions } from '../mempool/transaction-count.js'
-import { services } from '../network/wire/status-message.js'
+import { networkVersion, services } from '../network/wire/status-message.js'
 import { defined } from '../primitives/defined.js'
 import type { Log } from '../runtime/env.js'
 import { packageVersion } from '../runtime/package-version.js'
@@ -68,7 +68,7 @@ export async function serve(node: Node, { log, tuning = {} }: ServingOptions): P
     nodeInfo: () => ({
       compile: version,
       id: identity.id,
-      version: 1,
+      version: networkVersion,
       services: network === undefined ? 0 : services.wholeChain,
       relay: true,
       transactionCount: counter.total,

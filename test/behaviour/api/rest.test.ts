@@ -172,7 +172,7 @@ describe('a chain with a validator', () => {
       ID: 0x1234567890abc,
       HexID: '0x1234567890abc',
       Height: 15,
-      Version: 1,
+      Version: 2,
       Services: 1,
       Relay: true,
       TxnCnt: 5,

@@ -14,6 +14,7 @@ import {
   type SyncProgress,
 } from '../../../src/index.js'
 import { accountSource } from '../../../src/library/wallet-entry.js'
+import { networkVersion } from '../../../src/network/wire/status-message.js'
 import { toHex } from '../../../src/primitives/bytes.js'
 import { withoutValidators } from '../../support/builders/chain.js'
 import { testPatience } from '../../support/process/patience.js'
@@ -62,6 +63,16 @@ describe('peers of a node in this process', () => {
     await node.peers?.connect(first.peers?.addresses[0] ?? '')
     expect(await node.resolver.resolve('did:ledger:iXYqFNd8LoYH8ZBkVuTXkzBeQrbqqpbSBq')).toMatchObject({ status: 3 })
     expect(node.sync.catchingUp).toBe(false)
+  })
+
+  it('says which version of the network protocol the node speaks', async () => {
+    const node = await start({ spec: testSpec({ maturity: 1, ...withoutValidators }), api: { portBase: 0 } })
+    const { rest = '', rpc = '' } = node.api ?? {}
+    const call = (method: string) => callRpc(rpc, method, {}, { timeout: testPatience })
+    expect(await call('getinfo')).toMatchObject({ version: networkVersion })
+    expect(await call('getnodestate')).toMatchObject({ Version: networkVersion })
+    const answer = await fetch(`${rest}/api/v1/node/state`)
+    expect(await answer.json()).toMatchObject({ Result: { Version: networkVersion } })
   })
 
   it('follows a node that mines, and resolves what was registered there', async () => {

@@ -3,6 +3,7 @@ import type { ApiContext } from '../../../src/api/api-context.js'
 import { ApiServer, type ApiServerOptions } from '../../../src/api/http-server.js'
 import { NodeMetrics } from '../../../src/api/metrics.js'
 import type { NodeInfo } from '../../../src/api/node-views.js'
+import { networkVersion } from '../../../src/network/wire/status-message.js'
 import { parseAddress, type ProgramHash } from '../../../src/primitives/address.js'
 import { Mining, type MiningOptions, type OwnValidator } from '../../../src/production/mining.js'
 import { Resolver, type ResolverOptions } from '../../../src/resolver/resolver.js'
@@ -58,7 +59,7 @@ export function askJson(port: number, path: string, body: unknown): Promise<Answ
 export const testNodeInfo: NodeInfo = {
   compile: '0.1.0-test',
   id: 0x1234567890abc,
-  version: 1,
+  version: networkVersion,
   services: 1,
   relay: true,
   transactionCount: 5,
