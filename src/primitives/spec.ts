@@ -164,8 +164,8 @@ export const fixedLimits = {
   /** @limit count: issuer documents that new foreign credentials of a block refer to, declared or in documents */
   issuerDocuments: 1000,
   /**
-   * @limit bytes: documents that the operations of a block make a node read: of issuers, and previous ones; each counts
-   * once, cached or not
+   * @limit bytes: documents that the operations of a block make a node read: of issuers, previous ones, and of those who declare
+   * and revoke; each counts once, cached or not
    */
   documentBytes: 16 * 1024 * 1024,
 } as const
