@@ -2,6 +2,7 @@ import { documentJsonLimits } from '../document.js'
 import { RuleError } from '../../errors/rule-error.js'
 import { utf8 } from '../../primitives/bytes.js'
 import type { SignatureCheck } from '../../primitives/signature.js'
+import { finish, type Steps } from '../../primitives/steps.js'
 import { parseStrictJson } from '../../primitives/strict-json.js'
 import { parseCredential } from '../credential.js'
 import { absoluteId, didPart, type IdRules } from '../identifier.js'
@@ -20,9 +21,15 @@ import { keyOf, operationCheck, operationCost, requireValid } from './signing.js
 
 /** The credential in the bytes of a payload, whose id is absolute; it is read as one in a document of its holder. */
 export function credentialOfBytes(bytes: Uint8Array, rules: IdRules): Credential {
+  return finish(credentialBytesSteps(bytes, rules))
+}
+
+/** {@link credentialOfBytes} in steps: reading the JSON, and the credential in it with its canonical text, take milliseconds each. */
+export function* credentialBytesSteps(bytes: Uint8Array, rules: IdRules): Steps<Credential> {
   const text = utf8(bytes)
   if (text === undefined) throw new RuleError('json-utf8', 'the credential is not valid UTF-8')
   const value = parseStrictJson(text, documentJsonLimits)
+  yield
   const id = requiredText(asObject(value, 'the credential'), 'id', '')
   if (!isCredentialId(id, rules)) {
     throw new RuleError('document-id', `id is not did:${rules.method}:<identifier>#<fragment>: ${id.slice(0, 200)}`)

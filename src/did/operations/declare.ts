@@ -2,7 +2,7 @@ import { RuleError } from '../../errors/rule-error.js'
 import { idRules } from '../did-rules.js'
 import { didPart } from '../identifier.js'
 import type { Credential } from '../model.js'
-import { credentialOfBytes, refuseRevoked, signerOf, type Signer, withCredential } from './credential-operation.js'
+import { credentialBytesSteps, refuseRevoked, signerOf, type Signer, withCredential } from './credential-operation.js'
 import type { DocumentReads } from './document-reads.js'
 import { credentialCheck, issuerState } from './issued-credential.js'
 import type { OperationRow } from './operation-row.js'
@@ -14,7 +14,7 @@ export const declare: OperationRow<'declare'> = {
   *parse({ payload }, rules) {
     const bytes = payloadBytes(payload, rules.limits.payloadBytes)
     yield
-    const credential = credentialOfBytes(bytes, idRules(rules))
+    const credential = yield* credentialBytesSteps(bytes, idRules(rules))
     return { kind: 'declare', owner: didPart(credential.id), credential }
   },
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { encodeBase64url } from '../../../../src/did/base64url.js'
 import { declareOperation } from '../../../../src/did/build.js'
-import { parseOperation } from '../../../../src/did/operation.js'
+import { parseOperation, parseOperationSteps } from '../../../../src/did/operation.js'
 import { fromUtf8 } from '../../../../src/primitives/bytes.js'
 import { codeOf } from '../../../support/assert/code-of.js'
 import {
@@ -79,6 +79,23 @@ describe('parsing a declare', () => {
     expect(codeOf(() => parseOperation({ ...ada.declare(byBob), payload: padding }, didRules))).toBe(
       'did-payload-encoding',
     )
+  })
+
+  it('decodes the payload, reads its JSON and builds the credential in a step each', () => {
+    /** Number of steps before the one in which a payload is refused. */
+    const stepsBefore = (bytes: Uint8Array) => {
+      const steps = parseOperationSteps({ ...ada.declare(byBob), payload: encodeBase64url(bytes) }, didRules)
+      let count = 0
+      expect(
+        codeOf(() => {
+          while (steps.next().done !== true) count++
+        }),
+      ).toBeDefined()
+      return count
+    }
+    const [tooLong, noJson, noCredential] = [new Uint8Array(128 * 1024 + 1), fromUtf8('{'), fromUtf8('{}')]
+    const decoding = stepsBefore(tooLong)
+    expect([noJson, noCredential].map(stepsBefore)).toEqual([decoding + 1, decoding + 2])
   })
 
   it('reads 128 KiB and not a byte more', () => {
