@@ -1,5 +1,4 @@
 import type { Chain } from '../../chain/chain.js'
-import type { Code } from '../../errors/error-codes.js'
 import { RuleError } from '../../errors/rule-error.js'
 import type { PoolEntry } from '../../mempool/pool-entry.js'
 import type { Mempool } from '../../mempool/mempool.js'
@@ -17,6 +16,7 @@ import type { GossipResult } from '../link.js'
 import type { Peer } from '../peers/peer-record.js'
 import { poolExchange } from '../wire/pool-message.js'
 import { announcedAtOnce, type TransactionName, transactionTopic } from '../wire/transactions-message.js'
+import { mayBecomeValid } from './may-become-valid.js'
 import type { RelayPeers, RelaySync } from './relay-views.js'
 
 /** Interval (ms) between announcements, in which accepted transactions are batched. */
@@ -31,18 +31,6 @@ const poolInterval = 60_000
 const poolsAtOnce = 2
 /** Time (ms) for queueing the names of one pool before the next pool. */
 const poolBudget = 10_000
-
-/** Errors that a later block or transaction may resolve. */
-const mayBecomeValid: ReadonlySet<Code> = new Set<Code>([
-  'tx-input-unknown',
-  'tx-immature',
-  'tx-not-final',
-  'did-unknown',
-  'did-previous-txid',
-  'did-signer',
-  'credential-issuer-unknown',
-  'credential-key',
-])
 
 export interface TransactionRelayOptions extends Env {
   readonly chain: Chain
@@ -189,7 +177,7 @@ export class TransactionRelay {
         const error = errors[i]
         // Its ancestor may have been verified in the same portion.
         if (error === undefined) peer.delivered('transaction')
-        else if (mayBecomeValid.has(error.code)) early.push(bytes)
+        else if (mayBecomeValid(bytes, error)) early.push(bytes)
         else this.#refuse(bytes, peer.id, error)
       }
     }
@@ -213,7 +201,7 @@ export class TransactionRelay {
 
   /** `arrival`: set for an orphan that is retried; its missing parents were requested before. */
   async #keepOrRefuse(bytes: Uint8Array, sender: number, error: RuleError, arrival?: number): Promise<void> {
-    if (!mayBecomeValid.has(error.code)) return this.#refuse(bytes, sender, error)
+    if (!mayBecomeValid(bytes, error)) return this.#refuse(bytes, sender, error)
     const transaction = await runCooperatively(Transaction.keptSteps(bytes))
     const parents = await this.#missingParents(transaction)
     // All parents are known, so the spent output will never exist.

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { revokeOperation } from '../../../../src/did/build.js'
 import { announcedByPeer } from '../../../../src/network/fetch/transaction-fetcher.js'
 import { poolExchange } from '../../../../src/network/wire/pool-message.js'
 import {
@@ -11,9 +12,10 @@ import {
 import { mapKey } from '../../../../src/primitives/bytes.js'
 import { type Hash, sha256 } from '../../../../src/primitives/hash.js'
 import type { Transaction } from '../../../../src/primitives/transaction.js'
-import { craft, fieldsOf, genesisCoin, outputOf, signedBy } from '../../../support/builders/blocks.js'
+import { craft, craftBlock, fieldsOf, genesisCoin, outputOf, signedBy } from '../../../support/builders/blocks.js'
 import { memoryStore, TestChain, withoutValidators } from '../../../support/builders/chain.js'
-import { holder } from '../../../support/builders/did.js'
+import { authenticationKey, credentialSpecification, holder, signer } from '../../../support/builders/did.js'
+import { quickSigner } from '../../../support/builders/signatures.js'
 import type { FakePeer } from '../../../support/fakes/fake-peers.js'
 import { RelayNode, until } from '../../../support/network/relay-node.js'
 
@@ -181,6 +183,57 @@ describe('relay of transactions', () => {
     await node.test.accept(block as NonNullable<typeof block>)
     await allHave([node], child)
     await elsewhere.close()
+  })
+
+  describe('of a credential, signed with a key that an update puts under the same id', () => {
+    const ada = holder()
+    const fresh = quickSigner()
+    const keys = [...ada.plan.keys.slice(0, 1), authenticationKey('recovery', fresh)]
+    const plan = { specification: credentialSpecification, verificationMethod: `${ada.did}#recovery` }
+    const revoke = revokeOperation(`${ada.did}#x`, plan, signer(fresh))
+    const opened = async () => {
+      const node = await alone()
+      const created = await node.test.publish(ada.create(), ada.did)
+      const update = await node.test.carry(ada.update(created, { keys }), ada.did, 10)
+      return { node, update, operation: await node.test.carry(revoke, ada.did, 11) }
+    }
+
+    it('waits for the block that brings the update', async () => {
+      const { node, update, operation } = await opened()
+      const { peer, asked } = holderOf(node, 'peer', [operation])
+      await announce(node, peer, [nameOf(operation)])
+      await until(() => asked.length === 1)
+      await announce(node, peer, [nameOf(operation)])
+      await node.test.accept(craftBlock(node.test.chain, { transactions: [update] }))
+      await allHave([node], operation)
+      expect(asked).toHaveLength(1)
+      expect(peer.penalties).toEqual([])
+    })
+
+    it('comes with the update, in either order', async () => {
+      for (const later of [false, true]) {
+        const { node, update, operation } = await opened()
+        const { peer } = holderOf(node, 'peer', [update, operation])
+        const names = [update, operation].map(nameOf)
+        await announce(node, peer, later ? names.reverse() : names)
+        await allHave([node], operation)
+        expect(peer.penalties).toEqual([])
+      }
+    })
+
+    it('is alone in that: a wrong signature of another operation is refused', async () => {
+      const { node } = await opened()
+      const wrong = await Promise.all(
+        [ada.deactivate(), holder().create()].map(async (operation, i) => {
+          const { signature } = ada.update('00'.repeat(32))
+          return node.test.carry({ ...operation, signature }, ada.did, 10 + i)
+        }),
+      )
+      const { peer } = holderOf(node, 'peer', wrong)
+      await announce(node, peer, wrong.map(nameOf))
+      await until(() => peer.penalties.length === 2)
+      expect(peer.penalties).toEqual(['did-signature', 'did-signature'])
+    })
   })
 
   it('charges for every wrong transaction of a flood and goes on', async () => {
