@@ -30,7 +30,7 @@ export function signedText(operation: DidOperation, options: { legacy?: boolean 
 }
 
 /**
- * Checks everything of an operation that needs no state: names, previousTxid, payload, the form of its proof. Throws a {@link
+ * Checks everything of an operation that needs no state, in this order: names, previousTxid, the form of its proof, payload. Throws a {@link
  * RuleError} with a `did-…`, `json-…`, `document-…` or `credential-…` code.
  */
 export function parseOperation(operation: DidOperation, rules: DidRules): ParsedOperation {
@@ -40,10 +40,10 @@ export function parseOperation(operation: DidOperation, rules: DidRules): Parsed
 /** {@link parseOperation} in steps. */
 export function* parseOperationSteps(operation: DidOperation, rules: DidRules): Steps<ParsedOperation> {
   const row = operationRow(kindOf(operation, rules))
+  previousTxidOf(operation)
   if (operation.proofType !== '' && operation.proofType !== signatureType) {
     throw new RuleError('did-proof-type', `the proof type is neither empty nor ${signatureType}`)
   }
-  previousTxidOf(operation)
   const signature = decodeSignature(operation.signature)
   if (signature === undefined) throw brokenRule('did-signature-form')
   const key = signingKey(operation, rules)

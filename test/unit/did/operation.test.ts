@@ -143,6 +143,22 @@ describe('parseOperation', () => {
   })
 })
 
+it('the first of several faults decides, in the order of the rules', () => {
+  const faults = [
+    ['did-operation-unknown', { operation: 'transfer' }],
+    ['did-specification', { specification: 'x' }],
+    ['did-previous-form', { previousTxid: 'x' }],
+    ['did-proof-type', { proofType: 'x' }],
+    ['did-signature-form', { signature: 'x' }],
+    ['did-verification-method', { verificationMethod: 'x' }],
+    ['did-payload-encoding', { payload: '=' }],
+  ] as const
+  faults.forEach(([expected], first) => {
+    const faulty = Object.assign({}, update, ...faults.slice(first).map(([, fault]) => fault)) as DidOperation
+    expect(codeOf(() => parseOperation(faulty, didRules))).toBe(expected)
+  })
+})
+
 describe('readOperationJson', () => {
   it('reads back what REST shows', () => {
     for (const operation of [create, update, deactivate]) {
