@@ -113,12 +113,14 @@ async function create(context: CliContext, options: CreateOptions): Promise<void
   const client = new NodeClient(options)
   const given = options.recovery === undefined ? undefined : recoveryOption(options.recovery)
   // Writing to a file needs no node, so the clock of this machine is used.
-  const now = await chainNow(context.clock, options.output === undefined ? client : undefined)
+  const asked = options.output === undefined ? client : undefined
+  const now = await chainNow(context.clock, asked)
   const expires = newExpiry(options, now)
+  const specification = await specificationOf(options, 'did', asked)
   const account = await signingAccount(context, options)
   const recovery = given ?? (account.recovery && { publicKey: account.recovery.publicKey })
   const operation = createIdentity(
-    { account, specification: specificationOf(options, 'did'), created: formatDate(now) },
+    { account, specification, created: formatDate(now) },
     { services: options.service ?? [], expires, ...defined({ recovery }) },
   )
   await finish(context, client, account, operation, options, {
@@ -178,7 +180,7 @@ async function updater(
     removeCredentials: removeCredential ?? [],
     ...defined({ expires }),
   }
-  const specification = specificationOf(options, 'did')
+  const specification = await specificationOf(options, 'did', client)
   return (account) => updateIdentity({ account, specification, created: formatDate(now) }, identity, changes)
 }
 
@@ -186,8 +188,9 @@ async function deactivate(context: CliContext, options: OperationOptions & { for
   const client = new NodeClient(options)
   const did = options.for ?? publicAccount(options).did
   const { identity } = await currentIdentity(client, did)
+  const specification = await specificationOf(options, 'did', client)
   const account = await signingAccount(context, options)
-  const operation = deactivateIdentity({ account, specification: specificationOf(options, 'did') }, identity.document)
+  const operation = deactivateIdentity({ account, specification }, identity.document)
   await finish(context, client, account, operation, options, {
     said: `Deactivated ${did}, signed by ${operation.verificationMethod}.`,
     next: `did resolve ${did}`,

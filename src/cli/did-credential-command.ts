@@ -79,8 +79,9 @@ async function declare(
   if (expirationDate !== undefined && !options.force && isPast(expirationDate, await chainNow(context.clock, client))) {
     throw new UserError(`${credential.id} has expired on ${expirationDate} (--force declares it nevertheless)`, 2)
   }
+  const specification = await specificationOf(options, 'credential', client)
   const account = await signingAccount(context, options)
-  const operation = buildDeclare({ account, specification: specificationOf(options, 'credential') }, document, text)
+  const operation = buildDeclare({ account, specification }, document, text)
   await finish(context, client, account, operation, options, {
     said: `Declared ${credential.id}.`,
     next: `did credential ${shellWord(credential.id)}`,
@@ -100,8 +101,9 @@ function credentialIn(file: string, text: string): ReturnType<typeof readCredent
 async function revoke(context: CliContext, id: string, options: OperationOptions): Promise<void> {
   const client = new NodeClient(options)
   const { document } = (await currentIdentity(client, publicAccount(options).did)).identity
+  const specification = await specificationOf(options, 'credential', client)
   const account = await signingAccount(context, options)
-  const operation = buildRevoke({ account, specification: specificationOf(options, 'credential') }, document, id)
+  const operation = buildRevoke({ account, specification }, document, id)
   await finish(context, client, account, operation, options, {
     said: `Revoked ${id} as ${document.id}.`,
     next: `did credential ${shellWord(id)}`,

@@ -43,9 +43,14 @@ export function withOperation(command: Command): Command {
   return withPayment(command).option('-o, --output <file>', 'write the signed operation to a file and send nothing')
 }
 
-/** The specification string that the chain of the options has last. */
-export function specificationOf(options: OperationOptions, subject: 'did' | 'credential'): string {
-  return specificationAfter(loadSpec(options.genesis), undefined, subject)
+/** The specification string of the block after the node's tip; without a node that of the last rules in the spec. */
+export async function specificationOf(
+  options: OperationOptions,
+  subject: 'did' | 'credential',
+  client: NodeClient | undefined,
+): Promise<string> {
+  const spec = loadSpec(options.genesis)
+  return specificationAfter(spec, await client?.height(), subject)
 }
 
 /** Writes the operation to a file, or sends it in a transaction that the payer pays. */

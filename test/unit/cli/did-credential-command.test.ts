@@ -1,6 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { readFileSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { CredentialList, CredentialResult } from '../../../src/did/resolution.js'
 import { createNode, type LedgerNode } from '../../../src/index.js'
+import { shippedSpecFile } from '../../../src/library/shipped.js'
 import { devnetAccount } from '../../../src/wallet/devnet-accounts.js'
 import { issueCredential } from '../../support/builders/did.js'
 import { quickSigner } from '../../support/builders/signatures.js'
@@ -136,5 +138,33 @@ describe('didledger did, of credentials', () => {
     }
     const stranger = await bench.run('did', 'revoke', id, ...as(2))
     expect([stranger.code, stranger.err]).toEqual([1, expect.stringContaining(carol.did)])
+  })
+})
+
+describe('didledger did, before an upgrade of the specifications', () => {
+  it('signs for the next block of the node that it asks', async () => {
+    const devnet = JSON.parse(readFileSync(shippedSpecFile('devnet'), 'utf8')) as object
+    const specifications = { did: ['later/did/1.0'], credential: ['later/credential/1.0'] }
+    const upgrades = [{ height: 1_000_000, name: 'later', parameters: { specifications } }]
+    const spec = JSON.stringify({ ...devnet, upgrades })
+    const node = await createNode({ spec, api: { portBase: 0, hosts: ['127.0.0.1'] } })
+    const bench = new Workbench()
+    onTestFinished(async () => {
+      bench.close()
+      await node.close()
+    })
+    const genesis = ['--genesis', bench.write('spec.json', spec)]
+    const as = (n: number) => ['--devnet-account', String(n), ...genesis, '--rest', node.api?.rest ?? '']
+    const done = async (...args: string[]) => expect(await bench.run('did', ...args)).toMatchObject({ code: 0 })
+
+    for (const n of [0, 1]) await done('create', ...as(n))
+    await done('declare', bench.write('degree.json', byBob()), ...as(0))
+    await done('revoke', id, ...as(1))
+    await done('update', '--years', '3', ...as(0))
+    await done('deactivate', ...as(0))
+
+    const [file, offline] = [bench.path('create.json'), as(2).slice(0, -2)]
+    await done('create', ...offline, '-o', file)
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ header: { specification: 'later/did/1.0' } })
   })
 })
