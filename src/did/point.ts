@@ -1,5 +1,5 @@
 import { toHex } from '../primitives/bytes.js'
-import { prime, ySquared } from './curve.js'
+import { prime, ySquared } from '../primitives/p256.js'
 
 /**
  * Whether 33 bytes are the compressed form of a point of P-256. Tests only whether a root exists, by its Jacobi symbol: computing

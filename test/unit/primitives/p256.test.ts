@@ -1,7 +1,7 @@
 import { p256 } from '@noble/curves/nist.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { coordinatesByRoot, coordinatesOf, prime } from '../../../src/did/curve.js'
+import { coordinatesByRoot, coordinatesOf, prime } from '../../../src/primitives/p256.js'
 import { runs } from '../../support/builders/arbitraries.js'
 
 const noble = (key: Uint8Array): string | undefined => {

@@ -1,6 +1,5 @@
 /** The curve P-256, y² = x³ - 3x + b over the integers modulo a prime p. Web pages use this file too. */
 
-import type * as Crypto from 'node:crypto'
 import { nodeCrypto } from '../runtime/node-crypto.js'
 
 /** p */
@@ -27,7 +26,7 @@ export function coordinatesOf(bytes: Uint8Array): Coordinates | undefined {
   return nodeCrypto === undefined ? coordinatesByRoot(bytes) : coordinatesByNode(bytes, nodeCrypto)
 }
 
-function coordinatesByNode(bytes: Uint8Array, { ECDH }: typeof Crypto): Coordinates | undefined {
+function coordinatesByNode(bytes: Uint8Array, { ECDH }: NonNullable<typeof nodeCrypto>): Coordinates | undefined {
   try {
     const point = ECDH.convertKey(bytes, 'prime256v1', undefined, undefined, 'uncompressed') as Uint8Array
     return { x: point.slice(1, 33), y: point.slice(33) }
