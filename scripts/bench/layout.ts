@@ -24,8 +24,13 @@ export async function layoutChange(
   const before = await within(dataDir, digestOf)
   await within(dataDir, toLayoutBefore)
   const began = performance.now()
-  const child = spawn(process.execPath, [commandFile, ...start, '--port-base', '0'], { stdio: 'ignore' })
+  const child = spawn(process.execPath, [commandFile, ...start, '--port-base', '0'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
   const ended = once(child, 'exit')
+  // Its log says that the change begins.
+  await once(child.stderr, 'data')
+  child.stderr.resume()
   await setTimeout(expected / 2)
   child.kill('SIGKILL')
   await ended
