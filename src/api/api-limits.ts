@@ -11,12 +11,14 @@ export const apiLimits = {
    */
   rpcBody: 16_000_000 + 64 * 1024,
   /**
-   * A larger body has to be mostly text.
-   * @limit bytes: body of a JSON-RPC request that may hold any number of values, and a message over WebSocket
+   * A larger body has to be mostly text: its values, nested or side by side, are parsed in one step.
+   * @limit bytes: JSON in a request that may hold any number of values
    */
-  rpcPlainBody: 1024 * 1024,
-  /** @limit count: values in a larger body of a JSON-RPC request */
-  rpcLargeBodyValues: 4096,
+  plainBody: 128 * 1024,
+  /** @limit count: values in larger JSON of a request */
+  bodyValues: 4096,
+  /** @limit bytes: message over WebSocket */
+  wsMessage: 1024 * 1024,
   /** @limit bytes: options of DID Resolution in the body of a POST */
   identifierOptions: 16 * 1024,
   /** @limit bytes: all bodies held at once; further ones are refused as `busy` */

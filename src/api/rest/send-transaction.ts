@@ -2,6 +2,8 @@ import { Type } from '@sinclair/typebox'
 import { RuleError } from '../../errors/rule-error.js'
 import { utf8 } from '../../primitives/bytes.js'
 import type { ApiContext } from '../api-context.js'
+import { apiLimits } from '../api-limits.js'
+import { refuseManyValues } from '../large-body.js'
 import { transactionBytes } from '../results/transaction-results.js'
 
 /** Body of `POST /api/v1/transaction`. */
@@ -11,7 +13,8 @@ export const sendTransactionBody = Type.Object({
 })
 
 /** Accepts a signed transaction: `{ "Action": "sendrawtransaction", "data": "<hex>" }`. The result is its txid. */
-export async function sendTransaction({ mempool }: ApiContext, body: Uint8Array | undefined): Promise<string> {
+export async function sendTransaction({ mempool, limits }: ApiContext, body: Uint8Array | undefined): Promise<string> {
+  if (body !== undefined) refuseManyValues(body, { ...apiLimits, ...limits })
   const request = jsonObject(body)
   const action = request.get('Action')
   if (typeof action !== 'string') throw new RuleError('request-parameter', 'Action: missing or not a string')

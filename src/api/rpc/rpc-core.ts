@@ -17,10 +17,10 @@ import { rpcFailure, rpcFrame } from '../envelopes.js'
 import { interfaceErrors } from '../error-mapping.js'
 import type { Flights } from '../flight.js'
 import { ruleErrorOf } from '../http-failures.js'
+import { refuseManyValues } from '../large-body.js'
 import { PartsAnswer } from '../parts.js'
 import { type AnswerStream, framed } from '../stream.js'
 import { numericIds } from './ids.js'
-import { refuseManyValues } from './large-body.js'
 import { JsonText, type RpcCaller, type RpcMethod } from './method.js'
 
 /** The text of an answer, or a stream of it. */

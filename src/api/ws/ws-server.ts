@@ -70,7 +70,7 @@ export class WsServer {
       noServer: true,
       clientTracking: false,
       perMessageDeflate: false,
-      maxPayload: this.#limits.rpcPlainBody,
+      maxPayload: this.#limits.wsMessage,
       maxFragments: this.#limits.wsFragments,
       // Milliseconds; the typings lack this option.
       ...{ closeTimeout: this.#limits.closeGrace },

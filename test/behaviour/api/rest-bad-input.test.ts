@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { apiLimits } from '../../../src/api/api-limits.js'
 import type { ApiServer } from '../../../src/api/http-server.js'
 import { failureSchemas } from '../../../src/api/openapi.js'
 import type { ParameterKind } from '../../../src/api/parameters.js'
@@ -288,7 +289,7 @@ describe('POST transaction', () => {
     await expectUnharmed()
   })
 
-  test('refuses a body over the limit, announced or not, and takes one as large as the largest transaction', async () => {
+  test('refuses a body over the limit, announced or not, and one of too many values, but takes the largest transaction', async () => {
     const body = Buffer.alloc(16_100_000, 0x20)
     expectFailure(await raw(body), 413, 41003)
     const chunked = await ask(server.port, '/api/v1/transaction', {
@@ -297,6 +298,8 @@ describe('POST transaction', () => {
       body,
     })
     expectFailure(chunked, 413, 41003)
+    const manyValues = `{"Action":"sendrawtransaction","data":"00","more":[${'0,'.repeat(apiLimits.plainBody)}0]}`
+    expectFailure(await raw(manyValues), 413, 41003)
     // Not for its length: the pool takes none as large.
     expectFailure(await send('00'.repeat(8_000_000)), 400, 45015)
     await expectUnharmed()

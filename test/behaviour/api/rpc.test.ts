@@ -11,7 +11,7 @@ import { testAddress } from '../../support/builders/spec.js'
 
 const did = holder().did
 const known = '"method":"resolvedid","params":{"did":"x","all":false}'
-const deep = `"method":"resolvedid","params":{"did":"x","all":false,"more":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
+const deep = `"method":"resolvedid","params":{"did":"x","all":false,"more":${'['.repeat(60_000)}${']'.repeat(60_000)}}`
 const absent = { did: 'did:ledger:x', status: 3 }
 
 let node: TestChain
@@ -145,7 +145,7 @@ describe('the order of checks', () => {
     ['a byte order mark', `\ufeff{"id":1,${known}}`],
     ['single quotes', "{'id':1}"],
     ['bytes that are no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d])],
-    ['nesting that is not closed', `{"id":1,"params":${'['.repeat(200_000)}${']'.repeat(199_999)}}`],
+    ['nesting that is not closed', `{"id":1,"params":${'['.repeat(60_000)}${']'.repeat(59_999)}}`],
   ])('unreadable: %s', async (_, body) => {
     const answer = await post(body)
     expect(answer.status).toBe(200)
@@ -304,7 +304,7 @@ describe('over HTTP', () => {
   test.each(['[', '{"a":', '1,', '[],', '{},', '"",'])(
     'a large one of many small values is refused: %s',
     async (part) => {
-      const many = part.repeat(Math.ceil(apiLimits.rpcPlainBody / part.length))
+      const many = part.repeat(Math.ceil(apiLimits.plainBody / part.length))
       const answer = await post(`{"id":1,${known},"more":[${many}0]}`)
       expect(answer.status).toBe(200)
       expect(expectError(answer.body, -32600, null)).toContain('values')
@@ -312,8 +312,8 @@ describe('over HTTP', () => {
   )
 
   test('a small one of many small values is not', async () => {
-    const body = `{"id":1,${known},"more":[${'0,'.repeat(500_000)}0]}`
-    expect(body.length).toBeLessThan(apiLimits.rpcPlainBody)
+    const body = `{"id":1,${known},"more":[${'0,'.repeat(65_000)}0]}`
+    expect(body.length).toBeLessThan(apiLimits.plainBody)
     expect((await post(body)).body).toEqual({ id: 1, jsonrpc: '2.0', result: absent })
   })
 

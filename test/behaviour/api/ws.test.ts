@@ -228,7 +228,7 @@ describe('JSON-RPC over WebSocket', () => {
       (ws: WebSocket) => Array.from({ length: 20 }, (_, i) => ws.send('1', { fin: i === 19 })),
     ],
   ])('closes for %s with %i', async (_, code, send) => {
-    const { connect: open, server } = await served({ limits: { rpcPlainBody: 1000, wsFragments: 8 } })
+    const { connect: open, server } = await served({ limits: { wsMessage: 1000, wsFragments: 8 } })
     const client = await open()
     const other = await open()
     expect(await client.result('getblockcount')).toBe(1)
