@@ -15,8 +15,18 @@ export const apiLimits = {
    * @limit bytes: JSON in a request that may hold any number of values
    */
   plainBody: 128 * 1024,
-  /** @limit count: values in larger JSON of a request */
-  bodyValues: 4096,
+  /**
+   * A full batch of the longest conditions has to fit.
+   * @limit count: values in larger JSON of a request
+   */
+  bodyValues: 32_768,
+  /**
+   * A transaction built from as many inputs and outputs as one request may name has to fit.
+   * @limit count: names of members in larger JSON of a request
+   */
+  bodyNames: 4096,
+  /** @limit bytes: one such name */
+  bodyName: 128,
   /** @limit bytes: message over WebSocket */
   wsMessage: 1024 * 1024,
   /** @limit bytes: options of DID Resolution in the body of a POST */

@@ -3,7 +3,9 @@ import type { ApiContext } from '../../../src/api/api-context.js'
 import { apiLimits } from '../../../src/api/api-limits.js'
 import type { ApiServer } from '../../../src/api/http-server.js'
 import type { DevnetControl } from '../../../src/api/node-views.js'
+import { conditionLimits } from '../../../src/did-query/condition.js'
 import { RuleError } from '../../../src/errors/rule-error.js'
+import { Transaction } from '../../../src/primitives/transaction.js'
 import { type Answer, ask, contextOf, serve } from '../../support/client/api.js'
 import { TestChain } from '../../support/builders/chain.js'
 import { holder } from '../../support/builders/did.js'
@@ -301,15 +303,60 @@ describe('over HTTP', () => {
     expect((await post(body)).body).toEqual({ id: 1, jsonrpc: '2.0', result: absent })
   })
 
-  test.each(['[', '{"a":', '1,', '[],', '{},', '"",'])(
-    'a large one of many small values is refused: %s',
-    async (part) => {
-      const many = part.repeat(Math.ceil(apiLimits.plainBody / part.length))
-      const answer = await post(`{"id":1,${known},"more":[${many}0]}`)
-      expect(answer.status).toBe(200)
-      expect(expectError(answer.body, -32600, null)).toContain('values')
-    },
-  )
+  test.each([
+    ['[', 'values'],
+    ['1,', 'values'],
+    ['[],', 'values'],
+    ['{},', 'values'],
+    ['"",', 'values'],
+    ['":",', 'values'],
+    ['{"a":', 'names'],
+    ['{"a"\n :', 'names'],
+    [`{"${'a'.repeat(apiLimits.bodyName + 1)}":`, 'name of more'],
+  ])('a large one of many small values, or of many or long names, is refused: %s', async (part, reason) => {
+    const many = part.repeat(Math.ceil(apiLimits.plainBody / part.length))
+    const answer = await post(`{"id":1,${known},"more":[${many}0]}`)
+    expect(answer.status).toBe(200)
+    expect(expectError(answer.body, -32600, null)).toContain(reason)
+  })
+
+  describe('a large one of as much as the methods take', () => {
+    const inputs = Array.from({ length: apiLimits.listedInputs }, (_, i) => {
+      return { txid: i.toString(16).padStart(64, '0'), vout: i }
+    })
+    const outputs = Array.from({ length: apiLimits.listedInputs }, (_, i) => {
+      return { address: testAddress(i % 10), amount: `${i + 1}.12345678` }
+    })
+
+    test.each([
+      ['arrays', { inputs, outputs, locktime: 0 }],
+      ['texts', { inputs: JSON.stringify(inputs), outputs: JSON.stringify(outputs), locktime: 0 }],
+    ])('is answered: the longest lists of a transaction, as %s', async (_, params) => {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'createrawtransaction', params })
+      expect(body.length).toBeGreaterThan(apiLimits.plainBody)
+      const { result } = (await post(body)).body as { result: string }
+      const built = Transaction.fromHex(result)
+      expect([built.inputs, built.outputs].map(({ length }) => length)).toEqual([1000, 1000])
+    })
+
+    test('is answered: a full batch of conditions with as many values as they may have', async () => {
+      // Two of the values are the object and its array, and two are in each branch.
+      const branches = Array.from({ length: conditionLimits.nodes / 2 - 1 }, (_, i) => ({ 'service.type': `Type${i}` }))
+      const params = { query: JSON.stringify({ $or: branches }), skip: 0, limit: 0, context: false }
+      const batch = Array.from({ length: apiLimits.batch }, (_, id) => ({
+        jsonrpc: '2.0',
+        id,
+        method: 'query',
+        params,
+      }))
+      const { body } = await post(JSON.stringify(batch))
+      expect(body).toHaveLength(apiLimits.batch)
+      for (const answer of body as unknown[]) expect(answer).toMatchObject({ result: { total: 0 } })
+      const more = batch.map((one) => ({ ...one, params: { query: JSON.stringify({ $or: [...branches, {}] }) } }))
+      const refused = await post(JSON.stringify(more.slice(0, 1)))
+      expect(refused.body).toMatchObject([{ error: { data: expect.stringContaining('256') } }])
+    })
+  })
 
   test('a small one of many small values is not', async () => {
     const body = `{"id":1,${known},"more":[${'0,'.repeat(65_000)}0]}`
