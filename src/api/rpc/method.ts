@@ -7,6 +7,7 @@ import type { EventTopic } from '../../events/ledger-event.js'
 import type { ApiContext } from '../api-context.js'
 import type { AnswerClient } from '../flight.js'
 import type { PartsAnswer } from '../parts.js'
+import { withIntegers } from './decimal-text.js'
 
 /**
  * Access to a method. `control`: it changes the node, so a request has to be application/json and not from a page of another
@@ -47,8 +48,6 @@ export interface SubscriptionStart {
   readonly height: number
   readonly hash: string
 }
-
-const decimal = /^(0|[1-9][0-9]*)$/
 
 /** A result that is already JSON text. */
 export class JsonText {
@@ -119,16 +118,6 @@ function byName(params: unknown, { properties }: TObject): unknown {
     throw new RuleError('request-parameter', `params: ${params.length} given, at most ${names.length} are taken`)
   }
   return Object.fromEntries(params.map((value: unknown, i) => [names[i] as string, value]))
-}
-
-/** Parameters with the decimal texts of integers read. The schema refuses what is out of its range, also beyond 2^53. */
-function withIntegers(params: unknown, { properties }: TObject): unknown {
-  if (typeof params !== 'object' || params === null || Array.isArray(params)) return params
-  const read = Object.entries(params).map(([name, value]: [string, unknown]) => {
-    const isText = typeof value === 'string' && decimal.test(value)
-    return [name, isText && properties[name]?.['type'] === 'integer' ? Number(value) : value]
-  })
-  return Object.fromEntries(read)
 }
 
 /** Names the parameter by its path, the fault, and the parameter's description. */

@@ -13,6 +13,7 @@ import { readAmount, readParameter } from '../parameters.js'
 import { chainKey, PartsAnswer } from '../parts.js'
 import { amountOf } from '../results/inputs-amount.js'
 import { addressParam, amount, amountParam, bytes, hashParam, uint32 } from '../schemas/common-schemas.js'
+import { withIntegers } from './decimal-text.js'
 import { method, type RpcMethod } from './method.js'
 
 const most = apiLimits.listedInputs
@@ -97,7 +98,7 @@ function listOf<T extends TSchema>(
 ): Static<T> {
   let list = given
   try {
-    if (typeof given === 'string') list = JSON.parse(given)
+    if (typeof given === 'string') list = withIntegers(JSON.parse(given), schema.Schema())
   } catch (error) {
     throw new RuleError('request-parameter', `${name}: not JSON: ${(error as Error).message}`)
   }

@@ -41,6 +41,11 @@ describe('createrawtransaction', () => {
       { inputs: JSON.stringify(inputs), outputs: JSON.stringify(outputs), locktime: '7' },
     ],
     ['a list of parameters', [inputs, outputs, 7]],
+    ['arrays with decimal texts', { inputs: [{ ...inputs[0], vout: '3' }], outputs, locktime: '7' }],
+    [
+      'texts with decimal texts',
+      { inputs: JSON.stringify([{ ...inputs[0], vout: '3' }]), outputs: JSON.stringify(outputs), locktime: '7' },
+    ],
   ])('builds a transfer without programs, from %s', async (_, params) => {
     const hex = await rpc.call<string>('createrawtransaction', params)
     const { version, payload, attributes, programs, lockTime, ...tx } = Transaction.fromHex(hex)
@@ -78,6 +83,14 @@ describe('createrawtransaction', () => {
       { inputs: JSON.stringify(inputs).padEnd(256 * 1024 + 1), outputs, locktime: 0 },
       'inputs',
     ],
+    ...['65536', '03', '-1', '1.0', '', '9'.repeat(400)].flatMap((vout): [string, object, string][] => [
+      [`an output number of ${vout.slice(0, 9)}`, { inputs: [{ ...inputs[0], vout }], outputs, locktime: 0 }, 'inputs'],
+      [
+        `an output number of ${vout.slice(0, 9)} in a text`,
+        { inputs: JSON.stringify([{ ...inputs[0], vout }]), outputs, locktime: 0 },
+        'inputs',
+      ],
+    ]),
     ['a locktime beyond 32 bits', { inputs, outputs, locktime: '4294967296' }, 'locktime'],
   ])('refuses %s', async (_, params, name) => {
     const refusal = await rpc.refusal('createrawtransaction', params)
