@@ -3,6 +3,9 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { fromUtf8, toHex } from '../primitives/bytes.js'
 import { sha256 } from '../primitives/hash.js'
 
+const forms =
+  'the file admin.token in the data directory holds, sent as Authorization: Bearer <token>, or as the password of Basic with any user'
+
 /**
  * Reason to refuse a request that only the owner may make; undefined: allowed. `token`: content of admin.token, 32 bytes; absent:
  * every request is refused. The time taken does not reveal how much of a guess was right.
@@ -10,16 +13,11 @@ import { sha256 } from '../primitives/hash.js'
 export function adminRefusal(token: Uint8Array | undefined, headers: IncomingHttpHeaders): string | undefined {
   if (token === undefined) return 'this node has no admin token'
   const { authorization } = headers
-  if (authorization === undefined) {
-    return (
-      'the token is needed that the file admin.token in the data directory holds, as Authorization: Bearer <token>, ' +
-      'or as the password of Basic with any user'
-    )
-  }
+  if (authorization === undefined) return `the token is needed that ${forms}`
   const given = tokenIn(authorization)
   // Digests: only equal lengths can be compared in constant time.
   if (timingSafeEqual(sha256(fromUtf8(given)), sha256(fromUtf8(toHex(token))))) return undefined
-  return 'the token is not the one that the file admin.token in the data directory holds'
+  return `what Authorization holds is not the token that ${forms}`
 }
 
 /** The token of a Bearer, or the password of a Basic (RFC 7617), where it follows the first colon; empty for anything else. */

@@ -64,12 +64,14 @@ describe('adminRefusal', () => {
     expect(adminRefusal(token, { authorization: basic(`:${toHex(token)}`).replace('Basic', 'basic ') })).toBeUndefined()
   })
 
-  test.each(wrong)('refuses %s and names the file', (_, authorization) => {
-    expect(adminRefusal(token, { authorization })).toContain('admin.token')
+  test.each(wrong)('refuses %s and names the file and both forms', (_, authorization) => {
+    expect(adminRefusal(token, { authorization })).toMatch(
+      /admin\.token .*Authorization: Bearer <token>.*password of Basic/,
+    )
   })
 
   test('refuses who shows none, and everybody where there is none', () => {
-    expect(adminRefusal(token, {})).toMatch(/admin\.token .*Bearer.*Basic/)
+    expect(adminRefusal(token, {})).toMatch(/admin\.token .*Authorization: Bearer <token>.*password of Basic/)
     expect(adminRefusal(undefined, { authorization: right })).toBeDefined()
     expect(adminRefusal(undefined, { authorization: 'Bearer undefined' })).toBeDefined()
   })
@@ -123,7 +125,8 @@ describe('over HTTP', () => {
 
   test.each<[string, Record<string, string>, RegExp]>([
     ['no token', json, /admin\.token/],
-    ['a wrong one', { ...json, authorization: `Bearer ${'f'.repeat(64)}` }, /admin\.token/],
+    ['a wrong one', { ...json, authorization: `Bearer ${'f'.repeat(64)}` }, /admin\.token .*Bearer <token>.*Basic/],
+    ['what ela-cli sends', { ...json, authorization: 'Basic Og==' }, /admin\.token .*Bearer <token>.*Basic/],
     ['another content type', { 'content-type': 'text/plain', authorization: right }, /application\/json/],
     ['a page of another site', { ...json, authorization: right, 'sec-fetch-site': 'cross-site' }, /another site/],
   ])('it refuses %s', async (_, headers, reason) => {
