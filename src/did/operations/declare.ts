@@ -6,13 +6,13 @@ import { credentialBytesSteps, refuseRevoked, signerOf, type Signer, withCredent
 import type { DocumentReads } from './document-reads.js'
 import { credentialCheck, issuerState } from './issued-credential.js'
 import type { OperationRow } from './operation-row.js'
-import { payloadBytes } from './payload-bytes.js'
+import { declaredBytes } from './payload-bytes.js'
 import { keyOf } from './signing.js'
 
 /** Puts a credential on the chain, once; signed by its holder. The proof of its issuer is always verified. */
 export const declare: OperationRow<'declare'> = {
   *parse({ payload }, rules) {
-    const bytes = payloadBytes(payload, rules.limits.payloadBytes)
+    const bytes = declaredBytes(payload, rules.limits.payloadBytes)
     yield
     const credential = yield* credentialBytesSteps(bytes, idRules(rules))
     return { kind: 'declare', owner: didPart(credential.id), credential }

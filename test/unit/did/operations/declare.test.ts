@@ -108,6 +108,16 @@ describe('parsing a declare', () => {
     expect(code(text(payloadBytes))).toBeUndefined()
     expect(code(text(payloadBytes + 1))).toBe('did-payload-size')
   })
+
+  it('looks at the encoding before the size', () => {
+    const large = 174_768
+    const codeOfPayload = (payload: string) => {
+      return codeOf(() => parseOperation({ ...ada.declare(byBob), payload }, didRules))
+    }
+    expect(codeOfPayload('A'.repeat(large))).toBe('did-payload-size')
+    const wrong = ['%'.repeat(large), `${'A'.repeat(large - 1)}=`, 'A'.repeat(large + 1), `${'A'.repeat(large + 1)}B`]
+    for (const payload of wrong) expect(codeOfPayload(payload)).toBe('did-payload-encoding')
+  })
 })
 
 describe('a declare', () => {
