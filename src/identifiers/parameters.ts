@@ -58,16 +58,18 @@ export interface OptionTexts {
  * it cannot have, and values that do not go together, `INVALID_OPTIONS`, or `INVALID_DID_URL` where all of it is in the DID URL.
  */
 export function readParameters({ query: inner, fragment }: DidUrl, { query, body }: OptionTexts): Parameters {
-  const given: Given[] = [
-    ...queryPairs(inner ?? '').map(([name, value]: OptionPair): Given => [name, value, 'url']),
-    ...queryPairs(query ?? '').map(([name, value]: OptionPair): Given => [name, value, 'options']),
-    ...(body === undefined ? [] : membersOf(body)).map(([name, value]): Given => [name, value, 'options']),
-  ]
-  for (const [name] of given) {
+  const inPath: readonly OptionPair[] = queryPairs(inner ?? '')
+  const inQuery: readonly OptionPair[] = queryPairs(query ?? '')
+  for (const name of [...inPath, ...inQuery].map(([name]) => name).concat(body === undefined ? [] : namesOf(body))) {
     if (!checks.has(name)) {
       throw new Problem('FEATURE_NOT_SUPPORTED', `${shown(name)} is none of ${[...checks.keys()].join(', ')}`)
     }
   }
+  const given: Given[] = [
+    ...inPath.map(([name, value]): Given => [name, value, 'url']),
+    ...inQuery.map(([name, value]): Given => [name, value, 'options']),
+    ...(body === undefined ? [] : membersOf(body)).map(([name, value]): Given => [name, value, 'options']),
+  ]
   for (const [name, value, place] of given) {
     const wrong = wrongValue(name, value)
     if (wrong !== undefined) throw invalid([place], `${name}: ${wrong}`)
@@ -112,6 +114,16 @@ const jsonLimits = {
   depth: 4,
   /** @limit count: values in them */
   tokens: 256,
+}
+
+/** The names in a body, whatever values they have; none where it is no JSON object, which {@link membersOf} refuses. */
+function namesOf(body: Uint8Array): string[] {
+  try {
+    const value: unknown = JSON.parse(utf8(body) ?? '')
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.keys(value) : []
+  } catch {
+    return []
+  }
 }
 
 /** The members of the JSON object in a body. */

@@ -411,6 +411,29 @@ describe('POST', () => {
     expect(refusalOf(await post(`${ada.did}?service=home`, { service: 'home' }))).toEqual([400, 'INVALID_OPTIONS'])
   })
 
+  test.each([
+    ['deep', `{"accept":${'['.repeat(5000)}${']'.repeat(5000)}}`],
+    ['five levels deep', '{"accept":{"a":{"b":{"c":{"d":1}}}}}'],
+    ['a number that no document may hold', '{"accept":1.0}'],
+    ['a name twice', '{"accept":{"a":1,"a":2}}'],
+    ['a bad value of a known name before', '{"service":7,"accept":[[[[[1]]]]]}'],
+    ['a known name twice', '{"service":"home","service":"home","accept":"x"}'],
+    ['in __proto__', '{"__proto__":{"a":1}}'],
+    ['in constructor', '{"constructor":1}'],
+    ['in a name of nothing', '{"":1}'],
+  ])('with a name that is not known is 501, whatever its value: %s', async (_, body) => {
+    expect(refusalOf(await post(ada.did, body))).toEqual([501, 'FEATURE_NOT_SUPPORTED'])
+  })
+
+  test.each([
+    ['deep', `{"service":${'['.repeat(5000)}${']'.repeat(5000)}}`],
+    ['a prototype', '{"service":{"__proto__":1}}'],
+    ['a number that no document may hold', '{"service":1.0}'],
+  ])('with an impossible value of a known name is 400: %s', async (_, body) => {
+    expect(refusalOf(await post(ada.did, body))).toEqual([400, 'INVALID_OPTIONS'])
+    expect(refusalOf(await post(`${ada.did}?accept=x`, body))).toEqual([501, 'FEATURE_NOT_SUPPORTED'])
+  })
+
   it('of another type is 415, larger than 16 KiB 413, by HTTP itself', async () => {
     for (const type of ['text/plain', 'application/did', 'multipart/form-data', '']) {
       const answer = await post(ada.did, {}, type)
