@@ -24,6 +24,8 @@ describe('did_resolveCredential', () => {
     ['a bare issuer', { id, issuer: 'x' }],
     ['an array of one object, as SDKs send it', [{ id, issuer: did }]],
     ['256 characters', { id: `${did}#`.padEnd(256, 'x') }],
+    ['of a holder with a wrong checksum', { id: `${did.replace(/.$/, '0')}#email` }],
+    ['an issuer with a wrong checksum', { id, issuer: did.replace(/.$/, '0') }],
   ])('knows nothing of a credential: %s', async (_, params) => {
     const [first = params] = Array.isArray(params) ? params : []
     expect(await rpc.call('did_resolveCredential', params)).toEqual({ id: (first as { id: string }).id, status: 3 })
@@ -37,6 +39,7 @@ describe('did_resolveCredential', () => {
     ['257 characters', { id: `${did}#`.padEnd(257, 'x') }],
     ['nothing', { id: '' }],
     ['an issuer that is none', { id, issuer: 'a b' }],
+    ['an issuer of another method', { id, issuer: 'did:other:x' }],
     ['two objects', [{ id }, { id }]],
     ['no object', []],
   ])('refuses %s', async (_, params) => {
