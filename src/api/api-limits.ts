@@ -25,7 +25,7 @@ export const apiLimits = {
    * @limit count: names of members in larger JSON of a request
    */
   bodyNames: 4096,
-  /** @limit bytes: one such name */
+  /** @limit bytes: a name of a member in larger JSON of a request */
   bodyName: 128,
   /** @limit bytes: message over WebSocket */
   wsMessage: 1024 * 1024,
