@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { NodeClient } from '../client/node-client.js'
 import { optionsOf, variableOf } from '../config/all-options.js'
 import type { Config } from '../config/config.js'
@@ -11,6 +8,7 @@ import { defaultPortBase } from '../node/ports.js'
 import { formatAmount } from '../primitives/amount.js'
 import { quorum } from '../primitives/spec.js'
 import { storageOptions } from '../storage/storage-options.js'
+import { makeTemporaryDirectory, removeTemporaryDirectory } from '../storage/temporary-directory.js'
 import { devnetAccount, devnetAccountCount, devnetMnemonic, localnetValidatorCount } from '../wallet/devnet-accounts.js'
 import type { CliContext } from './cli-context.js'
 import type { OutputOptions } from './command-options.js'
@@ -18,12 +16,11 @@ import { accountJson, accountLines } from './devnet-account-table.js'
 import { commandsFor } from './devnet-next.js'
 import { LocalNetwork, portStep } from './local-network.js'
 import { StatusScreen } from './local-status.js'
-import { type NodeStart, type Presentation, stopSignal } from './run-node.js'
+import type { NodeStart, Presentation } from './run-node.js'
+import { stopSignal } from './stop-signal.js'
 
 const chain = 'localnet'
 const highestPortBase = nodeOptions.portBase.schema['maximum'] as number
-/** Attempts to remove a directory to which a killed node was just writing. */
-const clearRetries = 10
 
 /** `didledger devnet --nodes N`: runs N nodes of localnet until a stop signal, and shows their status. */
 export async function runLocalNetwork(
@@ -38,21 +35,15 @@ export async function runLocalNetwork(
     throw new UserError(`node.portBase (${config.sourceOf(nodeOptions.portBase)}) leaves no ports for node ${nodes}`, 2)
   }
   const chosen = config.get(storageOptions.dataDir)
-  const directory = chosen ?? mkdtempSync(join(tmpdir(), 'didledger-localnet-'))
+  const directory = chosen ?? makeTemporaryDirectory()
   const network = new LocalNetwork({ nodes, directory, portBase, env: environmentOf(config, context) })
   const screen = new StatusScreen(context, json, () => network.nodes)
   network.onSlowStop = (numbers) => {
     screen.say([`Waiting for node ${numbers.join(', ')} to stop; Ctrl-C again ends it.`])
   }
-  const clear = () => {
-    if (chosen === undefined) rmSync(directory, { recursive: true, force: true, maxRetries: clearRetries })
-  }
-  // A second signal ends this process at once; only synchronous work is possible then.
-  const onExit = () => {
-    network.kill()
-    clear()
-  }
-  process.once('exit', onExit)
+  // A second signal ends this process at once; only synchronous work is possible then. Before the directory is cleared no node may write to it.
+  const onExit = () => network.kill()
+  process.prependOnceListener('exit', onExit)
   const stop = stopSignal()
   try {
     // A stop signal during the start does not wait for the nodes.
@@ -82,8 +73,9 @@ export async function runLocalNetwork(
     }
   } finally {
     await network.close()
-    clear()
+    if (chosen === undefined) await removeTemporaryDirectory(directory)
     process.off('exit', onExit)
+    if (!json) context.out('All nodes have stopped.\n')
   }
 }
 

@@ -4,7 +4,7 @@ import { processLog } from '../runtime/process-env.js'
 import type { CliContext } from './cli-context.js'
 import { type OutputOptions, withOutput } from './command-options.js'
 import { examples } from './print-output.js'
-import { stopSignal } from './run-node.js'
+import { stopSignal } from './stop-signal.js'
 
 /** JSON-RPC of a node on this machine. */
 const defaultRpcUrl = 'http://127.0.0.1:20336'

@@ -6,6 +6,7 @@ import { type SigningState, signingText } from '../voting/signing-state.js'
 import type { CliContext } from './cli-context.js'
 import type { OutputOptions } from './command-options.js'
 import { showMigration, showProgress } from './show-progress.js'
+import { endAtOnce, stopSignal } from './stop-signal.js'
 
 export interface RunOptions extends OutputOptions {
   /** Whether the end of standard input stops the node. */
@@ -55,24 +56,6 @@ function votesLine(signing: SigningState | undefined): readonly string[] {
   return [`Votes     not now: ${why}`]
 }
 
-/**
- * Resolves at a stop signal. A second signal ends the process at once: the next start continues from any state on disk. With
- * `onEof` the end of standard input stops it too.
- */
-export function stopSignal(onEof = false): Promise<unknown> {
-  return new Promise<unknown>((resolve) => {
-    let stopping = false
-    const onSignal = (signal: NodeJS.Signals) => {
-      if (stopping) process.exit(130)
-      stopping = true
-      resolve(signal)
-    }
-    process.on('SIGINT', onSignal)
-    process.on('SIGTERM', onSignal)
-    if (onEof) process.stdin.on('close', resolve).resume()
-  })
-}
-
 /** Starts a node, opens its interfaces, presents it, and serves until a signal or a failure of the node. */
 export async function runNode(
   context: CliContext,
@@ -83,11 +66,13 @@ export async function runNode(
 ): Promise<void> {
   const { tuning } = config
   const env = systemEnv(processLog(tuning.node?.logLevel))
+  const stop = stopSignal(stopOnEof)
+  const opened = endAtOnce(stop)
   const migration = showMigration(context, env)
   const node = await startNode({ ...chosen, env, tuning, onMigration: migration.show }).finally(migration.end)
   let endProgress = () => {}
   try {
-    const stop = stopSignal(stopOnEof)
+    opened()
     const servers = await serve(node, { log: env.log, tuning })
     try {
       const { value, lines } = await present(node, servers)

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { UserError } from '../errors/rule-error.js'
 import { toHex } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import { damaged, fileFailure, onOwnFile } from './failure.js'
+import { makeTemporaryDirectory, removeTemporaryDirectory } from './temporary-directory.js'
 
 /** Data directory: `network.json` (chain), `chain` (LevelDB), `peer.key`, `admin.token`, `sign-….state` (sign state of a key). */
 export class DataDirectory {
@@ -19,7 +19,7 @@ export class DataDirectory {
 
   /** The given directory, made if absent, or a temporary one that is removed with the node. */
   static async open(path: string | undefined): Promise<DataDirectory> {
-    if (path === undefined) return new DataDirectory(await mkdtemp(join(tmpdir(), 'didledger-')), true)
+    if (path === undefined) return new DataDirectory(makeTemporaryDirectory(), true)
     try {
       await makeDirectory(path)
     } catch (error) {
@@ -142,7 +142,7 @@ export class DataDirectory {
 
   /** Removes a temporary directory. */
   async close(): Promise<void> {
-    if (this.#temporary) await rm(this.path, { recursive: true, force: true })
+    if (this.#temporary) await removeTemporaryDirectory(this.path)
   }
 }
 

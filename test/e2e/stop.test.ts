@@ -1,10 +1,12 @@
 import { randomInt } from 'node:crypto'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { afterAll, describe, expect, it } from 'vitest'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { portOffsets } from '../../src/node/ports.js'
 import { SeededRandom, Load } from '../support/builders/test-payer.js'
 import { stopwatch } from '../support/process/patience.js'
-import { type ChainInfo, Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
+import { type ChainInfo, CommandProcess, Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
 
 const directories = new Directories()
 afterAll(() => directories.remove())
@@ -61,6 +63,61 @@ describe('stopping', () => {
     expect(await node.stop(signal)).toMatchObject({ code: 130 })
     expect(elapsed()).toBeLessThan(1000)
     socket.destroy()
+  })
+})
+
+describe('the temporary directory of a devnet', () => {
+  it.each(['SIGHUP', 'SIGTERM', 'SIGINT'] as const)('goes with %s, also where it arrives twice', async (signal) => {
+    const node = await NodeProcess.start('devnet')
+    expect(existsSync(node.line.dataDir)).toBe(true)
+    node.process.kill(signal)
+    expect(await node.stop(signal)).toMatchObject({ code: 0, err: '' })
+    expect(existsSync(node.line.dataDir)).toBe(false)
+  })
+
+  it('goes where the devnet is ended at once, and where it has only begun to open it', async () => {
+    const node = await NodeProcess.start('devnet')
+    const socket = await halfRequest(portOf(node.line.rest))
+    node.process.kill('SIGINT')
+    await new Promise((resolve) => setTimeout(resolve, 700))
+    expect(await node.stop('SIGINT')).toMatchObject({ code: 130 })
+    socket.destroy()
+    expect(existsSync(node.line.dataDir)).toBe(false)
+
+    const TMPDIR = mkdtempSync(join(directories.root, 'tmp-'))
+    for (const wait of [0, 20, 50, 100]) {
+      const command = new CommandProcess(['devnet', '--port-base', '0', '--json'], { env: { TMPDIR } })
+      while (readdirSync(TMPDIR).length === 0) await new Promise((resolve) => setTimeout(resolve, 2))
+      await new Promise((resolve) => setTimeout(resolve, wait))
+      command.kill('SIGTERM')
+      expect([0, 130]).toContain((await command.finished).code)
+      expect(readdirSync(TMPDIR)).toEqual([])
+    }
+  })
+
+  it('is swept by the next start after a kill; those of others stay', async () => {
+    const TMPDIR = mkdtempSync(join(directories.root, 'tmp-'))
+    const killed = await NodeProcess.startWith({ env: { TMPDIR } }, 'devnet')
+    await killed.stop('SIGKILL')
+    const alive = await NodeProcess.startWith({ env: { TMPDIR } }, 'devnet', '--no-automine')
+    const foreign = join(TMPDIR, 'didledger-foreign')
+    mkdirSync(foreign)
+    writeFileSync(join(foreign, 'owner.json'), JSON.stringify({ pid: killed.process.pid, space: 'elsewhere' }))
+    const named = join(TMPDIR, 'didledger-named')
+    mkdirSync(named)
+    symlinkSync(killed.line.dataDir, join(TMPDIR, 'didledger-link'))
+    const node = await NodeProcess.startWith({ env: { TMPDIR } }, 'devnet')
+    await vi.waitFor(() => expect(existsSync(killed.line.dataDir)).toBe(false))
+    expect([alive, node].map(({ line }) => existsSync(line.dataDir))).toEqual([true, true])
+    expect([foreign, named].map((path) => existsSync(path))).toEqual([true, true])
+    await Promise.all([alive.stop(), node.stop()])
+  })
+
+  it('is asked for elsewhere where there is none', async () => {
+    const TMPDIR = join(directories.root, 'missing')
+    const { code, err } = await new CommandProcess(['devnet', '--port-base', '0'], { env: { TMPDIR } }).finished
+    expect(code).toBe(1)
+    expect(err).toMatch(/^error: no temporary directory can be made in .*missing: .*; set TMPDIR to .*--data-dir\n$/)
   })
 })
 
