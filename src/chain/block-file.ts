@@ -2,6 +2,7 @@ import { crc32 } from 'node:zlib'
 import { RuleError, UserError } from '../errors/rule-error.js'
 import { asBuffer, concat, displayHash, equalBytes } from '../primitives/bytes.js'
 import { Writer } from '../primitives/codec.js'
+import type { Hash } from '../primitives/hash.js'
 import { keys } from '../storage/schema.js'
 import type { Chain } from './chain.js'
 import { readBlockBytes } from './read-body.js'
@@ -51,19 +52,27 @@ export interface Import {
  */
 export async function importBlocks(chain: Chain, pieces: AsyncIterable<Uint8Array>): Promise<Import> {
   const source = new Pieces(pieces)
-  const head = await source.take(headSize)
-  if (head === undefined || !equalBytes(head.subarray(0, magic.length), magic)) {
-    throw new UserError('it is no file of blocks: it does not begin as one')
-  }
-  const genesis = head.subarray(magic.length)
-  if (!equalBytes(genesis, chain.genesis.header.hash)) {
-    throw new UserError(`it holds blocks of another chain, with genesis ${displayHash(genesis)}`)
-  }
+  requireHead(await source.take(headSize), chain.genesis.header.hash)
   let added = 0
   for (let read = 0; ; read++) {
     const next = await readRecord(source, read)
     if (next === undefined) return { read, added }
     if (await acceptRecord(chain, next, read)) added++
+  }
+}
+
+/** Throws a {@link UserError} unless a file begins as one of blocks of the chain with a genesis hash. */
+export async function requireBlockFile(pieces: AsyncIterable<Uint8Array>, genesis: Hash): Promise<void> {
+  requireHead(await new Pieces(pieces).take(headSize), genesis)
+}
+
+function requireHead(head: Uint8Array | undefined, genesis: Hash): void {
+  if (head === undefined || !equalBytes(head.subarray(0, magic.length), magic)) {
+    throw new UserError('it is no file of blocks: it does not begin as one')
+  }
+  const named = head.subarray(magic.length)
+  if (!equalBytes(named, genesis)) {
+    throw new UserError(`it holds blocks of another chain, with genesis ${displayHash(named)}`)
   }
 }
 

@@ -1,7 +1,7 @@
 import { createReadStream, existsSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { Option, type Command } from 'commander'
-import { exportBlocks, importBlocks } from '../chain/block-file.js'
+import { exportBlocks, importBlocks, requireBlockFile } from '../chain/block-file.js'
 import { Chain } from '../chain/chain.js'
 import { copyUnmined, highestKnown, replay, stateDigest, verifyChain } from '../chain/replay-chain.js'
 import { SignatureCache } from '../crypto/signature-cache.js'
@@ -19,6 +19,7 @@ import { onOwnFile } from '../storage/failure.js'
 import type { FileDamage } from '../storage/level/level-files.js'
 import { withLock } from '../storage/level/lock.js'
 import { salvage } from '../storage/level/salvage.js'
+import { fileReason } from '../wallet/files.js'
 import type { CliContext } from './cli-context.js'
 import { type OutputOptions, withChain, withOutput } from './command-options.js'
 import { namingTheRepair, reindexCommand } from './damage.js'
@@ -61,8 +62,12 @@ export function registerChain(program: Command, context: CliContext): void {
       withTools(options, DataDirectory.existing, (tools) => exportTo(context, tools, options, file)),
   )
   command('import <file>', 'take the blocks of a file, as if a peer had sent them', 'import blocks.bin').action(
-    (file: string, options: ChainOptions) =>
-      withTools(options, DataDirectory.open, (tools) => importFrom(context, tools, options, file)),
+    async (file: string, options: ChainOptions) => {
+      // Before a directory is made for what is no such file.
+      const genesis = genesisBlock(loadSpec(options.genesis)).header.hash
+      await onFile(file, () => requireBlockFile(createReadStream(file, { end: 1023 }), genesis))
+      await withTools(options, DataDirectory.open, (tools) => importFrom(context, tools, options, file))
+    },
   )
 }
 
@@ -235,7 +240,9 @@ async function onFile<T>(file: string, run: () => Promise<T>): Promise<T> {
     return await run()
   } catch (error) {
     if (error instanceof StorageError) throw error
-    const known = error instanceof UserError || (error as NodeJS.ErrnoException).syscall !== undefined
-    throw known ? new UserError(`${file}: ${(error as Error).message}`) : error
+    if (error instanceof UserError) throw new UserError(`${file}: ${error.message}`)
+    throw (error as NodeJS.ErrnoException).syscall === undefined
+      ? error
+      : new UserError(`${file}: ${fileReason(error)}`)
   }
 }

@@ -9,7 +9,9 @@ import { registerDevnet } from './devnet-command.js'
 import { registerDid } from './did-command.js'
 import { registerDriver } from './driver-command.js'
 import { registerGenesis } from './genesis-command.js'
+import { SilentExit } from './silent-exit.js'
 import { registerStart } from './start-command.js'
+import { usageText } from './usage-text.js'
 import { registerWallet } from './wallet-command.js'
 
 /** The command tree with all commands, arguments not parsed yet. */
@@ -17,7 +19,11 @@ export function createProgram(context: CliContext): Command {
   const program = new Command('didledger')
     .description('a lightweight identity chain: node, wallet, DIDs')
     .version(packageVersion())
-    .configureOutput({ writeOut: (text) => context.out(text), writeErr: (text) => context.err(text) })
+    .configureOutput({
+      writeOut: (text) => context.out(text),
+      writeErr: (text) => context.err(text),
+      outputError: (text, write) => write(usageText(text)),
+    })
     .exitOverride()
     .showHelpAfterError('(--help shows how the command is used)')
   registerDevnet(program, context)
@@ -33,12 +39,31 @@ export function createProgram(context: CliContext): Command {
 /** Runs one command line (without node and script) and returns its exit code: 0 done, 1 failed, 2 usage error. */
 export async function runCommand(args: readonly string[], context: CliContext): Promise<0 | 1 | 2> {
   try {
-    await createProgram(context).parseAsync(args, { from: 'user' })
+    const program = createProgram(context)
+    requireKnownHelp(program, args)
+    await program.parseAsync(args, { from: 'user' })
     return 0
   } catch (error) {
     // commander has printed its own message; help and version end this way too.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    if (error instanceof SilentExit) return 1
     return explain(error, args.includes('--json'), context)
+  }
+}
+
+/** Refuses `help` on what is no command, for which commander shows the help of all. */
+function requireKnownHelp(program: Command, args: readonly string[]): void {
+  let command = program
+  for (const [i, word] of args.entries()) {
+    if (word === 'help') {
+      const asked = args[i + 1]
+      if (asked === undefined || command.commands.some((known) => known.name() === asked)) return
+      const names = command.commands.map((known) => known.name()).join(', ')
+      throw new UserError(`there is no command ${asked} to help with; there are ${names}`, 2)
+    }
+    const next = command.commands.find((known) => known.name() === word)
+    if (next === undefined) return
+    command = next
   }
 }
 

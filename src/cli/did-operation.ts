@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { interfaceErrors } from '../api/error-mapping.js'
 import { NodeRefusal } from '../client/http.js'
 import type { NodeClient } from '../client/node-client.js'
+import { UserError } from '../errors/rule-error.js'
 import { singleKeyCode } from '../primitives/address.js'
 import { type DidOperation, operationJson } from '../primitives/did-operation.js'
 import type { SigningAccount } from '../wallet/accounts.js'
@@ -99,13 +100,17 @@ async function publish(
   }
 }
 
-/** Create refused, and another create of the DID in the pool → names that one; other errors stay unchanged. */
+/** Create refused, because the DID exists or its create waits in the pool → says which; other errors stay unchanged. */
 async function namingThePending(client: NodeClient, operation: DidOperation, error: unknown): Promise<unknown> {
   const did = didOfOperation(operation) ?? ''
   const refused = error instanceof NodeRefusal && error.code === interfaceErrors['did-exists'].rest
   if (!refused || operation.operation !== 'create') return error
   const pending = await pendingCreate(client, did)
-  if (pending === undefined) return error
+  if (pending === undefined) {
+    return new UserError(
+      `${did} exists already; "npx didledger did update" changes its document, "did resolve" shows it`,
+    )
+  }
   const reason = `the create of ${did} is pending: transaction ${pending} waits for its block`
   return new NodeRefusal('the node refused the transaction', error.code, error.description, reason)
 }

@@ -47,16 +47,18 @@ async function query(context: CliContext, options: QueryOptions): Promise<void> 
     ...defined({ skip, limit }),
   })
   report(context, options, result, [
-    summary(result),
+    summary(result, limit),
     ...result.document.flatMap((document) => ['', JSON.stringify(document, null, 2)]),
   ])
 }
 
 /** Total, the range shown, and how to see more. */
-function summary({ total, start, count }: QueryResult): string {
+function summary({ total, start, count }: QueryResult, asked: number | undefined): string {
   const matching = `${total} ${total === 1 ? 'document matches' : 'documents match'}`
   if (count === 0) return `${matching}.`
   const end = start + count
-  const shown = `${matching}; ${count === 1 ? `number ${end}` : `numbers ${start + 1} to ${end}`}:`
+  // Also where fewer fit into the bytes of one answer.
+  const most = asked !== undefined && count < asked && end < total ? ', as many as one answer has' : ''
+  const shown = `${matching}; ${count === 1 ? `number ${end}` : `numbers ${start + 1} to ${end}`}${most}:`
   return end < total ? `${shown} (--skip ${end} goes on)` : shown
 }

@@ -15,15 +15,21 @@ import {
   withOutput,
 } from './command-options.js'
 import { examples, report, sameOptions, formatTable } from './print-output.js'
+import { SilentExit } from './silent-exit.js'
 
 const statusTexts = ['valid', 'expired', 'deactivated', 'does not exist'] as const
 
-type ReadOptions = RestFlags & OutputOptions
+interface ReadOptions extends RestFlags, OutputOptions {}
 
 interface VersionOptions {
   readonly versionId?: string
   readonly versionTime?: string
   readonly versionHeight?: number
+}
+
+interface ResolveOptions extends ReadOptions, VersionOptions {
+  readonly all?: boolean
+  readonly exitStatus?: boolean
 }
 
 interface SliceOptions {
@@ -40,6 +46,7 @@ export function registerDidReaders(did: Command, context: CliContext): void {
     .option('--version-id <txid>', 'show the version that this transaction made')
     .option('--version-time <time>', 'show the version of that time, such as 2026-01-31T12:00:00Z')
     .option('--version-height <height>', 'show the version as of that block', heightOption)
+    .option('--exit-status', 'exit with 1 unless the DID is valid')
     .addHelpText(
       'after',
       examples(
@@ -47,7 +54,7 @@ export function registerDidReaders(did: Command, context: CliContext): void {
         'did resolve did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc --version-time 2026-01-31T12:00:00Z',
       ),
     )
-    .action((of: string, options: ReadOptions & VersionOptions & { all?: boolean }) => resolve(context, of, options))
+    .action((of: string, options: ResolveOptions) => resolve(context, of, options))
   withNode(withOutput(did.command('history')))
     .description('list the operations of a DID, newest first')
     .argument('<did>', 'a DID, or its identifier alone', didArgument)
@@ -57,11 +64,7 @@ export function registerDidReaders(did: Command, context: CliContext): void {
     .action((of: string, options: ReadOptions & SliceOptions) => history(context, of, options))
 }
 
-async function resolve(
-  context: CliContext,
-  did: string,
-  options: ReadOptions & VersionOptions & { all?: boolean },
-): Promise<void> {
+async function resolve(context: CliContext, did: string, options: ResolveOptions): Promise<void> {
   const { all = false, versionId, versionTime, versionHeight } = options
   const asked = { all, ...defined({ versionId, versionTime, versionHeight }) }
   const result = await new NodeClient(options).resolve(did, asked)
@@ -73,6 +76,7 @@ async function resolve(
     ...(newest === undefined ? [] : ['', payloadText(newest)]),
     ...(result.status === 3 ? nothingThere(options) : []),
   ])
+  if (options.exitStatus && result.status !== 0) throw new SilentExit()
 }
 
 async function history(context: CliContext, did: string, options: ReadOptions & SliceOptions): Promise<void> {

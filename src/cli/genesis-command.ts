@@ -137,7 +137,7 @@ function create(context: CliContext, name: string, options: CreateOptions): void
       ? ['Every node needs this file. A validator also needs the private key of its public key.']
       : [
           `Every node needs this file; each validator also needs one of the ${keys.length} keys beside it. Give every key to one`,
-          'machine, and keep no copy that a second node could use: two nodes with one key break the chain.',
+          'machine, and keep its backup off line: two nodes that run with one key break the chain.',
         ]),
     '',
     `Next: npx didledger genesis show ${shellWord(file)}`,

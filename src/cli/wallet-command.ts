@@ -162,6 +162,9 @@ function tryJson(text: string): unknown {
   }
 }
 
+/** Characters of a new password; older keystores with shorter ones open. */
+const leastPassword = 8
+
 async function store(
   context: CliContext,
   secret: WalletSecret,
@@ -170,6 +173,9 @@ async function store(
   if (existsSync(options.wallet)) throw new UserError(`${options.wallet} exists already and is not overwritten`)
   const question = { text: `New password for ${options.wallet}`, confirm: true }
   const password = await readPassword(context, options.passwordFile, question)
+  if ([...password].length < leastPassword) {
+    throw new UserError(`the password is too short: a new keystore wants ${leastPassword} characters or more`)
+  }
   const keystore = createKeystore(secret, password, context.random)
   writeKeystore(options.wallet, keystore)
   return keystoreAccounts(keystore)[0] as Account

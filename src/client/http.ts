@@ -10,7 +10,8 @@ export class NodeRefusal extends UserError {
   readonly reason: string
 
   constructor(what: string, code: number, description: string, reason: string) {
-    super(`${what}: ${code} ${description}${reason === '' || reason === description ? '' : `: ${reason}`}`)
+    // The description of a code is the family's, and says less: INTERNAL ERROR for whatever is wrong with an operation.
+    super(`${what}: ${reason === '' ? description : reason} (${code})`)
     this.code = code
     this.description = description
     this.reason = reason

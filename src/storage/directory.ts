@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { UserError } from '../errors/rule-error.js'
 import { toHex } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
@@ -35,10 +35,16 @@ export class DataDirectory {
   /** A directory that must hold a chain, or the claim of one whose files are missing. */
   static async existing(path: string): Promise<DataDirectory> {
     const directory = new DataDirectory(path, false)
+    // A directory that may not be read looks empty to `existsSync`.
+    const names = await onOwnFile(`the data directory ${path} cannot be read`, () =>
+      readdir(path).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return [] as string[]
+        throw error
+      }),
+    )
     await directory.#finishReplacing()
-    if (!existsSync(directory.database) && !existsSync(directory.#claimFile)) {
-      throw new UserError(`${path} holds no chain`)
-    }
+    const own = [directory.database, directory.#claimFile, directory.rebuilt].map((file) => basename(file))
+    if (!own.some((name) => names.includes(name))) throw new UserError(`${path} holds no chain`)
     return directory
   }
 

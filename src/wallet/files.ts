@@ -23,7 +23,7 @@ export function readTextFile(path: string, what: string): string {
   try {
     bytes = readAtMost(path, maxFileSize + 1)
   } catch (error) {
-    throw new UserError(`cannot read the ${what} ${path}: ${reasonOf(error)}`)
+    throw new UserError(`cannot read the ${what} ${path}: ${fileReason(error)}`)
   }
   if (bytes.length > maxFileSize) throw new UserError(`the ${what} ${path} is larger than ${maxFileSize} bytes`)
   return bytes.toString('utf8')
@@ -72,7 +72,7 @@ export function writeFileAtomically(path: string, text: string, options: { mode:
     syncDirectory(dirname(path))
   } catch (error) {
     if (errorCode(error) === 'EEXIST') throw new UserError(`${path} exists already and is not overwritten`)
-    throw new UserError(`cannot write ${path}: ${reasonOf(error)}`)
+    throw new UserError(`cannot write ${path}: ${fileReason(error)}`)
   } finally {
     rmSync(temporary, { force: true })
   }
@@ -83,7 +83,7 @@ export function makeDirectory(path: string): void {
   try {
     makeWithParents(path)
   } catch (error) {
-    throw new UserError(`cannot make the directory ${path}: ${reasonOf(error)}`)
+    throw new UserError(`cannot make the directory ${path}: ${fileReason(error)}`)
   }
 }
 
@@ -125,6 +125,7 @@ const reasons: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
 }
 
-function reasonOf(error: unknown): string {
+/** Why a file function of Node failed, in plain words where the failure is a usual one. */
+export function fileReason(error: unknown): string {
   return reasons[String(errorCode(error))] ?? (error instanceof Error ? error.message : String(error))
 }

@@ -115,7 +115,7 @@ describe('the configuration of a node', () => {
       'a value of a flag',
       ['devnet', '--block-time', '0'],
       {},
-      /^error: option '--block-time <seconds>' argument '0' is invalid\. Not a number of seconds/,
+      /^error: --block-time 0: Not a number of seconds/,
     ],
     [
       'two that exclude each other',

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseAddress, type ProgramHash } from '../../src/primitives/address.js'
@@ -7,7 +7,7 @@ import { Overlay } from '../../src/storage/overlay.js'
 import { keys, values } from '../../src/storage/schema.js'
 import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
 import { SeededRandom, Load } from '../support/builders/test-payer.js'
-import { type ChainInfo, Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
+import { type ChainInfo, CommandProcess, Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
 
 const directories = new Directories()
 /** A stopped devnet with ten blocks and transactions that wait. */
@@ -64,6 +64,7 @@ describe('one directory', () => {
     }
     const file = directories.fresh('blocks')
     expect(await failure('chain', 'export', file, '--data-dir', directory)).toBe(busy)
+    await runJson('chain', 'export', file, '--data-dir', original)
     expect(await failure('chain', 'import', file, '--data-dir', directory)).toBe(busy)
     expect(await node.client.rpc('dev_mine', { blocks: 1 })).toHaveLength(1)
     expect((await node.stop()).code).toBe(0)
@@ -83,6 +84,22 @@ describe('one directory', () => {
     for (const command of [['info'], ['verify'], ['reindex'], ['export', 'blocks.bin']]) {
       expect(await failure('chain', ...command, '--data-dir', nowhere)).toBe(`error: ${nowhere} holds no chain\n`)
     }
+    const file = directories.fresh('file')
+    writeFileSync(file, 'no directory')
+    expect(await failure('chain', 'info', '--data-dir', file)).toMatch(
+      /^error: the data directory .* cannot be read: a file is where/,
+    )
+  })
+
+  it('that may not be read is no empty one', async () => {
+    const directory = directories.copyOf(original)
+    chmodSync(directory, 0o000)
+    // Root reads all the same.
+    const through = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : []
+    const { code, err } = await new CommandProcess(['chain', 'info', '--data-dir', directory], { through }).finished
+    chmodSync(directory, 0o700)
+    expect(code).toBe(1)
+    expect(err).toMatch(/^error: the data directory .* cannot be read: this user may not do that/)
   })
 })
 
@@ -184,18 +201,19 @@ describe('chain export and chain import', () => {
     const err = await failure('chain', 'import', copy, '--data-dir', directory)
     expect(err).toContain(`error: ${copy}`)
     expect(err).toMatch(message)
-    // What was right before the damage is kept.
-    await verify(directory)
+    // What was right before the damage is kept; for what is no such file nothing is begun.
+    if (/no file of blocks/.test(err)) expect(existsSync(directory)).toBe(false)
+    else await verify(directory)
   })
 
   it('refuse blocks of another chain, files that are not there and places that cannot be written', async () => {
     const pow = ['--genesis', 'pow', '--data-dir', directories.fresh()]
     expect(await failure('chain', 'import', file, ...pow)).toMatch(/blocks of another chain, with genesis [0-9a-f]{64}/)
     expect(await failure('chain', 'import', '/nowhere/blocks', '--data-dir', original)).toMatch(
-      /\/nowhere\/blocks: ENOENT/,
+      /\/nowhere\/blocks: there is no such file or directory/,
     )
     expect(await failure('chain', 'export', '/nowhere/blocks', '--data-dir', original)).toMatch(
-      /\/nowhere\/blocks: ENOENT/,
+      /\/nowhere\/blocks: there is no such file or directory/,
     )
     expect((await run('chain', 'export', '--data-dir', original)).code).toBe(2)
     expect((await run('chain', 'import', file)).code).toBe(2)

@@ -257,11 +257,14 @@ describe('didledger did', () => {
 
   it('resolves and lists history, and says when there is no such DID', async () => {
     const none = await bench.run('did', 'resolve', alice.did, ...online.slice(0, 2))
+    const strict = await bench.run('did', 'resolve', alice.did, '--exit-status', ...online.slice(0, 2))
+    expect(strict).toEqual({ ...none, code: 1 })
     expect(none).toMatchObject({ code: 0, out: expect.stringContaining(`${alice.did} does not exist on this chain.`) })
     expect(await bench.json('did', 'history', alice.did, ...online.slice(0, 2))).toEqual({ did: alice.did, status: 3 })
     await bench.json('did', 'create', ...as(0))
     await bench.json('did', 'update', ...as(0), '--years', '1')
     const resolved = await bench.run('did', 'resolve', alice.did.slice(11), ...online.slice(0, 2))
+    expect((await bench.run('did', 'resolve', alice.did, '--exit-status', ...online.slice(0, 2))).code).toBe(0)
     expect(resolved.out).toContain(`${alice.did} is valid.`)
     expect(resolved.out).toContain(`"id": "${alice.did}"`)
     const history = await bench.run('did', 'history', alice.did, ...online.slice(0, 2))

@@ -62,7 +62,7 @@ describe('did query', () => {
   it('passes on what the node has against a condition', async () => {
     const refused = await query('--condition', '{a: {$where: 1}}')
     expect(refused).toMatchObject({ code: 1, out: '' })
-    expect(refused.err).toContain('Query parameters invalid.: a.$where: "$where" is not an operator')
+    expect(refused.err).toContain('the node refused query: a.$where: "$where" is not an operator')
   })
 
   it.each([

@@ -83,7 +83,7 @@ describe('genesis create', () => {
 
   it.each([
     [['Corp', '--pay', address], 'small letters'],
-    [['corp2'], "'--pay <address>'"],
+    [['corp2'], '--pay <address> is missing'],
     [['corp2', '--pay', 'x'], 'Not an address'],
     [['corp2', '--pay', address, '--validators', '0'], 'Not a number from 1 to 100'],
     [['corp2', '--pay', address, '--validators', '101'], 'Not a number from 1 to 100'],

@@ -190,7 +190,7 @@ describe('didledger wallet multisig', () => {
   })
 
   it.each<[string, string[], 1 | 2, RegExp]>([
-    ['no number of signatures', keyOptions, 2, /--required <m>' not specified/],
+    ['no number of signatures', keyOptions, 2, /--required <m> is missing/],
     ['none needed', ['--required', '0', ...keyOptions], 2, /Not a number from 1 to 16/],
     ['17 needed', ['--required', '17', ...keyOptions], 2, /Not a number from 1 to 16/],
     ['more needed than there are keys', ['--required', '4', ...keyOptions], 1, /4 signatures of 3 keys/],

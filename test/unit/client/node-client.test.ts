@@ -121,7 +121,7 @@ describe('the client of a node', () => {
       description: body.Desc,
       reason: body.Result,
       exitCode: 1,
-      message: 'the node refused the transaction: 45010 INTERNAL ERROR, ErrDoubleSpend: input 0 is spent by abc',
+      message: 'the node refused the transaction: input 0 is spent by abc (45010)',
     })
   })
 
@@ -131,7 +131,7 @@ describe('the client of a node', () => {
     }))
     await expect(client.resolve(alice.did)).rejects.toMatchObject({
       code: -32001,
-      message: 'the node refused resolvedid: -32001 Resolver internal error.: at 5 of 9',
+      message: 'the node refused resolvedid: at 5 of 9 (-32001)',
     })
   })
 

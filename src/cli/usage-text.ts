@@ -1,0 +1,36 @@
+/** commander's texts for wrong calls, and what is said instead: the word that was given, then what is wrong with it. */
+const texts: readonly (readonly [RegExp, (...parts: string[]) => string])[] = [
+  [
+    /^error: command-argument value '(.*)' is invalid for argument '(.*)'\. (.*)$/s,
+    (given, name, why) => `${name} ${given}: ${why}`,
+  ],
+  [
+    /^error: option '(.*)' argument '(.*)' is invalid\. (.*)$/s,
+    (flags, given, why) => `${longFlag(flags)} ${given}: ${why}`,
+  ],
+  [/^error: missing required argument '(.*)'$/, (name) => `<${name}> is missing`],
+  [/^error: required option '(.*)' not specified$/, (flags) => `${flags} is missing`],
+  [/^error: option '(.*)' argument missing$/, (flags) => `${longFlag(flags)} needs a value: ${flags}`],
+  [
+    /^error: too many arguments(?: for '(.*)')?\. Expected (\d+) arguments? but got (\d+)\.$/,
+    (command, most, given) =>
+      `${command || 'this command'} takes ${most} arguments, not ${given}; quote a value with spaces`,
+  ],
+]
+
+/** A message of commander about a wrong call in the words of the other messages. */
+export function usageText(text: string): string {
+  const line = text.trimEnd()
+  for (const [pattern, said] of texts) {
+    const match = pattern.exec(line)
+    if (match === null) continue
+    const [, ...parts] = match.map((part: string | undefined) => part ?? '')
+    return `error: ${said(...parts)}\n`
+  }
+  return text
+}
+
+/** `-o, --output <file>` → `--output`. */
+function longFlag(flags: string): string {
+  return /--[\w-]+/.exec(flags)?.[0] ?? flags
+}
