@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { NodeMetrics } from '../../src/api/metrics.js'
+import { stallReasons } from '../../src/api/node-views.js'
 import { plainRoutes } from '../../src/api/plain-routes.js'
 import type { Chain } from '../../src/chain/chain.js'
 import type { Mempool } from '../../src/mempool/mempool.js'
@@ -11,6 +12,7 @@ export function monitoringPage(): string {
       `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${help} |`,
   )
   const paths = plainRoutes.map(({ path, summary }) => `| \`${path}\` | ${summary} |`)
+  const stalls = Object.entries(stallReasons).map(([reason, meaning]) => `| \`${reason}\` | ${meaning} |`)
   return `# Monitoring
 
 Generated from \`src/api\` by \`npm run docs\`.
@@ -33,7 +35,7 @@ process alone. \`height\` and \`time\` (Unix seconds) are of the tip, \`target\`
 
 \`refusedBlocks\` counts the blocks that the node made itself since its start and that its own chain refused. It tries again at once
 without the transaction that was the cause, so the status does not change; but each is a defect worth a report, with the warning in the log. Until
-a block of that height is on the chain, \`refusedBlock\` says why.
+a block of that height is on the chain, \`refusedBlock\` says why. \`clock\` is there while the clock of the node is wrong.
 
 | status | HTTP | when |
 |---|---|---|
@@ -41,8 +43,45 @@ a block of that height is on the chain, \`refusedBlock\` says why.
 | \`starting\` | 503 | not all of its ports are open yet |
 | \`catching up\` | 503 | others have proved a tip that it does not have, or it has nothing but genesis and has reached none of its peers; the resolver refuses to answer |
 | \`alarm\` | 503 | the validators have confirmed two blocks at one height: a person has to find out why ([network.md](network.md)) |
+| \`stalled\` | 503 | the chain does not go on at this node, until the next block; \`reason\` begins with one of the words below |
 | \`stopping\` | 503 | it was told to stop and finishes what is under way |
 | \`failed\` | 503 | as \`/healthz\` says |
+
+## A stalled chain
+
+\`/readyz\`, \`stalled\` of \`getarbitersinfo\`, \`didledger_stalled_chains\` and a warning in the log say that a chain does not go on, with a reason and
+a sentence that names the validators whose votes are missing. A second warning says that it goes on. Starting the process again does not help, so
+\`/healthz\` stays as it is. A node that is catching up reports that first.
+
+| reason | meaning |
+|---|---|
+${stalls.join('\n')}
+
+What is too long follows from the chain spec ([genesis.md](genesis.md)). It is counted in seconds of the running node from its last block on, or from its
+start, not by the clock, and not while it catches up. Only the next block ends it.
+
+| chain | \`no-quorum\` after | \`tip-old\` after |
+|---|---|---|
+| validators make the blocks | the three timers of a view (\`propose\`, and \`delta\` more for each view, each at most \`maxViewTimeout\`) in one step of the vote, at least 10 s | twice the sum of \`emptyInterval\` and of the views in which all ⌊(N − 1)/3⌋ validators that may be faulty propose, and one more; at least 30 s |
+| miners make the blocks, validators confirm them | the same, once there is a block to vote on | that, with \`minInterval\`, and 30 times \`retarget.spacing\` more |
+| no validators | never | 30 times \`retarget.spacing\`, at least 30 s |
+| a devnet | never | never: it makes blocks when it is asked |
+
+On \`localnet\` that is 10 s and 59 s. A vote begins \`emptyInterval\` after a block, or at once when a transaction waits; validators that left between two
+votes are missed in the next.
+
+## The clock
+
+Blocks say what time it is where they were made. \`clock\` in \`/readyz\`, \`clockoffset\` of \`getsyncstatus\`, \`didledger_clock_offset_seconds\` and a warning say by
+how much the clock of the node differs from the middle one of the others: of the other validators by the blocks that they proposed last, or of miners by the
+last 11 blocks. A clock that states nothing counts as equal, so that more than half of them have to agree; fewer liars cause no warning.
+
+| difference | reported above |
+|---|---|
+| the node is behind | \`timing.maxDrift\`, at least 10 s; without validators at least \`retarget.spacing\`. Such a node takes the blocks of others for blocks of the future, and does not vote for them |
+| the node is ahead | the same, and the timers of a view more, for a block is of some age when it arrives; with miners 10 times \`retarget.spacing\` more |
+
+The warning ends when the difference is below half of that. The node stays ready: only its votes and its own blocks suffer.
 
 ## Metrics
 
@@ -61,7 +100,11 @@ ${rows.join('\n')}
 
 /** Every metric of a node without a chain: names do not depend on one. */
 export function describedMetrics(): ReturnType<NodeMetrics['describe']> {
-  const chain = { events: new EventEmitter() as Chain['events'], tip: undefined as unknown as Chain['tip'] }
+  const chain = {
+    events: new EventEmitter() as Chain['events'],
+    spec: undefined as unknown as Chain['spec'],
+    tip: undefined as unknown as Chain['tip'],
+  }
   const mempool = {
     events: new EventEmitter() as Mempool['events'],
     ...{ size: 0, bytes: 0, refusedBlocks: { count: 0 } },

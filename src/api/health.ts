@@ -26,7 +26,7 @@ export const healthRoutes: readonly PlainRoute[] = [
         ...defined({ reason }),
         ...{ height, target: state.sync.target, time },
         refusedBlocks: refusedBlocks.count,
-        ...(refusedBlocks.reason === undefined ? {} : { refusedBlock: refusedBlocks.reason }),
+        ...defined({ refusedBlock: refusedBlocks.reason, clock: clockText(state.clockOffset) }),
       }
       return answer(status === 'ready' ? 200 : 503, shown)
     },
@@ -36,13 +36,19 @@ export const healthRoutes: readonly PlainRoute[] = [
 /** No details: the client may be a stranger, and the log has them. */
 const failure = 'the node cannot go on; its log says why'
 
-function readiness({ failed, stage, sync, alarm }: NodeHealth): { status: string; reason?: string } {
+function readiness({ failed, stage, sync, alarm, stalled }: NodeHealth): { status: string; reason?: string } {
   if (failed) return { status: 'failed', reason: failure }
   if (stage === 'starting') return { status: 'starting', reason: 'not all interfaces are open yet' }
   if (stage === 'stopping') return { status: 'stopping', reason: 'the node was told to stop' }
   if (alarm !== undefined) return { status: 'alarm', reason: alarm }
   if (sync.catchingUp) return { status: 'catching up', reason: behindText(sync) }
+  if (stalled !== undefined) return { status: 'stalled', reason: `${stalled.reason}: ${stalled.detail}` }
   return { status: 'ready' }
+}
+
+function clockText(offset: number | undefined): string | undefined {
+  if (offset === undefined) return undefined
+  return `the clock of this node is ${Math.abs(offset)} s ${offset > 0 ? 'behind' : 'ahead of'} those of the others`
 }
 
 function answer(status: number, body: unknown): PlainAnswer {

@@ -2,20 +2,23 @@ import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge, Registry } from 'prom-client'
 import type { Chain } from '../chain/chain.js'
 import type { Mempool } from '../mempool/mempool.js'
+import { paramsAt, quorum } from '../primitives/spec.js'
 import type { Resolver } from '../resolver/resolver.js'
 import { AnswerMetrics, type Tally } from './answer-metrics.js'
-import type { NetworkView, VotingView } from './node-views.js'
+import type { NetworkView, NodeHealth, VotingView } from './node-views.js'
 import { addProcessMetrics } from './process-metrics.js'
 
 /** Objects that the figures are read from. */
 export interface MetricSources {
-  readonly chain: Pick<Chain, 'events' | 'tip'>
+  readonly chain: Pick<Chain, 'events' | 'spec' | 'tip'>
   readonly mempool: Pick<Mempool, 'events' | 'size' | 'bytes'> & { readonly refusedBlocks: { readonly count: number } }
   readonly resolver: Pick<Resolver, 'scannedDocuments'>
   /** Absent: no peers. */
   readonly network?: Pick<NetworkView, 'neighbors' | 'progress' | 'listBans' | 'receivedCount'>
   /** Absent: no voting. */
-  readonly voting?: Pick<VotingView, 'status' | 'received'>
+  readonly voting?: Pick<VotingView, 'status' | 'received' | 'votes'>
+  /** Whether the chain goes on, and whether the clock is right; absent: both count as well. */
+  readonly watch?: Pick<NodeHealth, 'stalled' | 'clockOffset'>
   /** Bytes of the database on disk. */
   databaseBytes(): Promise<number>
   /** Version of the program. */
@@ -178,7 +181,7 @@ function counterOf(registry: Registry): (name: string, help: string, read: () =>
 }
 
 /** Adds peers and votes. A node without them shows zeros, so that every node has the same metrics. */
-function addNetwork(registry: Registry, { chain, network, voting }: MetricSources): void {
+function addNetwork(registry: Registry, { chain, network, voting, watch }: MetricSources): void {
   const registers = [registry]
   const gauge = (name: string, help: string, read: () => number) => {
     const made: Gauge = new Gauge({ name, help, registers, collect: () => made.set(read()) })
@@ -219,6 +222,24 @@ function addNetwork(registry: Registry, { chain, network, voting }: MetricSource
   gauge('didledger_voting_view_turns', 'Turns that were passed at the open height.', () => voting?.status().view ?? 0)
   gauge('didledger_voting_keys', 'Validator keys that this node votes with: 1 or 0.', () =>
     voting?.status().signing.kind === 'voting' ? 1 : 0,
+  )
+  const validators = () => paramsAt(chain.spec, chain.tip.header.height + 1).validators.length
+  gauge('didledger_voting_validators', 'Validators of the next block; 0 on a chain without.', validators)
+  gauge('didledger_voting_quorum_validators', 'How many of them confirm a block; 0 on a chain without.', () =>
+    validators() === 0 ? 0 : quorum(validators()),
+  )
+  gauge(
+    'didledger_voting_heard_validators',
+    'Validators of which any vote for the next block has arrived, the own one included.',
+    () => voting?.votes().filter(({ heard }) => heard).length ?? 0,
+  )
+  gauge('didledger_stalled_chains', '1 while the chain does not go on at this node, else 0.', () =>
+    watch?.stalled === undefined ? 0 : 1,
+  )
+  gauge(
+    'didledger_clock_offset_seconds',
+    'By how much the clocks of other nodes are ahead of the own one, where that is more than the chain bears; else 0.',
+    () => watch?.clockOffset ?? 0,
   )
   gauge('didledger_conflicting_blocks', 'Above 0 once the validators have confirmed two blocks at one height.', () =>
     voting?.status().alarm === undefined ? 0 : 1,

@@ -18,7 +18,7 @@ export interface NetworkView extends Pick<PeerManager, 'neighbors' | 'disconnect
 }
 
 /** The voting of a chain with validators. */
-export type VotingView = Pick<Voting, 'status' | 'received' | 'evidence'>
+export type VotingView = Pick<Voting, 'status' | 'received' | 'evidence' | 'votes'>
 
 /** State of the node at this moment. */
 export interface NodeInfo {
@@ -38,6 +38,22 @@ export interface NodeInfo {
   readonly neighbors: readonly Neighbor[]
 }
 
+/** Reasons for a {@link ChainStall}, with their meaning for the pages. */
+export const stallReasons = {
+  'no-quorum': 'votes of fewer than a quorum of validators have arrived for longer than the views of the chain take',
+  'tip-old': 'no block has followed the tip for longer than the pace of the chain allows',
+} as const
+export type StallReason = keyof typeof stallReasons
+
+/** That the chain does not go on at this node. */
+export interface ChainStall {
+  readonly reason: StallReason
+  /** Unix seconds at which the node noticed it. */
+  readonly since: number
+  /** A sentence for people; it names missing validators. */
+  readonly detail: string
+}
+
 /** Health of the node, for monitoring. */
 export interface NodeHealth {
   /** Whether it cannot continue: a write failed, or an invariant is broken. */
@@ -46,6 +62,10 @@ export interface NodeHealth {
   readonly sync: SyncStatus
   /** State that only a person can resolve, such as two confirmed blocks at one height. */
   readonly alarm?: string
+  /** Absent while the chain goes on. */
+  readonly stalled?: ChainStall
+  /** Seconds by which the clocks of other nodes are ahead of the own one, negative: behind; absent while they agree. */
+  readonly clockOffset?: number
 }
 
 /** Controls that only a devnet offers. Refusals are RuleErrors. */

@@ -34,6 +34,7 @@ export async function serve(node: Node, { log, tuning = {} }: ServingOptions): P
   const ports = { p2p: network?.port ?? 0, ws: 0, rest: 0, rpc: 0 }
   const { reader, mempool, events, resolver, devnet, mining, identity, adminToken, sync, chain, directory, voting } =
     node
+  const { watch } = node
   let stage: NodeHealth['stage'] = 'starting'
   let failed = false
   node.failure.catch(() => (failed = true))
@@ -51,7 +52,15 @@ export async function serve(node: Node, { log, tuning = {} }: ServingOptions): P
   const version = packageVersion()
   const others = { ...defined({ network, voting }) }
   const databaseBytes = () => directory.databaseBytes()
-  const metrics = new NodeMetrics({ chain, mempool, resolver, version, databaseBytes, ...others })
+  const metrics = new NodeMetrics({
+    chain,
+    mempool,
+    resolver,
+    version,
+    databaseBytes,
+    ...others,
+    ...defined({ watch }),
+  })
   const context: ApiContext = {
     reader,
     mempool,
@@ -79,7 +88,8 @@ export async function serve(node: Node, { log, tuning = {} }: ServingOptions): P
     metrics,
     health: () => {
       const alarm = voting?.status().alarm
-      return { failed, stage, sync: sync(), ...defined({ alarm }) }
+      const { stalled, clockOffset } = watch ?? {}
+      return { failed, stage, sync: sync(), ...defined({ alarm, stalled, clockOffset }) }
     },
   }
   const servers: { close(): Promise<void> }[] = []

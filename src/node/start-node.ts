@@ -46,7 +46,8 @@ import { loadSecret } from '../storage/secret-file.js'
 import { SignStateFile, type SignStore } from '../voting/sign-state-file.js'
 import type { SignReset } from '../voting/signer.js'
 import type { Voting } from '../voting/voting.js'
-import { openCore } from './core.js'
+import { ChainWatch, watchInterval } from './chain-watch.js'
+import { type Core, openCore } from './core.js'
 import { type Ledger, openLedger } from './open-ledger.js'
 import type { NodeTuning } from './options-to-node.js'
 import { syncStatus } from './sync-status.js'
@@ -105,6 +106,8 @@ export interface Node {
   readonly network: NodeNetwork | undefined
   /** How far the node is: see node/sync-status.ts. */
   sync(): SyncProgress
+  /** Whether the chain goes on, and whether the clock is right; undefined on a devnet, which makes blocks when it is asked. */
+  readonly watch: ChainWatch | undefined
   /** The clock that the chain lives by: the virtual one on a devnet. */
   readonly clock: Clock
   /** Rejects when the node cannot go on: a failed write, a broken invariant. */
@@ -156,6 +159,7 @@ async function openNode(options: NodeOptions, stack: CloseStack): Promise<Node> 
   const mining = openMining(options, chain, mempool, devnet?.validator ?? voting?.blockProducer)
   stack.defer(() => mining.close())
   await core.start()
+  const watch = spec.devnet ? undefined : watchOf(options, chain, core, sync, stack)
   return {
     spec,
     directory,
@@ -170,6 +174,7 @@ async function openNode(options: NodeOptions, stack: CloseStack): Promise<Node> 
     mining,
     voting,
     sync,
+    watch,
     clock,
     failure,
     network: network && transport && { network, transport },
@@ -255,6 +260,22 @@ function openMining(
   const mining = new Mining({ ...env, chain, mempool, ...defined({ payTo, validator }) })
   if (payTo !== undefined && !chain.spec.hasValidators) mining.start(payTo)
   return mining
+}
+
+/** Watches the chain until the node closes. */
+function watchOf(
+  { env }: NodeOptions,
+  chain: Chain,
+  { voting, network }: Core,
+  sync: () => SyncProgress,
+  stack: CloseStack,
+): ChainWatch {
+  const { clock, log } = env
+  const peers = () => network?.peers.all().length
+  const watch = new ChainWatch({ chain, clock, log, voting, peers, catchingUp: () => sync().catchingUp })
+  stack.defer(async () => watch.close())
+  stack.defer(repeat(env, watchInterval, () => watch.look()))
+  return watch
 }
 
 /** One file for each key and chain: a directory may see several keys, and a key several chains. */

@@ -54,6 +54,7 @@ import type { Block } from '../primitives/block.js'
 import { equalBytes } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import type { Header } from '../primitives/header.js'
+import { paramsAt } from '../primitives/spec.js'
 import { Candidates, type CandidateUnit, type FetchBody } from '../production/candidates.js'
 import type { OwnValidator } from '../production/mining.js'
 import { ProposalSource } from '../production/proposal-source.js'
@@ -68,9 +69,11 @@ import { VoteFilter } from './height/vote-filter.js'
 import { missingMessages } from './missing-votes.js'
 import { OwnVote } from './own-vote.js'
 import { ProposedBodies } from './proposed-bodies.js'
+import { type ReceivedVotes, receivedVotes } from './received-votes.js'
 import type { SignStore } from './sign-state-file.js'
 import { Signer, type SignReset } from './signer.js'
 import { type SigningState, signingText } from './signing-state.js'
+import { StatedClocks } from './stated-clocks.js'
 import type { Step, VotingMessage } from './tendermint/message.js'
 import { encodeSummary } from './tendermint/summary.js'
 import type { VoteNetwork } from './vote-network.js'
@@ -137,6 +140,7 @@ export class Voting {
   /** Whether an authentic message of a peer for this height was counted. */
   #peerBegan = false
   readonly #own: OwnVote
+  readonly #clocks = new StatedClocks()
   #receiving = 0
   #received = 0
   #stopped = false
@@ -236,6 +240,7 @@ export class Voting {
     this.#await(counted.then(ignore, ignore))
     if (!(await counted)) return false
     this.#received++
+    this.#clocks.note(message, this.#options.clock.now())
     if (runner === this.#runner) {
       this.#peerBegan = true
       this.#interval?.look()
@@ -327,9 +332,27 @@ export class Voting {
     return { height, view, step, sponsor: proposerAt(chain.spec, height, view), signing, ...alarm }
   }
 
+  /** What is kept of the votes at the open height, by validator in their order. */
+  votes(): readonly ReceivedVotes[] {
+    const { machine } = this.#runner
+    return receivedVotes(this.#validators, machine.summary(), this.#signer?.publicKey)
+  }
+
+  /** The other validators of the open height, and how many milliseconds the clocks of those that proposed are ahead of the own. */
+  otherClocks(): { readonly validators: number; readonly offsets: readonly number[] } {
+    const own = this.#signer?.publicKey
+    const others = this.#validators.filter((key) => own === undefined || !equalBytes(key, own))
+    return { validators: others.length, offsets: this.#clocks.of(others) }
+  }
+
   /** Proofs that validators broke the protocol, of one height or all. */
   evidence(height?: number): readonly Contradiction[] {
     return this.#evidence.list(height)
+  }
+
+  /** The keys in force at the open height. */
+  get #validators(): readonly Uint8Array[] {
+    return paramsAt(this.#options.chain.spec, this.#runner.height).validators
   }
 
   /** Tries again to vote, after a change that may allow it. */

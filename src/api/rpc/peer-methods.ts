@@ -42,6 +42,7 @@ export const peerMethods: readonly RpcMethod[] = [
         rate: Math.round(rate * 10) / 10,
         secondsleft: secondsLeft === undefined ? null : Math.ceil(secondsLeft),
         reason: reason ?? null,
+        clockoffset: health().clockOffset ?? null,
         peers: neighbors.map(({ id, name, address, height, external }) => ({ id, name, address, height, external })),
       }
     },

@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { proposerAt } from '../../consensus/check-confirm.js'
 import { toHex } from '../../primitives/bytes.js'
-import { paramsAt, type Params, type Spec } from '../../primitives/spec.js'
+import { defined } from '../../primitives/defined.js'
+import { paramsAt, type Params, quorum, type Spec } from '../../primitives/spec.js'
 import { signingText } from '../../voting/signing-state.js'
 import type { ApiContext } from '../api-context.js'
 import { bytes, closed, heightParam, oneOf, publicKey, uint32 } from '../schemas/common-schemas.js'
@@ -19,7 +20,7 @@ export const validatorMethods: readonly RpcMethod[] = [
   method({
     name: 'getarbitersinfo',
     summary:
-      'The validators of the next block, whose turn it is, how the vote goes, and the validators that follow them.',
+      'The validators of the next block, whose turn it is, whose votes have arrived, whether the chain goes on, and the validators that follow.',
     params: Type.Object({}),
     result: arbitersInfo,
     run: arbiters,
@@ -51,16 +52,18 @@ export const validatorMethods: readonly RpcMethod[] = [
   }),
 ]
 
-function arbiters({ reader, voting, devnet }: ApiContext): Record<string, unknown> {
+function arbiters({ reader, voting, devnet, health }: ApiContext): Record<string, unknown> {
   const { spec } = reader.chain
   const vote = voting?.status()
   const height = vote?.height ?? reader.height + 1
   const view = vote?.view ?? 0
   const inForce = paramsAt(spec, height)
+  const { validators } = inForce
+  const votes = voting?.votes() ?? validators.map((publicKey) => ({ publicKey, ...noVotes }))
   const next = spec.sections.find((section) => section.height > height && !sameValidators(section.params, inForce))
   return {
     height,
-    arbiters: inForce.validators.map(toHex),
+    arbiters: validators.map(toHex),
     candidates: [],
     nextarbiters: (next?.params ?? inForce).validators.map(toHex),
     nextcandidates: [],
@@ -72,8 +75,18 @@ function arbiters({ reader, voting, devnet }: ApiContext): Record<string, unknow
     // The node of a devnet holds its only key.
     signing: signingText(vote?.signing ?? { kind: devnet === undefined ? 'no-key' : 'voting' }),
     alarm: vote?.alarm ?? null,
+    validators: validators.length,
+    quorum: validators.length === 0 ? 0 : quorum(validators.length),
+    heard: votes.filter(({ heard }) => heard).length,
+    votes: votes.map(({ publicKey, heard, prevote, precommit }) => ({
+      publickey: toHex(publicKey),
+      ...{ heard, prevote, precommit },
+    })),
+    ...defined({ stalled: health().stalled }),
   }
 }
+
+const noVotes = { heard: false, prevote: false, precommit: false }
 
 /** The height from which the validators of `height` have been the same. */
 function turnStart(spec: Spec, height: number): number {

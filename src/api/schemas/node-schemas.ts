@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { stallReasons } from '../node-views.js'
 import { closed, oneOf, orNull, publicKey, uint32 } from './common-schemas.js'
 import { count } from './number-schemas.js'
 
@@ -51,6 +52,12 @@ export const syncStatus = closed({
   rate: Type.Number({ minimum: 0, description: 'blocks a second, lately' }),
   secondsleft: orNull(count('until the target is reached at that rate'), 'null: unknown'),
   reason: orNull(Type.String(), 'what it waits for, or null'),
+  clockoffset: orNull(
+    Type.Integer({
+      description: 'seconds by which the clocks of other nodes are ahead of that of this one; negative: behind',
+    }),
+    'null: they agree within what the chain bears',
+  ),
   peers: Type.Array(
     closed({
       id: neighbor.properties.ID,
@@ -61,6 +68,10 @@ export const syncStatus = closed({
     }),
   ),
 })
+
+const stallText = Object.entries(stallReasons)
+  .map(([reason, meaning]) => `${reason}: ${meaning}`)
+  .join('; ')
 
 export const arbitersInfo = closed({
   height: uint32('of the next block'),
@@ -75,4 +86,26 @@ export const arbitersInfo = closed({
   step: orNull(Type.String(), 'what is waited for in this view; null without voting'),
   signing: Type.String({ description: 'yes, no-key, not-validator, or why this node does not vote for now' }),
   alarm: orNull(Type.String(), 'what only a person can resolve, or null'),
+  validators: count('of the next block; 0 on a chain without validators'),
+  quorum: count('of them that confirm a block; 0 on a chain without validators'),
+  heard: count('of them of which any vote for the next block has arrived, the own one included'),
+  votes: Type.Array(
+    closed({
+      publickey: publicKey('of the validator'),
+      heard: Type.Boolean({ description: 'whether any vote of it for the next block has arrived' }),
+      prevote: Type.Boolean({ description: 'whether its prevote of the present view has, also one for no block' }),
+      precommit: Type.Boolean({ description: 'whether its precommit of the present view has, also one for no block' }),
+    }),
+    { description: 'in the order of `arbiters`; without a vote, as on a devnet, nothing arrives' },
+  ),
+  stalled: Type.Optional(
+    closed(
+      {
+        reason: oneOf(Object.keys(stallReasons), stallText),
+        since: uint32('Unix seconds at which the node noticed it'),
+        detail: Type.String({ description: 'a sentence for people; it names missing validators' }),
+      },
+      'that the chain does not go on at this node, until the next block; absent while it does',
+    ),
+  ),
 })

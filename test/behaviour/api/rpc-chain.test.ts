@@ -87,6 +87,8 @@ describe('a chain with a validator', () => {
       step: null,
       signing: 'no-key',
       alarm: null,
+      ...{ validators: 1, quorum: 1, heard: 0 },
+      votes: [{ publickey: key, heard: false, prevote: false, precommit: false }],
     })
   })
 })
@@ -126,7 +128,9 @@ test('a chain without validators has no confirms, and shows blocks that lost', a
   const rpc = new RpcClient(contextOf(node))
   const [lost] = (await node.mine()) as [Block]
   expect(await rpc.refusal('getconfirmbyheight', [1])).toMatchObject({ code: -32004 })
-  expect(await rpc.call('getarbitersinfo')).toMatchObject({ arbiters: [], ondutyarbiter: '' })
+  expect(await rpc.call('getarbitersinfo')).toMatchObject({
+    ...{ arbiters: [], ondutyarbiter: '', validators: 0, quorum: 0, heard: 0, votes: [] },
+  })
   for (const block of await rival.mine(2)) await node.accept(block)
   expect(await rpc.call('getblockcount')).toBe(3)
   expect(await rpc.call('getblock', [lost.hash])).toMatchObject({ confirmations: 0, nextblockhash: zeros })

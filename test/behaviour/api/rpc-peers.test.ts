@@ -7,7 +7,7 @@ import type { Ban } from '../../../src/network/peers/bans.js'
 import type { Neighbor } from '../../../src/network/peers/neighbor.js'
 import type { SyncProgress } from '../../../src/network/sync/sync-progress.js'
 import { toHex } from '../../../src/primitives/bytes.js'
-import { paramsAt } from '../../../src/primitives/spec.js'
+import { paramsAt, quorum } from '../../../src/primitives/spec.js'
 import type { VotingStatus } from '../../../src/voting/voting.js'
 import { contextOf, testNodeInfo } from '../../support/client/api.js'
 import { oneValidator, TestChain } from '../../support/builders/chain.js'
@@ -61,7 +61,7 @@ afterEach(() => node.close())
 describe('getsyncstatus', () => {
   test('tells that all is known', async () => {
     const { peers, ...status } = await rpc.call<{ peers: unknown[] }>('getsyncstatus')
-    const none = { rate: 0, secondsleft: null, reason: null }
+    const none = { rate: 0, secondsleft: null, reason: null, clockoffset: null }
     expect(status).toEqual({ stage: 'idle', catchingup: false, height: 0, target: 0, ...none })
     expect(peers).toEqual([{ id: 7, name, address: '10.0.0.1:20338', height: 3, external: true }])
   })
@@ -146,7 +146,11 @@ describe('validators', () => {
     expect(await rpc.call('getarbitersinfo')).toMatchObject({ height: 1, view: 0, step: null, signing: 'no-key' })
     const sponsor = validators.at(-1) as Uint8Array
     const status: VotingStatus = { height: 1, view: 3, step: 'prevote', sponsor, signing, alarm: 'look' }
-    const voting = { status: () => status, received: 0, evidence: () => [] }
+    const votes = validators.map((publicKey, i) => ({
+      publicKey,
+      ...{ own: i === 0, heard: true, prevote: i > 0, precommit: false },
+    }))
+    const voting = { status: () => status, received: 0, evidence: () => [], votes: () => votes }
     expect(await new RpcClient(contextOf(node, { voting })).call('getarbitersinfo')).toMatchObject({
       height: 1,
       view: 3,
@@ -154,7 +158,27 @@ describe('validators', () => {
       signing: 'yes',
       ondutyarbiter: toHex(sponsor),
       alarm: 'look',
+      ...{ validators: validators.length, quorum: quorum(validators.length), heard: validators.length },
+      votes: votes.map(({ publicKey, heard, prevote, precommit }) => ({
+        publickey: toHex(publicKey),
+        ...{ heard, prevote, precommit },
+      })),
     })
+  })
+
+  test('getarbitersinfo says that the chain is stalled, and nothing of it while it goes on', async () => {
+    expect(await rpc.call('getarbitersinfo')).not.toHaveProperty('stalled')
+    const stalled = { reason: 'no-quorum', since: 1_800_000_000, detail: 'validator 3 is missing' } as const
+    const sync = { catchingUp: false, height: 0, target: 0 }
+    const health = () => ({ failed: false, stage: 'serving' as const, sync, stalled })
+    expect(await new RpcClient(contextOf(node, { health })).call('getarbitersinfo')).toMatchObject({ stalled })
+  })
+
+  test('getsyncstatus says by how much the clock is wrong', async () => {
+    expect(await rpc.call('getsyncstatus')).toMatchObject({ clockoffset: null })
+    const sync = { catchingUp: false, height: 0, target: 0 }
+    const health = () => ({ failed: false, stage: 'serving' as const, sync, clockOffset: -93 })
+    expect(await new RpcClient(contextOf(node, { health })).call('getsyncstatus')).toMatchObject({ clockoffset: -93 })
   })
 
   test('getevidence hands out what is kept', async () => {
@@ -163,7 +187,8 @@ describe('validators', () => {
     const [first, second] = [new Uint8Array([1]), new Uint8Array([2])]
     const kept = [{ height: 4, view: 1, kind: 'prevote', signer, first, second }] as const
     const status = (): VotingStatus => ({ height: 1, view: 0, step: 'propose', sponsor: signer, signing })
-    const voting = { status, received: 0, evidence: (of = 4) => kept.filter(({ height }) => height === of) }
+    const evidence = (of = 4) => kept.filter(({ height }) => height === of)
+    const voting = { status, received: 0, evidence, votes: () => [] }
     const client = new RpcClient(contextOf(node, { voting }))
     const shown = { height: 4, view: 1, kind: 'prevote', signer: toHex(signer), first: '01', second: '02' }
     expect(await client.call('getevidence')).toEqual([shown])

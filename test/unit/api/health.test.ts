@@ -8,6 +8,7 @@ import { TestChain } from '../../support/builders/chain.js'
 let node: TestChain
 let server: ApiServer
 let health: NodeHealth
+const stalled = { reason: 'no-quorum', since: 1_800_000_000, detail: 'validator 3 is missing' } as const
 
 beforeEach(async () => {
   node = await TestChain.open()
@@ -64,12 +65,45 @@ describe('/readyz', () => {
     ['stopping', { stage: 'stopping' }],
     ['alarm', { alarm: 'two confirmed blocks at height 7' }],
     ['catching up', { sync: { catchingUp: true, height: 7, target: 12 } }],
+    ['stalled', { stalled }],
     ['failed', { failed: true, stage: 'stopping' }],
   ])('is refused while the node is %s, with a reason', async (status, change) => {
     health = { ...health, ...change }
     const answer = await ask(server.port, '/readyz')
     expect(answer).toMatchObject({ status: 503, body: { status, reason: expect.any(String) } })
+    if (status === 'stalled') expect(answer.body).toMatchObject({ reason: 'no-quorum: validator 3 is missing' })
     if (status === 'catching up') expect(answer.body).toMatchObject({ reason: 'at height 7 of 12', target: 12 })
+  })
+})
+
+describe('a stalled chain', () => {
+  it.each<[string, Partial<NodeHealth>]>([
+    ['alarm', { alarm: 'two confirmed blocks at height 7' }],
+    ['catching up', { sync: { catchingUp: true, height: 7, target: 12 } }],
+    ['starting', { stage: 'starting' }],
+    ['failed', { failed: true }],
+  ])('is named after what matters more: %s', async (status, change) => {
+    health = { ...health, stalled, ...change }
+    expect((await ask(server.port, '/readyz')).body).toMatchObject({ status })
+  })
+
+  it('is no reason to start the process again', async () => {
+    health = { ...health, stalled }
+    expect((await ask(server.port, '/healthz')).status).toBe(200)
+  })
+})
+
+describe('a wrong clock', () => {
+  it.each([
+    [93, 'the clock of this node is 93 s behind those of the others'],
+    [-40, 'the clock of this node is 40 s ahead of those of the others'],
+  ])('is named, and leaves the node ready: %i', async (clockOffset, clock) => {
+    health = { ...health, clockOffset }
+    expect(await ask(server.port, '/readyz')).toMatchObject({ status: 200, body: { status: 'ready', clock } })
+  })
+
+  it('is not named while it is right', async () => {
+    expect((await ask(server.port, '/readyz')).body).not.toHaveProperty('clock')
   })
 })
 

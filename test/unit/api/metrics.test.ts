@@ -5,14 +5,18 @@ import type { ApiServer } from '../../../src/api/http-server.js'
 import { NodeMetrics } from '../../../src/api/metrics.js'
 import { ask, askJson, contextOf, serve } from '../../support/client/api.js'
 import { TestChain } from '../../support/builders/chain.js'
+import { testPublicKey } from '../../support/builders/spec.js'
+import { toHex } from '../../../src/primitives/bytes.js'
 import { code, repositoryFile, tableRows } from '../../support/assert/markdown.js'
 import { type Family, parseMetrics, sampleOf } from '../../support/assert/prometheus.js'
 
 /** What a name may end in: units, what is counted, and `info` for a constant 1 that carries labels. */
 const units = [
   ...['seconds', 'bytes', 'total', 'blocks', 'transactions', 'connections', 'fds', 'info'],
-  ...['peers', 'turns', 'keys'],
+  ...['peers', 'turns', 'keys', 'validators', 'chains'],
 ]
+
+const fourKeys = [0, 1, 2, 3].map((person) => toHex(testPublicKey(person)))
 
 let node: TestChain
 let server: ApiServer
@@ -86,7 +90,14 @@ describe('figures', () => {
     const status = () => ({ height: 3, view: 4, step: 'prevote' as const, sponsor: new Uint8Array(33), signing })
     const { chain, mempool } = node
     const sources = { chain, mempool, resolver: { scannedDocuments: 0 }, version: '', databaseBytes: async () => 0 }
-    const metrics = new NodeMetrics({ ...sources, network, voting: { status, received: 6 } })
+    const votes = () =>
+      [true, true, false].map((heard) => ({
+        publicKey: new Uint8Array(33),
+        ...{ own: false, heard, prevote: heard, precommit: false },
+      }))
+    const stalled = { reason: 'no-quorum', since: 1, detail: '' } as const
+    const watch = { stalled, clockOffset: -20 }
+    const metrics = new NodeMetrics({ ...sources, network, voting: { status, received: 6, votes }, watch })
     const families = parseMetrics(await metrics.text())
     metrics.close()
     expect(names.map((name) => sampleOf(families, name))).toEqual([1, 4, 6])
@@ -96,6 +107,24 @@ describe('figures', () => {
     expect(sampleOf(families, 'didledger_transactions_received_total')).toBe(5)
     expect(sampleOf(families, 'didledger_voting_keys')).toBe(1)
     expect(sampleOf(families, 'didledger_conflicting_blocks')).toBe(0)
+    expect(sampleOf(families, 'didledger_voting_heard_validators')).toBe(2)
+    expect(sampleOf(families, 'didledger_stalled_chains')).toBe(1)
+    expect(sampleOf(families, 'didledger_clock_offset_seconds')).toBe(-20)
+    for (const name of ['stalled_chains', 'clock_offset_seconds', 'voting_heard_validators']) {
+      expect(sampleOf(alone, `didledger_${name}`)).toBe(0)
+    }
+  })
+
+  it('tell how many validators there are, and how many of them make a quorum', async () => {
+    const names = ['didledger_voting_validators', 'didledger_voting_quorum_validators']
+    const without = await scrape()
+    expect(names.map((name) => sampleOf(without, name))).toEqual([0, 0])
+    const validated = await TestChain.open({ validators: fourKeys, producer: 'sponsor' })
+    const other = await serve(contextOf(validated))
+    const families = await scrape(other.port)
+    expect(names.map((name) => sampleOf(families, name))).toEqual([4, 3])
+    await other.close()
+    await validated.close()
   })
 
   it('count requests by route and status, and their time', async () => {

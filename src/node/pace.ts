@@ -1,0 +1,60 @@
+import { quorum, type Spec } from '../primitives/spec.js'
+import { timeoutOf } from '../voting/tendermint/machine-events.js'
+
+/** How long the parts of a chain take at most while it is well, from its spec. All in milliseconds. */
+
+/** Share of the expected time that a chain may take before it counts as stalled. */
+const slack = 2
+/** Block spacings without a block after which miners count as gone; by chance it happens once in 10^13 blocks. */
+export const sparestSpacings = 30
+/** The least that is waited for a block, or for votes, however short the timers of a chain are. */
+const leastForBlock = 30_000
+const leastForVotes = 10_000
+/** The least difference of clocks that is reported. */
+const leastDrift = 10_000
+/** Age of a block at its arrival, in block spacings, that miners may cause: they work on a template for a while. */
+const templateSpacings = 10
+/** Timers of a view: for the proposal, for prevotes and for precommits. */
+const timersOfView = 3
+
+type PacedSpec = Pick<Spec, 'timing' | 'maxViewTimeout' | 'producer' | 'retarget' | 'hasValidators'>
+
+/** A whole view with all of its timers. */
+function viewLength({ timing, maxViewTimeout }: PacedSpec, view: number): number {
+  return timersOfView * timeoutOf(view, timing, maxViewTimeout)
+}
+
+/** How long a step of a view may lack a quorum of votes. */
+export function votePatience(spec: PacedSpec, view: number): number {
+  return Math.max(leastForVotes, viewLength(spec, view))
+}
+
+/**
+ * How long the chain may go without a block: twice the block interval and as many views as it takes when all proposers that may
+ * fail do so in a row; where miners make the blocks, also {@link sparestSpacings} of the spacing that the chain aims at.
+ */
+export function blockPatience(spec: PacedSpec, validators: number): number {
+  const { timing, producer, retarget } = spec
+  const mined = producer === 'miners' ? sparestSpacings * retarget.spacing * 1000 : 0
+  if (!spec.hasValidators) return Math.max(leastForBlock, mined)
+  const interval = producer === 'miners' ? timing.minInterval : Math.max(timing.minInterval, timing.emptyInterval)
+  const faulty = validators - quorum(validators)
+  const views = Array.from({ length: faulty + 1 }, (_, view) => viewLength(spec, view))
+  return Math.max(leastForBlock, mined + slack * (interval + views.reduce((sum, length) => sum + length, 0)))
+}
+
+/** Differences of clocks beyond which they are reported. */
+export interface ClockBounds {
+  /** The others are ahead: the node takes their blocks for blocks of the future. */
+  readonly behind: number
+  /** The others are behind. Wider, since a block is of some age when it arrives. */
+  readonly ahead: number
+}
+
+export function clockBounds(spec: PacedSpec): ClockBounds {
+  const { timing, retarget, producer, hasValidators } = spec
+  const spacing = retarget.spacing * 1000
+  const behind = Math.max(leastDrift, timing.maxDrift, hasValidators ? 0 : spacing)
+  const age = producer === 'miners' ? templateSpacings * spacing : viewLength(spec, 0)
+  return { behind, ahead: behind + age }
+}
