@@ -1,3 +1,4 @@
+import { NoAnswer, NodeRefusal } from '../client/http.js'
 import type { NodeClient } from '../client/node-client.js'
 import type { NodeBlock } from '../client/read-answers.js'
 import { UserError } from '../errors/rule-error.js'
@@ -42,9 +43,12 @@ export function signAll({ transaction }: UnsignedTransaction, privateKey: Uint8A
   return signed.transaction
 }
 
+/** Milliseconds of a wait after which it is announced. */
+const noticeAfter = 2_000
+
 /**
- * Sends a transaction to the node and, unless `wait` is false, waits for its block. A wait of more than two seconds is announced;
- * not with --json, where standard error holds nothing but the JSON of a failure.
+ * Sends a transaction to the node and, unless `wait` is false, waits for its block. A wait of more than two seconds is announced,
+ * with the reason if the chain is stalled; not with --json, where standard error holds nothing but the JSON of a failure.
  */
 export async function broadcast(
   context: CliContext,
@@ -52,15 +56,37 @@ export async function broadcast(
   transaction: Transaction,
   { wait, json }: Pick<SendOptions, 'wait'> & OutputOptions,
 ): Promise<Sent> {
-  const txid = await client.sendRawTransaction(transaction.toHex())
+  const txid = await send(client, transaction)
   if (!wait) return { txid }
-  const notice = setTimeout(() => {
-    if (!json) context.err(`accepted ${txid}, waiting for a block\n`)
-  }, 2000)
+  let waiting = true
+  const announce = async () => {
+    context.err(`accepted ${txid}, waiting for a block\n`)
+    // A failure is reported by the wait itself.
+    const stalled = await client.stalled().catch(() => undefined)
+    if (stalled !== undefined && waiting) context.err(`the chain is stalled: ${stalled}\n`)
+  }
+  const notice = json ? undefined : setTimeout(() => void announce(), noticeAfter)
   try {
     return { txid, block: await client.waitForBlock(txid) }
   } finally {
+    waiting = false
     clearTimeout(notice)
+  }
+}
+
+/** No answer → the node may have taken the transaction: the message must not invite to pay a second time. */
+async function send(client: NodeClient, transaction: Transaction): Promise<string> {
+  try {
+    return await client.sendRawTransaction(transaction.toHex())
+  } catch (error) {
+    const refused = error instanceof NodeRefusal || (error instanceof NoAnswer && !error.mayHaveArrived)
+    if (refused || !(error instanceof UserError)) throw error
+    const { txid } = transaction
+    throw new UserError(
+      `transaction ${txid} was sent, and it is not known whether the node took it: ` +
+        `${error instanceof NoAnswer ? error.fact : error.message}. It may still be mined, so do not replace it by ` +
+        `another one; ${client.howToLook(txid)}`,
+    )
   }
 }
 

@@ -14,6 +14,8 @@ import type { CliContext } from './cli-context.js'
 import type { OutputOptions } from './command-options.js'
 import { accountJson, accountLines } from './devnet-account-table.js'
 import { commandsFor } from './devnet-next.js'
+import { firstBlockText } from './first-block.js'
+import { loadSpec } from './load-spec.js'
 import { LocalNetwork, portStep } from './local-network.js'
 import { StatusScreen } from './local-status.js'
 import type { NodeStart, Presentation } from './run-node.js'
@@ -148,6 +150,9 @@ async function welcome(
     ]),
     `Data      ${directory}`,
     ...(temporary ? ['          (temporary: it goes when the nodes end; --data-dir keeps it)'] : []),
+    ...(first.height === 0 && nodes.length >= needed
+      ? [`Blocks    none yet; the first one comes ${firstBlockText(loadSpec(chain))}`]
+      : []),
     ...(nodes.length < needed
       ? ['', `There are no blocks: it takes ${needed} of the ${localnetValidatorCount} validators to confirm one.`]
       : []),

@@ -11,6 +11,7 @@ import { parseSpec, quorum, type Spec } from '../primitives/spec.js'
 import { makeDirectory, writeFileAtomically } from '../wallet/files.js'
 import type { CliContext } from './cli-context.js'
 import { amountOption, collect, type OutputOptions, recipientOption, withOutput } from './command-options.js'
+import { firstBlockText } from './first-block.js'
 import { newSpecJson, newSupply } from './genesis-spec.js'
 import { loadSpec } from './load-spec.js'
 import { examples, report, shellWord, formatTable } from './print-output.js'
@@ -139,6 +140,8 @@ function create(context: CliContext, name: string, options: CreateOptions): void
           `Every node needs this file; each validator also needs one of the ${keys.length} keys beside it. Give every key to one`,
           'machine, and keep its backup off line: two nodes that run with one key break the chain.',
         ]),
+    '',
+    `The first block comes ${firstBlockText(spec)}.`,
     '',
     `Next: npx didledger genesis show ${shellWord(file)}`,
   ])

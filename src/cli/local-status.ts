@@ -1,6 +1,7 @@
 import { isObject } from '../client/read-answers.js'
 import { callRpc } from '../client/rpc.js'
 import { UserError } from '../errors/rule-error.js'
+import { defined } from '../primitives/defined.js'
 import type { CliContext } from './cli-context.js'
 import type { LocalNode } from './local-network.js'
 
@@ -23,6 +24,11 @@ export interface NodeStatus {
   readonly peers?: number
   readonly pool?: number
   readonly signing?: string
+  /** Validators of which any vote for the next block has arrived, of how many; not shown alone, for it changes all the time. */
+  readonly heard?: number
+  readonly validators?: number
+  /** Why the chain does not go on at the node; absent while it does. */
+  readonly stalled?: string
 }
 
 /**
@@ -90,9 +96,8 @@ export class StatusScreen {
       return
     }
     this.#statuses.forEach((status, i) => {
-      const text = JSON.stringify(status)
-      if (text === JSON.stringify(before[i])) return
-      this.#context.out(`${this.#json ? text : statusLine(status)}\n`)
+      if (comparable(status) === comparable(before[i])) return
+      this.#context.out(`${this.#json ? JSON.stringify(status) : statusLine(status)}\n`)
     })
   }
 
@@ -103,14 +108,19 @@ export class StatusScreen {
 
   #draw(columns: number): void {
     if (this.#statuses.length === 0) return
-    const lines = statusTable(this.#statuses, this.#nodes()).map((line) => line.slice(0, columns - 1))
+    const lines = statusTable(this.#statuses, this.#nodes(), columns - 1).map((line) => line.slice(0, columns - 1))
     this.#context.out(`${lines.join('\n')}\n`)
     this.#drawn = lines.length
   }
 }
 
+/** What makes a line of its own when it changes. */
+function comparable(status: NodeStatus | undefined): string {
+  return JSON.stringify({ ...status, heard: undefined })
+}
+
 async function statusOf({ number, start, ended }: LocalNode, before: NodeStatus | undefined): Promise<NodeStatus> {
-  const { state: _, ...known } = before ?? { node: number, state: '' }
+  const { state: _, stalled: __, ...known } = before ?? { node: number, state: '' }
   if (ended !== undefined) return { ...known, state: `ended: ${ended}` }
   const query = async (method: string) => {
     const answer = await callRpc(start.rpc, method, {}, { timeout: patience })
@@ -127,27 +137,45 @@ async function statusOf({ number, start, ended }: LocalNode, before: NodeStatus 
       peers: (sync?.['peers'] as unknown[]).length,
       pool: work?.['pooledtx'] as number,
       signing: typeof vote?.['alarm'] === 'string' ? earlierNetwork : String(vote?.['signing']),
+      heard: vote?.['heard'] as number,
+      validators: vote?.['validators'] as number,
+      ...defined({ stalled: stallOf(vote) }),
     }
   } catch {
     return { ...known, state: 'silent' }
   }
 }
 
-/** `node 1: height 3, view 0, peers 3, pool 0, signing yes`. */
-export function statusLine({ node, state, height, view, peers, pool, signing }: NodeStatus): string {
-  if (state !== 'running') return `node ${node}: ${state}`
-  return `node ${node}: height ${height}, view ${view}, peers ${peers}, pool ${pool}, signing ${signing}`
+function stallOf(vote: Record<string, unknown> | undefined): string | undefined {
+  const stalled = vote?.['stalled']
+  return isObject(stalled) ? `${String(stalled['reason'])}: ${String(stalled['detail'])}` : undefined
 }
 
-/** One line per node below a heading, and the remedy for an alarm. */
-export function statusTable(statuses: readonly NodeStatus[], nodes: readonly Pick<LocalNode, 'start'>[]): string[] {
+/** `node 1: height 3, view 0, peers 3, pool 0, signing yes`, and why the chain does not go on. */
+export function statusLine({ node, state, height, view, peers, pool, signing, stalled }: NodeStatus): string {
+  if (state !== 'running') return `node ${node}: ${state}`
+  const why = stalled === undefined ? '' : `, stalled: ${stalled}`
+  return `node ${node}: height ${height}, view ${view}, peers ${peers}, pool ${pool}, signing ${signing}${why}`
+}
+
+/** One line per node below a heading, then within `width` the reason of a stall, and the remedy for an alarm. */
+export function statusTable(
+  statuses: readonly NodeStatus[],
+  nodes: readonly Pick<LocalNode, 'start'>[],
+  width = Infinity,
+): string[] {
   const rows = [
-    ['node', 'REST', 'height', 'view', 'peers', 'pool', 'signing'],
-    ...statuses.map(({ node, state, height, view, peers, pool, signing }, i) => [
-      ...[node, nodes[i]?.start.rest, height, view, peers, pool].map((value) => String(value ?? '-')),
-      // The text after the reason is for the documentation.
-      state === 'running' ? reasonOf(signing) : state,
-    ]),
+    ['node', 'REST', 'height', 'view', 'votes', 'peers', 'pool', 'signing'],
+    ...statuses.map((status, i) => {
+      const { node, state, height, view, peers, pool, signing, stalled } = status
+      return [
+        ...[node, nodes[i]?.start.rest, height, view, votesOf(status), peers, pool].map((value) =>
+          String(value ?? '-'),
+        ),
+        // The text after the reason is for the documentation.
+        state === 'running' ? `${reasonOf(signing)}${stalled === undefined ? '' : ', stalled'}` : state,
+      ]
+    }),
   ]
   const alarm = statuses.some(({ signing }) => signing === earlierNetwork)
   const widths = (rows[0] as string[]).map((_, column) =>
@@ -155,12 +183,38 @@ export function statusTable(statuses: readonly NodeStatus[], nodes: readonly Pic
   )
   const lines = rows.map((row) =>
     row
-      .map((cell, i) => (i >= 2 && i <= 5 ? cell.padStart(widths[i] as number) : cell.padEnd(widths[i] as number)))
+      .map((cell, i) => (i >= 2 && i <= 6 ? cell.padStart(widths[i] as number) : cell.padEnd(widths[i] as number)))
       .join('  ')
       .trimEnd(),
   )
   // Lines are cut to the width of the terminal, so the alarm takes two.
-  return alarm ? [...lines, `Alarm: ${cause}:`, `${remedy}.`] : lines
+  return [...lines, ...stallLines(statuses, width), ...(alarm ? [`Alarm: ${cause}:`, `${remedy}.`] : [])]
+}
+
+/** `2/4`: votes of how many validators have arrived, of how many. */
+function votesOf({ heard, validators }: NodeStatus): string | undefined {
+  return heard === undefined || validators === undefined ? undefined : `${heard}/${validators}`
+}
+
+/** Each reason once, with the nodes that give it. */
+function stallLines(statuses: readonly NodeStatus[], width: number): string[] {
+  const reasons = new Map<string, number[]>()
+  for (const { node, stalled } of statuses) {
+    if (stalled !== undefined) reasons.set(stalled, [...(reasons.get(stalled) ?? []), node])
+  }
+  return [...reasons].flatMap(([reason, nodes]) => wrapped(`Stalled (node ${nodes.join(', ')}): ${reason}.`, width))
+}
+
+/** A text in lines of at most `width` characters, broken between words. */
+function wrapped(text: string, width: number): string[] {
+  const lines = ['']
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1) as string
+    if (line === '') lines[lines.length - 1] = word
+    else if (line.length + 1 + word.length <= width) lines[lines.length - 1] = `${line} ${word}`
+    else lines.push(word)
+  }
+  return lines
 }
 
 function reasonOf(signing = '-'): string {

@@ -5,6 +5,7 @@ import { processLog, systemEnv } from '../runtime/process-env.js'
 import { type SigningState, signingText } from '../voting/signing-state.js'
 import type { CliContext } from './cli-context.js'
 import type { OutputOptions } from './command-options.js'
+import { firstBlockText } from './first-block.js'
 import { showMigration, showProgress } from './show-progress.js'
 import { endAtOnce, stopSignal } from './stop-signal.js'
 
@@ -42,6 +43,7 @@ export function startOf(node: Node, { ports, host }: Pick<Servers, 'ports' | 'ho
     `JSON-RPC  ${start.rpc}`,
     ...start.p2p.map((address) => `P2P       ${address}`),
     ...votesLine(node.voting?.status().signing),
+    ...blocksLine(node),
     `Data      ${start.dataDir}`,
   ]
   return { start, lines }
@@ -54,6 +56,12 @@ function votesLine(signing: SigningState | undefined): readonly string[] {
   const elsewhere = signing.kind === 'not-validator'
   const why = elsewhere ? 'the chain spec names other validators for the next block' : signingText(signing)
   return [`Votes     not now: ${why}`]
+}
+
+/** When the first block comes, while there is none. */
+function blocksLine({ spec, reader }: Node): readonly string[] {
+  const first = reader.height > 0 ? undefined : firstBlockText(spec)
+  return first === undefined ? [] : [`Blocks    none yet; the first one comes ${first}`]
 }
 
 /** Starts a node, opens its interfaces, presents it, and serves until a signal or a failure of the node. */

@@ -18,6 +18,23 @@ export class NodeRefusal extends UserError {
   }
 }
 
+/** No answer, or none that is complete. */
+export class NoAnswer extends UserError {
+  /** What happened, without advice. */
+  readonly fact: string
+  /** Whether the node may have got the request and acted on it. */
+  readonly mayHaveArrived: boolean
+
+  constructor(
+    fact: string,
+    { advice, mayHaveArrived }: { readonly advice?: string; readonly mayHaveArrived: boolean },
+  ) {
+    super(advice === undefined ? fact : `${fact}; ${advice}`)
+    this.fact = fact
+    this.mayHaveArrived = mayHaveArrived
+  }
+}
+
 export interface HttpOptions {
   /** Milliseconds that one request may take. */
   readonly timeout: number
@@ -101,15 +118,16 @@ async function readBody({ body, url }: Response, limit: number, signal: AbortSig
 
 const commandHint = 'start a chain with "npx didledger devnet", or name a running node with --rest URL'
 
-function unreachable(url: string, error: unknown, { timeout, hint = commandHint }: HttpOptions): UserError {
+function unreachable(url: string, error: unknown, { timeout, hint: advice = commandHint }: HttpOptions): NoAnswer {
   const { origin } = new URL(url)
   if (error instanceof Error && error.name === 'TimeoutError') {
-    return new UserError(`${origin} did not answer within ${timeout / 1000} s`)
+    return new NoAnswer(`${origin} did not answer within ${timeout / 1000} s`, { mayHaveArrived: true })
   }
   const code = causeCode(error)
-  if (code === 'ECONNREFUSED') return new UserError(`no node listens at ${origin}; ${hint}`)
-  if (code === 'ENOTFOUND') return new UserError(`there is no host ${new URL(url).hostname}; ${hint}`)
-  return new UserError(`cannot reach ${origin} (${code ?? innermost(error)}); ${hint}`)
+  const unsent = { advice, mayHaveArrived: false }
+  if (code === 'ECONNREFUSED') return new NoAnswer(`no node listens at ${origin}`, unsent)
+  if (code === 'ENOTFOUND') return new NoAnswer(`there is no host ${new URL(url).hostname}`, unsent)
+  return new NoAnswer(`cannot reach ${origin} (${code ?? innermost(error)})`, { advice, mayHaveArrived: true })
 }
 
 /** The code of the system error behind a failed fetch; with several addresses, that of the first. */

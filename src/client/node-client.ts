@@ -24,7 +24,7 @@ import { outpointKey } from '../primitives/transaction.js'
 import type { SpendableCoin } from '../wallet/coins.js'
 import { parseCoins } from '../wallet/coins-file.js'
 import { askResolver } from './ask-resolver.js'
-import { baseUrl, exchange, NodeRefusal } from './http.js'
+import { baseUrl, exchange, NoAnswer, NodeRefusal } from './http.js'
 import {
   asBlock,
   asCredentialList,
@@ -40,6 +40,7 @@ import {
   unexpected,
 } from './read-answers.js'
 import { callRpc } from './rpc.js'
+import { stallSentence, whyUnmined } from './unmined.js'
 
 /** Default base URL: the REST port of a devnet on this machine. */
 export const defaultRestUrl = 'http://127.0.0.1:20334'
@@ -187,28 +188,54 @@ export class NodeClient {
     return callRpc(`${this.rest}/rpc`, method, params, { timeout: this.#timeout })
   }
 
+  /** Why the chain of the node does not go on, in a sentence; undefined while it does, or where the node does not say it. */
+  stalled(): Promise<string | undefined> {
+    return stallSentence(this)
+  }
+
+  /** How a person finds out what became of a transaction. */
+  howToLook(txid: string): string {
+    return `to look what became of it: curl -s ${this.rest}/api/v1/transaction/${txid}`
+  }
+
   /**
-   * Waits until a transaction is in a block, and returns that block. A {@link UserError} on timeout, or if the node dropped the
-   * transaction.
+   * Waits until a transaction is in a block, and returns that block. A {@link UserError} on timeout, if the node dropped the
+   * transaction, or cannot be asked any more: it names the transaction, which may still be mined.
    */
   async waitForBlock(txid: string, { timeout = blockWait, interval = 100 }: WaitOptions = {}): Promise<NodeBlock> {
     const end = performance.now() + timeout
     let missing = 0
     for (let pause = interval; ; pause = Math.min(pause * 1.5, 1000)) {
-      const transaction = await this.transaction(txid)
+      const transaction = await this.#accepted(txid, () => this.transaction(txid))
       // A transaction on its way from the pool into a block may be in neither for a moment.
       missing = transaction === undefined ? missing + 1 : 0
       if (missing > 3) {
         throw new UserError(`the node has dropped transaction ${txid}: it is neither on the chain nor in the pool`)
       }
-      if (transaction !== undefined && transaction.blockhash !== '') return this.blockByHash(transaction.blockhash)
+      if (transaction !== undefined && transaction.blockhash !== '') {
+        return this.#accepted(txid, () => this.blockByHash(transaction.blockhash))
+      }
       if (performance.now() >= end) {
         throw new UserError(
-          `transaction ${txid} was accepted and waits in the pool, but no block took it within ${timeout / 1000} s; ` +
-            'a devnet with --no-automine mines on dev_mine only (--no-wait does not wait)',
+          `transaction ${txid} was accepted and waits in the pool, but no block took it within ${timeout / 1000} s: ` +
+            `${await whyUnmined(this)}. It may still be mined; ${this.howToLook(txid)}`,
         )
       }
       await setTimeout(pause)
+    }
+  }
+
+  /** Asks about an accepted transaction. A failure must not read as if nothing had been sent. */
+  async #accepted<T>(txid: string, ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask()
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error
+      const fact = error instanceof NoAnswer ? error.fact : error.message
+      throw new UserError(
+        `transaction ${txid} was accepted, but its node cannot be asked for the block: ${fact}. It may still be mined, ` +
+          `so do not replace it by another one; once the node answers, ${this.howToLook(txid)}`,
+      )
     }
   }
 

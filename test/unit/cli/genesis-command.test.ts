@@ -62,6 +62,13 @@ describe('genesis create', () => {
     expect(other.validators).not.toEqual(created.validators)
   })
 
+  it('says when the first block comes', async () => {
+    const options = ['--pay', address, '--directory', bench.path('when')]
+    expect((await bench.run('genesis', 'create', 'when', ...options)).out).toContain(
+      'The first block comes 60 s after the start, or 1 s after the start if a transaction waits, once 3 of its 4 validators run.\n',
+    )
+  })
+
   it('overwrites nothing', async () => {
     const before = readFileSync(created.file, 'utf8')
     const again = await bench.run('genesis', 'create', 'corp', '--pay', address, '--directory', bench.path('corp'))

@@ -2,30 +2,54 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { LocalNode } from '../../../src/cli/local-network.js'
 import { type NodeStatus, statusLine, StatusScreen, statusTable } from '../../../src/cli/local-status.js'
 
-const well: NodeStatus = { node: 1, state: 'running', height: 12, view: 0, peers: 3, pool: 0, signing: 'yes' }
+const well: NodeStatus = {
+  ...{ node: 1, state: 'running', height: 12, view: 0, peers: 3, pool: 0, signing: 'yes' },
+  ...{ heard: 3, validators: 4 },
+}
 const nodeAt = (number: number) =>
   ({ number, start: { rest: `http://127.0.0.1:2${number - 1}334`, rpc: `http://127.0.0.1:${number}` } }) as LocalNode
 
 describe('the nodes of a local network', () => {
   it('are a table', () => {
-    const statuses: NodeStatus[] = [
+    const statuses = [
       well,
       { ...well, node: 2, height: 9, signing: 'the sign state is missing; start with …' },
       { ...well, node: 3, state: 'ended: signal SIGKILL' },
       { node: 4, state: 'silent' },
-    ]
+    ] satisfies NodeStatus[]
     expect(statusTable(statuses, [1, 2, 3, 4].map(nodeAt))).toEqual([
-      'node  REST                    height  view  peers  pool  signing',
-      '1     http://127.0.0.1:20334      12     0      3     0  yes',
-      '2     http://127.0.0.1:21334       9     0      3     0  the sign state is missing',
-      '3     http://127.0.0.1:22334      12     0      3     0  ended: signal SIGKILL',
-      '4     http://127.0.0.1:23334       -     -      -     -  silent',
+      'node  REST                    height  view  votes  peers  pool  signing',
+      '1     http://127.0.0.1:20334      12     0    3/4      3     0  yes',
+      '2     http://127.0.0.1:21334       9     0    3/4      3     0  the sign state is missing',
+      '3     http://127.0.0.1:22334      12     0    3/4      3     0  ended: signal SIGKILL',
+      '4     http://127.0.0.1:23334       -     -      -      -     -  silent',
     ])
+  })
+
+  it('say why the chain does not go on, each reason once, within the width', () => {
+    const stalled = 'no-quorum: votes of 2 of 4 validators have arrived'
+    const [head, first, ...more] = statusTable(
+      [
+        { ...well, heard: 2, stalled },
+        { ...well, node: 2, heard: 2, stalled },
+        { ...well, node: 3, state: 'silent' },
+      ],
+      [1, 2, 3].map(nodeAt),
+      40,
+    )
+    expect([head, first]).toEqual([
+      'node  REST                    height  view  votes  peers  pool  signing',
+      '1     http://127.0.0.1:20334      12     0    2/4      3     0  yes, stalled',
+    ])
+    expect(more.slice(2)).toEqual(['Stalled (node 1, 2): no-quorum: votes of', '2 of 4 validators have arrived.'])
   })
 
   it('are lines', () => {
     expect(statusLine(well)).toBe('node 1: height 12, view 0, peers 3, pool 0, signing yes')
     expect(statusLine({ ...well, state: 'silent' })).toBe('node 1: silent')
+    expect(statusLine({ ...well, stalled: 'tip-old: no block' })).toBe(
+      'node 1: height 12, view 0, peers 3, pool 0, signing yes, stalled: tip-old: no block',
+    )
   })
 })
 
@@ -38,8 +62,11 @@ describe('the screen', () => {
     json: boolean,
     heights: readonly number[],
     alarm: string | null = null,
+    stalls: readonly (object | undefined)[] = [],
   ): Promise<string> {
     let out = ''
+    let heard = 0
+    const reasons = [...stalls]
     const left = [...heights]
     vi.stubGlobal('fetch', async (_: string, { body }: { body: string }) => {
       const { method } = JSON.parse(body) as { method: string }
@@ -49,7 +76,11 @@ describe('the screen', () => {
           if (left.length === 0) screen.stop()
           return { height, peers: [1, 2] }
         },
-        getarbitersinfo: () => ({ view: 1, signing: alarm ?? 'yes', alarm }),
+        getarbitersinfo: () => {
+          const stalled = reasons.shift()
+          const vote = { heard: heard++ % 5, validators: 4 }
+          return { view: 1, signing: alarm ?? 'yes', alarm, ...vote, ...(stalled && { stalled }) }
+        },
         getmininginfo: () => ({ pooledtx: 4 }),
       }
       return new Response(JSON.stringify({ jsonrpc: '2.0', id: 1, result: answers[method]?.() }))
@@ -66,8 +97,19 @@ describe('the screen', () => {
   })
 
   it('tells it as JSON where that is asked for', async () => {
-    const status = { node: 1, state: 'running', height: 5, view: 1, peers: 2, pool: 4, signing: 'yes' }
+    const seen = { node: 1, state: 'running', height: 5, view: 1, peers: 2, pool: 4, signing: 'yes' }
+    const status = { ...seen, heard: 0, validators: 4 }
     expect(await shown(80, true, [5, 5, 0])).toBe(`${JSON.stringify(status)}\n`)
+  })
+
+  it('tells that the chain is stalled, and that it goes on', async () => {
+    const stalled = { reason: 'no-quorum', since: 1, detail: 'validator 3 is missing' }
+    const line = (height: number, more = '') =>
+      `node 1: height ${height}, view 1, peers 2, pool 4, signing yes${more}\n`
+    const why = ', stalled: no-quorum: validator 3 is missing'
+    expect(await shown(undefined, false, [5, 5, 5, 6, 0], null, [undefined, stalled, stalled])).toBe(
+      line(5) + line(5, why) + line(6),
+    )
   })
 
   it('tells what to do about an alarm', async () => {
@@ -78,7 +120,7 @@ describe('the screen', () => {
     )
     expect(JSON.parse(await shown(80, true, [1, 0], alarm))).toMatchObject({ signing: advice })
     expect((await shown(80, false, [1, 0], alarm)).split('\n').slice(1)).toEqual([
-      '1     http://127.0.0.1:20334       1     1      2     4  alarm',
+      '1     http://127.0.0.1:20334       1     1    0/4      2     4  alarm',
       'Alarm: a node of an earlier localnet is connected:',
       'stop it, and start the network anew.',
       '',

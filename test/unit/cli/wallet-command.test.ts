@@ -180,6 +180,55 @@ describe('didledger wallet', () => {
     expect(await quick).toMatchObject({ code: 0, err: '' })
   })
 
+  it('says that the chain is stalled while a transaction waits', async () => {
+    node.automine = false
+    node.fund(devnetAccount(0).address, 300_000_000n)
+    const stalled = { reason: 'no-quorum', since: 1, detail: 'validator 3 is missing' }
+    node.overrides.set('POST /rpc getarbitersinfo', () => ({ body: { jsonrpc: '2.0', id: 1, result: { stalled } } }))
+    const to = ['--to', devnetAccount(2).address, '--amount', '1', '--rest', rest, '--genesis', bench.spec]
+    const sending = bench.run('wallet', 'send', ...to, '--devnet-account', '0')
+    await expect.poll(() => bench.said).toContain('the chain is stalled: validator 3 is missing\n')
+    node.mine()
+    expect(await sending).toMatchObject({ code: 0 })
+  })
+
+  const once = (account: number) => [
+    ...['wallet', 'send', '--to', devnetAccount(2).address, '--amount', '1', '--genesis', bench.spec],
+    ...['--devnet-account', String(account)],
+  ]
+
+  it.each(['', '--json'])('does not invite to pay twice when the node dies during the wait %s', async (flag) => {
+    node.automine = false
+    node.fund(devnetAccount(0).address, 300_000_000n)
+    const sending = bench.run(...once(0), '--rest', rest, ...(flag === '' ? [] : [flag]))
+    await expect.poll(() => node.pool).toHaveLength(1)
+    const { txid } = node.pool[0] as Transaction
+    await node.stop()
+    const { code, out, err } = await sending
+    expect([code, out]).toEqual([1, ''])
+    const message = flag === '' ? err : (JSON.parse(err) as { error: { message: string } }).error.message
+    expect(message).toContain(`transaction ${txid} was accepted`)
+    expect(message).toContain('It may still be mined, so do not replace it by another one')
+    expect(message).toContain(`curl -s ${rest}/api/v1/transaction/${txid}`)
+    expect(message).not.toMatch(/npx didledger devnet|again/)
+    await node.start()
+  })
+
+  it('does not invite to pay twice when the node takes the transaction and does not answer', async () => {
+    node.fund(devnetAccount(0).address, 300_000_000n)
+    let data = ''
+    node.overrides.set('POST /api/v1/transaction', (body) => {
+      data = (body as { data: string }).data
+      return { status: 502, body: '<html>Bad Gateway</html>' }
+    })
+    const { code, err } = await bench.run(...once(0), '--rest', rest)
+    const { txid } = Transaction.fromHex(data)
+    expect(code).toBe(1)
+    expect(err).toContain(`transaction ${txid} was sent, and it is not known whether the node took it`)
+    expect(err).toContain('It may still be mined, so do not replace it by another one')
+    expect(err).toContain(`curl -s ${rest}/api/v1/transaction/${txid}`)
+  })
+
   it('builds with coins of a node, a fee, a lock and several recipients, from a keystore without its password', async () => {
     const wallet = bench.path('alice.json')
     const { address } = (await bench.json('wallet', 'create', '--wallet', wallet)) as { address: string }

@@ -70,6 +70,46 @@ describe('the client of a node', () => {
     expect(await waiting).toMatchObject({ height: 1 })
   })
 
+  it('says why no block took it, and how to look for it later', async () => {
+    node.fund(alice.address, 1000n)
+    node.automine = false
+    const txid = await client.sendRawTransaction((await transfer(300n)).toHex())
+    const detail = 'votes of 2 of 4 validators have arrived'
+    node.overrides.set('POST /rpc getarbitersinfo', () => ({
+      body: {
+        jsonrpc: '2.0',
+        id: 1,
+        result: { validators: 4, heard: 2, stalled: { reason: 'no-quorum', since: 1, detail } },
+      },
+    }))
+    expect(await client.stalled()).toBe(detail)
+    await expect(client.waitForBlock(txid, { timeout: 20, interval: 10 })).rejects.toMatchObject({
+      message:
+        `transaction ${txid} was accepted and waits in the pool, but no block took it within 0.02 s: the chain is stalled, ` +
+        `${detail}. It may still be mined; to look what became of it: curl -s ${client.rest}/api/v1/transaction/${txid}`,
+    })
+  })
+
+  it('says that an accepted transaction may be mined when its node dies, and nothing of how to start', async () => {
+    node.fund(alice.address, 1000n)
+    node.automine = false
+    const txid = await client.sendRawTransaction((await transfer(300n)).toHex())
+    const waiting = client.waitForBlock(txid, { interval: 10 })
+    waiting.catch(() => {})
+    await node.stop()
+    await expect(waiting).rejects.toMatchObject({
+      exitCode: 1,
+      message: expect.stringMatching(
+        new RegExp(
+          `^transaction ${txid} was accepted, but its node cannot be asked for the block: .*It may still be mined, so do not `,
+        ),
+      ),
+    })
+    await expect(waiting).rejects.toThrow(`curl -s ${client.rest}/api/v1/transaction/${txid}`)
+    await expect(waiting).rejects.not.toThrow('npx didledger devnet')
+    await node.start()
+  })
+
   it('notices that a transaction was dropped, but not by one look', async () => {
     await expect(client.waitForBlock('ab'.repeat(32), { interval: 1 })).rejects.toThrow(/has dropped transaction abab/)
     node.fund(alice.address, 1000n)
