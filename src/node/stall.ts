@@ -7,7 +7,10 @@ import { blockPatience, sparestSpacings, votePatience } from './pace.js'
 
 /** Hex digits of a public key by which a validator is named. */
 const keyDigits = 12
-/** Missing validators that are named; the others are counted. */
+/**
+ * The others are counted.
+ * @limit count: missing validators that the reason of a stall names
+ */
 const mostNamed = 10
 
 /** State of the chain at this node. Ages in milliseconds, counted while the node runs and is not catching up. */
