@@ -52,6 +52,10 @@ decimals; an integer may also come as decimal text, but for \`resolvedid\`, \`qu
 middle, the connection ends before it. Blocks, the pool, coins and searches wait for their turn, -32005 when too many do,
 over HTTP with the header \`Retry-After\` (seconds).
 
+\`getaddresshistory\` and \`listdidoperations\` are read in pages: each names in \`next\` where the one after it begins, which is its \`before\`. \`listblocks\` goes on
+below the last height it gave. A position is a height and a place in the block, so pages stay the same while the chain grows; once the \`blockhash\` of
+a row is not that of the active block any more, a reorganisation took it back, and the list has to be read again from the tip. Every page is of one state of the chain, and so are \`listvoters\` and \`countdids\`.
+
 \`rpc.discover\` answers this page as OpenRPC; \`GET /openapi.json\` on the REST port is the same for REST.
 
 | code | means |

@@ -33,6 +33,8 @@ export const samples: Readonly<Record<string, Sample>> = {
   did_resolveDID: { params: () => [{ did: payer.did }] },
   did_resolveCredential: { params: () => ({ id: `${payer.did}#email` }) },
   did_listCredentials: { params: () => ({ did: payer.did }) },
+  listdidoperations: { params: () => ({ limit: 1 }) },
+  countdids: nothing,
 
   getblockcount: nothing,
   getcurrentheight: nothing,
@@ -40,9 +42,11 @@ export const samples: Readonly<Record<string, Sample>> = {
   getblockhash: { params: () => ({ height: 1 }) },
   getblock: { params: ({ devnet }) => ({ blockhash: hashAt(devnet, 1), verbosity: 1 }) },
   getblockbyheight: { params: () => ({ height: 1 }) },
+  listblocks: { params: () => ({ limit: 1 }) },
   getconfirmbyheight: { params: () => ({ height: 1 }) },
   getconfirmbyhash: { params: ({ devnet }) => ({ blockhash: hashAt(devnet, 1), verbosity: 0 }) },
   getarbitersinfo: nothing,
+  listvoters: { params: () => ({ from: 1, to: 2 }) },
   getevidence: nothing,
 
   getrawtransaction: { params: ({ paid }) => ({ txid: paid.txid, verbose: true }) },
@@ -53,6 +57,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   getreceivedbyaddress: { params: () => ({ address: payee.address }) },
   listunspent: { params: () => ({ addresses: [payee.address] }) },
   getutxosbyamount: { params: () => ({ address: payee.address, amount: '5' }) },
+  getaddresshistory: { params: () => ({ address: payer.address, limit: 1 }) },
   estimatesmartfee: { params: () => ({ confirmations: 6 }) },
 
   createrawtransaction: {

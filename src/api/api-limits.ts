@@ -60,6 +60,15 @@ export const apiLimits = {
   amountTransactions: 16 * 1024 * 1024,
   /** @limit count: coins of one list in JSON-RPC */
   listedCoins: 10_000,
+  /** @limit count: rows of a page: `getaddresshistory`, `listblocks`, `listdidoperations`, `listvoters` */
+  pageRows: 100,
+  /** @limit count: blocks that one page of `listdidoperations` examines */
+  pageBlocks: 2000,
+  /**
+   * The block or transaction that exceeds it is still shown, so that every page makes progress.
+   * @limit bytes: transactions and undo records read for one such page, which then ends early
+   */
+  pageBytes: 32 * 1024 * 1024,
   /** @limit count: transactions that `getrawmempool` shows as objects */
   poolObjects: 10_000,
   /** @limit bytes: request line and headers */
@@ -88,9 +97,9 @@ export const apiLimits = {
   answers: 48 * 1024 * 1024,
   /** @limit bytes: memory that one answer in progress counts: its parts, and rows read ahead */
   answerPlace: 1024 * 1024,
-  /** @limit bytes: large transactions while they are decoded for an answer, documents found while they are sent, histories above 1 MiB */
+  /** @limit bytes: large transactions while they are decoded for an answer, undo records of large blocks, documents found while they are sent, histories above 1 MiB */
   largeTransactions: 64 * 1024 * 1024,
-  /** @limit bytes: all searches in progress: `query`, `listunspent`, `getutxosbyamount`, `getamountbyinputs` */
+  /** @limit bytes: all searches in progress: `query`, `listunspent`, `getutxosbyamount`, `getamountbyinputs`, `listdidoperations` */
   searches: 64 * 1024 * 1024,
   /** @limit count: answers that wait for room: in general, for large transactions, and for searches */
   answersWaiting: 64,

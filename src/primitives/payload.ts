@@ -17,6 +17,16 @@ export const txType = {
   did: 10,
 } as const
 
+export type TxKind = keyof typeof txType
+/** The names of the types, by which interfaces tell transactions apart. */
+export const txKinds = Object.keys(txType) as readonly TxKind[]
+const kindsByType = new Map<number, TxKind>(txKinds.map((kind) => [txType[kind], kind]))
+
+/** The name of a type. */
+export function kindOfType(type: Payload['type']): TxKind {
+  return kindsByType.get(type) as TxKind
+}
+
 export interface RegisterAsset {
   readonly name: string
   readonly description: string

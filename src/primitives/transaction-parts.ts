@@ -19,6 +19,11 @@ export interface TransactionHead {
   readonly payload: Payload
 }
 
+/** The type in the first bytes of a transaction that decodes. */
+export function typeIn(bytes: Uint8Array): number {
+  return (bytes[0] === 9 ? bytes[1] : bytes[0]) as number
+}
+
 /** Reads version, type and payload at the reader's position; throws a CodecError. */
 export function readHead(reader: Reader): TransactionHead {
   const { version, payloadVersion, payload } = headOrSteps(reader)

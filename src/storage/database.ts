@@ -81,6 +81,9 @@ interface RowsOptions {
   readonly highWaterMarkBytes?: number
 }
 
+/** The order of the rows in pages: from the beginning of the range, or from its end. */
+type PagesOrder = Pick<RowsOptions, 'reverse'>
+
 /** Change of one row; undefined deletes it. */
 interface Change {
   readonly key: Buffer
@@ -121,7 +124,7 @@ export interface FrozenRows extends Rows {
   get(key: Buffer): Buffer | undefined
   getMany(wanted: Buffer[]): Promise<(Buffer | undefined)[]>
   rows(range: Range, options: RowsOptions): Promise<[Buffer, Buffer][]>
-  pages(range: Range, bytes: number): AsyncGenerator<[Buffer, Buffer][], void, void>
+  pages(range: Range, bytes: number, order?: PagesOrder): AsyncGenerator<[Buffer, Buffer][], void, void>
   close(): void
 }
 
@@ -228,7 +231,7 @@ export class Database {
       get: (key) => this.#get(key, view),
       getMany: (wanted) => this.#getMany(wanted, view),
       rows: (range, options) => this.#rows(range, options, view),
-      pages: (range, bytes) => this.#pages(range, bytes, view),
+      pages: (range, bytes, order) => this.#pages(range, bytes, view, order),
       close: () => {
         if (held === undefined) view.retire()
         leave()
@@ -317,9 +320,14 @@ export class Database {
     return this.#pages(range, bytes, this.#view)
   }
 
-  async *#pages(range: Range, bytes: number, view: View | undefined): AsyncGenerator<[Buffer, Buffer][], void, void> {
-    const onlyLevelDb = { highWaterMarkBytes: bytes }
-    const iterator = this.#read(() => this.#level.iterator({ ...range, ...onlyLevelDb, ...optionsOf(view) }))
+  async *#pages(
+    range: Range,
+    bytes: number,
+    view: View | undefined,
+    order: PagesOrder = {},
+  ): AsyncGenerator<[Buffer, Buffer][], void, void> {
+    const options: RowsOptions = { ...order, highWaterMarkBytes: bytes }
+    const iterator = this.#read(() => this.#level.iterator({ ...range, ...options, ...optionsOf(view) }))
     const leave = view?.enter()
     const read = () => {
       const rows = iterator.nextv(pageRowsAtMost)

@@ -245,6 +245,33 @@ export function transactionRange(height: number): { gte: Key; lt: Key } {
   return rangeOf(table.transaction, heightKey(0, height).subarray(1))
 }
 
+/** The transactions of one height before the one of an index. */
+export function transactionsBefore({ height, index }: Location): { gte: Key; lt: Key } {
+  return { gte: keys.transaction(height, 0), lt: keys.transaction(height, index) }
+}
+
+/** The transactions that touched an address; with `before` those below that position. */
+export function historyRange(programHash: ProgramHash, before?: Location): { gte: Key; lt: Key } {
+  const all = rangeOf(table.history, programHash)
+  return before === undefined ? all : { ...all, lt: keys.history(programHash, before.height, before.index) }
+}
+
+/** The undo records from one height on, below another. */
+export function undoRange(from: number, below: number): { gte: Key; lt: Key } {
+  return { gte: keys.undo(from), lt: keys.undo(below) }
+}
+
+/** The position at the end of a key of a transaction or of a history. */
+export function positionInKey(keyBytes: Uint8Array): Location {
+  const buffer = asBuffer(keyBytes)
+  return { height: buffer.readUInt32BE(buffer.length - 6), index: buffer.readUInt16BE(buffer.length - 2) }
+}
+
+/** The height in the key of an undo record. */
+export function heightOfUndoKey(keyBytes: Uint8Array): number {
+  return asBuffer(keyBytes).readUInt32BE(1)
+}
+
 /** The height and outpoint in an address coin's key. */
 export function parseAddressCoinKey(keyBytes: Uint8Array): { height: number; outpoint: Outpoint } {
   const buffer = asBuffer(keyBytes)
@@ -683,7 +710,8 @@ const work = {
   decode: (bytes: Uint8Array): bigint => BigInt(`0x${asBuffer(bytes).toString('hex')}`),
 }
 
-const coinSize = 4 + 1 + 8 + 4 + 21
+/** Bytes of a coin. */
+export const coinSize = 4 + 1 + 8 + 4 + 21
 
 function writeCoin(writer: Writer, coin: Coin): Writer {
   return writer

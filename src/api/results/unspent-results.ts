@@ -3,6 +3,7 @@ import { addressOf, type ProgramHash } from '../../primitives/address.js'
 import { formatAmount } from '../../primitives/amount.js'
 import { displayHash, mapKey } from '../../primitives/bytes.js'
 import type { Hash } from '../../primitives/hash.js'
+import { typeIn } from '../../primitives/transaction-parts.js'
 import { keys, values } from '../../storage/schema.js'
 import { type SpendableCoin, unusable } from '../../wallet/coins.js'
 import type { ApiContext } from '../api-context.js'
@@ -90,7 +91,7 @@ function typeReader({ chain: { database } }: ChainReader): (txid: Hash) => numbe
     const place = location === undefined ? undefined : values.location.decode(location)
     const bytes = place === undefined ? undefined : database.get(keys.transaction(place.height, place.index))
     if (bytes === undefined) return undefined
-    const type = (bytes[0] === 9 ? bytes[1] : bytes[0]) as number
+    const type = typeIn(bytes)
     types.set(mapKey(txid), type)
     return type
   }

@@ -7,18 +7,20 @@ import type { ApiContext } from '../api-context.js'
 import { apiLimits } from '../api-limits.js'
 import { readAmount, readParameter } from '../parameters.js'
 import { chainKey, PartsAnswer } from '../parts.js'
+import { addressHistory } from '../results/address-history.js'
 import { balance } from '../results/coin-results.js'
 import { type SpendableCoins, spendableCoins, unspentCoins, writeCoins } from '../results/unspent-results.js'
 import * as schemas from '../schemas/coin-schemas.js'
-import { addressParam, amount, amountParam, oneOf } from '../schemas/common-schemas.js'
+import { addressParam, amount, amountParam, oneOf, pageParams, rowsUnasked } from '../schemas/common-schemas.js'
 import { count } from '../schemas/number-schemas.js'
+import { addressHistorySchema } from '../schemas/transaction-schemas.js'
 import { method, type RpcMethod } from './method.js'
 
 const utxotype = Type.Optional(
   oneOf(['mixed', 'normal', 'vote'], 'which outputs, mixed by default; this chain has no others than normal ones'),
 )
 
-/** Coins of addresses, and fees of transactions. */
+/** Coins and history of addresses, and fees of transactions. */
 export const addressMethods: readonly RpcMethod[] = [
   method({
     name: 'getreceivedbyaddress',
@@ -76,6 +78,16 @@ export const addressMethods: readonly RpcMethod[] = [
         },
       })
     },
+  }),
+  method({
+    name: 'getaddresshistory',
+    summary:
+      `Transactions on the chain that paid an address or spent from it, newest first; those that wait in the pool are not among them. A page ` +
+      `that has read ${apiLimits.pageBytes / 1024 / 1024} MiB ends early.`,
+    params: Type.Object({ address: addressParam, ...pageParams }),
+    result: addressHistorySchema,
+    run: (context, { address, before, limit = rowsUnasked }) =>
+      addressHistory(context, address, readParameter('address', 'address', address), { before, limit }),
   }),
   method({
     name: 'estimatesmartfee',

@@ -3,6 +3,7 @@ import { addressMethods } from './address-methods.js'
 import { adminMethods } from './admin-methods.js'
 import { chainMethods } from './chain-methods.js'
 import { credentialMethods } from './credential-methods.js'
+import { didListMethods } from './did-list-methods.js'
 import { devnetMethods } from './devnet-methods.js'
 import { discoverMethod, helpMethod } from './discover-method.js'
 import { ethereumMethods } from './ethereum-methods.js'
@@ -30,6 +31,7 @@ export function rpcMethods({ devnet, reader }: MethodSources): readonly RpcMetho
     queryDocuments,
     didResolveDid,
     ...credentialMethods,
+    ...didListMethods,
     ...chainMethods,
     ...validatorMethods,
     ...transactionMethods,

@@ -1,5 +1,7 @@
 import { Type } from '@sinclair/typebox'
+import { apiLimits } from '../api-limits.js'
 import { readParameter } from '../parameters.js'
+import { blockList } from '../results/block-list.js'
 import {
   blockByHash,
   blockByHeight,
@@ -12,7 +14,15 @@ import {
   wholeBlockByHash,
 } from '../results/block-results.js'
 import * as blocks from '../schemas/block-schemas.js'
-import { bytes, hashParam, heightParam, uint32, verbosityParam } from '../schemas/common-schemas.js'
+import {
+  bytes,
+  hashParam,
+  heightParam,
+  limitParam,
+  rowsUnasked,
+  uint32,
+  verbosityParam,
+} from '../schemas/common-schemas.js'
 import { JsonText, method, type RpcMethod } from './method.js'
 
 const none = Type.Object({})
@@ -67,6 +77,18 @@ export const chainMethods: readonly RpcMethod[] = [
     params: Type.Object({ height: heightParam }),
     result: blocks.blockWithTransactions,
     run: ({ reader }, { height }) => blockByHeight(reader, height),
+  }),
+  method({
+    name: 'listblocks',
+    summary:
+      `Blocks of the active chain, newest first, with the height of the tip. A page that has read ` +
+      `${apiLimits.pageBytes / 1024 / 1024} MiB ends early: the next one begins below its last height.`,
+    params: Type.Object({
+      before: Type.Optional(uint32('only blocks below this height; the tip is the first one by default')),
+      limit: limitParam('blocks of the page'),
+    }),
+    result: blocks.listedBlocks,
+    run: (context, { before, limit = rowsUnasked }) => blockList(context, before, limit),
   }),
   method({
     name: 'getconfirmbyheight',

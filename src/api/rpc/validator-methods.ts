@@ -5,6 +5,9 @@ import { defined } from '../../primitives/defined.js'
 import { paramsAt, type Params, quorum, type Spec } from '../../primitives/spec.js'
 import { signingText } from '../../voting/signing-state.js'
 import type { ApiContext } from '../api-context.js'
+import { apiLimits } from '../api-limits.js'
+import { voterList } from '../results/voter-list.js'
+import { listedVoters } from '../schemas/block-schemas.js'
 import { bytes, closed, heightParam, oneOf, publicKey, uint32 } from '../schemas/common-schemas.js'
 import { arbitersInfo } from '../schemas/node-schemas.js'
 import { method, type RpcMethod } from './method.js'
@@ -15,7 +18,7 @@ import { method, type RpcMethod } from './method.js'
  */
 const mostEvidence = 100
 
-/** Validators of blocks, and evidence against them. */
+/** Validators of blocks, their votes, and evidence against them. */
 export const validatorMethods: readonly RpcMethod[] = [
   method({
     name: 'getarbitersinfo',
@@ -24,6 +27,18 @@ export const validatorMethods: readonly RpcMethod[] = [
     params: Type.Object({}),
     result: arbitersInfo,
     run: arbiters,
+  }),
+  method({
+    name: 'listvoters',
+    summary:
+      `Who proposed and who voted for the blocks of a range of at most ${apiLimits.pageRows} heights, by their confirms: the last ones by ` +
+      `default. Nothing on a chain without validators.`,
+    params: Type.Object({
+      from: Type.Optional(uint32('first height')),
+      to: Type.Optional(uint32('last height; beyond the tip it is the tip')),
+    }),
+    result: listedVoters,
+    run: (context, { from, to }) => voterList(context, { from, to }),
   }),
   method({
     name: 'getevidence',

@@ -48,3 +48,40 @@ export const confirmObject = closed({
   viewoffset: uint32('turns that were passed before'),
   votes: Type.Array(closed({ signer: publicKey('validator'), accept: Type.Boolean() })),
 })
+
+const view = uint32('turns that were passed before')
+
+export const listedBlocks = closed({
+  height: uint32('of the tip as of which the list holds'),
+  blocks: Type.Array(
+    closed({
+      height: uint32('of the block'),
+      hash: blockHashSchema,
+      time: uint32('Unix seconds'),
+      size: count('bytes'),
+      transactions: count('in it, the coinbase included'),
+      dids: count('operations on DIDs and credentials in it'),
+      proposer: Type.Optional(
+        publicKey('validator that proposed it; this and the next one only where it has a confirm'),
+      ),
+      view: Type.Optional(view),
+    }),
+    { description: 'newest first; fewer than asked for above genesis where they are large' },
+  ),
+})
+
+export const listedVoters = closed({
+  validators: Type.Array(Type.Array(publicKey('validator'), { description: 'in the order of duty' }), {
+    description: 'each set that was in force',
+  }),
+  heights: Type.Array(
+    closed({
+      height: uint32('of a block'),
+      set: count('which set was in force, from 0'),
+      view,
+      proposer: publicKey('validator that proposed the block'),
+      voters: Type.Array(count('position in the set, from 0'), { description: 'who voted for it, ascending' }),
+    }),
+    { description: 'ascending; without blocks that have no confirm' },
+  ),
+})

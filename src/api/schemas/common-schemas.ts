@@ -5,6 +5,10 @@
  */
 import { type TObject, type TProperties, type TSchema, type TString, Type } from '@sinclair/typebox'
 import { defined } from '../../primitives/defined.js'
+import { apiLimits } from '../api-limits.js'
+
+/** Rows of a page that names no limit. */
+export const rowsUnasked = 20
 
 /** An object of these members and no others. */
 export function closed<T extends TProperties>(members: T, description?: string): TObject<T> {
@@ -60,6 +64,29 @@ export const addressParam = Type.String({ minLength: 34, maxLength: 34, descript
 export const amountParam = Type.Union([Type.String(), Type.Number()], {
   description: 'coins with at most eight decimals, such as "1.5"',
 })
+
+/** The position of a transaction on the active chain, in an answer and as a parameter. */
+export function position(description: string) {
+  return Type.Object(
+    {
+      height: uint32('of its block'),
+      index: Type.Integer({ minimum: 0, maximum: 0xffff, description: 'in its block; 0 is the coinbase' }),
+    },
+    { description },
+  )
+}
+
+/** Where a page of transactions begins, and how many rows it has. */
+export const pageParams = {
+  before: Type.Optional(position('only what is below this position, as `next` of the page before names it')),
+  limit: limitParam('rows of the page'),
+}
+
+/** Rows of a page. */
+export function limitParam(description: string) {
+  const bounds = { minimum: 1, maximum: apiLimits.pageRows, default: rowsUnasked }
+  return Type.Optional(Type.Integer({ ...bounds, description }))
+}
 
 /** One of the whole numbers from 0 to `most`. */
 export function verbosityParam(most: number, description: string) {

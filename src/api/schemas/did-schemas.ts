@@ -1,5 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import { type OperationForm, operationForms } from '../../primitives/did-operation.js'
+import { type OperationForm, type OperationName, operationForms } from '../../primitives/did-operation.js'
+import { oneOf } from './common-schemas.js'
+import { chainPlace, nextPage } from './transaction-schemas.js'
 
 /** Answers of the resolver. */
 
@@ -139,6 +141,39 @@ export const queryResult = Type.Object(
     document: Type.Array(didDocument, { description: 'in the order in which their DIDs were created' }),
     height: Type.Optional(whole('of the tip as of which the answer holds; only with `context`')),
     blockHash: Type.Optional(hash),
+  },
+  closed,
+)
+
+const did = Type.String({ description: 'in full' })
+
+export const listedOperations = Type.Object(
+  {
+    operations: Type.Array(
+      Type.Object(
+        {
+          ...chainPlace,
+          did: { ...did, description: 'the DID that it changes; of a declare or revoke the holder of the credential' },
+          operation: oneOf(Object.keys(operationForms) as OperationName[], 'what it does'),
+          signer: { ...did, description: 'the DID whose key signed it' },
+          credential: Type.Optional(Type.String({ description: 'id in full; of a declare or revoke alone' })),
+        },
+        closed,
+      ),
+      { description: 'newest first; fewer than asked for, or none, where a page ends early' },
+    ),
+    next: nextPage,
+  },
+  closed,
+)
+
+export const didCountSchema = Type.Object(
+  {
+    total: whole('DIDs that were created'),
+    valid: whole('of them, not deactivated; those whose document has expired are among them'),
+    deactivated: whole('of them'),
+    height: whole('of the tip as of which it holds'),
+    blockhash: hash,
   },
   closed,
 )

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from '@sinclair/typebox'
-import type { Payload } from '../../primitives/payload.js'
-import { amount, bytes, closed, hash, uint32 } from './common-schemas.js'
+import { type Payload, txKinds } from '../../primitives/payload.js'
+import { amount, bytes, closed, hash, oneOf, position, uint32 } from './common-schemas.js'
 import { count } from './number-schemas.js'
 
 /** Transactions as REST and JSON-RPC show them. */
@@ -116,3 +116,29 @@ export const transactionObject = closed({
 })
 
 export const txid = hash('id of a transaction')
+
+/** Where the next page begins. */
+export const nextPage = Type.Optional(position('`before` of the next page; absent at the end'))
+
+/** The place of a transaction on the active chain. */
+export const chainPlace = {
+  txid,
+  ...position('').properties,
+  blockhash: hash('of its block'),
+  time: uint32('Unix seconds of its block'),
+}
+
+export const addressHistorySchema = closed({
+  address: text('the one asked for'),
+  transactions: Type.Array(
+    closed({
+      ...chainPlace,
+      kind: oneOf(txKinds, 'its type by name'),
+      received: amount('sum of its outputs to the address, change included'),
+      spent: amount('sum of the outputs of the address that it spends'),
+      fee: Type.Optional(amount('of the whole transaction; absent where it spends nothing')),
+    }),
+    { description: 'newest first' },
+  ),
+  next: nextPage,
+})

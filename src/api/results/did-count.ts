@@ -1,0 +1,26 @@
+import { FrozenChain } from '../../chain/frozen-chain.js'
+import type { ChainReader } from '../../chain/reader.js'
+import { everythingToken } from '../../did-index/token.js'
+import { displayHash } from '../../primitives/bytes.js'
+import { keys, values } from '../../storage/schema.js'
+import { nextOrdinal } from '../../storage/token-index.js'
+
+/** Numbers of DIDs, and the tip as of which they hold. */
+export interface DidCount {
+  readonly total: number
+  /** Not deactivated; their documents may have expired. */
+  readonly valid: number
+  readonly deactivated: number
+  readonly height: number
+  readonly blockhash: string
+}
+
+/** Counts DIDs from a few rows of the search index, however many there are. */
+export function didCount({ chain }: ChainReader): Promise<DidCount> {
+  return FrozenChain.read(chain.database, ({ rows, tip }) => {
+    const total = nextOrdinal(rows)
+    const row = rows.get(keys.tokenCount(everythingToken))
+    const valid = row === undefined ? 0 : values.tokenCount.decode(row)
+    return { total, valid, deactivated: total - valid, height: tip.height, blockhash: displayHash(tip.hash) }
+  })
+}
