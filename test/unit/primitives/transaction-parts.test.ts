@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Transaction } from '../../../src/primitives/transaction.js'
-import { operationPayloadOf, outputValueOf, payloadOf } from '../../../src/primitives/transaction-parts.js'
+import { operationPayloadOf, outputValueOf, payloadOf, typeIn } from '../../../src/primitives/transaction-parts.js'
 import { mutated, mutation, runs, transaction } from '../../support/builders/arbitraries.js'
 import { codeOf } from '../../support/assert/code-of.js'
 import { plainForm } from '../../support/assert/plain-form.js'
@@ -12,6 +12,7 @@ describe('parts of a transaction', () => {
       fc.property(transaction, (decoded) => {
         expect(plainForm(payloadOf(decoded.bytes))).toEqual(plainForm(decoded.payload))
         const { payload } = decoded
+        expect(typeIn(decoded.bytes)).toBe(payload.type)
         if (payload.type !== 10) expect(codeOf(() => operationPayloadOf(decoded.bytes))).toBe('tx-malformed')
         else expect(Buffer.from(operationPayloadOf(decoded.bytes)).toString()).toBe(payload.operation.payload)
         if (decoded.outputs.some(({ extra }) => extra !== undefined && extra.payload.length > 0)) return

@@ -74,6 +74,27 @@ describe('pages of a range', () => {
     }
   })
 
+  it('come from the end where they are asked for backwards, of one state as well', async () => {
+    const database = await Database.open(join(directory, 'backwards'))
+    try {
+      await put(database, 0, 500, 'a')
+      const frozen = database.freeze()
+      await put(database, 100, 600, 'b')
+      const seen: number[] = []
+      for await (const rows of frozen.pages(rangeOf(table.active), pageBytes, { reverse: true })) {
+        expect(rows.length).toBeLessThan((2 * pageBytes) / 1000)
+        for (const [key, value] of rows) {
+          seen.push(key.readUInt32BE(1))
+          expect(value.equals(Buffer.alloc(1000, 'a'))).toBe(true)
+        }
+      }
+      frozen.close()
+      expect(seen).toEqual(Array.from({ length: 500 }, (_, i) => 499 - i))
+    } finally {
+      await database.close()
+    }
+  })
+
   it('leave nothing open where the caller stops, and name a damaged row', async () => {
     const store = memoryStore()
     const database = await Database.over(store)

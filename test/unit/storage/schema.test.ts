@@ -5,12 +5,17 @@ import {
   type BlockStatus,
   derivedTables,
   type HeaderRecord,
+  heightOfUndoKey,
+  historyRange,
   keys,
   parseAddressCoinKey,
+  positionInKey,
   rangeOf,
   stateTables,
   table,
   transactionRange,
+  transactionsBefore,
+  undoRange,
   values,
 } from '../../../src/storage/schema.js'
 import { bytes, hash, runs, text, u16, u32, u8 } from '../../support/builders/arbitraries.js'
@@ -147,6 +152,29 @@ describe('the keys', () => {
         expect(Buffer.compare(key, lt)).toBeLessThan(0)
         expect(keys.coin({ txid, index }).length).toBe(35)
         expect(keys.coin({ txid, index })[0]).toBe(table.coin)
+      }),
+      runs,
+    )
+  })
+
+  it('of transactions and histories end with the position, by which a range is cut', () => {
+    const inside = ({ gte, lt }: { gte: Buffer; lt: Buffer }, key: Buffer) =>
+      Buffer.compare(gte, key) <= 0 && Buffer.compare(key, lt) < 0
+    const position = fc.record({ height: u32, index: u16 })
+    fc.assert(
+      fc.property(position, position, programHash, programHash, (at, before, address, other) => {
+        const isBelow = at.height < before.height || (at.height === before.height && at.index < before.index)
+        const [entry, row] = [keys.history(address, at.height, at.index), keys.transaction(at.height, at.index)]
+        expect([positionInKey(entry), positionInKey(row)]).toEqual([at, at])
+        expect(inside(historyRange(address), entry)).toBe(true)
+        expect(inside(historyRange(address, before), entry)).toBe(isBelow)
+        const strange = keys.history(other, at.height, at.index)
+        expect(inside(historyRange(address), strange)).toBe(Buffer.compare(address, other) === 0)
+        expect(inside(transactionsBefore(before), row)).toBe(isBelow && at.height === before.height)
+        expect(heightOfUndoKey(keys.undo(at.height))).toBe(at.height)
+        const [from, below] = [Math.min(at.height, before.height), Math.max(at.height, before.height)]
+        expect(inside(undoRange(from, below), keys.undo(from))).toBe(from < below)
+        expect(inside(undoRange(from, below), keys.undo(below))).toBe(false)
       }),
       runs,
     )
