@@ -145,17 +145,17 @@ export const queryResult = Type.Object(
   closed,
 )
 
-const did = Type.String({ description: 'in full' })
-
 export const listedOperations = Type.Object(
   {
     operations: Type.Array(
       Type.Object(
         {
           ...chainPlace,
-          did: { ...did, description: 'the DID that it changes; of a declare or revoke the holder of the credential' },
+          did: Type.String({
+            description: 'the DID that it changes; of a declare or revoke the holder of the credential',
+          }),
           operation: oneOf(Object.keys(operationForms) as OperationName[], 'what it does'),
-          signer: { ...did, description: 'the DID whose key signed it' },
+          signer: Type.String({ description: 'the DID whose key signed it' }),
           credential: Type.Optional(Type.String({ description: 'id in full; of a declare or revoke alone' })),
         },
         closed,
