@@ -44,7 +44,7 @@ Methods marked *owner* need the token of the owner of the node; those marked *ch
 ([devnet.md](devnet.md)). [did.md](did.md) has the documents and states of \`resolvedid\`, [query.md](query.md) the conditions of
 \`query\`, [mining.md](mining.md) the use of \`createauxblock\`.
 
-\`POST\` at any path on port 20336, at \`/\` and \`/rpc\` on the REST port, JSON-RPC 2.0; over WebSocket on port 20335 ([events.md](events.md)).
+\`POST\` at any path on port 20336, at \`/\` and \`/rpc\` on the REST port, JSON-RPC 2.0; over WebSocket on port 20335, and at \`/ws\` and \`/\` on the REST port ([events.md](events.md)).
 \`jsonrpc\` may be missing or any other text, as older clients write it, \`id\` too: such a request without \`id\` is answered with \`"id": null\`;
 one with \`"jsonrpc": "2.0"\` and no \`id\` is a notification, carried out and not answered. Parameters are an object, or an array in the order of the tables below where nothing else
 is said; members that a method does not know are ignored. A batch holds at most ${apiLimits.batch} requests. Amounts are texts with eight

@@ -115,7 +115,7 @@ export const apiLimits = {
   answerRate: 64 * 1024,
   /** @limit ms: time spent waiting for readers from which their rate counts */
   answerGrace: 5000,
-  /** @limit count: WebSocket connections of one address of this machine */
+  /** @limit count: WebSocket connections of one address of this machine, on the ports of REST and of WebSocket together */
   wsConnections: 2000,
   /** @limit count: frames of a WebSocket message */
   wsFragments: 1024,

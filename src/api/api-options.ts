@@ -74,7 +74,7 @@ export const apiOptions = {
     flag: '--ws-connections <n>',
     ...wholeNumber(1, 65_535, 'a number of connections'),
     default: apiLimits.wsConnections,
-    description: 'WebSocket connections that each address takes at once',
+    description: 'WebSocket connections that each address takes at once, on both of their ports together',
     unit: 'connections',
     tuning: true,
     sets: 'wsConnections',

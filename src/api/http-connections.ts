@@ -23,6 +23,8 @@ interface ConnectionTurns {
   readAt: number
   /** Set on a connection of another protocol. */
   idle?: () => Idle
+  /** Ends the count in the shares that the connection has now. */
+  leave?: () => void
   /** The answer in progress; undefined between requests. */
   current: ServerResponse | undefined
   readonly waiting: ServerResponse[]
@@ -96,47 +98,66 @@ export function upgraded(socket: Socket, idle: () => Idle): void {
   turnsOf(socket).idle = idle
 }
 
-export interface PlacesOptions {
+export interface SharesOptions {
   readonly limits: Pick<ApiLimits, 'connections' | 'connectionsPerAddress'>
   /** Whether an address may have all connections: that of a proxy, which many clients share. */
   exempt(address: string | undefined): boolean
 }
 
 /**
- * Shares out the connections of a server: every address has a maximum, this machine half of all. No free one → a new connection
+ * Connections shared out among addresses: every address has a maximum, this machine half of all. No free one → a new connection
  * replaces the most expendable one of its own share, or of the largest share.
  */
-export function shareConnections(server: Server, { limits, exempt }: PlacesOptions): void {
-  const shares = new Map<string, Set<Connection>>()
-  let count = 0
-  const mostOf = (share: string) => {
-    if (share === loopbackShare) return Math.max(1, Math.floor(limits.connections / 2))
-    return Math.min(limits.connectionsPerAddress, limits.connections)
+export class ConnectionShares {
+  readonly #options: SharesOptions
+  readonly #shares = new Map<string, Set<Connection>>()
+  #count = 0
+
+  constructor(options: SharesOptions) {
+    this.#options = options
   }
-  const makeRoom = (members: Iterable<Connection>): boolean => {
-    const going = leastMissed(members)
-    if (going === undefined) return false
-    going.destroy()
+
+  /** Counts a connection until it closes, here and in no other shares; returns false, and changes nothing, if there is no room. */
+  admit(socket: Connection): boolean {
+    const { remoteAddress } = socket
+    const { limits, exempt } = this.#options
+    const share = shareOf(remoteAddress)
+    const own = this.#shares.get(share) ?? new Set()
+    const full = !exempt(remoteAddress) && own.size >= this.#mostOf(share)
+    const largest = () => [...this.#shares.values()].reduce((a, b) => (b.size > a.size ? b : a), own)
+    if ((full && !makeRoom(own)) || (!full && this.#count >= limits.connections && !makeRoom(largest()))) return false
+    const turn = turnsOf(socket)
+    turn.leave?.()
+    this.#count++
+    this.#shares.set(share, own.add(socket))
+    const leave = () => {
+      if (!own.delete(socket)) return
+      this.#count--
+      if (own.size === 0 && this.#shares.get(share) === own) this.#shares.delete(share)
+    }
+    turn.leave = leave
+    socket.once('close', leave)
     return true
   }
+
+  #mostOf(share: string): number {
+    const { connections, connectionsPerAddress } = this.#options.limits
+    if (share === loopbackShare) return Math.max(1, Math.floor(connections / 2))
+    return Math.min(connectionsPerAddress, connections)
+  }
+}
+
+function makeRoom(members: Iterable<Connection>): boolean {
+  const going = leastMissed(members)
+  if (going === undefined) return false
+  going.destroy()
+  return true
+}
+
+/** Shares out the connections of a server; one without room is closed. */
+export function shareConnections(server: Server, shares: ConnectionShares): void {
   server.on('connection', (socket: Connection) => {
-    const { remoteAddress } = socket
-    const share = shareOf(remoteAddress)
-    const own = shares.get(share) ?? new Set()
-    const full = !exempt(remoteAddress) && own.size >= mostOf(share)
-    const largest = () => [...shares.values()].reduce((a, b) => (b.size > a.size ? b : a), own)
-    if ((full && !makeRoom(own)) || (!full && count >= limits.connections && !makeRoom(largest()))) {
-      socket.destroy()
-      return
-    }
-    turnsOf(socket)
-    count++
-    shares.set(share, own.add(socket))
-    socket.once('close', () => {
-      count--
-      own.delete(socket)
-      if (own.size === 0 && shares.get(share) === own) shares.delete(share)
-    })
+    if (!shares.admit(socket)) socket.destroy()
   })
 }
 

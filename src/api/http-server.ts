@@ -7,7 +7,7 @@
  *     /rpc, /  -> registerRpc -> RpcCore -> methods -> JSON-RPC frame      on its own port at every path
  *     others   -> plain routes: health, metrics
  *   RuleError  -> error-mapping -> status, envelope with code
- *   WebSocket  -> WsServer -> WsConnection -> EventCursor -> events
+ *   WebSocket  -> WebSockets, by WsServer or here -> WsConnection -> EventCursor -> events
  *
  * Imports chain, consensus, did, did-index, errors, events, identifiers, mempool, network, primitives, production, resolver, runtime, storage, voting,
  * wallet; used by node, library, cli.
@@ -16,6 +16,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { RuleError } from '../errors/rule-error.js'
+import { defined } from '../primitives/defined.js'
 import { Access } from './access.js'
 import { accessDefaults } from './access-options.js'
 import { AnswerGate } from './answer-gate.js'
@@ -41,6 +42,7 @@ import { pathOf } from './request-path.js'
 import { registerRest } from './rest/rest-plugin.js'
 import { restPrefix, restRoutes } from './rest/rest-routes.js'
 import { registerRpc, rpcPaths } from './rpc/rpc-plugin.js'
+import { upgradeError, webSocketPath, type WebSockets } from './ws/web-sockets.js'
 
 export interface ApiServerOptions {
   /** `rest` serves REST and JSON-RPC on one port, `rpc` JSON-RPC alone. */
@@ -48,6 +50,8 @@ export interface ApiServerOptions {
   readonly hosts?: readonly string[]
   /** 0: any free port. */
   readonly port: number
+  /** WebSockets that the port takes as well, at paths of their own; only where it serves REST. */
+  readonly sockets?: WebSockets
 }
 
 /** One port of the node's HTTP interfaces. */
@@ -73,6 +77,7 @@ export class ApiServer {
     const opened: { server?: ApiServer } = {}
     const app = await buildApp(context, limits, onlyRpc, {
       access,
+      takesWebSockets: options.sockets !== undefined,
       limitRate: !hosts.every(isLoopback) || !limits.rateSparesLoopback || access.proxied,
       restart: () => void opened.server?.restart(),
     })
@@ -82,6 +87,7 @@ export class ApiServer {
       limits,
       handler: app.routing,
       exempt: (address) => access.isProxy(address),
+      ...defined({ upgrade: options.sockets?.onRestPort }),
       parserAnswer: (code, url, target) => {
         const error = parserFailure(code)
         const asked = url ?? target ?? ''
@@ -130,6 +136,8 @@ export class ApiServer {
 
 interface AppOptions {
   readonly access: Access
+  /** Whether the port takes WebSockets. */
+  readonly takesWebSockets: boolean
   readonly limitRate: boolean
   restart(): void
 }
@@ -138,7 +146,7 @@ async function buildApp(
   context: ApiContext,
   limits: ApiLimits,
   onlyRpc: boolean,
-  { access, limitRate, restart }: AppOptions,
+  { access, takesWebSockets, limitRate, restart }: AppOptions,
 ): Promise<FastifyInstance> {
   const fail = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const rule = ruleErrorOf(error, context.log)
@@ -156,12 +164,19 @@ async function buildApp(
   const budget = context.bodies ?? new BodyBudget(limits)
   const flights = context.flights ?? new Flights(new AnswerGate(limits))
   app.setNotFoundHandler((request, reply) => {
-    const methods = methodsOf(request.url)
+    const forWebSockets = takesWebSockets && pathOf(request.url) === webSocketPath
+    const methods = forWebSockets ? ['GET'] : methodsOf(request.url)
     if (methods.length === 0) throw new RuleError('request-path', `nothing is at ${pathOf(request.url).slice(0, 200)}`)
     void reply.header('allow', methods.join(', '))
     throw new RuleError('request-method', `${request.method}: this path takes ${methods.join(' and ')}`)
   })
   if (!onlyRpc) registerPlainRoutes(app, context)
+  if (takesWebSockets) {
+    app.get(webSocketPath, (_, reply) => {
+      void reply.header('upgrade', 'websocket')
+      throw upgradeError('the request does not ask for it')
+    })
+  }
   await app.register(async (scope) => registerRpc(scope, { context, limits, budget, flights, access }))
   if (!onlyRpc)
     await app.register(async (scope) => registerRest(scope, { context, limits, budget, flights, access, restart }))
@@ -192,6 +207,6 @@ function methodsOf(url: string): string[] {
 /** Envelope of the answers at a path. */
 function envelopeOf(url: string, onlyRpc: boolean): Envelope {
   const path = pathOf(url)
-  if (onlyRpc || rpcPaths.includes(path)) return 'rpc'
+  if (onlyRpc || rpcPaths.includes(path) || path === webSocketPath) return 'rpc'
   return restPatterns.find(({ pattern }) => pattern.test(path))?.envelope ?? 'standard'
 }

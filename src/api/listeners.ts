@@ -1,11 +1,18 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import { createServer, IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { UserError } from '../errors/rule-error.js'
 import { acceptBetweenSlices } from '../runtime/cooperative.js'
 import type { ApiLimits } from './api-limits.js'
 import { jsonType } from './envelopes.js'
-import { boundUnread, currentAnswer, inTurn, shareConnections, watchBodies } from './http-connections.js'
+import {
+  boundUnread,
+  ConnectionShares,
+  currentAnswer,
+  inTurn,
+  shareConnections,
+  watchBodies,
+} from './http-connections.js'
 import { anyOrigin } from './origin.js'
 
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => void
@@ -36,8 +43,17 @@ export interface ListenersOptions {
   readonly parserAnswer: ParserAnswer
   /** Whether an address may have all connections. */
   exempt(address: string | undefined): boolean
+  /** The shares in which the connections to a host are counted; absent: each has its own. */
+  readonly shares?: (host: string) => ConnectionShares
   /** Takes over connections whose request asks for another protocol; absent: such requests are served like others. */
-  readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
+  readonly upgrade?: UpgradeHandler
+}
+
+export interface UpgradeHandler {
+  /** Whether a request that asks for another protocol is one for {@link take}; others are served as if they had not asked. */
+  wants(request: IncomingMessage): boolean
+  /** Takes the connection, which came to `host`, with the first bytes after the request. */
+  take(request: IncomingMessage, socket: Socket, head: Buffer, host: string): void
 }
 
 /** Attempts to find a port free on all hosts, or to bind a port again; and milliseconds between the latter. */
@@ -62,7 +78,7 @@ export class Listeners {
       let { port } = options
       try {
         for (const host of options.hosts) {
-          const server = buildServer(options)
+          const server = buildServer(options, host)
           const bound = await listen(server, host, port)
           if (bound === undefined) continue
           servers.push(server)
@@ -114,8 +130,10 @@ export class Listeners {
   }
 }
 
-function buildServer({ limits, handler, parserAnswer, exempt, upgrade }: ListenersOptions): Server {
+function buildServer(options: ListenersOptions, host: string): Server {
+  const { limits, handler, parserAnswer, exempt, shares, upgrade } = options
   const server = createServer({
+    ...(upgrade === undefined ? {} : { IncomingMessage: upgradingRequest(upgrade) }),
     maxHeaderSize: limits.headers,
     headersTimeout: limits.headersTimeout,
     requestTimeout: limits.requestTimeout,
@@ -125,7 +143,7 @@ function buildServer({ limits, handler, parserAnswer, exempt, upgrade }: Listene
     connectionsCheckingInterval: Math.min(1000, limits.headersTimeout, limits.requestTimeout),
   })
   acceptBetweenSlices(server)
-  shareConnections(server, { limits, exempt })
+  shareConnections(server, shares?.(host) ?? new ConnectionShares({ limits, exempt }))
   watchBodies(server, limits.bodyTimeout, (socket) => {
     server.emit('clientError', Object.assign(new Error('no progress'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket)
   })
@@ -141,7 +159,14 @@ function buildServer({ limits, handler, parserAnswer, exempt, upgrade }: Listene
     handler(request, response)
   })
   server.on('request', serve)
-  if (upgrade !== undefined) server.on('upgrade', upgrade)
+  if (upgrade !== undefined) {
+    server.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
+      const socket = stream as Socket
+      // Bytes of another protocol would come into the answer under way.
+      if (currentAnswer(socket) !== undefined) socket.destroy()
+      else upgrade.take(request, socket, head, host)
+    })
+  }
   // An unknown expectation may be ignored, so it needs no answer of its own form.
   server.on('checkExpectation', serve)
   server.on('clientError', (error: ParserError, socket: Duplex) => {
@@ -155,6 +180,27 @@ function buildServer({ limits, handler, parserAnswer, exempt, upgrade }: Listene
     answerAndClose(socket, parserAnswer(error.code, pending?.req.url, targetOf(error.rawPacket)), anyOriginLines)
   })
   return server
+}
+
+const asked = Symbol('asked')
+
+/**
+ * The class of requests for a server that upgrades. Node asks the member `upgrade` of a request once its headers are read: for a
+ * protocol that is not ours, such as the h2c that some clients offer with every request, the answer is no.
+ */
+function upgradingRequest({ wants }: UpgradeHandler): typeof IncomingMessage {
+  return class extends IncomingMessage {
+    // Set by the constructor above, before a private member would exist.
+    declare [asked]: unknown
+
+    get upgrade(): boolean {
+      return this[asked] === true && (this.method === 'CONNECT' || wants(this))
+    }
+
+    set upgrade(value: unknown) {
+      this[asked] = value
+    }
+  }
 }
 
 const anyOriginLines = Object.entries(anyOrigin).map(([name, value]) => `${name}: ${value}`)

@@ -39,16 +39,25 @@ export async function serve(node: Node, { log, tuning = {} }: ServingOptions): P
   let failed = false
   node.failure.catch(() => (failed = true))
   // Loading the HTTP server takes longer than all the rest; only who serves waits for it.
-  const [{ AnswerGate }, { BodyBudget }, { Flights }, { apiLimits }, { ApiServer }, { NodeMetrics }, { WsServer }] =
-    await Promise.all([
-      import('../api/answer-gate.js'),
-      import('../api/body-budget.js'),
-      import('../api/flight.js'),
-      import('../api/api-limits.js'),
-      import('../api/http-server.js'),
-      import('../api/metrics.js'),
-      import('../api/ws/ws-server.js'),
-    ])
+  const [
+    { AnswerGate },
+    { BodyBudget },
+    { Flights },
+    { apiLimits },
+    { ApiServer },
+    { NodeMetrics },
+    { WebSockets },
+    { WsServer },
+  ] = await Promise.all([
+    import('../api/answer-gate.js'),
+    import('../api/body-budget.js'),
+    import('../api/flight.js'),
+    import('../api/api-limits.js'),
+    import('../api/http-server.js'),
+    import('../api/metrics.js'),
+    import('../api/ws/web-sockets.js'),
+    import('../api/ws/ws-server.js'),
+  ])
   const version = packageVersion()
   const others = { ...defined({ network, voting }) }
   const databaseBytes = () => directory.databaseBytes()
@@ -103,9 +112,11 @@ export async function serve(node: Node, { log, tuning = {} }: ServingOptions): P
     servers.push(server)
     return server.port
   }
+  const sockets = new WebSockets(context, events, hosts)
+  servers.push(sockets)
   try {
-    ports.rest = await opened(ApiServer.open(context, { serves: 'rest', hosts, port: port('rest') }))
-    ports.ws = await opened(WsServer.open(context, { events, hosts, port: port('ws') }))
+    ports.rest = await opened(ApiServer.open(context, { serves: 'rest', hosts, port: port('rest'), sockets }))
+    ports.ws = await opened(WsServer.open(context, { events, hosts, port: port('ws'), sockets }))
     ports.rpc = await opened(ApiServer.open(context, { serves: 'rpc', hosts, port: port('rpc') }))
   } catch (error) {
     await close()
