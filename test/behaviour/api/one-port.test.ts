@@ -129,7 +129,7 @@ describe('WebSockets on the port of REST', () => {
     })
     expect(first).toBe(200)
     const status = await new Promise<number>((resolve) => {
-      const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': 13 }
+      const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' }
       const full = { ...headers, 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' }
       httpRequest({ port: rest.port, host: '127.0.0.1', path: '/ws', agent, headers: full })
         .on('upgrade', (response, socket) => {
