@@ -20,7 +20,7 @@ export default tseslint.config(
   { ignores: ['dist/', 'coverage/', 'node_modules/'] },
   ...tseslint.configs.recommended,
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     languageOptions: { parserOptions: { project: './tsconfig.json' } },
     rules: {
       '@typescript-eslint/no-floating-promises': 'error',
@@ -31,6 +31,10 @@ export default tseslint.config(
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
       'no-restricted-syntax': ['error', { selector: 'ExportDefaultDeclaration', message: 'named exports only' }],
     },
+  },
+  {
+    files: ['src/pages/**/*.{ts,tsx}'],
+    languageOptions: { parserOptions: { project: './src/pages/tsconfig.json' } },
   },
   {
     files: ['test/clients/**/*.ts'],
@@ -45,7 +49,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['src/**/*.ts', 'scripts/**/*.ts'],
+    files: ['src/**/*.{ts,tsx}', 'scripts/**/*.ts'],
     plugins: { didledger: { rules: { vocabulary } } },
     rules: { 'didledger/vocabulary': 'error' },
   },

@@ -1,7 +1,8 @@
 import { chmodSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type BuildOptions, type Plugin } from 'esbuild'
+import { buildPages } from './build-pages.js'
 import { licencesOf } from './bundle-licences.js'
 
 /**
@@ -11,6 +12,7 @@ import { licencesOf } from './bundle-licences.js'
  * - src/cli/main.ts becomes main.js, src/crypto/worker.ts worker.js, which threads run; what only some commands need is a chunk.
  * - Files that the program finds from its own place (package.json, genesis) are two folders up from there, as they are from src/cli.
  * - level stays outside: it loads the binary of its machine.
+ * - src/pages becomes dist/pages, which the REST port serves.
  *
  * The library stays modules; the one that uses fastify takes it in (docs/decisions/0021-node-20-and-dependencies.md).
  */
@@ -63,5 +65,6 @@ const server = await build({
   plugins: [onlyFastifyInside],
 })
 
-const inputs = [program, server].flatMap(({ metafile }) => Object.keys(metafile.inputs))
+const inBundles = [program, server].flatMap(({ metafile }) => Object.keys(metafile.inputs))
+const inputs = [...inBundles, ...(await buildPages()).map((file) => relative(packagesRoot, file))]
 writeFileSync(`${root}dist/THIRD-PARTY-LICENCES.txt`, licencesOf(inputs, packagesRoot))

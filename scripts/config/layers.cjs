@@ -23,6 +23,7 @@ const rooms = [
   ['library'],
   ['index.ts'],
   ['cli'],
+  ['pages'],
 ]
 // The order inside two rooms: names without .ts are folders, `files` are those of the room that no row names.
 const inside = {
@@ -128,6 +129,19 @@ module.exports = {
       },
     },
     {
+      name: 'pages-in-browsers',
+      comment: 'pages run in a browser: rooms below them that do so too, and packages for browsers',
+      severity: 'error',
+      from: { path: '^src/pages/' },
+      to: { path: '^src/', pathNot: '^src/(pages|errors|primitives|did)/' },
+    },
+    {
+      name: 'pages-without-node',
+      severity: 'error',
+      from: { path: '^src/pages/' },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
       name: 'worker-pool-in-node',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/(node|crypto)/' },
@@ -138,6 +152,6 @@ module.exports = {
     doNotFollow: { path: 'node_modules' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { extensions: ['.ts', '.js'] },
+    enhancedResolveOptions: { extensions: ['.ts', '.tsx', '.js'] },
   },
 }

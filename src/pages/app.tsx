@@ -1,0 +1,230 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { useMethods } from './ask/methods.js'
+import { useLive } from './ask/use-answer.js'
+import { searchTarget } from './find/search-target.js'
+import { Heading, Panel } from './parts/panel.js'
+import { linkTo, readRoute, type Route } from './route.js'
+import { whole } from './text/numbers.js'
+import { AddressPage } from './views/address-page.js'
+import { BlockPage } from './views/block-page.js'
+import { BlocksPage } from './views/blocks.js'
+import { CredentialPage } from './views/credential-page.js'
+import { DevnetPage } from './views/devnet-page.js'
+import { DidPage } from './views/did-page.js'
+import { FindPage } from './views/find-page.js'
+import { Home } from './views/home.js'
+import { InterfacesPage } from './views/interfaces-page.js'
+import { NodePage } from './views/node-page.js'
+import { OperationsPage } from './views/operations.js'
+import { directLink, SearchPage } from './views/search-page.js'
+import { TransactionPage } from './views/transaction-page.js'
+import { ValidatorsPage } from './views/validators-page.js'
+
+/** The frame of all pages: search, menu, whether the page is live, and the page that the address names. */
+
+type Page = (route: Route) => preact.VNode
+
+const pages: Readonly<Record<string, Page>> = {
+  '': Home,
+  address: AddressPage,
+  block: BlockPage,
+  blocks: BlocksPage,
+  credential: CredentialPage,
+  devnet: DevnetPage,
+  did: DidPage,
+  find: FindPage,
+  interfaces: InterfacesPage,
+  node: NodePage,
+  operations: OperationsPage,
+  search: SearchPage,
+  transaction: TransactionPage,
+  validators: ValidatorsPage,
+}
+
+const menu: readonly (readonly [page: string, title: string])[] = [
+  ['', 'Chain'],
+  ['find', 'Find DIDs'],
+  ['validators', 'Validators'],
+  ['node', 'Node'],
+  ['devnet', 'Devnet'],
+  ['interfaces', 'Interfaces'],
+]
+
+export function App() {
+  const route = useRoute()
+  const main = useRef<HTMLElement>(null)
+  const first = useRef(true)
+  const { page, subject } = route
+  useEffect(() => {
+    document.title = `${titleOf(route)} · didledger`
+    // A reader of the screen goes on with the new page, but for the first one.
+    if (!first.current) {
+      scrollTo(0, 0)
+      main.current?.focus({ preventScroll: true })
+    }
+    first.current = false
+  }, [page, subject])
+  const Shown = Object.hasOwn(pages, page) ? pages[page] : undefined
+  return (
+    <>
+      <a class="skip" href="#main" onClick={(event) => skipTo(event, main.current)}>
+        to the content
+      </a>
+      <header class="top">
+        <div class="bar">
+          <a class="brand" href={linkTo('')}>
+            <span aria-hidden="true" class="mark" /> didledger
+          </a>
+          <Search />
+          <LiveMark />
+          <Theme />
+        </div>
+        <Menu page={page} />
+      </header>
+      <Banner />
+      <main id="main" ref={main} tabIndex={-1}>
+        {Shown === undefined ? <NoPage /> : <Shown key={`${page}/${subject}`} {...route} />}
+      </main>
+    </>
+  )
+}
+
+function useRoute(): Route {
+  const [hash, setHash] = useState(location.hash)
+  useEffect(() => {
+    const follow = () => setHash(location.hash)
+    addEventListener('hashchange', follow)
+    return () => removeEventListener('hashchange', follow)
+  }, [])
+  return readRoute(hash)
+}
+
+function titleOf({ page, subject }: Route): string {
+  const title = menu.find(([name]) => name === page)?.[1] ?? page
+  return subject === '' ? title : `${title} ${subject.slice(0, 60)}`
+}
+
+function skipTo(event: Event, main: HTMLElement | null): void {
+  // The address names the page: it must not name a place on it instead.
+  event.preventDefault()
+  main?.focus()
+}
+
+function Search() {
+  const [text, setText] = useState('')
+  const go = (event: Event) => {
+    event.preventDefault()
+    const target = searchTarget(text)
+    if (target === undefined) return
+    location.hash = directLink(target) ?? linkTo('search', target.text)
+    setText('')
+  }
+  return (
+    <form class="search" role="search" onSubmit={go}>
+      <input
+        type="search"
+        enterkeyhint="search"
+        autocomplete="off"
+        autocapitalize="off"
+        spellcheck={false}
+        maxLength={400}
+        aria-label="search for a height, hash, transaction, address, DID, credential or type of service"
+        placeholder="height, hash, address, DID, credential, service type"
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <button type="submit">Search</button>
+    </form>
+  )
+}
+
+function Menu({ page }: { page: string }) {
+  const known = useMethods()
+  const current = menu.some(([name]) => name === page) ? page : ''
+  return (
+    <nav class="menu" aria-label="pages">
+      {menu
+        .filter(([name]) => name !== 'devnet' || known.has('dev_mine'))
+        .map(([name, title]) => (
+          <a key={name} href={linkTo(name)} {...(name === current ? { 'aria-current': 'page' as const } : {})}>
+            {title}
+          </a>
+        ))}
+    </nav>
+  )
+}
+
+const states = {
+  connecting: ['connecting', 'quiet'],
+  live: ['live', 'good'],
+  asking: ['polling', 'warn'],
+  gone: ['no answer', 'bad'],
+} as const
+
+function LiveMark() {
+  const { state, height } = useLive()
+  const [text, tone] = states[state]
+  return (
+    <span class={`live ${tone}`} role="status" aria-label={`connection to the node: ${text}`}>
+      <span class="dot" aria-hidden="true" /> <span class="live-text">{text}</span>
+      {height !== undefined && <span class="number live-height">{whole(height)}</span>}
+    </span>
+  )
+}
+
+function Banner() {
+  const { state } = useLive()
+  if (state !== 'gone') return null
+  return (
+    <p class="banner" role="alert">
+      The node does not answer. What is shown is what it said last; the page goes on when it is back.
+    </p>
+  )
+}
+
+const themes = ['auto', 'light', 'dark'] as const
+type ThemeName = (typeof themes)[number]
+
+function Theme() {
+  const [theme, setTheme] = useState<ThemeName>(storedTheme)
+  useEffect(() => {
+    document.documentElement.dataset['theme'] = theme
+  }, [theme])
+  const turn = () => {
+    const next = themes[(themes.indexOf(theme) + 1) % themes.length] ?? 'auto'
+    setTheme(next)
+    try {
+      localStorage.setItem('theme', next)
+    } catch {
+      // A browser that keeps nothing: the choice lasts until the page is closed.
+    }
+  }
+  const sign = { auto: '◐', light: '☀', dark: '☾' }[theme]
+  return (
+    <button class="theme" type="button" onClick={turn} aria-label={`colours: ${theme}`} title={`colours: ${theme}`}>
+      {sign}
+    </button>
+  )
+}
+
+function storedTheme(): ThemeName {
+  try {
+    const stored = localStorage.getItem('theme')
+    return themes.find((name) => name === stored) ?? 'auto'
+  } catch {
+    return 'auto'
+  }
+}
+
+function NoPage() {
+  return (
+    <>
+      <Heading kind="No such page" />
+      <Panel title="Nothing is here">
+        <p>
+          <a href={linkTo('')}>What happens on the chain</a>
+        </p>
+      </Panel>
+    </>
+  )
+}

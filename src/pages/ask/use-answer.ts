@@ -1,0 +1,92 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { live, type LiveView } from './live-events.js'
+import { NodeGone, Refusal } from './node-rpc.js'
+
+/** What a question of a page has come to. */
+export interface Answer<T> {
+  /** The last answer, also while it is asked anew, and when the node is gone. */
+  readonly value: T | undefined
+  readonly failure: Refusal | NodeGone | undefined
+  again(): void
+}
+
+interface Held<T> {
+  readonly key: string
+  readonly value?: T
+  readonly failure?: Refusal | NodeGone
+}
+
+export function useLive(): LiveView {
+  const [view, setView] = useState(live.view)
+  useEffect(() => {
+    setView(live.view)
+    return live.watch(() => setView(live.view))
+  }, [])
+  return view
+}
+
+/**
+ * The answer to a question, asked again when `about` changes, and with `every: 'change'` when the chain does. The value stays until
+ * the next one is there, so that nothing jumps; it goes when `about` changes.
+ */
+export function useAnswer<T>(
+  question: (signal: AbortSignal) => Promise<T>,
+  about: readonly unknown[],
+  { every = 'change', seconds }: { readonly every?: 'change' | 'once'; readonly seconds?: number } = {},
+): Answer<T> {
+  const key = JSON.stringify(about)
+  const { version, state } = useLive()
+  const [held, setHeld] = useState<Held<T>>({ key })
+  const [round, setRound] = useState(0)
+  const latest = useRef(question)
+  latest.current = question
+  const again = useCallback(() => setRound((before) => before + 1), [])
+  const change = every === 'change' ? version : 0
+
+  useEffect(() => {
+    const aborter = new AbortController()
+    latest.current(aborter.signal).then(
+      (value) => setHeld({ key, value }),
+      (error: unknown) => {
+        if (aborter.signal.aborted) return
+        if (error instanceof NodeGone) live.reportGone()
+        const failure =
+          error instanceof NodeGone || error instanceof Refusal ? error : new Refusal(0, String(error), '')
+        setHeld((before) => {
+          const stays = before.key === key && before.value !== undefined && error instanceof NodeGone
+          return stays ? { ...before, failure } : { key, failure }
+        })
+      },
+    )
+    return () => aborter.abort()
+  }, [key, change, round])
+
+  // The node is back: what failed is asked again.
+  const failed = held.failure instanceof NodeGone
+  useEffect(() => {
+    if (failed && state !== 'gone' && state !== 'connecting') again()
+  }, [failed, state])
+
+  useEffect(() => {
+    if (seconds === undefined) return undefined
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') again()
+    }, seconds * 1000)
+    return () => clearInterval(timer)
+  }, [seconds])
+
+  const current = held.key === key ? held : undefined
+  return { value: current?.value, failure: current?.failure, again }
+}
+
+/** The present Unix second, which moves on while the page is seen. `offset`: how far the clock of the chain is ahead. */
+export function useNow(offset = 0): number {
+  const [now, setNow] = useState(() => Date.now() / 1000)
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') setNow(Date.now() / 1000)
+    }, 1000)
+    return () => clearInterval(timer)
+  }, [])
+  return Math.floor(now + offset)
+}

@@ -1,0 +1,37 @@
+import { parseAddress, prefix } from '../../primitives/address.js'
+import { didMethod } from '../../primitives/did-method.js'
+
+/** What a text in the search box may name. Pure. */
+
+export type SearchTarget =
+  | { readonly kind: 'height' | 'hash' | 'address' | 'did' | 'credential' | 'service'; readonly text: string }
+  | { readonly kind: 'wrong'; readonly text: string; readonly reason: string }
+
+/** Reads a text of the search box; undefined for an empty one. `hash` may be a block or a transaction. */
+export function searchTarget(input: string): SearchTarget | undefined {
+  const text = input.trim()
+  if (text === '') return undefined
+  const height = text.replace(/^#|[\s\u202f,]/g, '')
+  if (/^\d{1,10}$/.test(height)) return { kind: 'height', text: String(Number(height)) }
+  if (/^(0x)?[0-9a-f]{64}$/i.test(text)) return { kind: 'hash', text: text.replace(/^0x/i, '').toLowerCase() }
+  if (text.startsWith('did:')) return didTarget(text)
+  const hash = parseAddress(text)
+  if (hash?.[0] === prefix.did) return { kind: 'did', text: `did:${didMethod}:${text}` }
+  if (hash !== undefined) return { kind: 'address', text }
+  if (/^[Ei][1-9A-HJ-NP-Za-km-z]{33}$/.test(text)) {
+    return { kind: 'wrong', text, reason: 'This looks like an address or a DID, but its checksum is wrong.' }
+  }
+  return { kind: 'service', text }
+}
+
+function didTarget(text: string): SearchTarget {
+  const [did = '', fragment] = text.split('#')
+  const identifier = did.slice(did.lastIndexOf(':') + 1)
+  if (!did.startsWith(`did:${didMethod}:`)) {
+    return { kind: 'wrong', text, reason: `DIDs of this chain begin with did:${didMethod}:` }
+  }
+  if (parseAddress(identifier)?.[0] !== prefix.did) {
+    return { kind: 'wrong', text, reason: 'This is no DID: its checksum is wrong.' }
+  }
+  return fragment === undefined || fragment === '' ? { kind: 'did', text: did } : { kind: 'credential', text }
+}

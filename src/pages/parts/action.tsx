@@ -1,0 +1,36 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { NodeGone, Refusal } from '../ask/node-rpc.js'
+import { Failure } from './panel.js'
+
+/** Carries out what a button asks for, and says what came of it. */
+export function useAction(): {
+  run(work: () => Promise<ComponentChildren>): Promise<void>
+  report: ComponentChildren
+  busy: boolean
+} {
+  const [busy, setBusy] = useState(false)
+  const [done, setDone] = useState<ComponentChildren>(undefined)
+  const [failure, setFailure] = useState<Refusal | NodeGone | undefined>(undefined)
+  const run = async (work: () => Promise<ComponentChildren>) => {
+    setBusy(true)
+    setFailure(undefined)
+    try {
+      setDone(await work())
+    } catch (error) {
+      setDone(undefined)
+      setFailure(error instanceof NodeGone || error instanceof Refusal ? error : new Refusal(0, String(error), ''))
+    } finally {
+      setBusy(false)
+    }
+  }
+  const report =
+    failure !== undefined ? (
+      <Failure of={failure} />
+    ) : (
+      <p class="done" role="status">
+        {busy ? '…' : (done ?? '\u00a0')}
+      </p>
+    )
+  return { run, report, busy }
+}

@@ -1,0 +1,174 @@
+import type { ComponentChildren } from 'preact'
+import type { Answer } from '../ask/use-answer.js'
+import { codes, NodeGone, type Refusal } from '../ask/node-rpc.js'
+import { Plain } from './values.js'
+
+/** The frames that pages are made of. */
+
+export function Panel({
+  title,
+  note,
+  children,
+  wide,
+}: {
+  title: string
+  /** Beside the title. */
+  note?: ComponentChildren
+  children: ComponentChildren
+  wide?: boolean
+}) {
+  return (
+    <section class={wide === true ? 'panel wide' : 'panel'} aria-label={title}>
+      <header>
+        <h2>{title}</h2>
+        {note !== undefined && <div class="note">{note}</div>}
+      </header>
+      {children}
+    </section>
+  )
+}
+
+/** Names with values, one a line. Rows with `undefined` are left out. */
+export function Facts({ rows }: { rows: readonly (readonly [name: string, value: ComponentChildren])[] }) {
+  return (
+    <dl class="facts">
+      {rows
+        .filter(([, value]) => value !== undefined && value !== null && value !== false)
+        .map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+    </dl>
+  )
+}
+
+export interface Column<Row> {
+  readonly title: string
+  /** Numbers are aligned to the right. */
+  readonly number?: boolean
+  /** Left out on narrow screens. */
+  readonly spare?: boolean
+  cell(row: Row, index: number): ComponentChildren
+}
+
+/** A table with a caption for readers that do not see it. */
+export function Table<Row>({
+  caption,
+  columns,
+  rows,
+  keyOf,
+  empty = 'None.',
+  fresh,
+}: {
+  caption: string
+  columns: readonly Column<Row>[]
+  rows: readonly Row[]
+  keyOf(row: Row, index: number): string | number
+  empty?: string
+  /** Whether a row has just come. */
+  fresh?(row: Row): boolean
+}) {
+  if (rows.length === 0) return <p class="empty">{empty}</p>
+  const classOf = ({ number, spare }: Column<Row>) =>
+    [number === true && 'number', spare === true && 'spare'].filter(Boolean).join(' ')
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
+      <table>
+        <caption class="unseen">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th key={column.title} scope="col" class={classOf(column)}>
+                {column.title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, index) => (
+            <tr key={keyOf(row, index)} class={fresh?.(row) === true ? 'fresh' : ''}>
+              {columns.map((column) => (
+                <td key={column.title} class={classOf(column)}>
+                  {column.cell(row, index)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+export type Tone = 'good' | 'warn' | 'bad' | 'plain' | 'accent'
+
+export function Badge({ tone = 'plain', children }: { tone?: Tone; children: ComponentChildren }) {
+  return <span class={`badge ${tone}`}>{children}</span>
+}
+
+/** What went wrong with a question, in words. */
+export function Failure({ of }: { of: Refusal | NodeGone }) {
+  if (of instanceof NodeGone) return <p class="failure">The node does not answer. This page asks it again.</p>
+  const busy = of.code === codes.busy ? ' Ask again in a moment.' : ''
+  return (
+    <p class="failure" role="alert">
+      <Plain text={of.detail === '' ? of.message : `${of.message}: ${of.detail}`} />
+      {busy}
+    </p>
+  )
+}
+
+/** Shows an answer when it is there; what it failed with, or that it is awaited, before. */
+export function Answered<T>({
+  answer,
+  children,
+}: {
+  answer: Pick<Answer<T>, 'value' | 'failure'>
+  children(value: T): ComponentChildren
+}) {
+  const { value, failure } = answer
+  if (value !== undefined) return <>{children(value)}</>
+  if (failure !== undefined) return <Failure of={failure} />
+  return <p class="awaited">…</p>
+}
+
+/** Links to the newer and older part of a list. */
+export function Pager({
+  first,
+  next,
+  label,
+}: {
+  first?: string | undefined
+  next?: string | undefined
+  label: string
+}) {
+  if (first === undefined && next === undefined) return null
+  return (
+    <nav class="pager" aria-label={label}>
+      {first === undefined ? <span /> : <a href={first}>« newest</a>}
+      {next === undefined ? <span /> : <a href={next}>older ›</a>}
+    </nav>
+  )
+}
+
+/** A heading of a page: its kind, its name and what else stands beside it. */
+export function Heading({
+  kind,
+  children,
+  beside,
+}: {
+  kind: string
+  children?: ComponentChildren
+  beside?: ComponentChildren
+}) {
+  return (
+    <div class="heading">
+      <h1>
+        <span class="kind">{kind}</span> {children}
+      </h1>
+      {beside !== undefined && <div class="beside">{beside}</div>}
+    </div>
+  )
+}

@@ -1,0 +1,187 @@
+import { useState } from 'preact/hooks'
+import { ask } from '../ask/node-rpc.js'
+import type { AddressHistory, Coin } from '../ask/shapes.js'
+import { useAnswer } from '../ask/use-answer.js'
+import { Answered, Facts, Heading, Pager, Panel, Table } from '../parts/panel.js'
+import { AddressName, Ago, Amount, Plain, TransactionName } from '../parts/values.js'
+import { linkTo, type Route } from '../route.js'
+import { coinsOf, unitsOf, whole } from '../text/numbers.js'
+import { positionOf, positionText } from './operations.js'
+
+/** An address: its balance, the coins it is made of, and its transactions in pages. */
+
+export function AddressPage({ subject, options }: Route) {
+  const balance = useAnswer(
+    (signal) => ask<string>('getreceivedbyaddress', { address: subject }, signal),
+    ['balance', subject],
+  )
+  return (
+    <>
+      <Heading kind="Address" />
+      <Panel title="Balance">
+        <Answered answer={balance}>
+          {(text) => (
+            <Facts
+              rows={[
+                ['Address', <AddressName text={subject} whole />],
+                [
+                  'Balance',
+                  <span class="large">
+                    <Amount text={text} />
+                  </span>,
+                ],
+              ]}
+            />
+          )}
+        </Answered>
+      </Panel>
+      {balance.value !== undefined && (
+        <>
+          <History address={subject} before={options.get('before')} />
+          <Coins address={subject} />
+        </>
+      )}
+    </>
+  )
+}
+
+const historyRows = 50
+
+function History({ address, before }: { address: string; before: string | undefined }) {
+  const parameters = { address, limit: historyRows, ...(before === undefined ? {} : { before: positionOf(before) }) }
+  const answer = useAnswer(
+    (signal) => ask<AddressHistory>('getaddresshistory', parameters, signal),
+    ['history', address, before],
+  )
+  return (
+    <Panel title="Transactions">
+      <Answered answer={answer}>
+        {({ transactions, next }) => (
+          <>
+            <Table
+              caption="transactions of the address, newest first"
+              rows={transactions}
+              keyOf={({ txid, height }) => `${height} ${txid}`}
+              empty="No transaction on the chain."
+              columns={[
+                {
+                  title: 'Block',
+                  number: true,
+                  cell: ({ height, blockhash }) => (
+                    <a class="number" href={linkTo('block', blockhash)}>
+                      {whole(height)}
+                    </a>
+                  ),
+                },
+                { title: 'Age', number: true, cell: ({ time }) => <Ago time={time} /> },
+                { title: 'Transaction', cell: ({ txid }) => <TransactionName text={txid} /> },
+                { title: 'Kind', spare: true, cell: ({ kind }) => <Plain text={kind} /> },
+                {
+                  title: 'Fee',
+                  spare: true,
+                  number: true,
+                  cell: ({ fee }) => (fee === undefined ? '' : <Amount text={fee} />),
+                },
+                {
+                  title: 'Change',
+                  number: true,
+                  cell: ({ received, spent }) => <Change received={received} spent={spent} />,
+                },
+              ]}
+            />
+            <Pager
+              label="parts of the history"
+              first={before === undefined ? undefined : linkTo('address', address)}
+              next={next === undefined ? undefined : linkTo('address', address, { before: positionText(next) })}
+            />
+          </>
+        )}
+      </Answered>
+    </Panel>
+  )
+}
+
+/** What a transaction added to the address, or took from it. */
+function Change({ received, spent }: { received: string; spent: string }) {
+  const units = (unitsOf(received) ?? 0n) - (unitsOf(spent) ?? 0n)
+  return (
+    <span class={units < 0n ? 'spent' : 'received'}>
+      <Amount text={coinsOf(units)} signed />
+    </span>
+  )
+}
+
+const coinRows = 50
+
+/** Coins are a long list: they are asked for when the list is opened, and not again with each block. */
+function Coins({ address }: { address: string }) {
+  const [open, setOpen] = useState(false)
+  return (
+    <Panel title="Coins">
+      <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>Unspent outputs</summary>
+        {open && <CoinList address={address} />}
+      </details>
+    </Panel>
+  )
+}
+
+function CoinList({ address }: { address: string }) {
+  const [from, setFrom] = useState(0)
+  const answer = useAnswer(
+    (signal) => ask<Coin[]>('listunspent', { addresses: [address] }, signal),
+    ['coins', address],
+    { every: 'once' },
+  )
+  return (
+    <Answered answer={answer}>
+      {(coins) => (
+        <>
+          <p class="quiet">
+            {whole(coins.length)} coins as of now.{' '}
+            <button type="button" onClick={answer.again}>
+              Ask again
+            </button>
+          </p>
+          <Table
+            caption="unspent outputs of the address"
+            rows={coins.slice(from, from + coinRows)}
+            keyOf={({ txid, vout }) => `${txid} ${vout}`}
+            columns={[
+              {
+                title: 'Output',
+                cell: ({ txid, vout }) => (
+                  <>
+                    <TransactionName text={txid} />
+                    <span class="quiet">:{vout}</span>
+                  </>
+                ),
+              },
+              { title: 'Confirmations', number: true, cell: ({ confirmations }) => whole(confirmations) },
+              {
+                title: 'Lock',
+                number: true,
+                spare: true,
+                cell: ({ outputlock }) => (outputlock === 0 ? '' : whole(outputlock)),
+              },
+              { title: 'Coins', number: true, cell: ({ amount }) => <Amount text={amount} /> },
+            ]}
+          />
+          {coins.length > coinRows && (
+            <div class="pager">
+              <button type="button" disabled={from === 0} onClick={() => setFrom(from - coinRows)}>
+                ‹ before
+              </button>
+              <span class="quiet number">
+                {whole(from + 1)} – {whole(Math.min(from + coinRows, coins.length))}
+              </span>
+              <button type="button" disabled={from + coinRows >= coins.length} onClick={() => setFrom(from + coinRows)}>
+                more ›
+              </button>
+            </div>
+          )}
+        </>
+      )}
+    </Answered>
+  )
+}

@@ -1,0 +1,145 @@
+import { ask, askAll, Refusal } from '../ask/node-rpc.js'
+import type { ShownBlock, ShownTransaction } from '../ask/shapes.js'
+import { useAnswer } from '../ask/use-answer.js'
+import { Answered, Badge, Facts, Heading, Panel, Table } from '../parts/panel.js'
+import { Amount, BlockName, Copy, Moment, Plain, TransactionName } from '../parts/values.js'
+import { linkTo, type Route } from '../route.js'
+import { bytes, coinsOf, counted, unitsOf, whole } from '../text/numbers.js'
+import { typeName } from '../text/type-names.js'
+import { ConfirmPanel } from './confirm.js'
+
+/** One block: by hash, also off the active chain, or by height. */
+
+interface Found {
+  readonly block: ShownBlock
+  /** Whether it is the block of its height on the active chain. */
+  readonly active: boolean
+}
+
+async function find(subject: string, signal: AbortSignal): Promise<Found> {
+  const byHeight = /^\d{1,10}$/.test(subject)
+  const blockhash = byHeight ? await ask<string>('getblockhash', { height: Number(subject) }, signal) : subject
+  const block = await ask<ShownBlock>('getblock', { blockhash, verbosity: 1 }, signal)
+  const active = await ask<string>('getblockhash', { height: block.height }, signal).catch(() => '')
+  return { block, active: active === block.hash }
+}
+
+export function BlockPage({ subject, options }: Route) {
+  const answer = useAnswer((signal) => find(subject, signal), ['block', subject])
+  return (
+    <>
+      <Heading kind="Block">{answer.value === undefined ? '' : whole(answer.value.block.height)}</Heading>
+      <Answered answer={answer}>
+        {({ block, active }) => (
+          <>
+            {!active && (
+              <p class="notice warn" role="status">
+                This block is not on the active chain: another block has its height.{' '}
+                <a href={linkTo('block', String(block.height))}>Show that one</a>
+              </p>
+            )}
+            <div class="columns">
+              <Panel title="Header">
+                <Header block={block} active={active} />
+              </Panel>
+              <ConfirmPanel blockhash={block.hash} />
+            </div>
+            <Transactions block={block} from={Number(options.get('from') ?? 0) || 0} />
+          </>
+        )}
+      </Answered>
+    </>
+  )
+}
+
+function Header({ block, active }: Found) {
+  const { previousblockhash: previous, nextblockhash: next } = block
+  const hasPrevious = /[1-9a-f]/.test(previous)
+  return (
+    <Facts
+      rows={[
+        ['Hash', <BlockName text={block.hash} whole />],
+        ['Time', <Moment time={block.time} />],
+        [
+          'Confirmations',
+          active ? <span class="number">{whole(block.confirmations)}</span> : <Badge tone="warn">off the chain</Badge>,
+        ],
+        ['Size', bytes(block.size)],
+        ['Previous', hasPrevious ? <BlockName text={previous} whole /> : undefined],
+        ['Next', active && /[1-9a-f]/.test(next) ? <BlockName text={next} whole /> : undefined],
+        ['Merkle root', <span class="code long">{block.merkleroot}</span>],
+        ['Difficulty', <Plain text={block.difficulty} />],
+        ['Bits', <span class="code">{block.bits.toString(16).padStart(8, '0')}</span>],
+        ['Chain work', <span class="code">{block.chainwork.replace(/^0+(?=.)/, '')}</span>],
+        [
+          'AuxPow',
+          block.auxpow === '' ? undefined : (
+            <span>
+              {bytes(block.auxpow.length / 2)} <Copy text={block.auxpow} what="the AuxPow" />
+            </span>
+          ),
+        ],
+      ]}
+    />
+  )
+}
+
+const rows = 25
+
+function Transactions({ block, from }: { block: ShownBlock; from: number }) {
+  const ids = block.tx.slice(from, from + rows)
+  const answer = useAnswer(
+    (signal) =>
+      askAll<ShownTransaction>(
+        ids.map((txid) => ['getrawtransaction', { txid, verbose: true }]),
+        signal,
+      ),
+    ['transactions', block.hash, from],
+    { every: 'once' },
+  )
+  const others = from > 0 || block.tx.length > rows
+  const page = (at: number) => linkTo('block', block.hash, { from: at })
+  return (
+    <Panel title={counted(block.tx.length, 'transaction')}>
+      <Answered answer={answer}>
+        {(found) => (
+          <Table
+            caption="transactions of the block"
+            rows={ids.map((txid, at) => ({ txid, at: from + at, found: found[at] }))}
+            keyOf={({ txid }) => txid}
+            columns={[
+              { title: '#', number: true, cell: ({ at }) => at },
+              { title: 'Transaction', cell: ({ txid }) => <TransactionName text={txid} /> },
+              { title: 'Type', cell: ({ found: one }) => (isFound(one) ? typeName(one.type) : '') },
+              {
+                title: 'Outputs',
+                number: true,
+                cell: ({ found: one }) => (isFound(one) ? <Amount text={sum(one)} /> : ''),
+              },
+              {
+                title: 'Size',
+                number: true,
+                spare: true,
+                cell: ({ found: one }) => (isFound(one) ? bytes(one.size) : ''),
+              },
+            ]}
+          />
+        )}
+      </Answered>
+      {others && (
+        <nav class="pager" aria-label="parts of the list">
+          {from > 0 ? <a href={page(Math.max(0, from - rows))}>‹ before</a> : <span />}
+          {from + rows < block.tx.length ? <a href={page(from + rows)}>more ›</a> : <span />}
+        </nav>
+      )}
+    </Panel>
+  )
+}
+
+function isFound(one: ShownTransaction | Refusal | undefined): one is ShownTransaction {
+  return one !== undefined && !(one instanceof Refusal)
+}
+
+function sum({ vout }: ShownTransaction): string {
+  return coinsOf(vout.reduce((total, { value }) => total + (unitsOf(value) ?? 0n), 0n))
+}

@@ -1,0 +1,95 @@
+import { keysOf } from '../did/key-uses.js'
+import { type Members, objectsIn, textIn } from '../did/payload.js'
+import { JsonView } from '../parts/json-view.js'
+import { Panel, Table } from '../parts/panel.js'
+import { DidName, Outside, Plain } from '../parts/values.js'
+
+/** Keys and services of a document. */
+
+/** An id without the DID of its document. */
+export function fragment(id: string): string {
+  const at = id.indexOf('#')
+  return at < 0 ? id : id.slice(at)
+}
+
+export function DidKeys({ document }: { document: Members }) {
+  const did = textIn(document, 'id')
+  return (
+    <Panel title="Keys">
+      <Table
+        caption="keys of the document and what each may do"
+        rows={keysOf(document)}
+        keyOf={({ id }, index) => `${id} ${index}`}
+        empty="No key."
+        columns={[
+          { title: 'Key', cell: ({ id }) => <Plain text={fragment(id)} /> },
+          {
+            title: 'May',
+            cell: ({ uses }) =>
+              uses.length === 0 ? (
+                <span class="quiet">nothing on this chain</span>
+              ) : (
+                <ul class="uses">
+                  {uses.map((use) => (
+                    <li key={use}>{use}</li>
+                  ))}
+                </ul>
+              ),
+          },
+          {
+            title: 'Controller',
+            cell: ({ controller }) =>
+              controller === did ? <span class="quiet">the DID</span> : <DidName text={controller} />,
+          },
+          {
+            title: 'Public key',
+            spare: true,
+            cell: ({ publicKey }) => (
+              <span class="code">
+                <Plain text={publicKey} />
+              </span>
+            ),
+          },
+        ]}
+      />
+    </Panel>
+  )
+}
+
+const known = ['id', 'type', 'serviceEndpoint']
+
+export function DidServices({ document }: { document: Members }) {
+  return (
+    <Panel title="Services">
+      <Table
+        caption="services of the document"
+        rows={objectsIn(document, 'service')}
+        keyOf={(service, index) => `${textIn(service, 'id')} ${index}`}
+        empty="No service."
+        columns={[
+          { title: 'Service', cell: (service) => <Plain text={fragment(textIn(service, 'id') ?? '')} /> },
+          { title: 'Type', cell: (service) => <Plain text={textIn(service, 'type') ?? ''} /> },
+          {
+            title: 'Endpoint',
+            cell: (service) => {
+              const endpoint = service['serviceEndpoint']
+              return typeof endpoint === 'string' ? (
+                <Outside text={endpoint} />
+              ) : (
+                <JsonView value={endpoint} level={2} />
+              )
+            },
+          },
+          {
+            title: 'More',
+            spare: true,
+            cell: (service) => {
+              const more = Object.entries(service).filter(([name]) => !known.includes(name))
+              return more.length === 0 ? '' : <JsonView value={Object.fromEntries(more)} level={9} />
+            },
+          },
+        ]}
+      />
+    </Panel>
+  )
+}

@@ -1,0 +1,90 @@
+import { ask } from '../ask/node-rpc.js'
+import type { ListedOperation, OperationList, Position } from '../ask/shapes.js'
+import { useAnswer } from '../ask/use-answer.js'
+import { Answered, Badge, Heading, Pager, Panel, Table, type Tone } from '../parts/panel.js'
+import { Ago, CredentialName, DidName, Plain, TransactionName } from '../parts/values.js'
+import { linkTo, type Route } from '../route.js'
+import { whole } from '../text/numbers.js'
+
+/** Operations of DIDs on the active chain, newest first. */
+
+const rows = 50
+
+export function OperationsPage({ options }: Route) {
+  const before = options.get('before')
+  const parameters = { limit: rows, ...(before === undefined ? {} : { before: positionOf(before) }) }
+  const answer = useAnswer((signal) => ask<OperationList>('listdidoperations', parameters, signal), ['dids', before])
+  return (
+    <>
+      <Heading kind="Operations of DIDs" />
+      <Panel title="Newest first">
+        <Answered answer={answer}>
+          {({ operations, next }) => (
+            <>
+              <OperationTable operations={operations} />
+              <Pager
+                label="parts of the list"
+                first={before === undefined ? undefined : linkTo('operations')}
+                next={next === undefined ? undefined : linkTo('operations', '', { before: positionText(next) })}
+              />
+            </>
+          )}
+        </Answered>
+      </Panel>
+    </>
+  )
+}
+
+/** A position as it stands in an address: `7.2`. */
+export function positionText({ height, index }: Position): string {
+  return `${height}.${index}`
+}
+
+export function positionOf(text: string): Position {
+  const [height = 0, index = 0] = text.split('.').map(Number)
+  return { height, index }
+}
+
+const tones: Readonly<Record<string, Tone>> = { create: 'good', deactivate: 'bad', declare: 'accent', revoke: 'warn' }
+
+/** The name of an operation in its colour. */
+export function OperationBadge({ name }: { name: string }) {
+  return (
+    <Badge tone={tones[name] ?? 'plain'}>
+      <Plain text={name} />
+    </Badge>
+  )
+}
+
+export function OperationTable({ operations }: { operations: readonly ListedOperation[] }) {
+  return (
+    <Table
+      caption="operations of DIDs, newest first"
+      rows={operations}
+      keyOf={({ height, index, txid }) => `${height} ${index} ${txid}`}
+      empty="No operation of a DID yet."
+      columns={[
+        { title: 'Operation', cell: ({ operation }) => <OperationBadge name={operation} /> },
+        {
+          title: 'DID',
+          cell: ({ did, credential }) => (
+            <>
+              <DidName text={did} /> {credential !== undefined && <CredentialName id={credential} />}
+            </>
+          ),
+        },
+        {
+          title: 'Block',
+          number: true,
+          cell: ({ height, blockhash }) => (
+            <a class="number" href={linkTo('block', blockhash)}>
+              {whole(height)}
+            </a>
+          ),
+        },
+        { title: 'Age', number: true, cell: ({ time }) => <Ago time={time} /> },
+        { title: 'Transaction', spare: true, cell: ({ txid }) => <TransactionName text={txid} /> },
+      ]}
+    />
+  )
+}

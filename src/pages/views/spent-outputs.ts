@@ -1,0 +1,32 @@
+import { askAll, Refusal } from '../ask/node-rpc.js'
+import type { Output, ShownTransaction } from '../ask/shapes.js'
+
+/** Most inputs of a transaction whose outputs are looked up. */
+const lookedUp = 100
+
+/** An input, with the output that it spends where that is known. */
+export interface SpentOutput {
+  readonly txid: string
+  readonly vout: number
+  readonly output?: Output
+}
+
+export function isCoinbase({ type }: ShownTransaction): boolean {
+  return type === 0
+}
+
+/** The first inputs of a transaction with what they spend, each transaction asked for once. */
+export async function spentOutputs(transaction: ShownTransaction, signal: AbortSignal): Promise<SpentOutput[]> {
+  if (isCoinbase(transaction)) return []
+  const inputs = transaction.vin.slice(0, lookedUp)
+  const ids = [...new Set(inputs.map(({ txid }) => txid))]
+  const found = await askAll<ShownTransaction>(
+    ids.map((txid) => ['getrawtransaction', { txid, verbose: true }]),
+    signal,
+  )
+  const byId = new Map(found.flatMap((one) => (one instanceof Refusal ? [] : [[one.txid, one] as const])))
+  return inputs.map(({ txid, vout }) => {
+    const output = byId.get(txid)?.vout[vout]
+    return { txid, vout, ...(output === undefined ? {} : { output }) }
+  })
+}

@@ -1,0 +1,213 @@
+import { useState } from 'preact/hooks'
+import { ask } from '../ask/node-rpc.js'
+import type { Operation, ShownTransaction } from '../ask/shapes.js'
+import { useAnswer } from '../ask/use-answer.js'
+import { JsonView } from '../parts/json-view.js'
+import { Answered, Badge, Facts, Heading, Panel, Table } from '../parts/panel.js'
+import { AddressName, Amount, BlockName, Copy, Moment, Plain, TransactionName } from '../parts/values.js'
+import { linkTo, type Route } from '../route.js'
+import { bytes, coinsOf, counted, unitsOf, whole } from '../text/numbers.js'
+import { typeName } from '../text/type-names.js'
+import { ConfirmPanel } from './confirm.js'
+import { OperationPanel } from './operation-panel.js'
+import { isCoinbase, type SpentOutput, spentOutputs } from './spent-outputs.js'
+
+/** One transaction, mined or waiting. */
+
+export function TransactionPage({ subject }: Route) {
+  const answer = useAnswer(
+    (signal) => ask<ShownTransaction>('getrawtransaction', { txid: subject, verbose: true }, signal),
+    ['transaction', subject],
+  )
+  const kind = answer.value === undefined ? '' : typeName(answer.value.type)
+  return (
+    <>
+      <Heading kind="Transaction">{kind}</Heading>
+      <Answered answer={answer}>{(transaction) => <Whole transaction={transaction} />}</Answered>
+    </>
+  )
+}
+
+function Whole({ transaction }: { transaction: ShownTransaction }) {
+  const { txid, blockhash } = transaction
+  const inputs = useAnswer((signal) => spentOutputs(transaction, signal), ['inputs', txid], { every: 'once' })
+  return (
+    <>
+      <div class="columns">
+        <Panel title="Summary">
+          <Summary transaction={transaction} inputs={inputs.value} />
+        </Panel>
+        {blockhash !== '' && <ConfirmPanel blockhash={blockhash} />}
+      </div>
+      {transaction.type === 10 && (
+        <OperationPanel operation={transaction.payload as unknown as Operation} txid={txid} />
+      )}
+      <div class="columns">
+        <Panel title={isCoinbase(transaction) ? 'Input' : counted(transaction.vin.length, 'input')}>
+          {isCoinbase(transaction) ? (
+            <p class="empty">New coins and the fees of the block.</p>
+          ) : (
+            <Answered answer={inputs}>{(list) => <Inputs inputs={list} all={transaction.vin.length} />}</Answered>
+          )}
+        </Panel>
+        <Panel title={counted(transaction.vout.length, 'output')}>
+          <Outputs transaction={transaction} />
+        </Panel>
+      </div>
+      <Details transaction={transaction} />
+    </>
+  )
+}
+
+function Summary({
+  transaction,
+  inputs,
+}: {
+  transaction: ShownTransaction
+  inputs: readonly SpentOutput[] | undefined
+}) {
+  const { blockhash, confirmations } = transaction
+  const waits = blockhash === ''
+  const fee = inputs === undefined ? undefined : feeOf(transaction, inputs)
+  return (
+    <Facts
+      rows={[
+        ['Id', <TransactionName text={transaction.txid} whole />],
+        [
+          'State',
+          waits ? (
+            <Badge tone="warn">waits for a block</Badge>
+          ) : (
+            <>
+              <Badge tone="good">in a block</Badge> {counted(confirmations, 'confirmation')}
+            </>
+          ),
+        ],
+        ['Block', waits ? undefined : <BlockName text={blockhash} whole />],
+        ['Time', waits ? undefined : <Moment time={transaction.time} />],
+        ['Fee', fee === undefined ? undefined : <Amount text={fee} />],
+        ['Size', bytes(transaction.size)],
+        [
+          'Lock',
+          transaction.locktime === 0 || transaction.type === 0 ? undefined : `above ${whole(transaction.locktime)}`,
+        ],
+      ]}
+    />
+  )
+}
+
+/** Inputs less outputs; undefined where not all inputs are known. */
+function feeOf({ vin, vout }: ShownTransaction, inputs: readonly SpentOutput[]): string | undefined {
+  if (vin.length !== inputs.length) return undefined
+  const units = inputs.map(({ output }) => (output === undefined ? undefined : unitsOf(output.value)))
+  if (units.some((one) => one === undefined)) return undefined
+  const paid = units.reduce<bigint>((sum, one) => sum + (one ?? 0n), 0n)
+  return coinsOf(paid - vout.reduce((sum, { value }) => sum + (unitsOf(value) ?? 0n), 0n))
+}
+
+function Inputs({ inputs, all }: { inputs: readonly SpentOutput[]; all: number }) {
+  return (
+    <>
+      <Table
+        caption="inputs"
+        rows={inputs}
+        keyOf={({ txid, vout }) => `${txid} ${vout}`}
+        columns={[
+          {
+            title: 'Address',
+            cell: ({ output }) => (output === undefined ? '' : <AddressName text={output.address} />),
+          },
+          {
+            title: 'Output',
+            cell: ({ txid, vout }) => (
+              <>
+                <TransactionName text={txid} />
+                <span class="quiet">:{vout}</span>
+              </>
+            ),
+          },
+          {
+            title: 'Coins',
+            number: true,
+            cell: ({ output }) => (output === undefined ? '' : <Amount text={output.value} />),
+          },
+        ]}
+      />
+      {all > inputs.length && (
+        <p class="quiet">
+          The first {inputs.length} of {whole(all)} inputs.
+        </p>
+      )}
+    </>
+  )
+}
+
+const outputsAtFirst = 100
+
+function Outputs({ transaction: { vout } }: { transaction: ShownTransaction }) {
+  const [most, setMost] = useState(outputsAtFirst)
+  return (
+    <>
+      <Table
+        caption="outputs"
+        rows={vout.slice(0, most)}
+        keyOf={({ n }) => n}
+        empty="No output."
+        columns={[
+          { title: '#', number: true, cell: ({ n }) => n },
+          { title: 'Address', cell: ({ address }) => <AddressName text={address} /> },
+          {
+            title: 'Lock',
+            spare: true,
+            number: true,
+            cell: ({ outputlock }) => (outputlock === 0 ? '' : `until ${whole(outputlock)}`),
+          },
+          { title: 'Coins', number: true, cell: ({ value }) => <Amount text={value} /> },
+        ]}
+      />
+      {vout.length > most && (
+        <button class="more" type="button" onClick={() => setMost(most + 1000)}>
+          {whole(vout.length - most)} more
+        </button>
+      )}
+    </>
+  )
+}
+
+function Details({ transaction }: { transaction: ShownTransaction }) {
+  const [open, setOpen] = useState(false)
+  const { txid, attributes, programs, payload, type } = transaction
+  return (
+    <Panel title="Bytes and programs">
+      <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>Payload, attributes, programs, and the bytes in hex</summary>
+        {open && (
+          <>
+            <JsonView
+              value={{ version: transaction.version, ...(type === 10 ? {} : { payload }), attributes, programs }}
+            />
+            <Hex txid={txid} />
+          </>
+        )}
+      </details>
+      <p>
+        <a href={linkTo('interfaces', 'getrawtransaction', { txid, verbose: 'true' })}>Ask for it by JSON-RPC</a>
+      </p>
+    </Panel>
+  )
+}
+
+function Hex({ txid }: { txid: string }) {
+  const answer = useAnswer((signal) => ask<string>('getrawtransaction', { txid }, signal), ['hex', txid], {
+    every: 'once',
+  })
+  return (
+    <Answered answer={answer}>
+      {(hex) => (
+        <p class="code long">
+          <Plain text={hex} /> <Copy text={hex} what="the bytes" />
+        </p>
+      )}
+    </Answered>
+  )
+}

@@ -1,0 +1,156 @@
+import { ask } from '../ask/node-rpc.js'
+import { useAnswer } from '../ask/use-answer.js'
+import { Answered, Badge, Facts, Heading, Panel, Table } from '../parts/panel.js'
+import { KeyName, Plain } from '../parts/values.js'
+import { whole } from '../text/numbers.js'
+import { VoterStrip } from './voter-strip.js'
+
+/** Validators: how the vote on the next block goes, who voted before, and evidence. */
+
+interface ArbitersInfo {
+  readonly height: number
+  readonly arbiters: readonly string[]
+  readonly ondutyarbiter: string
+  readonly nextturnstartheight: number | null
+  readonly view: number
+  readonly step: string | null
+  readonly signing: string
+  readonly alarm: string | null
+  readonly quorum?: number
+  readonly heard?: number
+  readonly votes?: readonly Vote[]
+  readonly stalled?: { readonly reason: string; readonly since?: number; readonly detail?: string }
+}
+
+interface Vote {
+  readonly publickey: string
+  readonly heard: boolean
+  readonly prevote: boolean
+  readonly precommit: boolean
+}
+
+/** Seconds between two looks at the open vote. */
+const pace = 1
+
+export function ValidatorsPage() {
+  const answer = useAnswer((signal) => ask<ArbitersInfo>('getarbitersinfo', {}, signal), ['arbiters'], {
+    seconds: pace,
+  })
+  return (
+    <>
+      <Heading kind="Validators" />
+      <Answered answer={answer}>
+        {(info) =>
+          info.arbiters.length === 0 ? (
+            <Panel title="No validators">
+              <p>Blocks of this chain are found by work alone; nothing is voted on.</p>
+            </Panel>
+          ) : (
+            <>
+              <OpenVote info={info} />
+              <VoterStrip />
+              <Evidence />
+            </>
+          )
+        }
+      </Answered>
+    </>
+  )
+}
+
+function OpenVote({ info }: { info: ArbitersInfo }) {
+  const { stalled, alarm } = info
+  return (
+    <Panel title={`Vote on block ${whole(info.height)}`} note={info.step === null ? undefined : info.step}>
+      {alarm !== null && (
+        <p class="notice bad" role="alert">
+          <Plain text={alarm} />
+        </p>
+      )}
+      {stalled !== undefined && (
+        <p class="notice warn" role="status">
+          The chain stands still: <Plain text={stalled.reason} />
+          {stalled.detail !== undefined && (
+            <>
+              {', '}
+              <Plain text={stalled.detail} />
+            </>
+          )}
+        </p>
+      )}
+      <Facts
+        rows={[
+          ['View', whole(info.view)],
+          ['Quorum', info.quorum === undefined ? undefined : `${info.quorum} of ${info.arbiters.length}`],
+          ['Present', info.heard === undefined ? undefined : `${info.heard} of ${info.arbiters.length}`],
+          ['This node signs', <Plain text={info.signing} />],
+          [
+            'Next change',
+            info.nextturnstartheight === null
+              ? undefined
+              : `other validators from height ${whole(info.nextturnstartheight)}`,
+          ],
+        ]}
+      />
+      <Votes info={info} />
+    </Panel>
+  )
+}
+
+function Votes({ info: { arbiters, ondutyarbiter, votes } }: { info: ArbitersInfo }) {
+  const byKey = new Map(votes?.map((vote) => [vote.publickey, vote]))
+  const mark = (voted: boolean | undefined) =>
+    voted === undefined ? '' : voted ? <span class="good">✓ yes</span> : <span class="quiet">– no</span>
+  return (
+    <Table
+      caption="validators of the next block and their votes"
+      rows={arbiters}
+      keyOf={(key) => key}
+      columns={[
+        { title: '#', number: true, cell: (_, index) => index + 1 },
+        {
+          title: 'Validator',
+          cell: (key) => (
+            <>
+              <KeyName text={key} /> {key === ondutyarbiter && <Badge tone="accent">proposes</Badge>}
+            </>
+          ),
+        },
+        { title: 'Present', cell: (key) => mark(byKey.get(key)?.heard) },
+        { title: 'Prevote', cell: (key) => mark(byKey.get(key)?.prevote) },
+        { title: 'Precommit', cell: (key) => mark(byKey.get(key)?.precommit) },
+      ]}
+    />
+  )
+}
+
+interface EvidencePair {
+  readonly height: number
+  readonly view: number
+  readonly kind: string
+  readonly signer: string
+}
+
+function Evidence() {
+  const answer = useAnswer((signal) => ask<EvidencePair[]>('getevidence', {}, signal), ['evidence'])
+  return (
+    <Panel title="Evidence" note={<span class="quiet">two messages of which one may be signed at most</span>}>
+      <Answered answer={answer}>
+        {(pairs) => (
+          <Table
+            caption="evidence against validators"
+            rows={pairs}
+            keyOf={({ height, view, kind, signer }) => `${height} ${view} ${kind} ${signer}`}
+            empty="No validator has contradicted itself."
+            columns={[
+              { title: 'Height', number: true, cell: ({ height }) => whole(height) },
+              { title: 'View', number: true, cell: ({ view }) => view },
+              { title: 'Kind', cell: ({ kind }) => kind },
+              { title: 'Validator', cell: ({ signer }) => <KeyName text={signer} /> },
+            ]}
+          />
+        )}
+      </Answered>
+    </Panel>
+  )
+}

@@ -1,0 +1,99 @@
+import { ask } from '../ask/node-rpc.js'
+import { useAnswer } from '../ask/use-answer.js'
+import { Answered, Panel } from '../parts/panel.js'
+import { KeyName } from '../parts/values.js'
+import { linkTo } from '../route.js'
+import { whole } from '../text/numbers.js'
+
+interface Voters {
+  readonly validators: readonly (readonly string[])[]
+  readonly heights: readonly {
+    readonly height: number
+    readonly set: number
+    readonly view: number
+    readonly proposer: string
+    readonly voters: readonly number[]
+  }[]
+}
+
+interface Cell {
+  readonly height: number
+  readonly kind: 'proposed' | 'voted' | 'absent' | 'outside'
+  readonly view: number
+}
+
+/** What each validator did at each height: a row a validator, a cell a height. */
+function rowsOf({ validators, heights }: Voters): [key: string, cells: Cell[]][] {
+  const keys = [...new Set(validators.flat())]
+  const rows = new Map<string, Cell[]>(keys.map((key) => [key, []]))
+  for (const { height, set, view, proposer, voters } of heights) {
+    const inForce = validators[set] ?? []
+    const voted = new Set(voters.map((position) => inForce[position]))
+    for (const [key, cells] of rows) {
+      const kind =
+        key === proposer ? 'proposed' : voted.has(key) ? 'voted' : inForce.includes(key) ? 'absent' : 'outside'
+      cells.push({ height, view, kind })
+    }
+  }
+  return [...rows]
+}
+
+/** Who voted for the last blocks: of a confirm the votes that reached the proposer first are kept, so an absence is no fault. */
+export function VoterStrip() {
+  const answer = useAnswer((signal) => ask<Voters>('listvoters', {}, signal), ['voters'])
+  return (
+    <Panel
+      title="Votes for the last blocks"
+      note={
+        <span class="legend" aria-hidden="true">
+          <i class="cell proposed" /> proposed <i class="cell voted" /> voted <i class="cell absent" /> not in the
+          confirm
+        </span>
+      }
+    >
+      <Answered answer={answer}>
+        {(voters) => (voters.heights.length === 0 ? <p class="empty">No confirm yet.</p> : <Strip voters={voters} />)}
+      </Answered>
+    </Panel>
+  )
+}
+
+function Strip({ voters }: { voters: Voters }) {
+  const first = voters.heights[0]
+  const last = voters.heights.at(-1)
+  return (
+    <div class="strip">
+      {rowsOf(voters).map(([key, cells]) => {
+        const due = cells.filter(({ kind }) => kind !== 'outside').length
+        const done = cells.filter(({ kind }) => kind === 'proposed' || kind === 'voted').length
+        return (
+          <div class="strip-row" key={key}>
+            <KeyName text={key} />
+            <div class="cells" role="img" aria-label={`voted for ${done} of ${due} blocks`}>
+              {cells.map(({ height, kind, view }) => (
+                <a
+                  key={height}
+                  class={`cell ${kind}`}
+                  href={linkTo('block', String(height))}
+                  tabIndex={-1}
+                  title={`block ${whole(height)}: ${kind}${view > 0 ? `, view ${view}` : ''}`}
+                />
+              ))}
+            </div>
+            <span class="number share">
+              {done}/{due}
+            </span>
+          </div>
+        )
+      })}
+      <div class="strip-row quiet" aria-hidden="true">
+        <span />
+        <div class="ends number">
+          <span>{whole(first?.height ?? 0)}</span>
+          <span>{whole(last?.height ?? 0)}</span>
+        </div>
+        <span />
+      </div>
+    </div>
+  )
+}
