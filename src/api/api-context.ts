@@ -10,6 +10,7 @@ import type { BodyBudget } from './body-budget.js'
 import type { Flights } from './flight.js'
 import type { NodeMetrics } from './metrics.js'
 import type { DevnetControl, NetworkView, NodeHealth, NodeInfo, VotingView } from './node-views.js'
+import type { PageFiles } from './page-files.js'
 
 /** Everything that the interfaces need from the node. */
 export interface ApiContext {
@@ -40,6 +41,8 @@ export interface ApiContext {
   readonly flights?: Flights
   /** Budget of request bodies, shared likewise. */
   readonly bodies?: BodyBudget
+  /** Absent: the REST port serves no pages. */
+  readonly pages?: PageFiles
   readonly log: Log
   /** Overrides of {@link apiLimits}. */
   readonly limits?: Partial<ApiLimits>

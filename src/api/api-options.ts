@@ -8,6 +8,8 @@ import { loopbackHosts } from './origin.js'
 export interface ApiTarget extends ApiLimits, AccessOptions {
   /** Addresses to listen on. */
   readonly hosts: readonly string[]
+  /** Whether the REST port serves the pages. */
+  readonly pages: boolean
 }
 
 const option = optionsFor<'api', ApiTarget>()
@@ -48,6 +50,15 @@ export const apiOptions = {
     description: 'header in which these proxies name the client',
     expects: 'the name of a header',
     sets: 'clientHeader',
+  }),
+  pages: option({
+    key: 'api.pages',
+    flag: '--no-pages',
+    schema: Type.Boolean(),
+    default: true,
+    description: 'serve no pages at / of the REST port',
+    expects: 'true or false',
+    sets: 'pages',
   }),
   connections: option({
     key: 'api.connections',

@@ -5,6 +5,7 @@
  *     /api/v1  -> registerRest -> RestRoute.run -> results/ -> envelope     long answers by Flights and AnswerGate
  *     /1.0/identifiers -> registerIdentifiers -> answerIdentifier           the HTTP binding of DID Resolution
  *     /rpc, /  -> registerRpc -> RpcCore -> methods -> JSON-RPC frame      on its own port at every path
+ *     GET / and its files -> registerPages: the explorer of src/pages, as built
  *     others   -> plain routes: health, metrics
  *   RuleError  -> error-mapping -> status, envelope with code
  *   WebSocket  -> WebSockets, by WsServer or here -> WsConnection -> EventCursor -> events
@@ -37,6 +38,7 @@ import {
   sendRefusal,
 } from './identifiers-plugin.js'
 import { isLoopback, loopbackHosts } from './origin.js'
+import { isPagePath, registerPages } from './pages-plugin.js'
 import { plainRoutes, registerPlainRoutes } from './plain-routes.js'
 import { pathOf } from './request-path.js'
 import { registerRest } from './rest/rest-plugin.js'
@@ -165,7 +167,7 @@ async function buildApp(
   const flights = context.flights ?? new Flights(new AnswerGate(limits))
   app.setNotFoundHandler((request, reply) => {
     const forWebSockets = takesWebSockets && pathOf(request.url) === webSocketPath
-    const methods = forWebSockets ? ['GET'] : methodsOf(request.url)
+    const methods = forWebSockets ? ['GET'] : methodsOf(request.url, !onlyRpc && context.pages !== undefined)
     if (methods.length === 0) throw new RuleError('request-path', `nothing is at ${pathOf(request.url).slice(0, 200)}`)
     void reply.header('allow', methods.join(', '))
     throw new RuleError('request-method', `${request.method}: this path takes ${methods.join(' and ')}`)
@@ -177,6 +179,7 @@ async function buildApp(
       throw upgradeError('the request does not ask for it')
     })
   }
+  if (!onlyRpc && context.pages !== undefined) registerPages(app, context.pages)
   await app.register(async (scope) => registerRpc(scope, { context, limits, budget, flights, access }))
   if (!onlyRpc)
     await app.register(async (scope) => registerRest(scope, { context, limits, budget, flights, access, restart }))
@@ -196,9 +199,11 @@ const restPatterns = restRoutes.map(({ path, methods, envelope }) => ({
 }))
 
 /** Methods that a path accepts; empty for an unknown path. */
-function methodsOf(url: string): string[] {
+function methodsOf(url: string, pages: boolean): string[] {
   const path = pathOf(url)
-  if (rpcPaths.includes(path)) return ['POST']
+  const page = pages && isPagePath(path) ? ['GET'] : []
+  if (rpcPaths.includes(path)) return [...page, 'POST']
+  if (page.length > 0) return page
   if (isIdentifierUrl(path)) return identifiersMethods
   if (plainRoutes.some((route) => route.path === path)) return ['GET']
   return restPatterns.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => [...methods])

@@ -46,6 +46,7 @@ export async function serve(node: Node, { log, tuning = {} }: ServingOptions): P
     { apiLimits },
     { ApiServer },
     { NodeMetrics },
+    { PageFiles },
     { WebSockets },
     { WsServer },
   ] = await Promise.all([
@@ -55,6 +56,7 @@ export async function serve(node: Node, { log, tuning = {} }: ServingOptions): P
     import('../api/api-limits.js'),
     import('../api/http-server.js'),
     import('../api/metrics.js'),
+    import('../api/page-files.js'),
     import('../api/ws/web-sockets.js'),
     import('../api/ws/ws-server.js'),
   ])
@@ -82,6 +84,7 @@ export async function serve(node: Node, { log, tuning = {} }: ServingOptions): P
     flights: new Flights(new AnswerGate({ ...apiLimits, ...api })),
     bodies: new BodyBudget({ ...apiLimits, ...api }),
     ...defined({ devnet }),
+    ...(api.pages === false ? {} : { pages: new PageFiles() }),
     ...others,
     nodeInfo: () => ({
       compile: version,

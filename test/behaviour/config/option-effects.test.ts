@@ -140,6 +140,7 @@ const effects: Readonly<Record<OptionKey, Effect>> = {
   'api.hostNames': { value: 'node.example.org', room: 'access', is: { hostNames: ['node.example.org'] } },
   'api.trustedProxies': { value: '192.0.2.7', room: 'access', is: { trustedProxies: ['192.0.2.7'] } },
   'api.clientHeader': { value: 'x-real-ip', room: 'access', is: { clientHeader: 'x-real-ip' } },
+  'api.pages': { value: 'false', room: 'pages', is: 'none' },
   'api.connections': limit('11', 'connections'),
   'api.connectionsPerAddress': limit('12', 'connectionsPerAddress'),
   'api.wsConnections': limit('13', 'wsConnections'),
@@ -199,6 +200,7 @@ async function givenBy(command: NodeCommand, options: readonly KeyedOption[]): P
     ['server', opened.server.mock.lastCall?.[1]],
     ['limits', context?.limits],
     ['access', context?.access],
+    ['pages', context?.pages === undefined ? 'none' : 'served'],
   ])
 }
 
