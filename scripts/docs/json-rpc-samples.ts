@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { auxPowBytes, parentHash, soloAuxPow } from '../../src/primitives/auxpow.js'
 import { hex, littleEndianInteger, toHex } from '../../src/primitives/bytes.js'
 import { targetOf } from '../../src/primitives/compact.js'
@@ -26,6 +29,8 @@ export interface Sample {
 
 const nothing: Sample = { params: () => ({}) }
 const none: Sample = { params: () => [] }
+/** Where the sample says that its backup is. */
+const shownBackup = '/var/backups/didledger/monday'
 
 export const samples: Readonly<Record<string, Sample>> = {
   resolvedid: { params: () => ({ did: payer.did, all: false }) },
@@ -128,6 +133,14 @@ export const samples: Readonly<Record<string, Sample>> = {
   unsubscribe: { at: 'websocket', params: () => ({ subscription: 1 }) },
 
   setloglevel: { params: () => ({ level: 'info' }) },
+  backup: {
+    params: () => ({ path: join(mkdtempSync(join(tmpdir(), 'didledger-sample-')), 'backup') }),
+    shownParams: { path: shownBackup },
+    shown: ({ path, ...backup }: { path: string }) => {
+      rmSync(dirname(path), { recursive: true })
+      return { path: shownBackup, ...backup, rows: 1200, bytes: 400_000, total: 500_000 }
+    },
+  },
   help: { params: () => ({}), shown: (text: string) => `${text.split('\n').slice(0, 4).join('\n')}\n…` },
   'rpc.discover': {
     params: () => ({}),

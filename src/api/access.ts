@@ -77,6 +77,12 @@ export class Access {
     return adminRefusal(this.#token, headers)
   }
 
+  /** Reason to refuse a request that has to come from this machine, by itself and not through a proxy; undefined: it does. */
+  elsewhereRefusal({ headers, address }: AccessRequest): string | undefined {
+    const client = this.clientAddress({ headers, socket: { remoteAddress: address } })
+    return isLoopback(client) ? undefined : 'only programs on the machine of the node may ask for this'
+  }
+
   /**
    * Reason to refuse a request that needs this machine or the token. A link or an image of a page can make a GET, so a GET from a
    * page needs the token even on this machine.

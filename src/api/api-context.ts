@@ -9,7 +9,7 @@ import type { ApiLimits } from './api-limits.js'
 import type { BodyBudget } from './body-budget.js'
 import type { Flights } from './flight.js'
 import type { NodeMetrics } from './metrics.js'
-import type { DevnetControl, NetworkView, NodeHealth, NodeInfo, VotingView } from './node-views.js'
+import type { BackupView, DevnetControl, NetworkView, NodeHealth, NodeInfo, VotingView } from './node-views.js'
 import type { PageFiles } from './page-files.js'
 
 /** Everything that the interfaces need from the node. */
@@ -33,6 +33,8 @@ export interface ApiContext {
   readonly metrics: NodeMetrics
   /** Absent: there are no `dev_*` methods. */
   readonly devnet?: DevnetControl
+  /** Absent: the node makes no backups. */
+  readonly backups?: BackupView
   /** Token for methods with `admin`, 32 bytes; absent: these methods are refused. */
   readonly adminToken?: Uint8Array
   /** Overrides of {@link accessDefaults}. */

@@ -138,6 +138,9 @@ export const interfaceErrors: Readonly<Record<Code, InterfaceError>> = {
   // peers that a request names
   'peer-unreachable': request(45002, 400, -32009),
 
+  // backups
+  'backup-failed': request(45002, 400, -32020),
+
   // confirms
   'confirm-malformed': block,
   'confirm-missing': block,

@@ -2,6 +2,7 @@ import type { Neighbor } from '../network/peers/neighbor.js'
 import type { PeerManager } from '../network/peers/peer-manager.js'
 import type { SyncProgress } from '../network/sync/sync-progress.js'
 import type { SyncStatus } from '../resolver/resolver.js'
+import type { BackupJob } from '../storage/backup-job.js'
 import type { Voting } from '../voting/voting.js'
 
 /** The peers of a node. */
@@ -19,6 +20,9 @@ export interface NetworkView extends Pick<PeerManager, 'neighbors' | 'disconnect
 
 /** The voting of a chain with validators. */
 export type VotingView = Pick<Voting, 'status' | 'received' | 'evidence' | 'votes'>
+
+/** Makes backups of the running node. */
+export type BackupView = Pick<BackupJob, 'follow'>
 
 /** State of the node at this moment. */
 export interface NodeInfo {

@@ -20,8 +20,9 @@ import type { FileDamage } from '../storage/level/level-files.js'
 import { withLock } from '../storage/level/lock.js'
 import { salvage } from '../storage/level/salvage.js'
 import { fileReason } from '../wallet/files.js'
+import { backUp, type BackupFlags } from './chain-backup.js'
 import type { CliContext } from './cli-context.js'
-import { type OutputOptions, withChain, withOutput } from './command-options.js'
+import { type OutputOptions, withChain, withNode, withOutput } from './command-options.js'
 import { namingTheRepair, reindexCommand } from './damage.js'
 import { loadSpec } from './load-spec.js'
 import { examples, report, formatTable } from './print-output.js'
@@ -41,7 +42,7 @@ interface Tools {
 type Ledger = Awaited<ReturnType<typeof openLedger>>
 
 export function registerChain(program: Command, context: CliContext): void {
-  const chain = program.command('chain').description('look after the chain in a data directory that no node is using')
+  const chain = program.command('chain').description('look after the chain in a data directory')
   const command = (usage: string, description: string, example = usage) =>
     withOutput(withChain(chain.command(usage)))
       .description(description)
@@ -57,6 +58,13 @@ export function registerChain(program: Command, context: CliContext): void {
   command('reindex', 'build everything again from the blocks that can still be read').action((options: ChainOptions) =>
     withTools(options, DataDirectory.existing, (tools) => reindex(context, tools, options)),
   )
+  withNode(
+    command(
+      'backup <directory>',
+      'copy the chain into a new data directory, also while a node is using it',
+      'backup ./copy',
+    ),
+  ).action((to: string, options: BackupFlags) => backup(context, options, to))
   command('export <file>', 'write the blocks of the active chain to a file', 'export blocks.bin').action(
     (file: string, options: ChainOptions) =>
       withTools(options, DataDirectory.existing, (tools) => exportTo(context, tools, options, file)),
@@ -68,6 +76,12 @@ export function registerChain(program: Command, context: CliContext): void {
       await onFile(file, () => requireBlockFile(createReadStream(file, { end: 1023 }), genesis))
       await withTools(options, DataDirectory.open, (tools) => importFrom(context, tools, options, file))
     },
+  )
+}
+
+async function backup(context: CliContext, options: BackupFlags, to: string): Promise<void> {
+  await backUp(context, options, to, (use) =>
+    withTools(options, DataDirectory.existing, (tools) => withLedger(tools, ({ database }) => use(database))),
   )
 }
 

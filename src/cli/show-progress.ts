@@ -65,6 +65,31 @@ export function showMigration(
   }
 }
 
+/** Shows how far a backup is, in megabytes: a bar on the terminal, else a line every ten seconds, until `end`. */
+export function showBackup(context: Pick<CliContext, 'columns' | 'err'>): {
+  show: (done: number, total: number) => void
+  end: () => void
+} {
+  let last = performance.now()
+  let shown = false
+  return {
+    show: (done, total) => {
+      const columns = context.columns?.('err')
+      const now = performance.now()
+      if (now - last < (columns === undefined ? logInterval : barInterval)) return
+      last = now
+      const [part, all] = [done, Math.max(done, total)].map((bytes) => Math.ceil(bytes / 1e6)) as [number, number]
+      if (columns === undefined) context.err(`backup: ${part} of about ${all} MB\n`)
+      else context.err(`\r${bar('backup', part, all)} MB`.slice(0, columns))
+      shown = columns !== undefined
+    },
+    end: () => {
+      if (shown) context.err('\r\x1b[K')
+      shown = false
+    },
+  }
+}
+
 /** Whether to show progress: not for the single new block that every node fetches now and then. */
 function isBehind({ catchingUp, stage, height, target }: SyncProgress): boolean {
   return catchingUp || stage === 'waiting' || (stage !== 'idle' && target > height + 1)

@@ -42,6 +42,8 @@ export interface HttpOptions {
   readonly maxAnswer?: number
   /** Advice for the message if no node is reached; advice for the command line when absent. */
   readonly hint?: string
+  /** Token of the node's owner, in hex. */
+  readonly token?: string
   /** Ends the request; it then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined
 }
@@ -67,9 +69,7 @@ export async function exchange(url: string, body: unknown, options: HttpOptions)
     response = await fetch(url, {
       signal: deadline.signal,
       redirect: 'error',
-      ...(body === undefined
-        ? {}
-        : { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { method: 'POST', headers: headersOf(options), body: JSON.stringify(body) }),
     })
     text = await readBody(response, options.maxAnswer ?? maxAnswer, deadline.signal)
   } catch (error) {
@@ -84,6 +84,13 @@ export async function exchange(url: string, body: unknown, options: HttpOptions)
     return { status: response.status, body: JSON.parse(text) }
   } catch {
     throw new UserError(`${url} answered HTTP ${response.status} and no JSON: is it a didledger node?`)
+  }
+}
+
+function headersOf({ token }: HttpOptions): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
   }
 }
 

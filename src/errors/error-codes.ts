@@ -107,6 +107,9 @@ export const meanings = {
   // peers that a request names
   'peer-unreachable': 'no connection to the node came about',
 
+  // backups
+  'backup-failed': 'no backup is made there, or it could not be completed',
+
   // confirms
   'confirm-malformed': 'the bytes are no confirm',
   'confirm-missing': 'this chain needs a confirm with every block',

@@ -110,6 +110,9 @@ export const offences: Readonly<Record<Code, Offence>> = {
   // peers that a request names
   'peer-unreachable': state,
 
+  // backups
+  'backup-failed': state,
+
   // confirms
   'confirm-malformed': bytes(20),
   'confirm-missing': bytes(0),

@@ -32,9 +32,22 @@ export async function serve(node: Node, { log, tuning = {} }: ServingOptions): P
   const counter = countTransactions(node)
   const network = node.network === undefined ? undefined : viewOf(node.network, node.sync)
   const ports = { p2p: network?.port ?? 0, ws: 0, rest: 0, rpc: 0 }
-  const { reader, mempool, events, resolver, devnet, mining, identity, adminToken, sync, chain, directory, voting } =
-    node
-  const { watch } = node
+  const {
+    reader,
+    mempool,
+    events,
+    resolver,
+    devnet,
+    mining,
+    identity,
+    adminToken,
+    sync,
+    chain,
+    directory,
+    voting,
+    backups,
+    watch,
+  } = node
   let stage: NodeHealth['stage'] = 'starting'
   let failed = false
   node.failure.catch(() => (failed = true))
@@ -78,6 +91,7 @@ export async function serve(node: Node, { log, tuning = {} }: ServingOptions): P
     resolver,
     mining,
     adminToken,
+    backups,
     log,
     limits: api,
     access: api,

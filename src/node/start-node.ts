@@ -40,6 +40,7 @@ import { Mining, type OwnValidator } from '../production/mining.js'
 import { Resolver } from '../resolver/resolver.js'
 import { CloseStack } from '../runtime/close-stack.js'
 import type { Clock, Env } from '../runtime/env.js'
+import { BackupJob } from '../storage/backup-job.js'
 import { DataDirectory } from '../storage/directory.js'
 import type { MigrationProgress } from '../storage/migrate-layout.js'
 import { loadSecret } from '../storage/secret-file.js'
@@ -104,6 +105,7 @@ export interface Node {
   /** On a chain with validators that is no devnet. */
   readonly voting: Voting | undefined
   readonly network: NodeNetwork | undefined
+  readonly backups: BackupJob
   /** How far the node is: see node/sync-status.ts. */
   sync(): SyncProgress
   /** Whether the chain goes on, and whether the clock is right; undefined on a devnet, which makes blocks when it is asked. */
@@ -158,6 +160,8 @@ async function openNode(options: NodeOptions, stack: CloseStack): Promise<Node> 
   const devnet = await openDevnet(options, store, mempool, stack)
   const mining = openMining(options, chain, mempool, devnet?.validator ?? voting?.blockProducer)
   stack.defer(() => mining.close())
+  const backups = new BackupJob({ directory, database: store.database, timers: env.timers })
+  stack.defer(() => backups.close())
   await core.start()
   const watch = spec.devnet ? undefined : watchOf(options, chain, core, sync, stack)
   return {
@@ -173,6 +177,7 @@ async function openNode(options: NodeOptions, stack: CloseStack): Promise<Node> 
     devnet,
     mining,
     voting,
+    backups,
     sync,
     watch,
     clock,

@@ -188,8 +188,9 @@ export class Database {
   }
 
   /** Opens a database for reading without a check of its journal. */
-  static async openDamaged(directory: string): Promise<Database> {
-    const level = new Level<Buffer, Buffer>(directory, { ...encodings, writeBufferSize, cacheSize, compression: false })
+  static async openDamaged(directory: string, cache: number = cacheSize): Promise<Database> {
+    const options = { ...encodings, writeBufferSize, cacheSize: cache, compression: false }
+    const level = new Level<Buffer, Buffer>(directory, options)
     try {
       await level.open()
     } catch (error) {
@@ -369,6 +370,13 @@ export class Database {
     this.#begun = Promise.all([begun, write]).then(() => {})
     this.#begun.catch((error: unknown) => this.#fail(error))
     return write
+  }
+
+  /** Writes rows of another database as they are there, those of its journal too: into a copy that nothing else writes. */
+  async putCopied(rows: readonly (readonly [Buffer, Buffer])[]): Promise<void> {
+    const batch = this.#level.batch()
+    for (const [key, value] of rows) batch.put(key, seal(key, value), encodings)
+    await batch.write()
   }
 
   /** Resolves when every batch so far is written. */

@@ -43,7 +43,7 @@ export class DataDirectory {
       }),
     )
     await directory.#finishReplacing()
-    const own = [directory.database, directory.#claimFile, directory.rebuilt].map((file) => basename(file))
+    const own = [directory.database, directory.claimFile, directory.rebuilt].map((file) => basename(file))
     if (!own.some((name) => names.includes(name))) throw new UserError(`${path} holds no chain`)
     return directory
   }
@@ -97,7 +97,8 @@ export class DataDirectory {
     return join(this.path, 'running')
   }
 
-  get #claimFile(): string {
+  /** Name and genesis hash of the chain. */
+  get claimFile(): string {
     return join(this.path, 'network.json')
   }
 
@@ -125,7 +126,7 @@ export class DataDirectory {
    * database is `empty` although it held a chain before.
    */
   async claim(name: string, genesis: Hash, empty: boolean): Promise<void> {
-    const file = this.#claimFile
+    const file = this.claimFile
     const text = await onOwnFile(`${file} cannot be read`, () =>
       readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
         if (error.code === 'ENOENT') return undefined

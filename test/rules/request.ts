@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import type { ApiContext } from '../../src/api/api-context.js'
 import type { ApiLimits } from '../../src/api/api-limits.js'
 import type { ApiServer } from '../../src/api/http-server.js'
-import type { NetworkView } from '../../src/api/node-views.js'
+import type { BackupView, NetworkView } from '../../src/api/node-views.js'
 import { maxSnapshotBytes, type Snapshot, Snapshots } from '../../src/devnet/snapshots.js'
 import type { Code } from '../../src/errors/error-codes.js'
 import { brokenRule } from '../../src/errors/broken-rule.js'
@@ -110,14 +110,16 @@ const unfinished: Request = ({ port }) =>
   })
 
 const token = new Uint8Array(32).fill(7)
-const addPeer =
-  (address: string): Request =>
+const asOwner =
+  (method: string, params: object): Request =>
   ({ port }) =>
     ask(port, '/rpc', {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${'07'.repeat(32)}` },
-      body: JSON.stringify({ id: 1, method: 'addpeer', params: { address } }),
+      body: JSON.stringify({ id: 1, method, params }),
     })
+const addPeer = (address: string) => asOwner('addpeer', { address })
+const backUpTo = (path: string) => asOwner('backup', { path })
 const fewCoins = (amount: string) => ({
   id: 1,
   method: 'getutxosbyamount',
@@ -140,6 +142,14 @@ function snapshotOf(length: number): Snapshot {
 }
 
 /** Everything that can be wrong with a request, whatever it asks for. */
+/** Makes backups at one place alone. */
+const backups: BackupView = {
+  follow: async (path) => {
+    if (path !== '/one') throw brokenRule('backup-failed')
+    return { path, rows: 1, bytes: 1, total: 1 }
+  },
+}
+
 export const requestRules: RuleRow[] = [
   overWire('request-path', height, path('block/heights')),
   overWire('request-method', height, path('block/height', { method: 'DELETE' })),
@@ -215,6 +225,7 @@ export const requestRules: RuleRow[] = [
   overWire('peer-unreachable', addPeer('192.0.2.7:1'), addPeer('192.0.2.7:2'), {
     context: { adminToken: token, network },
   }),
+  overWire('backup-failed', backUpTo('/one'), backUpTo('/another'), { context: { adminToken: token, backups } }),
   {
     ...overWire('internal', resolve, resolve, {
       context: {

@@ -1,6 +1,7 @@
 import type { DevnetControl } from '../node-views.js'
 import { addressMethods } from './address-methods.js'
 import { adminMethods } from './admin-methods.js'
+import { backupMethods } from './backup-methods.js'
 import { chainMethods } from './chain-methods.js'
 import { credentialMethods } from './credential-methods.js'
 import { didListMethods } from './did-list-methods.js'
@@ -43,6 +44,7 @@ export function rpcMethods({ devnet, reader }: MethodSources): readonly RpcMetho
     ...miningMethods,
     ...eventMethods,
     ...adminMethods,
+    ...backupMethods,
     helpMethod(() => methods),
     discoverMethod(() => methods),
     ...(devnet === undefined ? [] : devnetMethods(devnet, reader.chain.spec.maxMoney)),

@@ -23,6 +23,8 @@ export interface RpcCaller {
   readonly adminRefusal: string | undefined
   /** Reason to refuse what needs this machine or the token; undefined: allowed. */
   readonly strangerRefusal: string | undefined
+  /** Reason to refuse what only programs of this machine may ask; undefined: allowed. */
+  readonly elsewhereRefusal: string | undefined
   /** The client that waits for the answer. */
   readonly client: AnswerClient
   /** Called for each request refused as `busy`, in time for what the carrier sends beside the answer. */

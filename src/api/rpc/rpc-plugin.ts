@@ -75,6 +75,10 @@ class HttpCaller implements RpcCaller {
     return this.#access.strangerRefusal(this.#accessRequest)
   }
 
+  get elsewhereRefusal(): string | undefined {
+    return this.#access.elsewhereRefusal(this.#accessRequest)
+  }
+
   /**
    * The status stays 200, as for every answer of a method. A refusal after the beginning of a batch is too late for the header.
    */

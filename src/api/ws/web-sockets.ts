@@ -168,6 +168,7 @@ export class WebSockets {
       controlRefusal: this.#access.controlRefusal(accessRequest),
       adminRefusal: this.#access.adminRefusal(accessRequest),
       strangerRefusal: this.#access.strangerRefusal(accessRequest),
+      elsewhereRefusal: this.#access.elsewhereRefusal(accessRequest),
     }
     const share = shareOf(this.#access.clientAddress(request))
     const connection = new WsConnection(

@@ -14,6 +14,7 @@ export const owner: RpcCaller = {
   controlRefusal: undefined,
   adminRefusal: undefined,
   strangerRefusal: undefined,
+  elsewhereRefusal: undefined,
   client: { share: 'test', signal: new AbortController().signal },
 }
 

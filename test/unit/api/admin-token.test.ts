@@ -50,6 +50,26 @@ describe('strangerRefusal', () => {
   })
 })
 
+describe('elsewhereRefusal', () => {
+  const proxied = new Access({ ...accessDefaults, trustedProxies: ['127.0.0.1'] }, token)
+
+  test('lets programs of this machine pass', () => {
+    for (const address of ['127.0.0.1', '::1', '::ffff:127.0.0.1']) {
+      expect(new Access(accessDefaults, token).elsewhereRefusal({ headers: {}, address })).toBeUndefined()
+    }
+    expect(proxied.elsewhereRefusal({ headers: {}, address: '127.0.0.1' })).toBeUndefined()
+  })
+
+  test('refuses others, with the token and through a proxy of this machine too', () => {
+    const access = new Access(accessDefaults, token)
+    for (const address of ['192.0.2.1', '::ffff:192.0.2.1', undefined]) {
+      expect(access.elsewhereRefusal({ headers: { authorization: right }, address })).toContain('on the machine')
+    }
+    const headers = { 'x-forwarded-for': '127.0.0.1, 192.0.2.1' }
+    expect(proxied.elsewhereRefusal({ headers, address: '127.0.0.1' })).toContain('on the machine')
+  })
+})
+
 describe('adminRefusal', () => {
   test('takes the token', () => {
     for (const authorization of [right, `bearer ${toHex(token)}`, `BEARER  ${toHex(token)} `]) {
