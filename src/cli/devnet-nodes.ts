@@ -95,7 +95,8 @@ function refuseOptionsOfOneNode(config: Config): void {
 
 /** Environment of the nodes: that of this process, and this command's options that the nodes have too. */
 function environmentOf(config: Config, { env }: CliContext): NodeJS.ProcessEnv {
-  const inherited = Object.entries(env).filter(([name]) => !name.startsWith('DIDLEDGER_'))
+  // A node of several is not the service, if this process is one.
+  const inherited = Object.entries(env).filter(([name]) => !/^(DIDLEDGER_|NOTIFY_SOCKET$|WATCHDOG_)/.test(name))
   const own: readonly string[] = [nodeOptions.portBase.key, storageOptions.dataDir.key]
   const shared = new Set<string>(optionsOf('start').map(({ key }) => key))
   const given = config.settings.filter(

@@ -2,6 +2,7 @@ import type { Config } from '../config/config.js'
 import { serve, type Servers } from '../node/serve-node.js'
 import { type Node, type NodeOptions, startNode } from '../node/start-node.js'
 import { processLog, systemEnv } from '../runtime/process-env.js'
+import { ServiceManager, type ServiceState } from '../runtime/service-manager.js'
 import { type SigningState, signingText } from '../voting/signing-state.js'
 import type { CliContext } from './cli-context.js'
 import type { OutputOptions } from './command-options.js'
@@ -64,6 +65,24 @@ function blocksLine({ spec, reader }: Node): readonly string[] {
   return first === undefined ? [] : [`Blocks    none yet; the first one comes ${first}`]
 }
 
+/** What systemd is told of a node that serves. */
+function serviceState(node: Node): ServiceState {
+  let failed = false
+  node.failure.catch(() => (failed = true))
+  return {
+    healthy: () => !failed,
+    status: () => {
+      const { stage, height, target } = node.sync()
+      const peers = node.network?.network.peers.neighbors().length
+      return [
+        stage === 'idle' ? `height ${height}` : `${stage}: height ${height} of ${target}`,
+        ...(peers === undefined ? [] : [`${peers} peers`]),
+        `${node.mempool.size} transactions waiting`,
+      ].join(', ')
+    },
+  }
+}
+
 /** Starts a node, opens its interfaces, presents it, and serves until a signal or a failure of the node. */
 export async function runNode(
   context: CliContext,
@@ -76,6 +95,7 @@ export async function runNode(
   const env = systemEnv(processLog(tuning.node?.logLevel))
   const stop = stopSignal(stopOnEof)
   const opened = endAtOnce(stop)
+  const manager = ServiceManager.of({ env: context.env, timers: env.timers, log: env.log })
   const migration = showMigration(context, env)
   const node = await startNode({ ...chosen, env, tuning, onMigration: migration.show }).finally(migration.end)
   let endProgress = () => {}
@@ -87,9 +107,11 @@ export async function runNode(
       // One line, so that a script can read it while the node runs.
       context.out(`${json ? JSON.stringify(value) : lines.join('\n')}\n`)
       if (node.network !== undefined) endProgress = showProgress(context, env, () => node.sync())
+      manager?.ready(serviceState(node))
       await Promise.race([stop, node.failure])
     } finally {
       endProgress()
+      await manager?.stopping()
       await servers.close()
     }
   } finally {
