@@ -41,6 +41,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   listdidoperations: { params: () => ({ limit: 1 }) },
   countdids: nothing,
 
+  getchaininfo: nothing,
   getblockcount: nothing,
   getcurrentheight: nothing,
   getbestblockhash: nothing,
@@ -132,6 +133,12 @@ export const samples: Readonly<Record<string, Sample>> = {
   subscribe: { at: 'websocket', params: () => ({ topics: ['block', 'did'] }) },
   unsubscribe: { at: 'websocket', params: () => ({ subscription: 1 }) },
 
+  provetoken: {
+    params: () => ({ nonce: '5e'.repeat(32) }),
+    // They differ from run to run: the ports are free ones, the directory is a temporary one.
+    shown: () => ({ proof: 'c5'.repeat(32), datadir: '/home/alice/.local/share/didledger/corp-1b26adef' }),
+  },
+  stop: { params: () => ({}) },
   setloglevel: { params: () => ({ level: 'info' }) },
   backup: {
     params: () => ({ path: join(mkdtempSync(join(tmpdir(), 'didledger-sample-')), 'backup') }),

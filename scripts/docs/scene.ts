@@ -46,7 +46,7 @@ export class Scene {
       devnet: { mining: { kind: 'manual' } },
     }
     const node = await startNode({ spec, env, tuning, ...(spec.devnet ? {} : { peering: { port: 0 } }) })
-    return new Scene(node, env, await serve(node, { log, tuning }))
+    return new Scene(node, env, await serve(node, { log, tuning, stop: nothing }))
   }
 
   get ports(): Servers['ports'] {

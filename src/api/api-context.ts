@@ -37,6 +37,10 @@ export interface ApiContext {
   readonly backups?: BackupView
   /** Token for methods with `admin`, 32 bytes; absent: these methods are refused. */
   readonly adminToken?: Uint8Array
+  /** Where the node keeps its chain, and the file of that token. */
+  readonly dataDir?: string
+  /** Stops the node once its open requests are answered; absent: no request can. */
+  stop?(): void
   /** Overrides of {@link accessDefaults}. */
   readonly access?: Partial<AccessOptions>
   /** Answers in progress, shared by all interfaces; absent: each interface has its own. */

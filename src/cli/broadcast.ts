@@ -6,10 +6,9 @@ import { addressOf } from '../primitives/address.js'
 import type { Transaction } from '../primitives/transaction.js'
 import { type Payment, payerOf, type UnsignedTransaction } from '../wallet/build-transaction.js'
 import { signTransaction } from '../wallet/sign-transaction.js'
-import { assetIdOf, chainTerms } from '../wallet/terms.js'
+import { type ChainRules, termsOf } from '../wallet/terms.js'
 import type { CliContext } from './cli-context.js'
-import type { SpecFlags, RestFlags, OutputOptions, SendOptions } from './command-options.js'
-import { loadSpec } from './load-spec.js'
+import type { OutputOptions, SendOptions } from './command-options.js'
 
 /** What a sending command reports. */
 export interface Sent {
@@ -20,20 +19,18 @@ export interface Sent {
 
 /**
  * A payment by the address of a program code, with the coins that the node lists. The fee is the chain's minimum unless `fee` is
- * given.
+ * given. `rules` come from before the coins: if a block arrives in between, genesis coins are still recognised by their confirmations.
  */
 export async function paymentFrom(
   context: CliContext,
   client: NodeClient,
   code: Uint8Array,
-  options: SpecFlags & RestFlags & { readonly fee?: bigint },
+  rules: ChainRules,
+  fee: bigint | undefined,
 ): Promise<Payment> {
-  const spec = loadSpec(options.genesis)
-  // Height before coins: if a block arrives in between, genesis coins are still recognised by their confirmations.
-  const height = await client.height()
-  const coins = await client.coins(addressOf(payerOf(code)), assetIdOf(spec))
-  const terms = chainTerms(spec, height)
-  return { ...terms, code, coins, fee: options.fee ?? terms.fee, random: context.random }
+  const coins = await client.coins(addressOf(payerOf(code)), rules.assetId)
+  const terms = termsOf(rules)
+  return { ...terms, code, coins, fee: fee ?? terms.fee, random: context.random }
 }
 
 /** Signs with one key, which must be all that the transaction needs. */

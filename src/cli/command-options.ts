@@ -4,8 +4,8 @@ import { acceptedPrefixes } from '../consensus/sanity.js'
 import { UserError } from '../errors/rule-error.js'
 import { parseAddress, type ProgramHash } from '../primitives/address.js'
 import { formatAmount, parseAmount } from '../primitives/amount.js'
-import type { Spec } from '../primitives/spec.js'
 import { parseDid } from '../wallet/did-identity.js'
+import type { ChainRules } from '../wallet/terms.js'
 
 export const defaultWalletFile = 'wallet.json'
 
@@ -22,9 +22,9 @@ export interface WalletOptions extends OutputOptions {
   readonly passwordFile?: string
 }
 
-/** Options of commands that need a chain's rules. */
+/** Options of commands that need a chain's rules; those of the node without --genesis. */
 export interface SpecFlags {
-  readonly genesis: string
+  readonly genesis?: string
 }
 
 /** Options of commands that query a node. */
@@ -65,7 +65,10 @@ export function passwordFileOption(): Option {
 }
 
 export function withChain(command: Command): Command {
-  return command.option('--genesis <name|file>', 'chain spec: devnet, localnet, pow or a file', 'devnet')
+  return command.option(
+    '--genesis <name|file>',
+    'the chain that the node has to have: devnet, localnet, pow or a file (default: that of the node; offline devnet)',
+  )
 }
 
 export function withNode(command: Command): Command {
@@ -133,9 +136,8 @@ export function didArgument(text: string): string {
 }
 
 /** Throws a {@link UserError} with exit code 2 if an amount exceeds the supply of the chain. */
-export function requireWithinSupply(option: string, amount: bigint, spec: Spec): void {
-  if (amount > spec.maxMoney) {
-    const supply = formatAmount(spec.maxMoney)
-    throw new UserError(`${option} ${formatAmount(amount)} is more than the supply of ${spec.name}, ${supply}`, 2)
-  }
+export function requireWithinSupply(option: string, amount: bigint, { name, maxMoney }: ChainRules): void {
+  if (amount <= maxMoney) return
+  const supply = formatAmount(maxMoney)
+  throw new UserError(`${option} ${formatAmount(amount)} is more than the supply of ${name}, ${supply}`, 2)
 }

@@ -9,8 +9,9 @@ import type { SigningAccount } from '../wallet/accounts.js'
 import { buildDidTransaction } from '../wallet/build-transaction.js'
 import { didOfOperation, parseDid } from '../wallet/did-identity.js'
 import { writeFileAtomically } from '../wallet/files.js'
-import { specificationAfter } from '../wallet/terms.js'
+import { specificationIn } from '../wallet/terms.js'
 import { broadcast, paymentFrom, type Sent, sentJson, sentRows, signAll } from './broadcast.js'
+import { rulesAt, rulesOffline } from './chain-rules.js'
 import type { CliContext } from './cli-context.js'
 import {
   amountOption,
@@ -22,7 +23,6 @@ import {
   withWallet,
 } from './command-options.js'
 import { pendingCreate } from './current.js'
-import { loadSpec } from './load-spec.js'
 import { formatTable, report, sameOptions, shellWord } from './print-output.js'
 
 /** What commands share that sign an operation, and send it or write it to a file. */
@@ -44,14 +44,13 @@ export function withOperation(command: Command): Command {
   return withPayment(command).option('-o, --output <file>', 'write the signed operation to a file and send nothing')
 }
 
-/** The specification string of the block after the node's tip; without a node that of the last rules in the spec. */
+/** The specification string of the node's next block; without a node that of the last rules in the spec. */
 export async function specificationOf(
   options: OperationOptions,
   subject: 'did' | 'credential',
   client: NodeClient | undefined,
 ): Promise<string> {
-  const spec = loadSpec(options.genesis)
-  return specificationAfter(spec, await client?.height(), subject)
+  return specificationIn(client === undefined ? rulesOffline(options) : await rulesAt(client, options), subject)
 }
 
 /** Writes the operation to a file, or sends it in a transaction that the payer pays. */
@@ -89,8 +88,9 @@ async function publish(
   operation: DidOperation,
   options: OperationOptions,
 ): Promise<Sent> {
-  if (options.fee !== undefined) requireWithinSupply('--fee', options.fee, loadSpec(options.genesis))
-  const payment = await paymentFrom(context, client, singleKeyCode(payer.publicKey), options)
+  const rules = await rulesAt(client, options)
+  if (options.fee !== undefined) requireWithinSupply('--fee', options.fee, rules)
+  const payment = await paymentFrom(context, client, singleKeyCode(payer.publicKey), rules, options.fee)
   const did = didOfOperation(operation)
   const built = buildDidTransaction(payment, operation, did === undefined ? undefined : parseDid(did)?.programHash)
   try {

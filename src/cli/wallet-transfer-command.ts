@@ -9,10 +9,11 @@ import { buildTransfer, type Payment, type Recipient } from '../wallet/build-tra
 import { parseCoins } from '../wallet/coins-file.js'
 import { readJsonFile } from '../wallet/files.js'
 import { isSigned, signTransaction, unsignedAddresses } from '../wallet/sign-transaction.js'
-import { chainTerms } from '../wallet/terms.js'
+import { type ChainRules, termsOf } from '../wallet/terms.js'
 import { feeOf, fileOf, type TransactionFile, transactionFileJson } from '../wallet/transaction-file.js'
 import { readTransactionFile, writeTransactionFile } from '../wallet/transaction-on-disk.js'
 import { broadcast, paymentFrom, sentJson, sentRows, signAll } from './broadcast.js'
+import { rulesAt, rulesOffline } from './chain-rules.js'
 import type { CliContext } from './cli-context.js'
 import {
   amountOption,
@@ -31,7 +32,6 @@ import {
   withSending,
   withWallet,
 } from './command-options.js'
-import { loadSpec } from './load-spec.js'
 import { examples, report, sameOptions, shellWord, formatTable } from './print-output.js'
 import { listAccounts, publicAccount, signingAccount, signingAccounts } from './signing-account.js'
 import {
@@ -121,9 +121,12 @@ export function withBuilding(command: Command): Command {
 
 /** Builds a transfer from the address of a program code and writes it to a file. */
 export async function buildFile(context: CliContext, code: Uint8Array, options: BuildOptions): Promise<void> {
-  const recipients = recipientsOf(options)
-  const payment = options.coins === undefined ? await onlinePayment(context, code, options) : offlinePayment()
-  const built = buildTransfer(withLockTime(payment, options), recipients)
+  const wanted = recipientsOf(options)
+  const client = options.coins === undefined ? new NodeClient(options) : undefined
+  const rules = client === undefined ? rulesOffline(options, options.height) : await rulesAt(client, options)
+  requireAmounts(rules, options)
+  const payment = client === undefined ? offlinePayment() : await paymentFrom(context, client, code, rules, options.fee)
+  const built = buildTransfer(withLockTime(payment, options), wanted)
   const file = fileOf(built)
   writeTransactionFile(options.output, file)
   const json = { file: options.output, ...transactionFileJson(file), signatures: signaturesJson(file.transaction) }
@@ -135,14 +138,10 @@ export async function buildFile(context: CliContext, code: Uint8Array, options: 
   ])
 
   function offlinePayment(): Payment {
-    const terms = chainTerms(loadSpec(options.genesis), options.height)
+    const terms = termsOf(rules)
     const coins = parseCoins(readJsonFile(options.coins as string, 'coins file'), terms.assetId)
     return { ...terms, code, coins, fee: options.fee ?? terms.fee, random: context.random }
   }
-}
-
-function onlinePayment(context: CliContext, code: Uint8Array, options: TransferOptions): Promise<Payment> {
-  return paymentFrom(context, new NodeClient(options), code, options)
 }
 
 function withLockTime(payment: Payment, { lockTime }: TransferOptions): Payment {
@@ -163,14 +162,14 @@ function recipientsOf(options: TransferOptions): Recipient[] {
   if (to.length !== amount.length) {
     throw new UserError(`${to.length} times --to, but ${amount.length} times --amount: each --to needs one`, 2)
   }
-  const spec = loadSpec(options.genesis)
-  if (options.fee !== undefined) requireWithinSupply('--fee', options.fee, spec)
-  return to.map(({ programHash }, i) => {
-    const value = amount[i] as bigint
-    requireWithinSupply('--amount', value, spec)
-    if (value === 0n) throw new UserError('--amount 0: an amount must be above zero', 2)
-    return { programHash, value, ...defined({ outputLock }) }
-  })
+  if (amount.includes(0n)) throw new UserError('--amount 0: an amount must be above zero', 2)
+  return to.map(({ programHash }, i) => ({ programHash, value: amount[i] as bigint, ...defined({ outputLock }) }))
+}
+
+/** Throws a {@link UserError} with exit code 2 for an amount or a fee that the chain cannot hold. */
+function requireAmounts(rules: ChainRules, { amount = [], fee }: TransferOptions): void {
+  if (fee !== undefined) requireWithinSupply('--fee', fee, rules)
+  for (const value of amount) requireWithinSupply('--amount', value, rules)
 }
 
 async function signFile(
@@ -223,7 +222,10 @@ async function send(
     throw new UserError('what shall be sent? Give a signed file, or --to ADDRESS --amount COINS', 2)
   }
   const file = path === undefined ? await signedTransfer(context, options) : signedFile(path)
-  const sent = await broadcast(context, new NodeClient(options), file.transaction, options)
+  const client = new NodeClient(options)
+  // Nothing is built of a file: only a chain that is named can be the wrong one.
+  if (path !== undefined && options.genesis !== undefined) await rulesAt(client, options)
+  const sent = await broadcast(context, client, file.transaction, options)
   const fee = feeOf(file)
   const [, ...rows] = transactionRows(file)
   // The sender of a signed file need not have the wallet that signed it.
@@ -247,7 +249,11 @@ function payerOf({ transaction, spent }: TransactionFile): string {
 
 async function signedTransfer(context: CliContext, options: TransferOptions & SendOptions): Promise<TransactionFile> {
   const recipients = recipientsOf(options)
-  const payment = await onlinePayment(context, singleKeyCode(publicAccount(options).publicKey), options)
+  const client = new NodeClient(options)
+  const code = singleKeyCode(publicAccount(options).publicKey)
+  const rules = await rulesAt(client, options)
+  requireAmounts(rules, options)
+  const payment = await paymentFrom(context, client, code, rules, options.fee)
   const built = buildTransfer(withLockTime(payment, options), recipients)
   const { privateKey } = await signingAccount(context, options)
   return { ...fileOf(built), transaction: signAll(built, privateKey) }

@@ -42,10 +42,10 @@ export interface HttpOptions {
   readonly maxAnswer?: number
   /** Advice for the message if no node is reached; advice for the command line when absent. */
   readonly hint?: string
-  /** Token of the node's owner, in hex. */
-  readonly token?: string
   /** Ends the request; it then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined
+  /** The owner's token, which opens methods of the node that are for its owner alone. */
+  readonly token?: string | undefined
 }
 
 /** The answer of a node, not interpreted. */
@@ -150,13 +150,4 @@ function causeCode(error: unknown): string | undefined {
 function innermost(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause === undefined ? error.message : innermost(error.cause)
-}
-
-/** The URL without a slash at its end; a {@link UserError} for text that is no http URL. */
-export function baseUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw new UserError(`not a URL of the form http://host:port: ${text}`, 2)
-  }
-  return url.href.replace(/\/+$/, '')
 }

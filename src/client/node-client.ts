@@ -23,9 +23,12 @@ import { txType } from '../primitives/payload.js'
 import { outpointKey } from '../primitives/transaction.js'
 import type { SpendableCoin } from '../wallet/coins.js'
 import { parseCoins } from '../wallet/coins-file.js'
+import type { ChainRules } from '../wallet/terms.js'
 import { askResolver } from './ask-resolver.js'
-import { baseUrl, exchange, NoAnswer, NodeRefusal } from './http.js'
+import { exchange, NoAnswer, NodeRefusal } from './http.js'
+import { baseUrl, otherInterface } from './node-url.js'
 import {
+  asAmount,
   asBlock,
   asCredentialList,
   asCredentialResult,
@@ -39,7 +42,7 @@ import {
   type NodeTransaction,
   unexpected,
 } from './read-answers.js'
-import { callRpc } from './rpc.js'
+import { callRpc, type RpcParams } from './rpc.js'
 import { stallSentence, whyUnmined } from './unmined.js'
 
 /** Default base URL: the REST port of a devnet on this machine. */
@@ -53,10 +56,17 @@ const unknownTransaction = 44001
 const methodNotFound = -32601
 
 export interface NodeClientOptions {
-  /** Base URL of the REST interface, which answers JSON-RPC at /rpc too. */
+  /** URL of the REST interface as the node prints it, which answers JSON-RPC at /rpc too. */
   readonly rest?: string
   /** Milliseconds for one request; 30 000 by default. */
   readonly timeout?: number
+}
+
+/** The chain of a node, with its rules for the next block. */
+export interface NodeChain extends ChainRules {
+  readonly height: number
+  /** Hash of the genesis block. */
+  readonly genesis: string
 }
 
 /** Timeout and polling interval of {@link NodeClient.waitForBlock}, in milliseconds. */
@@ -83,6 +93,16 @@ export class NodeClient {
     return asInteger(await this.#get('block/height'), 'block/height')
   }
 
+  /** Which chain the node has; undefined for a version of the node that does not tell. */
+  async chain(): Promise<NodeChain | undefined> {
+    try {
+      return asChain(await this.rpc('getchaininfo', {}))
+    } catch (error) {
+      if (error instanceof NodeRefusal && error.code === methodNotFound) return undefined
+      throw error
+    }
+  }
+
   /** The block at a height of the active chain. */
   async blockAt(height: number): Promise<NodeBlock> {
     return asBlock(await this.#get(`block/details/height/${height}`), 'the block')
@@ -94,9 +114,7 @@ export class NodeClient {
 
   /** The sum of all unspent outputs of an address, in units of 10^-8. */
   async balance(address: string): Promise<bigint> {
-    const amount = parseAmount(asText(await this.#get(`asset/balances/${address}`), 'the balance'))
-    if (amount === undefined) throw unexpected('the balance is no amount')
-    return amount
+    return asAmount(await this.#get(`asset/balances/${address}`), 'the balance')
   }
 
   /** The unspent outputs of an address on the chain, without their locks: the plain REST answer. */
@@ -111,7 +129,7 @@ export class NodeClient {
   async coins(address: string, assetId: Hash): Promise<SpendableCoin[]> {
     const [listed, pool] = await Promise.all([this.#listUnspent(address, assetId), this.pool()])
     const spent = new Set(
-      pool.flatMap(({ vin }) => vin.map(({ txid, vout }) => outpointKey({ txid: txidBytes(txid), index: vout }))),
+      pool.flatMap(({ vin }) => vin.map(({ txid, vout }) => outpointKey({ txid: hashBytes(txid), index: vout }))),
     )
     const pending = pool.flatMap((transaction) => pendingCoins(transaction, address, displayHash(assetId)))
     const confirmed = new Set(listed.map(outpointKey))
@@ -183,9 +201,9 @@ export class NodeClient {
     }
   }
 
-  /** Any JSON-RPC method with named parameters. */
-  rpc(method: string, params: Record<string, unknown>): Promise<unknown> {
-    return callRpc(`${this.rest}/rpc`, method, params, { timeout: this.#timeout })
+  /** Any JSON-RPC method. `token`: that of the node's owner, in hex. */
+  rpc(method: string, params: RpcParams, { token }: { readonly token?: string } = {}): Promise<unknown> {
+    return callRpc(`${this.rest}/rpc`, method, params, { timeout: this.#timeout, token })
   }
 
   /** Why the chain of the node does not go on, in a sentence; undefined while it does, or where the node does not say it. */
@@ -258,6 +276,8 @@ export class NodeClient {
     const url = `${this.rest}/api/v1/${path}`
     const answer = await exchange(url, body, { timeout: this.#timeout })
     if (!isObject(answer.body) || !Number.isInteger(answer.body['Error'])) {
+      const other = await otherInterface(url, answer, 'REST')
+      if (other !== undefined) throw other
       throw unexpected(`${url} has no envelope (HTTP ${answer.status}): is it a didledger node?`)
     }
     const { Error: code, Desc, Result } = answer.body
@@ -269,17 +289,39 @@ export class NodeClient {
   }
 }
 
+function asChain(value: unknown): NodeChain {
+  if (!isObject(value)) throw unexpected('the chain is not an object')
+  const { fees, specifications } = value
+  if (!isObject(fees)) throw unexpected('fees is not an object')
+  if (!isObject(specifications)) throw unexpected('specifications is not an object')
+  const texts = (subject: 'did' | 'credential') =>
+    asList(specifications[subject], `specifications.${subject}`).map((text) => asText(text, 'a specification'))
+  return {
+    name: asText(value['name'], 'name'),
+    genesis: asText(value['genesis'], 'genesis'),
+    height: asInteger(value['height'], 'height'),
+    assetId: hashBytes(asText(value['assetid'], 'assetid')),
+    maturity: asInteger(value['maturity'], 'maturity'),
+    maxMoney: asAmount(value['maxmoney'], 'maxmoney'),
+    fees: {
+      minimum: asAmount(fees['minimum'], 'fees.minimum'),
+      perByte: asAmount(fees['perbyte'], 'fees.perbyte'),
+    },
+    specifications: { did: texts('did'), credential: texts('credential') },
+  }
+}
+
 function pendingCoins({ txid, type, vout }: NodeTransaction, address: string, assetId: string): SpendableCoin[] {
   if (type === txType.coinbase) return []
   return vout.flatMap((output) => {
     const value = parseAmount(output.value) ?? 0n
     if (output.address !== address || output.assetid !== assetId || value === 0n) return []
-    return [{ txid: txidBytes(txid), index: output.n, value, outputLock: output.outputlock, confirmations: 0 }]
+    return [{ txid: hashBytes(txid), index: output.n, value, outputLock: output.outputlock, confirmations: 0 }]
   })
 }
 
-function txidBytes(txid: string): Hash {
-  const hash = parseDisplayHash(txid)
-  if (hash === undefined) throw unexpected(`${txid} is no transaction id`)
+function hashBytes(text: string): Hash {
+  const hash = parseDisplayHash(text)
+  if (hash === undefined) throw unexpected(`${text} is no hash`)
   return hash
 }

@@ -9,6 +9,7 @@ import type {
   ResolveResult,
 } from '../did/resolution.js'
 import { UserError } from '../errors/rule-error.js'
+import { parseAmount } from '../primitives/amount.js'
 import type { DidOperationJson } from '../primitives/did-operation.js'
 
 /** The parts of a transaction object that the commands read. */
@@ -53,6 +54,13 @@ export function asInteger(value: unknown, where: string): number {
 export function asText(value: unknown, where: string): string {
   if (typeof value === 'string') return value
   throw unexpected(`${where} is not a string`)
+}
+
+/** An amount of coins in units of 10^-8. */
+export function asAmount(value: unknown, where: string): bigint {
+  const amount = parseAmount(asText(value, where))
+  if (amount === undefined) throw unexpected(`${where} is no amount`)
+  return amount
 }
 
 export function asList(value: unknown, where: string): unknown[] {

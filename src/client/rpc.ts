@@ -1,14 +1,18 @@
 import { exchange, type HttpOptions, NodeRefusal } from './http.js'
+import { otherInterface } from './node-url.js'
 import { asInteger, asText, isObject, unexpected } from './read-answers.js'
 
+/** Parameters by name, or in the order of the method. */
+export type RpcParams = Readonly<Record<string, unknown>> | readonly unknown[]
+
 /** The result of a JSON-RPC method at `url`. Rejects with a {@link NodeRefusal} if the node refuses. */
-export async function callRpc(
-  url: string,
-  method: string,
-  params: Readonly<Record<string, unknown>>,
-  options: HttpOptions,
-): Promise<unknown> {
-  const { body } = await exchange(url, { jsonrpc: '2.0', id: 1, method, params }, options)
+export async function callRpc(url: string, method: string, params: RpcParams, options: HttpOptions): Promise<unknown> {
+  const answer = await exchange(url, { jsonrpc: '2.0', id: 1, method, params }, options)
+  const { body } = answer
+  if (answer.status >= 400) {
+    const other = await otherInterface(url, answer, 'JSON-RPC')
+    if (other !== undefined) throw other
+  }
   if (!isObject(body)) throw unexpected(`the answer to ${method} is not an object`)
   const { error, result } = body
   if (isObject(error)) {

@@ -14,6 +14,8 @@ export interface ServingOptions {
   readonly log: Log
   /** Port base, addresses, limits of the interfaces, and how clients reach them. */
   readonly tuning?: Pick<NodeTuning, 'node' | 'api'>
+  /** Stops the node when its owner asks for it; absent: that is refused. */
+  readonly stop?: () => void
 }
 
 /** The open interfaces of a node. */
@@ -25,7 +27,7 @@ export interface Servers {
 }
 
 /** Opens the interfaces of a node. A port that is taken is a UserError, and none is left open. */
-export async function serve(node: Node, { log, tuning = {} }: ServingOptions): Promise<Servers> {
+export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptions): Promise<Servers> {
   const { api = {} } = tuning
   const { hosts = loopbackHosts } = api
   const port = (name: 'rest' | 'ws' | 'rpc') => portOf(name, tuning.node?.portBase)
@@ -97,7 +99,8 @@ export async function serve(node: Node, { log, tuning = {} }: ServingOptions): P
     access: api,
     flights: new Flights(new AnswerGate({ ...apiLimits, ...api })),
     bodies: new BodyBudget({ ...apiLimits, ...api }),
-    ...defined({ devnet }),
+    dataDir: directory.path,
+    ...defined({ devnet, stop }),
     ...(api.pages === false ? {} : { pages: new PageFiles() }),
     ...others,
     nodeInfo: () => ({

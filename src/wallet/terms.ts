@@ -5,16 +5,40 @@ import type { Hash } from '../primitives/hash.js'
 import { type Params, paramsAt, type Spec } from '../primitives/spec.js'
 import type { Payment } from './build-transaction.js'
 
+/** What a wallet has to know of a chain, with the rules of the block after `height`. */
+export interface ChainRules extends Pick<Params, 'fees' | 'specifications'> {
+  readonly name: string
+  /** Of the tip; absent where it is not known. */
+  readonly height?: number
+  /** Id of the native asset, internal order. */
+  readonly assetId: Hash
+  readonly maturity: number
+  /** Bound of every amount and sum, in units of 10^-8. */
+  readonly maxMoney: bigint
+}
+
+/** The rules by a spec; without a height (offline) the last ones in it. */
+export function chainRules(spec: Spec, height: number | undefined): ChainRules {
+  const { fees, specifications } = rulesAfter(spec, height)
+  const { name, maturity, maxMoney } = spec
+  return { name, ...defined({ height }), assetId: assetIdOf(spec), maturity, maxMoney, fees, specifications }
+}
+
 /** The id of the native asset of a chain, internal order. */
 export function assetIdOf(spec: Spec): Hash {
   return registerAssetTransaction(spec).hash
 }
 
+/** The specification string to write into operations: the first that the chain accepts; else a UserError. */
+export function specificationIn({ specifications }: ChainRules, subject: 'did' | 'credential'): string {
+  const [specification] = specifications[subject]
+  if (specification !== undefined) return specification
+  throw new UserError(`the chain accepts no specification for ${subject === 'did' ? 'DIDs' : 'credentials'}`)
+}
+
 /** The specification string to write into operations after `height`: the first that the chain accepts; else a UserError. */
 export function specificationAfter(spec: Spec, height: number | undefined, subject: 'did' | 'credential'): string {
-  const [specification] = rulesAfter(spec, height).specifications[subject]
-  if (specification !== undefined) return specification
-  throw new UserError(`the chain spec accepts no specification for ${subject === 'did' ? 'DIDs' : 'credentials'}`)
+  return specificationIn(chainRules(spec, height), subject)
 }
 
 /** The rules for the block after `height`; without a height (offline) the last ones in the spec. */
@@ -22,16 +46,14 @@ export function rulesAfter(spec: Spec, height: number | undefined): Params {
   return paramsAt(spec, height === undefined ? Number.MAX_SAFE_INTEGER : height + 1)
 }
 
+/** The chain's part of a payment, the minimum fee included. */
+type Terms = Pick<Payment, 'height' | 'maturity' | 'fee' | 'assetId' | 'maxMoney'>
+
+export function termsOf({ height, maturity, fees: fee, assetId, maxMoney }: ChainRules): Terms {
+  return { ...defined({ height }), maturity, fee, assetId, maxMoney }
+}
+
 /** The chain's terms for a payment in the block after `height`, the minimum fee included. */
-export function chainTerms(
-  spec: Spec,
-  height: number | undefined,
-): Pick<Payment, 'height' | 'maturity' | 'fee' | 'assetId' | 'maxMoney'> {
-  return {
-    ...defined({ height }),
-    maturity: spec.maturity,
-    fee: rulesAfter(spec, height).fees,
-    assetId: assetIdOf(spec),
-    maxMoney: spec.maxMoney,
-  }
+export function chainTerms(spec: Spec, height: number | undefined): Terms {
+  return termsOf(chainRules(spec, height))
 }

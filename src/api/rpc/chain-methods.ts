@@ -13,7 +13,9 @@ import {
   confirmHexByHeight,
   wholeBlockByHash,
 } from '../results/block-results.js'
+import { chainInfo } from '../results/chain-info.js'
 import * as blocks from '../schemas/block-schemas.js'
+import { chainInfoSchema } from '../schemas/chain-schemas.js'
 import {
   bytes,
   hashParam,
@@ -33,6 +35,13 @@ const confirmResult = Type.Union([blocks.confirmObject, bytes('with verbosity 0'
 
 /** Blocks and their confirms. */
 export const chainMethods: readonly RpcMethod[] = [
+  method({
+    name: 'getchaininfo',
+    summary: 'Which chain this is, its tip, and the rules of its next block.',
+    params: none,
+    result: chainInfoSchema,
+    run: ({ reader }) => chainInfo(reader),
+  }),
   method({
     name: 'getblockcount',
     summary: 'Number of blocks of the active chain: the height of the tip and one for the genesis block.',

@@ -25,6 +25,8 @@ export interface RpcCaller {
   readonly strangerRefusal: string | undefined
   /** Reason to refuse what only programs of this machine may ask; undefined: allowed. */
   readonly elsewhereRefusal: string | undefined
+  /** Address and port of this node that the request reached, `address port`. */
+  readonly place: string
   /** The client that waits for the answer. */
   readonly client: AnswerClient
   /** Called for each request refused as `busy`, in time for what the carrier sends beside the answer. */

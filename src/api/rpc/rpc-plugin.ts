@@ -9,6 +9,7 @@ import { clientOf } from '../http-client.js'
 import { retryAfter } from '../http-failures.js'
 import { isJson } from '../origin.js'
 import { beginningOf, bodyOf } from '../stream.js'
+import { placeOf } from '../token-proof.js'
 import { rpcMethods } from './all-methods.js'
 import type { RpcCaller } from './method.js'
 import { RpcCore } from './rpc-core.js'
@@ -69,6 +70,10 @@ class HttpCaller implements RpcCaller {
 
   get adminRefusal(): string | undefined {
     return this.#access.adminRefusal(this.#accessRequest)
+  }
+
+  get place(): string {
+    return placeOf(this.#request.raw.socket)
   }
 
   get strangerRefusal(): string | undefined {

@@ -30,6 +30,7 @@ import { loopbackHosts } from '../origin.js'
 import { pathOf } from '../request-path.js'
 import { rpcMethods } from '../rpc/all-methods.js'
 import { RpcCore } from '../rpc/rpc-core.js'
+import { placeOf } from '../token-proof.js'
 import { rpcPaths } from '../rpc/rpc-plugin.js'
 import { RequestRate } from './rate.js'
 import { Semaphore } from './semaphore.js'
@@ -169,6 +170,7 @@ export class WebSockets {
       adminRefusal: this.#access.adminRefusal(accessRequest),
       strangerRefusal: this.#access.strangerRefusal(accessRequest),
       elsewhereRefusal: this.#access.elsewhereRefusal(accessRequest),
+      place: placeOf(request.socket),
     }
     const share = shareOf(this.#access.clientAddress(request))
     const connection = new WsConnection(

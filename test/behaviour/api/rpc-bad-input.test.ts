@@ -35,6 +35,7 @@ const good: Readonly<Record<string, unknown>> = {
     topics: ['block'],
     subscription: 1,
     level: 'info',
+    nonce: zeros,
   },
   ...{ blocks: 1, seconds: 1, time: 0, id: 1, after: 0, afterBlock: zeros, fromHeight: 0 },
   ...{ peer: '192.0.2.7', reason: 'x' },

@@ -15,6 +15,7 @@ export const owner: RpcCaller = {
   adminRefusal: undefined,
   strangerRefusal: undefined,
   elsewhereRefusal: undefined,
+  place: '127.0.0.1 20336',
   client: { share: 'test', signal: new AbortController().signal },
 }
 

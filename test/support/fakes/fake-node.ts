@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { restDescriptions } from '../../../src/api/error-mapping.js'
@@ -8,16 +9,33 @@ import { holds } from '../../../src/crypto/verify.js'
 import type { DidState } from '../../../src/did/state.js'
 import { RuleError } from '../../../src/errors/rule-error.js'
 import { codes } from '../../../src/library/codes.js'
+import { shippedSpecFile } from '../../../src/library/shipped.js'
 import { addressOf, parseAddress } from '../../../src/primitives/address.js'
 import { formatAmount } from '../../../src/primitives/amount.js'
 import { displayHash, parseDisplayHash } from '../../../src/primitives/bytes.js'
 import { operationJson } from '../../../src/primitives/did-operation.js'
 import { sha256, sha256d } from '../../../src/primitives/hash.js'
-import type { Spec } from '../../../src/primitives/spec.js'
+import { genesisBlock, registerAssetTransaction } from '../../../src/primitives/genesis.js'
+import { paramsAt, parseSpec, type Spec } from '../../../src/primitives/spec.js'
 import { outpointKey, Transaction } from '../../../src/primitives/transaction.js'
 import type { Outpoint } from '../../../src/primitives/transaction-fields.js'
 import { transactionJson } from '../../../src/primitives/transaction-json.js'
 import { didOfOperation } from '../../../src/wallet/did-identity.js'
+
+/** The members of `getchaininfo` that the client reads. */
+function chainOf(spec: Spec, height: number): object {
+  const { fees, specifications } = paramsAt(spec, height + 1)
+  return {
+    name: spec.name,
+    genesis: genesisBlock(spec).hash,
+    height,
+    assetid: displayHash(registerAssetTransaction(spec).hash),
+    maturity: spec.maturity,
+    maxmoney: formatAmount(spec.maxMoney),
+    fees: { minimum: formatAmount(fees.minimum), perbyte: formatAmount(fees.perByte) },
+    specifications,
+  }
+}
 
 interface FakeCoin {
   txid: Uint8Array
@@ -51,6 +69,8 @@ export class FakeNode {
   readonly overrides = new Map<string, (body: unknown) => Answer | undefined>()
   /** The rules to check transactions by. */
   spec: Spec | undefined
+  /** The chain that it says it has, where that is another one than of `spec`; null: it does not know the question. */
+  chain: Spec | null = parseSpec(readFileSync(shippedSpecFile('devnet'), 'utf8'))
   readonly #dids = new Map<string, DidState>()
   #server: Server | undefined
 
@@ -170,6 +190,8 @@ export class FakeNode {
           })),
       }
     }
+    const chain = this.spec ?? this.chain
+    if (method === 'getchaininfo' && chain !== null) return { result: chainOf(chain, this.height) }
     if (method === 'resolvedid') return { result: this.#resolve(params.did, params.all) }
     return { error: { code: -32601, message: 'Method not found' } }
   }

@@ -1,0 +1,30 @@
+import type { ChainReader } from '../../chain/reader.js'
+import { formatAmount } from '../../primitives/amount.js'
+import { displayHash, toHex } from '../../primitives/bytes.js'
+import { registerAssetTransaction } from '../../primitives/genesis.js'
+import { paramsAt, quorum } from '../../primitives/spec.js'
+
+/** Which chain a node has, and the rules for its next block. */
+export function chainInfo({ chain, height }: ChainReader): Record<string, unknown> {
+  const { spec, genesis, tip } = chain
+  const { validators, fees, specifications } = paramsAt(spec, height + 1)
+  return {
+    name: spec.name,
+    devnet: spec.devnet,
+    genesis: genesis.hash,
+    digest: toHex(spec.digest),
+    height: tip.header.height,
+    hash: tip.header.id,
+    time: tip.header.time,
+    producer: spec.producer,
+    validators: validators.length,
+    quorum: validators.length === 0 ? null : quorum(validators.length),
+    assetid: displayHash(registerAssetTransaction(spec).hash),
+    maturity: spec.maturity,
+    maxmoney: formatAmount(spec.maxMoney),
+    fees: { minimum: formatAmount(fees.minimum), perbyte: formatAmount(fees.perByte) },
+    specifications: { did: specifications.did, credential: specifications.credential },
+    auxpowchainid: spec.auxpowChainId,
+    evmchainid: spec.evmChainId,
+  }
+}
