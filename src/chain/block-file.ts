@@ -38,6 +38,19 @@ export async function* exportBlocks(chain: Chain): AsyncGenerator<Uint8Array, vo
   yield record(new Writer(lengthsSize).u32(0).u32(top).finish())
 }
 
+/** The genesis block's hash that a file of blocks begins with; a {@link UserError} for any other file. */
+export async function genesisOfBlocks(pieces: AsyncIterable<Uint8Array>): Promise<Hash> {
+  return readHead(new Pieces(pieces))
+}
+
+async function readHead(source: Pieces): Promise<Hash> {
+  const head = await source.take(headSize)
+  if (head === undefined || !equalBytes(head.subarray(0, magic.length), magic)) {
+    throw new UserError('it is no file of blocks: it does not begin as one')
+  }
+  return head.subarray(magic.length)
+}
+
 /** Result of an import. */
 export interface Import {
   /** Blocks in the file. */
@@ -52,7 +65,7 @@ export interface Import {
  */
 export async function importBlocks(chain: Chain, pieces: AsyncIterable<Uint8Array>): Promise<Import> {
   const source = new Pieces(pieces)
-  requireHead(await source.take(headSize), chain.genesis.header.hash)
+  requireGenesis(await readHead(source), chain.genesis.header.hash)
   let added = 0
   for (let read = 0; ; read++) {
     const next = await readRecord(source, read)
@@ -61,19 +74,14 @@ export async function importBlocks(chain: Chain, pieces: AsyncIterable<Uint8Arra
   }
 }
 
-/** Throws a {@link UserError} unless a file begins as one of blocks of the chain with a genesis hash. */
-export async function requireBlockFile(pieces: AsyncIterable<Uint8Array>, genesis: Hash): Promise<void> {
-  requireHead(await new Pieces(pieces).take(headSize), genesis)
+/** Throws a {@link UserError} unless a file begins as one of blocks of the chain with that genesis block. */
+export async function requireBlocksOf(pieces: AsyncIterable<Uint8Array>, genesis: Hash): Promise<void> {
+  requireGenesis(await genesisOfBlocks(pieces), genesis)
 }
 
-function requireHead(head: Uint8Array | undefined, genesis: Hash): void {
-  if (head === undefined || !equalBytes(head.subarray(0, magic.length), magic)) {
-    throw new UserError('it is no file of blocks: it does not begin as one')
-  }
-  const named = head.subarray(magic.length)
-  if (!equalBytes(named, genesis)) {
-    throw new UserError(`it holds blocks of another chain, with genesis ${displayHash(named)}`)
-  }
+function requireGenesis(named: Hash, genesis: Hash): void {
+  if (equalBytes(named, genesis)) return
+  throw new UserError(`it holds blocks of another chain, with genesis ${displayHash(named)}`)
 }
 
 interface BlockRecord {

@@ -20,7 +20,6 @@ import { showBackup } from './show-progress.js'
 /** Options of `chain backup`. */
 export interface BackupFlags extends OutputOptions, RestFlags {
   readonly dataDir: string
-  readonly genesis: string
 }
 
 /** Opens the database of the data directory, with all checks of a start, for as long as `use` takes. */
@@ -54,15 +53,11 @@ export async function backUp(
     ? byNode(directory, path, options, progress.show)
     : byItself(directory, path, withDatabase, progress.show)
   const made = await make.finally(progress.end)
-  const check = `npx didledger chain verify${ofChain(options)} --data-dir ${shellWord(path)}`
+  const check = `npx didledger chain verify --data-dir ${shellWord(path)}`
   report(context, options, made, [
     `${path} holds the chain up to height ${made.height}, without keys, token and sign state`,
     `check it with: ${check}`,
   ])
-}
-
-function ofChain({ genesis }: BackupFlags): string {
-  return genesis === 'devnet' ? '' : ` --genesis ${shellWord(genesis)}`
 }
 
 async function byItself(

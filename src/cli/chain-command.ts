@@ -1,7 +1,7 @@
 import { createReadStream, existsSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
-import { Option, type Command } from 'commander'
-import { exportBlocks, importBlocks, requireBlockFile } from '../chain/block-file.js'
+import type { Command } from 'commander'
+import { exportBlocks, importBlocks, requireBlocksOf } from '../chain/block-file.js'
 import { Chain } from '../chain/chain.js'
 import { copyUnmined, highestKnown, replay, stateDigest, verifyChain } from '../chain/replay-chain.js'
 import { SignatureCache } from '../crypto/signature-cache.js'
@@ -20,19 +20,23 @@ import type { FileDamage } from '../storage/level/level-files.js'
 import { withLock } from '../storage/level/lock.js'
 import { salvage } from '../storage/level/salvage.js'
 import { fileReason } from '../wallet/files.js'
-import { backUp, type BackupFlags } from './chain-backup.js'
+import { backUp } from './chain-backup.js'
 import type { CliContext } from './cli-context.js'
-import { type OutputOptions, withChain, withNode, withOutput } from './command-options.js'
+import { type OutputOptions, type RestFlags, withNode, withOutput } from './command-options.js'
 import { namingTheRepair, reindexCommand } from './damage.js'
+import { defaultDataDir } from './data-folder.js'
+import { heldSpec, specOfBlocks } from './held-spec.js'
 import { loadSpec } from './load-spec.js'
 import { examples, report, formatTable } from './print-output.js'
 
 interface ChainOptions extends OutputOptions {
-  readonly genesis: string
-  readonly dataDir: string
+  readonly genesis?: string
+  readonly dataDir?: string
 }
 
 interface Tools {
+  /** The data directory, as the messages name it. */
+  readonly dataDir: string
   readonly spec: Spec
   readonly directory: DataDirectory
   readonly verifier: Verifier
@@ -44,19 +48,23 @@ type Ledger = Awaited<ReturnType<typeof openLedger>>
 export function registerChain(program: Command, context: CliContext): void {
   const chain = program.command('chain').description('look after the chain in a data directory')
   const command = (usage: string, description: string, example = usage) =>
-    withOutput(withChain(chain.command(usage)))
+    withOutput(chain.command(usage))
       .description(description)
-      .addOption(new Option('--data-dir <directory>', 'the data directory').makeOptionMandatory())
+      .option(
+        '--genesis <name|file>',
+        'chain spec: devnet, localnet, pow or a file (default: what the directory holds)',
+      )
+      .option('--data-dir <directory>', 'the data directory (default: that of "start" for the chain of --genesis)')
       .addHelpText('after', examples(`chain ${example} --data-dir ./devnet`))
 
   command('info', 'height, tip and state digest').action((options: ChainOptions) =>
-    withTools(options, DataDirectory.existing, (tools) => info(context, tools, options)),
+    withTools(context, options, (tools) => info(context, tools, options)),
   )
   command('verify', 'replay every block and compare every row').action((options: ChainOptions) =>
-    withTools(options, DataDirectory.existing, (tools) => verify(context, tools, options)),
+    withTools(context, options, (tools) => verify(context, tools, options)),
   )
   command('reindex', 'build everything again from the blocks that can still be read').action((options: ChainOptions) =>
-    withTools(options, DataDirectory.existing, (tools) => reindex(context, tools, options)),
+    withTools(context, options, (tools) => reindex(context, tools, options)),
   )
   withNode(
     command(
@@ -64,24 +72,21 @@ export function registerChain(program: Command, context: CliContext): void {
       'copy the chain into a new data directory, also while a node is using it',
       'backup ./copy',
     ),
-  ).action((to: string, options: BackupFlags) => backup(context, options, to))
+  ).action((to: string, options: ChainOptions & RestFlags) => backup(context, options, to))
   command('export <file>', 'write the blocks of the active chain to a file', 'export blocks.bin').action(
     (file: string, options: ChainOptions) =>
-      withTools(options, DataDirectory.existing, (tools) => exportTo(context, tools, options, file)),
+      withTools(context, options, (tools) => exportTo(context, tools, options, file)),
   )
   command('import <file>', 'take the blocks of a file, as if a peer had sent them', 'import blocks.bin').action(
-    async (file: string, options: ChainOptions) => {
-      // Before a directory is made for what is no such file.
-      const genesis = genesisBlock(loadSpec(options.genesis)).header.hash
-      await onFile(file, () => requireBlockFile(createReadStream(file, { end: 1023 }), genesis))
-      await withTools(options, DataDirectory.open, (tools) => importFrom(context, tools, options, file))
-    },
+    (file: string, options: ChainOptions) =>
+      withTools(context, options, (tools) => importFrom(context, tools, options, file), file),
   )
 }
 
-async function backup(context: CliContext, options: BackupFlags, to: string): Promise<void> {
-  await backUp(context, options, to, (use) =>
-    withTools(options, DataDirectory.existing, (tools) => withLedger(tools, ({ database }) => use(database))),
+async function backup(context: CliContext, options: ChainOptions & RestFlags, to: string): Promise<void> {
+  const { dataDir } = placeOf(context, options)
+  await backUp(context, { ...options, dataDir }, to, (use) =>
+    withTools(context, options, (tools) => withLedger(tools, ({ database }) => use(database))),
   )
 }
 
@@ -103,7 +108,7 @@ async function verify(context: CliContext, tools: Tools, options: ChainOptions):
       state: await stateDigest(copy.database),
     })).finally(() => rm(scratch, { recursive: true, force: true }))
     if (wrong !== undefined) {
-      throw new UserError(`${wrong}; run: ${reindexCommand(options.genesis, options.dataDir)}`)
+      throw new UserError(`${wrong}; run: ${reindexCommand(options.genesis, tools.dataDir)}`)
     }
     const { height, id: tip } = chain.tip.header
     report(context, options, { height, tip, state, ok: true }, [`all blocks up to height ${height} are right`])
@@ -114,6 +119,7 @@ async function reindex(context: CliContext, tools: Tools, options: ChainOptions)
   const { directory, spec } = tools
   // A directory of another chain must be refused: its blocks would not replay, and an empty database would replace its own.
   await directory.claim(spec.name, genesisBlock(spec).header.hash, false)
+  await directory.keepSpec(spec.text, { replace: false })
   await withLock(directory.database, async () => {
     const rebuilt = await rebuild(tools).finally(() => rm(directory.salvaged, { recursive: true, force: true }))
     const old = await directory.replace(freeSuffix(directory, Math.floor(context.clock.now() / 1000)))
@@ -196,17 +202,42 @@ async function importFrom(context: CliContext, tools: Tools, options: ChainOptio
   })
 }
 
+/** Runs with the directory and its chain; only `blocks`, a file to be imported, may come into a directory without one. */
 async function withTools(
+  context: CliContext,
   options: ChainOptions,
-  openDirectory: (path: string) => Promise<DataDirectory>,
   run: (tools: Tools) => Promise<void>,
+  blocks?: string,
 ): Promise<void> {
   const env = systemEnv(processLog('silent'))
-  const spec = loadSpec(options.genesis)
-  await namingTheRepair(options, async () => {
-    const directory = await openDirectory(options.dataDir)
-    await withVerifier(env, (verifier) => run({ spec, directory, verifier, env }))
+  const { genesis } = options
+  const { named, dataDir } = placeOf(context, options)
+  await namingTheRepair({ genesis, dataDir }, async () => {
+    const existing = blocks === undefined ? await DataDirectory.existing(dataDir) : undefined
+    const spec = named ?? (await specFor(dataDir, blocks))
+    // Before a directory is made for what is no such file.
+    if (blocks !== undefined)
+      await onFile(blocks, () => requireBlocksOf(createReadStream(blocks), genesisBlock(spec).header.hash))
+    const directory = existing ?? (await DataDirectory.open(dataDir))
+    await withVerifier(env, (verifier) => run({ dataDir, spec, directory, verifier, env }))
   })
+}
+
+/** The data directory that the options name, and the spec if they name one. */
+function placeOf(
+  context: CliContext,
+  { genesis, dataDir }: Pick<ChainOptions, 'genesis' | 'dataDir'>,
+): { readonly named: Spec | undefined; readonly dataDir: string } {
+  const named = genesis === undefined ? undefined : loadSpec(genesis)
+  const directory = dataDir ?? (named && defaultDataDir(context, named))
+  if (directory !== undefined) return { named, dataDir: directory }
+  throw new UserError('where is the chain? Give --data-dir DIRECTORY, or --genesis NAME for that of "start"', 2)
+}
+
+/** The spec that is not named: what the directory holds, else what the file of blocks is of. */
+async function specFor(dataDir: string, blocks: string | undefined): Promise<Spec> {
+  if (blocks === undefined || (await DataDirectory.held(dataDir)) !== undefined) return heldSpec(dataDir)
+  return onFile(blocks, () => specOfBlocks(blocks))
 }
 
 async function withLedger(

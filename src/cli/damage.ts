@@ -4,7 +4,7 @@ import { shellWord } from './print-output.js'
 
 /** Runs something that opens the chain in a data directory; reports damage together with the exact repair command. */
 export async function namingTheRepair<T>(
-  { genesis, dataDir }: { readonly genesis: string; readonly dataDir?: string },
+  { genesis, dataDir }: { readonly genesis?: string | undefined; readonly dataDir?: string },
   run: () => Promise<T>,
 ): Promise<T> {
   try {
@@ -15,7 +15,7 @@ export async function namingTheRepair<T>(
   }
 }
 
-export function reindexCommand(genesis: string, dataDir: string): string {
-  const chosen = genesis === 'devnet' ? '' : ` --genesis ${shellWord(genesis)}`
+export function reindexCommand(genesis: string | undefined, dataDir: string): string {
+  const chosen = genesis === undefined || genesis === 'devnet' ? '' : ` --genesis ${shellWord(genesis)}`
   return `npx didledger chain reindex${chosen} --data-dir ${shellWord(dataDir)}`
 }

@@ -1,12 +1,24 @@
+import { existsSync } from 'node:fs'
 import { RuleError, UserError } from '../errors/rule-error.js'
-import { isShippedSpec, shippedSpecFile } from '../library/shipped.js'
+import { isShippedSpec, shippedSpecFile, shippedSpecs } from '../library/shipped.js'
 import { parseSpec, type Spec } from '../primitives/spec.js'
 import { readTextFile } from '../wallet/files.js'
 
 /** The chain spec of a shipped name or a file; a {@link UserError} describes any fault. */
 export function loadSpec(nameOrFile: string): Spec {
   const path = isShippedSpec(nameOrFile) ? shippedSpecFile(nameOrFile) : nameOrFile
-  const text = readTextFile(path, 'chain spec')
+  if (!existsSync(path)) {
+    const names = shippedSpecs.join(', ')
+    throw new UserError(
+      `cannot read the chain spec ${path}: there is no such file, and no chain of that name comes with didledger; ` +
+        `the chains that do: ${names}`,
+    )
+  }
+  return specIn(readTextFile(path, 'chain spec'), path)
+}
+
+/** The chain spec in the text of a file; a {@link UserError} that names the file describes any fault. */
+export function specIn(text: string, path: string): Spec {
   try {
     return parseSpec(text)
   } catch (error) {

@@ -4,8 +4,6 @@ import { portOf } from '../node/ports.js'
 import type { NodePeering, NodeValidator } from '../node/start-node.js'
 import { defined } from '../primitives/defined.js'
 import type { Spec } from '../primitives/spec.js'
-import { storageOptions } from '../storage/storage-options.js'
-import { waysToSet } from './config-options.js'
 import { readValidatorKey } from './validator-key.js'
 
 /** The peering of a node; undefined if it has none. */
@@ -37,10 +35,6 @@ export function validatorOf(
   if (spec.devnet) throw useless(config, 'voting.validatorKey', `${spec.name} is a devnet, which has its own`)
   if (!spec.hasValidators) throw useless(config, 'voting.validatorKey', `${spec.name} is a chain without validators`)
   const key = readValidatorKey(keyFile).privateKey
-  if (config.tuning.storage?.dataDir === undefined) {
-    const why = 'a validator needs a directory of its own: what its key has signed must outlive the node'
-    throw new UserError(`${why}. Give ${waysToSet(storageOptions.dataDir)}`, 2)
-  }
   return { key, ...defined({ resetSignState }) }
 }
 

@@ -4,9 +4,11 @@ import { isShippedSpec } from '../library/shipped.js'
 import { nodeOptions } from '../node/node-options.js'
 import type { NodeValidator } from '../node/start-node.js'
 import { defined } from '../primitives/defined.js'
+import { storageOptions } from '../storage/storage-options.js'
 import type { CliContext } from './cli-context.js'
 import { waysToSet, withConfig } from './config-options.js'
 import { namingTheRepair } from './damage.js'
+import { defaultDataDir } from './data-folder.js'
 import { loadSpec } from './load-spec.js'
 import { peeringOf, validatorOf } from './network-flags.js'
 import { examples } from './print-output.js'
@@ -20,18 +22,19 @@ interface StartFlags extends RunOptions {
 export function registerStart(program: Command, context: CliContext): void {
   withConfig<StartFlags>(program.command('start'), 'start', context, (config, flags) => {
     const genesis = config.tuning.node?.genesis
-    const dataDir = config.tuning.storage?.dataDir
     if (genesis === undefined) throw new UserError(`which chain? Give ${waysToSet(nodeOptions.genesis)}`, 2)
     const spec = loadSpec(genesis)
+    const chosenDir = config.tuning.storage?.dataDir
+    const dataDir = chosenDir ?? defaultDataDir(context, spec)
     const peering = peeringOf(config, spec)
     const validator = validatorOf(config, spec, flags.resetSignState)
     const chosen = { spec, ...defined({ peering, validator }) }
     return namingTheRepair({ genesis, dataDir }, () =>
-      runNode(context, config, flags, chosen, (node, servers) => {
+      runNode(context, config.withDefault(storageOptions.dataDir, dataDir), flags, chosen, (node, servers) => {
         const { start, lines } = startOf(node, servers)
         const all = [
           ...lines,
-          ...(dataDir === undefined ? ['          (temporary: it goes when the node stops; --data-dir keeps it)'] : []),
+          ...(chosenDir === undefined ? ['          (of this chain, and used again; --data-dir chooses another)'] : []),
           ...(isShippedSpec(genesis) ? ['', ...trialWarning] : []),
         ]
         return { value: start, lines: all }
@@ -52,7 +55,7 @@ export function registerStart(program: Command, context: CliContext): void {
       'after',
       examples(
         'start --genesis corp.json --data-dir ./data --validator-key validator-1.key --peer 192.0.2.7:20338',
-        'start --genesis pow --data-dir ./pow',
+        'start --genesis pow',
         'start --config node.json5 --print-config',
       ),
     )

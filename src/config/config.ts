@@ -61,6 +61,14 @@ export class Config {
     return this.#values.get(key) as T
   }
 
+  /** The same with a value for an option that was left to its default. */
+  withDefault<T>(option: Option<T>, value: T): Config {
+    const settings = this.settings.map((entry) =>
+      entry.option.key === option.key && entry.value === undefined ? { ...entry, value } : entry,
+    )
+    return new Config(this.command, settings)
+  }
+
   /** Source of an option's value, for messages: `flag --host`. */
   sourceOf({ key }: Option): string {
     const entry = this.settings.find(({ option }) => option.key === key)

@@ -55,6 +55,8 @@ export async function openLedger(
   try {
     const span = await checkJournal(database)
     await directory.claim(spec.name, genesisBlock(spec).header.hash, database.get(keys.meta('tip')) === undefined)
+    // A node knows the upgrades of its chain best.
+    await directory.keepSpec(spec.text, { replace: runs !== undefined })
     if (span.isLayoutBefore) await bringUp(database, env, migration)
     const virtualClock = spec.devnet ? new VirtualClock(env.clock, database) : undefined
     const clock = virtualClock ?? env.clock

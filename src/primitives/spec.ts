@@ -122,6 +122,8 @@ export interface Spec extends Pick<
   | 'timing'
   | 'maxViewTimeout'
 > {
+  /** The text that was read, upgrades included. */
+  readonly text: string
   readonly asset: {
     readonly name: string
     readonly description: string
@@ -188,7 +190,7 @@ export function parseSpec(text: string): Spec {
     const first = Value.Errors(specSchema, file).First()
     throw new UserError(`the chain spec is not valid: ${first?.path || '/'}: ${first?.message}`)
   }
-  return buildSpec(file, value as Map<string, JsonValue>)
+  return buildSpec(text, file, value as Map<string, JsonValue>)
 }
 
 function readJson(text: string): JsonValue {
@@ -200,7 +202,7 @@ function readJson(text: string): JsonValue {
   }
 }
 
-function buildSpec(file: SpecFile, value: Map<string, JsonValue>): Spec {
+function buildSpec(text: string, file: SpecFile, value: Map<string, JsonValue>): Spec {
   const params = (part: Pick<SpecFile, 'validators' | 'fees' | 'specifications'>): Params => ({
     validators: part.validators.map(hex),
     fees: { minimum: BigInt(part.fees.minimum), perByte: BigInt(part.fees.perByte) },
@@ -230,13 +232,13 @@ function buildSpec(file: SpecFile, value: Map<string, JsonValue>): Spec {
   refuse(maxMoney >= 1n << 63n, 'maxMoney: an amount is below 2^63')
   refuse(BigInt(file.asset.amount) >= 1n << 63n, 'asset/amount: an amount is below 2^63')
   refuse(BigInt(file.subsidy.initial) > maxMoney, 'subsidy/initial: more than maxMoney')
-  const allocations = file.allocations.map(({ address, amount: text }, i) => {
+  const allocations = file.allocations.map(({ address, amount: units }, i) => {
     const programHash = parseAddress(address)
     const accepted: readonly (number | undefined)[] = [prefix.standard, prefix.multisig, prefix.did]
     if (programHash === undefined || !accepted.includes(programHash[0])) {
       throw new UserError(`the chain spec is not valid: allocations/${i}/address: not an address of this chain`)
     }
-    return { programHash, amount: BigInt(text) }
+    return { programHash, amount: BigInt(units) }
   })
   const total = allocations.reduce((sum, allocation) => sum + allocation.amount, 0n)
   refuse(total > maxMoney, 'allocations: more than maxMoney')
@@ -245,6 +247,7 @@ function buildSpec(file: SpecFile, value: Map<string, JsonValue>): Spec {
   bound.delete('upgrades')
   const upgrades = value.get('upgrades') as JsonValue[]
   return {
+    text,
     name: file.name,
     devnet: file.devnet,
     time: file.time,

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { copyFile, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -72,6 +73,8 @@ export async function writeBackup(
     const { height, hash } = copied.tip
     await onBackup(`the backup ${path} cannot be written`, async () => {
       await copyFile(directory.claimFile, place.directory.claimFile)
+      // A directory of before has none: it is asked for the spec of its chain.
+      if (existsSync(directory.specFile)) await copyFile(directory.specFile, place.directory.specFile)
       await place.describe({ complete: true, height, tip: displayHash(hash) })
       options.signal?.throwIfAborted()
       await place.finish()

@@ -7,7 +7,19 @@ import type { Hash } from '../primitives/hash.js'
 import { damaged, fileFailure, onOwnFile } from './failure.js'
 import { makeTemporaryDirectory, removeTemporaryDirectory } from './temporary-directory.js'
 
-/** Data directory: `network.json` (chain), `chain` (LevelDB), `peer.key`, `admin.token`, `sign-….state` (sign state of a key). */
+/** The chain that a data directory holds. */
+export interface HeldChain {
+  readonly name: string
+  /** Hash of the genesis block in hex, internal order. */
+  readonly genesis: string
+  /** Text of its spec; undefined in a directory of a version that did not keep it. */
+  readonly spec: string | undefined
+}
+
+/**
+ * Data directory: `network.json` and `spec.json` (chain), `chain` (LevelDB), `peer.key`, `admin.token`, `sign-….state` (sign state of
+ * a key).
+ */
 export class DataDirectory {
   readonly path: string
   readonly #temporary: boolean
@@ -46,6 +58,13 @@ export class DataDirectory {
     const own = [directory.database, directory.claimFile, directory.rebuilt].map((file) => basename(file))
     if (!own.some((name) => names.includes(name))) throw new UserError(`${path} holds no chain`)
     return directory
+  }
+
+  /** The chain in a directory; undefined if it holds none, or is not there. */
+  static async held(path: string): Promise<HeldChain | undefined> {
+    const { claimFile, specFile } = filesOf(path)
+    const text = await readIfThere(claimFile)
+    return text === undefined ? undefined : { ...parseClaim(text, claimFile), spec: await readIfThere(specFile) }
   }
 
   get database(): string {
@@ -99,7 +118,12 @@ export class DataDirectory {
 
   /** Name and genesis hash of the chain. */
   get claimFile(): string {
-    return join(this.path, 'network.json')
+    return filesOf(this.path).claimFile
+  }
+
+  /** The chain's spec. */
+  get specFile(): string {
+    return filesOf(this.path).specFile
   }
 
   /** Completes a {@link replace} that a kill interrupted: its first half only follows a complete rebuild. */
@@ -127,19 +151,8 @@ export class DataDirectory {
    */
   async claim(name: string, genesis: Hash, empty: boolean): Promise<void> {
     const file = this.claimFile
-    const text = await onOwnFile(`${file} cannot be read`, () =>
-      readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-        if (error.code === 'ENOENT') return undefined
-        throw error
-      }),
-    )
-    if (text === undefined) {
-      await onOwnFile(`${file} cannot be written`, async () => {
-        await writeFile(`${file}.new`, `${JSON.stringify({ name, genesis: toHex(genesis) })}\n`, { flush: true })
-        await rename(`${file}.new`, file)
-      })
-      return
-    }
+    const text = await readIfThere(file)
+    if (text === undefined) return replaceFile(file, `${JSON.stringify({ name, genesis: toHex(genesis) })}\n`)
     const held = parseClaim(text, file)
     if (held.genesis !== toHex(genesis)) {
       throw new UserError(`${this.path} holds the chain ${held.name} of another spec; choose another --data-dir`)
@@ -147,10 +160,39 @@ export class DataDirectory {
     if (empty) throw damaged(`${this.database} is empty although ${file} says that it held a chain`)
   }
 
+  /** Keeps the text of the chain's spec, so that commands need not be told it; `replace`: also where one is kept already. */
+  async keepSpec(text: string, { replace }: { readonly replace: boolean }): Promise<void> {
+    const { specFile } = filesOf(this.path)
+    const kept = await readIfThere(specFile)
+    if (kept === undefined || (replace && kept !== text)) await replaceFile(specFile, text)
+  }
+
   /** Removes a temporary directory. */
   async close(): Promise<void> {
     if (this.#temporary) await removeTemporaryDirectory(this.path)
   }
+}
+
+function filesOf(path: string): { readonly claimFile: string; readonly specFile: string } {
+  return { claimFile: join(path, 'network.json'), specFile: join(path, 'spec.json') }
+}
+
+/** The text of a file; undefined if it is not there. */
+function readIfThere(file: string): Promise<string | undefined> {
+  return onOwnFile(`${file} cannot be read`, () =>
+    readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined
+      throw error
+    }),
+  )
+}
+
+/** Writes a file completely or not at all. */
+function replaceFile(file: string, text: string): Promise<void> {
+  return onOwnFile(`${file} cannot be written`, async () => {
+    await writeFile(`${file}.new`, text, { flush: true })
+    await rename(`${file}.new`, file)
+  })
 }
 
 /** Makes a directory and its parents. Node's own recursive form never returns on file systems that refuse it. */

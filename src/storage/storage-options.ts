@@ -18,7 +18,8 @@ export const storageOptions = {
     key: 'storage.dataDir',
     flag: '--data-dir <directory>',
     schema: Type.String({ minLength: 1 }),
-    description: 'where to keep the chain; a temporary directory when absent',
+    description:
+      "where to keep the chain (default: for start a directory of the chain in the user's data folder, else a temporary one)",
     expects: 'a directory',
     sets: 'dataDir',
   }),

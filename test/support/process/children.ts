@@ -1,5 +1,7 @@
 import { type ChildProcess, execFileSync, spawn, type SpawnOptions } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 
 /** Processes that tests start: none outlives the file of its test, however that ends. */
@@ -23,6 +25,11 @@ export function startChild(command: string, args: readonly string[], options: Sp
 /** Marks all processes that are started from now on with a name. */
 export function markChildren(name: string): void {
   process.env[mark] = name
+}
+
+/** Folder for the data of the user of a run: nothing that tests start writes into a real home. */
+export function userData(run: string): string {
+  return join(tmpdir(), `didledger-user-${run}`)
 }
 
 /** Kills what {@link startChild} started and still runs; resolves when all of it is gone. */

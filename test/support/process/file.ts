@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, inject } from 'vitest'
-import { endChildren, endMarked, markChildren } from './children.js'
+import { endChildren, endMarked, markChildren, userData } from './children.js'
 
-/** Before and after each test file: its processes end with it. One that it does not know of makes the file fail. */
-const mark = `${inject('run')}/${randomUUID()}`
+/** Before and after each test file: its processes end with it, and write into no real home. One that it does not know of makes the file fail. */
+const run = inject('run')
+const mark = `${run}/${randomUUID()}`
 markChildren(mark)
+process.env['XDG_DATA_HOME'] = userData(run)
 
 afterAll(async () => {
   await endChildren()

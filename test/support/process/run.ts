@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
-import { endMarked } from './children.js'
+import { endMarked, userData } from './children.js'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -13,7 +14,7 @@ declare module 'vitest' {
 
 /**
  * Before and after all tests. No process of a run remains: one that is found at the end makes the run fail. A run that is killed
- * takes its processes with it.
+ * takes its processes with it. What they keep for their user is a temporary folder of the run.
  */
 export function setup(project: TestProject): () => Promise<void> {
   const run = randomUUID()
@@ -29,6 +30,7 @@ export function setup(project: TestProject): () => Promise<void> {
   reaper.unref()
   return async () => {
     const left = await endMarked(run)
+    rmSync(userData(run), { recursive: true, force: true })
     reaper.stdin.end()
     if (left.length === 0) return
     process.exitCode = 1

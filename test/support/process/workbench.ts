@@ -60,7 +60,8 @@ export class Workbench {
     const context: CliContext = {
       clock: { now: () => testNow * 1000 },
       random: { bytes: (length) => this.#random(length) },
-      env: this.env,
+      // What a command keeps for its user stays here.
+      env: { XDG_DATA_HOME: this.path('user-data'), HOME: this.path('home'), ...this.env },
       out: (text) => void (out += text),
       err: (text) => {
         err += text

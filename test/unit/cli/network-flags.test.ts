@@ -73,9 +73,6 @@ describe('what a node votes with', () => {
   it('has to be of use', () => {
     expect(() => validatorOf(voting, devnet, undefined)).toThrow('devnet is a devnet, which has its own')
     expect(() => validatorOf(voting, pow, undefined)).toThrow('pow is a chain without validators')
-    expect(() => validatorOf(config({ voting: { validatorKey: key } }), localnet, undefined)).toThrow(
-      'what its key has signed must outlive the node. Give --data-dir',
-    )
     expect(() => validatorOf(config({}), localnet, 'next')).toThrow('--reset-sign-state is for a node with a validator')
   })
 })
