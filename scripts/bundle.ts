@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { chmodSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,6 +14,8 @@ import { licencesOf } from './bundle-licences.js'
  * - Files that the program finds from its own place (package.json, genesis) are two folders up from there, as they are from src/cli.
  * - level stays outside: it loads the binary of its machine.
  * - src/pages becomes dist/pages, which the REST port serves.
+ *
+ * dist/commit.txt holds the commit of the checkout, for --version; outside of one there is none.
  *
  * The library stays modules; the one that uses fastify takes it in (docs/decisions/0021-node-20-and-dependencies.md).
  */
@@ -65,6 +68,21 @@ const server = await build({
   plugins: [onlyFastifyInside],
 })
 
+const commit = commitOfCheckout()
+if (commit === undefined) rmSync(`${root}dist/commit.txt`, { force: true })
+else writeFileSync(`${root}dist/commit.txt`, `${commit}\n`)
+
 const inBundles = [program, server].flatMap(({ metafile }) => Object.keys(metafile.inputs))
 const inputs = [...inBundles, ...(await buildPages()).map((file) => relative(packagesRoot, file))]
 writeFileSync(`${root}dist/THIRD-PARTY-LICENCES.txt`, licencesOf(inputs, packagesRoot))
+
+/** The commit of this checkout; undefined where the package lies in a checkout of something else, or in none. */
+function commitOfCheckout(): string | undefined {
+  const git = (...args: string[]) =>
+    execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+  try {
+    return git('rev-parse', '--show-prefix') === '' ? git('rev-parse', 'HEAD') : undefined
+  } catch {
+    return undefined
+  }
+}

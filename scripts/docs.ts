@@ -1,4 +1,4 @@
-/** Writes the generated pages of docs/; with --check fails if one differs from its source. */
+/** Writes the generated pages of docs/ and man/; with --check fails if one differs from its source. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { cliPage } from './docs/cli-page.js'
@@ -6,6 +6,7 @@ import { configurationPage } from './docs/configuration-page.js'
 import { errorsPage } from './docs/errors-page.js'
 import { jsonRpcPage } from './docs/json-rpc-page.js'
 import { limitsPage } from './docs/limits-page.js'
+import { manPage } from './docs/man-page.js'
 import { monitoringPage } from './docs/monitoring-page.js'
 import { restPage } from './docs/rest-page.js'
 
@@ -17,6 +18,7 @@ const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/limits.md': limitsPage,
   'docs/monitoring.md': monitoringPage,
   'docs/rest.md': restPage,
+  'man/didledger.1': manPage,
 }
 
 const root = new URL('../', import.meta.url)

@@ -107,7 +107,7 @@ module.exports = {
     {
       name: 'http-in-one-place',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/api/' },
+      from: { path: '^src/', pathNot: '^src/(api/|client/follow-events\\.ts$)' },
       to: { path: 'node_modules/(fastify|@fastify|ws)/' },
     },
     {

@@ -7,7 +7,7 @@ const width = 110
 
 /** docs/cli.md: every command, by its own help. */
 export function cliPage(): string {
-  const commands = commandsOf(createProgram(context))
+  const commands = commandsOf(createProgram(helpContext))
   const rows = commands.map((command) => {
     const name = nameOf(command)
     return tableRow(linkTo(name, `\`${name}\``), command.description())
@@ -48,7 +48,7 @@ function helpOf(command: Command): string {
 }
 
 /** Help needs no real context. */
-const context: CliContext = {
+export const helpContext: CliContext = {
   clock: { now: () => 0 },
   random: { bytes: (length) => new Uint8Array(length) },
   env: {},

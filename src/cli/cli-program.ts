@@ -1,14 +1,17 @@
 import { Command, CommanderError } from 'commander'
 import { NodeRefusal } from '../client/http.js'
 import { RuleError, UserError } from '../errors/rule-error.js'
+import { buildCommit } from '../runtime/build-commit.js'
 import { packageVersion } from '../runtime/package-version.js'
 import { refusalOf } from '../storage/failure.js'
 import { registerChain } from './chain-command.js'
 import type { CliContext } from './cli-context.js'
+import { registerCompletion } from './completion-command.js'
 import { registerDevnet } from './devnet-command.js'
 import { registerDid } from './did-command.js'
 import { registerDriver } from './driver-command.js'
 import { registerGenesis } from './genesis-command.js'
+import { registerNode } from './node-command.js'
 import { SilentExit } from './silent-exit.js'
 import { registerStart } from './start-command.js'
 import { usageText } from './usage-text.js'
@@ -18,7 +21,7 @@ import { registerWallet } from './wallet-command.js'
 export function createProgram(context: CliContext): Command {
   const program = new Command('didledger')
     .description('a lightweight identity chain: node, wallet, DIDs')
-    .version(packageVersion())
+    .version(versionText(buildCommit()))
     .configureOutput({
       writeOut: (text) => context.out(text),
       writeErr: (text) => context.err(text),
@@ -28,12 +31,19 @@ export function createProgram(context: CliContext): Command {
     .showHelpAfterError('(--help shows how the command is used)')
   registerDevnet(program, context)
   registerStart(program, context)
+  registerNode(program, context)
   registerDriver(program, context)
   registerWallet(program, context)
   registerDid(program, context)
   registerChain(program, context)
   registerGenesis(program, context)
+  registerCompletion(program, context)
   return program
+}
+
+/** Version, commit where it is known, and Node: `didledger 0.1.0 (commit 0123…, Node v22.0.0)`. */
+export function versionText(commit: string | undefined): string {
+  return `didledger ${packageVersion()} (commit ${commit ?? 'unknown'}, Node ${process.version})`
 }
 
 /** Runs one command line (without node and script) and returns its exit code: 0 done, 1 failed, 2 usage error. */

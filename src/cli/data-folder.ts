@@ -24,10 +24,15 @@ export function dataFolder({ platform, env, home }: DataHome): string {
   return join(chosen('XDG_DATA_HOME') ?? join(home, '.local', 'share'), 'didledger')
 }
 
-/** The data directory of a chain without --data-dir: `<folder>/<name>-<first 8 hex digits of the genesis block's hash>`. */
-export function defaultDataDir({ env }: Pick<CliContext, 'env'>, spec: Spec): string {
+/** The data directory of a chain without --data-dir. */
+export function defaultDataDir(context: Pick<CliContext, 'env'>, spec: Spec): string {
+  return chainDataDir(context, spec.name, genesisBlock(spec).hash)
+}
+
+/** `<folder>/<name>-<first 8 hex digits of the genesis block's hash>`. */
+export function chainDataDir({ env }: Pick<CliContext, 'env'>, name: string, genesis: string): string {
   const { platform } = process
   const home = (platform === 'win32' ? env['USERPROFILE'] : env['HOME']) ?? homedir()
   const { join } = platform === 'win32' ? win32 : posix
-  return join(dataFolder({ platform, env, home }), `${spec.name}-${genesisBlock(spec).hash.slice(0, 8)}`)
+  return join(dataFolder({ platform, env, home }), `${name}-${genesis.slice(0, 8)}`)
 }

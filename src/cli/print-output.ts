@@ -31,6 +31,11 @@ export function sameOptions(options: {
   return words.map((part) => ` ${shellWord(part)}`).join('')
 }
 
+/** A text of others in one line, without characters that would move the cursor or hide something. */
+export function plainText(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\ufffd')
+}
+
 /** Quotes a text as one word of a shell command. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`

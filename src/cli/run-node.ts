@@ -83,7 +83,7 @@ function serviceState(node: Node): ServiceState {
   }
 }
 
-/** Starts a node, opens its interfaces, presents it, and serves until a signal or a failure of the node. */
+/** Starts a node, opens its interfaces, presents it, and serves until a signal, its owner or a failure of the node ends it. */
 export async function runNode(
   context: CliContext,
   config: Config,
@@ -101,14 +101,16 @@ export async function runNode(
   let endProgress = () => {}
   try {
     opened()
-    const servers = await serve(node, { log: env.log, tuning })
+    let stopAsked = () => {}
+    const asked = new Promise<void>((resolve) => (stopAsked = resolve))
+    const servers = await serve(node, { log: env.log, tuning, stop: stopAsked })
     try {
       const { value, lines } = await present(node, servers)
       // One line, so that a script can read it while the node runs.
       context.out(`${json ? JSON.stringify(value) : lines.join('\n')}\n`)
       if (node.network !== undefined) endProgress = showProgress(context, env, () => node.sync())
       manager?.ready(serviceState(node))
-      await Promise.race([stop, node.failure])
+      await Promise.race([stop, asked, node.failure])
     } finally {
       endProgress()
       await manager?.stopping()

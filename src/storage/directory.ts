@@ -67,6 +67,11 @@ export class DataDirectory {
     return text === undefined ? undefined : { ...parseClaim(text, claimFile), spec: await readIfThere(specFile) }
   }
 
+  /** Whether a node has a directory open, or ended without closing it. */
+  static isOpen(path: string): boolean {
+    return existsSync(filesOf(path).runFile)
+  }
+
   get database(): string {
     return join(this.path, 'chain')
   }
@@ -113,7 +118,7 @@ export class DataDirectory {
   }
 
   get #runFile(): string {
-    return join(this.path, 'running')
+    return filesOf(this.path).runFile
   }
 
   /** Name and genesis hash of the chain. */
@@ -173,8 +178,8 @@ export class DataDirectory {
   }
 }
 
-function filesOf(path: string): { readonly claimFile: string; readonly specFile: string } {
-  return { claimFile: join(path, 'network.json'), specFile: join(path, 'spec.json') }
+function filesOf(path: string): Readonly<Record<'claimFile' | 'specFile' | 'runFile', string>> {
+  return { claimFile: join(path, 'network.json'), specFile: join(path, 'spec.json'), runFile: join(path, 'running') }
 }
 
 /** The text of a file; undefined if it is not there. */

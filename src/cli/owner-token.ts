@@ -1,0 +1,139 @@
+import { timingSafeEqual } from 'node:crypto'
+import { lookup } from 'node:dns/promises'
+import { statSync } from 'node:fs'
+import { isAbsolute, join } from 'node:path'
+import { isLoopback } from '../api/origin.js'
+import { placeText, tokenProof } from '../api/token-proof.js'
+import { interfaceErrors } from '../api/error-mapping.js'
+import { NodeRefusal } from '../client/http.js'
+import { NodeClient } from '../client/node-client.js'
+import { asText, isObject, unexpected } from '../client/read-answers.js'
+import type { RpcParams } from '../client/rpc.js'
+import { UserError } from '../errors/rule-error.js'
+import { fromHex, hex, toHex } from '../primitives/bytes.js'
+import { readTextFile } from '../wallet/files.js'
+import type { CliContext } from './cli-context.js'
+import type { RestFlags } from './command-options.js'
+import { chainDataDir } from './data-folder.js'
+
+/** Calls for the owner of a running node, with the token found by itself on this machine. */
+
+export interface OwnerFlags extends RestFlags {
+  readonly dataDir?: string
+  readonly tokenFile?: string
+}
+
+/** The token of a node, and the directory that it was found in. */
+export interface Owner {
+  readonly token: string
+  readonly dataDir?: string
+}
+
+/** The result of a method, asked without a token first; the token goes only to a node that has proved to have it. */
+export async function callAsOwner(
+  context: CliContext,
+  client: NodeClient,
+  method: string,
+  params: RpcParams,
+  flags: OwnerFlags,
+): Promise<unknown> {
+  if (flags.tokenFile !== undefined) return client.rpc(method, params, await ownerOf(context, client, flags, method))
+  try {
+    return await client.rpc(method, params)
+  } catch (error) {
+    if (!(error instanceof NodeRefusal) || error.code !== interfaceErrors['request-forbidden'].rpc) throw error
+    return client.rpc(method, params, await ownerOf(context, client, flags, method))
+  }
+}
+
+/**
+ * The token in --token-file; else that of a node on this machine, from --data-dir, the directory that the node names, or the default
+ * one of its chain, once the node has proved that it knows the same. A {@link UserError} says how to give it.
+ */
+export async function ownerOf(
+  context: CliContext,
+  client: NodeClient,
+  { tokenFile, dataDir }: OwnerFlags,
+  method: string,
+): Promise<Owner> {
+  if (tokenFile !== undefined) return { token: toHex(tokenIn(tokenFile)) }
+  const hint = 'give the file admin.token of its data directory with --token-file FILE'
+  const place = await placeOn(new URL(client.rest))
+  if (place === undefined) {
+    throw new UserError(
+      `${method} is for the owner of the node, and the token is sent to no other machine unasked: ${hint}`,
+    )
+  }
+  const nonce = context.random.bytes(32)
+  const at = new NodeClient({ rest: place.url })
+  const told = await proofOf(at, nonce, method, hint)
+  const directories = dataDir === undefined ? [told.dataDir, await defaultOf(context, at)] : [dataDir]
+  for (const directory of directories) {
+    const token = directory === undefined ? undefined : tokenBelow(directory)
+    if (token === undefined) continue
+    const proof = tokenProof(token, nonce, place.text)
+    if (told.proof.length === proof.length && timingSafeEqual(proof, told.proof)) {
+      return { token: toHex(token), dataDir: directory as string }
+    }
+  }
+  const where = dataDir === undefined ? 'no data directory found here has' : `${dataDir} does not have`
+  throw new UserError(`${where} the token of the node at ${client.rest}: ${hint}, or --data-dir DIRECTORY`)
+}
+
+interface Proof {
+  readonly proof: Uint8Array
+  readonly dataDir: string | undefined
+}
+
+async function proofOf(client: NodeClient, nonce: Uint8Array, method: string, hint: string): Promise<Proof> {
+  try {
+    const answer = await client.rpc('provetoken', { nonce: toHex(nonce) })
+    if (!isObject(answer)) throw unexpected('the proof of the token is not an object')
+    const proof = fromHex(asText(answer['proof'], 'proof'))
+    if (proof === undefined) throw unexpected('the proof of the token is not hex')
+    const directory = answer['datadir']
+    return { proof, dataDir: typeof directory === 'string' && isPlace(directory) ? directory : undefined }
+  } catch (error) {
+    if (!(error instanceof NodeRefusal)) throw error
+    throw new UserError(`${method} is for the owner of the node, which does not say where its token is: ${hint}`)
+  }
+}
+
+/** Whether a path that a node names is one of this machine: Windows would send a password to the host in `\\\\host`. */
+function isPlace(path: string): boolean {
+  return isAbsolute(path) && !/^[\\/]{2}/.test(path)
+}
+
+/** Where a URL leads on this machine, with an address for its name; undefined for another machine. */
+async function placeOn(url: URL): Promise<{ readonly url: string; readonly text: string } | undefined> {
+  const name = url.hostname.replace(/^\[|\]$/g, '')
+  const address = name === 'localhost' ? (await lookup(name)).address : name
+  if (!isLoopback(address)) return undefined
+  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
+  const host = address.includes(':') ? `[${address}]` : address
+  return { url: `${url.protocol}//${host}:${port}${url.pathname}`, text: placeText(address, port) }
+}
+
+/** The default directory of the node's chain. */
+async function defaultOf(context: CliContext, client: NodeClient): Promise<string | undefined> {
+  const chain = await client.chain()
+  const isName =
+    chain !== undefined && /^[a-z][a-z0-9-]{0,31}$/.test(chain.name) && /^[0-9a-f]{64}$/.test(chain.genesis)
+  return isName ? chainDataDir(context, chain.name, chain.genesis) : undefined
+}
+
+/** The token in a data directory; undefined if there is none that can be read. A pipe, which would never end, is none. */
+function tokenBelow(directory: string): Uint8Array | undefined {
+  const file = join(directory, 'admin.token')
+  try {
+    return statSync(file).isFile() ? tokenIn(file) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function tokenIn(file: string): Uint8Array {
+  const text = readTextFile(file, 'admin token').trim()
+  if (!/^[0-9a-f]{64}$/i.test(text)) throw new UserError(`${file} holds no admin token: it is 64 hex digits`)
+  return hex(text)
+}
