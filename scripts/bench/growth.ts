@@ -1,0 +1,85 @@
+/**
+ * npx tsx scripts/bench/growth.ts: how much the database grows by a block, a transfer and an operation on a DID, for the table of
+ * docs/operate.md. Counts keys, values and checksums of all rows, then the files.
+ */
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Level } from 'level'
+import { oneValidator, TestChain } from '../../test/support/builders/chain.js'
+import { holder } from '../../test/support/builders/did.js'
+import { testAddress } from '../../test/support/builders/spec.js'
+
+/** Blocks without transactions, and things of every other kind. */
+const blocks = 2000
+const things = 200
+/** Of a service, so that a document has between 1 and 2 kB. */
+const text = 'Where somebody works, what they like, and how they are reached. '.repeat(6)
+/** Bytes of a vote in a confirm, and votes of a quorum of four validators beyond the one of this chain. */
+const vote = 132
+const moreVotes = 2
+/** Bytes behind every value. */
+const checksum = 4
+
+const directory = mkdtempSync(join(tmpdir(), 'didledger-growth-'))
+const store = new Level<Buffer, Buffer>(directory, {
+  keyEncoding: 'buffer',
+  valueEncoding: 'buffer',
+  compression: false,
+})
+const node = await TestChain.open(oneValidator(), { store })
+
+async function rowBytes(): Promise<number> {
+  let sum = 0
+  for await (const [key, value] of node.database.scan({})) sum += key.length + value.length + checksum
+  return sum
+}
+
+async function growth(work: () => Promise<void>): Promise<number> {
+  const before = await rowBytes()
+  await work()
+  return (await rowBytes()) - before
+}
+
+const row = (what: string, bytes: number) => console.log(`${what.padEnd(44)} ${Math.round(bytes)}`)
+
+// Index undo rows and the journal are bounded: the first blocks fill them.
+await node.mine(400)
+const empty = (await growth(async () => void (await node.mine(blocks)))) / blocks
+row('block without transactions, 1 validator', empty)
+row('block without transactions, 4 validators', empty + moreVotes * vote)
+
+const transfers = await growth(async () => {
+  for (let i = 0; i < things; i++) {
+    await node.send(await node.transfer(testAddress(3), 1000n))
+    await node.mine()
+  }
+})
+row('transfer: 1 input, 2 outputs', transfers / things - empty)
+
+const holders = Array.from({ length: things }, () => holder())
+const profile = (version: number) => ({
+  services: [{ id: '#profile', type: 'Profile', serviceEndpoint: `${text}${version}` }],
+})
+const payload = holders[0]?.create(profile(1)).payload as string
+const documentBytes = Buffer.from(payload, 'base64url').length
+const txids: string[] = []
+const creates = await growth(async () => {
+  for (const one of holders) txids.push(await node.publish(one.create(profile(1)), one.did))
+})
+row(`create of a DID, document of ${documentBytes} bytes`, creates / things - empty)
+const updates = await growth(async () => {
+  for (const [i, one] of holders.entries()) {
+    await node.publish(one.update(txids[i] as string, profile(2)), one.did)
+  }
+})
+row(`update of a DID, document of ${documentBytes} bytes`, updates / things - empty)
+
+const rows = await rowBytes()
+const { height, hash } = node.chain.tip.header
+await node.database.checkpoint({ height, hash })
+await node.close()
+const files = readdirSync(directory).reduce((sum, name) => sum + statSync(join(directory, name)).size, 0)
+row('all rows', rows)
+row('files after a stop', files)
+rmSync(directory, { recursive: true })
