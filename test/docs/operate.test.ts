@@ -1,0 +1,261 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Scene } from '../../scripts/docs/scene.js'
+import { portOffsets, defaultPortBase } from '../../src/node/ports.js'
+import { repositoryFile, section } from '../support/assert/markdown.js'
+import { parseYaml, type Yaml } from '../support/assert/plain-yaml.js'
+import { type Family, parseMetrics } from '../support/assert/prometheus.js'
+import { type Expression, parseQuery } from '../support/assert/promql.js'
+import { Workbench } from '../support/process/workbench.js'
+
+/** What lies in docs/operate, held against a node and against the program. */
+
+type Members = { readonly [name: string]: Yaml }
+const folder = 'docs/operate/'
+const yaml = <T>(name: string) => parseYaml(repositoryFile(`${folder}${name}`)) as T
+const compose = yaml<{ services: Record<string, Members>; volumes: Members; secrets: Members }>('compose.yml')
+const prometheus = yaml<{
+  rule_files: string[]
+  scrape_configs: { static_configs: { targets: string[]; labels: Members }[]; metrics_path: string; job_name: string }[]
+}>('prometheus.yml')
+const { groups } = yaml<{
+  groups: { rules: { alert: string; expr: string; for: string; labels: Members; annotations: Members }[] }[]
+}>('alerts.yml')
+const rules = groups.flatMap((group) => group.rules)
+const dashboard = JSON.parse(repositoryFile(`${folder}grafana/dashboard.json`)) as {
+  panels: {
+    id: number
+    title: string
+    gridPos: Record<'x' | 'y' | 'w' | 'h', number>
+    datasource: { uid: string }
+    targets: { refId: string; expr: string }[]
+  }[]
+}
+const datasources = yaml<{ datasources: { uid: string; url: string }[] }>('grafana/datasource.yml').datasources
+const [scrape] = prometheus.scrape_configs
+const [targets] = scrape!.static_configs
+
+/** Labels that Prometheus, and the file that says what it asks, add to every metric. */
+const added = ['instance', 'job', ...Object.keys(targets!.labels)]
+
+let scene: Scene
+let families: Map<string, Family>
+beforeAll(async () => {
+  scene = await Scene.open('localnet')
+  // Figures with labels come with the first request of their kind.
+  await scene.rest('/api/v1/block/height')
+  await scene.call('getblockcount', {})
+  const response = await fetch(`http://127.0.0.1:${scene.ports.rest}${scrape!.metrics_path}`)
+  families = parseMetrics(await response.text())
+})
+afterAll(() => scene.close())
+
+/** The labels of a metric of the node; undefined if it has no such metric. */
+function labelsOf(name: string): Set<string> | undefined {
+  const family = families.get(name) ?? families.get(name.replace(/_(bucket|sum|count)$/, ''))
+  const samples = family?.samples.filter((sample) => sample.name === name) ?? []
+  return samples.length === 0 ? undefined : new Set(samples.flatMap((sample) => Object.keys(sample.labels)))
+}
+
+function check({ selectors, grouped }: Expression): void {
+  const known = new Set(added)
+  for (const { name, labels } of selectors) {
+    if (name === 'up') continue
+    const own = labelsOf(name)
+    expect(own, `${name} is no metric of a node`).toBeDefined()
+    for (const label of labels) expect([...added, ...own!], `a label of ${name}`).toContain(label)
+    for (const label of own!) known.add(label)
+  }
+  for (const label of grouped) expect([...known]).toContain(label)
+}
+
+describe('the alerts', () => {
+  it.each(rules.map((rule) => [rule.alert, rule] as const))('%s asks for what there is', (name, rule) => {
+    expect(name).toMatch(/^Didledger[A-Za-z]+$/)
+    const expression = parseQuery(rule.expr)
+    expect(expression.selectors.length).toBeGreaterThan(0)
+    check(expression)
+    expect(rule.for).toMatch(/^\d+m$/)
+    expect(['warning', 'critical']).toContain(rule.labels['severity'])
+    const [page = '', anchor = ''] = (rule.annotations['runbook'] as string).split('#')
+    const headings = [...repositoryFile(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading))
+    expect(headings).toContain(anchor)
+  })
+
+  it('have names of their own', () => {
+    expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length)
+  })
+})
+
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\w\- ]/g, '')
+    .replaceAll(' ', '-')
+}
+
+describe('the dashboard', () => {
+  const queries = dashboard.panels.flatMap(({ title, targets: asked }) =>
+    asked.map(({ expr }) => [title, expr] as const),
+  )
+
+  it.each(queries)('%s: %s', (_, expr) => check(parseQuery(expr)))
+
+  it('shows every figure of the chain that a node has, but for those of a moment', () => {
+    const shown = new Set(
+      [...queries.map(([, expr]) => expr), ...rules.map(({ expr }) => expr)].flatMap((expr) =>
+        parseQuery(expr).selectors.map(({ name }) => name.replace(/_(bucket|sum|count)$/, '')),
+      ),
+    )
+    const left = [...families.keys()].filter((name) => name.startsWith('didledger_') && !shown.has(name))
+    expect(left.sort()).toEqual(['didledger_build_info', 'didledger_transactions_received_total'])
+  })
+
+  it('has panels side by side, and its datasource', () => {
+    expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length)
+    const cells = new Set<string>()
+    for (const {
+      gridPos: { x, y, w, h },
+      datasource,
+    } of dashboard.panels) {
+      expect(x + w).toBeLessThanOrEqual(24)
+      expect(datasources.map(({ uid }) => uid)).toContain(datasource.uid)
+      for (let i = x; i < x + w; i++)
+        for (let j = y; j < y + h; j++) {
+          expect(cells).not.toContain(`${i},${j}`)
+          cells.add(`${i},${j}`)
+        }
+    }
+  })
+})
+
+describe('a query that is not right', () => {
+  it.each([
+    'rate(a_total[5m]',
+    'rate(a_total)',
+    'rate(a_total[5])',
+    'a_total[5m] > 1',
+    'sum by job (a)',
+    'a{b=c}',
+    'a{b="c"',
+    'a{b=~"("}',
+    'nosuch(a)',
+    'a >',
+    'a b',
+    'histogram_quantile(0.5)',
+    '',
+  ])('%s is noticed', (text) => {
+    expect(() => parseQuery(text)).toThrow()
+  })
+
+  it('names what is no metric or label of a node', () => {
+    expect(() => check(parseQuery('didledger_no_such_figure > 1'))).toThrow(/no metric/)
+    expect(() => check(parseQuery('didledger_chain_height_blocks{colour="red"}'))).toThrow(/a label/)
+    expect(() => check(parseQuery('sum by (colour) (didledger_chain_height_blocks)'))).toThrow()
+  })
+})
+
+describe('the containers', () => {
+  const validators = Object.entries(compose.services).filter(([name]) => name.startsWith('validator-'))
+  const bench = new Workbench()
+  afterAll(() => bench.close())
+
+  it.each(validators)('%s is started with options that there are', async (name, service) => {
+    const [command, ...args] = service['command'] as string[]
+    expect(command).toBe('start')
+    const known = args.map((argument) => (argument === '/chain/corp.json' ? bench.spec : argument))
+    const { code, out, err } = await bench.run('start', ...known, '--print-config', '--json')
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    const peers = (JSON.parse(out) as { network: { peers: string[] } }).network.peers
+    const others = validators.map(([other]) => `${other}:${defaultPortBase + portOffsets.p2p}`)
+    expect([...peers, `${name}:${defaultPortBase + portOffsets.p2p}`].sort()).toEqual(others.sort())
+    expect(service['secrets']).toEqual([name])
+    expect(service['volumes']).toContain(`data-${name.slice(-1)}:/data`)
+  })
+
+  it('are four, each asked by Prometheus at the port of REST', () => {
+    const wanted = validators.map(([name]) => `${name}:${defaultPortBase + portOffsets.rest}`)
+    expect(wanted).toHaveLength(4)
+    expect(targets!.targets).toEqual(wanted)
+  })
+
+  it('mount what there is, or is made before, and name each volume and secret', () => {
+    for (const service of Object.values(compose.services)) {
+      for (const mount of (service['volumes'] as string[] | undefined) ?? []) {
+        const [from = ''] = mount.split(':')
+        if (!from.startsWith('./')) expect(Object.keys(compose.volumes)).toContain(from)
+        else if (!from.startsWith('./corp/'))
+          expect(existsSync(new URL(`../../${folder}${from}`, import.meta.url))).toBe(true)
+      }
+      for (const secret of (service['secrets'] as string[] | undefined) ?? []) {
+        expect(Object.keys(compose.secrets)).toContain(secret)
+      }
+    }
+    const mounted = (compose.services['prometheus']?.['volumes'] as string[]).map((mount) => mount.split(':')[1])
+    expect(mounted).toEqual(expect.arrayContaining(prometheus.rule_files))
+    expect(datasources[0]?.url).toBe('http://prometheus:9090')
+  })
+
+  it('open nothing to other machines but what is asked for', () => {
+    const ports = Object.values(compose.services).flatMap((service) => (service['ports'] as string[] | undefined) ?? [])
+    expect(ports.length).toBeGreaterThan(0)
+    for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:(\d+):\1$/)
+  })
+
+  it('are built of files that there are', () => {
+    const text = repositoryFile(`${folder}Dockerfile`)
+    const copied = [...text.matchAll(/^COPY --from=build \/app\/(\S+)/gm)].map(([, name]) => name)
+    expect(copied).toEqual(['package.json', 'node_modules', 'dist', 'genesis'])
+    expect(text).toMatch(/^ENTRYPOINT \["node", "dist\/cli\/main\.js"\]$/m)
+    const { bin } = JSON.parse(repositoryFile('package.json')) as { bin: { didledger: string } }
+    expect(bin.didledger).toBe('dist/cli/main.js')
+  })
+})
+
+describe('docs/operate.md', () => {
+  const remedies = section(repositoryFile('docs/operate.md'), 'What to do when')
+
+  it('knows twenty symptoms', () => {
+    expect([...remedies.matchAll(/^### /gm)].length).toBeGreaterThanOrEqual(20)
+  })
+
+  it('quotes messages as the program prints them', () => {
+    const source = sourceText('src')
+    const quoted = [...remedies.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text.replaceAll('\n', ' '))
+    const fragments = quoted
+      .filter((text) => / [a-z]/.test(text) && !command.test(text))
+      .flatMap((text) => text.split('…').map((fragment) => fragment.trim()))
+      .filter((fragment) => fragment.length >= 8)
+    expect(fragments.length).toBeGreaterThan(25)
+    for (const fragment of fragments) expect(source.includes(fragment), fragment).toBe(true)
+  })
+})
+
+/** What begins like this is no message of the program. */
+const command = /^(didledger|journalctl|systemctl|fuser|smartctl|chown|ulimit|Watchdog|code=|\/)/
+
+/** All sources of a folder, with texts that are put together over lines as one. */
+function sourceText(path: string): string {
+  const root = new URL(`../../${path}/`, import.meta.url)
+  const names = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
+  const text = names.map((name) => repositoryFile(`${path}/${name}`)).join('\n')
+  return text.replace(/['`] \+\n\s*['`]/g, '')
+}
+
+describe('the unit of systemd', () => {
+  const lines = repositoryFile(`${folder}didledger.service`)
+    .split('\n')
+    .filter((line) => line !== '' && !/^# /.test(line))
+
+  it('has sections and settings', () => {
+    for (const line of lines) expect(line).toMatch(/^(\[(Unit|Service|Install)\]|#?[A-Z][A-Za-z]+=.*)$/)
+    expect(lines).toEqual(expect.arrayContaining(['Type=notify', 'NotifyAccess=all', 'WatchdogSec=60']))
+  })
+
+  it('starts the program as it is installed', () => {
+    const start = lines.find((line) => line.startsWith('ExecStart=')) as string
+    expect(start).toMatch(/ \/opt\/didledger\/node_modules\/didledger\/dist\/cli\/main\.js start --config \S+$/)
+    const [, variable] = /^#Environment=(\w+)=/m.exec(lines.join('\n')) ?? []
+    expect(repositoryFile('docs/configuration.md')).toContain(`\`${variable}\``)
+  })
+})
