@@ -11,6 +11,11 @@ export interface Series {
 
 const height = 130
 
+/** `23:44:10`, in the time zone of the reader. */
+function timeOfDay(seconds: number): string {
+  return new Date(seconds * 1000).toTimeString().slice(0, 8)
+}
+
 export function Curve({
   times,
   series,
@@ -44,11 +49,11 @@ export function Curve({
       {
         width: element.clientWidth,
         height,
-        padding: [8, 8, 0, 0],
+        padding: [8, 28, 0, 0],
         cursor: { show: false },
         legend: { show: false },
         axes: [
-          { ...axis, values: (_, ticks) => ticks.map((tick) => new Date(tick * 1000).toLocaleTimeString()), space: 90 },
+          { ...axis, values: (_, ticks) => ticks.map(timeOfDay), space: 90, size: 26 },
           { ...axis, values: (_, ticks) => ticks.map(format), size: 64, space: 28 },
         ],
         scales: { y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.15 : 1] } },

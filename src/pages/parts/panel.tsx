@@ -166,7 +166,7 @@ export function Heading({
   return (
     <div class="heading">
       <h1>
-        <span class="kind">{kind}</span> {children}
+        <span class="kind">{kind}</span> {children !== undefined && <span class="of">{children}</span>}
       </h1>
       {beside !== undefined && <div class="beside">{beside}</div>}
     </div>

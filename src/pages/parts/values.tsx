@@ -63,7 +63,9 @@ export function Copy({ text, what }: { text: string; what: string }) {
     )
   return (
     <button class="copy" type="button" onClick={copy} aria-label={copied ? 'copied' : `copy ${what}`}>
-      {copied ? '✓' : '⧉'}
+      <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
+        {copied ? <path d="M3 8.5l3.2 3.2L13 4.8" /> : <path d="M5.5 5.5h8v8h-8zM3 10.5H2.5v-8h8V3" />}
+      </svg>
     </button>
   )
 }

@@ -8,28 +8,30 @@ const units: readonly (readonly [name: string, seconds: number])[] = [
   ['s', 1],
 ]
 
-/** A duration in its two largest units: "2 d 3 h", "59 s". Negative ones are shown without sign. */
-export function duration(seconds: number): string {
-  let rest = Math.floor(Math.abs(seconds))
-  const parts: string[] = []
-  for (const [name, size] of units) {
+/** A duration in its largest units, two of them unless told: "2 d 3 h", "59 s". Negative ones are shown without sign. */
+export function duration(seconds: number, most = 2): string {
+  const whole = Math.floor(Math.abs(seconds))
+  const first = Math.max(
+    0,
+    units.findIndex(([, size]) => whole >= size || size === 1),
+  )
+  let rest = whole
+  const parts = units.slice(first, first + most).map(([name, size]) => {
     const count = Math.floor(rest / size)
-    if (count === 0 && (parts.length > 0 || size > 1)) {
-      if (parts.length > 0) break
-      continue
-    }
-    parts.push(`${count} ${name}`)
     rest -= count * size
-    if (parts.length === 2) break
-  }
-  return parts.join(' ')
+    return [count, name] as const
+  })
+  return parts
+    .filter(([count], index) => count > 0 || index === 0)
+    .map((part) => part.join(' '))
+    .join(' ')
 }
 
-/** How long ago a moment was, or how long it is ahead; both in Unix seconds. */
+/** How long ago a moment was, or how long it is ahead, in one unit; both in Unix seconds. */
 export function age(time: number, now: number): string {
   const seconds = Math.floor(now - time)
-  if (seconds < 0) return `in ${duration(seconds)}`
-  return seconds === 0 ? 'now' : `${duration(seconds)} ago`
+  if (seconds < 0) return `in ${duration(seconds, 1)}`
+  return seconds === 0 ? 'now' : `${duration(seconds, 1)} ago`
 }
 
 /** What is left until a moment: "expires in 3 d 4 h", "expired 2 h ago". */

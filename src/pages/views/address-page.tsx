@@ -67,6 +67,7 @@ function History({ address, before }: { address: string; before: string | undefi
                 {
                   title: 'Block',
                   number: true,
+                  spare: true,
                   cell: ({ height, blockhash }) => (
                     <a class="number" href={linkTo('block', blockhash)}>
                       {whole(height)}

@@ -6,9 +6,9 @@ import type { ShownTransaction } from '../ask/shapes.js'
 import { useAnswer } from '../ask/use-answer.js'
 import { useAction } from '../parts/action.js'
 import { Answered, Facts, Heading, Panel, Table } from '../parts/panel.js'
-import { AddressName, Amount, TransactionName } from '../parts/values.js'
+import { AddressName, Amount, Copy, TransactionName } from '../parts/values.js'
 import { counted } from '../text/numbers.js'
-import { moment } from '../text/times.js'
+import { duration, moment } from '../text/times.js'
 import { ChainTools } from './devnet-tools.js'
 
 /** What only a devnet can do: coins from nothing, blocks by hand, another time, another past. */
@@ -103,8 +103,10 @@ function Clock() {
         rows={[
           ['Now', <span class="number">{moment(now)}</span>],
           [
-            'Ahead',
-            Math.abs(ahead) < 3 ? 'as this machine' : `${Math.round(ahead / 3600)} hours ahead of this machine`,
+            'Against',
+            Math.abs(ahead) < 3
+              ? 'as this machine'
+              : `${duration(ahead)} ${ahead > 0 ? 'ahead of' : 'behind'} this machine`,
           ],
         ]}
       />
@@ -202,7 +204,14 @@ function Accounts() {
             rows={list}
             keyOf={({ address }) => address}
             columns={[
-              { title: 'Address', cell: ({ address }) => <AddressName text={address} whole /> },
+              {
+                title: 'Address',
+                cell: ({ address }) => (
+                  <>
+                    <AddressName text={address} /> <Copy text={address} what="the address" />
+                  </>
+                ),
+              },
               { title: 'Balance', number: true, cell: ({ balance }) => <Amount text={balance} /> },
               {
                 title: 'Faucet',

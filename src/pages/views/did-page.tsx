@@ -85,7 +85,6 @@ function Summary({ resolution, newest }: { resolution: Resolution; newest: DidTr
       <Facts
         rows={[
           ['DID', <DidName text={resolution.did} whole />],
-          ['State', statusName(resolution.status)],
           ['Expires', expires === undefined || resolution.status === 2 ? undefined : <Expiry date={expires} />],
           ['Versions', counted(resolution.total ?? 0, 'operation')],
           [

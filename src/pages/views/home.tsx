@@ -10,6 +10,7 @@ import { bytes, whole } from '../text/numbers.js'
 import { typeName } from '../text/type-names.js'
 import { BlockTable } from './blocks.js'
 import { OperationTable } from './operations.js'
+import { feeOf, spentOutputs } from './spent-outputs.js'
 
 /** The first page: what the node is, and what happens on its chain now. */
 
@@ -138,20 +139,31 @@ function LatestTransactions() {
 /** Most ids of the pool that are asked for at once: a larger pool is left to the events. */
 const poolAtOnce = 2000
 
-/** Transactions that wait, newest first, then those of the last blocks; without their fees, which need their inputs. */
+/** Blocks that are looked at for transactions. */
+const blocksLookedAt = 100
+
+/** Transactions that wait, newest first, then those of the last blocks but for their coinbases. */
 async function latest(signal: AbortSignal): Promise<Latest[]> {
   const { pooledtx } = await ask<{ pooledtx: number }>('getmininginfo', {}, signal)
   const waiting = pooledtx > poolAtOnce ? [] : await ask<string[]>('getrawmempool', {}, signal)
   const ids = waiting.slice(-rows).reverse()
-  if (ids.length < rows) {
-    const { blocks } = await ask<BlockList>('listblocks', { limit: rows }, signal)
-    const calls = blocks.map(({ hash }) => ['getblock', { blockhash: hash, verbosity: 1 }] as const)
-    for (const block of await askAll<{ tx: string[] }>(calls, signal)) {
-      if (!(block instanceof Refusal)) ids.push(...block.tx.slice(0, rows).reverse())
-      if (ids.length >= rows) break
-    }
-  }
+  if (ids.length < rows) ids.push(...(await lastMined(signal)))
   const calls = ids.slice(0, rows).map((txid) => ['getrawtransaction', { txid, verbose: true }] as const)
-  const found = await askAll<ShownTransaction>(calls, signal)
-  return found.flatMap((one) => (one instanceof Refusal ? [] : { txid: one.txid, type: one.type, size: one.size }))
+  const found = (await askAll<ShownTransaction>(calls, signal)).flatMap((one) => (one instanceof Refusal ? [] : [one]))
+  return Promise.all(
+    found.map(async (one) => {
+      const fee = feeOf(one, await spentOutputs(one, signal))
+      return { txid: one.txid, type: one.type, size: one.size, ...(fee === undefined ? {} : { fee }) }
+    }),
+  )
+}
+
+async function lastMined(signal: AbortSignal): Promise<string[]> {
+  const { blocks } = await ask<BlockList>('listblocks', { limit: blocksLookedAt }, signal)
+  const calls = blocks
+    .filter(({ transactions }) => transactions > 1)
+    .slice(0, rows)
+    .map(({ hash }) => ['getblock', { blockhash: hash, verbosity: 1 }] as const)
+  const found = await askAll<{ tx: string[] }>(calls, signal)
+  return found.flatMap((block) => (block instanceof Refusal ? [] : block.tx.slice(1).slice(-rows).reverse()))
 }

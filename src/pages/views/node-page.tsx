@@ -149,8 +149,15 @@ function Readiness({ figures }: { figures: Figures | undefined }) {
         {({ ready, members }) => (
           <Facts
             rows={[
-              ['Ready', <Badge tone={ready ? 'good' : 'bad'}>{ready ? 'ready' : 'not ready'}</Badge>],
-              ...Object.entries(members).map(([name, value]) => [name, <Plain text={textOf(value)} />] as const),
+              [
+                'State',
+                <Badge tone={ready ? 'good' : 'bad'}>
+                  {String(members['status'] ?? (ready ? 'ready' : 'not ready'))}
+                </Badge>,
+              ],
+              ...Object.entries(members).flatMap(([name, value]) =>
+                elsewhere.has(name) ? [] : [[titles[name] ?? name, <Plain text={textOf(value)} />] as const],
+              ),
               ['Running for', start === undefined ? undefined : duration(Date.now() / 1000 - start)],
               ['Database', size === undefined ? undefined : bytes(size)],
             ]}
@@ -159,6 +166,14 @@ function Readiness({ figures }: { figures: Figures | undefined }) {
       </Answered>
     </Panel>
   )
+}
+
+/** Members of the answer that this page shows in other places. */
+const elsewhere: ReadonlySet<string> = new Set(['status', 'height', 'target', 'time'])
+const titles: Readonly<Record<string, string>> = {
+  status: 'Status',
+  reason: 'Because',
+  refusedBlocks: 'Own blocks refused',
 }
 
 function textOf(value: unknown): string {

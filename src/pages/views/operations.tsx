@@ -76,6 +76,7 @@ export function OperationTable({ operations }: { operations: readonly ListedOper
         {
           title: 'Block',
           number: true,
+          spare: true,
           cell: ({ height, blockhash }) => (
             <a class="number" href={linkTo('block', blockhash)}>
               {whole(height)}

@@ -4,7 +4,7 @@ import { useAnswer } from '../ask/use-answer.js'
 import { Answered, Facts, Panel, Table } from '../parts/panel.js'
 import { type Figures, sumOf } from '../text/metrics-text.js'
 import { bytes, unitsOf, whole } from '../text/numbers.js'
-import { spentOutputs } from './spent-outputs.js'
+import { feeOf, spentOutputs } from './spent-outputs.js'
 
 /** Transactions that wait, in bands of the fee that they pay for a byte. */
 
@@ -48,12 +48,8 @@ async function pool(signal: AbortSignal): Promise<Pool> {
 
 /** Units for a byte; undefined where an input is not known. */
 async function rateOf(transaction: ShownTransaction, signal: AbortSignal): Promise<number | undefined> {
-  const inputs = await spentOutputs(transaction, signal)
-  if (inputs.length < transaction.vin.length || inputs.some(({ output }) => output === undefined)) return undefined
-  const sum = (values: readonly (string | undefined)[]) =>
-    values.reduce((total, value) => total + (unitsOf(value ?? '0') ?? 0n), 0n)
-  const fee = sum(inputs.map(({ output }) => output?.value)) - sum(transaction.vout.map(({ value }) => value))
-  return Number(fee) / transaction.size
+  const fee = feeOf(transaction, await spentOutputs(transaction, signal))
+  return fee === undefined ? undefined : Number(unitsOf(fee)) / transaction.size
 }
 
 export function PoolPanel({ figures }: { figures: Figures | undefined }) {

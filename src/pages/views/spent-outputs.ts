@@ -1,5 +1,6 @@
 import { askAll, Refusal } from '../ask/node-rpc.js'
 import type { Output, ShownTransaction } from '../ask/shapes.js'
+import { coinsOf, unitsOf } from '../text/numbers.js'
 
 /** Most inputs of a transaction whose outputs are looked up. */
 const lookedUp = 100
@@ -29,4 +30,13 @@ export async function spentOutputs(transaction: ShownTransaction, signal: AbortS
     const output = byId.get(txid)?.vout[vout]
     return { txid, vout, ...(output === undefined ? {} : { output }) }
   })
+}
+
+/** Inputs less outputs; undefined where not all inputs are known. */
+export function feeOf({ type, vin, vout }: ShownTransaction, inputs: readonly SpentOutput[]): string | undefined {
+  if (type === 0 || vin.length !== inputs.length) return undefined
+  const units = inputs.map(({ output }) => (output === undefined ? undefined : unitsOf(output.value)))
+  if (units.some((one) => one === undefined)) return undefined
+  const paid = units.reduce<bigint>((sum, one) => sum + (one ?? 0n), 0n)
+  return coinsOf(paid - vout.reduce((sum, { value }) => sum + (unitsOf(value) ?? 0n), 0n))
 }

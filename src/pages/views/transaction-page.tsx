@@ -6,11 +6,11 @@ import { JsonView } from '../parts/json-view.js'
 import { Answered, Badge, Facts, Heading, Panel, Table } from '../parts/panel.js'
 import { AddressName, Amount, BlockName, Copy, Moment, Plain, TransactionName } from '../parts/values.js'
 import { linkTo, type Route } from '../route.js'
-import { bytes, coinsOf, counted, unitsOf, whole } from '../text/numbers.js'
+import { bytes, counted, whole } from '../text/numbers.js'
 import { typeName } from '../text/type-names.js'
 import { ConfirmPanel } from './confirm.js'
 import { OperationPanel } from './operation-panel.js'
-import { isCoinbase, type SpentOutput, spentOutputs } from './spent-outputs.js'
+import { feeOf, isCoinbase, type SpentOutput, spentOutputs } from './spent-outputs.js'
 
 /** One transaction, mined or waiting. */
 
@@ -94,15 +94,6 @@ function Summary({
       ]}
     />
   )
-}
-
-/** Inputs less outputs; undefined where not all inputs are known. */
-function feeOf({ vin, vout }: ShownTransaction, inputs: readonly SpentOutput[]): string | undefined {
-  if (vin.length !== inputs.length) return undefined
-  const units = inputs.map(({ output }) => (output === undefined ? undefined : unitsOf(output.value)))
-  if (units.some((one) => one === undefined)) return undefined
-  const paid = units.reduce<bigint>((sum, one) => sum + (one ?? 0n), 0n)
-  return coinsOf(paid - vout.reduce((sum, { value }) => sum + (unitsOf(value) ?? 0n), 0n))
 }
 
 function Inputs({ inputs, all }: { inputs: readonly SpentOutput[]; all: number }) {

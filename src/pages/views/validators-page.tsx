@@ -1,6 +1,6 @@
 import { ask } from '../ask/node-rpc.js'
 import { useAnswer } from '../ask/use-answer.js'
-import { Answered, Badge, Facts, Heading, Panel, Table } from '../parts/panel.js'
+import { Answered, Badge, type Column, Facts, Heading, Panel, Table } from '../parts/panel.js'
 import { KeyName, Plain } from '../parts/values.js'
 import { whole } from '../text/numbers.js'
 import { VoterStrip } from './voter-strip.js'
@@ -116,9 +116,13 @@ function Votes({ info: { arbiters, ondutyarbiter, votes } }: { info: ArbitersInf
             </>
           ),
         },
-        { title: 'Present', cell: (key) => mark(byKey.get(key)?.heard) },
-        { title: 'Prevote', cell: (key) => mark(byKey.get(key)?.prevote) },
-        { title: 'Precommit', cell: (key) => mark(byKey.get(key)?.precommit) },
+        ...(votes === undefined
+          ? []
+          : ([
+              { title: 'Present', cell: (key: string) => mark(byKey.get(key)?.heard) },
+              { title: 'Prevote', cell: (key: string) => mark(byKey.get(key)?.prevote) },
+              { title: 'Precommit', cell: (key: string) => mark(byKey.get(key)?.precommit) },
+            ] satisfies Column<string>[])),
       ]}
     />
   )

@@ -89,8 +89,7 @@ function Strip({ voters }: { voters: Voters }) {
       <div class="strip-row quiet" aria-hidden="true">
         <span />
         <div class="ends number">
-          <span>{whole(first?.height ?? 0)}</span>
-          <span>{whole(last?.height ?? 0)}</span>
+          blocks {whole(first?.height ?? 0)} – {whole(last?.height ?? 0)}
         </div>
         <span />
       </div>
