@@ -171,7 +171,6 @@ function Readiness({ figures }: { figures: Figures | undefined }) {
 /** Members of the answer that this page shows in other places. */
 const elsewhere: ReadonlySet<string> = new Set(['status', 'height', 'target', 'time'])
 const titles: Readonly<Record<string, string>> = {
-  status: 'Status',
   reason: 'Because',
   refusedBlocks: 'Own blocks refused',
 }
