@@ -108,5 +108,5 @@ export function conditionOf(rows: readonly ConditionRow[], join: 'all' | 'any'):
 
 /** A number, true, false or null as JSON writes it, else the text. */
 function valueOf(text: string): Json {
-  return /^(-?\d+(\.\d+)?|true|false|null)$/.test(text) ? (JSON.parse(text) as Json) : text
+  return /^(-?(0|[1-9]\d*)(\.\d+)?|true|false|null)$/.test(text) ? (JSON.parse(text) as Json) : text
 }
