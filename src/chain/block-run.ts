@@ -17,17 +17,11 @@ import type { Database } from '../storage/database.js'
 import { Overlay } from '../storage/overlay.js'
 import { keys } from '../storage/schema.js'
 import { putRecord } from './block-records.js'
-import type { HeldBlock } from './chain-change.js'
+import type { HeldBlock, IncomingBlock } from './chain-change.js'
 import { type Connecting, connectInto } from './connect-block.js'
 import { type HeaderIndex, type KnownHeader, runAncestry } from './header-index.js'
 
-/** A received block, and on a chain with validators its confirm. */
-export interface IncomingBlock {
-  readonly block: Uint8Array
-  readonly confirm?: Uint8Array
-  /** The decoded block, when its body check is done already. */
-  readonly matched?: Block
-}
+export type { IncomingBlock } from './chain-change.js'
 
 /** Context for checking a block. */
 export interface Checking extends Connecting {

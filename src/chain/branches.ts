@@ -109,6 +109,29 @@ export class Branches {
     if (this.#side.full) throw brokenRule('block-unsettled-full')
   }
 
+  /** Whether there is room for blocks that leave a devnet, once bodies below reorganisation depth are dropped. */
+  async hasRoom(): Promise<boolean> {
+    try {
+      await this.makeRoom()
+      return true
+    } catch (error) {
+      if (error instanceof RuleError) return false
+      throw error
+    }
+  }
+
+  /** Stages a block that leaves the active chain as a side block; {@link count} follows once it is written. */
+  stageLeft(overlay: Overlay, known: KnownHeader, body: Block): void {
+    overlay.put(keys.sideBody(known.header.hash), body.bytes)
+    putStatus(overlay, known, 'side')
+  }
+
+  /** Counts blocks that became side blocks, and such as joined the active chain. */
+  count({ left, taken }: { readonly left: readonly KnownHeader[]; readonly taken: readonly KnownHeader[] }): void {
+    left.forEach((known) => this.#side.add(known))
+    taken.forEach((known) => this.#side.remove(known))
+  }
+
   #putRecord(overlay: Overlay, block: Block, record: NewBlock, status: BlockStatus): void {
     const { size } = record
     putRecord(overlay, block, { chainWork: chainWorkOf(block, record), size, status, arrival: this.#options.arrival() })

@@ -3,6 +3,14 @@ import type { Hash } from '../primitives/hash.js'
 import type { Header } from '../primitives/header.js'
 import type { Overlay } from '../storage/overlay.js'
 
+/** A received block, and on a chain with validators its confirm. */
+export interface IncomingBlock {
+  readonly block: Uint8Array
+  readonly confirm?: Uint8Array
+  /** The decoded block, when its body check is done already. */
+  readonly matched?: Block
+}
+
 /** A block that joined or left the active chain. */
 export interface ChangedBlock {
   readonly header: Header
@@ -58,4 +66,22 @@ export interface ChainWriter {
    * blocks: each may be accepted again. They go in one batch, or in several when they are very many.
    */
   rewind(to: Hash, restorations: readonly Restoration[]): Promise<void>
+  /**
+   * Puts blocks in place of those above a block of a devnet, in one batch, as a reorganisation does. Those that leave are deleted,
+   * or with `keep` become side blocks. A block breaks a rule, or too many would leave → nothing changes, and it rejects with a
+   * RuleError.
+   */
+  replace(
+    to: Hash,
+    blocks: readonly IncomingBlock[],
+    options?: { readonly restorations?: readonly Restoration[]; readonly keep?: boolean },
+  ): Promise<void>
+}
+
+/** A change made by one batch. */
+export function changeOf({
+  disconnected = [],
+  connected = [],
+}: Partial<Record<'disconnected' | 'connected', readonly HeldBlock[]>>): ChainChange {
+  return { reorganised: false, disconnected, connected }
 }

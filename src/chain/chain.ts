@@ -40,22 +40,23 @@ import { keys, values } from '../storage/schema.js'
 import { StoredState } from '../storage/stored-state.js'
 import { AssumedConfirms } from './assumed-confirms.js'
 import { chainWorkOf, genesisInto, type NewBlock, putRecord } from './block-records.js'
-import {
-  BlockRunError,
-  checkConfirmOf,
-  checkPlace,
-  type Checking,
-  connectRun,
-  type IncomingBlock,
-} from './block-run.js'
+import { BlockRunError, checkConfirmOf, checkPlace, type Checking, connectRun } from './block-run.js'
 import { Branches, BranchError } from './branches.js'
-import type { ChangedBlock, ChainChange, ChainIndexer, ChainWriter, HeldBlock, Restoration } from './chain-change.js'
+import {
+  type ChangedBlock,
+  type ChainChange,
+  type ChainIndexer,
+  type ChainWriter,
+  changeOf,
+  type HeldBlock,
+  type IncomingBlock,
+} from './chain-change.js'
 import { connectInto } from './connect-block.js'
-import { disconnectInto, rewindBlocks, rewindBytes } from './disconnect-block.js'
 import { HeaderIndex, type KnownHeader } from './header-index.js'
 import { PreparedBlocks } from './prepared-blocks.js'
 import { bodyOf } from './read-body.js'
 import { putTip, Reorganisation, type Reorganised } from './reorganise.js'
+import { type ChangeInfo, replaceBlocks, type RewoundChain, rewindChain } from './rewind-chain.js'
 
 /** @limit count: blocks and other jobs that wait for the writer */
 const queueLimit = 256
@@ -190,6 +191,18 @@ export class Chain {
     )
   }
 
+  get #rewound(): RewoundChain {
+    return {
+      ...this.#checking,
+      database: this.database,
+      headers: this.headers,
+      branches: this.#branches,
+      tip: () => this.#tip,
+      arrival: () => this.#arrival,
+      change: (...change) => this.#change(...change),
+    }
+  }
+
   /** Arrival number of the next block: rises with every batch. */
   get #arrival(): number {
     return this.database.sequence + 1
@@ -238,8 +251,11 @@ export class Chain {
 
   /** Runs a job between blocks: the tip does not move, unless the job itself rewinds it. */
   exclusive<T>(job: (writer: ChainWriter) => Promise<T>): Promise<T> {
-    const rewind: ChainWriter['rewind'] = (to, restorations) => this.#rewind(to, restorations)
-    return this.#queue.run(() => this.#guard(() => job({ rewind })))
+    const writer: ChainWriter = {
+      rewind: (...how) => rewindChain(this.#rewound, ...how),
+      replace: (...how) => replaceBlocks(this.#rewound, ...how),
+    }
+    return this.#queue.run(() => this.#guard(() => job(writer)))
   }
 
   /** Waits for the writer and writes a clean point. */
@@ -407,37 +423,6 @@ export class Chain {
     throw new BlockRunError(known + connected.length, failure)
   }
 
-  async #rewind(to: Hash, restorations: readonly Restoration[]): Promise<void> {
-    if (!this.spec.devnet) throw new InvariantError('only the chain of a devnet can be taken back')
-    const target = this.headers.get(to)
-    if (target?.status !== 'active') throw new InvariantError('the block to go back to is not on the chain')
-    for (let done = false; !done;) {
-      const overlay = new Overlay(this.database)
-      const going = this.#someDownTo(target.header.height)
-      const disconnected = await disconnectInto(overlay, this.database, going, ({ header: { hash } }) => {
-        overlay.del(keys.header(hash))
-        overlay.del(keys.confirm(hash))
-      })
-      const top = this.headers.activeAt(this.#tip.header.height - going.length).header
-      done = top.height === target.header.height
-      const restoring = done ? restorations : []
-      await this.#change(overlay, changeOf({ disconnected }), { kind: 'rewind', top, restoring })
-    }
-  }
-
-  /** Active blocks above a height, newest first, as many as one batch of a rewind takes. */
-  #someDownTo(floor: number): KnownHeader[] {
-    const some: KnownHeader[] = []
-    let bytes = 0
-    for (let { height } = this.#tip.header; height > floor; height--) {
-      if (some.length === rewindBlocks || bytes >= rewindBytes) break
-      const known = this.headers.activeAt(height)
-      some.push(known)
-      bytes += known.size
-    }
-    return some
-  }
-
   async #commit(overlay: Overlay, tip: Header, kind: JournalKind): Promise<void> {
     const { hash, height } = tip
     putTip(overlay, this.spec, tip)
@@ -475,21 +460,6 @@ export class Chain {
   }
 }
 
-/** A change made by one batch. */
-function changeOf({
-  disconnected = [],
-  connected = [],
-}: Partial<Record<'disconnected' | 'connected', readonly HeldBlock[]>>): ChainChange {
-  return { reorganised: false, disconnected, connected }
-}
-
 function passRuleError(error: unknown): void {
   if (!(error instanceof RuleError)) throw error
-}
-
-/** Kind of a change of the active chain, the tip after it, and on a rewind the components restored with it. */
-interface ChangeInfo {
-  readonly kind: JournalKind
-  readonly top: Header
-  readonly restoring?: readonly Restoration[]
 }

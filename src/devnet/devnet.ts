@@ -1,45 +1,36 @@
 /**
  * Gives a development chain what a network has no use for: blocks on demand, a clock that can be moved, a faucet, snapshots.
  *
- *   pooled transaction, interval, mine -> Producer.produce -> #confirm: soloConfirm -> chain.acceptBlock
- *   faucet, fund     -> #send -> buildTransfer -> signTransaction -> mempool.accept
+ *   pooled transaction, interval, mine -> Producer.produce -> DevnetValidator.offer: soloConfirmBy -> chain.acceptBlock
+ *   mine, empty pool -> solveEmptyRun -> DevnetValidator.offerRun -> chain.acceptBlocks     many blocks, one batch
+ *   faucet, fund     -> Faucet.send -> buildTransfer -> signTransaction -> mempool.accept
  *   snapshot, revert -> Snapshots -> chain.exclusive: mempool.restore -> rewind, VirtualClock.restoration
  *   increaseTime, setNextBlockTime -> VirtualClock -> time of the next block
  *
- * Imports chain, errors, mempool, primitives, production, runtime, storage, voting, wallet; used by node, library, cli.
+ * Imports chain, crypto, errors, mempool, primitives, production, runtime, storage, voting, wallet; used by node, library, cli.
  * - Only where the spec says devnet; its keys are public.
  * - Blocks take the way of all blocks: template, work, confirm, bytes.
  * - A revert runs between blocks; pool and clock change with its last batch.
  * - One block of a height is signed, unless the chain was rewound.
  */
 import type { Chain } from '../chain/chain.js'
-import { ChainReader } from '../chain/reader.js'
 import { RuleError, UserError } from '../errors/rule-error.js'
 import type { Mempool } from '../mempool/mempool.js'
-import { parseAddress, prefix, type ProgramHash, programHash, singleKeyCode } from '../primitives/address.js'
+import { parseAddress, type ProgramHash } from '../primitives/address.js'
 import type { Block } from '../primitives/block.js'
 import { equalBytes } from '../primitives/bytes.js'
-import { confirmBytes } from '../primitives/confirm.js'
-import type { Header } from '../primitives/header.js'
-import { paramsAt } from '../primitives/spec.js'
+import { solveEmptyRun } from '../production/empty-run.js'
 import type { OwnValidator } from '../production/mining.js'
 import { Producer } from '../production/producer.js'
 import type { Log, Random, Timers } from '../runtime/env.js'
 import { Overlay } from '../storage/overlay.js'
 import { rangeOf, table } from '../storage/schema.js'
-import { soloConfirm } from '../voting/sign-message.js'
-import { buildTransfer, type Recipient } from '../wallet/build-transaction.js'
-import type { SpendableCoin } from '../wallet/coins.js'
-import {
-  devnetAccount,
-  devnetAccountCount,
-  devnetAccountFunds,
-  devnetValidatorKey,
-  faucetKey,
-} from '../wallet/devnet-accounts.js'
-import { signTransaction } from '../wallet/sign-transaction.js'
+import type { Recipient } from '../wallet/build-transaction.js'
+import { devnetAccount, devnetAccountCount, devnetAccountFunds } from '../wallet/devnet-accounts.js'
 import type { VirtualClock } from './clock.js'
+import { Faucet } from './faucet.js'
 import type { MiningMode } from './mining-mode.js'
+import { DevnetValidator } from './own-validator.js'
 import { Snapshots } from './snapshots.js'
 
 export interface DevnetOptions {
@@ -54,6 +45,8 @@ export interface DevnetOptions {
 
 /** @limit count: blocks of one `dev_mine` */
 const maxBlocks = 10_000
+/** @limit count: empty blocks of `dev_mine` in one batch */
+const blocksOfRun = 1000
 /**
  * Block times stay below 2^32.
  * @limit number: latest time of a devnet's clock, in Unix seconds: 2100-01-01
@@ -62,16 +55,13 @@ const latestTime = 4_102_444_800
 
 /** The extras of a devnet: validator, mining, clock, faucet and snapshots. */
 export class Devnet {
-  /** Block production of the devnet, also for blocks of outside miners. */
-  readonly validator: OwnValidator
   readonly #options: DevnetOptions
+  readonly #validator: DevnetValidator
+  readonly #faucet: Faucet
   readonly #producer: Producer
   readonly #snapshots = new Snapshots()
   #cancelTimer: () => void = () => {}
   #reverts = 0
-  /** The block that the validator signed last: it signs no other of that height unless the chain is rewound. */
-  #signed: Header | undefined
-  #faucetQueue: Promise<unknown> = Promise.resolve()
   /** The making of automatic blocks, while under way; below it whether a transaction came since it began. */
   #mining: Promise<void> | undefined
   #more = false
@@ -80,31 +70,23 @@ export class Devnet {
   constructor(options: DevnetOptions) {
     const { chain, mempool, clock, random, mining } = options
     if (!chain.spec.devnet) throw new UserError(`the chain ${chain.spec.name} is no devnet`)
-    const key = devnetValidatorKey()
     this.#options = options
-    const payTo = programHashOfKey(key.publicKey)
-    this.validator = {
-      payTo,
-      time: () => clock.blockTime(chain.tip.header.time),
-      offer: (block) => this.#confirm(block, key.privateKey),
-      automatic: mining.kind !== 'manual',
-    }
-    this.#producer = new Producer({ chain, mempool, random, ...this.validator, payTo })
+    this.#validator = new DevnetValidator({ chain, clock, automatic: mining.kind !== 'manual' })
+    this.#faucet = new Faucet(options)
+    const validator = this.#validator
+    this.#producer = new Producer({
+      chain,
+      mempool,
+      random,
+      payTo: validator.payTo,
+      time: () => validator.time(),
+      offer: (block) => validator.offer(block),
+    })
   }
 
-  async #confirm({ header, bytes }: Block, privateKey: Uint8Array): Promise<void> {
-    const before = this.#signed
-    if (before !== undefined && before.height >= header.height && !equalBytes(before.hash, header.hash)) {
-      throw new RuleError('block-stale', `the validator has signed ${before.id} at height ${before.height}`)
-    }
-    this.#signed = header
-    try {
-      await this.#options.chain.acceptBlock(bytes, confirmBytes(soloConfirm(header.hash, 0, privateKey)))
-    } catch (error) {
-      // The signature was not published.
-      if (this.#signed === header) this.#signed = before
-      throw error
-    }
+  /** Block production of the devnet, also for blocks of outside miners. */
+  get validator(): OwnValidator {
+    return this.#validator
   }
 
   /** Begins to mine in the configured mode. */
@@ -126,7 +108,7 @@ export class Devnet {
   async close(): Promise<void> {
     this.#stopped = true
     this.#cancelTimer()
-    await this.#faucetQueue
+    await this.#faucet.close()
     await this.#producer.close()
   }
 
@@ -135,11 +117,37 @@ export class Devnet {
     requireInteger('blocks', blocks, 1, maxBlocks)
     const hashes: string[] = []
     while (hashes.length < blocks) {
+      const run = await this.#mineEmpty(Math.min(blocks - hashes.length, blocksOfRun))
+      hashes.push(...run.map(({ hash }) => hash))
+      if (run.length > 0) continue
       const block = await this.#producer.produce()
       if (block === undefined && this.#stopped) throw new RuleError('busy', 'the node is stopping')
       if (block !== undefined) hashes.push(block.hash)
     }
     return hashes
+  }
+
+  /** Makes blocks in one batch while no transaction waits; none if one does, or others came first. */
+  #mineEmpty(count: number): Promise<readonly Block[]> {
+    const { chain, mempool, clock, random } = this.#options
+    const validator = this.#validator
+    return this.#producer.between(async () => {
+      await mempool.settled()
+      const base = chain.tip
+      const overtaken = () => this.#stopped || chain.tip !== base
+      if (count < 2 || mempool.size > 0 || overtaken()) return []
+      const time = (parentTime: number) => clock.blockTime(parentTime)
+      const request = { base, count, payTo: validator.payTo, random, time, stop: overtaken }
+      const blocks = await solveEmptyRun(chain, request)
+      if (overtaken()) return []
+      try {
+        await validator.offerRun(blocks)
+        return blocks
+      } catch (error) {
+        if (error instanceof RuleError && error.code === 'block-stale') return []
+        throw error
+      }
+    })
   }
 
   /** Moves the clock forward and returns the new time in Unix seconds. */
@@ -167,7 +175,7 @@ export class Devnet {
   async faucet(address: string, amount: bigint): Promise<string> {
     const programHash = parseAddress(address)
     if (programHash === undefined) throw new RuleError('request-parameter', `address: ${address} is not an address`)
-    return this.#send([{ programHash, value: amount }])
+    return this.#faucet.send([{ programHash, value: amount }])
   }
 
   /**
@@ -188,7 +196,7 @@ export class Devnet {
       pooled.some(({ programHash }) => equalBytes(programHash, payee))
     const sending = unpaid.filter((recipient) => !isPooled(recipient))
     if (sending.length > 0) {
-      await this.#send(sending).catch((error: unknown) => {
+      await this.#faucet.send(sending).catch((error: unknown) => {
         if (!(error instanceof RuleError)) throw error
         throw new UserError(`the faucet cannot pay ${sending.length} more accounts; ${error.message}`)
       })
@@ -215,51 +223,12 @@ export class Devnet {
         if (this.#stopped) throw new RuleError('busy', 'the node is stopping')
         const { tip, pool, clock: time } = this.#snapshots.get(id)
         await mempool.restore(pool, (waiting) => rewind(tip, [waiting, clock.restoration(time)]))
-        this.#signed = undefined
+        this.#validator.forget()
         this.#snapshots.forgetAfter(id)
         this.#reverts++
       }),
     )
     this.#resume()
-  }
-
-  /** Pays from the faucet and returns the txid. */
-  #send(recipients: readonly Recipient[]): Promise<string> {
-    const { chain, mempool, random } = this.#options
-    const { assetId, spec } = chain.sanity
-    // Between blocks: no block can spend a chosen coin before the transaction is in the pool.
-    const sent = this.#faucetQueue.then(() =>
-      chain.exclusive(async () => {
-        const key = faucetKey()
-        const fee = paramsAt(spec, chain.tip.header.height + 1).fees
-        const payment = { code: singleKeyCode(key.publicKey), coins: await this.#faucetCoins(), fee, assetId, random }
-        try {
-          const { transaction } = buildTransfer({ ...payment, maxMoney: spec.maxMoney }, recipients)
-          const signed = signTransaction(transaction, [key.privateKey])
-          const { txid } = await mempool.accept(signed.transaction.bytes, { local: true })
-          return txid
-        } catch (error) {
-          if (error instanceof UserError) throw new RuleError('request-parameter', `amount: ${error.message}`)
-          throw error
-        }
-      }),
-    )
-    this.#faucetQueue = sent.catch(() => {})
-    return sent
-  }
-
-  /** Coins that the faucet can spend: on the chain, and the change of its pooled transactions. */
-  async #faucetCoins(): Promise<SpendableCoin[]> {
-    const { chain, mempool } = this.#options
-    const own = programHashOfKey(faucetKey().publicKey)
-    const mined = await new ChainReader(chain).coins(own)
-    const pooled = [...mempool.entries()].flatMap(({ transaction }) =>
-      transaction.outputs.flatMap(({ programHash: payee, value }, index) =>
-        equalBytes(payee, own) ? [{ txid: transaction.hash, index, value, confirmations: 0 }] : [],
-      ),
-    )
-    const all: SpendableCoin[] = [...mined.map(({ outpoint, value }) => ({ ...outpoint, value })), ...pooled]
-    return all.filter((coin) => mempool.spender(coin) === undefined)
   }
 
   /** Makes blocks until none takes a pooled transaction. Later arrivals go into the next block. */
@@ -293,10 +262,6 @@ export class Devnet {
       if (!this.#stopped) this.#tick(milliseconds)
     })
   }
-}
-
-function programHashOfKey(publicKey: Uint8Array): ProgramHash {
-  return programHash(prefix.standard, singleKeyCode(publicKey))
 }
 
 function requireInteger(name: string, value: number, least: number, most: number): void {

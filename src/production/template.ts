@@ -41,6 +41,11 @@ export interface Selection extends Chosen {
   readonly branch: readonly Hash[]
 }
 
+/** What a template stands on and holds; the parent may be a block that is not on the chain yet. */
+export interface TemplateContent extends Omit<Selection, 'parent'> {
+  readonly parent: Pick<KnownHeader, 'header'>
+}
+
 export interface TemplateRequest {
   /** Receives subsidy and fees. */
   readonly payTo: ProgramHash
@@ -74,11 +79,11 @@ export async function selectTransactions(chain: Chain, pool: Mempool, extent: Ex
 }
 
 /** A block of the selection with a coinbase for one address, without work. */
-export function templateOf(chain: Chain, selection: Selection, request: TemplateRequest): Block {
-  const { parent, bits, earliest, transactions, branch } = selection
+export function templateOf(chain: Chain, content: TemplateContent, request: TemplateRequest): Block {
+  const { parent, bits, earliest, transactions, branch } = content
   const time = Math.max(request.time, earliest)
   if (time > 0xffffffff) throw new RuleError('block-time-future', 'block times end in the year 2106')
-  const coinbase = buildCoinbase(chain, selection, request)
+  const coinbase = buildCoinbase(chain, content, request)
   const header = new Header({
     version: 0,
     previous: parent.header.hash,
@@ -93,7 +98,7 @@ export function templateOf(chain: Chain, selection: Selection, request: Template
 
 function buildCoinbase(
   chain: Chain,
-  { parent, fees, witnessRoot }: Selection,
+  { parent, fees, witnessRoot }: TemplateContent,
   { payTo, nonce }: TemplateRequest,
 ): Transaction {
   const { spec, assetId } = chain.sanity

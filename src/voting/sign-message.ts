@@ -3,13 +3,26 @@ import { type Confirm, proposalHash, proposalUnsigned, voteUnsigned } from '../p
 import type { Hash } from '../primitives/hash.js'
 import { preimage, type SignedMessage, type UnsignedMessage } from './tendermint/message.js'
 
+/** A key that signs: r‖s of SHA-256 of a message. */
+export interface KeySigner {
+  /** 33 bytes, compressed. */
+  readonly publicKey: Uint8Array
+  sign(message: Uint8Array): Uint8Array
+}
+
 /** The confirm of a chain with one validator: proposal and vote of the same key. */
 export function soloConfirm(blockHash: Hash, viewOffset: number, privateKey: Uint8Array): Confirm {
-  const sponsor = publicKeyOf(privateKey)
+  const signer = { publicKey: publicKeyOf(privateKey), sign: (message: Uint8Array) => sign(message, privateKey) }
+  return soloConfirmBy(signer, blockHash, viewOffset)
+}
+
+/** The same by a signer. */
+export function soloConfirmBy(signer: KeySigner, blockHash: Hash, viewOffset: number): Confirm {
+  const sponsor = signer.publicKey
   const unsignedProposal = { sponsor, blockHash, viewOffset }
-  const proposal = { ...unsignedProposal, signature: sign(proposalUnsigned(unsignedProposal), privateKey) }
+  const proposal = { ...unsignedProposal, signature: signer.sign(proposalUnsigned(unsignedProposal)) }
   const unsignedVote = { proposalHash: proposalHash(unsignedProposal), signer: sponsor, accept: true }
-  const vote = { ...unsignedVote, signature: sign(voteUnsigned(unsignedVote), privateKey) }
+  const vote = { ...unsignedVote, signature: signer.sign(voteUnsigned(unsignedVote)) }
   return { proposal, votes: [vote] }
 }
 

@@ -1,0 +1,74 @@
+import type { Chain } from '../chain/chain.js'
+import { ChainReader } from '../chain/reader.js'
+import { RuleError, UserError } from '../errors/rule-error.js'
+import type { Mempool } from '../mempool/mempool.js'
+import { prefix, programHash, singleKeyCode } from '../primitives/address.js'
+import { equalBytes } from '../primitives/bytes.js'
+import { paramsAt } from '../primitives/spec.js'
+import type { Random } from '../runtime/env.js'
+import { buildTransfer, type Recipient } from '../wallet/build-transaction.js'
+import type { SpendableCoin } from '../wallet/coins.js'
+import { faucetKey } from '../wallet/devnet-accounts.js'
+import { signTransaction } from '../wallet/sign-transaction.js'
+
+export interface FaucetOptions {
+  readonly chain: Chain
+  readonly mempool: Mempool
+  readonly random: Random
+}
+
+/** Pays out of the coins that the genesis block of a devnet gives to a well-known key. */
+export class Faucet {
+  readonly #options: FaucetOptions
+  readonly #key = faucetKey()
+  readonly #code = singleKeyCode(this.#key.publicKey)
+  readonly #programHash = programHash(prefix.standard, this.#code)
+  #queue: Promise<unknown> = Promise.resolve()
+
+  constructor(options: FaucetOptions) {
+    this.#options = options
+  }
+
+  /** Pays in one transaction and returns its txid. More than it has is a `request-parameter`. */
+  send(recipients: readonly Recipient[]): Promise<string> {
+    const { chain, mempool, random } = this.#options
+    const { assetId, spec } = chain.sanity
+    // Between blocks: no block can spend a chosen coin before the transaction is in the pool.
+    const sent = this.#queue.then(() =>
+      chain.exclusive(async () => {
+        const fee = paramsAt(spec, chain.tip.header.height + 1).fees
+        const payment = { code: this.#code, coins: await this.#coins(), fee, assetId, random }
+        try {
+          const { transaction } = buildTransfer({ ...payment, maxMoney: spec.maxMoney }, recipients)
+          const signed = signTransaction(transaction, [this.#key.privateKey])
+          const { txid } = await mempool.accept(signed.transaction.bytes, { local: true })
+          return txid
+        } catch (error) {
+          if (error instanceof UserError) throw new RuleError('request-parameter', `amount: ${error.message}`)
+          throw error
+        }
+      }),
+    )
+    this.#queue = sent.catch(() => {})
+    return sent
+  }
+
+  /** Resolves when all payments so far are in the pool, or refused. */
+  async close(): Promise<void> {
+    await this.#queue
+  }
+
+  /** Spendable coins: on the chain, and the change of its pooled transactions. */
+  async #coins(): Promise<SpendableCoin[]> {
+    const { chain, mempool } = this.#options
+    const own = this.#programHash
+    const mined = await new ChainReader(chain).coins(own)
+    const pooled = [...mempool.entries()].flatMap(({ transaction }) =>
+      transaction.outputs.flatMap(({ programHash: payee, value }, index) =>
+        equalBytes(payee, own) ? [{ txid: transaction.hash, index, value, confirmations: 0 }] : [],
+      ),
+    )
+    const all: SpendableCoin[] = [...mined.map(({ outpoint, value }) => ({ ...outpoint, value })), ...pooled]
+    return all.filter((coin) => mempool.spender(coin) === undefined)
+  }
+}

@@ -1,0 +1,87 @@
+import { BlockRunError } from '../chain/block-run.js'
+import type { Chain } from '../chain/chain.js'
+import type { IncomingBlock } from '../chain/chain-change.js'
+import { quickSigner } from '../crypto/quick-signer.js'
+import { RuleError } from '../errors/rule-error.js'
+import { prefix, type ProgramHash, programHash, singleKeyCode } from '../primitives/address.js'
+import type { Block } from '../primitives/block.js'
+import { equalBytes } from '../primitives/bytes.js'
+import { confirmBytes } from '../primitives/confirm.js'
+import type { Header } from '../primitives/header.js'
+import type { OwnValidator } from '../production/mining.js'
+import { soloConfirmBy } from '../voting/sign-message.js'
+import { devnetValidatorKey } from '../wallet/devnet-accounts.js'
+import type { VirtualClock } from './clock.js'
+
+export interface DevnetValidatorOptions {
+  readonly chain: Chain
+  readonly clock: VirtualClock
+  /** Whether blocks are made without a request for each. */
+  readonly automatic: boolean
+}
+
+/** The lone validator of a devnet: confirms blocks and hands them to the chain. */
+export class DevnetValidator implements OwnValidator {
+  readonly payTo: ProgramHash
+  readonly automatic: boolean
+  readonly #options: DevnetValidatorOptions
+  readonly #signer = quickSigner(devnetValidatorKey().privateKey)
+  /** The block signed last: no other of that height is signed unless the chain is rewound. */
+  #signed: Header | undefined
+
+  constructor(options: DevnetValidatorOptions) {
+    this.#options = options
+    this.automatic = options.automatic
+    this.payTo = programHash(prefix.standard, singleKeyCode(this.#signer.publicKey))
+  }
+
+  time(): number {
+    const { chain, clock } = this.#options
+    return clock.blockTime(chain.tip.header.time)
+  }
+
+  async offer(block: Block): Promise<void> {
+    const { chain } = this.#options
+    await this.#signing(block.header, block.header, () => chain.acceptBlock(block.bytes, this.confirmed(block).confirm))
+  }
+
+  /** Submits blocks that follow one another, in one batch; resolves when the last one is the tip. */
+  async offerRun(blocks: readonly Block[]): Promise<void> {
+    const [first, last] = [blocks[0], blocks.at(-1)]
+    if (first === undefined || last === undefined) return
+    const { chain } = this.#options
+    await this.#signing(first.header, last.header, async () => {
+      try {
+        await chain.acceptBlocks(blocks.map((block) => this.confirmed(block)))
+      } catch (error) {
+        throw error instanceof BlockRunError ? error.rule : error
+      }
+    })
+  }
+
+  /** A block as the chain takes it. Its signatures do not count until it is submitted. */
+  confirmed({ header, bytes }: Block): Required<Pick<IncomingBlock, 'block' | 'confirm'>> {
+    return { block: bytes, confirm: confirmBytes(soloConfirmBy(this.#signer, header.hash, 0)) }
+  }
+
+  /** The chain was rewound: heights signed before are signed again. */
+  forget(): void {
+    this.#signed = undefined
+  }
+
+  /** Submits blocks from `first` to `last`, of which no other one may have been signed at their heights. */
+  async #signing(first: Header, last: Header, submit: () => Promise<unknown>): Promise<void> {
+    const before = this.#signed
+    if (before !== undefined && before.height >= first.height && !equalBytes(before.hash, first.hash)) {
+      throw new RuleError('block-stale', `the validator has signed ${before.id} at height ${before.height}`)
+    }
+    this.#signed = last
+    try {
+      await submit()
+    } catch (error) {
+      // The signature was not published.
+      if (this.#signed === last) this.#signed = before
+      throw error
+    }
+  }
+}
