@@ -20,7 +20,7 @@ const rooms = [
   ['api'],
   ['node'],
   ['config', 'client'],
-  ['library'],
+  ['library', 'console'],
   ['index.ts'],
   ['cli'],
   ['pages'],

@@ -43,7 +43,8 @@ import { plainRoutes, registerPlainRoutes } from './plain-routes.js'
 import { pathOf } from './request-path.js'
 import { registerRest } from './rest/rest-plugin.js'
 import { restPrefix, restRoutes } from './rest/rest-routes.js'
-import { registerRpc, rpcPaths } from './rpc/rpc-plugin.js'
+import { rpcPaths } from './rpc/rpc-paths.js'
+import { registerRpc } from './rpc/rpc-plugin.js'
 import { upgradeError, webSocketPath, type WebSockets } from './ws/web-sockets.js'
 
 export interface ApiServerOptions {
@@ -152,13 +153,14 @@ async function buildApp(
 ): Promise<FastifyInstance> {
   const fail = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const rule = ruleErrorOf(error, context.log)
+    request.failure = rule
     if (!onlyRpc && isIdentifierUrl(request.url)) return sendRefusal(request, reply, rule)
     void reply.code(statusOf(rule)).header('content-type', jsonType)
     if (rule.code === 'busy') void reply.header('retry-after', retryAfter)
     return reply.send(failure(envelopeOf(request.url, onlyRpc), rule))
   }
   const app = await createApp(limits, fail, {
-    first: (created) => countAnswers(created, context.metrics),
+    first: (created) => countAnswers(created, context.metrics, context.log.live),
     // Clients of the family are given an endpoint with a path, such as `/eid`.
     onePath: onlyRpc,
   })

@@ -61,9 +61,14 @@ export interface Import {
 
 /**
  * Imports a file of blocks, in chunks of any size, into a chain, all rules checked. Blocks before an error stay. Throws a
- * {@link UserError} for an incomplete file, one of another chain, and a block that the chain refuses.
+ * {@link UserError} for an incomplete file, one of another chain, and a block that the chain refuses. `progress` takes the number of
+ * blocks so far.
  */
-export async function importBlocks(chain: Chain, pieces: AsyncIterable<Uint8Array>): Promise<Import> {
+export async function importBlocks(
+  chain: Chain,
+  pieces: AsyncIterable<Uint8Array>,
+  progress: (read: number) => void = () => {},
+): Promise<Import> {
   const source = new Pieces(pieces)
   requireGenesis(await readHead(source), chain.genesis.header.hash)
   let added = 0
@@ -71,6 +76,7 @@ export async function importBlocks(chain: Chain, pieces: AsyncIterable<Uint8Arra
     const next = await readRecord(source, read)
     if (next === undefined) return { read, added }
     if (await acceptRecord(chain, next, read)) added++
+    progress(read + 1)
   }
 }
 

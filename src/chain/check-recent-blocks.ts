@@ -10,9 +10,15 @@ import { readBlock } from './read-body.js'
  * Checks every block that batches since the last clean point may have touched: header links, bodies, undo records and confirms.
  * Throws a StorageError for a missing or mismatched row.
  */
-export async function checkRecentBlocks(chain: Chain, { fromHeight }: Pick<JournalSpan, 'fromHeight'>): Promise<void> {
+export async function checkRecentBlocks(
+  chain: Chain,
+  { fromHeight }: Pick<JournalSpan, 'fromHeight'>,
+  progress: (done: number, total: number) => void = () => {},
+): Promise<void> {
   const top = chain.tip.header.height
-  for (let height = Math.min(fromHeight ?? 0, top); height <= top; height++) {
+  const first = Math.min(fromHeight ?? 0, top)
+  for (let height = first; height <= top; height++) {
+    progress(height - first, top - first + 1)
     const known = chain.headers.active(height)
     if (known === undefined) throw damaged(`the block at height ${height} is gone`)
     const { header } = known

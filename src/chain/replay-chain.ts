@@ -25,6 +25,13 @@ export interface ReplayProgress {
   (height: number): void
 }
 
+/** How far a verification is: all rows read, whose number is unknown; blocks replayed; tables compared. */
+export interface VerifyStep {
+  readonly stage: 'rows' | 'blocks' | 'tables'
+  readonly done: number
+  readonly total?: number
+}
+
 /** Where and why a replay ended early. */
 export interface ReplayGap {
   readonly height: number
@@ -99,13 +106,19 @@ export async function highestKnown(source: Database): Promise<number | undefined
 export async function verifyChain(
   chain: Chain,
   scratch: Chain,
-  progress?: ReplayProgress,
+  progress: (step: VerifyStep) => void = () => {},
 ): Promise<string | undefined> {
   // Reading verifies checksums, here of rows that nothing below reads.
-  for await (const row of chain.database.scan({})) void row
-  const gap = await replay(chain.database, scratch, progress)
+  let rows = 0
+  for await (const row of chain.database.scan({})) {
+    void row
+    progress({ stage: 'rows', done: ++rows })
+  }
+  const total = chain.tip.header.height
+  const gap = await replay(chain.database, scratch, (done) => progress({ stage: 'blocks', done, total }))
   if (gap !== undefined) return `the block at height ${gap.height} does not connect: ${gap.reason}`
-  for (const tableByte of derivedTables) {
+  for (const [done, tableByte] of derivedTables.entries()) {
+    progress({ stage: 'tables', done, total: derivedTables.length })
     const [held, made] = await Promise.all([
       digestOf(chain.database, [tableByte]),
       digestOf(scratch.database, [tableByte]),

@@ -5,6 +5,7 @@ import { NodeRefusal } from '../client/http.js'
 import { baseUrl } from '../client/node-url.js'
 import { isObject } from '../client/read-answers.js'
 import { callRpc } from '../client/rpc.js'
+import { Progress } from '../console/progress.js'
 import { UserError } from '../errors/rule-error.js'
 import { displayHash } from '../primitives/bytes.js'
 import { writeBackup } from '../storage/backup.js'
@@ -13,12 +14,12 @@ import { DataDirectory } from '../storage/directory.js'
 import { onOwnFile } from '../storage/failure.js'
 import { isInUse } from '../storage/level/lock.js'
 import type { CliContext } from './cli-context.js'
-import type { OutputOptions, RestFlags } from './command-options.js'
+import type { QuietOptions, RestFlags } from './command-options.js'
+import { openConsole } from './open-log.js'
 import { report, shellWord } from './print-output.js'
-import { showBackup } from './show-progress.js'
 
 /** Options of `chain backup`. */
-export interface BackupFlags extends OutputOptions, RestFlags {
+export interface BackupFlags extends QuietOptions, RestFlags {
   readonly dataDir: string
 }
 
@@ -48,11 +49,18 @@ export async function backUp(
 ): Promise<void> {
   const path = resolve(to)
   const directory = await DataDirectory.existing(options.dataDir)
-  const progress = showBackup(context)
+  const console = openConsole(context, options)
+  const progress = new Progress(console)
+  const megabytes = (bytes: number) => Math.ceil(bytes / 1_000_000)
+  const show = (done: number, total: number) =>
+    progress.show({ stage: 'backup', unit: 'MB', done: megabytes(done), total: megabytes(Math.max(done, total)) })
   const make = (await isInUse(directory.database))
-    ? byNode(directory, path, options, progress.show)
-    : byItself(directory, path, withDatabase, progress.show)
-  const made = await make.finally(progress.end)
+    ? byNode(directory, path, options, show)
+    : byItself(directory, path, withDatabase, show)
+  const made = await make.finally(() => {
+    progress.end()
+    console?.close()
+  })
   const check = `npx didledger chain verify --data-dir ${shellWord(path)}`
   report(context, options, made, [
     `${path} holds the chain up to height ${made.height}, without keys, token and sign state`,

@@ -1,14 +1,15 @@
-import { createReadStream, existsSync } from 'node:fs'
+import { createReadStream, existsSync, statSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { exportBlocks, importBlocks, requireBlocksOf } from '../chain/block-file.js'
 import { Chain } from '../chain/chain.js'
 import { copyUnmined, highestKnown, replay, stateDigest, verifyChain } from '../chain/replay-chain.js'
+import { Progress, type Step } from '../console/progress.js'
 import { SignatureCache } from '../crypto/signature-cache.js'
 import type { Verifier } from '../crypto/verifier.js'
 import { UserError } from '../errors/rule-error.js'
 import { Mempool } from '../mempool/mempool.js'
-import { openLedger, withVerifier } from '../node/open-ledger.js'
+import { openLedger, type OpenStep, stepUnits, withVerifier } from '../node/open-ledger.js'
 import { genesisBlock } from '../primitives/genesis.js'
 import type { Spec } from '../primitives/spec.js'
 import type { Env } from '../runtime/env.js'
@@ -22,14 +23,22 @@ import { salvage } from '../storage/level/salvage.js'
 import { fileReason } from '../wallet/files.js'
 import { backUp } from './chain-backup.js'
 import type { CliContext } from './cli-context.js'
-import { type OutputOptions, type RestFlags, withNode, withOutput } from './command-options.js'
+import {
+  type OutputOptions,
+  type QuietOptions,
+  type RestFlags,
+  withNode,
+  withOutput,
+  withQuiet,
+} from './command-options.js'
 import { namingTheRepair, reindexCommand } from './damage.js'
 import { defaultDataDir } from './data-folder.js'
 import { heldSpec, specOfBlocks } from './held-spec.js'
 import { loadSpec } from './load-spec.js'
+import { openConsole } from './open-log.js'
 import { examples, report, formatTable } from './print-output.js'
 
-interface ChainOptions extends OutputOptions {
+interface ChainOptions extends QuietOptions {
   readonly genesis?: string
   readonly dataDir?: string
 }
@@ -41,6 +50,8 @@ interface Tools {
   readonly directory: DataDirectory
   readonly verifier: Verifier
   readonly env: Env
+  /** Shows how far the work is. */
+  readonly progress: Progress
 }
 
 type Ledger = Awaited<ReturnType<typeof openLedger>>
@@ -48,7 +59,7 @@ type Ledger = Awaited<ReturnType<typeof openLedger>>
 export function registerChain(program: Command, context: CliContext): void {
   const chain = program.command('chain').description('look after the chain in a data directory')
   const command = (usage: string, description: string, example = usage) =>
-    withOutput(chain.command(usage))
+    (usage === 'info' ? withOutput : withQuiet)(chain.command(usage))
       .description(description)
       .option(
         '--genesis <name|file>',
@@ -104,7 +115,7 @@ async function verify(context: CliContext, tools: Tools, options: ChainOptions):
     const scratch = `${tools.directory.database}.verify`
     await rm(scratch, { recursive: true, force: true })
     const { wrong, state } = await withChainAt(tools, scratch, async (copy) => ({
-      wrong: await verifyChain(chain, copy),
+      wrong: await verifyChain(chain, copy, (step) => tools.progress.show({ ...step, unit: step.stage })),
       state: await stateDigest(copy.database),
     })).finally(() => rm(scratch, { recursive: true, force: true }))
     if (wrong !== undefined) {
@@ -149,12 +160,16 @@ function freeSuffix(directory: DataDirectory, seconds: number): string {
 
 async function rebuild(tools: Tools) {
   const { directory } = tools
+  const { progress } = tools
   await rm(directory.rebuilt, { recursive: true, force: true })
-  const { source, damages } = await openSalvaged(directory)
+  const { source, damages } = await openSalvaged(tools)
   try {
     return await withChainAt(tools, directory.rebuilt, async (target) => {
-      const gap = await replay(source, target)
-      const highest = Math.max((await highestKnown(source)) ?? 0, gap?.height ?? 0)
+      const known = await highestKnown(source)
+      const gap = await replay(source, target, (done) =>
+        progress.show({ stage: 'blocks', unit: 'blocks', done, total: Math.max(known ?? 0, done) }),
+      )
+      const highest = Math.max(known ?? 0, gap?.height ?? 0)
       const lost = await copyUnmined(source, target)
       // After an interrupted reorganisation the side branches reach higher than the active rows.
       const { height, id: tip } = target.tip.header
@@ -172,10 +187,17 @@ async function exportTo(context: CliContext, tools: Tools, options: ChainOptions
   await withLedger(tools, async ({ chain }) => {
     // The final name appears only once the file is complete.
     const unfinished = `${file}.part`
+    const { progress } = tools
+    const total = chain.tip.header.height
     await onFile(file, async () => {
       const output = await open(unfinished, 'w')
       try {
-        for await (const piece of exportBlocks(chain)) await output.write(piece)
+        // The first piece is the head of the file.
+        let done = -1
+        for await (const piece of exportBlocks(chain)) {
+          await output.write(piece)
+          progress.show({ stage: 'blocks', unit: 'blocks', done: Math.min(++done, total), total })
+        }
         await output.sync()
       } finally {
         await output.close()
@@ -190,16 +212,24 @@ async function exportTo(context: CliContext, tools: Tools, options: ChainOptions
 async function importFrom(context: CliContext, tools: Tools, options: ChainOptions, file: string): Promise<void> {
   await withLedger(tools, async ({ chain, signatures }) => {
     // The pool takes transactions that a reorganisation releases, and drops those in the new blocks.
-    const { verifier, env } = tools
+    const { verifier, env, progress } = tools
     const mempool = await Mempool.open({ chain, verifier, signatures, clock: env.clock, log: env.log })
-    const { read, added } = await onFile(file, () => importBlocks(chain, createReadStream(file))).finally(() =>
-      mempool.close(),
-    )
+    const { read, added } = await onFile(file, () => {
+      const stream = createReadStream(file)
+      const total = statSync(file, { throwIfNoEntry: false })?.size ?? 0
+      return importBlocks(chain, stream, () => progress.show(importStep(stream.bytesRead, total)))
+    }).finally(() => mempool.close())
     const { height, id: tip } = chain.tip.header
     report(context, options, { read, added, height, tip }, [
       `${read} blocks read, ${added} of them new; the chain is at height ${height}`,
     ])
   })
+}
+
+/** How far a file of blocks is read, in bytes; a pipe has none in total. */
+function importStep(read: number, size: number): Step {
+  const megabytes = (bytes: number) => Math.ceil(bytes / 1_000_000)
+  return { stage: 'import', unit: 'MB', done: megabytes(read), ...(size > 0 ? { total: megabytes(size) } : {}) }
 }
 
 /** Runs with the directory and its chain; only `blocks`, a file to be imported, may come into a directory without one. */
@@ -212,6 +242,7 @@ async function withTools(
   const env = systemEnv(processLog('silent'))
   const { genesis } = options
   const { named, dataDir } = placeOf(context, options)
+  const console = openConsole(context, options)
   await namingTheRepair({ genesis, dataDir }, async () => {
     const existing = blocks === undefined ? await DataDirectory.existing(dataDir) : undefined
     const spec = named ?? (await specFor(dataDir, blocks))
@@ -219,7 +250,11 @@ async function withTools(
     if (blocks !== undefined)
       await onFile(blocks, () => requireBlocksOf(createReadStream(blocks), genesisBlock(spec).header.hash))
     const directory = existing ?? (await DataDirectory.open(dataDir))
-    await withVerifier(env, (verifier) => run({ dataDir, spec, directory, verifier, env }))
+    const progress = new Progress(console)
+    await withVerifier(env, (verifier) => run({ dataDir, spec, directory, verifier, env, progress })).finally(() => {
+      progress.end()
+      console?.close()
+    })
   })
 }
 
@@ -241,10 +276,11 @@ async function specFor(dataDir: string, blocks: string | undefined): Promise<Spe
 }
 
 async function withLedger(
-  { spec, directory, verifier, env }: Tools,
+  { spec, directory, verifier, env, progress }: Tools,
   run: (ledger: Ledger) => Promise<void>,
 ): Promise<void> {
-  const ledger = await openLedger(spec, directory, verifier, env)
+  const onStep = (step: OpenStep) => progress.show({ ...step, unit: stepUnits[step.stage] })
+  const ledger = await openLedger(spec, directory, verifier, env, { onStep })
   try {
     await run(ledger)
     await ledger.chain.close()
@@ -272,9 +308,16 @@ async function withChainAt<T>(
 }
 
 /** An opened copy of everything readable in the database. */
-async function openSalvaged(directory: DataDirectory): Promise<{ source: Database; damages: readonly FileDamage[] }> {
+async function openSalvaged({
+  directory,
+  progress,
+}: Tools): Promise<{ source: Database; damages: readonly FileDamage[] }> {
   const doing = `what can be read of ${directory.database} cannot be gathered in ${directory.salvaged}`
-  const { damages, repair } = await onOwnFile(doing, () => salvage(directory.database, directory.salvaged))
+  const { damages, repair } = await onOwnFile(doing, () =>
+    salvage(directory.database, directory.salvaged, (done, total) =>
+      progress.show({ stage: 'files', unit: 'tables', done, total }),
+    ),
+  )
   if (repair) await Database.repair(directory.salvaged)
   return { source: await Database.openDamaged(directory.salvaged), damages }
 }

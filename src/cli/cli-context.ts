@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { type Channel, standardError } from '../console/channel.js'
 import type { Clock, Random } from '../runtime/env.js'
 import { promptHidden } from './prompt.js'
 
@@ -13,6 +14,8 @@ export interface CliContext {
   err(text: string): void
   /** Width of the terminal behind standard output or standard error; undefined if it is not a terminal. */
   readonly columns?: (stream: 'out' | 'err') => number | undefined
+  /** Opens standard error for lines that wait for no reader; absent: {@link err} takes them. */
+  readonly errors?: () => Channel
   /** Prompts on the terminal without echo; undefined without a terminal. */
   readonly prompt: ((question: string) => Promise<string>) | undefined
 }
@@ -26,6 +29,23 @@ export function processContext(): CliContext {
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
     columns: (stream) => (stream === 'out' ? process.stdout : process.stderr).columns,
+    errors: standardError,
     prompt: process.stdin.isTTY ? promptHidden : undefined,
   }
+}
+
+/** Standard error of a context, for lines. */
+export function errorChannel({ errors, err, columns }: Pick<CliContext, 'errors' | 'err' | 'columns'>): Channel {
+  return (
+    errors?.() ?? {
+      write: (text) => {
+        err(text)
+        return true
+      },
+      get columns() {
+        return columns?.('err')
+      },
+      close: () => {},
+    }
+  )
 }

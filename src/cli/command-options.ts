@@ -14,6 +14,11 @@ export interface OutputOptions {
   readonly json?: boolean
 }
 
+/** Options of commands that run long. */
+export interface QuietOptions extends OutputOptions {
+  readonly quiet?: boolean
+}
+
 /** Options of commands that use the keys or addresses of a wallet. */
 export interface WalletOptions extends OutputOptions {
   readonly wallet?: string
@@ -39,6 +44,11 @@ export interface SendOptions extends RestFlags, SpecFlags {
 
 export function withOutput(command: Command): Command {
   return command.option('--json', 'print JSON instead of text')
+}
+
+/** For commands that show what happens beside their result. */
+export function withQuiet(command: Command): Command {
+  return withOutput(command).option('-q, --quiet', 'show no progress and no live log')
 }
 
 export function withWallet(command: Command): Command {

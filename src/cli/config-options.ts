@@ -7,10 +7,10 @@ import { fromText, isValid } from '../config/values.js'
 import type { NodeCommand, Option } from '../runtime/option.js'
 import { readTextFile } from '../wallet/files.js'
 import type { CliContext } from './cli-context.js'
-import { type OutputOptions, withOutput } from './command-options.js'
+import { type QuietOptions, withQuiet } from './command-options.js'
 
 /** Flags of a command that runs a node, beside the options of the modules. */
-interface ConfigFlags extends OutputOptions {
+interface ConfigFlags extends QuietOptions {
   readonly config?: string
   readonly printConfig?: boolean
 }
@@ -21,14 +21,14 @@ const tuningHeading = 'Options for tuning:'
  * Adds one flag for each module option to a command that runs a node, then runs it with the effective configuration or, with
  * --print-config, prints that. `Flags` are the command's own flags.
  */
-export function withConfig<Flags extends OutputOptions>(
+export function withConfig<Flags extends QuietOptions>(
   command: Command,
   name: NodeCommand,
   context: CliContext,
   run: (config: Config, flags: Flags) => Promise<void>,
 ): Command {
   const options = optionsOf(name)
-  withOutput(command)
+  withQuiet(command)
     .option('--config <file>', 'configuration file (else DIDLEDGER_CONFIG); flags and environment win over it')
     .option('--print-config', 'print the effective configuration, which can be used as a file, and start nothing')
   const flags = options.map((option) => [option, flagFor(option)] as const)

@@ -1,6 +1,7 @@
 import { NodeClient } from '../client/node-client.js'
 import { optionsOf, variableOf } from '../config/all-options.js'
 import type { Config } from '../config/config.js'
+import type { Console } from '../console/console.js'
 import { devnetOptions } from '../devnet/devnet-options.js'
 import { UserError } from '../errors/rule-error.js'
 import { nodeOptions } from '../node/node-options.js'
@@ -11,12 +12,13 @@ import { storageOptions } from '../storage/storage-options.js'
 import { makeTemporaryDirectory, removeTemporaryDirectory } from '../storage/temporary-directory.js'
 import { devnetAccount, devnetAccountCount, devnetMnemonic, localnetValidatorCount } from '../wallet/devnet-accounts.js'
 import type { CliContext } from './cli-context.js'
-import type { OutputOptions } from './command-options.js'
+import type { QuietOptions } from './command-options.js'
 import { accountJson, accountLines } from './devnet-account-table.js'
 import { commandsFor } from './devnet-next.js'
 import { firstBlockText } from './first-block.js'
 import { loadSpec } from './load-spec.js'
 import { LocalNetwork, portStep } from './local-network.js'
+import { openConsole } from './open-log.js'
 import { StatusScreen } from './local-status.js'
 import type { NodeStart, Presentation } from './run-node.js'
 import { stopSignal } from './stop-signal.js'
@@ -28,9 +30,10 @@ const highestPortBase = nodeOptions.portBase.schema['maximum'] as number
 export async function runLocalNetwork(
   context: CliContext,
   config: Config,
-  { json = false }: OutputOptions,
+  options: QuietOptions,
   nodes: number,
 ): Promise<void> {
+  const { json = false } = options
   refuseOptionsOfOneNode(config)
   const portBase = config.get(nodeOptions.portBase)
   if (portBase !== 0 && portBase + (nodes - 1) * portStep > highestPortBase) {
@@ -39,6 +42,12 @@ export async function runLocalNetwork(
   const chosen = config.get(storageOptions.dataDir)
   const directory = chosen ?? makeTemporaryDirectory()
   const network = new LocalNetwork({ nodes, directory, portBase, env: environmentOf(config, context) })
+  const console = openConsole(context, options)
+  network.onProgress = startProgress(console, nodes)
+  const endProgress = () => {
+    network.onProgress = () => {}
+    console?.close()
+  }
   const screen = new StatusScreen(context, json, () => network.nodes)
   network.onSlowStop = (numbers) => {
     screen.say([`Waiting for node ${numbers.join(', ')} to stop; Ctrl-C again ends it.`])
@@ -49,7 +58,9 @@ export async function runLocalNetwork(
   const stop = stopSignal()
   try {
     // A stop signal during the start does not wait for the nodes.
-    const started = await Promise.race([network.start().then(() => true), stop.then(() => false)])
+    const started = await Promise.race([network.start().then(() => true), stop.then(() => false)]).finally(() =>
+      endProgress(),
+    )
     if (!started) return
     const { value, lines } = await welcome(
       network.nodes.map(({ start }) => start),
@@ -81,9 +92,24 @@ export async function runLocalNetwork(
   }
 }
 
-/** Refuses options for block production on demand and faucet accounts: only a devnet of one node has these. */
+/** Shows which nodes have started and which serve: one status line on a terminal, elsewhere one line each. */
+function startProgress(console: Console | undefined, nodes: number): LocalNetwork['onProgress'] {
+  const states = new Map<number, string>()
+  return (number, state) => {
+    states.set(number, state)
+    const text = `Node ${number} of ${nodes} ${state === 'ready' ? 'is ready' : 'has started'}.`
+    if (console?.isTerminal !== true) {
+      console?.line(text)
+      return
+    }
+    const ready = [...states.values()].filter((one) => one === 'ready').length
+    console.status(`Starting: ${ready} of ${nodes} nodes are ready. ${text}`)
+  }
+}
+
+/** Refuses options for block production on demand, faucet accounts and one file of a log: only a devnet of one node has these. */
 function refuseOptionsOfOneNode(config: Config): void {
-  for (const option of [devnetOptions.blockTime, devnetOptions.automine, devnetOptions.accounts]) {
+  for (const option of [devnetOptions.blockTime, devnetOptions.automine, devnetOptions.accounts, nodeOptions.logFile]) {
     const entry = config.settings.find(({ option: { key } }) => key === option.key)
     if (entry?.origin === 'default') continue
     throw new UserError(

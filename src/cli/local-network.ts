@@ -47,6 +47,8 @@ export class LocalNetwork {
   readonly #nodes: Member[] = []
   /** Called with the number of a node that ended unexpectedly, how, and the last lines of its log. */
   onEnd: (number: number, how: string, log: readonly string[]) => void = () => {}
+  /** Called when the process of a node has begun, and when it serves. */
+  onProgress: (number: number, state: 'started' | 'ready') => void = () => {}
   /** Called with the numbers of nodes that are slow to stop. */
   onSlowStop: (numbers: readonly number[]) => void = () => {}
   #stopping = false
@@ -137,11 +139,13 @@ export class LocalNetwork {
     const node: Member = { number, child, exit, start: undefined, ended: undefined }
     this.#nodes.push(node)
     this.#nodes.sort((a, b) => a.number - b.number)
+    this.onProgress(number, 'started')
     const line = await Promise.race([firstLine(child), exit])
     if (!line.startsWith('{')) {
       throw new UserError([`node ${number} ended with ${line}:`, ...tail(log)].join('\n'))
     }
     node.start = JSON.parse(line) as NodeStart
+    this.onProgress(number, 'ready')
     void exit.then((how) => {
       node.ended = how
       if (!this.#stopping) this.onEnd(number, how, tail(log))

@@ -3,14 +3,14 @@
  * Turns a command line into calls of a node, a wallet or a file, and the result into text, JSON and an exit code.
  *
  *   argv -> runCommand -> createProgram (cli-program.ts) -> registerX: one X-command.ts for each group
- *     start, devnet -> readConfig -> runNode -> startNode, serve -> stop signal -> close
+ *     start, devnet -> readConfig -> openLog -> runNode -> startNode, serve, watchNode -> stop signal -> close
  *     wallet, did   -> keystore, NodeClient -> build, sign -> broadcast -> wait for the block
  *     chain         -> rows and block files of a data directory that no node uses
  *     driver        -> HttpResolver -> DriverServer, over a node elsewhere
  *     genesis       -> chain specs and keys in files
  *     -> print-output: text or --json; failure -> explain -> standard error
  *
- * Imports every room below it except did-query, did-index, identifiers, events, production, resolver and pages; used by no room.
+ * Imports every room below it except did-query, did-index, identifiers, events, network, production, resolver and pages; used by no room.
  * - Exit code 0 done, 1 failed, 2 wrong call; with --json standard error holds only the JSON of a failure.
  * - Clock, randomness, environment and output come from CliContext, so that tests own them.
  */

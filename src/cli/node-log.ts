@@ -6,7 +6,7 @@ import { eventTopics } from '../events/ledger-event.js'
 import type { CliContext } from './cli-context.js'
 import type { OutputOptions, RestFlags } from './command-options.js'
 import { plainText } from './print-output.js'
-import { stopSignal } from './run-node.js'
+import { stopSignal } from './stop-signal.js'
 
 export interface LogFlags extends RestFlags, OutputOptions {
   readonly topic?: readonly string[]

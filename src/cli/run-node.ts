@@ -1,16 +1,24 @@
 import type { Config } from '../config/config.js'
 import { serve, type Servers } from '../node/serve-node.js'
 import { type Node, type NodeOptions, startNode } from '../node/start-node.js'
-import { processLog, systemEnv } from '../runtime/process-env.js'
+import { durationText } from '../console/progress-text.js'
+import { Progress, type Step } from '../console/progress.js'
+import { showStatus } from '../console/node-status.js'
+import { watchNode } from '../console/watch-node.js'
+import { type OpenStep, stepUnits } from '../node/open-ledger.js'
+import { CloseStack } from '../runtime/close-stack.js'
+import type { Log } from '../runtime/env.js'
+import { packageVersion } from '../runtime/package-version.js'
+import { systemEnv } from '../runtime/process-env.js'
 import { ServiceManager, type ServiceState } from '../runtime/service-manager.js'
 import { type SigningState, signingText } from '../voting/signing-state.js'
 import type { CliContext } from './cli-context.js'
-import type { OutputOptions } from './command-options.js'
+import type { QuietOptions } from './command-options.js'
 import { firstBlockText } from './first-block.js'
-import { showMigration, showProgress } from './show-progress.js'
+import { openLog, type OpenLog } from './open-log.js'
 import { endAtOnce, stopSignal } from './stop-signal.js'
 
-export interface RunOptions extends OutputOptions {
+export interface RunOptions extends QuietOptions {
   /** Whether the end of standard input stops the node. */
   readonly stopOnEof?: boolean
 }
@@ -87,38 +95,84 @@ function serviceState(node: Node): ServiceState {
 export async function runNode(
   context: CliContext,
   config: Config,
-  { json, stopOnEof = false }: RunOptions,
-  chosen: Omit<NodeOptions, 'env' | 'tuning'>,
+  options: RunOptions,
+  chosen: Omit<NodeOptions, 'env' | 'tuning' | 'onStep'>,
   present: (node: Node, servers: Servers) => Presentation | Promise<Presentation>,
 ): Promise<void> {
+  const { json, stopOnEof = false } = options
   const { tuning } = config
-  const env = systemEnv(processLog(tuning.node?.logLevel))
-  const stop = stopSignal(stopOnEof)
-  const opened = endAtOnce(stop)
-  const manager = ServiceManager.of({ env: context.env, timers: env.timers, log: env.log })
-  const migration = showMigration(context, env)
-  const node = await startNode({ ...chosen, env, tuning, onMigration: migration.show }).finally(migration.end)
-  let endProgress = () => {}
+  const opened = openLog(context, tuning.node ?? {}, options, chosen.spec.devnet)
+  const { log, console } = opened
+  const env = systemEnv(log)
+  const stack = new CloseStack()
+  stack.defer(() => opened.close())
   try {
-    opened()
-    let stopAsked = () => {}
-    const asked = new Promise<void>((resolve) => (stopAsked = resolve))
-    const servers = await serve(node, { log: env.log, tuning, stop: stopAsked })
-    try {
-      const { value, lines } = await present(node, servers)
-      // One line, so that a script can read it while the node runs.
-      context.out(`${json ? JSON.stringify(value) : lines.join('\n')}\n`)
-      if (node.network !== undefined) endProgress = showProgress(context, env, () => node.sync())
-      manager?.ready(serviceState(node))
-      await Promise.race([stop, asked, node.failure])
-    } finally {
-      endProgress()
-      await manager?.stopping()
-      await servers.close()
-    }
-  } finally {
+    const began = env.clock.now()
+    // With a file, a hangup asks for it to be opened again.
+    const stop = stopSignal({ onEof: stopOnEof, onHangup: tuning.node?.logFile === undefined })
     // A resumed standard input would keep the process alive with nothing left to do.
-    if (stopOnEof) process.stdin.pause()
-    await node.close()
+    if (stopOnEof) stack.defer(() => process.stdin.pause())
+    const isOpen = endAtOnce(stop)
+    const manager = ServiceManager.of({ env: context.env, timers: env.timers, log })
+    const progress = openingProgress(opened)
+    const node = await startNode({ ...chosen, env, tuning, onStep: progress.show }).finally(progress.end)
+    stack.defer(async () => {
+      await node.close()
+      const { height } = node.chain.tip.header
+      const seconds = Math.round((env.clock.now() - began) / 1000)
+      sayOfNode(log, `stopped at height ${height} after ${durationText(seconds)}`, {
+        event: 'stopped',
+        height,
+        seconds,
+      })
+    })
+    isOpen()
+    let stopAsked = () => {}
+    const asked = new Promise<'its owner'>((resolve) => (stopAsked = () => resolve('its owner')))
+    const servers = await serve(node, { log, tuning, stop: stopAsked })
+    stack.defer(() => servers.close())
+    const { value, lines } = await present(node, servers)
+    // One line, so that a script can read it while the node runs.
+    context.out(`${json ? JSON.stringify(value) : lines.join('\n')}\n`)
+    sayStarted(log, node, servers)
+    stack.defer(watchNode(node, env))
+    const terminal = console?.isTerminal === true ? console : undefined
+    stack.defer(showStatus({ node, log, timers: env.timers, terminal, warns: opened.json && !opened.quiet }))
+    if (manager !== undefined) stack.defer(() => manager.stopping())
+    manager?.ready(serviceState(node))
+    const cause = await Promise.race([stop, asked, node.failure])
+    sayOfNode(log, `stopping: ${cause}`, { event: 'stopping', cause })
+  } finally {
+    await stack.close()
   }
+}
+
+/** What a log says of the stages of the opening. */
+const stageMessages: Readonly<Record<OpenStep['stage'], string>> = {
+  files: 'the files of the database are being checked',
+  layout: 'the layout of the database is being changed',
+  blocks: 'the last blocks are being checked',
+}
+
+/** Progress of the opening: on the terminal, else as lines of the log. */
+function openingProgress({ log, console, quiet }: OpenLog) {
+  const progress = new Progress<OpenStep & Step>(console, ({ stage, done, total }) => {
+    if (!quiet) log.warn({ done, total }, stageMessages[stage])
+  })
+  return {
+    show: (step: OpenStep) => progress.show({ ...step, unit: stepUnits[step.stage] }),
+    end: () => progress.end(),
+  }
+}
+
+function sayStarted(log: Log, { spec, chain }: Node, { host, ports }: Servers): void {
+  const { height } = chain.tip.header
+  const version = packageVersion()
+  sayOfNode(log, `didledger ${version} serves ${spec.name} from height ${height}, REST at ${host}:${ports.rest}`, {
+    ...{ event: 'started', version, node: process.version, chain: spec.name, height },
+  })
+}
+
+function sayOfNode({ live }: Log, text: string, fields: Readonly<Record<string, unknown>>): void {
+  if (live?.wants('node') === true) live.write('node', { text, fields })
 }

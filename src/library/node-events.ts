@@ -2,6 +2,7 @@ import { UserError } from '../errors/rule-error.js'
 import type { EventLog } from '../events/event-log.js'
 import type { LedgerEvent } from '../events/ledger-event.js'
 import { neighborOf } from '../network/peers/neighbor.js'
+import type { Peer } from '../network/peers/peer-record.js'
 import type { Node } from '../node/start-node.js'
 import type { Log } from '../runtime/env.js'
 import type { NodeEventMap, NodeEvents } from './node-types.js'
@@ -50,9 +51,9 @@ export function nodeEvents(
     while (delivered < log.last) emit(log.at(++delivered))
   })
   const { peers, sync } = network?.network ?? {}
-  for (const action of ['joined', 'left'] as const) {
-    peers?.events.on(action, (peer) => call('peer', { action, ...neighborOf(peer) }))
-  }
+  const show = (action: 'joined' | 'left') => (peer: Peer) => call('peer', { action, ...neighborOf(peer) })
+  peers?.events.on('joined', show('joined'))
+  peers?.events.on('left', show('left'))
   sync?.events.on('progress', (progress) => call('sync', progress))
   failure.catch((error: unknown) => call('error', error instanceof Error ? error : new Error(String(error))))
   return {

@@ -30,22 +30,33 @@ export interface OpenOptions {
   readonly databaseCache?: number
   /** Consecutive runs that did not end; without it all files are looked at before LevelDB reads them. */
   readonly runs?: number
-  /** Takes the progress of a change of the layout, which it allows. */
-  readonly migration?: (progress: MigrationProgress) => void
+  /** Whether a layout of the version before is changed; otherwise it is refused. */
+  readonly migrate?: boolean
+  /** Takes the progress. */
+  readonly onStep?: (step: OpenStep) => void
+}
+
+/** What the stages of an opening count. */
+export const stepUnits = { files: 'tables', layout: 'DIDs', blocks: 'blocks' } as const
+
+/** How far an opening is. */
+export interface OpenStep extends MigrationProgress {
+  readonly stage: keyof typeof stepUnits
 }
 
 /**
  * Opens a ledger: directory, database with its start-up checks, chain. A database of the layout before is changed with
- * `migration`, and refused without.
+ * `migrate`, and refused without.
  */
 export async function openLedger(
   spec: Spec,
   directory: DataDirectory,
   verifier: Verifier,
   env: Env,
-  { databaseCache, runs, migration }: OpenOptions = {},
+  { databaseCache, runs, migrate = false, onStep = () => {} }: OpenOptions = {},
 ): Promise<Ledger> {
-  await checkFiles(directory.database, runs === undefined ? Infinity : bytesToCheck(runs))
+  const at = (stage: OpenStep['stage']) => (done: number, total: number) => onStep({ stage, done, total })
+  await checkFiles(directory.database, runs === undefined ? Infinity : bytesToCheck(runs), at('files'))
   // Before it is opened: LevelDB begins to rewrite its tables at once.
   if (runs !== undefined) await directory.noteUnfinishedRuns(runs + 1)
   const database = await Database.open(directory.database, databaseCache).catch(async (error: unknown) => {
@@ -57,12 +68,12 @@ export async function openLedger(
     await directory.claim(spec.name, genesisBlock(spec).header.hash, database.get(keys.meta('tip')) === undefined)
     // A node knows the upgrades of its chain best.
     await directory.keepSpec(spec.text, { replace: runs !== undefined })
-    if (span.isLayoutBefore) await bringUp(database, env, migration)
+    if (span.isLayoutBefore) await bringUp(database, env, migrate, at('layout'))
     const virtualClock = spec.devnet ? new VirtualClock(env.clock, database) : undefined
     const clock = virtualClock ?? env.clock
     const signatures = new SignatureCache()
     const chain = await Chain.open({ spec, database, verifier, signatures, clock, log: env.log })
-    await checkRecentBlocks(chain, span)
+    await checkRecentBlocks(chain, span, at('blocks'))
     if (virtualClock !== undefined) chain.addIndexer(virtualClock)
     return { chain, database, clock, virtualClock, signatures }
   } catch (error) {
@@ -72,17 +83,22 @@ export async function openLedger(
 }
 
 /** Changes the layout of a database. */
-async function bringUp(database: Database, { log }: Env, migration: OpenOptions['migration']): Promise<void> {
-  if (migration === undefined) {
+async function bringUp(
+  database: Database,
+  { log }: Env,
+  migrate: boolean,
+  progress: (done: number, total: number) => void,
+): Promise<void> {
+  if (!migrate) {
     const how =
       'a node changes it at its start unless --no-migrate forbids that, and versions before cannot open it then'
     throw new StorageError(`${otherLayout(layoutBefore)}; ${how}; or build it again from its blocks: ${reindexHint}`)
   }
   log.warn({ from: layoutBefore, to: schemaVersion }, 'the layout of the database is changed; a stop does no harm')
   let dids = 0
-  await migrateLayout(database, (progress) => {
-    dids = progress.total
-    migration(progress)
+  await migrateLayout(database, ({ done, total }) => {
+    dids = total
+    progress(done, total)
   })
   log.warn({ dids, layout: schemaVersion }, 'the layout of the database is changed: older versions cannot open it')
 }

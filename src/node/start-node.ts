@@ -10,7 +10,7 @@
  *     -> core.start -> Node -> serve (serve-node.ts): REST, WebSocket, JSON-RPC ports
  *
  * Imports api, chain, crypto, devnet, events, mempool, network, primitives, production, resolver, runtime, storage,
- * voting; used by library, config, cli.
+ * voting; used by library, config, console, cli.
  * - What was opened is closed in reverse order, once, also if a later opening fails.
  * - No peer gets anything and no vote is signed before core.start; HTTP is loaded only if it is served.
  */
@@ -42,14 +42,13 @@ import { CloseStack } from '../runtime/close-stack.js'
 import type { Clock, Env } from '../runtime/env.js'
 import { BackupJob } from '../storage/backup-job.js'
 import { DataDirectory } from '../storage/directory.js'
-import type { MigrationProgress } from '../storage/migrate-layout.js'
 import { loadSecret } from '../storage/secret-file.js'
 import { SignStateFile, type SignStore } from '../voting/sign-state-file.js'
 import type { SignReset } from '../voting/signer.js'
 import type { Voting } from '../voting/voting.js'
 import { ChainWatch, watchInterval } from './chain-watch.js'
 import { type Core, openCore } from './core.js'
-import { type Ledger, openLedger } from './open-ledger.js'
+import { type Ledger, openLedger, type OpenStep } from './open-ledger.js'
 import type { NodeTuning } from './options-to-node.js'
 import { syncStatus } from './sync-status.js'
 
@@ -63,8 +62,8 @@ export interface NodeOptions {
   readonly peering?: NodePeering
   /** A key that votes on a chain with validators. */
   readonly validator?: NodeValidator
-  /** Takes the progress of a change of the database's layout, before anything else happens. */
-  readonly onMigration?: (progress: MigrationProgress) => void
+  /** Takes the progress of the opening of the database, its check and a change of its layout. */
+  readonly onStep?: (step: OpenStep) => void
   /** What its options set; serve takes the part of the interfaces. */
   readonly tuning?: NodeTuning
 }
@@ -194,18 +193,14 @@ interface Store extends Ledger {
   readonly failure: Promise<never>
 }
 
-async function openStore(
-  { spec, env, tuning = {}, onMigration = () => {} }: NodeOptions,
-  stack: CloseStack,
-): Promise<Store> {
+async function openStore({ spec, env, tuning = {}, onStep }: NodeOptions, stack: CloseStack): Promise<Store> {
   const { dataDir, cacheBytes: databaseCache, migrate = true } = tuning.storage ?? {}
   const directory = await DataDirectory.open(dataDir)
   stack.defer(() => directory.close())
   const verifier = createVerifierPool({ ...tuning.crypto, log: env.log })
   stack.defer(() => verifier.close())
   const runs = await directory.unfinishedRuns()
-  const migration = migrate ? onMigration : undefined
-  const ledger = await openLedger(spec, directory, verifier, env, defined({ databaseCache, runs, migration }))
+  const ledger = await openLedger(spec, directory, verifier, env, defined({ databaseCache, runs, migrate, onStep }))
   const { chain, database } = ledger
   stack.defer(async () => {
     await chain.close().finally(() => database.close())

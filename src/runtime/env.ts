@@ -1,3 +1,5 @@
+import type { LiveLog } from './live-log.js'
+
 /** The environment of the node. A program or a test passes it in; a simulator can control all of it. */
 
 /** Milliseconds since the Unix epoch. */
@@ -15,15 +17,21 @@ export interface Timers {
   after(milliseconds: number, callback: () => void): () => void
 }
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
+/** Levels of a log, the least grave first; `silent` lets nothing through. */
+export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
+export type LogLevel = (typeof logLevels)[number]
 
 export interface Log {
   debug(fields: Record<string, unknown>, message: string): void
   info(fields: Record<string, unknown>, message: string): void
   warn(fields: Record<string, unknown>, message: string): void
   error(fields: Record<string, unknown>, message: string): void
+  /** The least level that is written; absent if the log does not say. */
+  readonly level?: LogLevel
   /** Sets the least level that is written from now on; absent if it cannot be chosen. */
   setLevel?(level: LogLevel): void
+  /** The live log; absent where nothing shows it. */
+  readonly live?: LiveLog
 }
 
 export interface Env {

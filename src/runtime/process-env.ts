@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { pino } from 'pino'
-import type { Env, Log, LogLevel } from './env.js'
+import type { Env, Log, LogLevel, Timers } from './env.js'
 
 /** Level of a log that is told none. */
 export const defaultLogLevel: LogLevel = 'warn'
@@ -19,17 +19,19 @@ export function processLog(level: LogLevel = defaultLogLevel): Log {
   }
 }
 
+export const systemTimers: Timers = {
+  after: (milliseconds, callback) => {
+    const timer = setTimeout(callback, milliseconds)
+    return () => clearTimeout(timer)
+  },
+}
+
 /** The environment of a real process. */
 export function systemEnv(log: Log): Env {
   return {
     clock: Date,
     random: { bytes: (length) => randomBytes(length) },
-    timers: {
-      after: (milliseconds, callback) => {
-        const timer = setTimeout(callback, milliseconds)
-        return () => clearTimeout(timer)
-      },
-    },
+    timers: systemTimers,
     log,
   }
 }

@@ -23,15 +23,19 @@ export function bytesToCheck(unfinishedRuns: number): number {
 
 /**
  * Throws a StorageError that names damaged files. Checks all files that name others, the indexes of every table, and `dataBytes`
- * of their data, newest first.
+ * of their data, newest first. `progress` takes the tables that are done, and their number.
  */
-export async function checkFiles(directory: string, dataBytes: number): Promise<void> {
-  const damages = await findDamages(directory, dataBytes)
+export async function checkFiles(
+  directory: string,
+  dataBytes: number,
+  progress: (done: number, total: number) => void = () => {},
+): Promise<void> {
+  const damages = await findDamages(directory, dataBytes, progress)
   if (damages.length === 0) return
   // A process that uses the files changes them at the same time; opening will report it.
   if (await isInUse(directory)) return
   // That process may have ended in between.
-  const again = await findDamages(directory, dataBytes)
+  const again = await findDamages(directory, dataBytes, progress)
   if (again.length > 0) throw damaged(`${directory}: ${damageText(again)}`)
 }
 
@@ -41,13 +45,19 @@ export function damageText(damages: readonly FileDamage[]): string {
   return [...named, ...(damages.length > namedFiles ? ['more'] : [])].join(', ')
 }
 
-async function findDamages(directory: string, dataBytes: number): Promise<FileDamage[]> {
+async function findDamages(
+  directory: string,
+  dataBytes: number,
+  progress: (done: number, total: number) => void,
+): Promise<FileDamage[]> {
   try {
     const files = levelFiles(directory)
     const damages = [...files.damages]
+    let done = 0
     for (const damage of damagedTables(directory, files, dataBytes)) {
       if (damage !== undefined) damages.push(damage)
       if (damages.length > namedFiles) break
+      progress(++done, files.tables.length)
       await giveWay()
     }
     return damages

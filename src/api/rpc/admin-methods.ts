@@ -1,12 +1,13 @@
 import { Type } from '@sinclair/typebox'
 import { RuleError } from '../../errors/rule-error.js'
 import { hex, toHex } from '../../primitives/bytes.js'
-import type { LogLevel } from '../../runtime/env.js'
+import { type Log, logLevels } from '../../runtime/env.js'
+import { liveChoice, liveChoiceForm } from '../../runtime/live-log.js'
 import { closed, hash, hashParam, oneOf, orNull } from '../schemas/common-schemas.js'
 import { tokenProof } from '../token-proof.js'
 import { method, type RpcMethod } from './method.js'
 
-const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent']
+const levelForm = `one of ${logLevels.join(', ')}`
 
 /** Methods for the owner of the node, and how a program finds out that it talks to the node of the token that it has. */
 export const adminMethods: readonly RpcMethod[] = [
@@ -43,14 +44,36 @@ export const adminMethods: readonly RpcMethod[] = [
   }),
   method({
     name: 'setloglevel',
-    summary: 'Chooses what the node logs from now on, until it stops.',
+    summary:
+      'Chooses what the node logs from now on, until it stops: the least level, what the live log shows, or both.',
     access: 'admin',
-    params: Type.Object({ level: oneOf(levels, `one of ${levels.join(', ')}`) }),
-    result: oneOf(levels, 'the same level'),
-    run: ({ log }, { level }) => {
+    params: Type.Object({
+      level: Type.Optional(oneOf(logLevels, `${levelForm}; absent: as it is`)),
+      categories: Type.Optional(
+        Type.String({
+          maxLength: 200,
+          description: `of the live log, as in --log: ${liveChoiceForm}; absent: as it is`,
+        }),
+      ),
+    }),
+    result: oneOf(logLevels, 'the level'),
+    run: ({ log }, { level, categories }) => {
+      if (level === undefined && categories === undefined) {
+        throw new RuleError('request-parameter', `level: ${levelForm}; or categories`)
+      }
       if (log.setLevel === undefined) throw new RuleError('request-action', 'the log of this node has no levels')
-      log.setLevel(level)
-      return level
+      const shown = categories === undefined ? undefined : shownBy(log, categories)
+      if (level !== undefined) log.setLevel(level)
+      if (shown !== undefined) log.live?.show(shown)
+      return level ?? log.level ?? 'warn'
     },
   }),
 ]
+
+/** Categories of a choice; `no-…` takes from those shown now. */
+function shownBy({ live }: Pick<Log, 'live'>, categories: string) {
+  if (live === undefined) throw new RuleError('request-action', 'this node has no live log')
+  const shown = liveChoice(categories, live.shown)
+  if (shown === undefined) throw new RuleError('request-parameter', `categories: ${liveChoiceForm}`)
+  return shown
+}

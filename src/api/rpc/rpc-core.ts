@@ -13,6 +13,7 @@ import type { Log } from '../../runtime/env.js'
 import type { Tally } from '../answer-metrics.js'
 import type { ApiContext } from '../api-context.js'
 import { type ApiLimits, apiLimits } from '../api-limits.js'
+import { callLine } from '../call-line.js'
 import { rpcFailure, rpcFrame } from '../envelopes.js'
 import { interfaceErrors } from '../error-mapping.js'
 import type { Flights } from '../flight.js'
@@ -129,7 +130,7 @@ export class RpcCore {
       return before + (result instanceof JsonText ? result.text : JSON.stringify(result)) + after
     } catch (error) {
       const failure = ruleErrorOf(error, this.#log)
-      this.#count(call.method, interfaceErrors[failure.code].rpc, began)
+      this.#count(call.method, interfaceErrors[failure.code].rpc, began, failure)
       if (failure.code === 'busy') caller.refusedBusy?.()
       return id === undefined ? undefined : rpcFailure(id, failure)
     }
@@ -154,19 +155,26 @@ export class RpcCore {
   /** The answer to a body that is no request. */
   #refuse(error: unknown, began: number): string {
     const failure = ruleErrorOf(error, this.#log)
-    this.#count(undefined, interfaceErrors[failure.code].rpc, began)
+    this.#count(undefined, interfaceErrors[failure.code].rpc, began, failure)
     return rpcFailure('null', failure)
   }
 
-  /** Counts under a known method name only: names made up by clients must not become labels. */
-  #count(name: string | undefined, status: string | number, began: number): void {
+  /**
+   * Counts under a known method name only: names made up by clients must not become labels. The live log shows the name as it
+   * came.
+   */
+  #count(name: string | undefined, status: string | number, began: number, failure?: RuleError): void {
     const known = name !== undefined && this.#methods.has(name) ? name : undefined
     let tally = this.#tallies.get(known)
     if (tally === undefined) {
       tally = this.#context.metrics.calls(this.#carrier, known)
       this.#tallies.set(known, tally)
     }
-    tally.add(status, (performance.now() - began) / 1000)
+    const milliseconds = performance.now() - began
+    tally.add(status, milliseconds / 1000)
+    const { live } = this.#log
+    if (live === undefined || !live.wants('calls', failure !== undefined)) return
+    live.write('calls', callLine({ via: this.#carrier, name: name ?? '(no call)', status, failure, milliseconds }))
   }
 
   #run({ method: name, params }: Call, caller: RpcCaller): unknown {

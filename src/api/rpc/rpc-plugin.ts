@@ -13,9 +13,7 @@ import { placeOf } from '../token-proof.js'
 import { rpcMethods } from './all-methods.js'
 import type { RpcCaller } from './method.js'
 import { RpcCore } from './rpc-core.js'
-
-/** Paths of JSON-RPC on the port of REST. */
-export const rpcPaths = ['/', '/rpc']
+import { rpcPaths } from './rpc-paths.js'
 
 export interface RpcOptions {
   readonly context: ApiContext

@@ -40,7 +40,7 @@ const addressesTaken = 256
 export interface PeersEvents {
   /** Handshake done. */
   joined: [Peer]
-  left: [Peer]
+  left: [peer: Peer, reason: string]
   /** It announced another tip than before. */
   status: [Peer]
 }
@@ -144,8 +144,9 @@ export class PeerConnections implements PenaltySink {
     if (peer === undefined) return
     this.#peers.delete(link)
     const { log, events } = this.#options
-    log.info({ peer: peer.name, reason: peer.closeReason ?? 'closed by the other side' }, 'a peer is gone')
-    events.emit('left', peer)
+    const reason = peer.closeReason ?? 'closed by the other side'
+    log.info({ peer: peer.name, reason }, 'a peer is gone')
+    events.emit('left', peer, reason)
   }
 
   /** The peer of a connection once its handshake is over; undefined if it failed. */

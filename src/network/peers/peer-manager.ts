@@ -8,7 +8,7 @@
  *   RuleError    -> #penalise -> MisbehaviourScores -> close or ban
  *
  * Imports network/{link,penalties,address,wire}, chain, errors, primitives, runtime, storage; used by network/{fetch,relay},
- * network, api, node, library.
+ * network, api, node, library, console.
  * - No message reaches a handler before the handshake is done.
  * - One timer of a second drives dials, statuses, address requests and the silence limit.
  * - Own failures (any error but RuleError) cost the peer nothing.

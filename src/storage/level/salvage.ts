@@ -24,15 +24,20 @@ export interface Salvage {
 /**
  * Makes a directory with everything readable of a damaged database: whole files by hard links, of damaged tables the whole
  * blocks, of damaged logs the whole records. LevelDB reads the result without aborting the process. The database itself stays
- * unchanged. Throws refusals of the system.
+ * unchanged. Throws refusals of the system. `progress` takes the tables that are done, and their number.
  */
-export async function salvage(from: string, into: string): Promise<Salvage> {
+export async function salvage(
+  from: string,
+  into: string,
+  progress: (done: number, total: number) => void = () => {},
+): Promise<Salvage> {
   await rm(into, { recursive: true, force: true })
   await mkdir(into, { recursive: true })
   const files = levelFiles(from)
   const damages = [...files.damages]
   let repair = files.manifest === undefined || files.damages.some(({ file }) => /\.ldb$/.test(file))
-  for (const name of files.tables) {
+  for (const [done, name] of files.tables.entries()) {
+    progress(done, files.tables.length)
     const size = files.manifest?.tables.get(Number.parseInt(name, 10))
     if (files.manifest !== undefined && size === undefined) continue
     const mended = withTable(join(from, name), (file) => {

@@ -7,6 +7,7 @@ import { RpcCore } from '../../../src/api/rpc/rpc-core.js'
 import { wholeText } from '../../../src/api/stream.js'
 import { fromUtf8 } from '../../../src/primitives/bytes.js'
 import type { LogLevel } from '../../../src/runtime/env.js'
+import type { LiveCategory, LiveLog } from '../../../src/runtime/live-log.js'
 import { Type } from '@sinclair/typebox'
 import type { NodeInfo } from '../../../src/api/node-views.js'
 import { contextOf, testNodeInfo } from '../../support/client/api.js'
@@ -18,11 +19,20 @@ let rpc: RpcClient
 let info: NodeInfo = testNodeInfo
 let sync = { catchingUp: false, height: 2, target: 2 }
 const levels: LogLevel[] = []
+let shown: ReadonlySet<LiveCategory> = new Set()
 
 beforeAll(async () => {
   node = await TestChain.open()
   await node.mine(20)
-  const log = { ...node.log, setLevel: (level: LogLevel) => void levels.push(level) }
+  const live: LiveLog = {
+    get shown() {
+      return shown
+    },
+    show: (categories) => void (shown = new Set(categories)),
+    wants: () => false,
+    write: () => {},
+  }
+  const log = { ...node.log, live, level: 'warn' as const, setLevel: (level: LogLevel) => void levels.push(level) }
   rpc = new RpcClient(contextOf(node, { nodeInfo: () => info, sync: () => sync, log }))
 })
 afterAll(() => node.close())
@@ -86,6 +96,23 @@ describe('setloglevel', () => {
     for (const level of ['', 'DEBUG', 'trace', 0, 'debug\n', null]) {
       expect(await rpc.refusal('setloglevel', { level })).toMatchObject({ code: -32602 })
     }
+  })
+
+  test('chooses what the live log shows, with a level or without', async () => {
+    expect(await rpc.call('setloglevel', { categories: 'blocks,calls' })).toBe('warn')
+    expect([...shown]).toEqual(['blocks', 'calls'])
+    expect(await rpc.call('setloglevel', { level: 'info', categories: 'no-calls' })).toBe('info')
+    expect([...shown]).toEqual(['blocks'])
+    expect(await rpc.call('setloglevel', ['error', 'none'])).toBe('error')
+    expect([...shown]).toEqual([])
+    expect(levels.splice(2)).toEqual(['info', 'error'])
+  })
+
+  test('changes nothing where one of both is wrong, or neither is given', async () => {
+    for (const params of [{}, { categories: 'call' }, { level: 'info', categories: '' }, { categories: 7 }]) {
+      expect(await rpc.refusal('setloglevel', params)).toMatchObject({ code: -32602 })
+    }
+    expect(levels).toHaveLength(2)
   })
 
   test('is for the owner alone', async () => {

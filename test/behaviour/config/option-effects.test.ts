@@ -3,6 +3,8 @@ import { afterAll, describe, expect, it, vi } from 'vitest'
 import { ApiServer } from '../../../src/api/http-server.js'
 import { allOptions, optionsOf, variableOf } from '../../../src/config/all-options.js'
 import { fromText } from '../../../src/config/values.js'
+import type * as logFileModule from '../../../src/console/log-file.js'
+import type * as nodeLogModule from '../../../src/console/node-log.js'
 import type * as verifierPoolModule from '../../../src/crypto/verifier-pool.js'
 import type * as devnetModule from '../../../src/devnet/devnet.js'
 import { UserError } from '../../../src/errors/rule-error.js'
@@ -16,7 +18,6 @@ import { toHex } from '../../../src/primitives/bytes.js'
 import type * as openLedgerModule from '../../../src/node/open-ledger.js'
 import type * as resolverModule from '../../../src/resolver/resolver.js'
 import type { NodeCommand } from '../../../src/runtime/option.js'
-import type * as processEnvModule from '../../../src/runtime/process-env.js'
 import { Database } from '../../../src/storage/database.js'
 import { DataDirectory } from '../../../src/storage/directory.js'
 import { storageOptions } from '../../../src/storage/storage-options.js'
@@ -28,13 +29,23 @@ import { Workbench } from '../../support/process/workbench.js'
 /** What the rooms of a node were given, by room. */
 const given = vi.hoisted(() => new Map<string, unknown>())
 
-vi.mock('../../../src/runtime/process-env.js', async (original) => {
-  const real = await original<typeof processEnvModule>()
-  const processLog: typeof real.processLog = (level) => {
-    given.set('log', { level })
-    return real.processLog('silent')
+vi.mock('../../../src/console/node-log.js', async (original) => {
+  const real = await original<typeof nodeLogModule>()
+  const nodeLog: typeof real.nodeLog = (options) => {
+    given.set('log', { ...options, shown: [...options.shown] })
+    return real.nodeLog({ ...options, level: 'silent', shown: [] })
   }
-  return { ...real, processLog }
+  return { ...real, nodeLog }
+})
+vi.mock('../../../src/console/log-file.js', async (original) => {
+  const real = await original<typeof logFileModule>()
+  class LogFile extends real.LogFile {
+    constructor(path: string) {
+      given.set('log file', path)
+      super(path)
+    }
+  }
+  return { ...real, LogFile }
 })
 vi.mock('../../../src/crypto/verifier-pool.js', async (original) => {
   const real = await original<typeof verifierPoolModule>()
@@ -56,7 +67,7 @@ vi.mock('../../../src/network/open-transport.js', async (original) => {
 vi.mock('../../../src/node/open-ledger.js', async (original) => {
   const real = await original<typeof openLedgerModule>()
   const openLedger: typeof real.openLedger = (spec, directory, verifier, env, options) => {
-    given.set('ledger', { changesLayout: options?.migration !== undefined })
+    given.set('ledger', { changesLayout: options?.migrate })
     return real.openLedger(spec, directory, verifier, env, options)
   }
   return { ...real, openLedger }
@@ -132,6 +143,9 @@ const peers = (value: string, is: object): Effect => ({ value, room: 'peers', is
 const effects: Readonly<Record<OptionKey, Effect>> = {
   'node.genesis': { value: 'localnet', room: 'node', is: { spec: { name: 'localnet' } } },
   'node.portBase': { value: '0', room: 'server', is: { port: 0 } },
+  'node.log': { value: 'peers,calls', room: 'log', is: { shown: ['peers', 'calls'] } },
+  'node.logFormat': { value: 'json', room: 'log', is: { format: 'json' } },
+  'node.logFile': { value: bench.path('node.log'), room: 'log file', is: bench.path('node.log') },
   'node.logLevel': { value: 'error', room: 'log', is: { level: 'error' } },
   'storage.dataDir': { value: bench.path('data'), room: 'directory', is: bench.path('data') },
   'storage.cacheSize': { value: '1048576', room: 'database', is: 1_048_576 },

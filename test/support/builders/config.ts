@@ -6,6 +6,9 @@ import type { NodeCommand, Option } from '../../../src/runtime/option.js'
 export const samples: Readonly<Record<OptionKey, { readonly accepted: string; readonly refused: string }>> = {
   'node.genesis': { accepted: 'pow', refused: '' },
   'node.portBase': { accepted: '40000', refused: '65528' },
+  'node.log': { accepted: 'calls,no-blocks', refused: 'call' },
+  'node.logFormat': { accepted: 'json', refused: 'xml' },
+  'node.logFile': { accepted: './node.log', refused: '' },
   'node.logLevel': { accepted: 'debug', refused: 'loud' },
   'storage.dataDir': { accepted: './data', refused: '' },
   'storage.cacheSize': { accepted: '1048576', refused: '1048575' },

@@ -133,7 +133,7 @@ export class FakePeers implements Pick<PeerManager, 'all' | 'events' | 'serve' |
   leave(peer: FakePeer): void {
     peer.closed = true
     this.#peers.splice(this.#peers.indexOf(peer), 1)
-    this.events.emit('left', peer)
+    this.events.emit('left', peer, 'closed by the other side')
   }
 
   /** A message that a peer tells; what became of it. */

@@ -1,0 +1,128 @@
+import { constants, openSync, writeSync } from 'node:fs'
+import { isatty } from 'node:tty'
+
+/** Where lines for people go. Writing never waits for a reader. */
+export interface Channel {
+  /** Takes all of a text, or nothing where the reader is too slow: then the result is false. */
+  write(text: string): boolean
+  /** Width of the terminal; undefined where there is none. */
+  readonly columns: number | undefined
+  /** Gives what is held a moment, and lets the process end. */
+  close(): void
+}
+
+/** @limit bytes: text that waits for a slow reader of standard error */
+const heldBytes = 64 * 1024
+/** Milliseconds between two attempts to write to a terminal that takes nothing, and for all of them at the end. */
+const retryInterval = 20
+const closeTime = 200
+/** Milliseconds after which an ended process waits no longer for the reader of its standard error. */
+const exitPatience = 2_000
+
+/** Standard error of this process. */
+export function standardError(): Channel {
+  const fd = isatty(2) ? reopened() : undefined
+  return fd === undefined ? new StreamChannel(process.stderr) : new TerminalChannel(fd, () => process.stderr.columns)
+}
+
+/**
+ * The terminal behind standard error, opened anew: other programs that share it are not switched to writes that return at once.
+ * Undefined where the system does not allow it.
+ */
+function reopened(): number | undefined {
+  for (const path of ['/proc/self/fd/2', '/dev/tty']) {
+    try {
+      return openSync(path, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY)
+    } catch {
+      continue
+    }
+  }
+  return undefined
+}
+
+/** A pipe, socket or file: Node writes without waiting, and holds what is left. */
+export class StreamChannel implements Channel {
+  readonly columns = undefined
+  readonly #stream: NodeJS.WriteStream
+  #gone = false
+
+  constructor(stream: NodeJS.WriteStream) {
+    this.#stream = stream
+    // A reader that has ended is no failure of the node.
+    stream.on('error', () => (this.#gone = true))
+  }
+
+  write(text: string): boolean {
+    if (this.#gone) return true
+    if (this.#stream.writableLength > heldBytes) return false
+    this.#stream.write(text)
+    return true
+  }
+
+  close(): void {
+    // What is held keeps the process alive, for ever if the reader has stopped. Standard output is worth the wait.
+    const end = () => {
+      if (this.#stream.writableLength > 0 && process.stdout.writableLength === 0) process.exit()
+    }
+    setInterval(end, exitPatience).unref()
+  }
+}
+
+/** A terminal whose writes return at once. */
+export class TerminalChannel implements Channel {
+  readonly #fd: number
+  readonly #width: () => number | undefined
+  readonly #write: (fd: number, bytes: Uint8Array) => number
+  #held: Buffer = Buffer.alloc(0)
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(
+    fd: number,
+    width: () => number | undefined,
+    write: (fd: number, bytes: Uint8Array) => number = writeSync,
+  ) {
+    this.#fd = fd
+    this.#width = width
+    this.#write = write
+  }
+
+  get columns(): number | undefined {
+    return this.#width() ?? 80
+  }
+
+  write(text: string): boolean {
+    if (this.#held.length > heldBytes) return false
+    const bytes = Buffer.from(text)
+    this.#held = this.#held.length === 0 ? bytes : Buffer.concat([this.#held, bytes])
+    this.#push()
+    return true
+  }
+
+  close(): void {
+    clearTimeout(this.#timer)
+    const until = performance.now() + closeTime
+    const pause = new Int32Array(new SharedArrayBuffer(4))
+    while (!this.#pushed() && performance.now() < until) Atomics.wait(pause, 0, 0, retryInterval)
+  }
+
+  #push(): void {
+    if (this.#timer !== undefined || this.#pushed()) return
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      this.#push()
+    }, retryInterval).unref()
+  }
+
+  /** Writes what the terminal takes; whether that was all. */
+  #pushed(): boolean {
+    try {
+      while (this.#held.length > 0) this.#held = this.#held.subarray(this.#write(this.#fd, this.#held))
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code === 'EAGAIN' || code === 'EINTR') return false
+      // The terminal is closed: nothing is read any more.
+      this.#held = Buffer.alloc(0)
+    }
+    return true
+  }
+}
