@@ -23,14 +23,7 @@ import { salvage } from '../storage/level/salvage.js'
 import { fileReason } from '../wallet/files.js'
 import { backUp } from './chain-backup.js'
 import type { CliContext } from './cli-context.js'
-import {
-  type OutputOptions,
-  type QuietOptions,
-  type RestFlags,
-  withNode,
-  withOutput,
-  withQuiet,
-} from './command-options.js'
+import { type QuietOptions, type RestFlags, withNode, withOutput, withQuiet } from './command-options.js'
 import { namingTheRepair, reindexCommand } from './damage.js'
 import { defaultDataDir } from './data-folder.js'
 import { heldSpec, specOfBlocks } from './held-spec.js'

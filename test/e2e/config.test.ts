@@ -111,12 +111,7 @@ describe('the configuration of a node', () => {
       /^error: DIDLEDGER_NODE_PORT_BASE: node\.portBase is not a port from 0 to \d+: 70000\n$/,
     ],
     ['a flag', ['devnet', '--hosts', '::1'], {}, /^error: unknown option '--hosts'/],
-    [
-      'a value of a flag',
-      ['devnet', '--block-time', '0'],
-      {},
-      /^error: --block-time 0: Not a number of seconds/,
-    ],
+    ['a value of a flag', ['devnet', '--block-time', '0'], {}, /^error: --block-time 0: Not a number of seconds/],
     [
       'two that exclude each other',
       ['devnet', '--no-automine'],

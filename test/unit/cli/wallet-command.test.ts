@@ -375,7 +375,12 @@ describe('didledger wallet', () => {
   it('runs as a program of its own', () => {
     const run = (...args: string[]) =>
       spawnSync(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', ...args], { encoding: 'utf8' })
-    expect(run('--version')).toMatchObject({ status: 0, stdout: expect.stringMatching(/^didledger \d+\.\d+\.\d+ \(commit ([0-9a-f]{40}|unknown), Node v\d+\.\d+\.\d+\)\n$/) })
+    expect(run('--version')).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(
+        /^didledger \d+\.\d+\.\d+ \(commit ([0-9a-f]{40}|unknown), Node v\d+\.\d+\.\d+\)\n$/,
+      ),
+    })
     expect(run('wallet', 'address', '--devnet-account', '0')).toMatchObject({
       status: 0,
       stdout: expect.stringContaining(devnetAccount(0).address),
