@@ -107,19 +107,21 @@ export async function runNode(
   const stack = new CloseStack()
   stack.defer(() => opened.close())
   try {
-    const began = env.clock.now()
     // With a file, a hangup asks for it to be opened again.
     const stop = stopSignal({ onEof: stopOnEof, onHangup: tuning.node?.logFile === undefined })
     // A resumed standard input would keep the process alive with nothing left to do.
     if (stopOnEof) stack.defer(() => process.stdin.pause())
     const isOpen = endAtOnce(stop)
     const manager = ServiceManager.of({ env: context.env, timers: env.timers, log })
+    /** Since when it serves; a node that never did has not stopped. */
+    const served: { since?: number } = {}
     const progress = openingProgress(opened)
     const node = await startNode({ ...chosen, env, tuning, onStep: progress.show }).finally(progress.end)
     stack.defer(async () => {
       await node.close()
+      if (served.since === undefined) return
       const { height } = node.chain.tip.header
-      const seconds = Math.round((env.clock.now() - began) / 1000)
+      const seconds = Math.round((env.clock.now() - served.since) / 1000)
       sayOfNode(log, `stopped at height ${height} after ${durationText(seconds)}`, {
         event: 'stopped',
         height,
@@ -135,6 +137,7 @@ export async function runNode(
     // One line, so that a script can read it while the node runs.
     context.out(`${json ? JSON.stringify(value) : lines.join('\n')}\n`)
     sayStarted(log, node, servers)
+    served.since = env.clock.now()
     stack.defer(watchNode(node, env))
     const terminal = console?.isTerminal === true ? console : undefined
     stack.defer(showStatus({ node, log, timers: env.timers, terminal, warns: opened.json && !opened.quiet }))

@@ -19,6 +19,9 @@ const closeTime = 200
 /** Milliseconds after which an ended process waits no longer for the reader of its standard error. */
 const exitPatience = 2_000
 
+/** Columns of a terminal that does not say. */
+const usualWidth = 80
+
 /** Standard error of this process. */
 export function standardError(): Channel {
   const fd = isatty(2) ? reopened() : undefined
@@ -87,7 +90,8 @@ export class TerminalChannel implements Channel {
   }
 
   get columns(): number | undefined {
-    return this.#width() ?? 80
+    // A terminal that does not say its width reports 0.
+    return this.#width() || usualWidth
   }
 
   write(text: string): boolean {

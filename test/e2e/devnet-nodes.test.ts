@@ -158,7 +158,9 @@ describe('devnet --nodes 4', () => {
       const { code, err } = await run('devnet', '--nodes', '2', '--port-base', base, '--data-dir', dataDir)
       expect([code, err]).toEqual([
         1,
-        expect.stringMatching(/^error: node [12] ended with exit code 1:\nport \d+ of .* is in use;/),
+        expect.stringMatching(
+          /^(?:Node [12] of 2 (?:has started|is ready)\.\n)+error: node [12] ended with exit code 1:\nport \d+ of .* is in use;/,
+        ),
       ])
       expect(processesIn(dataDir)).toEqual([])
     } finally {

@@ -33,6 +33,8 @@ describe('the live log of a devnet', () => {
     await fetch(`${rest}/api/v1/nothing`)
     await call(rpc, '\x1b[2J\u202eevil\n00:00:00 block 1')
     await call(rpc, 'dev_mine', { blocks: 1 })
+    await call(rpc, 'dev_faucet', { address: 'ERQKUFnK9umvRhnRqq6BqXpo4LeBfM4KUy', amount: '2.5' })
+    await expect.poll(() => command.err).toMatch(/block 2 /)
     const socket = new WebSocket(ws)
     await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject))
     const answered = new Promise((resolve) => socket.once('message', resolve))
@@ -44,7 +46,7 @@ describe('the live log of a devnet', () => {
     const { code, err, out } = await command.finished
     expect({ code, out }).toEqual({ code: 0, out: start })
     const lines = err.trimEnd().split('\n')
-    for (const line of lines) expect(line).toMatch(/^\d\d:\d\d:\d\d (?:call|block|node) [^\p{Cc}\p{Cf}]+$/u)
+    for (const line of lines) expect(line).toMatch(/^\d\d:\d\d:\d\d (?:call|tx|block|node) [^\p{Cc}\p{Cf}]+$/u)
     const time = '\\d+(?:\\.\\d\\d)? ms$'
     for (const expected of [
       '^.{9}node  didledger .* serves devnet from height 0, REST at ',
@@ -53,9 +55,11 @@ describe('the live log of a devnet', () => {
       'call  \\\\x1b\\[2J\\\\u{202e}evil\\\\x0a00:00:00 block 1  -32601 request-action ',
       `call  dev_mine  ok  ${time}`,
       'block 1 [0-9a-f]{64}  1 transaction, 0 DID operations$',
+      'tx    [0-9a-f]{64}  transfer, fee 0\\.\\d{8}$',
+      'block 2 [0-9a-f]{64}  2 transactions, 0 DID operations$',
       `call  ws getblockcount  ok  ${time}`,
       'node  stopping: SIGTERM$',
-      'node  stopped at height 1 after \\d+ s$',
+      'node  stopped at height 2 after \\d+ s$',
     ]) {
       expect(lines).toContainEqual(expect.stringMatching(expected))
     }

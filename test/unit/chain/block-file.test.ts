@@ -46,7 +46,10 @@ describe.each([
   it('makes the same chain, in pieces of any size', async () => {
     for (const size of [1, 7, 4096, file.length]) {
       const target = await open()
-      expect(await importBlocks(target.chain, piecesOf(file, size))).toEqual({ read: 3, added: 3 })
+      const steps: number[] = []
+      const imported = await importBlocks(target.chain, piecesOf(file, size), (read) => steps.push(read))
+      expect(imported).toEqual({ read: 3, added: 3 })
+      expect(steps).toEqual([1, 2, 3])
       expect(target.chain.tip.header.id).toBe(source.chain.tip.header.id)
       expect(await stateDigest(target.database)).toBe(await stateDigest(source.database))
       expect(await fileOf(target)).toEqual(file)

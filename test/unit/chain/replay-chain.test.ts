@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { KnownHeader } from '../../../src/chain/header-index.js'
-import { copyUnmined, replay, stateDigest, verifyChain } from '../../../src/chain/replay-chain.js'
+import { copyUnmined, replay, stateDigest, verifyChain, type VerifyStep } from '../../../src/chain/replay-chain.js'
 import { toHex } from '../../../src/primitives/bytes.js'
 import { Overlay } from '../../../src/storage/overlay.js'
 import { keys, rangeOf, table, values } from '../../../src/storage/schema.js'
@@ -36,6 +36,16 @@ describe('a replay', () => {
       expect(await replay(test.database, copy)).toBe(undefined)
       expect(await stateDigest(copy.database)).toBe(await stateDigest(test.database))
     }
+  })
+
+  it('tells how far a verification is: rows, each block, tables', async () => {
+    const test = await busyChain()
+    const steps: VerifyStep[] = []
+    expect(await verifyChain(test.chain, await emptyChain(test), (step) => steps.push(step))).toBeUndefined()
+    const { height } = test.chain.tip.header
+    expect([...new Set(steps.map(({ stage }) => stage))]).toEqual(['rows', 'blocks', 'tables'])
+    const blocks = steps.filter(({ stage }) => stage === 'blocks')
+    expect(blocks).toEqual(Array.from({ length: height }, (_, i) => ({ stage: 'blocks', done: i + 1, total: height })))
   })
 
   it('ends before a block that is missing or broken, and says why', async () => {

@@ -70,6 +70,14 @@ describe('the nodes of a local network', () => {
     expect(existsSync(join(directory, 'validator-3.key'))).toBe(true)
   })
 
+  it('report that they have started, and that they are ready', async () => {
+    network = new LocalNetwork({ nodes: 2, directory, portBase: 0, env: process.env })
+    const states: string[] = []
+    network.onProgress = (number, state) => void states.push(`${number} ${state}`)
+    await network.start()
+    expect(states).toEqual(['1 started', '1 ready', '2 started', '2 ready'])
+  })
+
   it('are named when they take their time to stop, and can be ended at once', async () => {
     const slow = await start(2, { STUBBORN: 'yes' })
     const pids = [1, 2].map((number) => Number(noted(number, 'pid')))

@@ -30,6 +30,10 @@ it('writes at once to a terminal that takes it', () => {
   expect(channel.columns).toBe(100)
 })
 
+it('takes a terminal that does not say its width for one of 80 columns', () => {
+  expect(new TerminalChannel(0, () => 0).columns).toBe(80)
+})
+
 it('continues in the middle of a line when the terminal takes more', () => {
   const { state, channel } = terminal()
   state.room = 2
