@@ -20,6 +20,7 @@ import { loadSpec } from './load-spec.js'
 import { LocalNetwork, portStep } from './local-network.js'
 import { openConsole } from './open-log.js'
 import { StatusScreen } from './local-status.js'
+import { shellWord } from './print-output.js'
 import type { NodeStart, Presentation } from './run-node.js'
 import { stopSignal } from './stop-signal.js'
 
@@ -167,7 +168,9 @@ async function welcome(
     { rest: port(first.rest), rpc: port(first.rpc), genesis: chain },
   )
   const needed = quorum(localnetValidatorCount)
-  const join = `npx didledger start --genesis ${chain} --port-base ${joinAt} --p2p-host 127.0.0.1`
+  // Where the network keeps its own: a chain that outlives it would contradict the next one.
+  const dataDir = shellWord(join(directory, 'follower'))
+  const joining = `npx didledger start --genesis ${chain} --data-dir ${dataDir} --port-base ${joinAt} --p2p-host 127.0.0.1`
   const lines = [
     `didledger ${first.name} of ${nodes.length} nodes at height ${first.height}, genesis ${first.genesis}`,
     '',
@@ -189,7 +192,7 @@ async function welcome(
     'Next, in another terminal in this directory:',
     '',
     ...next.map((command) => `  ${command}`),
-    `  ${join} --peer ${first.p2p[0]}`,
+    `  ${joining} --peer ${first.p2p[0]}`,
     '',
     'Ctrl-C stops all nodes.',
     '',

@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs'
+import { createReadStream, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { genesisOfBlocks } from '../chain/block-file.js'
 import { UserError } from '../errors/rule-error.js'
@@ -28,7 +28,10 @@ export async function heldSpec(path: string): Promise<Spec> {
 
 /** The spec of the shipped chain whose blocks a file holds; else a {@link UserError} that leaves naming the file to the caller. */
 export async function specOfBlocks(file: string): Promise<Spec> {
-  const genesis = await genesisOfBlocks(createReadStream(file))
+  // What was read of a pipe is gone.
+  if (!statSync(file).isFile()) throw unknown('it can be read only once')
+  const stream = createReadStream(file)
+  const genesis = await genesisOfBlocks(stream).finally(() => stream.destroy())
   const found = shippedOf(toHex(genesis))
   if (found !== undefined) return found
   throw unknown(`it holds blocks of a chain with the genesis block ${displayHash(genesis)}`)

@@ -6,8 +6,10 @@
  *     start, devnet -> readConfig -> openLog -> runNode -> startNode, serve, watchNode -> stop signal -> close
  *     wallet, did   -> keystore, NodeClient -> build, sign -> broadcast -> wait for the block
  *     chain         -> rows and block files of a data directory that no node uses
+ *     node          -> a running node: readyz, JSON-RPC with the owner's token, events over WebSocket
  *     driver        -> HttpResolver -> DriverServer, over a node elsewhere
  *     genesis       -> chain specs and keys in files
+ *     completion    -> the command tree as a script for a shell
  *     -> print-output: text or --json; failure -> explain -> standard error
  *
  * Imports every room below it except did-query, did-index, identifiers, network, production, resolver and pages; used by no room.

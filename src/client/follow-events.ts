@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { UserError } from '../errors/rule-error.js'
 import { defined } from '../primitives/defined.js'
 import { NodeRefusal } from './http.js'
@@ -31,6 +30,9 @@ export async function followEvents({ url, topics, fromHeight, signal, onEvent }:
   const leave = () => socket.terminate()
   signal.addEventListener('abort', leave, { once: true })
   let failure: Error | undefined
+  const closed = new Promise<{ code: number; reason: string }>((resolve) => {
+    socket.once('close', (code, reason) => resolve({ code, reason: reason.toString() }))
+  })
   socket.on('open', () => {
     const params = { topics, ...defined({ fromHeight }) }
     socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'subscribe', params }))
@@ -45,9 +47,9 @@ export async function followEvents({ url, topics, fromHeight, signal, onEvent }:
   })
   socket.on('error', (error) => (failure ??= new UserError(`no events from ${url}: ${error.message}`)))
   try {
-    const [code, reason] = (await once(socket, 'close')) as [number, Buffer]
+    const { code, reason } = await closed
     if (signal.aborted) return
-    throw failure ?? new UserError(`the node at ${url} ended the connection: ${reason.toString() || `code ${code}`}`)
+    throw failure ?? new UserError(`the node at ${url} ended the connection: ${reason || `code ${code}`}`)
   } finally {
     signal.removeEventListener('abort', leave)
   }

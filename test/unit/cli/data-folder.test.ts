@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest'
+import { dataFolder, defaultDataDir } from '../../../src/cli/data-folder.js'
+import { loadSpec } from '../../../src/cli/load-spec.js'
+import { genesisBlock } from '../../../src/primitives/genesis.js'
+
+describe('the folder for the data of a user', () => {
+  it.each<[NodeJS.Platform, Record<string, string>, string, string]>([
+    ['linux', {}, '/home/alice', '/home/alice/.local/share/didledger'],
+    ['linux', { XDG_DATA_HOME: '/data' }, '/home/alice', '/data/didledger'],
+    ['linux', { XDG_DATA_HOME: 'data' }, '/home/alice', '/home/alice/.local/share/didledger'],
+    ['linux', { XDG_DATA_HOME: '' }, '/home/alice', '/home/alice/.local/share/didledger'],
+    ['darwin', { XDG_DATA_HOME: '/data' }, '/Users/alice', '/Users/alice/Library/Application Support/didledger'],
+    ['win32', {}, 'C:\\Users\\alice', 'C:\\Users\\alice\\AppData\\Local\\didledger'],
+    ['win32', { LOCALAPPDATA: 'D:\\Local' }, 'C:\\Users\\alice', 'D:\\Local\\didledger'],
+  ])('is that of the system: %s %j', (platform, env, home, folder) => {
+    expect(dataFolder({ platform, env, home })).toBe(folder)
+  })
+
+  it.skipIf(process.platform !== 'linux')('has a directory for each chain, by name and genesis block', () => {
+    const [pow, localnet] = [loadSpec('pow'), loadSpec('localnet')]
+    const env = { XDG_DATA_HOME: '/data' }
+    expect(defaultDataDir({ env }, pow)).toBe(`/data/didledger/pow-${genesisBlock(pow).hash.slice(0, 8)}`)
+    expect(defaultDataDir({ env: { HOME: '/h' } }, localnet)).toBe('/h/.local/share/didledger/localnet-1b26adef')
+  })
+})
