@@ -1,4 +1,5 @@
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { pollPatience } from '../process/patience.js'
 
 /** The pages of a node in a real Chromium. */
 
@@ -61,6 +62,8 @@ export class Explorer {
 
   static async open(context: BrowserContext, origin: string): Promise<Explorer> {
     const page = await context.newPage()
+    page.setDefaultTimeout(pollPatience)
+    page.setDefaultNavigationTimeout(pollPatience)
     const explorer = new Explorer(context, page, origin)
     explorer.#watch()
     return explorer
@@ -79,7 +82,7 @@ export class Explorer {
 
   /** Waits until a text is seen. */
   async shows(text: string | RegExp, selector = 'main'): Promise<void> {
-    await this.page.locator(selector).getByText(text).first().waitFor({ timeout: 0 })
+    await this.page.locator(selector).getByText(text).first().waitFor()
   }
 
   close(): Promise<void> {

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createNode } from '../../src/index.js'
+import { PageFiles } from '../../src/api/page-files.js'
+import { displayHash } from '../../src/primitives/bytes.js'
+import { TestChain } from '../support/builders/chain.js'
+import { contextOf, serve } from '../support/client/api.js'
+import { Directories, NodeProcess } from '../support/process/spawn.js'
+import { rounds } from '../support/process/thorough.js'
+import { ExplorerBrowser } from '../support/web/explorer.js'
+
+/** Pages whose chain changes below them. */
+
+let browser: ExplorerBrowser
+const directories = new Directories()
+beforeAll(async () => {
+  browser = await ExplorerBrowser.start()
+})
+afterAll(async () => {
+  await browser?.close()
+  directories.remove()
+})
+
+it('a reorganisation while pages are open: blocks leave and come, without WebSocket too', async () => {
+  const [one, two] = [await TestChain.open(), await TestChain.open()]
+  for (const block of await one.mine(3)) await two.accept(block)
+  const left = await one.mine(2)
+  const right = await two.mine(4)
+  const server = await serve(contextOf(one, { pages: new PageFiles() }))
+  const base = `http://127.0.0.1:${server.port}`
+  const [list, block] = [await browser.open(base), await browser.open(base)]
+  const [old, fresh] = [left[1], right[3]].map((each) => displayHash(each?.header.hash ?? new Uint8Array(32)))
+  await list.load('/')
+  await block.load(`/#/block/${old}`)
+  await list.page.locator(`a[title="${old}"]`).waitFor()
+  await block.shows('Confirmations')
+  expect(await block.text('main')).not.toContain('not on the active chain')
+  // This node has no WebSocket: the pages ask for the tip.
+  await list.shows('polling', 'header')
+
+  for (const each of right) await one.accept(each)
+  await list.page.locator(`a[title="${fresh}"]`).waitFor()
+  await list.page.locator(`a[title="${old}"]`).waitFor({ state: 'detached' })
+  await block.shows(/This block is not on the active chain/)
+  await block.page.getByText('Show that one').click()
+  await block.page
+    .getByText(displayHash(right[1]?.header.hash ?? new Uint8Array(32)))
+    .first()
+    .waitFor()
+  expect([list.misdeeds.foreign, block.misdeeds.foreign]).toEqual([[], []])
+  await Promise.all([list.close(), block.close()])
+  await server.close()
+  await Promise.all([one.close(), two.close()])
+})
+
+it('a node that goes and comes back: the page says so, keeps what it has, and goes on', async () => {
+  const dataDir = directories.fresh()
+  const node = await NodeProcess.start('devnet', '--data-dir', dataDir)
+  const { port } = new URL(node.line.rest)
+  const tab = await browser.open(node.line.rest)
+  await tab.load('/')
+  await tab.shows('live', 'header')
+  await node.stop('SIGKILL')
+  await tab.page.getByRole('alert').getByText('The node does not answer').waitFor()
+  expect(await tab.text('main')).toContain('devnet')
+
+  const again = await NodeProcess.start('devnet', '--data-dir', dataDir, '--port-base', String(Number(port) - 4))
+  await tab.shows('live', 'header')
+  await tab.page.getByRole('alert').waitFor({ state: 'detached' })
+  const [hash = ''] = (await again.client.rpc('dev_mine', { blocks: 1 })) as string[]
+  await tab.page.locator(`a[title="${hash}"]`).waitFor()
+  expect(tab.misdeeds).toEqual({ errors: [], foreign: [] })
+  await tab.close()
+  await again.stop()
+})
+
+it('an address with very many transactions is read page by page', async () => {
+  const blocks = rounds(10_000, 100_000)
+  const node = await createNode({ network: 'devnet', api: { portBase: 0 } })
+  for (let made = 0; made < blocks; made += 5000) await node.devnet?.mine(5000)
+  const coinbase = (await node.chain.block(1))?.transactions[0]
+  const tab = await browser.open(node.api?.rest ?? '')
+  await tab.load(`/#/transaction/${coinbase?.txid}`)
+  await tab.page.locator('main a[href^="#/address/"]').first().click()
+  const rows = tab.page.getByRole('region', { name: 'transactions of the address, newest first' }).locator('tbody tr')
+  await expect.poll(() => rows.count()).toBe(50)
+  await tab.page.getByText('older ›').click()
+  await expect.poll(() => tab.page.url()).toContain('before=')
+  await expect.poll(() => rows.count()).toBe(50)
+  // The oldest part, by its address alone.
+  await tab.load(`${new URL(tab.page.url()).hash.replace(/before=.*/, 'before=20.0')}`.replace(/^/, '/'))
+  await expect.poll(() => rows.count()).toBe(19)
+  await tab.page.getByText('« newest').click()
+  await expect.poll(() => rows.count()).toBe(50)
+  await tab.page.getByText('Unspent outputs').click()
+  await tab.shows(/coins as of now/)
+  expect(tab.misdeeds).toEqual({ errors: [], foreign: [] })
+  await tab.close()
+  await node.close()
+})
