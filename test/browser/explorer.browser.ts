@@ -121,7 +121,10 @@ describe('pages', () => {
     await explorer.load(`/#/did/${node.wallet.account(9).did}`)
     await explorer.shows(/does not exist on this chain/)
     await explorer.load('/#/block/4000000000')
-    await explorer.page.getByRole('alert').getByText(/no block|no such block|unknown block/i).waitFor()
+    await explorer.page
+      .getByRole('alert')
+      .getByText(/no block|no such block|unknown block/i)
+      .waitFor()
     await explorer.load('/#/nonsense')
     await heading('No such page')
   })
