@@ -159,10 +159,18 @@ export const samples: Readonly<Record<string, Sample>> = {
 
   dev_mine: { params: () => ({ blocks: 2 }) },
   dev_increaseTime: { params: () => ({ seconds: 86_400 }) },
+  dev_setTime: { params: () => ({ time: sceneTime + 90_000 }) },
   dev_setNextBlockTime: { params: () => ({ time: sceneTime + 172_800 }) },
   dev_faucet: { params: () => ({ address: payee.address, amount: '1.5' }) },
   dev_snapshot: nothing,
   dev_revert: { params: () => ({ id: 1 }) },
+  dev_reorg: { params: () => ({ blocks: 1 }) },
+  dev_dropTransaction: { params: ({ devnet }) => ({ txid: pooled(devnet) }) },
+  dev_dumpState: { params: () => ({}), shown: beginning },
+  dev_loadState: {
+    params: async ({ devnet }) => ({ state: await devnet.call<string>('dev_dumpState', {}) }),
+    shownParams: { state: 'H4sIAAAAAAAA…' },
+  },
 }
 
 /** The exchange of every method in the order of `names`; `shown` selects the part of its result to show. */
@@ -213,4 +221,16 @@ function solved({ hash, bits }: { readonly hash: string; readonly bits: string }
     const attempt = { ...auxPow, parent: { ...auxPow.parent, nonce } }
     if (littleEndianInteger(parentHash(attempt)) <= targetOf(parseInt(bits, 16))) return toHex(auxPowBytes(attempt))
   }
+}
+
+/** A transaction that waits for a block. */
+function pooled({ node }: Scene): string {
+  const [entry] = node.mempool.entries()
+  if (entry === undefined) throw new Error('nothing waits for a block')
+  return entry.transaction.txid
+}
+
+/** A text whose rest depends on the run. */
+function beginning(text: string): string {
+  return `${text.slice(0, 12)}…`
 }

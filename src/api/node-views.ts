@@ -1,6 +1,7 @@
 import type { Neighbor } from '../network/peers/neighbor.js'
 import type { PeerManager } from '../network/peers/peer-manager.js'
 import type { SyncProgress } from '../network/sync/sync-progress.js'
+import type { Hash } from '../primitives/hash.js'
 import type { SyncStatus } from '../resolver/resolver.js'
 import type { BackupJob } from '../storage/backup-job.js'
 import type { Voting } from '../voting/voting.js'
@@ -78,6 +79,8 @@ export interface DevnetControl {
   mine(blocks: number): Promise<string[]>
   /** Moves the clock; resolves with its new time in Unix seconds. */
   increaseTime(seconds: number): Promise<number>
+  /** Sets the clock to Unix seconds, not before the tip's time; resolves with them. */
+  setTime(time: number): Promise<number>
   /** Unix seconds of the next block. */
   setNextBlockTime(time: number): Promise<void>
   /** Pays coins, in units of 10^-8; resolves with the txid. */
@@ -86,4 +89,15 @@ export interface DevnetControl {
   snapshot(): Promise<number>
   /** Takes chain, pool and clock back to a snapshot. */
   revert(id: number): Promise<void>
+  /** Replaces the last blocks by as many others; `drop`: without their transactions in the pool. Resolves with display hex. */
+  reorg(
+    blocks: number,
+    options: { readonly drop: boolean },
+  ): Promise<{ readonly disconnected: readonly string[]; readonly connected: readonly string[] }>
+  /** Takes a pooled transaction out, with those that depend on it; resolves with the txids in display hex. */
+  dropTransaction(txid: Hash): Promise<string[]>
+  /** The whole state as text. */
+  dumpState(): Promise<string>
+  /** Puts a state in the place of the present one. */
+  loadState(text: string): Promise<void>
 }

@@ -69,15 +69,12 @@ export async function importBlocks(
   pieces: AsyncIterable<Uint8Array>,
   progress: (read: number) => void = () => {},
 ): Promise<Import> {
-  const source = new Pieces(pieces)
-  requireGenesis(await readHead(source), chain.genesis.header.hash)
-  let added = 0
-  for (let read = 0; ; read++) {
-    const next = await readRecord(source, read)
-    if (next === undefined) return { read, added }
+  let [read, added] = [0, 0]
+  for await (const next of readBlocks(new Pieces(pieces), chain.genesis.header.hash)) {
     if (await acceptRecord(chain, next, read)) added++
-    progress(read + 1)
+    progress(++read)
   }
+  return { read, added }
 }
 
 /** Throws a {@link UserError} unless a file begins as one of blocks of the chain with that genesis block. */
@@ -90,9 +87,23 @@ function requireGenesis(named: Hash, genesis: Hash): void {
   throw new UserError(`it holds blocks of another chain, with genesis ${displayHash(named)}`)
 }
 
-interface BlockRecord {
+/** A block of a file, with the confirm that it has on a chain with validators. */
+export interface BlockRecord {
   readonly block: Uint8Array
   readonly confirm: Uint8Array | undefined
+}
+
+/**
+ * The blocks of a file as they are read, none of them checked by a rule. Throws a {@link UserError} for a damaged or incomplete
+ * file, and for one of a chain with another genesis block.
+ */
+export async function* readBlocks(source: Pieces, genesis: Hash): AsyncGenerator<BlockRecord, void, void> {
+  requireGenesis(await readHead(source), genesis)
+  for (let read = 0; ; read++) {
+    const next = await readRecord(source, read)
+    if (next === undefined) return
+    yield next
+  }
 }
 
 /** Reads the record after `before` others; undefined at the end of the file. */
@@ -136,7 +147,7 @@ function record(...parts: Uint8Array[]): Uint8Array {
 }
 
 /** Splits chunks of bytes into given lengths; buffers at most one length and one chunk. */
-class Pieces {
+export class Pieces {
   readonly #pieces: AsyncIterator<Uint8Array>
   #rest: Buffer = Buffer.alloc(0)
 

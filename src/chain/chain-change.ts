@@ -68,8 +68,8 @@ export interface ChainWriter {
   rewind(to: Hash, restorations: readonly Restoration[]): Promise<void>
   /**
    * Puts blocks in place of those above a block of a devnet, in one batch, as a reorganisation does. Those that leave are deleted,
-   * or with `keep` become side blocks. A block breaks a rule, or too many would leave → nothing changes, and it rejects with a
-   * RuleError.
+   * or with `keep` become side blocks. A block breaks a rule → nothing changes, and it rejects with a BlockRunError; so does too
+   * much that would leave, with a RuleError.
    */
   replace(
     to: Hash,

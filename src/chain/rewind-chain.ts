@@ -5,7 +5,7 @@ import type { Database } from '../storage/database.js'
 import type { JournalKind } from '../storage/journal.js'
 import { Overlay } from '../storage/overlay.js'
 import { keys } from '../storage/schema.js'
-import { type Checking, connectRun, type IncomingBlock } from './block-run.js'
+import { BlockRunError, type Checking, connectRun, type IncomingBlock } from './block-run.js'
 import type { Branches } from './branches.js'
 import { type ChainChange, changeOf, type ChainWriter, type Restoration } from './chain-change.js'
 import { disconnectInto, rewindBlocks, rewindBytes } from './disconnect-block.js'
@@ -54,8 +54,8 @@ export async function rewindChain(chain: RewoundChain, to: Hash, restorations: r
 }
 
 /**
- * Puts `blocks` in place of those above `to`, in one batch. A block breaks a rule, or too many blocks would leave → nothing
- * changes, and it rejects with a RuleError.
+ * Puts `blocks` in place of those above `to`, in one batch. A block breaks a rule → nothing changes, and it rejects with a {@link
+ * BlockRunError}; so does too much that would leave, with a RuleError.
  */
 export async function replaceBlocks(
   chain: RewoundChain,
@@ -81,7 +81,7 @@ export async function replaceBlocks(
   })
   const checking = { ...chain, overlay, arrival: chain.arrival() }
   const { connected, failure } = await connectRun(blocks, target, checking, { assumed: false, following: 0 })
-  if (failure !== undefined) throw failure
+  if (failure !== undefined) throw new BlockRunError(connected.length, failure)
   const fromAside = connected.flatMap(({ header }) => headers.get(header.hash) ?? []).filter(isAside)
   for (const { header } of fromAside) overlay.del(keys.sideBody(header.hash))
   const top = connected.at(-1)?.header ?? target.header

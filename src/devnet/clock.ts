@@ -14,9 +14,17 @@ export interface ClockState {
   readonly nextBlockTime: number | undefined
 }
 
+/** The same as an offset, which stays right while time goes on. */
+export interface OffsetState {
+  /** Milliseconds by which the clock is ahead of the real one. */
+  readonly offset: number
+  /** Unix seconds. */
+  readonly nextBlockTime: number | undefined
+}
+
 /**
  * The clock of a devnet: the real one plus an offset. Blocks advance it, so that it never falls behind the tip, and the
- * offset is written with them. Only a rewind of the chain sets it back.
+ * offset is written with them. Only {@link set} and a rewind of the chain set it back.
  */
 export class VirtualClock implements Clock, ChainIndexer {
   readonly #real: Clock
@@ -44,6 +52,17 @@ export class VirtualClock implements Clock, ChainIndexer {
     this.#offset += seconds * 1000
   }
 
+  /** Sets the clock to Unix seconds, which must not be before the tip's. */
+  set(time: number, tipTime: number): void {
+    if (time < tipTime) {
+      throw new RuleError(
+        'request-parameter',
+        `time: ${time} is before the tip's time, ${tipTime}; dev_revert goes back`,
+      )
+    }
+    this.#offset = time * 1000 - this.#real.now()
+  }
+
   /** Sets the time of the next block, which must be after the tip's. */
   setNextBlockTime(time: number, tipTime: number): void {
     if (time <= tipTime) {
@@ -58,16 +77,40 @@ export class VirtualClock implements Clock, ChainIndexer {
     return requested > parentTime ? requested : Math.max(this.seconds, parentTime + 1)
   }
 
+  /** Milliseconds by which it is ahead of the real clock; negative when it is behind. */
+  get offset(): number {
+    return this.#offset
+  }
+
   get state(): ClockState {
     return { now: this.now(), nextBlockTime: this.#nextBlockTime }
   }
 
   /** Restores an earlier state, together with a rewind of the chain. */
   restoration({ now, nextBlockTime }: ClockState): Restoration {
-    const offset = now - this.#real.now()
+    return this.#restoring(() => ({ offset: now - this.#real.now(), nextBlockTime }))
+  }
+
+  /**
+   * Restores an offset together with other blocks; never behind `tipTime`, their last one's in Unix seconds. A time requested for
+   * the next block counts if it is after that.
+   */
+  restorationAt(state: OffsetState, tipTime: number): Restoration {
+    return this.#restoring(() => ({
+      offset: Math.max(state.offset, tipTime * 1000 - this.#real.now()),
+      nextBlockTime: (state.nextBlockTime ?? 0) > tipTime ? state.nextBlockTime : undefined,
+    }))
+  }
+
+  #restoring(stateOf: () => OffsetState): Restoration {
+    let state: OffsetState | undefined
     return {
-      stage: (overlay) => putOffset(overlay, offset),
+      stage: (overlay) => {
+        state = stateOf()
+        putOffset(overlay, state.offset)
+      },
       follow: async () => {
+        const { offset, nextBlockTime } = state ?? stateOf()
         this.#offset = offset
         this.#nextBlockTime = nextBlockTime
       },

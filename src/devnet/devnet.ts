@@ -1,24 +1,29 @@
 /**
- * Gives a development chain what a network has no use for: blocks on demand, a clock that can be moved, a faucet, snapshots.
+ * Gives a development chain what a network has no use for: blocks on demand, a clock that can be moved, a faucet, snapshots, states.
  *
  *   pooled transaction, interval, mine -> Producer.produce -> DevnetValidator.offer: soloConfirmBy -> chain.acceptBlock
  *   mine, empty pool -> solveEmptyRun -> DevnetValidator.offerRun -> chain.acceptBlocks     many blocks, one batch
  *   faucet, fund     -> Faucet.send -> buildTransfer -> signTransaction -> mempool.accept
  *   snapshot, revert -> Snapshots -> chain.exclusive: mempool.restore -> rewind, VirtualClock.restoration
- *   increaseTime, setNextBlockTime -> VirtualClock -> time of the next block
+ *   reorg            -> replaceLast -> solveEmptyRun -> replace    one batch, reverted and applied as one change
+ *   state file, dumpState, loadState -> statePieces, readStateHead, readBlocks -> acceptBlocks | replace
+ *   increaseTime, setTime, setNextBlockTime -> VirtualClock -> time of the next block
  *
- * Imports chain, crypto, errors, mempool, primitives, production, runtime, storage, voting, wallet; used by node, library, cli.
+ * Imports chain, consensus, crypto, errors, mempool, primitives, production, runtime, storage, voting, wallet; used by node, library, cli.
  * - Only where the spec says devnet; its keys are public.
  * - Blocks take the way of all blocks: template, work, confirm, bytes.
  * - A revert runs between blocks; pool and clock change with its last batch.
  * - One block of a height is signed, unless the chain was rewound.
  */
+import { reorganisationDepth } from '../chain/branches.js'
 import type { Chain } from '../chain/chain.js'
+import type { ChainWriter } from '../chain/chain-change.js'
 import { RuleError, UserError } from '../errors/rule-error.js'
 import type { Mempool } from '../mempool/mempool.js'
 import { parseAddress, type ProgramHash } from '../primitives/address.js'
 import type { Block } from '../primitives/block.js'
-import { equalBytes } from '../primitives/bytes.js'
+import { displayHash, equalBytes } from '../primitives/bytes.js'
+import type { Hash } from '../primitives/hash.js'
 import { solveEmptyRun } from '../production/empty-run.js'
 import type { OwnValidator } from '../production/mining.js'
 import { Producer } from '../production/producer.js'
@@ -27,11 +32,14 @@ import { Overlay } from '../storage/overlay.js'
 import { rangeOf, table } from '../storage/schema.js'
 import type { Recipient } from '../wallet/build-transaction.js'
 import { devnetAccount, devnetAccountCount, devnetAccountFunds } from '../wallet/devnet-accounts.js'
+import { AutomaticBlocks } from './automatic-blocks.js'
 import type { VirtualClock } from './clock.js'
 import { Faucet } from './faucet.js'
 import type { MiningMode } from './mining-mode.js'
 import { DevnetValidator } from './own-validator.js'
+import { type Replaced, replaceLast } from './replace-last.js'
 import { Snapshots } from './snapshots.js'
+import { adoptState, isStateFile, loadStateFile, readStateText, saveState, stateText } from './state.js'
 
 export interface DevnetOptions {
   readonly chain: Chain
@@ -41,6 +49,8 @@ export interface DevnetOptions {
   readonly random: Random
   readonly log: Log
   readonly mining: MiningMode
+  /** Keeps the state from one run to the next: read by {@link Devnet.loadStateFile}, written at the end. */
+  readonly stateFile?: string
 }
 
 /** @limit count: blocks of one `dev_mine` */
@@ -60,11 +70,9 @@ export class Devnet {
   readonly #faucet: Faucet
   readonly #producer: Producer
   readonly #snapshots = new Snapshots()
-  #cancelTimer: () => void = () => {}
-  #reverts = 0
-  /** The making of automatic blocks, while under way; below it whether a transaction came since it began. */
-  #mining: Promise<void> | undefined
-  #more = false
+  readonly #automatic: AutomaticBlocks
+  /** Whether the state file is to be written at the end: not before it was read, or was found missing. */
+  #keepsState = false
   #stopped = false
 
   constructor(options: DevnetOptions) {
@@ -82,6 +90,7 @@ export class Devnet {
       time: () => validator.time(),
       offer: (block) => validator.offer(block),
     })
+    this.#automatic = new AutomaticBlocks({ ...options, producer: this.#producer })
   }
 
   /** Block production of the devnet, also for blocks of outside miners. */
@@ -91,25 +100,20 @@ export class Devnet {
 
   /** Begins to mine in the configured mode. */
   start(): void {
-    const { mempool, mining } = this.#options
-    if (mining.kind === 'automine') mempool.events.on('accepted', () => this.#mineWaiting())
-    this.#resume()
+    this.#automatic.start()
   }
 
-  /** Mines pooled transactions, or restarts the interval to the next block. */
-  #resume(): void {
-    const { mempool, mining } = this.#options
-    if (mining.kind === 'automine' && mempool.size > 0) this.#mineWaiting()
-    if (mining.kind !== 'interval' || this.#stopped) return
-    this.#cancelTimer()
-    this.#tick(mining.seconds * 1000)
-  }
-
+  /** Ends all work under way, then writes the state file, if it has one. */
   async close(): Promise<void> {
+    if (this.#stopped) return
     this.#stopped = true
-    this.#cancelTimer()
+    this.#automatic.close()
     await this.#faucet.close()
     await this.#producer.close()
+    const { chain, stateFile } = this.#options
+    if (stateFile === undefined || !this.#keepsState) return
+    const height = await chain.exclusive(() => saveState(this.#options, stateFile))
+    this.#options.log.info({ file: stateFile, height }, 'the state of the devnet is saved')
   }
 
   /** Makes blocks one after another and returns their hashes in display hex. */
@@ -152,16 +156,29 @@ export class Devnet {
 
   /** Moves the clock forward and returns the new time in Unix seconds. */
   async increaseTime(seconds: number): Promise<number> {
-    const { chain, clock } = this.#options
+    const { clock } = this.#options
     requireInteger('seconds', seconds, 0, Math.max(0, latestTime - clock.seconds))
     if (seconds === 0) return clock.seconds
+    return this.#moveClock(() => clock.increase(seconds))
+  }
+
+  /** Sets the clock to Unix seconds, not before the tip's time, and returns them. */
+  async setTime(time: number): Promise<number> {
+    const { chain, clock } = this.#options
+    requireInteger('time', time, 0, latestTime)
+    return this.#moveClock(() => clock.set(time, chain.tip.header.time))
+  }
+
+  #moveClock(move: () => void): Promise<number> {
+    const { chain, clock } = this.#options
     return chain.exclusive(async () => {
-      clock.increase(seconds)
+      move()
+      const { seconds } = clock
       const overlay = new Overlay(chain.database)
       clock.store(overlay)
       const { height, hash } = chain.tip.header
       await overlay.commit({ kind: 'header', height, hash }, { sync: true })
-      return clock.seconds
+      return seconds
     })
   }
 
@@ -216,51 +233,84 @@ export class Devnet {
 
   /** Reverts chain, pool and clock to a snapshot, which stays; later snapshots are dropped. */
   async revert(id: number): Promise<void> {
-    const { chain, mempool, clock } = this.#options
-    // No block may be under way: it would bring back transactions pooled before the revert.
-    await this.#producer.between(() =>
-      chain.exclusive(async ({ rewind }) => {
+    const { mempool, clock } = this.#options
+    await this.#rebuild(async ({ rewind }) => {
+      const { tip, pool, clock: time } = this.#snapshots.get(id)
+      await mempool.restore(pool, (waiting) => rewind(tip, [waiting, clock.restoration(time)]))
+      this.#snapshots.forgetAfter(id)
+    })
+  }
+
+  /**
+   * Replaces the last `blocks` blocks by as many empty ones, as a reorganisation does. Their transactions go back to the pool, or
+   * with `drop` out of it.
+   */
+  async reorg(blocks: number, { drop = false } = {}): Promise<Replaced> {
+    const { chain, random } = this.#options
+    requireInteger('blocks', blocks, 1, reorganisationDepth)
+    const parts = { ...this.#options, random, validator: this.#validator, stop: () => this.#stopped }
+    return this.#rebuild((writer) => {
+      const { height } = chain.tip.header
+      if (blocks > height) {
+        throw new RuleError(
+          'request-parameter',
+          `blocks: ${blocks}, and the chain has ${height} after its genesis block`,
+        )
+      }
+      return replaceLast(parts, writer, { blocks, drop })
+    })
+  }
+
+  /** Takes a transaction out of the pool, with all that depend on it; returns the txids of those that left. */
+  async dropTransaction(txid: Hash): Promise<string[]> {
+    const { chain, mempool } = this.#options
+    // No block may be under way that has taken it.
+    const left = await this.#producer.between(() =>
+      chain.exclusive(() => mempool.remove([txid], 'dev_dropTransaction')),
+    )
+    if (left.length === 0) throw new RuleError('unknown-transaction', `${displayHash(txid)} does not wait for a block`)
+    return left.map((transaction) => transaction.txid)
+  }
+
+  /** Everything that makes the devnet come back equal, as text. */
+  dumpState(): Promise<string> {
+    return this.#options.chain.exclusive(() => stateText(this.#options))
+  }
+
+  /** Puts a state of {@link dumpState} in the place of chain, pool and clock; snapshots whose blocks leave are dropped. */
+  async loadState(text: string): Promise<void> {
+    const state = await readStateText(this.#options.chain, text)
+    await this.#rebuild((writer) => adoptState(this.#options, state, writer))
+  }
+
+  /**
+   * Loads the state file, if it is there; resolves with the height, undefined where it is not. To be called before {@link start}.
+   * From then on {@link close} writes it.
+   */
+  async loadStateFile(progress?: (height: number) => void): Promise<number | undefined> {
+    const { stateFile } = this.#options
+    if (stateFile === undefined) return undefined
+    const height = (await isStateFile(stateFile)) ? await loadStateFile(this.#options, stateFile, progress) : undefined
+    this.#keepsState = true
+    return height
+  }
+
+  /** Runs a job that takes blocks back, between blocks; then heights are signed anew, and intervals begin anew. */
+  async #rebuild<T>(job: (writer: ChainWriter) => Promise<T>): Promise<T> {
+    const { chain } = this.#options
+    // No block may be under way: it would bring back transactions pooled before.
+    const result = await this.#producer.between(() =>
+      chain.exclusive(async (writer) => {
         if (this.#stopped) throw new RuleError('busy', 'the node is stopping')
-        const { tip, pool, clock: time } = this.#snapshots.get(id)
-        await mempool.restore(pool, (waiting) => rewind(tip, [waiting, clock.restoration(time)]))
+        const done = await job(writer)
         this.#validator.forget()
-        this.#snapshots.forgetAfter(id)
-        this.#reverts++
+        this.#snapshots.forgetLeft((tip) => chain.headers.get(tip)?.status === 'active')
+        this.#automatic.interrupt()
+        return done
       }),
     )
-    this.#resume()
-  }
-
-  /** Makes blocks until none takes a pooled transaction. Later arrivals go into the next block. */
-  #mineWaiting(): void {
-    this.#more = true
-    this.#mining ??= this.#mineAll().finally(() => (this.#mining = undefined))
-  }
-
-  async #mineAll(): Promise<void> {
-    const { mempool, log } = this.#options
-    while (this.#more && mempool.size > 0 && !this.#stopped) {
-      this.#more = false
-      try {
-        // A revert may run first and empty the pool.
-        const block = await this.#producer.produce(() => mempool.size > 0)
-        this.#more ||= block === undefined || block.transactions.length > 1
-      } catch (error) {
-        log.error({ error: String(error) }, 'no block could be made')
-      }
-    }
-  }
-
-  #tick(milliseconds: number): void {
-    const { timers, log } = this.#options
-    const revertsBefore = this.#reverts
-    this.#cancelTimer = timers.after(milliseconds, () => {
-      // An interval that began before a revert does not apply after it.
-      this.#producer
-        .produce(() => this.#reverts === revertsBefore)
-        .catch((error: unknown) => log.error({ error: String(error) }, 'no block could be made'))
-      if (!this.#stopped) this.#tick(milliseconds)
-    })
+    this.#automatic.resume()
+    return result
   }
 }
 

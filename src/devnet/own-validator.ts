@@ -1,6 +1,7 @@
 import { BlockRunError } from '../chain/block-run.js'
 import type { Chain } from '../chain/chain.js'
 import type { IncomingBlock } from '../chain/chain-change.js'
+import { sign } from '../crypto/keys.js'
 import { quickSigner } from '../crypto/quick-signer.js'
 import { RuleError } from '../errors/rule-error.js'
 import { prefix, type ProgramHash, programHash, singleKeyCode } from '../primitives/address.js'
@@ -9,7 +10,7 @@ import { equalBytes } from '../primitives/bytes.js'
 import { confirmBytes } from '../primitives/confirm.js'
 import type { Header } from '../primitives/header.js'
 import type { OwnValidator } from '../production/mining.js'
-import { soloConfirmBy } from '../voting/sign-message.js'
+import { type KeySigner, soloConfirmBy } from '../voting/sign-message.js'
 import { devnetValidatorKey } from '../wallet/devnet-accounts.js'
 import type { VirtualClock } from './clock.js'
 
@@ -25,14 +26,20 @@ export class DevnetValidator implements OwnValidator {
   readonly payTo: ProgramHash
   readonly automatic: boolean
   readonly #options: DevnetValidatorOptions
-  readonly #signer = quickSigner(devnetValidatorKey().privateKey)
+  /** Gives the same bytes each time. */
+  readonly #signer: KeySigner
+  /** For many blocks at once: twenty times as fast. */
+  readonly #quick: KeySigner
   /** The block signed last: no other of that height is signed unless the chain is rewound. */
   #signed: Header | undefined
 
   constructor(options: DevnetValidatorOptions) {
     this.#options = options
     this.automatic = options.automatic
-    this.payTo = programHash(prefix.standard, singleKeyCode(this.#signer.publicKey))
+    const { publicKey, privateKey } = devnetValidatorKey()
+    this.#signer = { publicKey, sign: (message) => sign(message, privateKey) }
+    this.#quick = quickSigner(privateKey)
+    this.payTo = programHash(prefix.standard, singleKeyCode(publicKey))
   }
 
   time(): number {
@@ -42,7 +49,9 @@ export class DevnetValidator implements OwnValidator {
 
   async offer(block: Block): Promise<void> {
     const { chain } = this.#options
-    await this.#signing(block.header, block.header, () => chain.acceptBlock(block.bytes, this.confirmed(block).confirm))
+    await this.#signing(block.header, block.header, () =>
+      chain.acceptBlock(block.bytes, confirmBytes(soloConfirmBy(this.#signer, block.header.hash, 0))),
+    )
   }
 
   /** Submits blocks that follow one another, in one batch; resolves when the last one is the tip. */
@@ -59,9 +68,9 @@ export class DevnetValidator implements OwnValidator {
     })
   }
 
-  /** A block as the chain takes it. Its signatures do not count until it is submitted. */
+  /** One of many blocks as the chain takes it. Its signatures do not count until it is submitted. */
   confirmed({ header, bytes }: Block): Required<Pick<IncomingBlock, 'block' | 'confirm'>> {
-    return { block: bytes, confirm: confirmBytes(soloConfirmBy(this.#signer, header.hash, 0)) }
+    return { block: bytes, confirm: confirmBytes(soloConfirmBy(this.#quick, header.hash, 0)) }
   }
 
   /** The chain was rewound: heights signed before are signed again. */

@@ -46,16 +46,25 @@ export class Snapshots {
     throw new RuleError(
       'request-parameter',
       taken
-        ? `id: snapshot ${id} is gone: an earlier one was reverted to`
+        ? `id: snapshot ${id} is gone: an earlier one was reverted to, or its block left the chain`
         : `id: there is no snapshot ${id}; they are numbered from 1, and a restart forgets all of them`,
     )
   }
 
   /** Drops the snapshots taken after this one. */
   forgetAfter(id: number): void {
-    for (const [later, { bytes }] of this.#held) {
-      if (later <= id) continue
-      this.#held.delete(later)
+    this.#forget((later) => later > id)
+  }
+
+  /** Drops the snapshots whose tip has left the chain. */
+  forgetLeft(isActive: (tip: Hash) => boolean): void {
+    this.#forget((_, { tip }) => !isActive(tip))
+  }
+
+  #forget(goes: (id: number, snapshot: Snapshot) => boolean): void {
+    for (const [id, { snapshot, bytes }] of this.#held) {
+      if (!goes(id, snapshot)) continue
+      this.#held.delete(id)
       this.#bytes -= bytes
     }
   }

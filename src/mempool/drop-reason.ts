@@ -5,6 +5,8 @@ export type DropReason =
   | { readonly kind: 'spent' | 'did-deactivated' | 'side-chain-proved'; readonly by: string }
   /** A rule refuses it on the chain as it is now; the code and what was found. */
   | { readonly kind: 'refused'; readonly code: string; readonly detail: string }
+  /** A request, named here, took it out. */
+  | { readonly kind: 'removed'; readonly by: string }
   /** The text of a reason that was kept across a restart. */
   | { readonly kind: 'stored'; readonly text: string }
 
@@ -23,6 +25,8 @@ export function dropText(reason: DropReason): string {
       return `${reason.by} proves a later block of the side chain`
     case 'refused':
       return `${reason.code}: ${reason.detail}`
+    case 'removed':
+      return `it was taken out by ${reason.by}`
     case 'stored':
       return reason.text
   }

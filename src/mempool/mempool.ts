@@ -246,6 +246,19 @@ export class Mempool implements ChainIndexer {
     }
   }
 
+  /**
+   * Takes transactions out, with all their descendants, as `by` asks; resolves with those that left, in order of arrival. Call
+   * between blocks.
+   */
+  async remove(txids: readonly Hash[], by: string): Promise<Transaction[]> {
+    await this.settled()
+    const entries = txids.flatMap((txid) => this.#graph.get(txid) ?? [])
+    const going = this.#graph.withDescendants(entries).map(({ transaction }) => transaction)
+    this.#drop(entries, { kind: 'removed', by })
+    await this.#store.flushed()
+    return going
+  }
+
   async close(): Promise<void> {
     this.#reevaluation.close()
     await this.#settled
@@ -443,12 +456,12 @@ export class Mempool implements ChainIndexer {
 
   /**
    * Drops entries and their descendants. What follows a declare or revoke may hold without it, as that changes no DID: unless the
-   * pool is full, it is re-evaluated.
+   * pool is full, or all of them are to go, it is re-evaluated.
    */
   #drop(entries: readonly PoolEntry[], reason: DropReason): void {
     if (entries.length === 0) return
     const own = new Set(entries)
-    const mayStay = reason.kind !== 'full' && entries.every(({ did }) => did?.credential !== undefined)
+    const mayStay = reason.kind !== 'full' && reason.kind !== 'removed' && entries.every(({ did }) => did?.credential !== undefined)
     for (const entry of this.#graph.withDescendants(entries)) {
       this.#graph.remove(entry)
       if (mayStay && !own.has(entry)) this.#reevaluation.add(waitingOf(entry))

@@ -1,6 +1,6 @@
-import { open, readFile, rename } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { readFile } from 'node:fs/promises'
 import { UserError } from '../errors/rule-error.js'
+import { replaceFile } from '../storage/replace-file.js'
 
 /** Storage of a sign state. */
 export interface SignStore {
@@ -28,27 +28,6 @@ export class SignStateFile implements SignStore {
   }
 
   async save(bytes: Uint8Array): Promise<void> {
-    const temporary = `${this.path}.new`
-    const file = await open(temporary, 'w', 0o600)
-    try {
-      await file.writeFile(bytes)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
-    await rename(temporary, this.path)
-    await syncDirectory(dirname(this.path))
-  }
-}
-
-/** Makes a rename in a directory durable. */
-async function syncDirectory(path: string): Promise<void> {
-  // Windows cannot open a directory, and its renames need nothing more.
-  if (process.platform === 'win32') return
-  const directory = await open(path, 'r')
-  try {
-    await directory.sync()
-  } finally {
-    await directory.close()
+    await replaceFile(this.path, [bytes])
   }
 }

@@ -2,8 +2,9 @@ import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { RuleError } from '../../errors/rule-error.js'
 import { parseAddress } from '../../primitives/address.js'
 import type { DevnetControl } from '../node-views.js'
-import { readAmount } from '../parameters.js'
-import { amountParam } from '../schemas/common-schemas.js'
+import { readAmount, readParameter } from '../parameters.js'
+import { PartsAnswer, writeText } from '../parts.js'
+import { amountParam, closed, hash, hashParam, oneOf } from '../schemas/common-schemas.js'
 import { count } from '../schemas/number-schemas.js'
 import { method, type MethodRow, type RpcMethod } from './method.js'
 
@@ -25,6 +26,13 @@ export function devnetMethods(devnet: DevnetControl, maxMoney: bigint): readonly
       params: Type.Object({ seconds: count('by how many seconds') }),
       result: Type.Integer({ description: 'the time of the clock in Unix seconds' }),
       run: ({ seconds }) => devnet.increaseTime(seconds),
+    }),
+    control({
+      name: 'dev_setTime',
+      summary: 'Sets the clock, forward or back, but not to before the tip.',
+      params: Type.Object({ time: count('Unix seconds, not before the time of the tip') }),
+      result: Type.Integer({ description: 'the same time' }),
+      run: ({ time }) => devnet.setTime(time),
     }),
     control({
       name: 'dev_setNextBlockTime',
@@ -68,7 +76,60 @@ export function devnetMethods(devnet: DevnetControl, maxMoney: bigint): readonly
         return true
       },
     }),
+    control({
+      name: 'dev_reorg',
+      summary: 'Replaces the last blocks by as many empty ones, as a reorganisation does.',
+      params: Type.Object({
+        blocks: Type.Optional(count('how many, from 1 to 288', { default: 1 })),
+        transactions: Type.Optional(
+          oneOf(
+            ['return', 'drop'],
+            'what becomes of those in the blocks: return, the default, to wait for a block again, or drop',
+          ),
+        ),
+      }),
+      result: closed({
+        disconnected: Type.Array(hash(), { description: 'the blocks that left the chain, newest first' }),
+        connected: Type.Array(hash(), { description: 'those in their place, oldest first' }),
+      }),
+      run: ({ blocks = 1, transactions }) => devnet.reorg(blocks, { drop: transactions === 'drop' }),
+    }),
+    control({
+      name: 'dev_dropTransaction',
+      summary: 'Takes a transaction that waits for a block out of the pool, with all that depend on it.',
+      params: Type.Object({ txid: hashParam('id of the transaction') }),
+      result: Type.Array(hash(), { description: 'txids of those that left, in order of arrival' }),
+      run: ({ txid }) => devnet.dropTransaction(readParameter('hash', 'txid', txid)),
+    }),
+    control({
+      name: 'dev_dumpState',
+      summary: 'The blocks, what waits for a block, and the clock, as text for dev_loadState.',
+      params: Type.Object({}),
+      result: Type.String({ description: 'base64' }),
+      run: () => dumped(devnet),
+    }),
+    control({
+      name: 'dev_loadState',
+      summary: 'Puts a state in the place of the chain, of what waits for a block, and of the clock.',
+      params: Type.Object({ state: Type.String({ description: 'what dev_dumpState returned, on any devnet' }) }),
+      result: Type.Literal(true, { description: 'it is done' }),
+      run: async ({ state }) => {
+        await devnet.loadState(state)
+        return true
+      },
+    }),
   ]
+}
+
+let dumps = 0
+
+/** A state that is sent in parts. Each is made anew: an earlier one may lack the latest block. */
+function dumped(devnet: DevnetControl): PartsAnswer {
+  return new PartsAnswer({
+    key: `dev_dumpState ${++dumps}`,
+    repeatable: false,
+    write: async (sink) => writeText(sink, JSON.stringify(await devnet.dumpState())),
+  })
 }
 
 function control<P extends TObject>(

@@ -5,6 +5,7 @@ import type { ApiServer } from '../../../src/api/http-server.js'
 import type { DevnetControl } from '../../../src/api/node-views.js'
 import { conditionLimits } from '../../../src/did-query/condition.js'
 import { RuleError } from '../../../src/errors/rule-error.js'
+import { toHex } from '../../../src/primitives/bytes.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
 import { type Answer, ask, contextOf, serve } from '../../support/client/api.js'
 import { TestChain } from '../../support/builders/chain.js'
@@ -25,6 +26,14 @@ const calls: unknown[][] = []
 const devnet: DevnetControl = {
   snapshot: async () => 1,
   revert: async () => {},
+  setTime: async (time) => (calls.push(['setTime', time]), time),
+  reorg: async (blocks, { drop }) => {
+    calls.push(['reorg', blocks, drop])
+    return { disconnected: ['22'.repeat(32)], connected: ['33'.repeat(32)] }
+  },
+  dropTransaction: async (txid) => (calls.push(['dropTransaction', toHex(txid)]), ['44'.repeat(32)]),
+  dumpState: async () => (calls.push(['dumpState']), 'a state of any "length" '.repeat(20_000)),
+  loadState: async (state) => void calls.push(['loadState', state]),
   mine: async (blocks) => {
     calls.push(['mine', blocks])
     if (blocks === 13) throw new RuleError('tx-fee', 'the fee is too low')
@@ -508,6 +517,28 @@ describe('dev_ methods', () => {
     ['dev_mine', [3], ['mine', 3], ['00'.repeat(32)]],
     ['dev_mine', undefined, ['mine', 1], ['00'.repeat(32)]],
     ['dev_increaseTime', { seconds: 60 }, ['increaseTime', 60], 1060],
+    ['dev_setTime', { time: 1_800_000_000 }, ['setTime', 1_800_000_000], 1_800_000_000],
+    ['dev_reorg', {}, ['reorg', 1, false], { disconnected: ['22'.repeat(32)], connected: ['33'.repeat(32)] }],
+    [
+      'dev_reorg',
+      { blocks: 7, transactions: 'drop' },
+      ['reorg', 7, true],
+      { disconnected: ['22'.repeat(32)], connected: ['33'.repeat(32)] },
+    ],
+    [
+      'dev_reorg',
+      [2, 'return'],
+      ['reorg', 2, false],
+      { disconnected: ['22'.repeat(32)], connected: ['33'.repeat(32)] },
+    ],
+    [
+      'dev_dropTransaction',
+      { txid: `${'00'.repeat(31)}ff` },
+      ['dropTransaction', `ff${'00'.repeat(31)}`],
+      ['44'.repeat(32)],
+    ],
+    ['dev_dumpState', {}, ['dumpState'], 'a state of any "length" '.repeat(20_000)],
+    ['dev_loadState', { state: 'AAAA' }, ['loadState', 'AAAA'], true],
     ['dev_setNextBlockTime', [1_800_000_000], ['setNextBlockTime', 1_800_000_000], 1_800_000_000],
     [
       'dev_faucet',
@@ -536,6 +567,13 @@ describe('dev_ methods', () => {
     ['dev_mine', [1, 2]],
     ['dev_increaseTime', {}],
     ['dev_increaseTime', { seconds: 1e30 }],
+    ['dev_setTime', {}],
+    ['dev_reorg', { blocks: '3' }],
+    ['dev_reorg', { transactions: 'keep' }],
+    ['dev_dropTransaction', {}],
+    ['dev_dropTransaction', { txid: '00' }],
+    ['dev_loadState', {}],
+    ['dev_loadState', { state: 7 }],
     ['dev_setNextBlockTime', {}],
     ['dev_setNextBlockTime', { time: 'tomorrow' }],
     ['dev_faucet', {}],

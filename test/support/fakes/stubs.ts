@@ -6,10 +6,15 @@ const unable = () => Promise.reject(new Error('this devnet does nothing'))
 export const idleDevnet: DevnetControl = {
   mine: unable,
   increaseTime: unable,
+  setTime: unable,
   setNextBlockTime: unable,
   faucet: unable,
   snapshot: unable,
   revert: unable,
+  reorg: unable,
+  dropTransaction: unable,
+  dumpState: unable,
+  loadState: unable,
 }
 
 /** An open link without another end. */

@@ -5,6 +5,7 @@ import { type DropReason, dropText } from '../../../src/mempool/drop-reason.js'
 const texts: readonly (readonly [DropReason, string])[] = [
   [{ kind: 'full' }, 'the pool was full of transactions with a higher fee rate'],
   [{ kind: 'expired' }, 'it waited too long for a block'],
+  [{ kind: 'removed', by: 'dev_reorg' }, 'it was taken out by dev_reorg'],
   [{ kind: 'spent', by: 'ab' }, 'an input was spent by ab, which was mined'],
   [{ kind: 'did-deactivated', by: 'ab' }, 'ab deactivates the DID'],
   [{ kind: 'side-chain-proved', by: 'ab' }, 'ab proves a later block of the side chain'],

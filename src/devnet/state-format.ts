@@ -1,0 +1,98 @@
+import { crc32 } from 'node:zlib'
+import { exportBlocks, type Pieces } from '../chain/block-file.js'
+import type { Chain } from '../chain/chain.js'
+import { RuleError, UserError } from '../errors/rule-error.js'
+import type { Waiting } from '../mempool/reevaluation.js'
+import { concat, equalBytes } from '../primitives/bytes.js'
+import { decodeAll, type Reader, Writer } from '../primitives/codec.js'
+import { Transaction } from '../primitives/transaction.js'
+
+/*
+ * The state of a devnet as bytes: `didsta01`, a head with clock and pool, then the blocks as a file of blocks has them.
+ *
+ *   head     u32 length of the content, content, u32 CRC-32 of both
+ *   content  i64 offset of the clock in ms, i64 time of the next block in Unix seconds or -1, u32 number of transactions;
+ *            each: i64 arrival in ms, u32 length, bytes
+ */
+
+const magic = Buffer.from('didsta01', 'latin1')
+const checksumSize = 4
+/**
+ * Larger than a pool that is full of small transactions.
+ * @limit bytes: clock and pool in a state of a devnet
+ */
+const maxHead = 128 * 1024 * 1024
+/** The offset of a clock stays within the times that a devnet may have. */
+const maxOffset = 2 ** 43
+
+/** What a state has beside the blocks. */
+export interface StateHead {
+  /** Milliseconds by which the clock is ahead of the real one. */
+  readonly offset: number
+  /** Unix seconds requested for the next block. */
+  readonly nextBlockTime: number | undefined
+  /** Pooled transactions in order of arrival. */
+  readonly pool: readonly Waiting[]
+}
+
+/** A state in pieces; the chain must not move until the last one is read. */
+export async function* statePieces(chain: Chain, head: StateHead): AsyncGenerator<Uint8Array, void, void> {
+  const content = headContent(head)
+  const sized = concat(new Writer(4).u32(content.length).finish(), content)
+  yield concat(magic, sized, new Writer(checksumSize).u32(crc32(sized)).finish())
+  yield* exportBlocks(chain)
+}
+
+/** Reads the head; throws a {@link UserError} for bytes that are no state, or a damaged one. */
+export async function readStateHead(source: Pieces): Promise<StateHead> {
+  const begin = await source.take(magic.length + 4)
+  if (begin === undefined || !equalBytes(begin.subarray(0, magic.length), magic)) {
+    throw new UserError('it is no state of a devnet: it does not begin as one')
+  }
+  const length = begin.readUInt32LE(magic.length)
+  if (length > maxHead) throw new UserError('the state is damaged: a length is out of bounds')
+  const rest = await source.take(length + checksumSize)
+  if (rest === undefined) throw new UserError('the state is damaged: it ends too early')
+  const content = rest.subarray(0, length)
+  if (rest.readUInt32LE(length) !== crc32(content, crc32(begin.subarray(magic.length)))) {
+    throw new UserError('the state is damaged: a checksum does not match')
+  }
+  const head = decodeAll(content, readHead, (reason) => new UserError(`the state is damaged: ${reason}`))
+  if (Math.abs(head.offset) > maxOffset) throw new UserError('the state is damaged: its clock is out of bounds')
+  return head
+}
+
+function headContent({ offset, nextBlockTime = -1, pool }: StateHead): Uint8Array {
+  const size = pool.reduce((sum, { transaction }) => sum + 12 + transaction.bytes.length, 20)
+  const writer = new Writer(size)
+    .i64(BigInt(Math.round(offset)))
+    .i64(BigInt(nextBlockTime))
+    .u32(pool.length)
+  for (const { arrival, transaction } of pool) {
+    writer
+      .i64(BigInt(Math.round(arrival)))
+      .u32(transaction.bytes.length)
+      .bytes(transaction.bytes)
+  }
+  return writer.finish()
+}
+
+function readHead(reader: Reader): StateHead {
+  const offset = Number(reader.i64())
+  const asked = Number(reader.i64())
+  const pool: Waiting[] = []
+  for (let left = reader.u32(); left > 0; left--) {
+    const arrival = Number(reader.i64())
+    pool.push({ arrival, transaction: transactionOf(reader.take(reader.u32())) })
+  }
+  return { offset, nextBlockTime: asked < 0 ? undefined : asked, pool }
+}
+
+function transactionOf(bytes: Uint8Array): Transaction {
+  try {
+    return Transaction.kept(bytes)
+  } catch (error) {
+    if (!(error instanceof RuleError)) throw error
+    throw new UserError(`the state is damaged: a pooled transaction cannot be read: ${error.message}`)
+  }
+}
