@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { NodeClient } from '../client/node-client.js'
 import { optionsOf, variableOf } from '../config/all-options.js'
 import type { Config } from '../config/config.js'
