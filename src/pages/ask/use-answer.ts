@@ -16,6 +16,12 @@ interface Held<T> {
   readonly failure?: Refusal | NodeGone
 }
 
+interface Running {
+  readonly aborter: AbortController
+  /** Whether something changed since it was asked. */
+  stale: boolean
+}
+
 export function useLive(): LiveView {
   const [view, setView] = useState(live.view)
   useEffect(() => {
@@ -38,28 +44,51 @@ export function useAnswer<T>(
   const { version, state } = useLive()
   const [held, setHeld] = useState<Held<T>>({ key })
   const [round, setRound] = useState(0)
-  const latest = useRef(question)
-  latest.current = question
+  const latest = useRef({ question, key })
+  latest.current = { question, key }
   const again = useCallback(() => setRound((before) => before + 1), [])
   const change = every === 'change' ? version : 0
 
-  useEffect(() => {
-    const aborter = new AbortController()
-    latest.current(aborter.signal).then(
-      (value) => setHeld({ key, value }),
+  // One question at a time: a slow one is not given up for the next change, which is asked about after it.
+  const running = useRef<Running | undefined>(undefined)
+  const begin = useCallback(() => {
+    const own: Running = { aborter: new AbortController(), stale: false }
+    running.current = own
+    const { signal } = own.aborter
+    const { question: asking, key: asked } = latest.current
+    const ended = (next: (before: Held<T>) => Held<T>) => {
+      if (signal.aborted) return
+      running.current = undefined
+      setHeld(next)
+      if (own.stale) begin()
+    }
+    asking(signal).then(
+      (value) => ended(() => ({ key: asked, value })),
       (error: unknown) => {
-        if (aborter.signal.aborted) return
         if (error instanceof NodeGone) live.reportGone()
         const failure =
           error instanceof NodeGone || error instanceof Refusal ? error : new Refusal(0, String(error), '')
-        setHeld((before) => {
-          const stays = before.key === key && before.value !== undefined && error instanceof NodeGone
-          return stays ? { ...before, failure } : { key, failure }
+        ended((before) => {
+          const stays = before.key === asked && before.value !== undefined && error instanceof NodeGone
+          return stays ? { ...before, failure } : { key: asked, failure }
         })
       },
     )
-    return () => aborter.abort()
-  }, [key, change, round])
+  }, [])
+  useEffect(() => {
+    begin()
+    return () => {
+      running.current?.aborter.abort()
+      running.current = undefined
+    }
+  }, [key])
+  const seen = useRef(`${change} ${round}`)
+  useEffect(() => {
+    if (seen.current === `${change} ${round}`) return
+    seen.current = `${change} ${round}`
+    if (running.current === undefined) begin()
+    else running.current.stale = true
+  }, [change, round])
 
   // The node is back: what failed is asked again.
   const failed = held.failure instanceof NodeGone
@@ -70,7 +99,7 @@ export function useAnswer<T>(
   useEffect(() => {
     if (seconds === undefined) return undefined
     const timer = setInterval(() => {
-      if (document.visibilityState === 'visible') again()
+      if (document.visibilityState === 'visible' && running.current === undefined) again()
     }, seconds * 1000)
     return () => clearInterval(timer)
   }, [seconds])
