@@ -152,10 +152,10 @@ function CoinList({ address }: { address: string }) {
               {
                 title: 'Output',
                 cell: ({ txid, vout }) => (
-                  <>
+                  <span class="pair">
                     <TransactionName text={txid} />
                     <span class="quiet">:{vout}</span>
-                  </>
+                  </span>
                 ),
               },
               { title: 'Confirmations', number: true, cell: ({ confirmations }) => whole(confirmations) },

@@ -207,9 +207,9 @@ function Accounts() {
               {
                 title: 'Address',
                 cell: ({ address }) => (
-                  <>
+                  <span class="pair">
                     <AddressName text={address} /> <Copy text={address} what="the address" />
-                  </>
+                  </span>
                 ),
               },
               { title: 'Balance', number: true, cell: ({ balance }) => <Amount text={balance} /> },

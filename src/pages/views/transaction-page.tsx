@@ -111,10 +111,10 @@ function Inputs({ inputs, all }: { inputs: readonly SpentOutput[]; all: number }
           {
             title: 'Output',
             cell: ({ txid, vout }) => (
-              <>
+              <span class="pair">
                 <TransactionName text={txid} />
                 <span class="quiet">:{vout}</span>
-              </>
+              </span>
             ),
           },
           {
