@@ -22,7 +22,10 @@ const checksumSize = 4
  * @limit bytes: clock and pool in a state of a devnet
  */
 const maxHead = 128 * 1024 * 1024
-/** The offset of a clock stays within the times that a devnet may have. */
+/**
+ * The offset of a clock stays within the times that a devnet may have.
+ * @limit ms: offset of the clock in a state of a devnet
+ */
 const maxOffset = 2 ** 43
 
 /** What a state has beside the blocks. */

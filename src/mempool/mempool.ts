@@ -461,7 +461,8 @@ export class Mempool implements ChainIndexer {
   #drop(entries: readonly PoolEntry[], reason: DropReason): void {
     if (entries.length === 0) return
     const own = new Set(entries)
-    const mayStay = reason.kind !== 'full' && reason.kind !== 'removed' && entries.every(({ did }) => did?.credential !== undefined)
+    const mayStay =
+      reason.kind !== 'full' && reason.kind !== 'removed' && entries.every(({ did }) => did?.credential !== undefined)
     for (const entry of this.#graph.withDescendants(entries)) {
       this.#graph.remove(entry)
       if (mayStay && !own.has(entry)) this.#reevaluation.add(waitingOf(entry))

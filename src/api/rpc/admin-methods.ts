@@ -51,6 +51,7 @@ export const adminMethods: readonly RpcMethod[] = [
       level: Type.Optional(oneOf(logLevels, `${levelForm}; absent: as it is`)),
       categories: Type.Optional(
         Type.String({
+          minLength: 1,
           maxLength: 200,
           description: `of the live log, as in --log: ${liveChoiceForm}; absent: as it is`,
         }),
@@ -72,8 +73,8 @@ export const adminMethods: readonly RpcMethod[] = [
 
 /** Categories of a choice; `no-…` takes from those shown now. */
 function shownBy({ live }: Pick<Log, 'live'>, categories: string) {
-  if (live === undefined) throw new RuleError('request-action', 'this node has no live log')
-  const shown = liveChoice(categories, live.shown)
+  const shown = liveChoice(categories, live?.shown ?? [])
   if (shown === undefined) throw new RuleError('request-parameter', `categories: ${liveChoiceForm}`)
+  if (live === undefined) throw new RuleError('request-action', 'this node has no live log')
   return shown
 }

@@ -194,7 +194,7 @@ describe('getaddresshistory', () => {
       [{ address, before: { height: 1 } }, /^before\.index: missing/],
       [{ address, before: { height: 1, index: 65536 } }, /^before\.index: /],
       [{ address, before: { height: -1, index: 0 } }, /^before\.height: /],
-      [{ address, before: { height: '1', index: 0 } }, /^before\.height: /],
+      [{ address, before: { height: '-1', index: 0 } }, /^before\.height: /],
       [{ address, before: 5 }, /^before: /],
     ]
     for (const [params, data] of refusals) {

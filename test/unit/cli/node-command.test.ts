@@ -83,7 +83,7 @@ describe('node call', () => {
   it('gives code and text of an error', async () => {
     expect(await node('call', 'getblockhash', 'height=7')).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/^error: the node refused getblockhash: -32004 .+\n$/),
+      err: expect.stringMatching(/^error: the node refused getblockhash: .+ \(-32004\)\n$/),
     })
     const { err } = await node('call', 'nonsense', '--json')
     expect(JSON.parse(err)).toMatchObject({ error: { code: -32601, reason: 'there is no method "nonsense"' } })
