@@ -1,6 +1,6 @@
 import { toHex } from '../primitives/bytes.js'
 import type { SigningAccount } from '../wallet/accounts.js'
-import { devnetMnemonic } from '../wallet/devnet-accounts.js'
+import { devnetMnemonic, isDevnetMnemonic } from '../wallet/devnet-accounts.js'
 
 /** A well-known account with its balance as text. */
 export interface FundedAccount extends SigningAccount {
@@ -8,9 +8,11 @@ export interface FundedAccount extends SigningAccount {
 }
 
 /** The account table of a devnet of one or several nodes. */
-export function accountLines(accounts: readonly FundedAccount[]): string[] {
+export function accountLines(accounts: readonly FundedAccount[], mnemonic = devnetMnemonic): string[] {
   return [
-    'Accounts. Everybody knows these keys: never use them for anything of value.',
+    isDevnetMnemonic(mnemonic)
+      ? 'Accounts. Everybody knows these keys: never use them for anything of value.'
+      : 'Accounts of your mnemonic. Keys that are shown are for tests alone.',
     '',
     ...accounts.flatMap(({ index, address, did, privateKey, balance }) => [
       `(${index})  ${address}  ${balance} ELA`,
@@ -18,7 +20,7 @@ export function accountLines(accounts: readonly FundedAccount[]): string[] {
       `     key ${toHex(privateKey)}`,
     ]),
     '',
-    `Mnemonic  ${devnetMnemonic}`,
+    `Mnemonic  ${mnemonic}`,
     "Path      m/44'/0'/0'/0/n",
   ]
 }

@@ -1,37 +1,76 @@
 import type { Command } from 'commander'
 import type { Config } from '../config/config.js'
+import type { Devnet, StateFile } from '../devnet/devnet.js'
 import { automine, type MiningMode } from '../devnet/mining-mode.js'
 import { devnetOptions } from '../devnet/devnet-options.js'
+import type { SeededDids } from '../devnet/seed-dids.js'
 import { UserError } from '../errors/rule-error.js'
 import type { Servers } from '../node/serve-node.js'
 import type { Node } from '../node/start-node.js'
 import { parseAddress, type ProgramHash } from '../primitives/address.js'
 import { formatAmount } from '../primitives/amount.js'
-import { devnetAccount, devnetAccountCount, devnetMnemonic } from '../wallet/devnet-accounts.js'
+import { defined } from '../primitives/defined.js'
+import { storageOptions } from '../storage/storage-options.js'
+import type { SigningAccount } from '../wallet/accounts.js'
+import {
+  devnetAccount,
+  devnetAccountCount,
+  devnetAccountsOf,
+  devnetMnemonic,
+  isDevnetMnemonic,
+} from '../wallet/devnet-accounts.js'
 import type { CliContext } from './cli-context.js'
 import { withConfig } from './config-options.js'
 import { namingTheRepair } from './damage.js'
 import { accountJson, accountLines } from './devnet-account-table.js'
 import { nextCommands } from './devnet-next.js'
 import { runLocalNetwork } from './devnet-nodes.js'
+import { devnetProgress } from './devnet-progress.js'
 import { loadSpec } from './load-spec.js'
-import { examples } from './print-output.js'
+import { examples, shellWord } from './print-output.js'
 import { type Presentation, runNode, startOf } from './run-node.js'
 
 export function registerDevnet(program: Command, context: CliContext): void {
-  withConfig(program.command('devnet'), 'devnet', context, (config, output) => {
-    const { nodes, mining = automine, accounts = devnetAccountCount } = config.tuning.devnet ?? {}
+  withConfig(program.command('devnet'), 'devnet', context, async (config, output) => {
+    const { nodes, mining = automine, accounts = devnetAccountCount, mnemonic, state } = config.tuning.devnet ?? {}
     if (nodes !== undefined) return runLocalNetwork(context, config, output, nodes)
     refuseIdleInterval(config)
+    refuseTwoStores(config)
     const dataDir = config.tuning.storage?.dataDir
-    return namingTheRepair({ genesis: 'devnet', dataDir }, () =>
-      runNode(context, config, output, { spec: loadSpec('devnet') }, (node, servers) =>
-        welcome(node, servers, { mining, accounts, temporary: dataDir === undefined }),
-      ),
+    const temporary = dataDir === undefined && state === undefined
+    const progress = devnetProgress(context)
+    let ended: Devnet | undefined
+    await namingTheRepair({ genesis: 'devnet', dataDir }, () =>
+      runNode(context, config, output, { spec: loadSpec('devnet'), onDevnetStep: progress.show }, (node, servers) => {
+        progress.end()
+        ended = node.devnet
+        return welcome(node, servers, { mining, accounts, temporary, ...defined({ mnemonic }) })
+      }),
+    ).finally(progress.end)
+    const saved = ended?.saved
+    if (saved === undefined || output.json === true) return
+    context.out(
+      `The state is in ${saved.file}, at height ${saved.height}: --state ${shellWord(saved.file)} goes on there.\n`,
     )
   })
     .description('run an identity chain on this machine, with funded accounts and blocks on demand')
-    .addHelpText('after', examples('devnet', 'devnet --block-time 5 --data-dir ./devnet', 'devnet --nodes 4'))
+    .addHelpText(
+      'after',
+      examples(
+        'devnet',
+        'devnet --block-time 5 --data-dir ./devnet',
+        'devnet --state ./devnet.state --seed-dids 1000',
+        'devnet --nodes 4',
+      ),
+    )
+}
+
+/** Refuses a state file beside a data directory: each of them would keep the chain. */
+function refuseTwoStores(config: Config): void {
+  const [file, directory] = [devnetOptions.state, storageOptions.dataDir]
+  if (config.get(file) === undefined || config.get(directory) === undefined) return
+  const [first, second] = [file, directory].map((option) => `${option.key} (${config.sourceOf(option)})`)
+  throw new UserError(`${first} keeps the chain in a file, ${second} in a directory: use one of them`, 2)
 }
 
 /** Refuses an interval between blocks where none are made unasked. */
@@ -45,29 +84,58 @@ function refuseIdleInterval(config: Config): void {
 async function welcome(
   node: Node,
   servers: Servers,
-  shownAs: { readonly mining: MiningMode; readonly accounts: number; readonly temporary: boolean },
+  shownAs: {
+    readonly mining: MiningMode
+    readonly accounts: number
+    readonly mnemonic?: string
+    readonly temporary: boolean
+  },
 ): Promise<Presentation> {
   const { start, lines: startLines } = startOf(node, servers)
+  const { mnemonic = devnetMnemonic } = shownAs
+  const ofMnemonic = devnetAccountsOf(mnemonic)
+  const isOwn = !isDevnetMnemonic(mnemonic)
+  const fundedOf = (account: (index: number) => SigningAccount, count: number) =>
+    Array.from({ length: count }, (_, index) => ({ ...account(index), balance: balance(node, account(index).address) }))
   // The accounts of the genesis block always exist, however few are shown.
-  const funded = Array.from({ length: Math.max(shownAs.accounts, devnetAccountCount) }, (_, index) => {
-    const account = devnetAccount(index)
-    return { ...account, balance: balance(node, account.address) }
-  })
-  const accounts = funded.slice(0, shownAs.accounts)
+  const funded = fundedOf(devnetAccount, isOwn ? devnetAccountCount : Math.max(shownAs.accounts, devnetAccountCount))
+  const accounts = isOwn ? fundedOf(ofMnemonic, shownAs.accounts) : funded.slice(0, shownAs.accounts)
   const next = await nextCommands(node, funded, servers.ports, shownAs.mining)
+  const [title = '', ...endpoints] = startLines
   const lines = [
-    ...startLines,
-    ...(shownAs.temporary ? ['          (temporary: it goes when the devnet ends; --data-dir keeps it)'] : []),
+    title,
     '',
-    ...accountLines(accounts),
+    ...accountLines(accounts, mnemonic),
+    ...(isOwn ? [`Besides   the ${devnetAccountCount} accounts of every devnet: --devnet-account 0 and so on`] : []),
+    ...seededLines(node.devnet?.seeded),
     '',
     'Next, in another terminal in this directory:',
     '',
     ...next.map((command) => `  ${command}`),
+    ...endpoints,
+    ...(shownAs.temporary
+      ? ['          (temporary: it goes when the devnet ends; --state or --data-dir keeps it)']
+      : []),
+    ...stateLines(node.devnet?.stateFile),
     '',
     'Ctrl-C stops the devnet.',
   ]
-  return { value: { ...start, mnemonic: devnetMnemonic, accounts: accounts.map(accountJson) }, lines }
+  const dids = node.devnet?.seeded
+  const shown = { mnemonic, accounts: accounts.map(accountJson) }
+  return { value: { ...start, ...shown, ...defined({ dids }) }, lines }
+}
+
+function seededLines(seeded: SeededDids | undefined): string[] {
+  if (seeded === undefined) return []
+  const { count, first } = seeded
+  return [`DIDs      ${count} registered, such as`, ...first.map((did) => `          ${did}`)]
+}
+
+function stateLines(stateFile: StateFile | undefined): string[] {
+  if (stateFile === undefined) return []
+  const { path, loaded } = stateFile
+  const what = loaded === undefined ? 'not there yet' : `read, with ${loaded} blocks`
+  return [`State     ${path} (${what}; saved when the devnet ends)`]
 }
 
 function balance(node: Node, address: string): string {

@@ -111,7 +111,8 @@ function startProgress(console: Console | undefined, nodes: number): LocalNetwor
 
 /** Refuses options for block production on demand, faucet accounts and one file of a log: only a devnet of one node has these. */
 function refuseOptionsOfOneNode(config: Config): void {
-  for (const option of [devnetOptions.blockTime, devnetOptions.automine, devnetOptions.accounts, nodeOptions.logFile]) {
+  const { blockTime, automine, accounts, mnemonic, balance, seedDids, state } = devnetOptions
+  for (const option of [blockTime, automine, accounts, mnemonic, balance, seedDids, state, nodeOptions.logFile]) {
     const entry = config.settings.find(({ option: { key } }) => key === option.key)
     if (entry?.origin === 'default') continue
     throw new UserError(

@@ -41,6 +41,21 @@ export function keyPath(index: number): string {
  * 2^32 that has no key.
  */
 export function keyFromSeed(seed: Uint8Array, path: string): Uint8Array | undefined {
+  return extendedAt(seed, path)?.privateKey
+}
+
+/**
+ * {@link keyFromSeed} of the children of a path, those at `path/index`. The parent is derived once, so each further key costs one
+ * HMAC.
+ */
+export function childKeys(seed: Uint8Array, path: string): (index: number) => Uint8Array | undefined {
+  const parent = extendedAt(seed, path)
+  if (parent === undefined) return () => undefined
+  const publicKey = publicKeyOf(parent.privateKey)
+  return (index) => childOf(parent, publicKey, index)?.privateKey
+}
+
+function extendedAt(seed: Uint8Array, path: string): ExtendedKey | undefined {
   const indices = parsePath(path)
   if (indices === undefined) return undefined
   let key = extendedKey(fromUtf8('Bitcoin seed'), seed, 0n)
@@ -48,7 +63,7 @@ export function keyFromSeed(seed: Uint8Array, path: string): Uint8Array | undefi
     if (key === undefined) return undefined
     key = child(key, index)
   }
-  return key?.privateKey
+  return key
 }
 
 /** {@link keyFromSeed} of a mnemonic without a passphrase; undefined also for an invalid mnemonic. */
@@ -57,8 +72,13 @@ export function deriveKey(mnemonic: string, path: string): Uint8Array | undefine
   return seed && keyFromSeed(seed, path)
 }
 
-function child({ privateKey, chainCode }: ExtendedKey, index: number): ExtendedKey | undefined {
-  const parent = index >= hardened ? concat(Uint8Array.of(0), privateKey) : publicKeyOf(privateKey)
+function child(parent: ExtendedKey, index: number): ExtendedKey | undefined {
+  const { privateKey } = parent
+  return childOf(parent, index >= hardened ? concat(Uint8Array.of(0), privateKey) : publicKeyOf(privateKey), index)
+}
+
+/** `parent`: what the child is made from, 33 bytes. */
+function childOf({ privateKey, chainCode }: ExtendedKey, parent: Uint8Array, index: number): ExtendedKey | undefined {
   const number = new Uint8Array(4)
   new DataView(number.buffer).setUint32(0, index)
   return extendedKey(chainCode, concat(parent, number), BigInt(`0x${toHex(privateKey)}`))

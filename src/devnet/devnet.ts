@@ -3,13 +3,14 @@
  *
  *   pooled transaction, interval, mine -> Producer.produce -> DevnetValidator.offer: soloConfirmBy -> chain.acceptBlock
  *   mine, empty pool -> solveEmptyRun -> DevnetValidator.offerRun -> chain.acceptBlocks     many blocks, one batch
- *   faucet, fund     -> Faucet.send -> buildTransfer -> signTransaction -> mempool.accept
+ *   faucet, fund     -> fundAccounts, Faucet.send -> buildTransfer -> signTransaction -> mempool.accept
+ *   seed             -> seedDids -> seededCreate -> mempool.accept -> Producer.produce
  *   snapshot, revert -> Snapshots -> chain.exclusive: mempool.restore -> rewind, VirtualClock.restoration
  *   reorg            -> replaceLast -> solveEmptyRun -> replace    one batch, reverted and applied as one change
  *   state file, dumpState, loadState -> statePieces, readStateHead, readBlocks -> acceptBlocks | replace
  *   increaseTime, setTime, setNextBlockTime -> VirtualClock -> time of the next block
  *
- * Imports chain, consensus, crypto, errors, mempool, primitives, production, runtime, storage, voting, wallet; used by node, library, cli.
+ * Imports chain, consensus, crypto, did, errors, mempool, primitives, production, runtime, storage, voting, wallet; used by node, library, cli.
  * - Only where the spec says devnet; its keys are public.
  * - Blocks take the way of all blocks: template, work, confirm, bytes.
  * - A revert runs between blocks; pool and clock change with its last batch.
@@ -20,24 +21,23 @@ import type { Chain } from '../chain/chain.js'
 import type { ChainWriter } from '../chain/chain-change.js'
 import { RuleError, UserError } from '../errors/rule-error.js'
 import type { Mempool } from '../mempool/mempool.js'
-import { parseAddress, type ProgramHash } from '../primitives/address.js'
+import { parseAddress } from '../primitives/address.js'
 import type { Block } from '../primitives/block.js'
-import { displayHash, equalBytes } from '../primitives/bytes.js'
+import { displayHash } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import { solveEmptyRun } from '../production/empty-run.js'
 import type { OwnValidator } from '../production/mining.js'
 import { Producer } from '../production/producer.js'
 import type { Log, Random, Timers } from '../runtime/env.js'
 import { Overlay } from '../storage/overlay.js'
-import { rangeOf, table } from '../storage/schema.js'
-import type { Recipient } from '../wallet/build-transaction.js'
-import { devnetAccount, devnetAccountCount, devnetAccountFunds } from '../wallet/devnet-accounts.js'
 import { AutomaticBlocks } from './automatic-blocks.js'
 import type { VirtualClock } from './clock.js'
 import { Faucet } from './faucet.js'
+import { type Funding, fundAccounts } from './fund-accounts.js'
 import type { MiningMode } from './mining-mode.js'
 import { DevnetValidator } from './own-validator.js'
 import { type Replaced, replaceLast } from './replace-last.js'
+import { type SeededDids, seedDids } from './seed-dids.js'
 import { Snapshots } from './snapshots.js'
 import { adoptState, isStateFile, loadStateFile, readStateText, saveState, stateText } from './state.js'
 
@@ -51,6 +51,21 @@ export interface DevnetOptions {
   readonly mining: MiningMode
   /** Keeps the state from one run to the next: read by {@link Devnet.loadStateFile}, written at the end. */
   readonly stateFile?: string
+}
+
+/** A file from which the state comes, and to which it goes. */
+export interface StateFile {
+  readonly path: string
+  /** Height of the state that was read; undefined where there was none. */
+  readonly loaded: number | undefined
+}
+
+/** How far a devnet is with what it does before it serves: blocks of its state file, or DIDs that it registers. */
+export interface DevnetStep {
+  readonly stage: 'state' | 'dids'
+  readonly done: number
+  /** Absent: unknown. */
+  readonly total?: number
 }
 
 /** @limit count: blocks of one `dev_mine` */
@@ -71,8 +86,10 @@ export class Devnet {
   readonly #producer: Producer
   readonly #snapshots = new Snapshots()
   readonly #automatic: AutomaticBlocks
-  /** Whether the state file is to be written at the end: not before it was read, or was found missing. */
-  #keepsState = false
+  /** The state file once it was read, or was found missing: before, it is not written at the end. */
+  #stateFile: StateFile | undefined
+  #saved: { readonly file: string; readonly height: number } | undefined
+  #seeded: SeededDids | undefined
   #stopped = false
 
   constructor(options: DevnetOptions) {
@@ -111,9 +128,10 @@ export class Devnet {
     await this.#faucet.close()
     await this.#producer.close()
     const { chain, stateFile } = this.#options
-    if (stateFile === undefined || !this.#keepsState) return
+    if (stateFile === undefined || this.#stateFile === undefined) return
     const height = await chain.exclusive(() => saveState(this.#options, stateFile))
-    this.#options.log.info({ file: stateFile, height }, 'the state of the devnet is saved')
+    this.#saved = { file: stateFile, height }
+    this.#options.log.info(this.#saved, 'the state of the devnet is saved')
   }
 
   /** Makes blocks one after another and returns their hashes in display hex. */
@@ -195,30 +213,29 @@ export class Devnet {
     return this.#faucet.send([{ programHash, value: amount }])
   }
 
-  /**
-   * Pays those of the first `count` accounts that the genesis block does not fund and that have no history, and makes the
-   * block with the payment. To be called before {@link start}.
-   */
-  async fund(count: number): Promise<void> {
-    const { chain, mempool } = this.#options
-    const unpaid: Recipient[] = []
-    for (let index = devnetAccountCount; index < count; index++) {
-      const programHash = parseAddress(devnetAccount(index).address) as ProgramHash
-      const [touched] = await chain.database.rows(rangeOf(table.history, programHash), { limit: 1 })
-      if (touched === undefined) unpaid.push({ programHash, value: devnetAccountFunds })
-    }
-    if (unpaid.length === 0) return
-    const pooled = [...mempool.entries()].flatMap(({ transaction }) => transaction.outputs)
-    const isPooled = ({ programHash: payee }: Recipient) =>
-      pooled.some(({ programHash }) => equalBytes(programHash, payee))
-    const sending = unpaid.filter((recipient) => !isPooled(recipient))
-    if (sending.length > 0) {
-      await this.#faucet.send(sending).catch((error: unknown) => {
-        if (!(error instanceof RuleError)) throw error
-        throw new UserError(`the faucet cannot pay ${sending.length} more accounts; ${error.message}`)
-      })
-    }
-    await this.#producer.produce()
+  /** Pays accounts what they lack, and makes the block with the payment. To be called before {@link start}. */
+  async fund(funding: Funding): Promise<void> {
+    if (await fundAccounts({ ...this.#options, faucet: this.#faucet }, funding)) await this.#producer.produce()
+  }
+
+  /** Registers so many DIDs, those that are not registered yet. To be called before {@link start}. */
+  async seed(count: number, progress?: (done: number) => void): Promise<void> {
+    this.#seeded = await seedDids({ ...this.#options, faucet: this.#faucet, producer: this.#producer }, count, progress)
+  }
+
+  /** The state file, once it was looked at. */
+  get stateFile(): StateFile | undefined {
+    return this.#stateFile
+  }
+
+  /** What {@link close} wrote. */
+  get saved(): { readonly file: string; readonly height: number } | undefined {
+    return this.#saved
+  }
+
+  /** The DIDs of {@link seed}. */
+  get seeded(): SeededDids | undefined {
+    return this.#seeded
   }
 
   /** Stores tip, pool and clock, and returns the number of the snapshot for {@link revert}. */
@@ -283,16 +300,12 @@ export class Devnet {
     await this.#rebuild((writer) => adoptState(this.#options, state, writer))
   }
 
-  /**
-   * Loads the state file, if it is there; resolves with the height, undefined where it is not. To be called before {@link start}.
-   * From then on {@link close} writes it.
-   */
-  async loadStateFile(progress?: (height: number) => void): Promise<number | undefined> {
+  /** Loads the state file, if it is there. To be called before {@link start}. From then on {@link close} writes it. */
+  async loadStateFile(progress?: (height: number) => void): Promise<void> {
     const { stateFile } = this.#options
-    if (stateFile === undefined) return undefined
-    const height = (await isStateFile(stateFile)) ? await loadStateFile(this.#options, stateFile, progress) : undefined
-    this.#keepsState = true
-    return height
+    if (stateFile === undefined) return
+    const loaded = (await isStateFile(stateFile)) ? await loadStateFile(this.#options, stateFile, progress) : undefined
+    this.#stateFile = { path: stateFile, loaded }
   }
 
   /** Runs a job that takes blocks back, between blocks; then heights are signed anew, and intervals begin anew. */

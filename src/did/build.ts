@@ -6,6 +6,7 @@ import { type DidOperation, type OperationName, operationForms } from '../primit
 import { canonicalJson, type JsonObject, type JsonValue } from '../primitives/strict-json.js'
 import { encodeBase64url } from './base64url.js'
 import { documentText } from './canonical.js'
+import { parseCredential } from './credential.js'
 import { parseDocument } from './document.js'
 import { relativeId } from './identifier.js'
 import { type Credential, type DidDocument, type DidKey, type DocumentProof, signatureType } from './model.js'
@@ -115,6 +116,17 @@ export function buildDocument(plan: DocumentPlan, sign: Sign): DidDocument {
   const signature = sign(draft.signingText)
   const signatureText = encodeBase64url(signature)
   return { ...draft, proofs: draft.proofs.map((proof): DocumentProof => ({ ...proof, signature, signatureText })) }
+}
+
+/**
+ * The JSON text of a signed credential; `members` are its others than the proof, in the form of documents and with a full id. `sign`
+ * signs with the issuer's default key. Throws a {@link RuleError} where that is no credential a chain accepts.
+ */
+export function buildCredential(members: object, method: string, sign: Sign): string {
+  const proof = { verificationMethod: `#${primaryFragment}`, signature: encodeBase64url(new Uint8Array(64)) }
+  const rules = { method, chain: true }
+  const { signingText } = parseCredential(fromPlain({ ...members, proof }), '', rules, undefined)
+  return JSON.stringify({ ...members, proof: { ...proof, signature: encodeBase64url(sign(signingText)) } })
 }
 
 function references(plan: DocumentPlan, use: PlannedKey['use']): string[] {

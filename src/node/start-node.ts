@@ -20,7 +20,7 @@ import { publicKeyOf } from '../crypto/keys.js'
 import type { Verifier } from '../crypto/verifier.js'
 import { createVerifierPool } from '../crypto/verifier-pool.js'
 import { selfTest } from '../crypto/verify.js'
-import { Devnet } from '../devnet/devnet.js'
+import { Devnet, type DevnetStep } from '../devnet/devnet.js'
 import { automine } from '../devnet/mining-mode.js'
 import { EventLog } from '../events/event-log.js'
 import type { Mempool } from '../mempool/mempool.js'
@@ -64,6 +64,8 @@ export interface NodeOptions {
   readonly validator?: NodeValidator
   /** Takes the progress of the opening of the database, its check and a change of its layout. */
   readonly onStep?: (step: OpenStep) => void
+  /** Takes the progress of what a devnet does before it serves. */
+  readonly onDevnetStep?: (step: DevnetStep) => void
   /** What its options set; serve takes the part of the interfaces. */
   readonly tuning?: NodeTuning
 }
@@ -236,16 +238,18 @@ function openResolver(
 }
 
 async function openDevnet(
-  { env, tuning = {} }: NodeOptions,
+  { env, tuning = {}, onDevnetStep }: NodeOptions,
   { chain, virtualClock }: Store,
   mempool: Mempool,
   stack: CloseStack,
 ): Promise<Devnet | undefined> {
   if (virtualClock === undefined) return undefined
-  const { mining = automine, accounts } = tuning.devnet ?? {}
-  const devnet = new Devnet({ ...env, chain, mempool, clock: virtualClock, mining })
+  const { mining = automine, accounts, mnemonic, balance, seedDids = 0, state: stateFile } = tuning.devnet ?? {}
+  const devnet = new Devnet({ ...env, chain, mempool, clock: virtualClock, mining, ...defined({ stateFile }) })
   stack.defer(() => devnet.close())
-  if (accounts !== undefined) await devnet.fund(accounts)
+  await devnet.loadStateFile((done) => onDevnetStep?.({ stage: 'state', done }))
+  await devnet.fund(defined({ accounts, mnemonic, balance }))
+  if (seedDids > 0) await devnet.seed(seedDids, (done) => onDevnetStep?.({ stage: 'dids', done, total: seedDids }))
   devnet.start()
   return devnet
 }

@@ -1,4 +1,4 @@
-import { seedOf } from '../crypto/hd.js'
+import { childKeys, seedOf } from '../crypto/hd.js'
 import { InvariantError } from '../errors/rule-error.js'
 import { accountSource, derivedPair, type KeyPair, type SigningAccount } from './accounts.js'
 
@@ -12,6 +12,8 @@ export const devnetAccountCount = 10
  * @limit count: accounts that a devnet pays and shows
  */
 export const maxDevnetAccounts = 100
+/** @limit count: DIDs that a devnet registers to begin with */
+export const maxSeededDids = 100_000
 /** Allocation of the genesis block per account, in units of 10^-8. */
 export const devnetAccountFunds = 1_000_000_000_000n
 
@@ -19,6 +21,10 @@ export const devnetAccountFunds = 1_000_000_000_000n
 export const faucetPath = "m/44'/0'/0'/1/0"
 /** Path of validator keys below {@link devnetMnemonic}: 0 is that of a devnet, 0 to 3 are those of a localnet. */
 export const devnetValidatorPath = "m/44'/0'/1'/0"
+/** Path of the keys of the DIDs that a devnet registers to begin with, below {@link devnetMnemonic}; the last number is that of the DID. */
+export const seededDidPath = "m/44'/0'/3'/0"
+/** Path of the key that pays for these. */
+const registrarPath = "m/44'/0'/1'/1/0"
 /** Validators of a localnet. */
 export const localnetValidatorCount = 4
 
@@ -31,6 +37,16 @@ export function devnetAccount(index: number): SigningAccount {
   return source(index)
 }
 
+/** The accounts of a devnet that was given another mnemonic, at the same paths. A {@link UserError} for none of BIP-39. */
+export function devnetAccountsOf(mnemonic: string): (index: number) => SigningAccount {
+  return isDevnetMnemonic(mnemonic) ? devnetAccount : accountSource({ kind: 'mnemonic', mnemonic })
+}
+
+/** Whether a mnemonic is the one of every devnet; case and the amount of white space do not matter. */
+export function isDevnetMnemonic(mnemonic: string): boolean {
+  return mnemonic.trim().toLowerCase().split(/\s+/).join(' ') === devnetMnemonic
+}
+
 /** The key that the genesis allocation of a devnet pays and the faucet spends from. */
 export function faucetKey(): KeyPair {
   return derivedPair(devnetSeed(), faucetPath)
@@ -39,6 +55,16 @@ export function faucetKey(): KeyPair {
 /** The key of a well-known validator: 0 is the one of a devnet, and the first of the four of a localnet. */
 export function devnetValidatorKey(index = 0): KeyPair {
   return derivedPair(devnetSeed(), `${devnetValidatorPath}/${index}`)
+}
+
+/** The key that pays for the DIDs that a devnet registers to begin with. */
+export function registrarKey(): KeyPair {
+  return derivedPair(devnetSeed(), registrarPath)
+}
+
+/** The private keys of these DIDs, by number. */
+export function seededDidKeys(): (index: number) => Uint8Array | undefined {
+  return childKeys(devnetSeed(), seededDidPath)
 }
 
 function devnetSeed(): Uint8Array {

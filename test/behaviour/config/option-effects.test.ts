@@ -90,9 +90,14 @@ vi.mock('../../../src/devnet/devnet.js', async (original) => {
       given.set('devnet', options)
     }
 
-    override fund(accounts: number): Promise<void> {
-      given.set('accounts', { accounts })
-      return super.fund(accounts)
+    override fund(funding: Parameters<typeof real.Devnet.prototype.fund>[0]): Promise<void> {
+      given.set('accounts', funding)
+      return super.fund(funding)
+    }
+
+    override seed(count: number): Promise<void> {
+      given.set('dids', { count })
+      return super.seed(count)
     }
   }
   return { ...real, Devnet }
@@ -123,6 +128,7 @@ const bench = new Workbench()
 const key = bench.write('validator.key', toHex(devnetValidatorKey(2).privateKey))
 chmodSync(key, 0o600)
 const payee = 'EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uG'
+const otherMnemonic = 'legal winner thank year wave sausage worth useful legal winner thank yellow'
 const hash = 'ab'.repeat(32)
 const peer = '127.0.0.1:9'
 
@@ -132,8 +138,8 @@ interface Effect {
   /** The room that takes it, and what that room is given. */
   readonly room: string
   readonly is: object | string | number
-  /** Whether it is shown in a run of its own, for it excludes others. */
-  readonly alone?: true
+  /** Whether it is shown in a run of its own, for it excludes others; the keys are those that it excludes of every run. */
+  readonly alone?: true | readonly OptionKey[]
 }
 
 const limit = (value: string, name: string): Effect => ({ value, room: 'limits', is: { [name]: Number(value) } })
@@ -179,6 +185,15 @@ const effects: Readonly<Record<OptionKey, Effect>> = {
   'devnet.blockTime': { value: '31', room: 'devnet', is: { mining: { kind: 'interval', seconds: 31 } } },
   'devnet.automine': { value: 'false', room: 'devnet', is: { mining: { kind: 'manual' } }, alone: true },
   'devnet.accounts': { value: '3', room: 'accounts', is: { accounts: 3 } },
+  'devnet.mnemonic': { value: otherMnemonic, room: 'accounts', is: { mnemonic: otherMnemonic } },
+  'devnet.balance': { value: '12000.5', room: 'accounts', is: { balance: 1_200_050_000_000n } },
+  'devnet.seedDids': { value: '2', room: 'dids', is: { count: 2 } },
+  'devnet.state': {
+    value: bench.path('state'),
+    room: 'devnet',
+    is: { stateFile: bench.path('state') },
+    alone: ['storage.dataDir'],
+  },
   'devnet.nodes': { value: '2', room: 'processes', is: { nodes: 2 }, alone: true },
   'mining.payTo': { value: payee, room: 'voting', is: { payTo: parseAddress(payee) } },
   'mempool.size': { value: '8000000', room: 'pool', is: { poolSize: 8_000_000, poolSizeAfterEviction: 7_600_000 } },
@@ -224,11 +239,12 @@ const runs = new Map<string, Promise<ReadonlyMap<string, unknown>>>()
 function runWith(option: KeyedOption): Promise<ReadonlyMap<string, unknown>> {
   const command = commandOf(option)
   const { alone = false } = effects[option.key]
-  const together = (other: KeyedOption) => commandOf(other) === command && effects[other.key].alone !== true
+  const together = (other: KeyedOption) => commandOf(other) === command && effects[other.key].alone === undefined
+  const isBase = ({ key }: KeyedOption) => base.includes(key) && !(Array.isArray(alone) && alone.includes(key))
   const options = optionsOf(command).filter(
-    (other) => base.includes(other.key) || (alone ? other === option : together(other)),
+    (other) => isBase(other) || (alone === false ? together(other) : other === option),
   )
-  const name = alone ? option.key : command
+  const name = alone === false ? command : option.key
   const run = runs.get(name) ?? givenBy(command, options)
   runs.set(name, run)
   return run

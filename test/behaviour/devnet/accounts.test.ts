@@ -9,7 +9,13 @@ import { parseAddress, type ProgramHash } from '../../../src/primitives/address.
 import { defined } from '../../../src/primitives/defined.js'
 import { parseSpec } from '../../../src/primitives/spec.js'
 import { systemEnv } from '../../../src/runtime/process-env.js'
-import { devnetAccount, devnetAccountFunds, maxDevnetAccounts } from '../../../src/wallet/devnet-accounts.js'
+import {
+  devnetAccount,
+  devnetAccountFunds,
+  devnetAccountsOf,
+  devnetMnemonic,
+  maxDevnetAccounts,
+} from '../../../src/wallet/devnet-accounts.js'
 import { quietLog } from '../../support/builders/chain.js'
 
 const spec = parseSpec(readFileSync(new URL('../../../genesis/devnet.json', import.meta.url), 'utf8'))
@@ -93,5 +99,64 @@ describe('the accounts of a devnet', () => {
     await expect(start(30, manual, dataDir)).rejects.toThrow(/the faucet cannot pay 20 more accounts; .*coins/)
     const node = await start(10, manual, dataDir)
     await node.close()
+  })
+})
+
+describe('accounts of a mnemonic, and balances', () => {
+  const mnemonic = 'legal winner thank year wave sausage worth useful legal winner thank yellow'
+  const coin = 100_000_000n
+  const startWith = (devnet: object, dataDir?: string) =>
+    startNode({
+      spec,
+      env: systemEnv(quietLog()),
+      tuning: { storage: defined({ dataDir }), devnet: { mining: manual, ...devnet } },
+    })
+  const balanceOf = ({ reader }: Node, address: string) => reader.balance(parseAddress(address) as ProgramHash).sum
+
+  it('are paid by the faucet, once, and those of every devnet exist besides', async () => {
+    const dataDir = directory()
+    const account = devnetAccountsOf(mnemonic)
+    const heights: number[] = []
+    for (const accounts of [3, 3, 4]) {
+      const node = await startWith({ mnemonic, accounts }, dataDir)
+      heights.push(node.reader.height)
+      const own = Array.from({ length: 5 }, (_, index) => balanceOf(node, account(index).address))
+      expect(own).toEqual([...full(accounts), ...new Array<bigint>(5 - accounts).fill(0n)])
+      expect(balances(node, 10)).toEqual(full(10))
+      await node.close()
+    }
+    expect(heights).toEqual([1, 1, 2])
+  })
+
+  it('of every devnet are the same under any spelling of its words', async () => {
+    const spelled = ` ${devnetMnemonic.toUpperCase().replaceAll(' ', '  ')} `
+    expect(devnetAccountsOf(spelled)(3)).toEqual(devnetAccount(3))
+    const node = await startWith({ mnemonic: spelled })
+    onTestFinished(() => node.close())
+    expect(node.reader.height).toBe(0)
+  })
+
+  it('refuse what is no mnemonic', () => {
+    expect(() => devnetAccountsOf('test test test')).toThrow('the mnemonic is not valid')
+  })
+
+  it('are filled up to a balance, and not beyond', async () => {
+    const dataDir = directory()
+    const node = await startWith({ accounts: 2, balance: 10_007n * coin }, dataDir)
+    expect(balances(node, 3)).toEqual([10_007n * coin, 10_007n * coin, devnetAccountFunds])
+    await node.devnet?.faucet(devnetAccount(0).address, 5n * coin)
+    await node.devnet?.mine(1)
+    await node.close()
+    const again = await startWith({ accounts: 2, balance: 10_008n * coin }, dataDir)
+    onTestFinished(() => again.close())
+    expect(balances(again, 2)).toEqual([10_012n * coin, 10_008n * coin])
+    const { height } = again.reader
+    await again.devnet?.fund({ accounts: 2, balance: 0n })
+    expect(again.reader.height).toBe(height)
+  })
+
+  it('cannot have more than the faucet has', async () => {
+    const refused = startWith({ balance: 110_001n * coin })
+    await expect(refused).rejects.toThrow('the faucet cannot pay 1000010.00000000 to 10 accounts')
   })
 })

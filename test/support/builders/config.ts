@@ -38,6 +38,13 @@ export const samples: Readonly<Record<OptionKey, { readonly accepted: string; re
   'devnet.blockTime': { accepted: '1', refused: '0' },
   'devnet.automine': { accepted: 'false', refused: '0' },
   'devnet.accounts': { accepted: '100', refused: '101' },
+  'devnet.mnemonic': {
+    accepted: 'legal winner thank year wave sausage worth useful legal winner thank yellow',
+    refused: 'legal winner thank year wave sausage worth useful legal winner thank thank',
+  },
+  'devnet.balance': { accepted: '25000.5', refused: '-1' },
+  'devnet.seedDids': { accepted: '100000', refused: '100001' },
+  'devnet.state': { accepted: './devnet.state', refused: '' },
   'devnet.nodes': { accepted: '4', refused: '5' },
   'mining.payTo': { accepted: 'EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uG', refused: 'EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uH' },
   'mempool.size': { accepted: '8000000', refused: '7999999' },

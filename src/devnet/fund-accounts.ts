@@ -1,0 +1,81 @@
+import type { Chain } from '../chain/chain.js'
+import { ChainReader } from '../chain/reader.js'
+import { RuleError, UserError } from '../errors/rule-error.js'
+import type { Mempool } from '../mempool/mempool.js'
+import { parseAddress, type ProgramHash } from '../primitives/address.js'
+import { formatAmount } from '../primitives/amount.js'
+import { equalBytes } from '../primitives/bytes.js'
+import { rangeOf, table } from '../storage/schema.js'
+import type { Recipient } from '../wallet/build-transaction.js'
+import {
+  devnetAccountCount,
+  devnetAccountFunds,
+  devnetAccountsOf,
+  devnetMnemonic,
+  isDevnetMnemonic,
+} from '../wallet/devnet-accounts.js'
+import type { Faucet } from './faucet.js'
+
+/** Which accounts have coins when a devnet starts. */
+export interface Funding {
+  /** So many of the first ones. */
+  readonly accounts?: number
+  /** BIP-39 mnemonic of the accounts; that of every devnet when absent. */
+  readonly mnemonic?: string
+  /** Each has at least so much, in units of 10^-8; absent: 10 000 coins for those that never had any. */
+  readonly balance?: bigint
+}
+
+interface FundingParts {
+  readonly chain: Chain
+  readonly mempool: Mempool
+  readonly faucet: Faucet
+}
+
+/**
+ * Pays from the faucet what accounts lack, in one transaction; returns whether one waits for its block. More than the faucet has
+ * is a {@link UserError}.
+ */
+export async function fundAccounts(parts: FundingParts, funding: Funding): Promise<boolean> {
+  const { mempool, faucet } = parts
+  const lacking = await recipientsOf(parts, funding)
+  if (lacking.length === 0) return false
+  const pooled = [...mempool.entries()].flatMap(({ transaction }) => transaction.outputs)
+  const isPooled = ({ programHash: payee }: Recipient) =>
+    pooled.some(({ programHash }) => equalBytes(programHash, payee))
+  const sending = lacking.filter((recipient) => !isPooled(recipient))
+  if (sending.length === 0) return true
+  try {
+    await faucet.send(sending)
+    return true
+  } catch (error) {
+    if (!(error instanceof RuleError)) throw error
+    throw new UserError(`the faucet cannot pay ${whatOf(sending, funding)}; ${error.message}`)
+  }
+}
+
+function whatOf(sending: readonly Recipient[], { balance }: Funding): string {
+  if (balance === undefined) return `${sending.length} more accounts`
+  const sum = sending.reduce((all, { value }) => all + value, 0n)
+  return `${formatAmount(sum)} to ${sending.length} accounts, so that each has ${formatAmount(balance)}`
+}
+
+async function recipientsOf({ chain }: FundingParts, funding: Funding): Promise<Recipient[]> {
+  const { accounts = devnetAccountCount, mnemonic = devnetMnemonic, balance } = funding
+  const account = devnetAccountsOf(mnemonic)
+  const reader = new ChainReader(chain)
+  const lacking: Recipient[] = []
+  for (let index = 0; index < accounts; index++) {
+    const programHash = parseAddress(account(index).address) as ProgramHash
+    if (balance !== undefined) {
+      const value = balance - reader.balance(programHash).sum
+      if (value > 0n) lacking.push({ programHash, value })
+      continue
+    }
+    // The genesis block pays the first ones of its mnemonic.
+    if (index < devnetAccountCount && isDevnetMnemonic(mnemonic)) continue
+    const [touched] = await chain.database.rows(rangeOf(table.history, programHash), { limit: 1 })
+    if (touched === undefined) lacking.push({ programHash, value: devnetAccountFunds })
+  }
+  return lacking
+}
