@@ -126,8 +126,8 @@ async function evidence(context: CliContext, flags: NodeFlags & { height?: numbe
 
 async function stop(context: CliContext, flags: OwnersFlags): Promise<void> {
   const client = new NodeClient(flags)
-  const { token, dataDir } = await ownerOf(context, client, flags, 'stop')
-  await client.rpc('stop', {}, { token })
+  const { dataDir, ...owner } = await ownerOf(context, client, flags, 'stop')
+  await owner.client.rpc('stop', {}, owner)
   const end = performance.now() + stopPatience
   const isOpen = () => dataDir !== undefined && DataDirectory.isOpen(dataDir)
   while ((await answers(client)) || isOpen()) {

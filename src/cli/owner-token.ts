@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
 import { statSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { isAbsolute, join } from 'node:path'
 import { isLoopback } from '../api/origin.js'
 import { placeText, tokenProof } from '../api/token-proof.js'
@@ -9,7 +10,7 @@ import { NodeRefusal } from '../client/http.js'
 import { NodeClient } from '../client/node-client.js'
 import { asText, isObject, unexpected } from '../client/read-answers.js'
 import type { RpcParams } from '../client/rpc.js'
-import { UserError } from '../errors/rule-error.js'
+import { InvariantError, UserError } from '../errors/rule-error.js'
 import { fromHex, hex, toHex } from '../primitives/bytes.js'
 import { readTextFile } from '../wallet/files.js'
 import type { CliContext } from './cli-context.js'
@@ -23,9 +24,11 @@ export interface OwnerFlags extends RestFlags {
   readonly tokenFile?: string
 }
 
-/** The token of a node, and the directory that it was found in. */
+/** The token of a node, the client that it may be sent by, and the directory that it was found in. */
 export interface Owner {
   readonly token: string
+  /** Goes to the address that has proved to know the token, also where a name has several. */
+  readonly client: NodeClient
   readonly dataDir?: string
 }
 
@@ -37,13 +40,15 @@ export async function callAsOwner(
   params: RpcParams,
   flags: OwnerFlags,
 ): Promise<unknown> {
-  if (flags.tokenFile !== undefined) return client.rpc(method, params, await ownerOf(context, client, flags, method))
-  try {
-    return await client.rpc(method, params)
-  } catch (error) {
-    if (!(error instanceof NodeRefusal) || error.code !== interfaceErrors['request-forbidden'].rpc) throw error
-    return client.rpc(method, params, await ownerOf(context, client, flags, method))
+  if (flags.tokenFile === undefined) {
+    try {
+      return await client.rpc(method, params)
+    } catch (error) {
+      if (!(error instanceof NodeRefusal) || error.code !== interfaceErrors['request-forbidden'].rpc) throw error
+    }
   }
+  const owner = await ownerOf(context, client, flags, method)
+  return owner.client.rpc(method, params, owner)
 }
 
 /**
@@ -56,24 +61,23 @@ export async function ownerOf(
   { tokenFile, dataDir }: OwnerFlags,
   method: string,
 ): Promise<Owner> {
-  if (tokenFile !== undefined) return { token: toHex(tokenIn(tokenFile)) }
+  if (tokenFile !== undefined) return { token: toHex(tokenIn(tokenFile)), client }
   const hint = 'give the file admin.token of its data directory with --token-file FILE'
-  const place = await placeOn(new URL(client.rest))
-  if (place === undefined) {
+  const places = await placesOf(new URL(client.rest))
+  if (places.length === 0) {
     throw new UserError(
       `${method} is for the owner of the node, and the token is sent to no other machine unasked: ${hint}`,
     )
   }
   const nonce = context.random.bytes(32)
-  const at = new NodeClient({ rest: place.url })
-  const told = await proofOf(at, nonce, method, hint)
-  const directories = dataDir === undefined ? [told.dataDir, await defaultOf(context, at)] : [dataDir]
+  const told = await firstProof(places, (at) => proofOf(at, nonce, method, hint))
+  const directories = dataDir === undefined ? [told.dataDir, await defaultOf(context, told.client)] : [dataDir]
   for (const directory of directories) {
     const token = directory === undefined ? undefined : tokenBelow(directory)
     if (token === undefined) continue
-    const proof = tokenProof(token, nonce, place.text)
+    const proof = tokenProof(token, nonce, told.place)
     if (told.proof.length === proof.length && timingSafeEqual(proof, told.proof)) {
-      return { token: toHex(token), dataDir: directory as string }
+      return { token: toHex(token), client: told.client, dataDir: directory as string }
     }
   }
   const where = dataDir === undefined ? 'no data directory found here has' : `${dataDir} does not have`
@@ -83,6 +87,22 @@ export async function ownerOf(
 interface Proof {
   readonly proof: Uint8Array
   readonly dataDir: string | undefined
+}
+
+/** The proof of the first place where a node answers. */
+async function firstProof(
+  places: readonly Place[],
+  ask: (client: NodeClient) => Promise<Proof>,
+): Promise<Proof & { readonly place: string; readonly client: NodeClient }> {
+  for (const [i, { url, text }] of places.entries()) {
+    const client = new NodeClient({ rest: url })
+    try {
+      return { ...(await ask(client)), place: text, client }
+    } catch (error) {
+      if (!(error instanceof UserError) || i === places.length - 1) throw error
+    }
+  }
+  throw new InvariantError('a place to ask is there')
 }
 
 async function proofOf(client: NodeClient, nonce: Uint8Array, method: string, hint: string): Promise<Proof> {
@@ -104,14 +124,22 @@ function isPlace(path: string): boolean {
   return isAbsolute(path) && !/^[\\/]{2}/.test(path)
 }
 
-/** Where a URL leads on this machine, with an address for its name; undefined for another machine. */
-async function placeOn(url: URL): Promise<{ readonly url: string; readonly text: string } | undefined> {
-  const name = url.hostname.replace(/^\[|\]$/g, '')
-  const address = name === 'localhost' ? (await lookup(name)).address : name
-  if (!isLoopback(address)) return undefined
-  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
-  const host = address.includes(':') ? `[${address}]` : address
-  return { url: `${url.protocol}//${host}:${port}${url.pathname}`, text: placeText(address, port) }
+interface Place {
+  readonly url: string
+  readonly text: string
+}
+
+/** Where a URL leads on this machine, with addresses for its name; empty for another machine. */
+async function placesOf({ protocol, hostname, port: shown, pathname }: URL): Promise<Place[]> {
+  const name = hostname.replace(/^\[|\]$/g, '')
+  const addresses = name === 'localhost' ? (await lookup(name, { all: true })).map(({ address }) => address) : [name]
+  const port = Number(shown) || (protocol === 'https:' ? 443 : 80)
+  return addresses
+    .filter((address) => isIP(address) !== 0 && isLoopback(address))
+    .map((address) => {
+      const host = isIP(address) === 6 ? `[${address}]` : address
+      return { url: `${protocol}//${host}:${port}${pathname}`, text: placeText(address, port) }
+    })
 }
 
 /** The default directory of the node's chain. */

@@ -139,6 +139,10 @@ describe('the token of the owner', () => {
   })
 
   it('is sent to no other machine unasked', async () => {
+    for (const url of ['http://127.example.org:20334', 'http://10.0.0.1:20334']) {
+      const refused = await bench.run('node', 'stop', '--rest', url)
+      expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('to no other machine unasked')])
+    }
     const { code, err } = await bench.run('node', 'stop', '--rest', 'http://192.0.2.1:20334')
     expect([code, err]).toEqual([
       1,
