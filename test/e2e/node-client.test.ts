@@ -1,7 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
+import { toHex } from '../../src/primitives/bytes.js'
+import { devnetValidatorKey } from '../../src/wallet/devnet-accounts.js'
+import { withoutValidators } from '../support/builders/chain.js'
+import { testSpec } from '../support/builders/spec.js'
 import { CommandProcess, Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
 
 const directories = new Directories()
@@ -49,6 +53,38 @@ describe('start without --data-dir', () => {
       code: 2,
       err: expect.stringContaining('where is the chain?'),
     })
+  })
+
+  it('is enough for a validator, whose signatures outlive the node there', async () => {
+    const user = userOf()
+    const key = directories.fresh('validator.key')
+    writeFileSync(key, toHex(devnetValidatorKey(0).privateKey), { mode: 0o600 })
+    const node = await NodeProcess.startWith(
+      user,
+      ...['start', '--genesis', 'localnet', '--validator-key', key, '--reset-sign-state=now'],
+      ...['--p2p-host', '127.0.0.1'],
+    )
+    expect(node.line.dataDir).toBe(join(user.env.XDG_DATA_HOME, 'didledger', 'localnet-1b26adef'))
+    const states = () => readdirSync(node.line.dataDir).filter((name) => /^sign-.*\.state$/.test(name))
+    await expect.poll(states).toHaveLength(1)
+    expect((await node.stop()).code).toBe(0)
+    expect(states()).toHaveLength(1)
+  })
+
+  it('keeps the spec of a chain of its own; an old directory takes it by --genesis', async () => {
+    const user = userOf()
+    const genesis = directories.fresh('own.json')
+    writeFileSync(genesis, testSpec({ name: 'own', ...withoutValidators }))
+    const node = await NodeProcess.startWith(user, 'start', '--genesis', genesis, '--no-p2p')
+    expect((await node.stop('SIGKILL')).signal).toBe('SIGKILL')
+    const info = (...args: string[]) => finish(['chain', 'info', '--data-dir', node.line.dataDir, ...args], user)
+    expect((await info()).out).toContain('own')
+    rmSync(join(node.line.dataDir, 'spec.json'))
+    expect(await info()).toMatchObject({ code: 2, err: expect.stringContaining('name its spec with --genesis FILE') })
+    expect((await info('--genesis', genesis)).code).toBe(0)
+    // It is kept from then on.
+    expect((await info()).code).toBe(0)
+    expect((await info('--genesis', 'nope')).err).toContain('the chains that do: devnet, localnet, pow')
   })
 
   it('leaves a devnet temporary', async () => {
