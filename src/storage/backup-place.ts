@@ -4,6 +4,7 @@ import { UserError } from '../errors/rule-error.js'
 import { DataDirectory } from './directory.js'
 import { onOwnFile } from './failure.js'
 import { isInUse } from './level/lock.js'
+import { syncDirectory } from './replace-file.js'
 
 /**
  * A new data directory in the making. It is written beside its place under another name, and gets its own name complete and
@@ -130,16 +131,5 @@ async function syncFile(path: string): Promise<void> {
     if ((await file.stat()).isFile()) await file.sync()
   } finally {
     await file.close()
-  }
-}
-
-/** Syncs the names in a directory; Windows has no such call. */
-async function syncDirectory(path: string): Promise<void> {
-  if (process.platform === 'win32') return
-  const directory = await open(path, 'r')
-  try {
-    await directory.sync()
-  } finally {
-    await directory.close()
   }
 }

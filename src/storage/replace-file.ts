@@ -27,8 +27,8 @@ export async function replaceFile(
   await syncDirectory(dirname(path))
 }
 
-/** Makes a rename in a directory durable. */
-async function syncDirectory(path: string): Promise<void> {
+/** Makes the names in a directory durable. */
+export async function syncDirectory(path: string): Promise<void> {
   // Windows cannot open a directory, and its renames need nothing more.
   if (process.platform === 'win32') return
   const directory = await open(path, 'r')

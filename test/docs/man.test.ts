@@ -1,5 +1,3 @@
-import { spawnSync } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { helpContext } from '../../scripts/docs/cli-page.js'
 import { manPage } from '../../scripts/docs/man-page.js'
@@ -9,7 +7,6 @@ import { repositoryFile } from '../support/assert/markdown.js'
 
 const file = 'man/didledger.1'
 const page = repositoryFile(file)
-const hasGroff = spawnSync('groff', ['--version']).status === 0
 
 it('the manual page is the one that npm run docs writes, and the package has it', () => {
   expect(page).toBe(manPage())
@@ -28,13 +25,4 @@ it('the manual page has every command and every option', () => {
     const end = plain.indexOf('\n.S', start + 1)
     for (const { usage } of options) expect(plain.slice(start, end), path.join(' ')).toContain(usage)
   }
-})
-
-it.skipIf(!hasGroff)('groff sets the manual page without a warning', () => {
-  const path = fileURLToPath(new URL(`../../${file}`, import.meta.url))
-  const { status, stdout, stderr } = spawnSync('groff', ['-man', '-ww', '-Tascii', '-P-cbou', path], {
-    encoding: 'utf8',
-  })
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
-  expect(stdout).toContain('--validator-key')
 })

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { dataFolder, defaultDataDir } from '../../../src/cli/data-folder.js'
 import { loadSpec } from '../../../src/cli/load-spec.js'
@@ -16,10 +17,12 @@ describe('the folder for the data of a user', () => {
     expect(dataFolder({ platform, env, home })).toBe(folder)
   })
 
-  it.skipIf(process.platform !== 'linux')('has a directory for each chain, by name and genesis block', () => {
+  it('has a directory for each chain, by name and genesis block', () => {
     const [pow, localnet] = [loadSpec('pow'), loadSpec('localnet')]
-    const env = { XDG_DATA_HOME: '/data' }
-    expect(defaultDataDir({ env }, pow)).toBe(`/data/didledger/pow-${genesisBlock(pow).hash.slice(0, 8)}`)
-    expect(defaultDataDir({ env: { HOME: '/h' } }, localnet)).toBe('/h/.local/share/didledger/localnet-1b26adef')
+    const env = { HOME: '/h', USERPROFILE: 'C:\\h', XDG_DATA_HOME: '/data' }
+    const { platform } = process
+    const folder = dataFolder({ platform, env, home: platform === 'win32' ? 'C:\\h' : '/h' })
+    expect(defaultDataDir({ env }, pow)).toBe(join(folder, `pow-${genesisBlock(pow).hash.slice(0, 8)}`))
+    expect(defaultDataDir({ env }, localnet)).toBe(join(folder, 'localnet-1b26adef'))
   })
 })
