@@ -69,7 +69,7 @@ describe('a backup of a running node', () => {
     const deep = join(directories.fresh(), 'deep')
     expect(await refused(deep, '--data-dir', dataDir, '--rest', rest)).toMatch(/there is no directory/)
     expect(await refused(directories.fresh(), '--data-dir', dataDir, '--rest', other.line.rest)).toMatch(
-      /refuses \(backup: the token is not the one .*\); the node of .* serves REST elsewhere: name that with --rest URL/,
+      /refuses \(backup: what Authorization holds is not the token .*\); the node of .* serves REST elsewhere: name that with --rest URL/,
     )
     await other.stop()
     expect(await refused(directories.fresh(), '--data-dir', dataDir, '--rest', other.line.rest)).toMatch(
@@ -111,7 +111,7 @@ describe('a backup of a directory that no node uses', () => {
       `${copy} holds the chain up to height 3, without keys, token and sign state\n` +
         `check it with: npx didledger chain verify --data-dir ${copy}\n`,
     )
-    expect(readdirSync(copy).sort()).toEqual(['backup.json', 'chain', 'network.json'])
+    expect(readdirSync(copy).sort()).toEqual(['backup.json', 'chain', 'network.json', 'spec.json'])
     const info = (directory: string) => runJson<ChainInfo>('chain', 'info', '--data-dir', directory)
     expect(await info(copy)).toEqual(await info(dataDir))
   })

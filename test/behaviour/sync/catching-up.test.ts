@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { headersExchange } from '../../../src/network/wire/headers-message.js'
 import { ask, contextOf, serve } from '../../support/client/api.js'
 import { oneValidator, type TestChain, withoutValidators } from '../../support/builders/chain.js'
+import { eventually } from '../../support/process/patience.js'
 import { longChain, SyncNode, TestPeer } from '../../support/network/sync.js'
 
 const closing: (() => Promise<void>)[] = []
@@ -54,8 +55,9 @@ describe.each([
 
   it('while its peer has more headers than were checked, by /readyz as well', async () => {
     const { node, go, held, ready } = await started(1001)
-    // The tip is at 1000 a moment before its followers are, and blocks are under way until then.
-    await node.until(() => held() && node.sync.progress().stage === 'headers')
+    // The tip is at 1000 a moment before its followers are, and blocks are under way until then. No time passes meanwhile:
+    // a slow machine would take so much of it for the blocks that the question for headers runs out.
+    await eventually('headers are waited for', () => held() && node.sync.progress().stage === 'headers')
     expect(node.sync.progress()).toMatchObject({ stage: 'headers', catchingUp: true, height: 1000, target: length })
     expect(await ready()).toMatchObject({
       status: 503,
@@ -68,7 +70,7 @@ describe.each([
 
   it('while the headers below the assumed block come', async () => {
     const { node, go, held, ready } = await started(1001, 1100)
-    await node.until(held)
+    await eventually('headers are waited for', held)
     expect(node.sync.progress()).toMatchObject({ stage: 'headers', catchingUp: true, height: 0, target: length })
     expect(await ready()).toMatchObject({ status: 503, body: { status: 'catching up' } })
     go()
@@ -78,7 +80,7 @@ describe.each([
 
   it('not because a peer says that it has more', async () => {
     const { node, held, ready } = await started(1)
-    await node.until(held)
+    await eventually('headers are waited for', held)
     expect(node.sync.progress()).toMatchObject({ stage: 'headers', catchingUp: false })
     expect(await ready()).toMatchObject({ status: 200 })
   })

@@ -116,7 +116,7 @@ export class Siege {
   readonly victim: Victim
   readonly #directories: Directories
   readonly #courier: HostilePeer
-  readonly #link: Link
+  #link: Link
 
   private constructor(
     parts: Pick<Siege, 'source' | 'genesis' | 'honest' | 'victim'>,
@@ -168,8 +168,9 @@ export class Siege {
     await this.bring()
   }
 
-  /** Lets the honest node know of the tip. */
+  /** Lets the honest node know of the tip. While large blocks are made here, pings stay without an answer and end the link. */
   async bring(): Promise<void> {
+    if (this.#link.closed) this.#link = await this.#courier.join(this.honest.line.p2p[0] as string)
     this.#courier.status = statusOf(this.source)
     await this.#courier.ask(this.#link, statusExchange, this.#courier.status)
   }
@@ -190,16 +191,14 @@ export class Siege {
   async during(attack: () => Promise<unknown>, options: { readonly quiet?: boolean } = {}): Promise<Seen> {
     const probe = new Probe(this.victim.node)
     let over = false
-    const blocks = (async () => {
+    const mining = async () => {
       while (!over && options.quiet !== true) {
         await this.mine()
         await pause(blockPause)
       }
-    })()
+    }
     try {
-      await attack()
-      over = true
-      await blocks
+      await Promise.all([mining(), attack().finally(() => (over = true))])
       await this.caughtUp()
       return await probe.end()
     } finally {
