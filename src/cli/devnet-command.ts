@@ -25,7 +25,6 @@ import { namingTheRepair } from './damage.js'
 import { accountJson, accountLines } from './devnet-account-table.js'
 import { nextCommands } from './devnet-next.js'
 import { runLocalNetwork } from './devnet-nodes.js'
-import { devnetProgress } from './devnet-progress.js'
 import { loadSpec } from './load-spec.js'
 import { examples, shellWord } from './print-output.js'
 import { type Presentation, runNode, startOf } from './run-node.js'
@@ -38,15 +37,13 @@ export function registerDevnet(program: Command, context: CliContext): void {
     refuseTwoStores(config)
     const dataDir = config.tuning.storage?.dataDir
     const temporary = dataDir === undefined && state === undefined
-    const progress = devnetProgress(context)
     let ended: Devnet | undefined
     await namingTheRepair({ genesis: 'devnet', dataDir }, () =>
-      runNode(context, config, output, { spec: loadSpec('devnet'), onDevnetStep: progress.show }, (node, servers) => {
-        progress.end()
+      runNode(context, config, output, { spec: loadSpec('devnet') }, (node, servers) => {
         ended = node.devnet
         return welcome(node, servers, { mining, accounts, temporary, ...defined({ mnemonic }) })
       }),
-    ).finally(progress.end)
+    )
     const saved = ended?.saved
     if (saved === undefined || output.json === true) return
     context.out(

@@ -1,11 +1,10 @@
 import type { Config } from '../config/config.js'
 import { serve, type Servers } from '../node/serve-node.js'
-import { type Node, type NodeOptions, startNode } from '../node/start-node.js'
+import { type Node, type NodeOptions, type StartStep, startNode, startUnits } from '../node/start-node.js'
 import { durationText } from '../console/progress-text.js'
 import { Progress, type Step } from '../console/progress.js'
 import { showStatus } from '../console/node-status.js'
 import { watchNode } from '../console/watch-node.js'
-import { type OpenStep, stepUnits } from '../node/open-ledger.js'
 import { CloseStack } from '../runtime/close-stack.js'
 import type { Log } from '../runtime/env.js'
 import { packageVersion } from '../runtime/package-version.js'
@@ -115,7 +114,7 @@ export async function runNode(
     const manager = ServiceManager.of({ env: context.env, timers: env.timers, log })
     /** Since when it serves; a node that never did has not stopped. */
     const served: { since?: number } = {}
-    const progress = openingProgress(opened)
+    const progress = startProgress(opened)
     const node = await startNode({ ...chosen, env, tuning, onStep: progress.show }).finally(progress.end)
     stack.defer(async () => {
       await node.close()
@@ -151,19 +150,21 @@ export async function runNode(
 }
 
 /** What a log says of the stages of the opening. */
-const stageMessages: Readonly<Record<OpenStep['stage'], string>> = {
+const stageMessages: Readonly<Record<StartStep['stage'], string>> = {
   files: 'the files of the database are being checked',
   layout: 'the layout of the database is being changed',
   blocks: 'the last blocks are being checked',
+  state: 'the blocks of the state file are being connected',
+  dids: 'DIDs are being registered',
 }
 
-/** Progress of the opening: on the terminal, else as lines of the log. */
-function openingProgress({ log, console, quiet }: OpenLog) {
-  const progress = new Progress<OpenStep & Step>(console, ({ stage, done, total }) => {
+/** Progress of the start: on the terminal, else as lines of the log. */
+function startProgress({ log, console, quiet }: OpenLog) {
+  const progress = new Progress<StartStep & Step>(console, ({ stage, done, total }) => {
     if (!quiet) log.warn({ done, total }, stageMessages[stage])
   })
   return {
-    show: (step: OpenStep) => progress.show({ ...step, unit: stepUnits[step.stage] }),
+    show: (step: StartStep) => progress.show({ ...step, unit: startUnits[step.stage] }),
     end: () => progress.end(),
   }
 }

@@ -60,9 +60,12 @@ export interface StateFile {
   readonly loaded: number | undefined
 }
 
-/** How far a devnet is with what it does before it serves: blocks of its state file, or DIDs that it registers. */
+/** What a devnet counts before it serves: blocks of its state file, and DIDs that it registers. */
+export const devnetUnits = { state: 'blocks', dids: 'DIDs' } as const
+
+/** How far a devnet is with it. */
 export interface DevnetStep {
-  readonly stage: 'state' | 'dids'
+  readonly stage: keyof typeof devnetUnits
   readonly done: number
   /** Absent: unknown. */
   readonly total?: number

@@ -20,7 +20,7 @@ import { publicKeyOf } from '../crypto/keys.js'
 import type { Verifier } from '../crypto/verifier.js'
 import { createVerifierPool } from '../crypto/verifier-pool.js'
 import { selfTest } from '../crypto/verify.js'
-import { Devnet, type DevnetStep } from '../devnet/devnet.js'
+import { Devnet, type DevnetStep, devnetUnits } from '../devnet/devnet.js'
 import { automine } from '../devnet/mining-mode.js'
 import { EventLog } from '../events/event-log.js'
 import type { Mempool } from '../mempool/mempool.js'
@@ -48,7 +48,7 @@ import type { SignReset } from '../voting/signer.js'
 import type { Voting } from '../voting/voting.js'
 import { ChainWatch, watchInterval } from './chain-watch.js'
 import { type Core, openCore } from './core.js'
-import { type Ledger, openLedger, type OpenStep } from './open-ledger.js'
+import { type Ledger, openLedger, type OpenStep, stepUnits } from './open-ledger.js'
 import type { NodeTuning } from './options-to-node.js'
 import { syncStatus } from './sync-status.js'
 
@@ -62,13 +62,17 @@ export interface NodeOptions {
   readonly peering?: NodePeering
   /** A key that votes on a chain with validators. */
   readonly validator?: NodeValidator
-  /** Takes the progress of the opening of the database, its check and a change of its layout. */
-  readonly onStep?: (step: OpenStep) => void
-  /** Takes the progress of what a devnet does before it serves. */
-  readonly onDevnetStep?: (step: DevnetStep) => void
+  /** Takes the progress of all that it does before it serves. */
+  readonly onStep?: (step: StartStep) => void
   /** What its options set; serve takes the part of the interfaces. */
   readonly tuning?: NodeTuning
 }
+
+/** What the stages of a start count. */
+export const startUnits = { ...stepUnits, ...devnetUnits } as const
+
+/** How far a start is; without `total`: how much there is is unknown. */
+export type StartStep = OpenStep | DevnetStep
 
 /** That a node has peers; `tuning.network` says how it finds them, and is found. */
 export interface NodePeering {
@@ -238,7 +242,7 @@ function openResolver(
 }
 
 async function openDevnet(
-  { env, tuning = {}, onDevnetStep }: NodeOptions,
+  { env, tuning = {}, onStep = () => {} }: NodeOptions,
   { chain, virtualClock }: Store,
   mempool: Mempool,
   stack: CloseStack,
@@ -247,9 +251,9 @@ async function openDevnet(
   const { mining = automine, accounts, mnemonic, balance, seedDids = 0, state: stateFile } = tuning.devnet ?? {}
   const devnet = new Devnet({ ...env, chain, mempool, clock: virtualClock, mining, ...defined({ stateFile }) })
   stack.defer(() => devnet.close())
-  await devnet.loadStateFile((done) => onDevnetStep?.({ stage: 'state', done }))
+  await devnet.loadStateFile((done) => onStep({ stage: 'state', done }))
   await devnet.fund(defined({ accounts, mnemonic, balance }))
-  if (seedDids > 0) await devnet.seed(seedDids, (done) => onDevnetStep?.({ stage: 'dids', done, total: seedDids }))
+  if (seedDids > 0) await devnet.seed(seedDids, (done) => onStep({ stage: 'dids', done, total: seedDids }))
   devnet.start()
   return devnet
 }
