@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { useChainNow } from '../ask/chain-clock.js'
 import { linkTo } from '../route.js'
-import { amountParts } from '../text/numbers.js'
+import { amountParts, whole } from '../text/numbers.js'
 import { beginning, outsideLink, shortened, visible } from '../text/safe-text.js'
 import { age, countdown, moment, secondsOf } from '../text/times.js'
 
@@ -90,6 +90,15 @@ function Name({ text, whole, page, what }: NameProps & { page: string; what: str
 
 export function BlockName(props: NameProps) {
   return <Name {...props} page="block" what="the hash" />
+}
+
+/** The height of a block, which leads to it. */
+export function BlockHeight({ height, hash }: { height: number; hash: string }) {
+  return (
+    <a class="number" href={linkTo('block', hash)}>
+      {whole(height)}
+    </a>
+  )
 }
 
 export function TransactionName(props: NameProps) {

@@ -3,7 +3,7 @@ import { ask } from '../ask/node-rpc.js'
 import type { AddressHistory, Coin } from '../ask/shapes.js'
 import { useAnswer } from '../ask/use-answer.js'
 import { Answered, Facts, Heading, Pager, Panel, Table } from '../parts/panel.js'
-import { AddressName, Ago, Amount, Plain, TransactionName } from '../parts/values.js'
+import { AddressName, Ago, Amount, BlockHeight, Plain, TransactionName } from '../parts/values.js'
 import { linkTo, type Route } from '../route.js'
 import { coinsOf, unitsOf, whole } from '../text/numbers.js'
 import { positionOf, positionText } from './operations.js'
@@ -68,11 +68,7 @@ function History({ address, before }: { address: string; before: string | undefi
                   title: 'Block',
                   number: true,
                   spare: true,
-                  cell: ({ height, blockhash }) => (
-                    <a class="number" href={linkTo('block', blockhash)}>
-                      {whole(height)}
-                    </a>
-                  ),
+                  cell: ({ height, blockhash }) => <BlockHeight height={height} hash={blockhash} />,
                 },
                 { title: 'Age', number: true, cell: ({ time }) => <Ago time={time} /> },
                 { title: 'Transaction', cell: ({ txid }) => <TransactionName text={txid} /> },

@@ -2,7 +2,7 @@ import { ask } from '../ask/node-rpc.js'
 import type { BlockList, ListedBlock } from '../ask/shapes.js'
 import { useAnswer } from '../ask/use-answer.js'
 import { Answered, Heading, Pager, Panel, Table } from '../parts/panel.js'
-import { Ago, BlockName, KeyName } from '../parts/values.js'
+import { Ago, BlockHeight, BlockName, KeyName } from '../parts/values.js'
 import { linkTo, type Route } from '../route.js'
 import { bytes, whole } from '../text/numbers.js'
 
@@ -48,11 +48,7 @@ export function BlockTable({ blocks }: { blocks: readonly ListedBlock[] }) {
         {
           title: 'Height',
           number: true,
-          cell: ({ height, hash }) => (
-            <a class="number" href={linkTo('block', hash)}>
-              {whole(height)}
-            </a>
-          ),
+          cell: ({ height, hash }) => <BlockHeight height={height} hash={hash} />,
         },
         { title: 'Block', cell: ({ hash }) => <BlockName text={hash} /> },
         { title: 'Age', number: true, cell: ({ time }) => <Ago time={time} /> },

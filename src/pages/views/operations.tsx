@@ -2,9 +2,8 @@ import { ask } from '../ask/node-rpc.js'
 import type { ListedOperation, OperationList, Position } from '../ask/shapes.js'
 import { useAnswer } from '../ask/use-answer.js'
 import { Answered, Badge, Heading, Pager, Panel, Table, type Tone } from '../parts/panel.js'
-import { Ago, CredentialName, DidName, Plain, TransactionName } from '../parts/values.js'
+import { Ago, BlockHeight, CredentialName, DidName, Plain, TransactionName } from '../parts/values.js'
 import { linkTo, type Route } from '../route.js'
-import { whole } from '../text/numbers.js'
 
 /** Operations of DIDs on the active chain, newest first. */
 
@@ -77,11 +76,7 @@ export function OperationTable({ operations }: { operations: readonly ListedOper
           title: 'Block',
           number: true,
           spare: true,
-          cell: ({ height, blockhash }) => (
-            <a class="number" href={linkTo('block', blockhash)}>
-              {whole(height)}
-            </a>
-          ),
+          cell: ({ height, blockhash }) => <BlockHeight height={height} hash={blockhash} />,
         },
         { title: 'Age', number: true, cell: ({ time }) => <Ago time={time} /> },
         { title: 'Transaction', spare: true, cell: ({ txid }) => <TransactionName text={txid} /> },
