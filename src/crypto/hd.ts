@@ -30,9 +30,12 @@ export function seedOf(mnemonic: string, passphrase = ''): Uint8Array | undefine
   return isMnemonic(mnemonic) ? mnemonicToSeedSync(normalized(mnemonic), passphrase) : undefined
 }
 
+/** The path that the keys of a wallet or identity are below. */
+export const keyFolder = "m/44'/0'/0'/0"
+
 /** The path of a wallet's or identity's key number `index`. */
 export function keyPath(index: number): string {
-  return `m/44'/0'/0'/0/${index}`
+  return `${keyFolder}/${index}`
 }
 
 /**

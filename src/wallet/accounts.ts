@@ -1,4 +1,4 @@
-import { keyFromSeed, keyPath, seedOf } from '../crypto/hd.js'
+import { childKeys, keyFolder, keyFromSeed, keyPath, seedOf } from '../crypto/hd.js'
 import { publicKeyOf } from '../crypto/keys.js'
 import { UserError } from '../errors/rule-error.js'
 import { addressFromPublicKey, didFromPublicKey } from '../primitives/address.js'
@@ -31,9 +31,11 @@ export type WalletSecret =
   | { readonly kind: 'mnemonic'; readonly mnemonic: string }
   | { readonly kind: 'keys'; readonly privateKeys: readonly Uint8Array[] }
 
+const recoveryFolder = "m/44'/0'/2'/0"
+
 /** The path of the recovery key of account `index`; the account keys are at {@link keyPath}. */
 export function recoveryPath(index: number): string {
-  return `m/44'/0'/2'/0/${index}`
+  return `${recoveryFolder}/${index}`
 }
 
 /** The account of a 33-byte compressed public key. */
@@ -60,17 +62,32 @@ export function accountSource(secret: WalletSecret): (index: number) => SigningA
   }
   const seed = seedOf(secret.mnemonic)
   if (seed === undefined) throw new UserError('the mnemonic is not valid: a word is unknown, or the checksum is wrong')
+  return accountsBelow(seed)
+}
+
+/** The accounts of a mnemonic, by its BIP39 seed. */
+export function accountsBelow(seed: Uint8Array): (index: number) => SigningAccount {
+  const [keysOf, recoveryKeysOf] = [keyFolder, recoveryFolder].map((path) => childKeys(seed, path)) as [
+    Children,
+    Children,
+  ]
   return (index) => {
-    const pair = derivedPair(seed, keyPath(index))
-    return { ...accountOf(pair.publicKey, index), ...pair, recovery: derivedPair(seed, recoveryPath(index)) }
+    const pair = keyPair(present(keysOf(index), keyPath(index)))
+    const recovery = keyPair(present(recoveryKeysOf(index), recoveryPath(index)))
+    return { ...accountOf(pair.publicKey, index), ...pair, recovery }
   }
 }
 
+type Children = ReturnType<typeof childKeys>
+
 /** The key pair at `path` below a BIP39 seed. A {@link UserError} for a path that has no key. */
 export function derivedPair(seed: Uint8Array, path: string): KeyPair {
-  const privateKey = keyFromSeed(seed, path)
+  return keyPair(present(keyFromSeed(seed, path), path))
+}
+
+function present(privateKey: Uint8Array | undefined, path: string): Uint8Array {
   if (privateKey === undefined) throw new UserError(`there is no key at ${path}`)
-  return keyPair(privateKey)
+  return privateKey
 }
 
 function keyPair(privateKey: Uint8Array): KeyPair {

@@ -1,6 +1,6 @@
 import { childKeys, seedOf } from '../crypto/hd.js'
 import { InvariantError } from '../errors/rule-error.js'
-import { accountSource, derivedPair, type KeyPair, type SigningAccount } from './accounts.js'
+import { accountsBelow, accountSource, derivedPair, type KeyPair, type SigningAccount } from './accounts.js'
 
 /** The mnemonic of every devnet. It is public: never use its keys for anything of value. */
 export const devnetMnemonic = 'test test test test test test test test test test test junk'
@@ -29,12 +29,16 @@ const registrarPath = "m/44'/0'/1'/1/0"
 export const localnetValidatorCount = 4
 
 let source: ((index: number) => SigningAccount) | undefined
+const known = new Map<number, SigningAccount>()
 let seed: Uint8Array | undefined
 
 /** Account `index` of every devnet, at m/44'/0'/0'/0/index; its recovery key is at m/44'/0'/2'/0/index. */
 export function devnetAccount(index: number): SigningAccount {
-  source ??= accountSource({ kind: 'mnemonic', mnemonic: devnetMnemonic })
-  return source(index)
+  source ??= accountsBelow(devnetSeed())
+  let account = known.get(index)
+  // Some milliseconds each, and a start needs all of them several times.
+  if (account === undefined) known.set(index, (account = source(index)))
+  return account
 }
 
 /** The accounts of a devnet that was given another mnemonic, at the same paths. A {@link UserError} for none of BIP-39. */
