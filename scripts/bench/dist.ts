@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type * as TallyModule from '../../src/api/answer-metrics.js'
@@ -41,6 +40,7 @@ import type * as SchemaModule from '../../src/storage/schema.js'
 import type * as StoredStateModule from '../../src/storage/stored-state.js'
 import type * as TokenIndexModule from '../../src/storage/token-index.js'
 import type * as AccountsModule from '../../src/wallet/devnet-accounts.js'
+import { isStale } from '../build-state.js'
 
 /**
  * The measured program: compiled, as users run it. The loader that runs sources rewrites every closure, and verifier threads run
@@ -53,7 +53,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 export const commandFile = join(root, 'dist/cli/main.js')
 
 // Forked processes measure the build of this one.
-if (process.env['BENCH_BUILT'] === undefined) buildIfStale()
+if (process.env['BENCH_BUILT'] === undefined && isStale()) build()
 process.env['BENCH_BUILT'] = 'yes'
 
 export const { Tally } = await compiled<typeof TallyModule>('api/answer-metrics')
@@ -112,13 +112,7 @@ function compiled<Module>(name: string): Promise<Module> {
   return import(new URL(`../../dist/${name}.js`, import.meta.url).href) as Promise<Module>
 }
 
-function buildIfStale(): void {
-  if (existsSync(commandFile) && newest(join(root, 'src')) <= statSync(commandFile).mtimeMs) return
+function build(): void {
   console.error('dist is missing or older than src: building it first')
   execFileSync('npm', ['run', 'build'], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] })
-}
-
-function newest(directory: string): number {
-  const files = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
-  return Math.max(...files.map((name) => statSync(join(directory, name)).mtimeMs))
 }

@@ -22,8 +22,9 @@ import { build, bundleForBrowser, stop } from '../support/web/bundle.js'
 /** The package as others get it: packed, installed in an empty directory, used from there. */
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-/** What a clone holds that a build needs; `dist` is not among it, so nothing stale can be packed. */
+/** What a clone holds after npm ci. To pack it builds dist again where a source is newer, so nothing stale is packed. */
 const sources = [
+  'dist',
   'docs',
   'genesis',
   'man',
@@ -130,7 +131,8 @@ describe('the packed package', () => {
   let files: string[] = []
 
   beforeAll(async () => {
-    for (const name of sources) cpSync(join(root, name), join(clone, name), { recursive: true })
+    for (const name of sources)
+      cpSync(join(root, name), join(clone, name), { recursive: true, preserveTimestamps: true })
     symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'))
     const { out } = await runTool(clone, 'npm', 'pack', '--json')
     const [packed] = JSON.parse(out.slice(out.indexOf('[\n'))) as { filename: string; files: { path: string }[] }[]

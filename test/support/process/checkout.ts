@@ -19,7 +19,7 @@ const copied = [
 ]
 
 /**
- * A copy of the checkout to run commands in as a user would: built and with its packages, and with an npm cache of its own, so that
+ * A copy of the checkout to run commands in as a user would: built, with its packages, and with an npm cache of its own, so that
  * nothing outside is touched and `npx` behaves as it does the first time.
  */
 export class Checkout {
@@ -28,7 +28,8 @@ export class Checkout {
 
   constructor() {
     if (!existsSync(join(root, 'dist'))) throw new Error('dist is missing; run: npm run build')
-    for (const name of copied) cpSync(join(root, name), join(this.path, name), { recursive: true })
+    for (const name of copied)
+      cpSync(join(root, name), join(this.path, name), { recursive: true, preserveTimestamps: true })
     symlinkSync(join(root, 'node_modules'), join(this.path, 'node_modules'))
     // What npm and vitest set for their own children is not there in a user's terminal.
     const own = Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_|VITEST|TEST$|DIDLEDGER)/i.test(name))
