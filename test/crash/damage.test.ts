@@ -118,19 +118,22 @@ describe('damage to the files of a killed node', () => {
     expect(await mend(directory)).toBe(old.height - 1)
   })
 
-  it.each([0.2, 0.4, 0.6, 0.8])('a byte flipped in a table, at %d of it, is found', async (part) => {
-    const directory = directories.copyOf(killed)
-    flip(largest(tablesOf(join(directory, 'chain'))), part)
-    const { code, err } = await run('chain', 'verify', '--data-dir', directory)
-    if (code === 0) {
-      // The byte belonged to a row that a later one has replaced.
-      expect(await startAndCheck(directory)).toBe(hashes.length - 1)
-      return
-    }
-    expect(code).toBe(1)
-    expect(err).toContain(`npx didledger chain reindex --data-dir ${directory}`)
-    await mend(directory)
-  })
+  it.each(thorough ? [0.2, 0.4, 0.6, 0.8] : [0.3, 0.7])(
+    'a byte flipped in a table, at %d of it, is found',
+    async (part) => {
+      const directory = directories.copyOf(killed)
+      flip(largest(tablesOf(join(directory, 'chain'))), part)
+      const { code, err } = await run('chain', 'verify', '--data-dir', directory)
+      if (code === 0) {
+        // The byte belonged to a row that a later one has replaced.
+        expect(await startAndCheck(directory)).toBe(hashes.length - 1)
+        return
+      }
+      expect(code).toBe(1)
+      expect(err).toContain(`npx didledger chain reindex --data-dir ${directory}`)
+      await mend(directory)
+    },
+  )
 
   it('a directory that cannot be written is no damage', async () => {
     const directory = directories.copyOf(killed)

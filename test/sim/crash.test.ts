@@ -50,7 +50,7 @@ it.each<Fault>(['crash-before', 'crash-after', 'failure', 'sync-failure'])(
 it('validators that crash as they prevote for no block, locked on one, keep to it', async () => {
   const storm = { ...quiet(30_000), delay: [1, 300], muffled: 0.5 } as const
   let crashes = 0
-  for (let seed = 1; seed <= rounds(10, 30); seed++) {
+  for (let seed = 1; seed <= rounds(6, 30); seed++) {
     const scenario = { ...plainScenario(seed, [storm]), crashWhenLocked: true }
     const report = await runNamed(
       `plain seed ${seed}`,

@@ -53,7 +53,7 @@ function failAfter(database: Database, batches: number): void {
 }
 
 describe('a database of the layout before', () => {
-  it.each(Array.from({ length: rounds(6, 60) }, (_, i) => i + 1))(
+  it.each(Array.from({ length: rounds(4, 60) }, (_, i) => i + 1))(
     'gets the rows that its blocks would have left, in batches: seed %i',
     async (seed) => {
       const { database, expected } = await random(seed)

@@ -13,7 +13,7 @@ import type { TransactionFields } from '../../../src/primitives/transaction-fiel
 import { rounds } from '../process/thorough.js'
 
 /** What every property test runs with; a failure prints its seed. */
-export const runs = { numRuns: rounds(300, 3000) } as const
+export const runs = { numRuns: rounds(200, 3000) } as const
 
 export const bytes = (least: number, most: number = least): fc.Arbitrary<Uint8Array> =>
   fc.uint8Array({ minLength: least, maxLength: most })

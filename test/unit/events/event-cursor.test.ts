@@ -470,9 +470,9 @@ describe('a client that comes and goes while branches take turns', () => {
         reorganisations += log.reorganisations
         await test.close()
       }),
-      { numRuns: rounds(200, 1000) },
+      { numRuns: rounds(100, 1000) },
     )
-    expect(reorganisations).toBeGreaterThan(rounds(60, 300))
-    expect(gone).toBeGreaterThan(rounds(2, 10))
+    expect(reorganisations).toBeGreaterThan(rounds(30, 300))
+    expect(gone).toBeGreaterThan(rounds(1, 10))
   })
 })
