@@ -1,6 +1,6 @@
 /**
  * npx tsx scripts/bench/growth.ts: how much the database grows by a block, a transfer and an operation on a DID, for the table of
- * docs/operate.md. Counts keys, values and checksums of all rows, then the files.
+ * docs/operate.md, and what pruning takes of it. Counts keys, values and checksums of all rows, then the files.
  */
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -49,6 +49,7 @@ const empty = (await growth(async () => void (await node.mine(blocks)))) / block
 row('block without transactions, 1 validator', empty)
 row('block without transactions, 4 validators', empty + moreVotes * vote)
 
+const firstTransfer = node.reader.height + 1
 const transfers = await growth(async () => {
   for (let i = 0; i < things; i++) {
     await node.send(await node.transfer(testAddress(3), 1000n))
@@ -74,6 +75,15 @@ const updates = await growth(async () => {
   }
 })
 row(`update of a DID, document of ${documentBytes} bytes`, updates / things - empty)
+
+async function givenUp(to: number): Promise<number> {
+  return -(await growth(async () => {
+    while ((await node.chain.exclusive(({ prune }) => prune(to))) < to);
+  }))
+}
+const emptyGivenUp = (await givenUp(firstTransfer - 1)) / (firstTransfer - 1)
+row('given up of a block without transactions', emptyGivenUp)
+row('given up of a transfer', (await givenUp(firstTransfer + things - 1)) / things - emptyGivenUp)
 
 const rows = await rowBytes()
 const { height, hash } = node.chain.tip.header

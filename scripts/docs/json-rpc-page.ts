@@ -77,6 +77,7 @@ a row is not that of the active block any more, a reorganisation took it back, a
 | -32010 | the caller may not use this method |
 | -32011 | an address has too few coins that can be spent now; \`data\` begins with \`45002 not enough utxo\` |
 | -32020 | no backup is made there, or it could not be completed; \`data\` says why |
+| -32021 | the node prunes, and has given up the transactions of that block; \`data\` says from which height it has them |
 
 Some methods change the node. They ask for the content type \`application/json\`, and refuse pages of other sites in a browser and,
 on this machine, a Host of elsewhere ([proxy.md](proxy.md)). Some of these are for the owner of the node alone: they also ask for the token that the file \`admin.token\` in the data directory holds, as

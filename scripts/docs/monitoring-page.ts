@@ -104,6 +104,7 @@ export function describedMetrics(): ReturnType<NodeMetrics['describe']> {
     events: new EventEmitter() as Chain['events'],
     spec: undefined as unknown as Chain['spec'],
     tip: undefined as unknown as Chain['tip'],
+    prunedHeight: 0,
   }
   const mempool = {
     events: new EventEmitter() as Mempool['events'],

@@ -135,6 +135,9 @@ export const interfaceErrors: Readonly<Record<Code, InterfaceError>> = {
   'template-stale': request(45002, 400, -32007),
   'mining-impossible': request(45002, 400, -32008),
 
+  // what the node does not keep
+  pruned: request(44003, 404, -32021),
+
   // peers that a request names
   'peer-unreachable': request(45002, 400, -32009),
 

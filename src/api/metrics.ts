@@ -10,7 +10,7 @@ import { addProcessMetrics } from './process-metrics.js'
 
 /** Objects that the figures are read from. */
 export interface MetricSources {
-  readonly chain: Pick<Chain, 'events' | 'spec' | 'tip'>
+  readonly chain: Pick<Chain, 'events' | 'prunedHeight' | 'spec' | 'tip'>
   readonly mempool: Pick<Mempool, 'events' | 'size' | 'bytes'> & { readonly refusedBlocks: { readonly count: number } }
   readonly resolver: Pick<Resolver, 'scannedDocuments'>
   /** Absent: no peers. */
@@ -140,6 +140,11 @@ function addChain(registry: Registry, { chain, mempool, resolver, databaseBytes,
   new Gauge({ name: 'didledger_build_info', help: 'Always 1.', labelNames: ['version'], registers }).set({ version }, 1)
   gauge('didledger_chain_height_blocks', 'Height of the tip.', () => chain.tip.header.height)
   gauge('didledger_chain_tip_time_seconds', 'Unix time of the tip.', () => chain.tip.header.time)
+  gauge(
+    'didledger_chain_pruned_height_blocks',
+    'Highest block that has given up its transactions; 0: all have them.',
+    () => chain.prunedHeight,
+  )
   gauge('didledger_database_size_bytes', 'Bytes of the database on disk.', databaseBytes)
   gauge('didledger_pool_transactions', 'Transactions that wait for a block.', () => mempool.size)
   gauge('didledger_pool_bytes', 'Bytes of the transactions that wait for a block.', () => mempool.bytes)

@@ -76,6 +76,8 @@ export interface ChainWriter {
     blocks: readonly IncomingBlock[],
     options?: { readonly restorations?: readonly Restoration[]; readonly keep?: boolean },
   ): Promise<void>
+  /** Has some of the blocks up to a height give up their transactions; resolves with the highest that has by now. */
+  prune(to: number): Promise<number>
 }
 
 /** A change made by one batch. */

@@ -36,6 +36,7 @@ import { damaged, type Database, StorageError } from '../storage/database.js'
 import { Overlay } from '../storage/overlay.js'
 import type { JournalKind } from '../storage/journal.js'
 import { KnownDocuments } from '../storage/known-documents.js'
+import { prunedHeight } from '../storage/prune-rows.js'
 import { keys, values } from '../storage/schema.js'
 import { StoredState } from '../storage/stored-state.js'
 import { AssumedConfirms } from './assumed-confirms.js'
@@ -54,6 +55,7 @@ import {
 import { connectInto } from './connect-block.js'
 import { HeaderIndex, type KnownHeader } from './header-index.js'
 import { PreparedBlocks } from './prepared-blocks.js'
+import { pruneBlocks, type PrunedChain } from './prune-chain.js'
 import { bodyOf } from './read-body.js'
 import { putTip, Reorganisation, type Reorganised } from './reorganise.js'
 import { type ChangeInfo, replaceBlocks, type RewoundChain, rewindChain } from './rewind-chain.js'
@@ -75,6 +77,8 @@ export interface ChainOptions {
   readonly signatures: SignatureCache
   readonly clock: Clock
   readonly log: Log
+  /** Last blocks that keep their transactions, at least leastKept of prune-rows.ts; absent: all keep them. */
+  readonly keepBlocks?: number
   /** Bytes of blocks in a batch of a reorganisation; tests need few. */
   readonly reorganisationBytes?: number
 }
@@ -105,6 +109,7 @@ export class Chain {
   readonly #queue = new JobQueue(queueLimit)
   readonly #indexers: ChainIndexer[] = []
   #tip!: KnownHeader
+  #prunedHeight = 0
   #branches!: Branches
   /** The error that stopped the writer: its rows may be between two tips. */
   #stuck: Error | undefined
@@ -127,6 +132,7 @@ export class Chain {
     const tipRow = options.database.get(keys.meta('tip'))
     if (tipRow === undefined) await chain.#writeGenesis()
     else await chain.#resume(values.tip.decode(tipRow).hash)
+    chain.#prunedHeight = prunedHeight(options.database)
     chain.#branches = await Branches.open({
       ...chain.#checking,
       headers: chain.headers,
@@ -203,6 +209,12 @@ export class Chain {
     }
   }
 
+  get #pruned(): PrunedChain {
+    const { database, headers } = this
+    const { header } = this.#tip
+    return { database, headers, height: header.height, commit: (overlay) => this.#commit(overlay, header, 'prune') }
+  }
+
   /** Arrival number of the next block: rises with every batch. */
   get #arrival(): number {
     return this.database.sequence + 1
@@ -210,6 +222,16 @@ export class Chain {
 
   get tip(): KnownHeader {
     return this.#tip
+  }
+
+  /** Whether blocks deep below the tip give up their transactions, or have done so before. */
+  get prunes(): boolean {
+    return this.#options.keepBlocks !== undefined || this.prunedHeight > 0
+  }
+
+  /** The highest block that has given up its transactions; 0: none has. */
+  get prunedHeight(): number {
+    return this.#prunedHeight
   }
 
   /** The state at the tip. */
@@ -254,6 +276,7 @@ export class Chain {
     const writer: ChainWriter = {
       rewind: (...how) => rewindChain(this.#rewound, ...how),
       replace: (...how) => replaceBlocks(this.#rewound, ...how),
+      prune: async (to) => (this.#prunedHeight = await pruneBlocks(this.#pruned, to)),
     }
     return this.#queue.run(() => this.#guard(() => job(writer)))
   }

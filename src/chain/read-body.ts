@@ -6,14 +6,15 @@ import type { Hash } from '../primitives/hash.js'
 import { Transaction } from '../primitives/transaction.js'
 import { runCooperatively } from '../runtime/cooperative.js'
 import { damaged, type NewestRows } from '../storage/database.js'
+import { requireUnpruned } from '../storage/prune-rows.js'
 import { keys, transactionRange } from '../storage/schema.js'
 import type { RowReader } from '../storage/did-rows.js'
 import type { HeaderIndex, KnownHeader } from './header-index.js'
 
 /** A source of row ranges. */
-export type RangeReader = Pick<NewestRows, 'rows'>
+export type RangeReader = Pick<NewestRows, 'get' | 'rows'>
 
-/** Reads a block of the active chain from its rows. */
+/** Reads a block of the active chain from its rows; throws `pruned` if it gave them up. */
 export async function readBlock(database: RangeReader, known: KnownHeader): Promise<Block> {
   const transactions: Transaction[] = []
   for (const bytes of await transactionRows(database, known)) {
@@ -22,7 +23,7 @@ export async function readBlock(database: RangeReader, known: KnownHeader): Prom
   return new Block(known.header, readAuxPow(new Reader(known.auxPow)), transactions)
 }
 
-/** Reads the bytes of a block of the active chain from its rows, without decoding transactions. */
+/** Same as {@link readBlock}, without decoding transactions. */
 export async function readBlockBytes(database: RangeReader, known: KnownHeader): Promise<Uint8Array> {
   const transactions = await transactionRows(database, known)
   const head = fullHeaderBytes(known.header, readAuxPow(new Reader(known.auxPow)))
@@ -30,8 +31,11 @@ export async function readBlockBytes(database: RangeReader, known: KnownHeader):
 }
 
 async function transactionRows(database: RangeReader, known: KnownHeader): Promise<Uint8Array[]> {
+  requireUnpruned(database, known.header.height)
   const rows = await database.rows(transactionRange(known.header.height))
   if (rows.length !== known.transactionCount) {
+    // Given up during the read.
+    requireUnpruned(database, known.header.height)
     throw damaged(`${rows.length} of ${known.transactionCount} transactions of ${known.header.id} are there`)
   }
   return rows.map(([, bytes]) => bytes)
@@ -46,11 +50,7 @@ export function sideBodyRow(rows: RowReader, hash: Hash): Uint8Array | undefined
  * Reads an active or side block; undefined when its body is not stored. Reads again when a reorganisation moves the block
  * during the read.
  */
-export async function bodyOf(
-  database: RangeReader & RowReader,
-  headers: HeaderIndex,
-  hash: Hash,
-): Promise<Block | undefined> {
+export async function bodyOf(database: RangeReader, headers: HeaderIndex, hash: Hash): Promise<Block | undefined> {
   for (;;) {
     const known = headers.get(hash)
     if (known?.status !== 'active' && known?.status !== 'side') return undefined

@@ -9,6 +9,7 @@ import { Transaction } from '../primitives/transaction.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
 import { LruMap } from '../runtime/lru-map.js'
 import type { Database } from '../storage/database.js'
+import { requireUnpruned } from '../storage/prune-rows.js'
 import {
   type Balance,
   keys,
@@ -100,8 +101,12 @@ export class ChainReader {
       : readSideBody(this.#database, known.header.hash)
   }
 
-  /** Bytes of the transactions at a height of the active chain, one by one; a snapshot taken at the first read. */
+  /**
+   * Bytes of the transactions at a height of the active chain, one by one; a snapshot taken at the first read. Throws `pruned` if
+   * the block gave them up.
+   */
   async *transactionRows(height: number): AsyncGenerator<Uint8Array, void, void> {
+    requireUnpruned(this.#database, height)
     for await (const [, bytes] of this.#database.scan(transactionRange(height))) yield bytes
   }
 
@@ -110,7 +115,7 @@ export class ChainReader {
     return row === undefined ? undefined : parseConfirm(row)
   }
 
-  /** Transaction of the active chain by its id; two point reads. */
+  /** Transaction of the active chain by its id; two point reads. Throws `pruned` if its block gave it up. */
   transaction(txid: Hash): LocatedTransaction | undefined {
     const located = this.transactionBytes(txid)
     if (located === undefined) return undefined
@@ -125,6 +130,7 @@ export class ChainReader {
     const location = values.location.decode(row)
     const bytes = this.#database.get(keys.transaction(location.height, location.index))
     const block = this.headerAt(location.height)
+    if (bytes === undefined) requireUnpruned(this.#database, location.height)
     if (bytes === undefined || block === undefined) return undefined
     if (bytes.length > largeTransaction) this.#large.set(toHex(txid), bytes.length)
     return { ...location, bytes, block }

@@ -6,6 +6,7 @@ import { Header } from '../primitives/header.js'
 import { type Database, StorageError } from '../storage/database.js'
 import { Overlay } from '../storage/overlay.js'
 import { digestOf } from '../storage/table-digest.js'
+import { prunedHeight } from '../storage/prune-rows.js'
 import { journalRow } from '../storage/journal.js'
 import { derivedTables, keys, type LeftBranchRow, rangeOf, stateTables, table, values } from '../storage/schema.js'
 import { indexUndoFrom } from '../storage/token-index.js'
@@ -108,12 +109,7 @@ export async function verifyChain(
   scratch: Chain,
   progress: (step: VerifyStep) => void = () => {},
 ): Promise<string | undefined> {
-  // Reading verifies checksums, here of rows that nothing below reads.
-  let rows = 0
-  for await (const row of chain.database.scan({})) {
-    void row
-    progress({ stage: 'rows', done: ++rows })
-  }
+  await readEveryRow(chain.database, progress)
   const total = chain.tip.header.height
   const gap = await replay(chain.database, scratch, (done) => progress({ stage: 'blocks', done, total }))
   if (gap !== undefined) return `the block at height ${gap.height} does not connect: ${gap.reason}`
@@ -130,6 +126,25 @@ export async function verifyChain(
   }
   if (!sameRecords(chain, scratch)) return 'the header records are wrong'
   return undefined
+}
+
+/** Reads every row, which verifies the checksums of those that nothing else reads too. */
+export async function readEveryRow(database: Database, progress: (step: VerifyStep) => void): Promise<void> {
+  let rows = 0
+  for await (const row of database.scan({})) {
+    void row
+    progress({ stage: 'rows', done: ++rows })
+  }
+}
+
+/** The highest block that has given up its transactions, as far as a damaged database tells; 0: none has. */
+export function knownPrunedHeight(source: Database): number {
+  try {
+    return prunedHeight(source)
+  } catch (error) {
+    if (!isLoss(error)) throw error
+    return 0
+  }
 }
 
 /**

@@ -3,7 +3,15 @@ import { open, rename, rm } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { exportBlocks, importBlocks, requireBlocksOf } from '../chain/block-file.js'
 import { Chain } from '../chain/chain.js'
-import { copyUnmined, highestKnown, replay, stateDigest, verifyChain } from '../chain/replay-chain.js'
+import {
+  copyUnmined,
+  highestKnown,
+  knownPrunedHeight,
+  replay,
+  stateDigest,
+  verifyChain,
+} from '../chain/replay-chain.js'
+import { verifyPruned } from '../chain/verify-pruned.js'
 import { Progress, type Step } from '../console/progress.js'
 import { SignatureCache } from '../crypto/signature-cache.js'
 import type { Verifier } from '../crypto/verifier.js'
@@ -105,6 +113,7 @@ async function info(context: CliContext, tools: Tools, options: ChainOptions): P
 
 async function verify(context: CliContext, tools: Tools, options: ChainOptions): Promise<void> {
   await withLedger(tools, async ({ chain }) => {
+    if (chain.prunedHeight > 0) return verifyKept(context, tools, options, chain)
     const scratch = `${tools.directory.database}.verify`
     await rm(scratch, { recursive: true, force: true })
     const { wrong, state } = await withChainAt(tools, scratch, async (copy) => ({
@@ -117,6 +126,25 @@ async function verify(context: CliContext, tools: Tools, options: ChainOptions):
     const { height, id: tip } = chain.tip.header
     report(context, options, { height, tip, state, ok: true }, [`all blocks up to height ${height} are right`])
   })
+}
+
+/** Verifies a chain that prunes. */
+async function verifyKept(context: CliContext, tools: Tools, options: ChainOptions, chain: Chain): Promise<void> {
+  const pruned = chain.prunedHeight
+  const wrong = await verifyPruned(chain, (step) => tools.progress.show({ ...step, unit: step.stage }))
+  if (wrong !== undefined) throw new UserError(`${wrong}; ${cannotRebuild(pruned)}`)
+  const { height, id: tip } = chain.tip.header
+  report(context, options, { height, tip, state: await stateDigest(chain.database), pruned, ok: true }, [
+    `every row can be read, all headers up to height ${height} follow each other, and blocks ${pruned + 1} to ${height} are right`,
+    `the chain is pruned: what blocks 1 to ${pruned} changed cannot be checked here, since they have given up their transactions`,
+  ])
+}
+
+function cannotRebuild(pruned: number): string {
+  return (
+    `blocks 1 to ${pruned} have given up their transactions, so nothing can be built again from them: ` +
+    'use a backup, or an empty directory, into which peers bring the chain'
+  )
 }
 
 async function reindex(context: CliContext, tools: Tools, options: ChainOptions): Promise<void> {
@@ -157,6 +185,8 @@ async function rebuild(tools: Tools) {
   await rm(directory.rebuilt, { recursive: true, force: true })
   const { source, damages } = await openSalvaged(tools)
   try {
+    const pruned = knownPrunedHeight(source)
+    if (pruned > 0) throw new UserError(`the chain is pruned: ${cannotRebuild(pruned)}`)
     return await withChainAt(tools, directory.rebuilt, async (target) => {
       const known = await highestKnown(source)
       const gap = await replay(source, target, (done) =>
@@ -178,6 +208,13 @@ async function rebuild(tools: Tools) {
 
 async function exportTo(context: CliContext, tools: Tools, options: ChainOptions, file: string): Promise<void> {
   await withLedger(tools, async ({ chain }) => {
+    const pruned = chain.prunedHeight
+    if (pruned > 0) {
+      throw new UserError(
+        `the chain is pruned: blocks 1 to ${pruned} have given up their transactions; export it where a node keeps all, or copy the ` +
+          'directory by chain backup',
+      )
+    }
     // The final name appears only once the file is complete.
     const unfinished = `${file}.part`
     const { progress } = tools

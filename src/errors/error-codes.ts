@@ -104,6 +104,9 @@ export const meanings = {
   'template-stale': 'the node has no template of this hash, or not any more: ask for a new one',
   'mining-impossible': 'this node cannot make blocks of its chain, or does not know whom they should pay',
 
+  // what the node does not keep
+  pruned: 'the node has given up the transactions of that block',
+
   // peers that a request names
   'peer-unreachable': 'no connection to the node came about',
 

@@ -5,6 +5,7 @@ import { Block } from '../primitives/block.js'
 import { displayHash, equalBytes } from '../primitives/bytes.js'
 import { type Hash, zeroHash } from '../primitives/hash.js'
 import { nextTurn, runCooperatively } from '../runtime/cooperative.js'
+import { requireUnpruned } from '../storage/prune-rows.js'
 import type { EventLog, BlockPosition } from './event-log.js'
 import { type Action, eventsOf, LedgerEvent, type EventTopic } from './ledger-event.js'
 
@@ -32,13 +33,14 @@ export class EventCursor {
   /** Number of the next event to read. */
   #next = NaN
 
-  /** A start point that is gone, or that does not exist yet, is `event-gone` or `unknown-block`. */
+  /** A start point that is gone, or that does not exist yet, is `event-gone`, `pruned` or `unknown-block`. */
   constructor(log: EventLog, topics: Iterable<EventTopic>, start: StartPoint) {
     this.#log = log
     this.#topics = new Set(topics)
     if (start.kind === 'now') this.#next = log.last + 1
     else if (start.kind === 'event') this.#next = numberAfter(log, start.number)
     else this.#position = start.kind === 'height' ? positionBelow(log, start.height) : positionOf(log, start.hash)
+    if (this.#position !== undefined) requireUnpruned(log.database, this.#position.height + 1)
   }
 
   /** Whether {@link replay} has to be called until it returns undefined. */

@@ -71,7 +71,7 @@ export function untilSynced(
     }
     const look = () => {
       const { stage, catchingUp, height, target } = sync.progress()
-      if (stage === 'idle' && !catchingUp && peers.all().some(serves)) {
+      if (stage === 'idle' && !catchingUp && peers.all().some((peer) => serves(peer, height + 1))) {
         end()
         resolve()
         return

@@ -5,6 +5,7 @@ import { RuleError } from '../errors/rule-error.js'
 import { displayHash } from '../primitives/bytes.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
 import { outputValueOf } from '../primitives/transaction-parts.js'
+import { isPruned } from '../storage/prune-rows.js'
 import { keys, values } from '../storage/schema.js'
 import { ChainCoins } from './chain-coins.js'
 import type { PoolGraph } from './graph.js'
@@ -71,7 +72,9 @@ export class PoolView implements StateView {
     if (location === undefined) return false
     const { height, index: position } = values.location.decode(location)
     const row = this.#chain.database.get(keys.transaction(height, position))
-    return row !== undefined && (outputValueOf(row, index) ?? 0n) > 0n
+    // Of a transaction that its block gave up, most outputs were spent.
+    if (row === undefined) return isPruned(this.#chain.database, height)
+    return (outputValueOf(row, index) ?? 0n) > 0n
   }
 }
 

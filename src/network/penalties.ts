@@ -107,6 +107,9 @@ export const offences: Readonly<Record<Code, Offence>> = {
   'template-stale': state,
   'mining-impossible': state,
 
+  // what the node does not keep
+  pruned: state,
+
   // peers that a request names
   'peer-unreachable': state,
 

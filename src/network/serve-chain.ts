@@ -9,6 +9,7 @@ import { cooperate } from '../runtime/cooperative.js'
 import { JobQueue } from '../runtime/job-queue.js'
 import { StorageError } from '../storage/database.js'
 import { keys, values } from '../storage/schema.js'
+import { RuleError } from '../errors/rule-error.js'
 import { LinkError } from './link.js'
 import type { PeerManager } from './peers/peer-manager.js'
 import { blocksExchange, blocksFill } from './wire/blocks-message.js'
@@ -122,6 +123,7 @@ async function blockOf({ chain, voting }: ChainAnswers, hash: Hash): Promise<Uin
       const bytes = await readBlockBytes(database, known)
       if (isActive()) return bytes
     } catch (error) {
+      if (error instanceof RuleError && error.code === 'pruned') return undefined
       // Rows may be missing only if the block left the active chain during the read.
       if (!(error instanceof StorageError) || isActive()) throw error
     }

@@ -5,6 +5,7 @@ import type { Verifier } from '../crypto/verifier.js'
 import { createVerifierPool } from '../crypto/verifier-pool.js'
 import { VirtualClock } from '../devnet/clock.js'
 import { genesisBlock } from '../primitives/genesis.js'
+import { defined } from '../primitives/defined.js'
 import type { Spec } from '../primitives/spec.js'
 import type { Clock, Env } from '../runtime/env.js'
 import { checkJournal, otherLayout } from '../storage/check-journal.js'
@@ -32,6 +33,8 @@ export interface OpenOptions {
   readonly runs?: number
   /** Whether a layout of the version before is changed; otherwise it is refused. */
   readonly migrate?: boolean
+  /** Last blocks that keep their transactions; absent: all do. */
+  readonly keepBlocks?: number
   /** Takes the progress. */
   readonly onStep?: (step: OpenStep) => void
 }
@@ -53,7 +56,7 @@ export async function openLedger(
   directory: DataDirectory,
   verifier: Verifier,
   env: Env,
-  { databaseCache, runs, migrate = false, onStep = () => {} }: OpenOptions = {},
+  { databaseCache, runs, migrate = false, keepBlocks, onStep = () => {} }: OpenOptions = {},
 ): Promise<Ledger> {
   const at = (stage: OpenStep['stage']) => (done: number, total: number) => onStep({ stage, done, total })
   await checkFiles(directory.database, runs === undefined ? Infinity : bytesToCheck(runs), at('files'))
@@ -72,7 +75,15 @@ export async function openLedger(
     const virtualClock = spec.devnet ? new VirtualClock(env.clock, database) : undefined
     const clock = virtualClock ?? env.clock
     const signatures = new SignatureCache()
-    const chain = await Chain.open({ spec, database, verifier, signatures, clock, log: env.log })
+    const chain = await Chain.open({
+      spec,
+      database,
+      verifier,
+      signatures,
+      clock,
+      log: env.log,
+      ...defined({ keepBlocks }),
+    })
     await checkRecentBlocks(chain, span, at('blocks'))
     if (virtualClock !== undefined) chain.addIndexer(virtualClock)
     return { chain, database, clock, virtualClock, signatures }

@@ -2,7 +2,7 @@ import type { ApiContext } from '../api/api-context.js'
 import type { NodeHealth, NetworkView } from '../api/node-views.js'
 import { loopbackHosts } from '../api/origin.js'
 import { countTransactions } from '../mempool/transaction-count.js'
-import { networkVersion, services } from '../network/wire/status-message.js'
+import { networkVersion, servicesOf } from '../network/wire/status-message.js'
 import { defined } from '../primitives/defined.js'
 import type { Log } from '../runtime/env.js'
 import { packageVersion } from '../runtime/package-version.js'
@@ -107,7 +107,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
       compile: version,
       id: identity.id,
       version: networkVersion,
-      services: network === undefined ? 0 : services.wholeChain,
+      services: network === undefined ? 0 : servicesOf(chain),
       relay: true,
       transactionCount: counter.total,
       receivedCount: network?.receivedCount ?? 0,

@@ -9,12 +9,13 @@
  *     EventLog, Resolver, Devnet, Mining
  *     -> core.start -> Node -> serve (serve-node.ts): REST, WebSocket, JSON-RPC ports
  *
- * Imports api, chain, crypto, devnet, events, mempool, network, primitives, production, resolver, runtime, storage,
+ * Imports api, chain, crypto, devnet, errors, events, mempool, network, primitives, production, resolver, runtime, storage,
  * voting; used by library, config, console, cli.
  * - What was opened is closed in reverse order, once, also if a later opening fails.
  * - No peer gets anything and no vote is signed before core.start; HTTP is loaded only if it is served.
  */
 import type { Chain } from '../chain/chain.js'
+import { Pruner } from '../chain/pruner.js'
 import { ChainReader } from '../chain/reader.js'
 import { publicKeyOf } from '../crypto/keys.js'
 import type { Verifier } from '../crypto/verifier.js'
@@ -22,6 +23,7 @@ import { createVerifierPool } from '../crypto/verifier-pool.js'
 import { selfTest } from '../crypto/verify.js'
 import { Devnet, type DevnetStep, devnetUnits } from '../devnet/devnet.js'
 import { automine } from '../devnet/mining-mode.js'
+import { UserError } from '../errors/rule-error.js'
 import { EventLog } from '../events/event-log.js'
 import type { Mempool } from '../mempool/mempool.js'
 import { type Identity, loadIdentity } from '../network/address/peer-identity.js'
@@ -200,18 +202,29 @@ interface Store extends Ledger {
 }
 
 async function openStore({ spec, env, tuning = {}, onStep }: NodeOptions, stack: CloseStack): Promise<Store> {
-  const { dataDir, cacheBytes: databaseCache, migrate = true } = tuning.storage ?? {}
+  const { dataDir, cacheBytes: databaseCache, migrate = true, keepBlocks } = tuning.storage ?? {}
   const directory = await DataDirectory.open(dataDir)
   stack.defer(() => directory.close())
   const verifier = createVerifierPool({ ...tuning.crypto, log: env.log })
   stack.defer(() => verifier.close())
   const runs = await directory.unfinishedRuns()
-  const ledger = await openLedger(spec, directory, verifier, env, defined({ databaseCache, runs, migrate, onStep }))
+  const ledger = await openLedger(
+    spec,
+    directory,
+    verifier,
+    env,
+    defined({ databaseCache, runs, migrate, keepBlocks, onStep }),
+  )
   const { chain, database } = ledger
   stack.defer(async () => {
     await chain.close().finally(() => database.close())
     await directory.noteUnfinishedRuns(0)
   })
+  if (keepBlocks !== undefined) {
+    if (spec.devnet) throw new UserError('a devnet does not prune: it goes back to any of its blocks', 2)
+    const pruner = new Pruner({ chain, keep: keepBlocks, log: env.log })
+    stack.defer(() => pruner.close())
+  }
   const stopped = new Promise<never>((_, reject) => chain.events.once('fatal', reject))
   const failure = Promise.race([stopped, database.failure])
   // Not unhandled before a user of the node awaits it.

@@ -20,6 +20,7 @@ const kinds = [
   'peers',
   'voting',
   'layout',
+  'prune',
 ] as const
 export type JournalKind = (typeof kinds)[number]
 

@@ -15,7 +15,8 @@ import type { Outpoint } from '../primitives/transaction-fields.js'
  * docs/schema.md has the same table.
  *
  *   00 name                                       → meta: schema version, tip, digest of the upgrades up to it, a devnet's
- *                                                   clock offset, event number, assumed valid height, reorganisation
+ *                                                   clock offset, event number, assumed valid height, reorganisation,
+ *                                                   highest block that gave up its transactions u32
  *   01 sequence u64                               → journal row (journal.ts)
  *   02 block hash                                 → header record
  *   03 height u32                                 → hash of the active block
@@ -150,7 +151,16 @@ export function credentialKey(id: string, signer: string): CredentialKey {
 export const keys = {
   meta: (
     name:
-      'version' | 'upgrades' | 'tip' | 'clock' | 'events' | 'assumed' | 'reorganisation' | 'migration' | 'indexUndo',
+      | 'version'
+      | 'upgrades'
+      | 'tip'
+      | 'clock'
+      | 'events'
+      | 'assumed'
+      | 'reorganisation'
+      | 'migration'
+      | 'indexUndo'
+      | 'pruned',
   ): Key => keyOf(table.meta, Buffer.from(name)),
   journal: (sequence: number): Key => {
     const buffer = key(table.journal, 8)
@@ -250,10 +260,16 @@ export function transactionsBefore({ height, index }: Location): { gte: Key; lt:
   return { gte: keys.transaction(height, 0), lt: keys.transaction(height, index) }
 }
 
-/** The transactions that touched an address; with `before` those below that position. */
-export function historyRange(programHash: ProgramHash, before?: Location): { gte: Key; lt: Key } {
-  const all = rangeOf(table.history, programHash)
-  return before === undefined ? all : { ...all, lt: keys.history(programHash, before.height, before.index) }
+/** The transactions that touched an address, from a height on; with `before` those below that position. */
+export function historyRange(
+  programHash: ProgramHash,
+  { before, from = 0 }: { readonly before?: Location | undefined; readonly from?: number } = {},
+): { gte: Key; lt: Key } {
+  const { lt } = rangeOf(table.history, programHash)
+  return {
+    gte: keys.history(programHash, from, 0),
+    lt: before === undefined ? lt : keys.history(programHash, before.height, before.index),
+  }
 }
 
 /** The undo records from one height on, below another. */

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { optionsFor, wholeNumber } from '../runtime/option.js'
 import { cacheSize } from './database.js'
+import { leastKept } from './prune-rows.js'
 
 /** What the options of the database set. */
 export interface StorageTarget {
@@ -9,6 +10,8 @@ export interface StorageTarget {
   readonly cacheBytes: number
   /** Whether a database of the layout before is changed. */
   readonly migrate: boolean
+  /** Last blocks that keep their transactions. */
+  readonly keepBlocks: number
 }
 
 const option = optionsFor<'storage', StorageTarget>()
@@ -32,6 +35,17 @@ export const storageOptions = {
     unit: 'bytes',
     tuning: true,
     sets: 'cacheBytes',
+  }),
+  prune: option({
+    key: 'storage.prune',
+    flag: '--prune <blocks>',
+    ...wholeNumber(leastKept, 0xffffffff, 'a number of blocks'),
+    description:
+      'keep the transactions of so many last blocks only, and of all others coins, headers and every operation on DIDs and ' +
+      'credentials; what is given up comes back with the blocks of another node alone',
+    commands: ['start'],
+    unit: 'blocks',
+    sets: 'keepBlocks',
   }),
   migrate: option({
     key: 'storage.migrate',

@@ -1,5 +1,6 @@
 import type { Coin } from '../consensus/ledger.js'
-import { Reader } from '../primitives/codec.js'
+import { concat } from '../primitives/bytes.js'
+import { Reader, Writer } from '../primitives/codec.js'
 import type { Steps } from '../primitives/steps.js'
 import { coinSize, values } from './schema.js'
 
@@ -34,15 +35,26 @@ export function* spentSteps(
   }
 }
 
+/** The record of a block without the coins that its transactions spent, in steps. */
+export function* withoutCoinsSteps(undo: Uint8Array): Steps<Uint8Array> {
+  const reader = new Reader(undo)
+  yield* passCoinsSteps(reader)
+  return concat(new Writer(1).varuint(0).finish(), reader.take(reader.remaining))
+}
+
 /** The number of operations of a block, on DIDs and on credentials, in steps. */
 export function* operationCountSteps(undo: Uint8Array): Steps<number> {
   const reader = new Reader(undo)
+  yield* passCoinsSteps(reader)
+  const onDids = reader.varuint(listCap)
+  reader.take(onDids * didSize)
+  return reader.remaining === 0 ? onDids : onDids + reader.varuint(listCap)
+}
+
+function* passCoinsSteps(reader: Reader): Steps {
   const spenders = reader.varuint(listCap)
   for (let index = 1; index <= spenders; index++) {
     reader.take(reader.varuint(listCap) * coinSize)
     if (index % atOnce === 0) yield
   }
-  const onDids = reader.varuint(listCap)
-  reader.take(onDids * didSize)
-  return reader.remaining === 0 ? onDids : onDids + reader.varuint(listCap)
 }

@@ -108,7 +108,11 @@ describe('the dashboard', () => {
       ),
     )
     const left = [...families.keys()].filter((name) => name.startsWith('didledger_') && !shown.has(name))
-    expect(left.sort()).toEqual(['didledger_build_info', 'didledger_transactions_received_total'])
+    expect(left.sort()).toEqual([
+      'didledger_build_info',
+      'didledger_chain_pruned_height_blocks',
+      'didledger_transactions_received_total',
+    ])
   })
 
   it('has panels side by side, and its datasource', () => {

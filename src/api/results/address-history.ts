@@ -8,6 +8,7 @@ import { kindOfType, type TxKind } from '../../primitives/payload.js'
 import type { Transaction } from '../../primitives/transaction.js'
 import { runCooperatively } from '../../runtime/cooperative.js'
 import { present } from '../../storage/did-rows.js'
+import { prunedHeight } from '../../storage/prune-rows.js'
 import { historyRange, keys, type Location, positionInKey } from '../../storage/schema.js'
 import { spentSteps } from '../../storage/undo-parts.js'
 import type { ApiContext } from '../api-context.js'
@@ -78,8 +79,9 @@ class HistoryPage {
   async read(
     { before, limit }: PageRequest,
     pageBytes: number,
-  ): Promise<{ transactions: readonly HistoryEntry[]; next?: Location }> {
-    const range = historyRange(this.#owner, before)
+  ): Promise<{ transactions: readonly HistoryEntry[]; next?: Location; pruned?: number }> {
+    const pruned = prunedHeight(this.#chain.rows)
+    const range = historyRange(this.#owner, { before, from: pruned === 0 ? 0 : pruned + 1 })
     // One more than is shown: it tells whether anything follows.
     const rows = await this.#chain.rows.rows(range, { reverse: true, limit: limit + 1 })
     const shown = byHeight(rows.slice(0, limit).map(([key]) => positionInKey(key)))
@@ -90,7 +92,7 @@ class HistoryPage {
     }
     const last = this.#entries.at(-1)
     const next = last && this.#entries.length < rows.length ? { height: last.height, index: last.index } : undefined
-    return { transactions: this.#entries, ...defined({ next }) }
+    return { transactions: this.#entries, ...defined({ next, pruned: pruned === 0 ? undefined : pruned }) }
   }
 
   async #readBlock(block: FrozenBlock, indices: readonly number[]): Promise<void> {

@@ -16,6 +16,7 @@ export function chainInfo({ chain, height }: ChainReader): Record<string, unknow
     height: tip.header.height,
     hash: tip.header.id,
     time: tip.header.time,
+    ...(chain.prunes ? { pruned: chain.prunedHeight } : {}),
     producer: spec.producer,
     validators: validators.length,
     quorum: validators.length === 0 ? null : quorum(validators.length),

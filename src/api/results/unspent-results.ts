@@ -1,9 +1,11 @@
 import type { ChainReader } from '../../chain/reader.js'
+import type { Coin } from '../../consensus/ledger.js'
 import { addressOf, type ProgramHash } from '../../primitives/address.js'
 import { formatAmount } from '../../primitives/amount.js'
 import { displayHash, mapKey } from '../../primitives/bytes.js'
 import type { Hash } from '../../primitives/hash.js'
 import { typeIn } from '../../primitives/transaction-parts.js'
+import { isPruned, prunedType } from '../../storage/prune-rows.js'
 import { keys, values } from '../../storage/schema.js'
 import { type SpendableCoin, unusable } from '../../wallet/coins.js'
 import type { ApiContext } from '../api-context.js'
@@ -44,10 +46,12 @@ export async function unspentCoins(
   for (const { owner, txid, index, height, value } of rows) {
     if (sink.due) await sink.drain()
     const row = reader.chain.database.get(keys.coin({ txid, index }))
-    const txType = typeOf(txid)
     // Spent since, or gone with its block.
-    if (row === undefined || txType === undefined) continue
-    const { coinbase, outputLock } = values.coin.decode(row)
+    if (row === undefined) continue
+    const coin = values.coin.decode(row)
+    const txType = typeOf(txid, coin)
+    if (txType === undefined) continue
+    const { coinbase, outputLock } = coin
     const confirmations = tip - height + 1
     coins.push({ owner, txid, index, value, coinbase, outputLock, confirmations, txType })
   }
@@ -81,17 +85,18 @@ function mostFirst(a: { readonly value: bigint }, b: { readonly value: bigint })
   return a.value < b.value ? 1 : -1
 }
 
-/** Reads the type of a transaction from its first bytes, once per transaction. */
-function typeReader({ chain: { database } }: ChainReader): (txid: Hash) => number | undefined {
+/** Reads the type of the transaction of a coin from its first bytes, once per transaction. */
+function typeReader({ chain: { database } }: ChainReader): (txid: Hash, coin: Coin) => number | undefined {
   const types = new Map<string, number>()
-  return (txid) => {
+  return (txid, coin) => {
     const known = types.get(mapKey(txid))
     if (known !== undefined) return known
     const location = database.get(keys.location(txid))
     const place = location === undefined ? undefined : values.location.decode(location)
-    const bytes = place === undefined ? undefined : database.get(keys.transaction(place.height, place.index))
-    if (bytes === undefined) return undefined
-    const type = typeIn(bytes)
+    if (place === undefined) return undefined
+    const bytes = database.get(keys.transaction(place.height, place.index))
+    if (bytes === undefined && !isPruned(database, place.height)) return undefined
+    const type = bytes === undefined ? prunedType(coin) : typeIn(bytes)
     types.set(mapKey(txid), type)
     return type
   }

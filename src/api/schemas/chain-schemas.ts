@@ -11,6 +11,7 @@ export const chainInfoSchema = closed({
   height: uint32('of the tip'),
   hash: hash('of the tip'),
   time: uint32('of the tip, Unix seconds'),
+  pruned: Type.Optional(uint32('of a node that prunes: blocks from 1 to this height have given up their transactions')),
   producer: oneOf(['sponsor', 'miners'], 'who makes the blocks'),
   validators: count('validators of the next block'),
   quorum: orNull(count('votes that confirm it'), 'null: work alone counts'),

@@ -141,4 +141,5 @@ export const addressHistorySchema = closed({
     { description: 'newest first' },
   ),
   next: nextPage,
+  pruned: Type.Optional(uint32('of a node that prunes: transactions up to this height are not listed')),
 })

@@ -1,7 +1,7 @@
 import { fixedLimits } from '../../primitives/spec.js'
 import { blocksAtOnce, blocksExchange } from '../wire/blocks-message.js'
 import { type Assignment, Assignments } from './assignments.js'
-import { type PeerProgresses, serves } from './peer-progress.js'
+import { keepsAll, type PeerProgresses, serves } from './peer-progress.js'
 import type { PendingBlock } from './pending-block.js'
 import type { PendingHeaders } from './pending-headers.js'
 import { type FailedEvent, isUnanswered, type SyncOptions, type SyncPeer } from './sync-peer.js'
@@ -101,7 +101,9 @@ export class BodyDownload {
   }
 
   #able(): SyncPeer[] {
-    return this.#options.peers.all().filter(serves)
+    const { chain, peers } = this.#options
+    const next = chain.tip.header.height + 1
+    return peers.all().filter((peer) => serves(peer, next))
   }
 
   /** Lowest blocks that no peer is asked for, as many as the rate of this peer allows. */
@@ -189,7 +191,7 @@ export class BodyDownload {
       // A list that ends early reached its size limit; an empty list withholds everything.
       if (given.length > 0 && given[i]?.length !== 0) continue
       block.noteMiss(peer)
-      if (answer === undefined) continue
+      if (answer === undefined || !keepsAll(peer)) continue
       block.noteWithheld(peer)
       if (this.#mustHave(peer, block)) withheld++
     }
@@ -205,12 +207,18 @@ export class BodyDownload {
   /** Whether a missing block contradicts the status of the peer. Without validators the peer may be on another branch. */
   #mustHave(peer: SyncPeer, { unit, source }: PendingBlock): boolean {
     const { hasValidators } = this.#options.chain.spec
-    return source === peer || (hasValidators && unit.header.height <= peer.status.tipHeight)
+    return source === peer || (hasValidators && reaches(peer, unit.header.height))
   }
 }
 
 /** Whether a peer can be asked for a block. */
 function mayGive(peer: SyncPeer, block: PendingBlock): boolean {
   if (block.missesOf(peer) >= bodyTries) return false
-  return block.source === peer || block.unit.header.height <= peer.status.tipHeight
+  const { height } = block.unit.header
+  return block.source === peer ? serves(peer, height) : reaches(peer, height)
+}
+
+/** Whether a peer says that it serves a block of its chain at a height. */
+function reaches(peer: SyncPeer, height: number): boolean {
+  return height <= peer.status.tipHeight && serves(peer, height)
 }

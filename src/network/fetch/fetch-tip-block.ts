@@ -33,7 +33,7 @@ export async function fetchTip(
   }
   const next = () => {
     if (asked.size >= bodySources) return undefined
-    const able = (peer: SyncPeer) => !asked.has(peer) && serves(peer) && peer.status.tipHeight >= height
+    const able = (peer: SyncPeer) => !asked.has(peer) && serves(peer, height) && peer.status.tipHeight >= height
     const peer = asked.size === 0 ? announcer : peers.all().find(able)
     if (peer !== undefined) asked.add(peer)
     return peer

@@ -1,6 +1,6 @@
 import { mapKey } from '../../primitives/bytes.js'
 import type { Hash } from '../../primitives/hash.js'
-import { services } from '../wire/status-message.js'
+import { recentBlocks, services } from '../wire/status-message.js'
 import type { SyncPeer } from './sync-peer.js'
 
 /** Rate (bytes/s) assumed before the first answer, and the least rate assumed. */
@@ -91,7 +91,19 @@ export function claimOf({ status }: SyncPeer): Claim {
   return { height: status.tipHeight, hash: status.tipHash }
 }
 
-/** Whether a peer serves all blocks of its chain. */
-export function serves({ status, closed }: SyncPeer): boolean {
-  return !closed && (status.services & services.wholeChain) !== 0
+/** Whether a peer says that it serves blocks, and so all headers of its chain. */
+export function servesHeaders({ status, closed }: SyncPeer): boolean {
+  return !closed && (status.services & (services.wholeChain | services.recentBlocks)) !== 0
+}
+
+/** Whether a peer keeps all blocks of its chain; what another one lacks by now, it may have had a moment ago. */
+export function keepsAll({ status }: SyncPeer): boolean {
+  return (status.services & services.wholeChain) !== 0
+}
+
+/** Whether a peer says that it serves the blocks of its chain from a height on. */
+export function serves({ status, closed }: SyncPeer, from: number): boolean {
+  if (closed) return false
+  if ((status.services & services.wholeChain) !== 0) return true
+  return (status.services & services.recentBlocks) !== 0 && from > status.tipHeight - recentBlocks
 }

@@ -33,7 +33,7 @@ import {
 import { penaltyOf } from '../penalties.js'
 import { addressesExchange, type PeerAddress } from '../wire/addresses-message.js'
 import type { Exchange, GossipTopic } from '../wire/exchange.js'
-import { networkVersion, services, type Status, statusExchange } from '../wire/status-message.js'
+import { networkVersion, servicesOf, type Status, statusExchange } from '../wire/status-message.js'
 import { AddressBook } from './address-book.js'
 import { addressesFor, listensAt, staleAfter, takeAddresses } from './address-exchange.js'
 import { type Ban, Bans, isBannableHost } from './bans.js'
@@ -59,7 +59,7 @@ export interface PeerManagerOptions extends Env {
   readonly transport: Transport
   /** The own 32-byte peer key. */
   readonly publicKey: Uint8Array
-  readonly chain: Pick<Chain, 'spec' | 'events' | 'database'> & {
+  readonly chain: Pick<Chain, 'spec' | 'events' | 'database' | 'prunes'> & {
     readonly genesis: { readonly header: Pick<Header, 'hash'> }
     readonly tip: { readonly header: Pick<Header, 'height' | 'hash'>; readonly chainWork: bigint }
   }
@@ -336,7 +336,7 @@ export class PeerManager implements LinkHandler {
       tipHeight: header.height,
       tipHash: header.hash,
       chainWork,
-      services: services.wholeChain,
+      services: servicesOf(chain),
       relay: true,
       listenPort: transport.port,
       agent: this.#agent,

@@ -164,7 +164,9 @@ export class VoteRelay implements VoteNetwork {
     // A peer that serves no blocks never has to prove its height → its claim does not count.
     const heights = this.#options.peers
       .all()
-      .map(({ status }) => ((status.services & services.wholeChain) === 0 ? 0 : status.tipHeight))
+      .map(({ status }) =>
+        (status.services & (services.wholeChain | services.recentBlocks)) === 0 ? 0 : status.tipHeight,
+      )
     this.#voting?.setBestPeerHeight(heights.length === 0 ? undefined : Math.max(...heights))
   }
 

@@ -2,7 +2,7 @@ import { reorganisationDepth } from '../../chain/branches.js'
 import { RuleError } from '../../errors/rule-error.js'
 import { equalBytes } from '../../primitives/bytes.js'
 import type { Hash } from '../../primitives/hash.js'
-import { type Claim, claimOf, type PeerProgresses, serves } from '../fetch/peer-progress.js'
+import { type Claim, claimOf, type PeerProgresses, servesHeaders } from '../fetch/peer-progress.js'
 import { PendingHeaders } from '../fetch/pending-headers.js'
 import { type FailedEvent, isUnanswered, penaliseAndDrop, type SyncOptions, type SyncPeer } from '../fetch/sync-peer.js'
 import { timedOut, TimeoutsClosed, type Timeouts } from '../fetch/timeouts.js'
@@ -187,7 +187,7 @@ export class HeaderDownload {
     const states = this.#states
     const able = this.#options.peers.all().filter((peer) => {
       const state = states.of(peer)
-      return serves(peer) && !state.asking && state.backedOffUntil <= now && this.isAhead(peer)
+      return servesHeaders(peer) && !state.asking && state.backedOffUntil <= now && this.isAhead(peer)
     })
     const rank = (peer: SyncPeer) =>
       this.#options.chain.spec.hasValidators ? BigInt(peer.status.tipHeight) : peer.status.chainWork

@@ -52,7 +52,7 @@ import { defined } from '../../primitives/defined.js'
 import type { Hash } from '../../primitives/hash.js'
 import { bodyBytes, BodyDownload } from '../fetch/body-download.js'
 import { fetchBlock } from '../fetch/fetch-block.js'
-import { PeerProgresses, serves } from '../fetch/peer-progress.js'
+import { PeerProgresses, serves, servesHeaders } from '../fetch/peer-progress.js'
 import { penaliseAndDrop, type SyncOptions, type SyncPeer } from '../fetch/sync-peer.js'
 import { timedOut, Timeouts, TimeoutsClosed } from '../fetch/timeouts.js'
 import { blocksExchange } from '../wire/blocks-message.js'
@@ -159,12 +159,15 @@ export class Sync {
 
   #stage(): Pick<SyncProgress, 'stage'> & { reason?: string } {
     const { branch, asked } = this.#headers
-    const able = this.#options.peers.all().filter(serves)
+    const next = this.#options.chain.tip.header.height + 1
+    const able = this.#options.peers.all().filter(servesHeaders)
     if (branch.blocks.length > 0) {
       if (this.#writer.busy)
         return this.#bodies.bytes >= bodyBytes ? { stage: 'blocks', reason: 'writer busy' } : { stage: 'blocks' }
       if (this.#bodies.asked > 0)
         return { stage: 'blocks', reason: `waiting for blocks from ${peersText(this.#bodies.asked)}` }
+      const pruned = able.length > 0 && !able.some((peer) => serves(peer, next))
+      if (pruned) return { stage: 'waiting', reason: 'all peers have given up the next block, since they prune' }
       return { stage: 'waiting', reason: able.length === 0 ? 'no peers' : 'no peer hands out the next block' }
     }
     if (asked !== undefined) return { stage: 'headers' }

@@ -11,8 +11,18 @@ import { codec, type Exchange } from './exchange.js'
  */
 export const networkVersion = 2
 
-/** Bits of {@link Status.services}. */
-export const services = { wholeChain: 1 } as const
+/** Bits of {@link Status.services}: all blocks of its chain, or those since {@link recentBlocks} below its tip. One of them, or none. */
+export const services = { wholeChain: 1, recentBlocks: 2 } as const
+/**
+ * A node keeps more of them: its status may be late, and a branch leaves the chain as far below as a reorganisation goes.
+ * @limit count: last blocks that a peer with `services.recentBlocks` hands out
+ */
+export const recentBlocks = 288
+
+/** What a node with this chain serves. */
+export function servicesOf({ prunes }: { readonly prunes: boolean }): number {
+  return prunes ? services.recentBlocks : services.wholeChain
+}
 
 /** @limit bytes: status, or answer with one */
 const statusBytes = 256

@@ -52,7 +52,14 @@ async function node(
   })
   const database = await Database.over(memoryStore())
   const tip = { header: genesis.header, chainWork: 0n }
-  const chain = { spec, genesis, tip, events: new EventEmitter<{ change: [ChainChange]; fatal: [Error] }>(), database }
+  const chain = {
+    spec,
+    genesis,
+    tip,
+    events: new EventEmitter<{ change: [ChainChange]; fatal: [Error] }>(),
+    database,
+    prunes: false,
+  }
   const settings = { peers: told, inbound, outbound }
   const peers = await PeerManager.open({ ...env, transport, publicKey, chain, settings })
   peers.serve(echo, async (_, question) => question)

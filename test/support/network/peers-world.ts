@@ -111,7 +111,7 @@ export class TestNode {
     this.#options = {
       transport: this.transport,
       publicKey: this.publicKey,
-      chain: Object.assign(this.#chain, { spec, genesis, database }),
+      chain: Object.assign(this.#chain, { spec, genesis, database, prunes: false }),
       clock: world.time,
       timers: world.time,
       random: { bytes: (length) => sha256(Uint8Array.of(drawn & 255, (drawn++ >> 8) & 255)).subarray(0, length) },

@@ -167,7 +167,7 @@ describe('the keys', () => {
         const [entry, row] = [keys.history(address, at.height, at.index), keys.transaction(at.height, at.index)]
         expect([positionInKey(entry), positionInKey(row)]).toEqual([at, at])
         expect(inside(historyRange(address), entry)).toBe(true)
-        expect(inside(historyRange(address, before), entry)).toBe(isBelow)
+        expect(inside(historyRange(address, { before }), entry)).toBe(isBelow)
         const strange = keys.history(other, at.height, at.index)
         expect(inside(historyRange(address), strange)).toBe(Buffer.compare(address, other) === 0)
         expect(inside(transactionsBefore(before), row)).toBe(isBelow && at.height === before.height)
