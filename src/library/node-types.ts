@@ -6,6 +6,7 @@ import type {
   ResolveOptions,
   ResolveResult,
 } from '../did/resolution.js'
+import type { ChainStall } from '../api/node-views.js'
 import type { BlockChanged, CredentialChanged, DidChanged, TransactionAccepted } from '../events/ledger-event.js'
 import type { Neighbor } from '../network/peers/neighbor.js'
 import type { SyncProgress } from '../network/sync/sync-progress.js'
@@ -261,6 +262,8 @@ export interface NodeVoting {
   readonly signing: string
   /** Set when two confirmed blocks of one height exist: this node does not vote any more. */
   readonly alarm?: string
+  /** Set while the chain does not go on: `no-quorum` or `tip-old`, in words with the validators that are missing, and since when. */
+  readonly stalled?: ChainStall
 }
 
 /** A peer that connected or disconnected. */

@@ -5,6 +5,7 @@ import { LinkError } from '../network/link.js'
 import { neighborOf } from '../network/peers/neighbor.js'
 import type { Node } from '../node/start-node.js'
 import { toHex } from '../primitives/bytes.js'
+import { defined } from '../primitives/defined.js'
 import { signingText } from '../voting/signing-state.js'
 import type { NodePeers, NodeVoting } from './node-types.js'
 import { requireAddress } from './peering-options.js'
@@ -33,9 +34,17 @@ export function nodePeers(node: () => Node): NodePeers {
 }
 
 /** State of the vote on the next block, in the form of the library. */
-export function votingOf({ voting }: Node): NodeVoting | undefined {
+export function votingOf({ voting, watch }: Node): NodeVoting | undefined {
   const status = voting?.status()
-  return status && { ...status, sponsor: toHex(status.sponsor), signing: signingText(status.signing) }
+  const stalled = watch?.stalled
+  return (
+    status && {
+      ...status,
+      sponsor: toHex(status.sponsor),
+      signing: signingText(status.signing),
+      ...defined({ stalled }),
+    }
+  )
 }
 
 /**

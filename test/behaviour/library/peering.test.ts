@@ -153,6 +153,14 @@ describe('peers of a node in this process', () => {
     expect(follower.chain.confirm(follower.chain.tip.hash)).toBeInstanceOf(Uint8Array)
   })
 
+  it('says while its chain does not go on, and who is missing', async () => {
+    const absent = toHex(testPublicKey(1))
+    const spec = testSpec({ validators: [toHex(testPublicKey(0)), absent], timing: { ...timing, emptyInterval: 1000 } })
+    const node = await start({ spec, dataDir: directory(), validatorKey: toHex(testKey(0)), listen: loopback })
+    await expect.poll(() => node.voting?.stalled).toMatchObject({ reason: 'no-quorum' })
+    expect(node.voting?.stalled?.detail).toContain(absent.slice(0, 12))
+  })
+
   it('is caught up where there is nobody to catch up with, and ends those who wait when it closes', async () => {
     const alone = await start({ network: 'devnet' })
     await alone.synced()
