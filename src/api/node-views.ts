@@ -97,7 +97,7 @@ export interface DevnetControl {
   /** Takes a pooled transaction out, with those that depend on it; resolves with the txids in display hex. */
   dropTransaction(txid: Hash): Promise<string[]>
   /** The whole state as text. */
-  dumpState(): Promise<string>
+  dumpState(signal?: AbortSignal): Promise<string>
   /** Puts a state in the place of the present one. */
   loadState(text: string): Promise<void>
 }

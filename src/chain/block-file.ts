@@ -18,6 +18,8 @@ const checksumSize = 4
  * @limit bytes: a block in a file of blocks
  */
 const maxBlock = 9_000_000
+/** A header alone has as many bytes. */
+const leastBlock = 84
 /**
  * Larger than any confirm.
  * @limit bytes: a confirm in a file of blocks
@@ -113,7 +115,8 @@ async function readRecord(source: Pieces, before: number): Promise<BlockRecord |
   if (lengths === undefined) throw broken('it ends too early')
   const [blockLength, confirmLength] = [lengths.readUInt32LE(0), lengths.readUInt32LE(4)]
   const atEnd = blockLength === 0
-  if (!atEnd && (blockLength > maxBlock || confirmLength > maxConfirm)) throw broken('a length is out of bounds')
+  if (!atEnd && (blockLength < leastBlock || blockLength > maxBlock || confirmLength > maxConfirm))
+    throw broken('a length is out of bounds')
   const bodyLength = atEnd ? 0 : blockLength + confirmLength
   const body = await source.take(bodyLength + checksumSize)
   if (body === undefined) throw broken('it ends too early')

@@ -6,6 +6,12 @@ import type { Database } from '../storage/database.js'
 import type { Overlay } from '../storage/overlay.js'
 import { keys } from '../storage/schema.js'
 
+/**
+ * Block times stay below 2^32.
+ * @limit number: latest time of a devnet's clock, in Unix seconds: 2100-01-01
+ */
+export const latestTime = 4_102_444_800
+
 /** Time of a clock, and the time requested for the next block. */
 export interface ClockState {
   /** Milliseconds since the Unix epoch. */

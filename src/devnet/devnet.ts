@@ -31,7 +31,7 @@ import { Producer } from '../production/producer.js'
 import type { Log, Random, Timers } from '../runtime/env.js'
 import { Overlay } from '../storage/overlay.js'
 import { AutomaticBlocks } from './automatic-blocks.js'
-import type { VirtualClock } from './clock.js'
+import { latestTime, type VirtualClock } from './clock.js'
 import { Faucet } from './faucet.js'
 import { type Funding, fundAccounts } from './fund-accounts.js'
 import type { MiningMode } from './mining-mode.js'
@@ -75,11 +75,6 @@ export interface DevnetStep {
 const maxBlocks = 10_000
 /** @limit count: empty blocks of `dev_mine` in one batch */
 const blocksOfRun = 1000
-/**
- * Block times stay below 2^32.
- * @limit number: latest time of a devnet's clock, in Unix seconds: 2100-01-01
- */
-const latestTime = 4_102_444_800
 
 /** The extras of a devnet: validator, mining, clock, faucet and snapshots. */
 export class Devnet {
@@ -94,6 +89,7 @@ export class Devnet {
   #saved: { readonly file: string; readonly height: number } | undefined
   #seeded: SeededDids | undefined
   #stopped = false
+  #loading = false
 
   constructor(options: DevnetOptions) {
     const { chain, mempool, clock, random, mining } = options
@@ -293,14 +289,22 @@ export class Devnet {
   }
 
   /** Everything that makes the devnet come back equal, as text. */
-  dumpState(): Promise<string> {
-    return this.#options.chain.exclusive(() => stateText(this.#options))
+  async dumpState(signal?: AbortSignal): Promise<string> {
+    signal?.throwIfAborted()
+    return this.#options.chain.exclusive(() => stateText(this.#options, signal))
   }
 
   /** Puts a state of {@link dumpState} in the place of chain, pool and clock; snapshots whose blocks leave are dropped. */
   async loadState(text: string): Promise<void> {
-    const state = await readStateText(this.#options.chain, text)
-    await this.#rebuild((writer) => adoptState(this.#options, state, writer))
+    // Each of them holds what it unpacked.
+    if (this.#loading) throw new RuleError('busy', 'another state is being loaded')
+    this.#loading = true
+    try {
+      const state = await readStateText(this.#options, text)
+      await this.#rebuild((writer) => adoptState(this.#options, state, writer))
+    } finally {
+      this.#loading = false
+    }
   }
 
   /** Loads the state file, if it is there. To be called before {@link start}. From then on {@link close} writes it. */

@@ -4,8 +4,11 @@ import type { Chain } from '../chain/chain.js'
 import { RuleError, UserError } from '../errors/rule-error.js'
 import type { Waiting } from '../mempool/reevaluation.js'
 import { concat, equalBytes } from '../primitives/bytes.js'
-import { decodeAll, type Reader, Writer } from '../primitives/codec.js'
+import { CodecError, decodeAllSteps, type Reader, Writer } from '../primitives/codec.js'
+import type { Steps } from '../primitives/steps.js'
 import { Transaction } from '../primitives/transaction.js'
+import { runCooperatively } from '../runtime/cooperative.js'
+import { latestTime } from './clock.js'
 
 /*
  * The state of a devnet as bytes: `didsta01`, a head with clock and pool, then the blocks as a file of blocks has them.
@@ -22,11 +25,6 @@ const checksumSize = 4
  * @limit bytes: clock and pool in a state of a devnet
  */
 const maxHead = 128 * 1024 * 1024
-/**
- * The offset of a clock stays within the times that a devnet may have.
- * @limit ms: offset of the clock in a state of a devnet
- */
-const maxOffset = 2 ** 43
 
 /** What a state has beside the blocks. */
 export interface StateHead {
@@ -46,8 +44,11 @@ export async function* statePieces(chain: Chain, head: StateHead): AsyncGenerato
   yield* exportBlocks(chain)
 }
 
-/** Reads the head; throws a {@link UserError} for bytes that are no state, or a damaged one. */
-export async function readStateHead(source: Pieces): Promise<StateHead> {
+/**
+ * Reads the head; throws a {@link UserError} for bytes that are no state, or a damaged one, and for the first pooled transaction
+ * that `check` refuses.
+ */
+export async function readStateHead(source: Pieces, check: (transaction: Transaction) => Steps): Promise<StateHead> {
   const begin = await source.take(magic.length + 4)
   if (begin === undefined || !equalBytes(begin.subarray(0, magic.length), magic)) {
     throw new UserError('it is no state of a devnet: it does not begin as one')
@@ -60,9 +61,8 @@ export async function readStateHead(source: Pieces): Promise<StateHead> {
   if (rest.readUInt32LE(length) !== crc32(content, crc32(begin.subarray(magic.length)))) {
     throw new UserError('the state is damaged: a checksum does not match')
   }
-  const head = decodeAll(content, readHead, (reason) => new UserError(`the state is damaged: ${reason}`))
-  if (Math.abs(head.offset) > maxOffset) throw new UserError('the state is damaged: its clock is out of bounds')
-  return head
+  const damaged = (reason: string) => new UserError(`the state is damaged: ${reason}`)
+  return runCooperatively(decodeAllSteps(content, (reader) => headSteps(reader, check), damaged))
 }
 
 function headContent({ offset, nextBlockTime = -1, pool }: StateHead): Uint8Array {
@@ -80,13 +80,18 @@ function headContent({ offset, nextBlockTime = -1, pool }: StateHead): Uint8Arra
   return writer.finish()
 }
 
-function readHead(reader: Reader): StateHead {
+function* headSteps(reader: Reader, check: (transaction: Transaction) => Steps): Steps<StateHead> {
   const offset = Number(reader.i64())
   const asked = Number(reader.i64())
+  if (Math.abs(offset) > latestTime * 1000 || asked > latestTime) throw new CodecError('its clock is out of bounds')
   const pool: Waiting[] = []
   for (let left = reader.u32(); left > 0; left--) {
     const arrival = Number(reader.i64())
-    pool.push({ arrival, transaction: transactionOf(reader.take(reader.u32())) })
+    if (arrival < 0 || arrival > Number.MAX_SAFE_INTEGER) throw new CodecError('a time of arrival is out of bounds')
+    const transaction = transactionOf(reader.take(reader.u32()))
+    yield* check(transaction)
+    pool.push({ arrival, transaction })
+    yield
   }
   return { offset, nextBlockTime: asked < 0 ? undefined : asked, pool }
 }

@@ -15,10 +15,10 @@ import { equalBytes } from '../primitives/bytes.js'
 import { CodecError, Reader } from '../primitives/codec.js'
 import { defined } from '../primitives/defined.js'
 import { Header } from '../primitives/header.js'
-import { runCooperatively } from '../runtime/cooperative.js'
+import { Yielder } from '../runtime/cooperative.js'
 import { fileFailure } from '../storage/failure.js'
 import { replaceFile } from '../storage/replace-file.js'
-import type { VirtualClock } from './clock.js'
+import { latestTime, type VirtualClock } from './clock.js'
 import { readStateHead, type StateHead, statePieces } from './state-format.js'
 
 /** @limit characters: state of a devnet as text; it has to fit into a request */
@@ -48,13 +48,15 @@ export async function saveState(parts: StateParts, path: string): Promise<number
   return chain.tip.header.height
 }
 
-/** The state as text: base64 of gzip. `request-parameter` if it is too large for {@link loadStateText}. Call between blocks. */
-export async function stateText(parts: StateParts): Promise<string> {
+/** The state as text: base64 of gzip. `request-parameter` if it is too large for {@link readStateText}. Call between blocks. */
+export async function stateText(parts: StateParts, signal?: AbortSignal): Promise<string> {
+  signal?.throwIfAborted()
   const pieces: Uint8Array[] = []
   let bytes = 0
   for await (const piece of statePieces(parts.chain, await headOf(parts))) {
     pieces.push(piece)
     bytes += piece.length
+    signal?.throwIfAborted()
     if (bytes > maxStateBytes) throw tooLarge(`more than ${maxStateBytes} bytes`)
   }
   const text = (await promisify(gzip)(Buffer.concat(pieces))).toString('base64')
@@ -76,7 +78,7 @@ export interface ReadState {
 }
 
 /** Reads the text of a state; `request-parameter` for any other, and for a damaged one or one of another chain. */
-export async function readStateText(chain: Chain, text: string): Promise<ReadState> {
+export async function readStateText(parts: StateParts, text: string): Promise<ReadState> {
   if (text.length > maxStateText) {
     throw new RuleError(
       'request-parameter',
@@ -93,19 +95,23 @@ export async function readStateText(chain: Chain, text: string): Promise<ReadSta
     },
   )
   try {
-    return await readState(chain, bytes)
+    return await readState(parts, bytes)
   } catch (error) {
     if (!(error instanceof UserError)) throw error
     throw new RuleError('request-parameter', `state: ${error.message}`)
   }
 }
 
-async function readState(chain: Chain, bytes: Uint8Array): Promise<ReadState> {
+async function readState(parts: StateParts, bytes: Uint8Array): Promise<ReadState> {
   const source = new Pieces(once(bytes))
-  const head = await readStateHead(source)
-  await checkPool(chain, head)
+  const head = await readCheckedHead(source, parts)
   const blocks: BlockRecord[] = []
-  for await (const record of readBlocks(source, chain.genesis.header.hash)) blocks.push(record)
+  const yielder = new Yielder()
+  for await (const record of readBlocks(source, parts.chain.genesis.header.hash)) {
+    blocks.push(record)
+    // All bytes are there: nothing else gives way.
+    if (yielder.over) await yielder.next()
+  }
   return { head, blocks }
 }
 
@@ -189,8 +195,7 @@ export async function loadStateFile(
   const { chain, mempool, clock } = parts
   try {
     const source = new Pieces(createReadStream(path))
-    const head = await readStateHead(source)
-    await checkPool(chain, head)
+    const head = await readCheckedHead(source, parts)
     let run: { block: Uint8Array; confirm?: Uint8Array }[] = []
     let bytes = 0
     const connect = async () => {
@@ -229,17 +234,19 @@ async function connectRun(chain: Chain, run: readonly { block: Uint8Array; confi
   }
 }
 
-/** Throws a {@link UserError} for a pooled transaction that breaks a rule of its bytes. */
-async function checkPool(chain: Chain, { pool }: StateHead): Promise<void> {
-  for (const { transaction } of pool) {
+/** Reads a head; a {@link UserError} also for a pooled transaction that breaks a rule of its bytes, and a clock beyond all times. */
+async function readCheckedHead(source: Pieces, { chain, clock }: StateParts): Promise<StateHead> {
+  const head = await readStateHead(source, function* (transaction) {
     try {
       if (transaction.isCoinbase) throw new RuleError('pool-coinbase', 'a coinbase waits for no block')
-      await runCooperatively(transactionSanitySteps(transaction, chain.sanity))
+      yield* transactionSanitySteps(transaction, chain.sanity)
     } catch (error) {
       if (!(error instanceof RuleError)) throw error
       throw new UserError(`the pooled transaction ${transaction.txid} is refused: ${error.message} (${error.code})`)
     }
-  }
+  })
+  if (clock.now() - clock.offset + head.offset <= latestTime * 1000) return head
+  throw new UserError('the clock of the state is beyond all times of blocks')
 }
 
 async function headOf({ mempool, clock }: StateParts): Promise<StateHead> {

@@ -121,6 +121,12 @@ export function devnetMethods(devnet: DevnetControl, maxMoney: bigint): readonly
   ]
 }
 
+/**
+ * The longest text that there is, and its JSON.
+ * @limit bytes: memory counted for an answer of `dev_dumpState`
+ */
+const dumpMemory = 32 * 1024 * 1024
+
 let dumps = 0
 
 /** A state that is sent in parts. Each is made anew: an earlier one may lack the latest block. */
@@ -128,7 +134,8 @@ function dumped(devnet: DevnetControl): PartsAnswer {
   return new PartsAnswer({
     key: `dev_dumpState ${++dumps}`,
     repeatable: false,
-    write: async (sink) => writeText(sink, JSON.stringify(await devnet.dumpState())),
+    search: dumpMemory,
+    write: async (sink) => writeText(sink, JSON.stringify(await devnet.dumpState(sink.signal))),
   })
 }
 

@@ -1,9 +1,10 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { gunzipSync, gzipSync } from 'node:zlib'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { crc32, gunzipSync, gzipSync } from 'node:zlib'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { loadStateFile, maxStateText, saveState } from '../../../src/devnet/state.js'
+import { Writer } from '../../../src/primitives/codec.js'
 import { EventLog } from '../../../src/events/event-log.js'
 import { devnetState } from '../../support/assert/devnet-state.js'
 import { Crowd, random } from '../../support/builders/random-chain.js'
@@ -166,6 +167,75 @@ describe('the text of a state', () => {
     expect(await devnetState(other)).toEqual(before)
   })
 
+  it('is refused with times that no devnet has, what is no transaction, and blocks too short for a header', async () => {
+    const net = await open()
+    const from = net.chain.clock.time
+    await net.devnet.mine(2)
+    const text = await net.devnet.dumpState()
+    const held = gunzipSync(Buffer.from(text, 'base64'))
+    const blocks = held.subarray(held.indexOf('didblk01'))
+    const paid = await net.chain.transfer(testAddress(12), 100n, 10).then(({ bytes }) => Buffer.from(bytes))
+    const state = (
+      fields: Partial<Record<'offset' | 'next' | 'arrival', bigint>>,
+      pooled: Buffer[] = [],
+      rest = blocks,
+    ) => {
+      const writer = new Writer()
+        .i64(fields.offset ?? 0n)
+        .i64(fields.next ?? -1n)
+        .u32(pooled.length)
+      for (const bytes of pooled)
+        writer
+          .i64(fields.arrival ?? BigInt(from))
+          .u32(bytes.length)
+          .bytes(bytes)
+      const content = Buffer.from(writer.finish())
+      const sized = Buffer.concat([Buffer.from(new Writer().u32(content.length).finish()), content])
+      const sum = new Writer().u32(crc32(sized)).finish()
+      return gzipSync(Buffer.concat([Buffer.from('didsta01'), sized, sum, rest])).toString('base64')
+    }
+    const record = Buffer.concat([Buffer.from(new Writer().u32(1).u32(0).finish()), Buffer.of(7)])
+    const short = Buffer.concat([blocks.subarray(0, 40), record, Buffer.from(new Writer().u32(crc32(record)).finish())])
+    const before = await devnetState(net)
+    for (const [wrong, reason] of [
+      [state({ arrival: -1n }, [paid]), /time of arrival/],
+      [state({ arrival: 2n ** 60n }, [paid]), /time of arrival/],
+      [state({ offset: 2n ** 42n }), /beyond all times|out of bounds/],
+      [state({ offset: -(2n ** 62n) }), /out of bounds/],
+      [state({ next: 5_000_000_000n }), /out of bounds/],
+      [
+        state(
+          {},
+          Array.from({ length: 200_000 }, () => Buffer.alloc(22)),
+        ),
+        /pooled transaction/,
+      ],
+      [state({}, [], short), /length is out of bounds/],
+    ] as const) {
+      const refused = net.devnet.loadState(wrong)
+      await expect(refused).rejects.toMatchObject({ code: 'request-parameter' })
+      await expect(refused).rejects.toThrow(reason)
+    }
+    expect(await devnetState(net)).toEqual(before)
+    const both = await Promise.allSettled([net.devnet.loadState(text), net.devnet.loadState(text)])
+    expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+    expect(both[1]).toMatchObject({ reason: { code: 'busy' } })
+  })
+
+  it('is not made for a client that has left', async () => {
+    const net = await open()
+    await net.devnet.mine(2)
+    const gone = AbortSignal.abort()
+    const begun = vi.spyOn(net.chain.chain, 'exclusive')
+    await expect(net.devnet.dumpState(gone)).rejects.toThrow(/abort/)
+    expect(begun).not.toHaveBeenCalled()
+    const leaving = new AbortController()
+    const dump = net.devnet.dumpState(leaving.signal)
+    leaving.abort()
+    await expect(dump).rejects.toThrow(/abort/)
+    expect((await net.devnet.mine(1)).length).toBe(1)
+  })
+
   it('is refused where a block breaks a rule, and nothing changes', async () => {
     const net = await open()
     await net.devnet.mine(4)
@@ -173,7 +243,6 @@ describe('the text of a state', () => {
     // The same blocks without the first: all checksums hold, and nothing follows the genesis block.
     const start = head.indexOf('didblk01') + 40
     const first = 8 + head.readUInt32LE(start) + head.readUInt32LE(start + 4) + 4
-    const { crc32 } = await import('node:zlib')
     const end = Buffer.alloc(12)
     end.writeUInt32LE(3, 4)
     end.writeUInt32LE(crc32(end.subarray(0, 8)), 8)
