@@ -6,7 +6,6 @@ import type {
   ResolveOptions,
   ResolveResult,
 } from '../did/resolution.js'
-import type { ChainStall } from '../api/node-views.js'
 import type { BlockChanged, CredentialChanged, DidChanged, TransactionAccepted } from '../events/ledger-event.js'
 import type { Neighbor } from '../network/peers/neighbor.js'
 import type { SyncProgress } from '../network/sync/sync-progress.js'
@@ -262,8 +261,18 @@ export interface NodeVoting {
   readonly signing: string
   /** Set when two confirmed blocks of one height exist: this node does not vote any more. */
   readonly alarm?: string
-  /** Set while the chain does not go on: `no-quorum` or `tip-old`, in words with the validators that are missing, and since when. */
-  readonly stalled?: ChainStall
+  /** Set while the chain does not go on. */
+  readonly stalled?: ChainStalled
+}
+
+/** That the chain does not go on at this node. */
+export interface ChainStalled {
+  /** Votes of fewer than a quorum arrive, or the tip is older than the pace of the chain allows. */
+  readonly reason: 'no-quorum' | 'tip-old'
+  /** Unix seconds at which the node noticed it. */
+  readonly since: number
+  /** A sentence for people; it names missing validators. */
+  readonly detail: string
 }
 
 /** A peer that connected or disconnected. */

@@ -12,7 +12,11 @@ import type { Transaction } from '../../src/primitives/transaction.js'
 import { type HistoryReading, readHistory } from '../../src/resolver/history.js'
 import { historyLimits } from '../../src/resolver/history-limits.js'
 import { Places } from '../../src/resolver/places.js'
+import { runCooperatively } from '../../src/runtime/cooperative.js'
 import { JobQueue } from '../../src/runtime/job-queue.js'
+import { Overlay } from '../../src/storage/overlay.js'
+import { pruneBlockSteps } from '../../src/storage/prune-rows.js'
+import { transactionRange } from '../../src/storage/schema.js'
 import { type Answer, ask, askJson, contextOf, type Question, serve } from '../support/client/api.js'
 import { oneValidator, TestChain } from '../support/builders/chain.js'
 import { testAddress } from '../support/builders/spec.js'
@@ -132,6 +136,18 @@ const network = {
   },
 } as NetworkView
 
+/** The transactions of a height, where the first block has given up its own. */
+const prunedThen =
+  (at: number): Request =>
+  async ({ port }, node) => {
+    await node.mine(2)
+    const overlay = new Overlay(node.database)
+    await runCooperatively(pruneBlockSteps(overlay, 1, await node.database.rows(transactionRange(1))))
+    const { hash, height: tip } = node.chain.tip.header
+    await overlay.commit({ kind: 'prune', hash, height: tip }, { sync: true })
+    return ask(port, `/api/v1/block/details/height/${at}`)
+  }
+
 const zeros = '0'.repeat(64)
 const never = () => Promise.reject(new Error('not asked'))
 
@@ -222,6 +238,7 @@ export const requestRules: RuleRow[] = [
       }
     },
   },
+  overWire('pruned', prunedThen(2), prunedThen(1)),
   overWire('peer-unreachable', addPeer('192.0.2.7:1'), addPeer('192.0.2.7:2'), {
     context: { adminToken: token, network },
   }),
