@@ -36,7 +36,17 @@ export default defineConfig({
         test: {
           ...common,
           name: 'networks',
-          include: ['test/{sim,pools}/**/*.test.ts', ...replacesModules],
+          include: ['test/{sim,pools}/**/*.test.ts'],
+          isolate: false,
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: 'replaced modules',
+          include: replacesModules,
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },

@@ -233,7 +233,7 @@ describe('a condition', () => {
       fc.property(text, (candidate) => {
         expect(refusalOf(candidate)).toMatch(/./)
       }),
-      { numRuns: rounds(5000, 5000) },
+      { numRuns: rounds(2000, 5000) },
     )
   })
 
@@ -261,7 +261,7 @@ describe('a condition', () => {
         if (refused) expect(() => readCondition(text)).toThrow(RuleError)
         else expect(plain(readCondition(text))).toEqual(parsed)
       }),
-      { numRuns: rounds(2000, 2000) },
+      { numRuns: rounds(800, 2000) },
     )
   })
 
