@@ -113,11 +113,9 @@ describe('the pool', () => {
     const rivals = [30, 31, 32].map((to) => pay(test, { to }))
     for (const rival of rivals) await (await TestChain.open(undefined, { signatures })).send(rival)
     const sent = await Promise.allSettled(rivals.map((rival) => test.send(rival)))
-    expect(sent.map((one) => (one.status === 'rejected' ? (one.reason as { code: string }).code : 'taken'))).toEqual([
-      'taken',
-      'tx-double-spend',
-      'tx-double-spend',
-    ])
+    // Which one it is depends on whose checks had to give way to other work.
+    const ends = sent.map((one) => (one.status === 'rejected' ? (one.reason as { code: string }).code : 'taken'))
+    expect(ends.sort()).toEqual(['taken', 'tx-double-spend', 'tx-double-spend'])
     expect(test.mempool.size).toBe(1)
   })
 
