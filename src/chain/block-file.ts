@@ -3,6 +3,7 @@ import { RuleError, UserError } from '../errors/rule-error.js'
 import { asBuffer, concat, displayHash, equalBytes } from '../primitives/bytes.js'
 import { Writer } from '../primitives/codec.js'
 import type { Hash } from '../primitives/hash.js'
+import { headerSize } from '../primitives/header.js'
 import { keys } from '../storage/schema.js'
 import type { Chain } from './chain.js'
 import { readBlockBytes } from './read-body.js'
@@ -18,8 +19,6 @@ const checksumSize = 4
  * @limit bytes: a block in a file of blocks
  */
 const maxBlock = 9_000_000
-/** A header alone has as many bytes. */
-const leastBlock = 84
 /**
  * Larger than any confirm.
  * @limit bytes: a confirm in a file of blocks
@@ -115,7 +114,7 @@ async function readRecord(source: Pieces, before: number): Promise<BlockRecord |
   if (lengths === undefined) throw broken('it ends too early')
   const [blockLength, confirmLength] = [lengths.readUInt32LE(0), lengths.readUInt32LE(4)]
   const atEnd = blockLength === 0
-  if (!atEnd && (blockLength < leastBlock || blockLength > maxBlock || confirmLength > maxConfirm))
+  if (!atEnd && (blockLength < headerSize || blockLength > maxBlock || confirmLength > maxConfirm))
     throw broken('a length is out of bounds')
   const bodyLength = atEnd ? 0 : blockLength + confirmLength
   const body = await source.take(bodyLength + checksumSize)

@@ -2,7 +2,6 @@ import { transactionRoot } from '../primitives/block.js'
 import { equalBytes } from '../primitives/bytes.js'
 import type { JournalSpan } from '../storage/check-journal.js'
 import { damaged } from '../storage/database.js'
-import { prunedHeight } from '../storage/prune-rows.js'
 import { keys } from '../storage/schema.js'
 import type { Chain } from './chain.js'
 import { readBlock } from './read-body.js'
@@ -17,9 +16,9 @@ export async function checkRecentBlocks(
   progress: (done: number, total: number) => void = () => {},
 ): Promise<void> {
   const top = chain.tip.header.height
-  const pruned = prunedHeight(chain.database)
+  const { prunedHeight } = chain
   // What a block gave up cannot be checked.
-  const first = Math.max(Math.min(fromHeight ?? 0, top), pruned === 0 ? 0 : pruned + 1)
+  const first = Math.max(Math.min(fromHeight ?? 0, top), prunedHeight === 0 ? 0 : prunedHeight + 1)
   for (let height = first; height <= top; height++) {
     progress(height - first, top - first + 1)
     const known = chain.headers.active(height)

@@ -203,6 +203,10 @@ interface Store extends Ledger {
 
 async function openStore({ spec, env, tuning = {}, onStep }: NodeOptions, stack: CloseStack): Promise<Store> {
   const { dataDir, cacheBytes: databaseCache, migrate = true, keepBlocks } = tuning.storage ?? {}
+  // Before there is a directory.
+  if (keepBlocks !== undefined && spec.devnet) {
+    throw new UserError('a devnet does not prune: it goes back to any of its blocks', 2)
+  }
   const directory = await DataDirectory.open(dataDir)
   stack.defer(() => directory.close())
   const verifier = createVerifierPool({ ...tuning.crypto, log: env.log })
@@ -221,7 +225,6 @@ async function openStore({ spec, env, tuning = {}, onStep }: NodeOptions, stack:
     await directory.noteUnfinishedRuns(0)
   })
   if (keepBlocks !== undefined) {
-    if (spec.devnet) throw new UserError('a devnet does not prune: it goes back to any of its blocks', 2)
     const pruner = new Pruner({ chain, keep: keepBlocks, log: env.log })
     stack.defer(() => pruner.close())
   }

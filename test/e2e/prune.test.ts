@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { exportBlocks } from '../../src/chain/block-file.js'
 import { prunedAtOnce } from '../../src/chain/prune-chain.js'
@@ -64,7 +64,9 @@ it('prunes, serves what it kept after a kill too, and tells what its directory c
 })
 
 it('is refused in plain words for a devnet, and for fewer blocks than a reorganisation needs', async () => {
-  const devnet = await run('start', '--genesis', 'devnet', '--data-dir', directories.fresh(), '--prune', '1000')
+  const nowhere = directories.fresh('nowhere')
+  const devnet = await run('start', '--genesis', 'devnet', '--data-dir', nowhere, '--prune', '1000')
+  expect(existsSync(nowhere)).toBe(false)
   expect(devnet).toMatchObject({ code: 2, err: 'error: a devnet does not prune: it goes back to any of its blocks\n' })
   const few = await run(...start, '--prune', '999')
   expect(few.code).toBe(2)

@@ -162,8 +162,6 @@ describe('lists of a random chain', () => {
     for (const answer of answers) {
       for (const [i, list] of answer.entries()) expect(expected.map((state) => state[i])).toContainEqual(list)
     }
-    // How many there are depends on the machine.
-    expect(answers.length).toBeGreaterThan(0)
     await node.close()
   })
 })
