@@ -40,17 +40,21 @@ export interface TableBytes {
   read(offset: number, length: number): Uint8Array
 }
 
-/** Verifies the checksums of footer, indexes and filter; with `data`, of all data blocks too. */
+/**
+ * Verifies the checksums of footer, indexes and filter; with `data`, of all data blocks too. Without it no block counts as readable
+ * or lost: a whole index is not decoded, which for a thousand tables would take longer than all else.
+ */
 export function checkTable(file: TableBytes, { data }: { readonly data: boolean }): TableState {
   const footer = readFooter(file.read(file.size - footerSize, footerSize))
-  const blocks = footer && readIndex(file, footer.index)
-  if (footer === undefined || blocks === undefined) {
+  const index = footer && readBlock(file, footer.index)
+  const blocks = index && (data ? blocksOf(index) : [])
+  if (footer === undefined || index === undefined || blocks === undefined) {
     return { readable: data ? findBlocks(file) : [], lost: undefined, damaged: true }
   }
   // Only LevelDB's own repair compresses, in a copy that is read once.
-  if (blocks === 'compressed') return { readable: [], lost: 0, damaged: false }
-  const readable = data ? blocks.filter((block) => readBlock(file, block) !== undefined) : []
-  const lost = data ? blocks.length - readable.length : 0
+  if (isCompressed(index)) return { readable: [], lost: 0, damaged: false }
+  const readable = blocks.filter((block) => readBlock(file, block) !== undefined)
+  const lost = blocks.length - readable.length
   return { readable, lost, damaged: lost > 0 || !isFilterWhole(file, footer.meta) }
 }
 
@@ -95,20 +99,23 @@ function readBlock(file: TableBytes, { offset, size }: Handle): Uint8Array | und
   return maskCrc(crc32c(stored, 0, size + 1)) === wordAt(stored, size + 1) ? stored.subarray(0, size + 1) : undefined
 }
 
-/** The data blocks by the index; `compressed` for a compressed index, which this program never writes. */
-function readIndex(file: TableBytes, handle: Handle): readonly DataBlock[] | 'compressed' | undefined {
-  const block = readBlock(file, handle)
-  if (block === undefined) return undefined
-  if (block[handle.size] !== 0) return 'compressed'
+/** Whether a block, given with its type, is compressed, which this program never writes. */
+function isCompressed(block: Uint8Array): boolean {
+  return block.at(-1) !== 0
+}
+
+/** The data blocks by the index, given with its type; none of a compressed one. */
+function blocksOf(index: Uint8Array): readonly DataBlock[] | undefined {
+  if (isCompressed(index)) return []
   return attempt(() =>
-    entriesOf(block).map(({ key, value }) => ({ ...readHandle(new LevelReader(value)), separator: key })),
+    entriesOf(index).map(({ key, value }) => ({ ...readHandle(new LevelReader(value)), separator: key })),
   )
 }
 
 function isFilterWhole(file: TableBytes, meta: Handle): boolean {
   const block = readBlock(file, meta)
   if (block === undefined) return false
-  if (block[meta.size] !== 0) return true
+  if (isCompressed(block)) return true
   const filters = attempt(() => entriesOf(block).map(({ value }) => readHandle(new LevelReader(value))))
   return filters !== undefined && filters.every((handle) => readBlock(file, handle) !== undefined)
 }
