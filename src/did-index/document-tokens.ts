@@ -1,7 +1,7 @@
 /**
  * Finds documents by what is in them: tokens of a document, their lists of postings, and how a condition reads these.
  *
- *   document text -> postingSteps                   document-tokens.ts, token.ts: (token, element) pairs
+ *   document text -> tokenSteps                     document-tokens.ts, token.ts: tokens, and the elements of each
  *     -> Posting lists of storage                   posting-chunk.ts: 256 documents of a token in one row
  *   condition     -> planSearch                     plan.ts: AND and OR over tokens, exact or to be verified
  *     -> PlanReader.next, read                      plan-reader.ts, read-elements.ts over chunk-sets.ts: chunk against chunk
@@ -25,21 +25,11 @@ const credentialTypesAtMost = 1024
 /** @limit count: distinct values of claims of a document that a search finds by the index */
 const claimValuesAtMost = 256
 
-/** The greatest element: a posting has one byte for it. */
+/** The greatest element: one byte of a posting. */
 const lastElement = 255
 
-/** A token and an element, an index in the document's list: one character behind the token. */
-export type Posting = string
-
-/** The token of a posting. */
-export function tokenOfPosting(posting: Posting): Token {
-  return posting.slice(0, -1)
-}
-
-/** The element of a posting. */
-export function elementOfPosting(posting: Posting): number {
-  return posting.charCodeAt(posting.length - 1)
-}
+/** The tokens of a document, and of each the elements with it: indices in the document's list, without repeats, in any order. */
+export type DocumentTokens = ReadonlyMap<Token, readonly number[]>
 
 interface ReadDocument {
   readonly id: string
@@ -53,60 +43,81 @@ interface ReadDocument {
   readonly expires: string
 }
 
+/** Postings or claims worked out in one step. */
+const stepItems = 64
+
 /**
- * The postings of a normalised document, given as the JSON text that is stored. Throws a SyntaxError for text that is no JSON.
+ * The tokens of a normalised document, given as the JSON text that is stored. Throws a SyntaxError for text that is no JSON.
  * Elements above 255, which no shipped chain permits, count as 255.
  */
-export function postingsOf(text: string): ReadonlySet<Posting> {
-  return finish(postingSteps(text))
+export function tokensOf(text: string): DocumentTokens {
+  return finish(tokenSteps(text))
 }
 
-/** The same in steps: the largest documents have thousands of postings. */
-export function* postingSteps(text: string): Steps<ReadonlySet<Posting>> {
+/** The same in steps: the largest documents have thousands of tokens. */
+export function* tokenSteps(text: string): Steps<DocumentTokens> {
   // The chain accepted the text: any parser reads the same.
   const { id, publicKey = [], verifiableCredential = [], service = [], expires } = JSON.parse(text) as ReadDocument
-  const postings = new Set<Posting>([posting(everythingToken, 0), posting(monthToken(expires.slice(0, 7)), 0)])
-  yield
-  yield* eachSteps(publicKey, ({ controller, publicKeyBase58 }, element) => {
-    postings.add(posting(tokenOf(tokenKind.publicKey, publicKeyBase58), element))
-    if (controller !== id) postings.add(posting(tokenOf(tokenKind.controller, controller), element))
-  })
-  yield* eachSteps(service, ({ type }, element) => {
-    postings.add(posting(tokenOf(tokenKind.serviceType, type), element))
-  })
-  const types = new Bounded(postings, credentialTypesAtMost, tokenKind.credentialType)
-  const names = new Bounded(postings, claimNamesAtMost, tokenKind.claimName)
-  const scalars = new Bounded(postings, claimValuesAtMost, tokenKind.claimValue)
+  const found = new FoundTokens()
+  found.add(everythingToken, 0)
+  found.add(monthToken(expires.slice(0, 7)), 0)
+  yield* eachSteps(
+    publicKey,
+    ({ controller, publicKeyBase58 }, element) => {
+      found.add(tokenOf(tokenKind.publicKey, publicKeyBase58), element)
+      if (controller !== id) found.add(tokenOf(tokenKind.controller, controller), element)
+    },
+    stepItems,
+  )
+  const addService = ({ type }: { readonly type: string }, element: number) =>
+    found.add(tokenOf(tokenKind.serviceType, type), element)
+  yield* eachSteps(service, addService, stepItems)
+  const types = new Bounded(found, credentialTypesAtMost, tokenKind.credentialType)
+  const names = new Bounded(found, claimNamesAtMost, tokenKind.claimName)
+  const scalars = new Bounded(found, claimValuesAtMost, tokenKind.claimValue)
   for (const [element, { type, issuer, credentialSubject }] of verifiableCredential.entries()) {
-    yield* eachSteps(type, (one) => types.add(() => tokenOf(tokenKind.credentialType, one), element))
-    if (issuer !== id) postings.add(posting(tokenOf(tokenKind.issuer, issuer), element))
-    for (const [name, value] of Object.entries(credentialSubject)) {
-      if (name === 'id') continue
+    yield* eachSteps(type, (one) => types.add(() => tokenOf(tokenKind.credentialType, one), element), stepItems)
+    if (issuer !== id) found.add(tokenOf(tokenKind.issuer, issuer), element)
+    const addClaim = ([name, value]: readonly [string, unknown]) => {
+      if (name === 'id') return
       names.add(() => tokenOf(tokenKind.claimName, name), element)
       for (const scalar of scalarsOf(value)) scalars.add(() => claimValueToken(name, scalar), element)
-      yield
     }
+    yield* eachSteps(Object.entries(credentialSubject), addClaim, stepItems)
+    yield
   }
-  return postings
+  return found.tokens
 }
 
-function posting(token: Token, element: number): Posting {
-  return token + String.fromCharCode(Math.min(element, lastElement))
-}
-
-function scalarsOf(value: unknown): (null | boolean | number | string)[] {
+function scalarsOf(value: unknown): readonly (null | boolean | number | string)[] {
   const values: readonly unknown[] = Array.isArray(value) ? value : [value]
   return values.filter((one) => one === null || typeof one !== 'object') as (null | boolean | number | string)[]
 }
 
-/** Postings of one kind up to a number; what is above leaves a posting of the overflow. */
+/** Tokens as they are found. */
+class FoundTokens {
+  readonly tokens = new Map<Token, number[]>()
+
+  has(token: Token, element: number): boolean {
+    return this.tokens.get(token)?.includes(Math.min(element, lastElement)) === true
+  }
+
+  add(token: Token, element: number): void {
+    const one = Math.min(element, lastElement)
+    const elements = this.tokens.get(token)
+    if (elements === undefined) this.tokens.set(token, [one])
+    else if (!elements.includes(one)) elements.push(one)
+  }
+}
+
+/** Tokens of one kind with their elements up to a number of pairs; what is above leaves an element of the overflow. */
 class Bounded {
-  readonly #postings: Set<Posting>
+  readonly #found: FoundTokens
   readonly #kind: number
   #left: number
 
-  constructor(postings: Set<Posting>, atMost: number, kind: number) {
-    this.#postings = postings
+  constructor(found: FoundTokens, atMost: number, kind: number) {
+    this.#found = found
     this.#left = atMost
     this.#kind = kind
   }
@@ -115,10 +126,8 @@ class Bounded {
     // Hashing stops at the limit: a document may have thousands of claims and types.
     if (this.#left < 0) return
     const made = token()
-    if (made === undefined) return
-    const added = posting(made, element)
-    if (this.#postings.has(added)) return
-    if (this.#left-- > 0) this.#postings.add(added)
-    else this.#postings.add(posting(overflowToken, this.#kind))
+    if (made === undefined || this.#found.has(made, element)) return
+    if (this.#left-- > 0) this.#found.add(made, element)
+    else this.#found.add(overflowToken, this.#kind)
   }
 }

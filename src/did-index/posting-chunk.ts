@@ -62,12 +62,31 @@ function malformed(what: string): CodecError {
   return new CodecError(`the postings of a chunk are malformed: ${what}`)
 }
 
-/** Postings with some taken out (false) and others put in (true), in any order. */
-export function changedChunk(postings: Uint16Array, changes: ReadonlyMap<number, boolean>): Uint16Array {
+/** A change of a chunk: a posting that is put in, or the complement (`~`) of one that is taken out. */
+export type PostingChange = number
+
+/** Postings after changes, made in their order. */
+export function changedChunk(postings: Uint16Array, changes: readonly PostingChange[]): Uint16Array {
+  // A new DID has the highest ordinal: nearly all changes put a posting behind all others.
+  if (areAbove(postings.at(-1) ?? -1, changes)) {
+    const all = new Uint16Array(postings.length + changes.length)
+    all.set(postings)
+    all.set(changes, postings.length)
+    return all
+  }
   const all = new Set<number>(postings)
-  for (const [posting, isIn] of changes) {
-    if (isIn) all.add(posting)
-    else all.delete(posting)
+  for (const change of changes) {
+    if (change >= 0) all.add(change)
+    else all.delete(~change)
   }
   return Uint16Array.from(all).sort()
+}
+
+/** Whether numbers ascend from above `last`. */
+function areAbove(last: number, numbers: readonly number[]): boolean {
+  for (const number of numbers) {
+    if (number <= last) return false
+    last = number
+  }
+  return true
 }

@@ -9,12 +9,12 @@ export function finish<T>(steps: Steps<T>): T {
   }
 }
 
-/** Calls `work` for every item, with a pause after each. */
-export function* eachSteps<T>(items: Iterable<T>, work: (item: T, index: number) => void): Steps {
+/** Calls `work` for every item, with a pause after so many of them. */
+export function* eachSteps<T>(items: Iterable<T>, work: (item: T, index: number) => void, together = 1): Steps {
   let index = 0
   for (const item of items) {
     work(item, index++)
-    yield
+    if (index % together === 0) yield
   }
 }
 

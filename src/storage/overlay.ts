@@ -23,12 +23,10 @@ export class Overlay implements Rows {
   }
 
   async getMany(wanted: Buffer[]): Promise<(Uint8Array | undefined)[]> {
-    const below = wanted.filter((key) => !this.#changes.has(mapKey(key)))
+    const changes = wanted.map((key) => this.#changes.get(mapKey(key)))
+    const below = wanted.filter((_, i) => changes[i] === undefined)
     const rows = (await this.#base.getMany(below)).values()
-    return wanted.map((key) => {
-      const change = this.#changes.get(mapKey(key))
-      return change === undefined ? rows.next().value : change.value
-    })
+    return changes.map((change) => (change === undefined ? rows.next().value : change.value))
   }
 
   get(key: Buffer): Uint8Array | undefined {

@@ -1,7 +1,15 @@
-import { elementOfPosting, type Posting, postingSteps, tokenOfPosting } from '../did-index/document-tokens.js'
-import { changedChunk, chunkOf, chunkPosting, decodeChunk, encodeChunk } from '../did-index/posting-chunk.js'
+import { type DocumentTokens, tokenSteps } from '../did-index/document-tokens.js'
+import {
+  changedChunk,
+  chunkOf,
+  chunkPosting,
+  decodeChunk,
+  encodeChunk,
+  type PostingChange,
+} from '../did-index/posting-chunk.js'
 import { isCounted, type Token } from '../did-index/token.js'
 import { InvariantError } from '../errors/rule-error.js'
+import { equalBytes } from '../primitives/bytes.js'
 import { Reader, Writer } from '../primitives/codec.js'
 import { eachSteps, type Steps } from '../primitives/steps.js'
 import { forEachCooperatively, runCooperatively } from '../runtime/cooperative.js'
@@ -38,8 +46,11 @@ export interface IndexDepth {
 /** Rows loaded in one call. */
 const rowsAtOnce = 1024
 
+/** Tokens worked on in one step. */
+const stepTokens = 64
+
 const noPostings = new Uint16Array(0)
-const noSet: ReadonlySet<Posting> = new Set()
+const noTokens: DocumentTokens = new Map()
 
 /** The ordinal of the next DID: ordinals are dense, so the end of their rows is found by halving. */
 export function nextOrdinal(rows: { get(key: Key): Uint8Array | undefined }): number {
@@ -56,14 +67,6 @@ export function nextOrdinal(rows: { get(key: Key): Uint8Array | undefined }): nu
   return absent
 }
 
-/** Changes of one chunk of a token. A document of the largest size has thousands of tokens. */
-interface ChunkChange {
-  readonly token: Token
-  readonly chunk: number
-  /** Postings to put in (true) and to take out (false). */
-  readonly postings: Map<number, boolean>
-}
-
 /** The document of a DID before and after a block; undefined: none. */
 interface ChangedDocument {
   readonly ordinal: number
@@ -74,7 +77,8 @@ interface ChangedDocument {
 /** Changes of the index by the documents of a block, each row read and written once. */
 export class TokenIndexChanges {
   #documents: ChangedDocument[] = []
-  readonly #chunks = new Map<string, ChunkChange>()
+  /** Changes by chunk and token. */
+  readonly #chunks = new Map<number, Map<Token, PostingChange[]>>()
   readonly #counts = new Map<Token, number>()
   readonly #created: Key[] = []
 
@@ -95,33 +99,39 @@ export class TokenIndexChanges {
     const documents = this.#documents
     this.#documents = []
     for (const { ordinal, before, after } of documents) {
-      const from = before === undefined ? noSet : yield* postingSteps(before)
-      const to = after === undefined ? noSet : yield* postingSteps(after)
-      yield* eachSteps(from, (posting) => {
-        if (!to.has(posting)) this.#note(ordinal, posting, false)
-      })
-      yield* eachSteps(to, (posting) => {
-        if (!from.has(posting)) this.#note(ordinal, posting, true)
-      })
-      this.#count(tokensOf(from), tokensOf(to))
+      const from = before === undefined ? noTokens : yield* tokenSteps(before)
+      const to = after === undefined ? noTokens : yield* tokenSteps(after)
+      const chunk = this.#chunk(chunkOf(ordinal))
+      yield* eachSteps(
+        from,
+        ([token, elements]) => {
+          const kept = to.get(token)
+          note(chunk, token, ordinal, kept, elements, (posting) => ~posting)
+          if (kept === undefined) this.#count(token, -1)
+        },
+        stepTokens,
+      )
+      yield* eachSteps(
+        to,
+        ([token, elements]) => {
+          const had = from.get(token)
+          note(chunk, token, ordinal, had, elements, (posting) => posting)
+          if (had === undefined) this.#count(token, 1)
+        },
+        stepTokens,
+      )
+      yield
     }
   }
 
-  #note(ordinal: number, posting: Posting, isAdded: boolean): void {
-    const [token, chunk] = [tokenOfPosting(posting), chunkOf(ordinal)]
-    const id = token + String.fromCharCode(chunk >>> 16, chunk & 0xffff)
-    let change = this.#chunks.get(id)
-    if (change === undefined) this.#chunks.set(id, (change = { token, chunk, postings: new Map() }))
-    const number = chunkPosting(ordinal, elementOfPosting(posting))
-    // What an earlier operation of the block did is undone by a later one.
-    if (change.postings.get(number) === !isAdded) change.postings.delete(number)
-    else change.postings.set(number, isAdded)
+  #chunk(chunk: number): Map<Token, PostingChange[]> {
+    let changes = this.#chunks.get(chunk)
+    if (changes === undefined) this.#chunks.set(chunk, (changes = new Map()))
+    return changes
   }
 
-  #count(from: ReadonlySet<Token>, to: ReadonlySet<Token>): void {
-    const add = (token: Token, by: number) => this.#counts.set(token, (this.#counts.get(token) ?? 0) + by)
-    for (const token of from) if (!to.has(token)) add(token, -1)
-    for (const token of to) if (!from.has(token)) add(token, 1)
+  #count(token: Token, by: number): void {
+    if (isCounted(token)) this.#counts.set(token, (this.#counts.get(token) ?? 0) + by)
   }
 
   /** Stages the changes with the row that takes them back, and drops the row of the block that is now too deep. */
@@ -143,54 +153,98 @@ export class TokenIndexChanges {
   async put(overlay: Overlay): Promise<RowBefore[]> {
     await runCooperatively(this.#noteSteps())
     const before: RowBefore[] = []
-    const chunks = inPortions(this.#chunks.values(), ({ postings }) => postings.size > 0)
-    for (const some of chunks) {
-      const changes = some.map(({ token, chunk, postings }) => ({ key: keys.posting(token, chunk), postings }))
-      await overlay.load(changes.map(({ key }) => key))
-      await forEachCooperatively(changes, ({ key, postings }) => {
-        const value = overlay.get(key)
-        before.push({ key, value })
-        const changed = changedChunk(value === undefined ? noPostings : decodeChunk(value), postings)
-        if (changed.length === 0) overlay.del(key)
-        else overlay.put(key, encodeChunk(changed))
-      })
+    for (const changes of inPortions(this.#changedPostings())) {
+      const rows = (await overlay.getMany(changes.map(({ key }) => key))).values()
+      await forEachCooperatively(changes, (change) => putPostings(overlay, change, rows.next().value, before))
     }
-    for (const some of inPortions(this.#counts, ([, by]) => by !== 0)) {
-      const changes = some.map(([token, by]) => ({ key: keys.tokenCount(token), by }))
-      await overlay.load(changes.map(({ key }) => key))
-      await forEachCooperatively(changes, (change) => this.#putCount(overlay, change, before))
+    for (const changes of inPortions(this.#changedCounts())) {
+      const rows = (await overlay.getMany(changes.map(({ key }) => key))).values()
+      await forEachCooperatively(changes, (change) => putCount(overlay, change, rows.next().value, before))
     }
     return before
   }
 
-  #putCount(overlay: Overlay, { key, by }: { readonly key: Key; readonly by: number }, before: RowBefore[]): void {
-    const value = overlay.get(key)
-    before.push({ key, value })
-    const count = (value === undefined ? 0 : values.tokenCount.decode(value)) + by
-    if (count < 0) throw new InvariantError('fewer than no documents would have a token')
-    if (count === 0) overlay.del(key)
-    else overlay.put(key, values.tokenCount.encode(count))
+  *#changedPostings(): Generator<ChangedPostings, void> {
+    for (const [chunk, tokens] of this.#chunks) {
+      for (const [token, changes] of tokens) yield { key: keys.posting(token, chunk), changes }
+    }
+  }
+
+  *#changedCounts(): Generator<ChangedCount, void> {
+    for (const [token, by] of this.#counts) if (by !== 0) yield { key: keys.tokenCount(token), by }
   }
 }
 
-/** The items that are wanted, in arrays of as many as are loaded in one call. */
-function* inPortions<T>(items: Iterable<T>, isWanted: (item: T) => boolean): Generator<T[], void> {
+/** Notes the elements of a document's token that are not among others. */
+function note(
+  chunk: Map<Token, PostingChange[]>,
+  token: Token,
+  ordinal: number,
+  others: readonly number[] | undefined,
+  elements: readonly number[],
+  changeOf: (posting: number) => PostingChange,
+): void {
+  let changes = chunk.get(token)
+  for (const element of elements) {
+    if (others?.includes(element) === true) continue
+    if (changes === undefined) chunk.set(token, (changes = []))
+    changes.push(changeOf(chunkPosting(ordinal, element)))
+  }
+}
+
+interface ChangedPostings {
+  readonly key: Key
+  readonly changes: readonly PostingChange[]
+}
+
+function putPostings(
+  overlay: Overlay,
+  { key, changes }: ChangedPostings,
+  value: Uint8Array | undefined,
+  before: RowBefore[],
+): void {
+  const changed = changedChunk(value === undefined ? noPostings : decodeChunk(value), changes)
+  const after = changed.length === 0 ? undefined : encodeChunk(changed)
+  // A later operation of the block may undo what an earlier one did.
+  if (isSameRow(value, after)) return
+  before.push({ key, value })
+  if (after === undefined) overlay.del(key)
+  else overlay.put(key, after)
+}
+
+function isSameRow(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other
+  return equalBytes(one, other)
+}
+
+interface ChangedCount {
+  readonly key: Key
+  readonly by: number
+}
+
+function putCount(
+  overlay: Overlay,
+  { key, by }: ChangedCount,
+  value: Uint8Array | undefined,
+  before: RowBefore[],
+): void {
+  before.push({ key, value })
+  const count = (value === undefined ? 0 : values.tokenCount.decode(value)) + by
+  if (count < 0) throw new InvariantError('fewer than no documents would have a token')
+  if (count === 0) overlay.del(key)
+  else overlay.put(key, values.tokenCount.encode(count))
+}
+
+/** Items in arrays of as many as are loaded in one call. */
+function* inPortions<T>(items: Iterable<T>): Generator<T[], void> {
   let some: T[] = []
   for (const item of items) {
-    if (!isWanted(item)) continue
     some.push(item)
     if (some.length < rowsAtOnce) continue
     yield some
     some = []
   }
   if (some.length > 0) yield some
-}
-
-/** Tokens of postings whose documents are counted. */
-function tokensOf(postings: ReadonlySet<Posting>): ReadonlySet<Token> {
-  const tokens = new Set<Token>()
-  for (const posting of postings) if (isCounted(posting)) tokens.add(tokenOfPosting(posting))
-  return tokens
 }
 
 /** A document of a block that is taken back. */

@@ -1,4 +1,4 @@
-import { elementOfPosting, postingsOf, tokenOfPosting } from '../../../src/did-index/document-tokens.js'
+import { tokensOf } from '../../../src/did-index/document-tokens.js'
 import { chunkOf, chunkPosting, encodeChunk } from '../../../src/did-index/posting-chunk.js'
 import { isCounted } from '../../../src/did-index/token.js'
 import type { Database } from '../../../src/storage/database.js'
@@ -17,14 +17,11 @@ export function indexRowsOf(
   const counts = new Map<string, number>()
   dids.forEach(({ create, text }, ordinal) => {
     put(keys.ordinal(ordinal), values.location.encode(create))
-    const postings = text === undefined ? [] : [...postingsOf(text)]
-    for (const posting of postings) {
-      const key = keys.posting(tokenOfPosting(posting), chunkOf(ordinal))
+    for (const [token, elements] of text === undefined ? [] : tokensOf(text)) {
+      const key = keys.posting(token, chunkOf(ordinal))
       const chunk = chunks.get(key.toString('hex')) ?? { key, postings: [] }
-      chunk.postings.push(chunkPosting(ordinal, elementOfPosting(posting)))
+      chunk.postings.push(...elements.map((element) => chunkPosting(ordinal, element)))
       chunks.set(key.toString('hex'), chunk)
-    }
-    for (const token of new Set(postings.map(tokenOfPosting))) {
       if (isCounted(token)) counts.set(token, (counts.get(token) ?? 0) + 1)
     }
   })

@@ -1,4 +1,4 @@
-import { postingsOf, tokenOfPosting, elementOfPosting } from '../../../src/did-index/document-tokens.js'
+import { tokensOf } from '../../../src/did-index/document-tokens.js'
 import type { ChunkSource, PlanRows } from '../../../src/did-index/plan-part.js'
 import { notRead } from '../../../src/did-index/plan-part.js'
 import { chunkOf, chunkPosting, decodeChunk, encodeChunk } from '../../../src/did-index/posting-chunk.js'
@@ -16,11 +16,10 @@ export class PostingLists implements PlanRows {
 
   #add(ordinal: number, document: Members): void {
     this.#ordinals.set(document['id'] as string, ordinal)
-    for (const posting of postingsOf(JSON.stringify(document))) {
-      const token = tokenOfPosting(posting)
+    for (const [token, elements] of tokensOf(JSON.stringify(document))) {
       const chunks = this.#chunks.get(token) ?? new Map<number, number[]>()
       const held = chunks.get(chunkOf(ordinal)) ?? []
-      held.push(chunkPosting(ordinal, elementOfPosting(posting)))
+      held.push(...elements.map((element) => chunkPosting(ordinal, element)))
       this.#chunks.set(token, chunks.set(chunkOf(ordinal), held))
     }
   }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { elementOfPosting, type Posting, postingsOf, tokenOfPosting } from '../../../src/did-index/document-tokens.js'
+import { tokensOf } from '../../../src/did-index/document-tokens.js'
 import { isCounted, kindOf, tokenKind } from '../../../src/did-index/token.js'
 import type { Members } from '../../../src/did-query/member-path.js'
 import { claiming, credential, document, service } from '../../support/builders/query-documents.js'
@@ -13,10 +13,13 @@ function posting(kind: number, text: string, element = 0, bytes = 16): string {
   return Buffer.concat([Buffer.of(kind), digest.subarray(0, bytes), Buffer.of(element)]).toString('hex')
 }
 
-const hex = (postings: Iterable<Posting>) => [...postings].map((one) => Buffer.from(one, 'latin1').toString('hex'))
-const ofDocument = (members: Members) => hex(postingsOf(JSON.stringify(members)))
-const ofKind = (members: Members, kind: number) =>
-  [...postingsOf(JSON.stringify(members))].filter((one) => kindOf(one) === kind)
+const pairs = (members: Members) =>
+  [...tokensOf(JSON.stringify(members))].flatMap(([token, elements]) => elements.map((element) => ({ token, element })))
+const ofDocument = (members: Members) =>
+  pairs(members).map(({ token, element }) =>
+    Buffer.from(token + String.fromCharCode(element), 'latin1').toString('hex'),
+  )
+const ofKind = (members: Members, kind: number) => pairs(members).filter(({ token }) => kindOf(token) === kind)
 const always = [
   posting(0, ''),
   posting(8, '2030-01'),
@@ -77,7 +80,7 @@ describe('the postings of a document', () => {
     expect(ofKind(claiming(claims(most)), kind)).toHaveLength(most)
     expect(overflow(most)).toHaveLength(0)
     expect(ofKind(claiming(claims(most + 1)), kind)).toHaveLength(most)
-    expect(overflow(most + 1).map(elementOfPosting)).toEqual([kind])
+    expect(overflow(most + 1).map(({ element }) => element)).toEqual([kind])
     expect(overflow(most + 100)).toHaveLength(1)
   })
 
@@ -94,12 +97,11 @@ describe('the postings of a document', () => {
     const overflow = (count: number) => ofKind(withTypes(count), tokenKind.overflow)
     expect([1024, 1025].map((count) => ofKind(withTypes(count), tokenKind.credentialType).length)).toEqual([1024, 1024])
     expect(overflow(1024)).toHaveLength(0)
-    expect(overflow(2000).map(elementOfPosting)).toEqual([tokenKind.credentialType])
+    expect(overflow(2000).map(({ element }) => element)).toEqual([tokenKind.credentialType])
   })
 
   it('are counted by token, but for kinds that nearly every document has of its own', () => {
-    const kinds = [...postingsOf(JSON.stringify(claiming({ a: 1 })))]
-      .map(tokenOfPosting)
+    const kinds = [...tokensOf(JSON.stringify(claiming({ a: 1 }))).keys()]
       .filter((token) => !isCounted(token))
       .map(kindOf)
     expect(new Set(kinds)).toEqual(new Set([tokenKind.claimValue, tokenKind.publicKey, tokenKind.expiryMonth]))

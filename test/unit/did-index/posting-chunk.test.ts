@@ -62,14 +62,17 @@ describe('the postings of a chunk', () => {
         const removed = new Set([...out, ...all.slice(0, 3)])
         const added = new Set(into)
         const expected = [...new Set([...[...all].filter((one) => !removed.has(one)), ...added])].sort((a, b) => a - b)
-        expect([
-          ...changedChunk(
-            all,
-            new Map([...[...removed].map((one) => [one, false] as const), ...into.map((one) => [one, true] as const)]),
-          ),
-        ]).toEqual(expected)
+        expect([...changedChunk(all, [...[...removed].map((one) => ~one), ...into])]).toEqual(expected)
       }),
     )
+  })
+
+  it('are made in their order, and follow what is there where they are above it', () => {
+    const held = Uint16Array.of(3, 9)
+    expect([...changedChunk(held, [12, 700])]).toEqual([3, 9, 12, 700])
+    expect([...changedChunk(held, [12, ~12])]).toEqual([3, 9])
+    expect([...changedChunk(held, [~9, 9, 12])]).toEqual([3, 9, 12])
+    expect([...changedChunk(held, [12, 12])]).toEqual([3, 9, 12])
   })
 
   it('belong to 256 ordinals', () => {
