@@ -2,6 +2,7 @@ import { RuleError } from '../../errors/rule-error.js'
 import type { Env } from '../../runtime/env.js'
 import { groupOf, plainHost } from '../address/ip-address.js'
 import { type Link, LinkError, type Transport } from '../link.js'
+import { services } from '../wire/status-message.js'
 import type { AddressBook, KnownAddress } from './address-book.js'
 import type { Bans } from './bans.js'
 import type { PeerConnections } from './peer-connections.js'
@@ -26,7 +27,10 @@ export interface DialerOptions extends Pick<Env, 'clock' | 'random' | 'log'> {
   readonly outbound: number
 }
 
-/** Dials all configured addresses, and others of different address groups up to `outbound`. */
+/**
+ * Dials all configured addresses, and others of different address groups up to `outbound`: peers that keep only recent blocks
+ * take half of these places at most.
+ */
 export class Dialer {
   readonly #options: DialerOptions
   readonly #dials = new Map<KnownAddress, Promise<PeerRecord>>()
@@ -42,10 +46,10 @@ export class Dialer {
 
   /** Starts the dials that are due. */
   fill(): void {
-    const { book, connections, outbound } = this.#options
+    const { book, outbound } = this.#options
     for (const known of book.addresses()) if (known.configured && this.#isDue(known)) this.#begin(known)
     const others = [...this.#dials.keys()].filter(({ configured }) => !configured)
-    const open = connections.all().filter(({ link }) => !link.inbound && this.#addresses.get(link)?.configured !== true)
+    const open = this.#chosen()
     let room = Math.min(outbound - open.length - others.length, dialsAtOnce - others.length)
     if (room <= 0) return
     const groups = new Map<string, number>()
@@ -100,6 +104,18 @@ export class Dialer {
     this.#stopped = true
   }
 
+  /** Outbound peers that were not asked for. */
+  #chosen(): readonly PeerRecord[] {
+    const all = this.#options.connections.all()
+    return all.filter(({ link }) => !link.inbound && this.#addresses.get(link)?.configured !== true)
+  }
+
+  /** Whether it prunes and half of the places are taken by others that do: they could not bring up a node far behind. */
+  #isSurplus(peer: PeerRecord): boolean {
+    const pruned = this.#chosen().filter(({ status }) => (status.services & services.wholeChain) === 0)
+    return pruned.includes(peer) && pruned.length > Math.ceil(this.#options.outbound / 2)
+  }
+
   #begin(known: KnownAddress): void {
     this.dial(known).catch((error: unknown) => {
       if (error instanceof LinkError || error instanceof RuleError) return
@@ -117,6 +133,10 @@ export class Dialer {
       book.connected(known, link.publicKey)
       this.#warned.delete(known)
       if (!link.closed) this.#addresses.set(link, known)
+      if (this.#isSurplus(peer)) {
+        peer.close('enough peers that keep only recent blocks')
+        book.postpone(known)
+      }
       return peer
     } catch (error) {
       link?.close()

@@ -42,6 +42,21 @@ describe('keeping peers', () => {
     expect(outbound(told).filter(({ address }) => address.startsWith('7.7.')).length).toBe(4)
   })
 
+  it('gives half of its places at most to nodes that prune, those it was told to connect to excepted', async () => {
+    const seed = await world.open({ outbound: 0, prunes: true })
+    for (let i = 0; i < 6; i++) await world.open({ peers: [seed.address], outbound: 0, prunes: true })
+    const node = await world.open({ peers: [seed.address], outbound: 4 })
+    await world.run(60_000)
+    const [others, whole] = [() => outbound(node).filter(({ address }) => address !== seed.address), [] as TestNode[]]
+    expect(node.sees(seed)).toBe(true)
+    expect(others()).toHaveLength(2)
+    for (let i = 0; i < 3; i++) whole.push(await world.open({ peers: [seed.address], outbound: 0 }))
+    // Once it has asked for addresses again.
+    await world.run(700_000)
+    expect(others()).toHaveLength(4)
+    expect(whole.filter((one) => node.sees(one)).length).toBeGreaterThanOrEqual(2)
+  })
+
   it('says once that nobody is where it was told to connect, and again after somebody was', async () => {
     const there = await world.open()
     const node = await world.open({ peers: [there.address] })

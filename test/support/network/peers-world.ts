@@ -37,6 +37,7 @@ export interface TestNodeOptions extends Partial<PeerSettings> {
   readonly spec?: SpecOverrides
   readonly height?: number
   readonly store?: Store
+  readonly prunes?: boolean
 }
 
 /** Nodes in one process, with nothing but their peers. */
@@ -111,7 +112,7 @@ export class TestNode {
     this.#options = {
       transport: this.transport,
       publicKey: this.publicKey,
-      chain: Object.assign(this.#chain, { spec, genesis, database, prunes: false }),
+      chain: Object.assign(this.#chain, { spec, genesis, database, prunes: options.prunes ?? false }),
       clock: world.time,
       timers: world.time,
       random: { bytes: (length) => sha256(Uint8Array.of(drawn & 255, (drawn++ >> 8) & 255)).subarray(0, length) },
