@@ -44,7 +44,9 @@ export function registerNode(program: Command, context: CliContext): void {
     .addHelpText('after', examples('node evidence --height 1200'))
     .action((flags: NodeFlags & { height?: number }) => evidence(context, flags))
   withNode(withOutput(node.command('log')))
-    .description('follow what happens on the chain of the node, a line for each event, until Ctrl-C')
+    .description(
+      'follow what happens on the chain of the node, a line for each event, until Ctrl-C; a node that goes away is waited for',
+    )
     .addOption(new Option('--topic <topics...>', 'what to follow (default: all)').choices([...eventTopics]))
     .option('--from-height <n>', 'begin with the block of this height instead of what comes next', heightOption)
     .option('--ws <url>', 'WebSocket address of the node (default: the one that it names)')

@@ -1,8 +1,11 @@
+import { setTimeout } from 'node:timers/promises'
+import { type EventsFrom, followEvents } from '../client/follow-events.js'
+import { NoAnswer } from '../client/http.js'
 import { NodeClient } from '../client/node-client.js'
-import { followEvents } from '../client/follow-events.js'
 import { asInteger, isObject, unexpected } from '../client/read-answers.js'
 import { UserError } from '../errors/rule-error.js'
 import { eventTopics } from '../events/ledger-event.js'
+import { defined } from '../primitives/defined.js'
 import type { CliContext } from './cli-context.js'
 import type { OutputOptions, RestFlags } from './command-options.js'
 import { plainText } from './print-output.js'
@@ -16,20 +19,81 @@ export interface LogFlags extends RestFlags, OutputOptions {
 
 type Told = Readonly<Record<string, unknown>>
 
-/** `didledger node log`: prints a line for each event until a stop signal; with --json the events as they come. */
+/** Milliseconds between two attempts to reach a node again. */
+const retryPause = 1_000
+
+/**
+ * `didledger node log`: prints a line for each event until a stop signal; with --json the events as they come. A node that goes away
+ * is waited for, and goes on where it ended.
+ */
 export async function followLog(context: CliContext, { topic, fromHeight, ws, rest, json }: LogFlags): Promise<void> {
   const url = ws === undefined ? await namedUrl(rest) : webSocketUrl(ws)
   const stop = new AbortController()
   void stopSignal().then(() => stop.abort())
-  await followEvents({
-    url,
-    topics: topic ?? eventTopics,
-    fromHeight,
-    signal: stop.signal,
-    onEvent: ({ subscription: _, ...event }) => {
-      context.out(`${json ? JSON.stringify(event) : eventLine(event, context.clock.now())}\n`)
-    },
-  })
+  const place = new LogPlace(defined({ fromHeight }))
+  const topics = topic ?? eventTopics
+  let told = true
+  const attempt = () =>
+    followEvents({
+      url,
+      // Only a block says that all events before it have come.
+      topics: [...new Set([...topics, 'block'])],
+      from: place.from,
+      signal: stop.signal,
+      onBegin: (hash) => {
+        place.begin(hash)
+        told = false
+      },
+      onEvent: ({ subscription: _, ...event }) => {
+        if (!place.take(event) || !topics.includes(String(event['topic']))) return
+        context.out(`${json ? JSON.stringify(event) : eventLine(event, context.clock.now())}\n`)
+      },
+    })
+  while (!stop.signal.aborted) {
+    try {
+      await attempt()
+    } catch (error) {
+      // What never worked is a mistake in the command.
+      if (!(error instanceof NoAnswer) || !place.hasBegun) throw error
+      if (!told) context.err(`${error.fact}; tried again every second, until Ctrl-C\n`)
+      told = true
+      await setTimeout(retryPause, undefined, { signal: stop.signal }).catch(() => {})
+    }
+  }
+}
+
+/** How far the events of a node were followed, over connections that end. */
+export class LogPlace {
+  /** Where the next connection begins. */
+  from: EventsFrom
+  hasBegun = false
+  /** Events since the last block, which come again where the connection ended before the next one. */
+  readonly #sinceBlock = new Set<string>()
+
+  constructor(from: EventsFrom) {
+    this.from = from
+  }
+
+  /** The node begins to send; `hash`: its last block. */
+  begin(hash: string): void {
+    if (!this.hasBegun && !('fromHeight' in this.from)) this.from = { afterBlock: hash }
+    this.hasBegun = true
+  }
+
+  /** Takes an event; false if it came before. */
+  take({ number: _, ...event }: Told): boolean {
+    if (event['topic'] === 'block') {
+      this.from = { afterBlock: String(event['action'] === 'apply' ? event['hash'] : event['previousblockhash']) }
+      this.#sinceBlock.clear()
+      return true
+    }
+    // Only what belongs to a block is told again.
+    if (event['topic'] === 'transaction') return true
+    const text = JSON.stringify(event)
+    if (this.#sinceBlock.has(text)) return false
+    this.#sinceBlock.add(text)
+    return true
+  }
 }
 
 function webSocketUrl(text: string): string {

@@ -1,16 +1,18 @@
-import { UserError } from '../errors/rule-error.js'
-import { defined } from '../primitives/defined.js'
-import { NodeRefusal } from './http.js'
-import { isObject, unexpected } from './read-answers.js'
+import { NoAnswer, NodeRefusal } from './http.js'
+import { asText, isObject, unexpected } from './read-answers.js'
+
+/** Where a follower begins: with the block of a height, after a block, or with what happens next. */
+export type EventsFrom = { readonly fromHeight?: number } | { readonly afterBlock: string }
 
 export interface FollowOptions {
   /** Address of the WebSocket interface. */
   readonly url: string
   readonly topics: readonly string[]
-  /** Begins with the block of this height; absent: with what happens next. */
-  readonly fromHeight?: number | undefined
+  readonly from: EventsFrom
   /** Ends it. */
   readonly signal: AbortSignal
+  /** Takes the hash of the node's last block when the node begins to send. */
+  onBegin?(hash: string): void
   onEvent(event: Readonly<Record<string, unknown>>): void
 }
 
@@ -20,10 +22,11 @@ const largestMessage = 1024 * 1024
 const openPatience = 10_000
 
 /**
- * Passes on the events of a node in their order. Resolves once `signal` aborts; rejects with a {@link UserError} if the node cannot
- * be reached, refuses, or ends the connection.
+ * Passes on the events of a node in their order. Resolves once `signal` aborts; rejects with a {@link NoAnswer} if the node cannot be
+ * reached or ends the connection, and with another UserError if it refuses, or sends what is none of its messages.
  */
-export async function followEvents({ url, topics, fromHeight, signal, onEvent }: FollowOptions): Promise<void> {
+export async function followEvents(options: FollowOptions): Promise<void> {
+  const { url, topics, from, signal } = options
   const { WebSocket } = await import('ws')
   if (signal.aborted) return
   const socket = new WebSocket(url, { maxPayload: largestMessage, handshakeTimeout: openPatience })
@@ -34,29 +37,31 @@ export async function followEvents({ url, topics, fromHeight, signal, onEvent }:
     socket.once('close', (code, reason) => resolve({ code, reason: reason.toString() }))
   })
   socket.on('open', () => {
-    const params = { topics, ...defined({ fromHeight }) }
+    const params = { topics, ...from }
     socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'subscribe', params }))
   })
   socket.on('message', (data: Buffer) => {
     try {
-      take(data.toString(), onEvent)
+      take(data.toString(), options)
     } catch (error) {
       failure ??= error as Error
       socket.terminate()
     }
   })
-  socket.on('error', (error) => (failure ??= new UserError(`no events from ${url}: ${error.message}`)))
+  socket.on('error', (error) => (failure ??= noEvents(`no events from ${url}: ${error.message}`)))
   try {
     const { code, reason } = await closed
     if (signal.aborted) return
-    throw failure ?? new UserError(`the node at ${url} ended the connection: ${reason || `code ${code}`}`)
+    throw failure ?? noEvents(`the node at ${url} ended the connection: ${reason || `code ${code}`}`)
   } finally {
     signal.removeEventListener('abort', leave)
   }
 }
 
-/** Passes an event on; a refusal of the node is thrown. */
-function take(text: string, onEvent: FollowOptions['onEvent']): void {
+const noEvents = (fact: string) => new NoAnswer(fact, { mayHaveArrived: false })
+
+/** Passes on what a message says; a refusal of the node is thrown. */
+function take(text: string, { onBegin, onEvent }: FollowOptions): void {
   let message: unknown
   try {
     message = JSON.parse(text)
@@ -64,10 +69,11 @@ function take(text: string, onEvent: FollowOptions['onEvent']): void {
     throw unexpected('a message that is not JSON')
   }
   if (!isObject(message)) throw unexpected('a message that is not an object')
-  const { error, params, method } = message
+  const { error, params, method, result } = message
   if (isObject(error)) {
     const [said, data] = [error['message'], error['data']].map((part) => (typeof part === 'string' ? part : ''))
     throw new NodeRefusal('the node refused subscribe', Number(error['code']), said ?? '', data ?? '')
   }
+  if (isObject(result)) onBegin?.(asText(result['hash'], 'hash'))
   if (method === 'event' && isObject(params)) onEvent(params)
 }

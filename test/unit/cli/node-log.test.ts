@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest'
-import { eventLine } from '../../../src/cli/node-log.js'
+import { describe, expect, it } from 'vitest'
+import { eventLine, LogPlace } from '../../../src/cli/node-log.js'
 import { ageText } from '../../../src/cli/node-status.js'
 
 const now = Date.UTC(2030, 0, 1)
@@ -45,4 +45,44 @@ it.each([
   [90_061, '1 d 1 h'],
 ])('an age has two units at most: %d', (seconds, text) => {
   expect(ageText(seconds)).toBe(text)
+})
+
+describe('the place of a log', () => {
+  const block = (action: string, hash: string, previousblockhash: string) => ({
+    topic: 'block',
+    action,
+    hash,
+    previousblockhash,
+  })
+  const operation = { topic: 'did', action: 'apply', did: 'did:ledger:a', txid: 'ab', height: 3, number: 7 }
+
+  it('is the last block, or the one below a block that was taken back', () => {
+    const place = new LogPlace({})
+    expect([place.hasBegun, place.from]).toEqual([false, {}])
+    place.begin('a')
+    expect([place.hasBegun, place.from]).toEqual([true, { afterBlock: 'a' }])
+    place.take(block('apply', 'b', 'a'))
+    place.begin('c')
+    expect(place.from).toEqual({ afterBlock: 'b' })
+    place.take(block('revert', 'b', 'a'))
+    expect(place.from).toEqual({ afterBlock: 'a' })
+  })
+
+  it('stays at a height until a block has come', () => {
+    const place = new LogPlace({ fromHeight: 2 })
+    place.begin('z')
+    place.take(operation)
+    expect(place.from).toEqual({ fromHeight: 2 })
+  })
+
+  it('leaves out operations that came before their block did, and come again with it', () => {
+    const place = new LogPlace({})
+    place.begin('a')
+    expect(place.take(operation)).toBe(true)
+    expect(place.take({ ...operation, number: null })).toBe(false)
+    expect(place.take({ ...operation, txid: 'cd' })).toBe(true)
+    expect(place.take(block('apply', 'b', 'a'))).toBe(true)
+    expect(place.take({ ...operation, action: 'revert' })).toBe(true)
+    expect([1, 2].map(() => place.take({ topic: 'transaction', action: 'apply', txid: 'x' }))).toEqual([true, true])
+  })
 })
