@@ -102,9 +102,9 @@ export function Table<Row>({
   )
 }
 
-export type Tone = 'good' | 'warn' | 'bad' | 'plain' | 'accent'
+export type Tone = 'good' | 'warn' | 'bad' | 'neutral' | 'accent'
 
-export function Badge({ tone = 'plain', children }: { tone?: Tone; children: ComponentChildren }) {
+export function Badge({ tone = 'neutral', children }: { tone?: Tone; children: ComponentChildren }) {
   return <span class={`badge ${tone}`}>{children}</span>
 }
 

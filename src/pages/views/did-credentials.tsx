@@ -70,12 +70,12 @@ export function DidCredentials({ document, did }: { document: Members; did: stri
   )
 }
 
-const tones: readonly Tone[] = ['good', 'warn', 'bad', 'plain']
+const tones: readonly Tone[] = ['good', 'warn', 'bad', 'neutral']
 
 /** The state of a credential on the chain; of one that is not declared its own proof is all there is. */
 export function CredentialBadge({ state }: { state: CredentialState | undefined }) {
   if (state === undefined) return null
-  return <Badge tone={tones[state.status] ?? 'plain'}>{credentialStatusName(state.status)}</Badge>
+  return <Badge tone={tones[state.status] ?? 'neutral'}>{credentialStatusName(state.status)}</Badge>
 }
 
 /** One credential as it stands in a document or in a declare. */

@@ -15,7 +15,7 @@ import { DidTimeline, timelineRows } from './did-timeline.js'
 
 /** A DID: its state, what its document says, and how it came to be so. */
 
-const tones: readonly Tone[] = ['good', 'warn', 'bad', 'plain']
+const tones: readonly Tone[] = ['good', 'warn', 'bad', 'neutral']
 
 export function DidPage({ subject, options }: Route) {
   const skip = Number(options.get('skip') ?? 0) || 0
@@ -31,7 +31,7 @@ export function DidPage({ subject, options }: Route) {
         kind="DID"
         beside={
           answer.value !== undefined && (
-            <Badge tone={tones[answer.value.status] ?? 'plain'}>{statusName(answer.value.status)}</Badge>
+            <Badge tone={tones[answer.value.status] ?? 'neutral'}>{statusName(answer.value.status)}</Badge>
           )
         }
       />
@@ -117,7 +117,7 @@ function Document({ transaction, did }: { transaction: DidTransaction | null; di
         note={
           time === undefined ? undefined : (
             <>
-              of <Ago time={time} />
+              written <Ago time={time} />
             </>
           )
         }

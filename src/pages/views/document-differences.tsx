@@ -10,7 +10,7 @@ const tones: Readonly<Record<Difference['kind'], Tone>> = {
   added: 'good',
   removed: 'bad',
   changed: 'accent',
-  moved: 'plain',
+  moved: 'neutral',
 }
 
 /** Rows that are shown of a long comparison. */

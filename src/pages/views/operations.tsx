@@ -49,7 +49,7 @@ const tones: Readonly<Record<string, Tone>> = { create: 'good', deactivate: 'bad
 /** The name of an operation in its colour. */
 export function OperationBadge({ name }: { name: string }) {
   return (
-    <Badge tone={tones[name] ?? 'plain'}>
+    <Badge tone={tones[name] ?? 'neutral'}>
       <Plain text={name} />
     </Badge>
   )
