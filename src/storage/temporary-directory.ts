@@ -41,8 +41,32 @@ export async function removeTemporaryDirectory(path: string): Promise<void> {
   if (held.size === 0) process.off('exit', clearHeld)
 }
 
+/** Milliseconds between two attempts to remove what other threads of a process that ends are still writing. */
+const clearPause = 20
+
+/**
+ * Removes the directories when the process ends. Threads that open LevelDB or write files go on meanwhile: what they make fails the
+ * removal of a directory, or makes it again with all above it. So it is done until nothing is left, and once more.
+ */
 function clearHeld(): void {
-  for (const path of held) rmSync(path, { recursive: true, force: true, maxRetries: clearRetries })
+  let absent = 0
+  for (let attempt = 0; attempt < clearRetries && absent < 2; attempt++) {
+    if (attempt > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, clearPause)
+    absent = [...held].filter(isThere).length === 0 ? absent + 1 : 0
+    for (const path of held) tryToRemove(path)
+  }
+}
+
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+}
+
+function tryToRemove(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true })
+  } catch {
+    // Tried again.
+  }
 }
 
 /** Removes what processes left behind that were killed. */
