@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { expect } from 'vitest'
-import type { Link } from '../../../src/network/link.js'
+import { type Link, LinkError } from '../../../src/network/link.js'
 import { statusExchange } from '../../../src/network/wire/status-message.js'
 import { TestChain, withoutValidators } from '../builders/chain.js'
 import { HostilePeer } from '../fakes/hostile-peer.js'
@@ -105,6 +105,8 @@ export class Victim {
 const blockPause = 300
 /** Seconds in which the victim has to have the last of them. */
 const syncTime = 8
+/** Seconds in which an honest node under attack answers one of several questions. */
+const bringTime = 30
 /** Seconds in which somebody who joins has to have the chain. */
 const newcomerTime = 20
 
@@ -170,9 +172,18 @@ export class Siege {
 
   /** Lets the honest node know of the tip. While large blocks are made here, pings stay without an answer and end the link. */
   async bring(): Promise<void> {
-    if (this.#link.closed) this.#link = await this.#courier.join(this.honest.line.p2p[0] as string)
-    this.#courier.status = statusOf(this.source)
-    await this.#courier.ask(this.#link, statusExchange, this.#courier.status)
+    await until('an answer of the honest node to the status of the source', bringTime, async () => {
+      try {
+        if (this.#link.closed) this.#link = await this.#courier.join(this.honest.line.p2p[0] as string)
+        this.#courier.status = statusOf(this.source)
+        await this.#courier.ask(this.#link, statusExchange, this.#courier.status)
+        return true
+      } catch (error) {
+        // Under attack, on a busy machine, an answer may take longer than one question waits.
+        if (error instanceof LinkError) return error.message
+        throw error
+      }
+    })
   }
 
   /** Waits until the victim has the tip of the source. */
