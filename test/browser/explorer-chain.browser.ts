@@ -74,9 +74,9 @@ it('a node that goes and comes back: the page says so, keeps what it has, and go
 })
 
 it('an address with very many transactions is read page by page', async () => {
-  const blocks = rounds(10_000, 100_000)
+  const blocks = rounds(2_000, 100_000)
   const node = await createNode({ network: 'devnet', api: { portBase: 0 } })
-  for (let made = 0; made < blocks; made += 5000) await node.devnet?.mine(5000)
+  for (let made = 0; made < blocks; made += 2000) await node.devnet?.mine(2000)
   const coinbase = (await node.chain.block(1))?.transactions[0]
   const tab = await browser.open(node.api?.rest ?? '')
   await tab.load(`/#/transaction/${coinbase?.txid}`)
