@@ -90,7 +90,8 @@ export function* tokenSteps(text: string): Steps<DocumentTokens> {
 }
 
 function scalarsOf(value: unknown): readonly (null | boolean | number | string)[] {
-  const values: readonly unknown[] = Array.isArray(value) ? value : [value]
+  // Once each: a list may repeat one value as often as the document has room, and each would be hashed.
+  const values: readonly unknown[] = Array.isArray(value) ? [...new Set<unknown>(value)] : [value]
   return values.filter((one) => one === null || typeof one !== 'object') as (null | boolean | number | string)[]
 }
 
