@@ -7,6 +7,7 @@ import type * as BudgetModule from '../../src/api/body-budget.js'
 import type * as CountModule from '../../src/api/count-answers.js'
 import type * as ListenersModule from '../../src/api/listeners.js'
 import type * as ChainModule from '../../src/chain/chain.js'
+import type * as NextDidRootModule from '../../src/chain/next-did-root.js'
 import type * as CommitmentModule from '../../src/consensus/commitment.js'
 import type * as ConsensusLedgerModule from '../../src/consensus/ledger.js'
 import type * as SignatureWorkModule from '../../src/consensus/signature-work.js'
@@ -62,6 +63,7 @@ export const { countAnswers } = await compiled<typeof CountModule>('api/count-an
 export const { apiLimits } = await compiled<typeof LimitsModule>('api/api-limits')
 export const { Listeners } = await compiled<typeof ListenersModule>('api/listeners')
 export const { Chain } = await compiled<typeof ChainModule>('chain/chain')
+export const { didRootAfter } = await compiled<typeof NextDidRootModule>('chain/next-did-root')
 export const { commitmentAttribute } = await compiled<typeof CommitmentModule>('consensus/commitment')
 export const { StateOverlay } = await compiled<typeof ConsensusLedgerModule>('consensus/ledger')
 export const { noWork } = await compiled<typeof SignatureWorkModule>('consensus/signature-work')

@@ -3,16 +3,16 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { toLayoutBefore } from '../../test/support/builders/layout-before.js'
+import { toOlderLayout } from '../../test/support/builders/older-layout.js'
 import { commandFile, Database, keys, rangeOf, table } from './dist.js'
 import { runNode } from './processes.js'
 import type { Row } from './report.js'
 
 /** Tables that the change of the layout makes. */
-const made = [table.didHead, table.ordinal, table.posting, table.tokenCount]
+const made = [table.didHead, table.ordinal, table.posting, table.tokenCount, table.didOperation, table.mapPage]
 
 /**
- * The change of a directory of the layout before, by starts of a node of which the first is killed about halfway. Fails unless its
+ * The change of a directory of the oldest layout, by starts of a node of which the first is killed about halfway. Fails unless its
  * rows are those that the blocks had written. `start`: arguments of a node on `dataDir`, which is stopped; `expected`:
  * milliseconds that the change is expected to take.
  */
@@ -22,7 +22,7 @@ export async function layoutChange(
   { size, expected }: { readonly size: number; readonly expected: number },
 ): Promise<Row> {
   const before = await within(dataDir, digestOf)
-  await within(dataDir, toLayoutBefore)
+  await within(dataDir, (database) => toOlderLayout(database, 2))
   const began = performance.now()
   const child = spawn(process.execPath, [commandFile, ...start, '--port-base', '0'], {
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -16,6 +16,7 @@ import {
   coinbaseInput,
   commitmentAttribute,
   Database,
+  didRootAfter,
   finalSequence,
   Header,
   parseSpec,
@@ -109,6 +110,7 @@ export async function mineBlock(
   parent: Header,
   transactions: readonly Transaction[],
   delay = 1,
+  didRoot = didRootAfter(chain, parent.height),
 ): Promise<Block> {
   const { spec, assetId } = chain.sanity
   const height = parent.height + 1
@@ -123,7 +125,10 @@ export async function mineBlock(
     programs: [],
   }
   const root = witnessRoot([new Transaction({ ...fields, attributes: [] }), ...transactions])
-  const coinbase = new Transaction({ ...fields, attributes: [commitmentAttribute(spec, height, root)] })
+  const coinbase = new Transaction({
+    ...fields,
+    attributes: [commitmentAttribute(spec, height, { witnessRoot: root, didRoot })],
+  })
   const all = [coinbase, ...transactions]
   const header = new Header({
     version: 0,

@@ -26,7 +26,7 @@ export async function templateSuite(): Promise<Row[]> {
         await Promise.all(some.map(({ bytes }) => pool.accept(bytes, { local: false })))
       }
       const payTo = spec.allocations[0]?.programHash as Uint8Array
-      const request = () => ({ payTo, time: 0, nonce: randomBytes(8) })
+      const request = () => ({ payTo, nonce: randomBytes(8) })
       const building: number[] = []
       const assembling: number[] = []
       let delay = monitorEventLoopDelay({ resolution: 1 })
@@ -38,7 +38,7 @@ export async function templateSuite(): Promise<Row[]> {
         await sleep(20)
         delay.enable()
         const started = performance.now()
-        const selection = await selectTransactions(chain, pool)
+        const selection = await selectTransactions(chain, pool, { time: 0 })
         const selected = performance.now()
         const template = templateOf(chain, selection, request())
         building.push(performance.now() - started)

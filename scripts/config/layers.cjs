@@ -5,6 +5,7 @@ const rooms = [
   ['primitives'],
   ['crypto'],
   ['did'],
+  ['proofs'],
   ['did-query', 'identifiers'],
   ['did-index'],
   ['consensus'],
@@ -87,7 +88,7 @@ module.exports = {
       comment: 'pure layers do no I/O; runtime/node-crypto.ts is the one thing they take from Node',
       severity: 'error',
       from: {
-        path: '^src/(primitives|did|identifiers|consensus|voting/tendermint)/',
+        path: '^src/(primitives|did|proofs|identifiers|consensus|voting/tendermint)/',
       },
       to: { dependencyTypes: ['core'] },
     },
@@ -95,7 +96,7 @@ module.exports = {
       name: 'rules-never-verify',
       comment: 'consensus, did and the vote return the signature checks they need; the caller runs them in bulk',
       severity: 'error',
-      from: { path: '^src/(did|consensus|voting/tendermint)/' },
+      from: { path: '^src/(did|proofs|consensus|voting/tendermint)/' },
       to: { path: '^src/crypto/' },
     },
     {

@@ -110,6 +110,7 @@ export const interfaceErrors: Readonly<Record<Code, InterfaceError>> = {
   'coinbase-program': block,
   'coinbase-commitment': block,
   'coinbase-witness-root': block,
+  'coinbase-did-root': block,
   'coinbase-validators': block,
   'coinbase-value': block,
 

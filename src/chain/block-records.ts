@@ -5,6 +5,7 @@ import type { Block } from '../primitives/block.js'
 import { workOf } from '../primitives/compact.js'
 import type { Overlay } from '../storage/overlay.js'
 import { type BlockStatus, keys, schemaVersion, values } from '../storage/schema.js'
+import { putMapComplete } from '../storage/map/map-rows.js'
 import { putConnected, StoredState } from '../storage/stored-state.js'
 import type { KnownHeader } from './header-index.js'
 
@@ -49,8 +50,8 @@ export function putStatus(overlay: Overlay, known: KnownHeader, status: BlockSta
   overlay.put(keys.header(known.header.hash), values.header.encode(record))
 }
 
-/** Stages the first rows of an empty database: the genesis block, which is not validated. */
-export async function genesisInto(overlay: Overlay, genesis: Block): Promise<void> {
+/** Stages the first rows of an empty database: the genesis block, which is not validated, and with `map` an empty map of DIDs. */
+export async function genesisInto(overlay: Overlay, genesis: Block, { map }: { map: boolean }): Promise<void> {
   const { header, transactions } = genesis
   const state = new StateOverlay(new StoredState(overlay))
   const coinbase = transactions[0] as Block['transactions'][number]
@@ -60,6 +61,7 @@ export async function genesisInto(overlay: Overlay, genesis: Block): Promise<voi
   })
   const registration = { fee: 0n, work: noWork, checks: [], spent: [] }
   await putConnected(overlay, genesis, { state, transactions: [registration], fees: 0n, checks: [] })
+  if (map) putMapComplete(overlay, 0)
   overlay.put(keys.active(0), header.hash)
   putRecord(overlay, genesis, {
     chainWork: workOf(header.bits),

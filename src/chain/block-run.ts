@@ -11,9 +11,10 @@ import { equalBytes } from '../primitives/bytes.js'
 import { workOf } from '../primitives/compact.js'
 import { parseConfirm } from '../primitives/confirm.js'
 import type { Header } from '../primitives/header.js'
+import type { Spec } from '../primitives/spec.js'
 import { runCooperatively } from '../runtime/cooperative.js'
 import type { Clock } from '../runtime/env.js'
-import type { Database } from '../storage/database.js'
+import { type Database, StorageError } from '../storage/database.js'
 import { Overlay } from '../storage/overlay.js'
 import { keys } from '../storage/schema.js'
 import { putRecord } from './block-records.js'
@@ -116,8 +117,22 @@ export async function connectRun(
       run.push(block.header)
     }
   } catch (error) {
-    if (error instanceof RuleError) return { overlay, connected, failure: error }
+    if (error instanceof RuleError) return { overlay, connected, failure: unlessConfirmed(error, sanity.spec) }
     throw error
   }
   return { overlay, connected }
+}
+
+/**
+ * A rule that a block with a verified confirm, or of a pinned hash, broke. What validators confirm has the root of this node's own
+ * state: with another one this node's rows are wrong, or the validators are, and no peer is to blame. So it is thrown as a failure
+ * that stops the node; all other rules are returned. The keys of a devnet are public, and prove nothing.
+ */
+export function unlessConfirmed(error: RuleError, spec: Spec): RuleError {
+  if (error.code !== 'coinbase-did-root' || !spec.hasValidators || spec.devnet) return error
+  throw new StorageError(
+    `a block that the validators confirm commits to another state of all DIDs than this node has: ${error.message}; ` +
+      'what this node holds is wrong, or they are; run: npx didledger chain verify --data-dir DIR',
+    'damage',
+  )
 }

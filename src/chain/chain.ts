@@ -8,7 +8,7 @@
  *        lighter branch -> Branches.keepAside                side block
  *     -> ChainIndexer.stage -> #commit -> tip -> ChainIndexer.follow -> `change` event
  *
- * Imports consensus, crypto, errors, primitives, runtime, storage; used by mempool, events, production, voting, network,
+ * Imports consensus, crypto, errors, primitives, proofs, runtime, storage; used by mempool, events, production, voting, network,
  * devnet, api, node, library, cli.
  * - Own blocks enter as bytes, like those of peers. The tip moves only after its batch is on disk.
  * - One batch per change; a reorganisation takes several, which readers see as one.
@@ -27,7 +27,7 @@ import { equalBytes } from '../primitives/bytes.js'
 import { genesisBlock, registerAssetTransaction } from '../primitives/genesis.js'
 import type { Hash } from '../primitives/hash.js'
 import type { Header } from '../primitives/header.js'
-import type { Spec } from '../primitives/spec.js'
+import { keepsMap, type Spec } from '../primitives/spec.js'
 import { Transaction } from '../primitives/transaction.js'
 import { runCooperatively } from '../runtime/cooperative.js'
 import type { Clock, Log } from '../runtime/env.js'
@@ -36,12 +36,14 @@ import { damaged, type Database, StorageError } from '../storage/database.js'
 import { Overlay } from '../storage/overlay.js'
 import type { JournalKind } from '../storage/journal.js'
 import { KnownDocuments } from '../storage/known-documents.js'
+import { keepMap } from '../storage/map/build-map.js'
+import { hasMap, KnownMapChanges, storedMapRoot } from '../storage/map/map-rows.js'
 import { prunedHeight } from '../storage/prune-rows.js'
 import { keys, values } from '../storage/schema.js'
 import { StoredState } from '../storage/stored-state.js'
 import { AssumedConfirms } from './assumed-confirms.js'
 import { chainWorkOf, genesisInto, type NewBlock, putRecord } from './block-records.js'
-import { BlockRunError, checkConfirmOf, checkPlace, type Checking, connectRun } from './block-run.js'
+import { BlockRunError, checkConfirmOf, checkPlace, type Checking, connectRun, unlessConfirmed } from './block-run.js'
 import { Branches, BranchError } from './branches.js'
 import {
   type ChangedBlock,
@@ -52,6 +54,7 @@ import {
   type HeldBlock,
   type IncomingBlock,
 } from './chain-change.js'
+import { checkMapAt } from './check-map.js'
 import { connectInto } from './connect-block.js'
 import { HeaderIndex, type KnownHeader } from './header-index.js'
 import { PreparedBlocks } from './prepared-blocks.js'
@@ -79,6 +82,10 @@ export interface ChainOptions {
   readonly log: Log
   /** Last blocks that keep their transactions, at least leastKept of prune-rows.ts; absent: all keep them. */
   readonly keepBlocks?: number
+  /** Whether every state of the map of DIDs is kept for proofs, not only those of the last blocks. */
+  readonly archiveProofs?: boolean
+  /** Takes the number of leaves while the map of DIDs is made for a chain that had none. */
+  readonly onMap?: (leaves: number) => void
   /** Bytes of blocks in a batch of a reorganisation; tests need few. */
   readonly reorganisationBytes?: number
 }
@@ -103,6 +110,8 @@ export class Chain {
   readonly confirmSignatures = new SignatureCache(confirmSignatureEntries)
   readonly assumedConfirms: AssumedConfirms
   readonly #documents = new KnownDocuments()
+  /** Changes of the map of DIDs by blocks that were made and are not connected yet. */
+  readonly mapChanges = new KnownMapChanges()
   readonly #options: ChainOptions
   readonly #checking: Checking
   readonly #prepared = new PreparedBlocks()
@@ -123,7 +132,9 @@ export class Chain {
     this.headers = new HeaderIndex(options.database)
     this.assumedConfirms = new AssumedConfirms(options)
     const { sanity, confirmSignatures } = this
-    this.#checking = { ...options, sanity, confirmSignatures, documents: this.#documents }
+    const { mapChanges } = this
+    const genesis = this.genesis.header.hash
+    this.#checking = { ...options, sanity, genesis, confirmSignatures, documents: this.#documents, mapChanges }
   }
 
   /** Opens the chain in a database; writes genesis into an empty one. */
@@ -160,7 +171,11 @@ export class Chain {
     }
     this.#checkNextValidators(height)
     this.#tip = tip
+    await keepMap(this.database, keepsMap(this.spec), this.#options.onMap)
     await this.#finishReorganisation()
+    if (hasMap(this.database)) {
+      checkMapAt(this.database, this.#tip.header.height, storedMapRoot(this.database), this.#checking)
+    }
   }
 
   /** Resumes an interrupted reorganisation, before there is any reader. */
@@ -356,6 +371,7 @@ export class Chain {
       if (error instanceof BranchError) throw error.rule
       // A confirmed block is refused without a mark: no branch can bring it again. A stopped reorganisation left the rows between
       // two tips, where no row may be written.
+      if (error instanceof RuleError) unlessConfirmed(error, this.spec)
       const isMarked = error instanceof RuleError && !this.spec.hasValidators && this.#stuck === undefined
       if (isMarked) await this.#branches.markInvalid(block, record)
       throw error
@@ -473,7 +489,7 @@ export class Chain {
 
   async #writeGenesis(): Promise<void> {
     const overlay = new Overlay(this.database)
-    await genesisInto(overlay, this.genesis)
+    await genesisInto(overlay, this.genesis, { map: keepsMap(this.spec) })
     await this.#commit(overlay, this.genesis.header, 'genesis')
     this.#tip = this.headers.known(this.genesis.header.hash)
   }

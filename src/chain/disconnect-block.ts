@@ -3,6 +3,7 @@ import type { Overlay } from '../storage/overlay.js'
 import { keys } from '../storage/schema.js'
 import { putDisconnected } from '../storage/stored-state.js'
 import { heldBlock, type HeldBlock } from './chain-change.js'
+import { checkMapAt, type CommitmentContext } from './check-map.js'
 import type { KnownHeader } from './header-index.js'
 import { type RangeReader, readBlock } from './read-body.js'
 
@@ -19,13 +20,16 @@ export async function disconnectInto(
   overlay: Overlay,
   rows: RangeReader,
   blocks: readonly KnownHeader[],
+  context: CommitmentContext,
   leave: (known: KnownHeader, body: Block) => void,
 ): Promise<HeldBlock[]> {
   const events: HeldBlock[] = []
   for (const known of blocks) {
     const body = await readBlock(rows, known)
-    await putDisconnected(overlay, body)
-    overlay.del(keys.active(known.header.height))
+    const { height } = known.header
+    const mapRoot = await putDisconnected(overlay, body)
+    if (mapRoot !== undefined) checkMapAt(overlay, height - 1, mapRoot, context)
+    overlay.del(keys.active(height))
     leave(known, body)
     events.push(heldBlock(body))
   }

@@ -137,7 +137,7 @@ export class Reorganisation {
   async #disconnect(height: number): Promise<void> {
     const known = this.#headers.activeAt(height)
     await this.#makeRoom(known.size)
-    await disconnectInto(this.#overlay, this.#options.database.newest, [known], (gone, body) => {
+    await disconnectInto(this.#overlay, this.#options.database.newest, [known], this.#options, (gone, body) => {
       this.#overlay.put(keys.sideBody(gone.header.hash), body.bytes)
       this.#setStatus(gone, 'side')
     })

@@ -13,6 +13,7 @@ import { indexUndoFrom } from '../storage/token-index.js'
 import { reorganisationDepth } from './branches.js'
 import type { Chain } from './chain.js'
 import { readBlockBytes } from './read-body.js'
+import { sameMap } from './same-map.js'
 import { sideBlockLimit } from './side-blocks.js'
 
 /** Rebuilding a chain from the blocks in a database. */
@@ -124,6 +125,7 @@ export async function verifyChain(
   if (!(await sameIndexUndo(chain.database, scratch.database))) {
     return `the rows of table ${tableName(table.indexUndo)} are wrong`
   }
+  if (!(await sameMap(chain.database, scratch.database))) return 'the rows of the map of DIDs are wrong'
   if (!sameRecords(chain, scratch)) return 'the header records are wrong'
   return undefined
 }

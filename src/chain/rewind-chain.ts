@@ -43,7 +43,7 @@ export async function rewindChain(chain: RewoundChain, to: Hash, restorations: r
   for (let done = false; !done;) {
     const overlay = new Overlay(chain.database)
     const going = someDownTo(chain, target.header.height, { blocks: rewindBlocks, bytes: rewindBytes })
-    const disconnected = await disconnectInto(overlay, chain.database, going, ({ header }) =>
+    const disconnected = await disconnectInto(overlay, chain.database, going, chain, ({ header }) =>
       deleteRecord(overlay, header),
     )
     const top = chain.headers.activeAt(chain.tip().header.height - going.length).header
@@ -75,7 +75,7 @@ export async function replaceBlocks(
   }
   const kept = keep && (await branches.hasRoom())
   const overlay = new Overlay(database)
-  const disconnected = await disconnectInto(overlay, database, going, (known, body) => {
+  const disconnected = await disconnectInto(overlay, database, going, chain, (known, body) => {
     if (kept) branches.stageLeft(overlay, known, body)
     else deleteRecord(overlay, known.header)
   })

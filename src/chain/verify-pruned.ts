@@ -1,5 +1,7 @@
 import { equalBytes } from '../primitives/bytes.js'
 import { damaged, StorageError } from '../storage/database.js'
+import { checkHistories, checkMapRows } from '../storage/map/check-map-rows.js'
+import { hasMap } from '../storage/map/map-rows.js'
 import { keys } from '../storage/schema.js'
 import type { Chain } from './chain.js'
 import { checkRecentBlocks } from './check-recent-blocks.js'
@@ -7,7 +9,7 @@ import { readEveryRow, type VerifyStep } from './replay-chain.js'
 
 /**
  * Checks a chain that prunes as far as that is possible: that every row is readable, that the headers follow each other and have
- * their confirms, and the blocks that keep their transactions. What the others changed cannot be worked out again. Returns
+ * their confirms, the histories of DIDs and the map over them, and the blocks that keep their transactions. What the others changed cannot be worked out again. Returns
  * undefined, or what is wrong.
  */
 export async function verifyPruned(
@@ -22,6 +24,8 @@ export async function verifyPruned(
       progress({ stage: 'blocks', done: height, total })
       checkHeader(chain, height)
     }
+    await checkHistories(chain.database)
+    if (hasMap(chain.database)) await checkMapRows(chain.database)
     await checkRecentBlocks(chain, { fromHeight: 0 }, (done) =>
       progress({ stage: 'blocks', done: pruned + done, total }),
     )

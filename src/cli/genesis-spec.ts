@@ -50,6 +50,7 @@ export function newSpecJson({ name, time, id, allocation, validators, sdkStrings
     limits: { blockSize: 8_000_000, blockTransactions: 10_000, transactionCost: 2_000, blockCost: 40_000 },
     specifications: { did: specification('did'), credential: specification('credential') },
     validators,
+    didRoot: true,
     timing: { minInterval: 1_000, emptyInterval: 60_000, maxDrift: 15_000, propose: 3_000, delta: 500 },
     maxViewTimeout: 60_000,
     upgrades: [],

@@ -153,6 +153,7 @@ export async function runNode(
 const stageMessages: Readonly<Record<StartStep['stage'], string>> = {
   files: 'the files of the database are being checked',
   layout: 'the layout of the database is being changed',
+  map: 'the map of DIDs, to which blocks commit, is being made',
   blocks: 'the last blocks are being checked',
   state: 'the blocks of the state file are being connected',
   dids: 'DIDs are being registered',

@@ -8,7 +8,7 @@
  *   transaction -> BlockConnector, checkTransaction        connect.ts: coins, fee, locks, DIDs, on a StateView
  *               => signature checks, changed state; or a RuleError with the first broken rule
  *
- * Imports did, errors, primitives; used by chain, mempool, storage, production, voting, network, devnet, api, library, cli.
+ * Imports did, errors, primitives, proofs; used by chain, mempool, storage, production, voting, network, devnet, api, library, cli.
  * - Pure, and verifies no signature: the caller does, in bulk.
  * - bodyMatchSteps comes first: until it passed, an invalid body says nothing of the hash.
  */
@@ -105,7 +105,7 @@ export function* bodyMatchSteps(block: Block, { spec }: SanityContext): Steps {
   if (!coinbase.isCoinbase) throw new RuleError('block-coinbase-position', 'the first transaction is no coinbase')
   if (coinbase.programs.length > 0) throw brokenRule('coinbase-program')
   // The next validators named here bind no byte of the body: wrong ones make the block invalid, not the sender wrong.
-  checkCommitment(spec, coinbase, witnessTree.root)
+  checkCommitment(spec, header.height, coinbase, witnessTree.root)
 }
 
 /** Checks a block whose body matches its header, by itself. */

@@ -79,6 +79,7 @@ export const meanings = {
   'coinbase-program': 'a coinbase carries no program',
   'coinbase-commitment': 'the commitment attribute is missing, repeated, or has other entries than the spec asks',
   'coinbase-witness-root': 'the committed witness root is not that of the transactions',
+  'coinbase-did-root': 'the committed root is not that of the state of all DIDs after the block',
   'coinbase-validators': 'the committed validators are not those of the next height',
   'coinbase-value': 'the coinbase pays more than subsidy and fees',
 

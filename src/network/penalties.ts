@@ -82,6 +82,7 @@ export const offences: Readonly<Record<Code, Offence>> = {
   'coinbase-program': bytes(20),
   'coinbase-commitment': bytes(50),
   'coinbase-witness-root': bytes(20),
+  'coinbase-did-root': bytes(20),
   'coinbase-validators': bytes(50),
   'coinbase-value': bytes(50),
 

@@ -11,8 +11,8 @@ import type { Clock, Env } from '../runtime/env.js'
 import { checkJournal, otherLayout } from '../storage/check-journal.js'
 import { Database, reindexHint, StorageError } from '../storage/database.js'
 import type { DataDirectory } from '../storage/directory.js'
-import { migrateLayout, type MigrationProgress } from '../storage/migrate-layout.js'
-import { keys, layoutBefore, schemaVersion } from '../storage/schema.js'
+import { layoutOf, migrateLayout } from '../storage/migrate-layout.js'
+import { keys, schemaVersion } from '../storage/schema.js'
 import { bytesToCheck, checkFiles } from '../storage/start-check.js'
 
 /** A chain with what it stands on. */
@@ -35,16 +35,21 @@ export interface OpenOptions {
   readonly migrate?: boolean
   /** Last blocks that keep their transactions; absent: all do. */
   readonly keepBlocks?: number
+  /** Whether every state of the map of DIDs is kept for proofs. */
+  readonly archiveProofs?: boolean
   /** Takes the progress. */
   readonly onStep?: (step: OpenStep) => void
 }
 
 /** What the stages of an opening count. */
-export const stepUnits = { files: 'tables', layout: 'DIDs', blocks: 'blocks' } as const
+export const stepUnits = { files: 'tables', layout: 'DIDs', map: 'leaves', blocks: 'blocks' } as const
 
 /** How far an opening is. */
-export interface OpenStep extends MigrationProgress {
+export interface OpenStep {
   readonly stage: keyof typeof stepUnits
+  readonly done: number
+  /** Absent: unknown. */
+  readonly total?: number
 }
 
 /**
@@ -56,7 +61,7 @@ export async function openLedger(
   directory: DataDirectory,
   verifier: Verifier,
   env: Env,
-  { databaseCache, runs, migrate = false, keepBlocks, onStep = () => {} }: OpenOptions = {},
+  { databaseCache, runs, migrate = false, keepBlocks, archiveProofs, onStep = () => {} }: OpenOptions = {},
 ): Promise<Ledger> {
   const at = (stage: OpenStep['stage']) => (done: number, total: number) => onStep({ stage, done, total })
   await checkFiles(directory.database, runs === undefined ? Infinity : bytesToCheck(runs), at('files'))
@@ -71,7 +76,7 @@ export async function openLedger(
     await directory.claim(spec.name, genesisBlock(spec).header.hash, database.get(keys.meta('tip')) === undefined)
     // A node knows the upgrades of its chain best.
     await directory.keepSpec(spec.text, { replace: runs !== undefined })
-    if (span.isLayoutBefore) await bringUp(database, env, migrate, at('layout'))
+    if (span.isOlderLayout) await bringUp(database, env, migrate, at('layout'))
     const virtualClock = spec.devnet ? new VirtualClock(env.clock, database) : undefined
     const clock = virtualClock ?? env.clock
     const signatures = new SignatureCache()
@@ -82,7 +87,8 @@ export async function openLedger(
       signatures,
       clock,
       log: env.log,
-      ...defined({ keepBlocks }),
+      onMap: (done) => onStep({ stage: 'map', done }),
+      ...defined({ keepBlocks, archiveProofs }),
     })
     await checkRecentBlocks(chain, span, at('blocks'))
     if (virtualClock !== undefined) chain.addIndexer(virtualClock)
@@ -100,12 +106,13 @@ async function bringUp(
   migrate: boolean,
   progress: (done: number, total: number) => void,
 ): Promise<void> {
+  const layout = layoutOf(database)
   if (!migrate) {
     const how =
       'a node changes it at its start unless --no-migrate forbids that, and versions before cannot open it then'
-    throw new StorageError(`${otherLayout(layoutBefore)}; ${how}; or build it again from its blocks: ${reindexHint}`)
+    throw new StorageError(`${otherLayout(layout)}; ${how}; or build it again from its blocks: ${reindexHint}`)
   }
-  log.warn({ from: layoutBefore, to: schemaVersion }, 'the layout of the database is changed; a stop does no harm')
+  log.warn({ from: layout, to: schemaVersion }, 'the layout of the database is changed; a stop does no harm')
   let dids = 0
   await migrateLayout(database, ({ done, total }) => {
     dids = total

@@ -29,6 +29,7 @@ const specifications = Type.Object(
   strict,
 )
 const validators = Type.Array(publicKey, { maxItems: 100, uniqueItems: true })
+const didRoot = Type.Literal(true, { description: 'blocks commit to the state of all DIDs; absent: they do not' })
 
 export const specSchema = Type.Object(
   {
@@ -71,6 +72,7 @@ export const specSchema = Type.Object(
     ),
     specifications,
     validators,
+    didRoot: Type.Optional(didRoot),
     timing: Type.Object(
       {
         minInterval: integer(0, 3_600_000, 'milliseconds'),
@@ -87,7 +89,7 @@ export const specSchema = Type.Object(
         {
           height: integer(1, 0xffffffff),
           name: Type.String({ minLength: 1 }),
-          parameters: Type.Partial(Type.Object({ validators, fees, specifications }, strict), strict),
+          parameters: Type.Partial(Type.Object({ validators, fees, specifications, didRoot }, strict), strict),
         },
         strict,
       ),
@@ -104,6 +106,8 @@ export interface Params {
   readonly validators: readonly Uint8Array[]
   readonly fees: { readonly minimum: bigint; readonly perByte: bigint }
   readonly specifications: { readonly did: readonly string[]; readonly credential: readonly string[] }
+  /** Whether a coinbase commits to the state of all DIDs after its block. Once it does it stays so. */
+  readonly didRoot: boolean
 }
 
 /** A chain spec, checked, with its texts parsed. */
@@ -203,14 +207,15 @@ function readJson(text: string): JsonValue {
 }
 
 function buildSpec(text: string, file: SpecFile, value: Map<string, JsonValue>): Spec {
-  const params = (part: Pick<SpecFile, 'validators' | 'fees' | 'specifications'>): Params => ({
+  const params = (part: Pick<SpecFile, 'validators' | 'fees' | 'specifications' | 'didRoot'>): Params => ({
     validators: part.validators.map(hex),
     fees: { minimum: BigInt(part.fees.minimum), perByte: BigInt(part.fees.perByte) },
     specifications: part.specifications,
+    didRoot: part.didRoot === true,
   })
   const hasValidators = file.validators.length > 0
   const sections = [{ height: 0, params: params(file) }]
-  let merged = { validators: file.validators, fees: file.fees, specifications: file.specifications }
+  let merged: Parameters<typeof params>[0] = file
   let last = 0
   for (const { height, name, parameters } of file.upgrades) {
     refuse(height < last, `upgrade ${name}: heights must not decrease`)
@@ -283,6 +288,11 @@ export function paramsAt(spec: Spec, height: number): Params {
     if (section.height <= height) found = section
   }
   return found.params
+}
+
+/** Whether nodes keep the map of DIDs: its root is committed to from some height on. */
+export function keepsMap({ sections }: Spec): boolean {
+  return sections.some(({ params }) => params.didRoot)
 }
 
 /** sha256 of the 33-byte keys in force at `height`, in list order: the block before commits to it. */

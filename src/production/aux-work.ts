@@ -69,15 +69,14 @@ export class AuxWork {
    * faster than a template can be made.
    */
   async template(payTo: ProgramHash): Promise<Block> {
-    const { chain, random, time } = this.#options
+    const { chain, random } = this.#options
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const set = await this.#currentSet()
       const { selection, templates } = set
       // A refusal drops all selections: one that was under way may contain the offending transaction.
       if (selection.parent !== chain.tip || !this.#templateSets.includes(set)) continue
       const payee = mapKey(payTo)
-      const template =
-        templates.get(payee) ?? templateOf(chain, selection, { payTo, time: time(), nonce: random.bytes(8) })
+      const template = templates.get(payee) ?? templateOf(chain, selection, { payTo, nonce: random.bytes(8) })
       templates.delete(payee)
       templates.set(payee, template)
       if (templates.size > addressesKept) templates.delete(templates.keys().next().value as string)
@@ -147,12 +146,12 @@ export class AuxWork {
   }
 
   async #build(): Promise<TemplateSet> {
-    const { chain, mempool, clock } = this.#options
+    const { chain, mempool, clock, time } = this.#options
     const { additions, refusedBlocks } = mempool
     const refusals = refusedBlocks.count
     const madeAt = clock.now()
     const extent = this.#emptyFor === chain.tip ? { share: 0 } : {}
-    const selection = await selectTransactions(chain, mempool, extent)
+    const selection = await selectTransactions(chain, mempool, { ...extent, time: time() })
     const set = { selection, additions, refusals, madeAt, templates: new Map<string, Block>() }
     const isGood = selection.parent === chain.tip && refusedBlocks.count === refusals
     if (isGood) this.#templateSets = [...this.#templateSets, set].slice(-selectionsKept)

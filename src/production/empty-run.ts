@@ -1,5 +1,6 @@
 import type { Chain } from '../chain/chain.js'
 import { type KnownHeader, runAncestry } from '../chain/header-index.js'
+import { didRootAfter } from '../chain/next-did-root.js'
 import { earliestTime, requiredBits } from '../consensus/context.js'
 import type { ProgramHash } from '../primitives/address.js'
 import type { Block } from '../primitives/block.js'
@@ -31,16 +32,19 @@ export async function solveEmptyRun(
 ): Promise<Block[]> {
   const blocks: Block[] = []
   const run: Header[] = []
+  // No operation, no change: each commits to what the state has already.
+  const didRoot = didRootAfter(chain, base.header.height)
   while (blocks.length < count) {
     const ancestry = runAncestry(chain.headers, base, run)
     const parent = run.at(-1) ?? base.header
     const content: TemplateContent = {
       ...nothing,
+      didRoot,
       parent: { header: parent },
       bits: requiredBits(chain.spec, ancestry),
-      earliest: earliestTime(chain.spec, ancestry),
+      time: Math.max(time(parent.time), earliestTime(chain.spec, ancestry)),
     }
-    const template = templateOf(chain, content, { payTo, time: time(parent.time), nonce: random.bytes(8) })
+    const template = templateOf(chain, content, { payTo, nonce: random.bytes(8) })
     const block = await solve(template, stop)
     if (block === undefined) break
     blocks.push(block)

@@ -68,12 +68,12 @@ export class Producer {
     }
   }
 
-  async #attempt(select: () => Promise<Selection>): Promise<Block | undefined> {
+  async #attempt(select: (time: number) => Promise<Selection>): Promise<Block | undefined> {
     const { chain, payTo, random } = this.#options
     if (this.#stopped) return undefined
     const parent = chain.tip
-    const request = { payTo, time: this.#options.time(), nonce: random.bytes(8) }
-    const template = templateOf(chain, await select(), request)
+    const selection = await select(this.#options.time())
+    const template = templateOf(chain, selection, { payTo, nonce: random.bytes(8) })
     const block = await solve(template, () => this.#stopped || chain.tip !== parent)
     // A template that another block overtook may mix the states of two tips.
     if (block === undefined || chain.tip !== parent) return undefined

@@ -145,8 +145,8 @@ export class ProposalSource {
     const overtaken = () => stop() || chain.tip !== parent
     const time = Math.max(Math.floor(clock.now() / 1000), parent.header.time)
     try {
-      const make = async (select: () => Promise<Selection>) => {
-        const template = templateOf(chain, await select(), { payTo, time, nonce: random.bytes(8) })
+      const make = async (select: (time: number) => Promise<Selection>) => {
+        const template = templateOf(chain, await select(time), { payTo, nonce: random.bytes(8) })
         const block = overtaken() ? undefined : await solve(template, overtaken)
         if (block === undefined || overtaken()) return undefined
         return chain.prepare(block.bytes, () => !overtaken())

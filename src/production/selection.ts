@@ -1,5 +1,6 @@
 import type { Chain } from '../chain/chain.js'
 import type { KnownHeader } from '../chain/header-index.js'
+import type { NextOperation } from '../chain/next-did-root.js'
 import { BlockBudget } from '../consensus/block-budget.js'
 import { type ConnectableTransaction, transactionSteps } from '../consensus/connect.js'
 import { StateOverlay } from '../consensus/ledger.js'
@@ -23,6 +24,8 @@ export interface Chosen {
   readonly fees: bigint
   /** The root that the coinbase commits to. */
   readonly witnessRoot: Hash
+  /** Those of them that carry an operation. */
+  readonly operations: readonly NextOperation[]
 }
 
 interface Walk extends Chosen {
@@ -86,6 +89,7 @@ async function walkPool(chain: Chain, pool: Mempool, options: WalkOptions): Prom
   const budget = new BlockBudget(chain.spec.limits, share)
   const context = { ...chain.sanity, height: parent.header.height + 1, budget }
   const transactions: Transaction[] = []
+  const operations: NextOperation[] = []
   const refused: RefusedEntry[] = []
   const assumed: SignatureCheck[] = []
   const leftOut = new Set<PoolEntry>()
@@ -132,9 +136,12 @@ async function walkPool(chain: Chain, pool: Mempool, options: WalkOptions): Prom
     fees += tried.fee
     size += transaction.bytes.length
     transactions.push(transaction)
+    if (tried.did !== undefined) {
+      operations.push({ operation: tried.did, tx: transaction, index: transactions.length })
+    }
     witness.add(witnessLeaf(transaction, transactions.length))
   }
-  return { transactions, fees, witnessRoot: witness.root, assumed, refused }
+  return { transactions, fees, witnessRoot: witness.root, operations, assumed, refused }
 }
 
 async function tryTransaction(

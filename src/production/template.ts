@@ -14,6 +14,7 @@
  */
 import type { Chain } from '../chain/chain.js'
 import type { KnownHeader } from '../chain/header-index.js'
+import { nextDidRoot } from '../chain/next-did-root.js'
 import { commitmentAttribute } from '../consensus/commitment.js'
 import { earliestTime, requiredBits } from '../consensus/context.js'
 import { subsidyAt } from '../consensus/subsidy.js'
@@ -23,7 +24,7 @@ import type { ProgramHash } from '../primitives/address.js'
 import { soloAuxPow } from '../primitives/auxpow.js'
 import { Block } from '../primitives/block.js'
 import { fromUtf8 } from '../primitives/bytes.js'
-import type { Hash } from '../primitives/hash.js'
+import { type Hash, zeroHash } from '../primitives/hash.js'
 import { Header } from '../primitives/header.js'
 import { firstBranchSteps, foldBranch } from '../primitives/merkle.js'
 import { attributeUsage, coinbaseInput, Transaction } from '../primitives/transaction.js'
@@ -35,22 +36,22 @@ export interface Selection extends Chosen {
   /** The tip on which the block is to be built. */
   readonly parent: KnownHeader
   readonly bits: number
-  /** Unix seconds: the earliest allowed time of the block. */
-  readonly earliest: number
+  /** Unix seconds. What the coinbase commits to depends on it. */
+  readonly time: number
+  /** Of the state of all DIDs after the block; undefined where the chain commits to none. */
+  readonly didRoot: Hash | undefined
   /** Merkle branch from the coinbase to the root in the header. */
   readonly branch: readonly Hash[]
 }
 
 /** What a template stands on and holds; the parent may be a block that is not on the chain yet. */
-export interface TemplateContent extends Omit<Selection, 'parent'> {
+export interface TemplateContent extends Omit<Selection, 'parent' | 'operations'> {
   readonly parent: Pick<KnownHeader, 'header'>
 }
 
 export interface TemplateRequest {
   /** Receives subsidy and fees. */
   readonly payTo: ProgramHash
-  /** Unix seconds; raised to the earliest time the rules allow. */
-  readonly time: number
   /** 8 bytes that make the coinbase unique. */
   readonly nonce: Uint8Array
 }
@@ -59,29 +60,42 @@ export interface TemplateRequest {
 export async function buildTemplate(
   chain: Chain,
   pool: Mempool,
-  request: TemplateRequest,
+  { time, ...request }: TemplateRequest & Pick<SelectionRequest, 'time'>,
   extent: Extent = {},
 ): Promise<Block> {
-  return templateOf(chain, await selectTransactions(chain, pool, extent), request)
+  return templateOf(chain, await selectTransactions(chain, pool, { time, ...extent }), request)
+}
+
+export interface SelectionRequest extends Extent {
+  /** Unix seconds; raised to the earliest time the rules allow. */
+  readonly time: number
 }
 
 /**
- * Selects the best of the pool within `extent`, as cooperative work; the transactions connect on the tip, signatures included.
+ * Selects the best of the pool within an extent, as cooperative work; the transactions connect on the tip, signatures included.
  * Tip moves -> ends early with a result that may mix two states: callers compare the tip.
  */
-export async function selectTransactions(chain: Chain, pool: Mempool, extent: Extent = {}): Promise<Selection> {
+export async function selectTransactions(
+  chain: Chain,
+  pool: Mempool,
+  { time: wanted, ...extent }: SelectionRequest,
+): Promise<Selection> {
   const parent = chain.tip
   const ancestry = chain.headers.ancestry(parent)
-  const rules = { bits: requiredBits(chain.spec, ancestry), earliest: earliestTime(chain.spec, ancestry) }
-  const { transactions, fees, witnessRoot } = await choose(chain, pool, { ...extent, parent })
+  const bits = requiredBits(chain.spec, ancestry)
+  const time = Math.max(wanted, earliestTime(chain.spec, ancestry))
+  const { transactions, fees, witnessRoot, operations } = await choose(chain, pool, { ...extent, parent })
+  const didRoot = await nextDidRoot(chain, time, operations).catch((error: unknown) => {
+    if (chain.tip === parent) throw error
+    return zeroHash
+  })
   const branch = await runCooperatively(firstBranchSteps(transactions.map(({ hash }) => hash)))
-  return { parent, ...rules, transactions, fees, witnessRoot, branch }
+  return { parent, bits, time, transactions, fees, witnessRoot, operations, didRoot, branch }
 }
 
 /** A block of the selection with a coinbase for one address, without work. */
 export function templateOf(chain: Chain, content: TemplateContent, request: TemplateRequest): Block {
-  const { parent, bits, earliest, transactions, branch } = content
-  const time = Math.max(request.time, earliest)
+  const { parent, bits, time, transactions, branch } = content
   if (time > 0xffffffff) throw new RuleError('block-time-future', 'block times end in the year 2106')
   const coinbase = buildCoinbase(chain, content, request)
   const header = new Header({
@@ -98,12 +112,15 @@ export function templateOf(chain: Chain, content: TemplateContent, request: Temp
 
 function buildCoinbase(
   chain: Chain,
-  { parent, fees, witnessRoot }: TemplateContent,
+  { parent, fees, witnessRoot, didRoot }: TemplateContent,
   { payTo, nonce }: TemplateRequest,
 ): Transaction {
   const { spec, assetId } = chain.sanity
   const height = parent.header.height + 1
-  const attributes = [{ usage: attributeUsage.nonce, data: nonce }, commitmentAttribute(spec, height, witnessRoot)]
+  const attributes = [
+    { usage: attributeUsage.nonce, data: nonce },
+    commitmentAttribute(spec, height, { witnessRoot, didRoot }),
+  ]
   return new Transaction({
     version: 0,
     payloadVersion: 4,

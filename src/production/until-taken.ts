@@ -38,7 +38,7 @@ export function isRefusal(error: unknown): error is RuleError {
  */
 export async function untilTaken<T>(
   { chain, mempool }: UntilTakenDependencies,
-  make: (select: () => Promise<Selection>) => Promise<T>,
+  make: (select: (time: number) => Promise<Selection>) => Promise<T>,
   extent: Extent = {},
 ): Promise<T> {
   let causeKnown = true
@@ -46,7 +46,9 @@ export async function untilTaken<T>(
     const empty = !causeKnown || refusals >= maxRefusals
     const height = chain.tip.header.height + 1
     try {
-      return await make(() => selectTransactions(chain, mempool, empty ? { ...extent, share: 0 } : extent))
+      return await make((time) => {
+        return selectTransactions(chain, mempool, { ...extent, ...(empty && { share: 0 }), time })
+      })
     } catch (error) {
       if (!isRefusal(error)) throw error
       causeKnown = mempool.refusedBlocks.note(error, height)

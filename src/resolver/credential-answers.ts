@@ -7,7 +7,8 @@ import type { DidOperation } from '../primitives/did-operation.js'
 import { credentialRow, declaredCount } from '../storage/credential-rows.js'
 import type { Database } from '../storage/database.js'
 import { operationAt, present } from '../storage/did-rows.js'
-import { credentialOperation, type CredentialOperationRow, keys, values } from '../storage/schema.js'
+import { operationNumber } from '../proofs/history.js'
+import { type CredentialOperationRow, keys, values } from '../storage/schema.js'
 import { credentialIdOf, didOf, existingKey, identifierOf } from './did-key.js'
 import { shownOperation } from './shown-operation.js'
 
@@ -69,7 +70,7 @@ export class CredentialAnswers {
     const { database, now } = this.#options
     const holder = didPart(id)
     const own = credentialRow(database, id, holder) ?? []
-    const declare = own.find(({ operation }) => operation === credentialOperation.declare)
+    const declare = own.find(({ operation }) => operation === operationNumber.declare)
     const declared = declare && { row: declare, operation: operationAt(database, declare) }
     const credential = declared && namedCredential(declared.operation)
     const others = new Set([credential?.issuer, asked].filter((did) => did !== undefined && did !== holder))
@@ -89,7 +90,7 @@ export class CredentialAnswers {
 }
 
 function firstRevoke(rows: readonly CredentialOperationRow[]): CredentialOperationRow | undefined {
-  const revokes = rows.filter(({ operation }) => operation === credentialOperation.revoke)
+  const revokes = rows.filter(({ operation }) => operation === operationNumber.revoke)
   return revokes.sort((a, b) => a.height - b.height || a.index - b.index)[0]
 }
 

@@ -8,7 +8,7 @@
  *            -> SearchRun: postings chunk by chunk, or every document -> matches -> total, page of documents
  *   each  -> #requireSynced                   `resolver-behind` while the node catches up
  *
- * Imports did, did-index, did-query, errors, primitives, runtime, storage; used by node, api; knows neither chain nor pool.
+ * Imports did, did-index, did-query, errors, primitives, proofs, runtime, storage; used by node, api; knows neither chain nor pool.
  * - Rows of one answer lie between two equal tip rows, else they are read again (ConsistentReader).
  * - The status depends on the clock, the rows do not: caches hold rows, expiry is computed for each answer.
  * - Searches that read documents run one at a time, others a few at once; those waiting are limited. Each sees one state of the rows.

@@ -1,7 +1,7 @@
 import { equalBytes } from '../primitives/bytes.js'
 import { type Database, damaged, logReach, reindexHint, StorageError } from './database.js'
 import { type JournalKind, type JournalRow, journalDigest, journalRow, journalRowSize } from './journal.js'
-import { keys, layoutBefore, schemaVersion, values } from './schema.js'
+import { keys, oldestLayout, schemaVersion, values } from './schema.js'
 
 /** Journal rows read at once. */
 const pageRows = 1000
@@ -12,7 +12,7 @@ const besideTheChain: readonly JournalKind[] = ['pool', 'peers', 'voting']
 /** Result of the journal check: the batches since the last clean point. */
 export interface JournalSpan {
   /** Whether the rows are those of the layout before, which can be changed. */
-  readonly isLayoutBefore: boolean
+  readonly isOlderLayout: boolean
   /** The lowest tip height among them; undefined in an empty database. */
   readonly fromHeight: number | undefined
 }
@@ -25,10 +25,10 @@ export async function checkJournal(database: Database): Promise<JournalSpan> {
   const version = database.get(keys.meta('version'))
   if (database.sequence === 0) {
     if (version !== undefined) throw damaged('the journal is gone')
-    return { isLayoutBefore: false, fromHeight: undefined }
+    return { isOlderLayout: false, fromHeight: undefined }
   }
   if (version === undefined) throw damaged('the first batch is gone')
-  const isLayoutBefore = checkLayout(version[0]) === layoutBefore
+  const isOlderLayout = checkLayout(version[0]) < schemaVersion
   let expected = database.sequence
   let successor: JournalRow | undefined
   let tipSeen = false
@@ -51,7 +51,7 @@ export async function checkJournal(database: Database): Promise<JournalSpan> {
       }
       fromHeight = Math.min(fromHeight, row.height)
       bytes += row.bytes + journalRowSize
-      if (row.kind === 'checkpoint' || bytes > logReach) return { isLayoutBefore, fromHeight }
+      if (row.kind === 'checkpoint' || bytes > logReach) return { isOlderLayout, fromHeight }
       successor = row
       expected--
     }
@@ -59,12 +59,12 @@ export async function checkJournal(database: Database): Promise<JournalSpan> {
   }
   // The journal is trimmed only far behind its end, so a walk that reaches its beginning must reach the first batch.
   if (expected > 0) throw damaged(`batches 1 to ${expected} are gone`)
-  return { isLayoutBefore, fromHeight }
+  return { isOlderLayout, fromHeight }
 }
 
-/** Refuses a database of a layout version that is neither this one nor the one before: its rows have another meaning. */
+/** Refuses a database of a layout version that a start does not change into this one: its rows have another meaning. */
 function checkLayout(layout: number | undefined): number {
-  if (layout === schemaVersion || layout === layoutBefore) return layout
+  if (layout !== undefined && layout >= oldestLayout && layout <= schemaVersion) return layout
   if (layout === undefined || layout > schemaVersion)
     throw new StorageError(`${otherLayout(layout)}; use a newer version`)
   throw new StorageError(`${otherLayout(layout)}; to build it again from its blocks, ${reindexHint}`)

@@ -3,26 +3,20 @@ import { issuerInPayload } from '../did/named-did.js'
 import type { CredentialChange, CredentialState } from '../did/state.js'
 import { InvariantError } from '../errors/rule-error.js'
 import type { ProgramHash } from '../primitives/address.js'
-import type { Block } from '../primitives/block.js'
 import { sha256 } from '../primitives/hash.js'
+import type { Transaction } from '../primitives/transaction.js'
 import { operationPayloadOf } from '../primitives/transaction-parts.js'
+import { operationNumber } from '../proofs/history.js'
+import { credentialMapKey } from '../proofs/map-tree.js'
 import { didKey, operationOf, present, type RowReader, transactionAt } from './did-rows.js'
 import type { Overlay } from './overlay.js'
-import {
-  credentialKey,
-  credentialOperation,
-  type CredentialRow,
-  type CredentialUndo,
-  keys,
-  type Location,
-  values,
-} from './schema.js'
+import { type CredentialRow, type CredentialUndo, keys, type Location, values } from './schema.js'
 
 /** Rows of credentials: what each DID said of each, and what each holder declared. */
 
 /** What a DID said of a credential; undefined: nothing. */
 export function credentialRow(rows: RowReader, id: string, signer: string): CredentialRow | undefined {
-  const row = rows.get(keys.credential(credentialKey(id, signer)))
+  const row = rows.get(keys.credential(credentialMapKey(id, signer)))
   return row === undefined ? undefined : values.credential.decode(row)
 }
 
@@ -35,8 +29,8 @@ export function credentialState(
 ): CredentialState | undefined {
   const operations = credentialRow(rows, id, signer)
   if (operations === undefined) return undefined
-  const revoked = operations.some(({ operation }) => operation === credentialOperation.revoke)
-  const declare = operations.find(({ operation }) => operation === credentialOperation.declare)
+  const revoked = operations.some(({ operation }) => operation === operationNumber.revoke)
+  const declare = operations.find(({ operation }) => operation === operationNumber.declare)
   if (declare === undefined) return { revoked }
   return { declared: { issuer: () => issuerOf(declare) }, revoked }
 }
@@ -54,27 +48,23 @@ export function declaredCount(rows: RowReader, holder: ProgramHash): number {
   return row === undefined ? 0 : values.declaredCount.decode(row)
 }
 
-/** The block with a declare or revoke, and its position there. */
-interface Mined {
-  readonly block: {
-    readonly header: Pick<Block['header'], 'height' | 'time'>
-    readonly transactions: Block['transactions']
-  }
-  readonly index: number
+/** The transaction with an operation, and where it is. */
+export interface Mined extends Location {
+  readonly tx: Transaction
+  /** Unix seconds of its block. */
+  readonly time: number
 }
 
 /** Stages the rows of a declare or revoke; returns what takes it back. */
 export function putCredential(
   overlay: Overlay,
   { id, signer, action }: CredentialChange,
-  { block, index }: Mined,
+  { height, index, time, tx }: Mined,
 ): CredentialUndo {
   const holderDid = didPart(id)
   const holder = present(didKey(holderDid), 'the key of a holder')
-  const operation = credentialOperation[action]
-  const key = credentialKey(id, signer)
-  const { height, time } = block.header
-  const tx = present(block.transactions[index], 'the transaction of an operation')
+  const operation = operationNumber[action]
+  const key = credentialMapKey(id, signer)
   const payloadHash = sha256(operationOf(tx.payload).payload)
   const before = credentialRow(overlay, id, signer) ?? []
   const added = { index, operation, height, time, txid: tx.hash, payloadHash }
@@ -93,7 +83,7 @@ export function popCredential(overlay: Overlay, { operation, key, holder }: Cred
   const before = values.credential.decode(present(overlay.get(row), 'the row of a credential')).slice(0, -1)
   if (before.length === 0) overlay.del(row)
   else overlay.put(row, values.credential.encode(before))
-  if (operation === credentialOperation.revoke) return
+  if (operation === operationNumber.revoke) return
   const count = declaredCount(overlay, holder) - 1
   overlay.del(keys.declared(holder, count))
   if (count === 0) overlay.del(keys.declaredCount(holder))

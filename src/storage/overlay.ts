@@ -1,15 +1,15 @@
 import { InvariantError } from '../errors/rule-error.js'
 import { mapKey } from '../primitives/bytes.js'
-import type { Changes, CommitInfo, Database, NewestRows, Rows } from './database.js'
+import type { Changes, CommitInfo, Database, FrozenRows, NewestRows, Rows } from './database.js'
 
 /** Changes in memory over the rows: reads see the rows as they will be after the changes. */
 export class Overlay implements Rows {
-  readonly #base: Database | NewestRows | Overlay
+  readonly #base: Database | NewestRows | FrozenRows | Overlay
   readonly #changes = new Map<string, { key: Buffer; value: Uint8Array | undefined }>()
   readonly #loaded = new Map<string, Uint8Array | undefined>()
 
-  /** Over a database, over its newest rows, or over another overlay into which these changes may be merged. */
-  constructor(base: Database | NewestRows | Overlay) {
+  /** Over a database, over its newest rows or those of one moment, or over another overlay into which these changes may be merged. */
+  constructor(base: Database | NewestRows | FrozenRows | Overlay) {
     this.#base = base
   }
 

@@ -1,11 +1,20 @@
 import type { Coin } from '../consensus/ledger.js'
 import type { Token } from '../did-index/token.js'
 import type { ProgramHash } from '../primitives/address.js'
-import { asBuffer, fromUtf8, utf8 } from '../primitives/bytes.js'
+import { asBuffer, concat, fromUtf8, utf8 } from '../primitives/bytes.js'
 import { Reader, Writer } from '../primitives/codec.js'
-import { type Hash, sha256 } from '../primitives/hash.js'
+import type { Hash } from '../primitives/hash.js'
 import { finish, type Steps } from '../primitives/steps.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
+import {
+  type Entry,
+  entryBytes,
+  entrySize,
+  operationNumber,
+  type OperationNumber,
+  readEntry,
+} from '../proofs/history.js'
+import type { MapKey } from '../proofs/map-tree.js'
 
 /**
  * Every row of the database: the form of its key and its value. No other file builds a key.
@@ -16,7 +25,8 @@ import type { Outpoint } from '../primitives/transaction-fields.js'
  *
  *   00 name                                       → meta: schema version, tip, digest of the upgrades up to it, a devnet's
  *                                                   clock offset, event number, assumed valid height, reorganisation,
- *                                                   highest block that gave up its transactions u32
+ *                                                   highest block that gave up its transactions u32, whether the map of
+ *                                                   DIDs is complete, lowest height of which it proves anything u32
  *   01 sequence u64                               → journal row (journal.ts)
  *   02 block hash                                 → header record
  *   03 height u32                                 → hash of the active block
@@ -30,16 +40,19 @@ import type { Outpoint } from '../primitives/transaction-fields.js'
  *   0b program hash, height u32, index u16        → (empty): a transaction that touched the address
  *   0c height u32                                 → undo record
  *   0d DID program hash                           → head
- *   0e DID program hash, sequence u32             → operation
+ *   0e DID program hash, sequence u32             → operation, and digest of the history up to it
  *   0f height u32, index u16                      → latest document of the DID created there: JSON text
  *   10 number u64                                 → left branch with transactions not back in the pool: tip, fork height u32
- *   13 credential and signer (credentialKey)       → what that DID said of the credential: state u8, count u8, operations
+ *   13 credential and signer (credentialMapKey)    → what that DID said of the credential: state u8, count u8, operations
  *   14 holder program hash, sequence u32           → fragment of a credential that the holder declared: text
  *   15 holder program hash                         → number of its declares u32; no row for 0
  *   16 ordinal u32                                → height u32, index u16 of the create: the key of 0f
  *   17 token, chunk u24                           → postings of 256 ordinals (did-index/posting-chunk.ts); no row for none
  *   18 token                                      → number of documents u32, of kinds that are counted; no row for 0
  *   19 height u32                                 → rows of 16, 17 and 18 that the block changed, as they were before
+ *   1a depth u8, first bits of a map key          → page of the map of DIDs (map/map-page.ts)
+ *   1b the same, height u32                       → that page before the block at this height; empty: there was none
+ *   1c height u32                                 → map root after the block, then the keys of the pages that it changed
  *   20 txid                                       → pooled transaction: arrival u64, bytes
  *   21 txid                                       → why a pooled transaction was dropped: ff, order u64, text
  *   22 peer key                                   → facts about a peer and its address (network/)
@@ -72,6 +85,9 @@ export const table = {
   posting: 0x17,
   tokenCount: 0x18,
   indexUndo: 0x19,
+  mapPage: 0x1a,
+  mapPageBefore: 0x1b,
+  mapRoot: 0x1c,
   pool: 0x20,
   dropped: 0x21,
   peer: 0x22,
@@ -80,9 +96,9 @@ export const table = {
   evidence: 0x25,
 } as const
 
-export const schemaVersion = 3
-/** The layout that a start changes into this one. */
-export const layoutBefore = 2
+export const schemaVersion = 4
+/** The oldest layout that a start changes into this one. */
+export const oldestLayout = 2
 
 /** Tables that are byte for byte equal on every node with the same tip: the state digest covers them. */
 export const stateTables = [table.coin, table.didHead, table.didOperation, table.credential] as const
@@ -105,6 +121,7 @@ export const derivedTables = [
   table.ordinal,
   table.posting,
   table.tokenCount,
+  table.mapPage,
 ] as const
 
 export type Key = Buffer
@@ -141,11 +158,11 @@ function programHashSequenceKey(tableByte: number, programHash: ProgramHash, seq
   return buffer
 }
 
-/** 32 bytes: sha256(`vc` 00 absolute id 00 signer DID). */
-export type CredentialKey = Uint8Array
-
-export function credentialKey(id: string, signer: string): CredentialKey {
-  return sha256(`vc\0${id}\0${signer}`)
+/** A page of the map of DIDs: it holds what lies below the first `depth` bits of a key. */
+export interface MapPlace {
+  /** A multiple of 4, from 0 to 252. */
+  readonly depth: number
+  readonly key: MapKey
 }
 
 export const keys = {
@@ -160,7 +177,9 @@ export const keys = {
       | 'reorganisation'
       | 'migration'
       | 'indexUndo'
-      | 'pruned',
+      | 'pruned'
+      | 'didMap'
+      | 'proofs',
   ): Key => keyOf(table.meta, Buffer.from(name)),
   journal: (sequence: number): Key => {
     const buffer = key(table.journal, 8)
@@ -200,7 +219,7 @@ export const keys = {
   didOperation: (did: ProgramHash, sequence: number): Key => programHashSequenceKey(table.didOperation, did, sequence),
   /** By the position of the DID's create operation, so that documents sort by age. */
   didDocument: (create: Location): Key => heightIndexKey(table.didDocument, create.height, create.index),
-  credential: (mapKey: CredentialKey): Key => keyOf(table.credential, mapKey),
+  credential: (mapKey: MapKey): Key => keyOf(table.credential, mapKey),
   declared: (holder: ProgramHash, sequence: number): Key => programHashSequenceKey(table.declared, holder, sequence),
   declaredCount: (holder: ProgramHash): Key => keyOf(table.declaredCount, holder),
   ordinal: (ordinal: number): Key => {
@@ -216,6 +235,23 @@ export const keys = {
   },
   tokenCount: (token: Token): Key => keyOf(table.tokenCount, Buffer.from(token, 'latin1')),
   indexUndo: (height: number): Key => heightKey(table.indexUndo, height),
+  /** By depth and the first bits of the keys below it. */
+  mapPage: ({ depth, key: mapKey }: MapPlace): Key => {
+    const bytes = (depth + 7) >> 3
+    const buffer = key(table.mapPage, 1 + bytes)
+    buffer[1] = depth
+    buffer.set(mapKey.subarray(0, bytes), 2)
+    if (depth % 8 !== 0) buffer[1 + bytes] = (buffer[1 + bytes] as number) & 0xf0
+    return buffer
+  },
+  /** By the key of the page. */
+  mapPageBefore: (page: Key, height: number): Key => {
+    const buffer = key(table.mapPageBefore, page.length + 3)
+    buffer.set(page.subarray(1), 1)
+    buffer.writeUInt32BE(height, page.length)
+    return buffer
+  },
+  mapRoot: (height: number): Key => heightKey(table.mapRoot, height),
   /** By a rising number: the same branch may be left twice. */
   leftBranch: (number: number): Key => {
     const buffer = key(table.leftBranch, 8)
@@ -408,22 +444,16 @@ export interface UndoRecord {
 /** A declare or revoke to take back. */
 export interface CredentialUndo {
   readonly operation: CredentialOperation
-  readonly key: CredentialKey
+  readonly key: MapKey
   readonly holder: ProgramHash
 }
 
-/** Numbers of the operations on credentials in rows; 1 to 3 are those on DIDs. */
-export const credentialOperation = { declare: 4, revoke: 5 } as const
-export type CredentialOperation = (typeof credentialOperation)[keyof typeof credentialOperation]
+/** Numbers of the operations on credentials in rows. */
+export type CredentialOperation = (typeof operationNumber)['declare' | 'revoke']
 
 /** One operation in the row of a credential and a signer: 75 bytes. */
-export interface CredentialOperationRow extends Location {
+export interface CredentialOperationRow extends Location, Entry {
   readonly operation: CredentialOperation
-  /** Unix seconds of its block. */
-  readonly time: number
-  readonly txid: Hash
-  /** sha256 of the payload text. */
-  readonly payloadHash: Hash
 }
 
 /** What one DID said of one credential, in chain order: a declare, a revoke, or the one and then the other. */
@@ -446,9 +476,17 @@ export interface RowBefore {
   readonly value: Uint8Array | undefined
 }
 
-/** Position of one operation of a DID. */
-export interface DidOperationRow extends Location {
-  readonly txid: Hash
+/** One operation of a DID: 107 bytes. */
+export interface DidOperationRow extends Location, Entry {
+  /** Digest of the history up to this operation. */
+  readonly digest: Hash
+}
+
+/** The map of DIDs after a block. */
+export interface MapRootRow {
+  readonly root: Hash
+  /** Keys of the pages that the block changed, in table mapPage; none once these can no longer be put back. */
+  readonly pages: readonly Key[]
 }
 
 /** Stored facts about a peer, by its key. */
@@ -565,11 +603,9 @@ export const values = {
   /** The state is that after the last operation: 1 declared, 2 revoked. */
   credential: {
     encode: (operations: CredentialRow): Uint8Array => {
-      const revoked = operations.at(-1)?.operation === credentialOperation.revoke
-      const writer = new Writer(2 + 75 * operations.length).u8(revoked ? 2 : 1).u8(operations.length)
-      for (const { index, operation, height, time, txid, payloadHash } of operations) {
-        writer.u16(index).u8(operation).u32(height).u32(time).bytes(txid).bytes(payloadHash)
-      }
+      const revoked = operations.at(-1)?.operation === operationNumber.revoke
+      const writer = new Writer(2 + (2 + entrySize) * operations.length).u8(revoked ? 2 : 1).u8(operations.length)
+      for (const operation of operations) writer.u16(operation.index).bytes(entryBytes(operation))
       return writer.finish()
     },
     decode: (bytes: Uint8Array): CredentialRow => {
@@ -577,15 +613,7 @@ export const values = {
       reader.u8()
       return Array.from({ length: reader.u8() }, () => {
         const index = reader.u16()
-        const operation = reader.u8() as CredentialOperation
-        return {
-          index,
-          operation,
-          height: reader.u32(),
-          time: reader.u32(),
-          txid: reader.hash(),
-          payloadHash: reader.hash(),
-        }
+        return { index, ...(readEntry(reader.take(entrySize)) as Entry & { operation: CredentialOperation }) }
       })
     },
   },
@@ -616,10 +644,27 @@ export const values = {
     },
   },
   didOperation: {
-    encode: ({ height, index, txid }: DidOperationRow) => new Writer(38).u32(height).u16(index).bytes(txid).finish(),
+    encode: ({ height, index, txid, operation, time, payloadHash, digest }: DidOperationRow) =>
+      new Writer(107)
+        .u32(height)
+        .u16(index)
+        .bytes(txid)
+        .u8(operation)
+        .u32(time)
+        .bytes(payloadHash)
+        .bytes(digest)
+        .finish(),
     decode: (bytes: Uint8Array): DidOperationRow => {
       const reader = new Reader(bytes)
-      return { height: reader.u32(), index: reader.u16(), txid: reader.hash() }
+      return {
+        height: reader.u32(),
+        index: reader.u16(),
+        txid: reader.hash(),
+        operation: reader.u8() as OperationNumber,
+        time: reader.u32(),
+        payloadHash: reader.hash(),
+        digest: reader.hash(),
+      }
     },
   },
   height: {
@@ -639,6 +684,21 @@ export const values = {
         const rowKey = asBuffer(reader.varbytes(0xff))
         return { key: rowKey, value: reader.u8() === 0 ? undefined : reader.varbytes(0xffffff) }
       })
+    },
+  },
+  /** The keys are those of the pages, without table byte, each 1 byte of depth and ⌈depth/8⌉ bytes. */
+  mapRoot: {
+    encode: ({ root, pages }: MapRootRow): Uint8Array => concat(root, ...pages.map((page) => page.subarray(1))),
+    decode: (bytes: Uint8Array): MapRootRow => {
+      const reader = new Reader(bytes)
+      const root = reader.hash()
+      const pages: Key[] = []
+      while (reader.remaining > 0) {
+        const at = reader.offset
+        reader.take(Math.ceil(reader.u8() / 8))
+        pages.push(keyOf(table.mapPage, bytes.subarray(at, reader.offset)))
+      }
+      return { root, pages }
     },
   },
   tip: {

@@ -8,10 +8,12 @@ export interface StorageTarget {
   readonly dataDir: string
   /** Bytes that the database keeps of its tables. */
   readonly cacheBytes: number
-  /** Whether a database of the layout before is changed. */
+  /** Whether a database of an older layout is changed. */
   readonly migrate: boolean
   /** Last blocks that keep their transactions. */
   readonly keepBlocks: number
+  /** Whether every state of the map of DIDs is kept for proofs. */
+  readonly archiveProofs: boolean
 }
 
 const option = optionsFor<'storage', StorageTarget>()
@@ -47,12 +49,22 @@ export const storageOptions = {
     unit: 'blocks',
     sets: 'keepBlocks',
   }),
+  archiveProofs: option({
+    key: 'storage.archiveProofs',
+    flag: '--archive-proofs',
+    schema: Type.Boolean(),
+    default: false,
+    description: 'from now on keep every state of all DIDs for proofs, not only those of the last 288 blocks',
+    expects: 'true or false',
+    commands: ['start'],
+    sets: 'archiveProofs',
+  }),
   migrate: option({
     key: 'storage.migrate',
     flag: '--no-migrate',
     schema: Type.Boolean(),
     default: true,
-    description: 'refuse a database of the layout before instead of changing it',
+    description: 'refuse a database of an older layout instead of changing it',
     expects: 'true or false',
     tuning: true,
     sets: 'migrate',

@@ -6,11 +6,12 @@ import { InvariantError } from '../errors/rule-error.js'
 import type { ProgramHash } from '../primitives/address.js'
 import type { Block } from '../primitives/block.js'
 import { asBuffer, displayHash, fromUtf8, mapKey } from '../primitives/bytes.js'
+import type { Hash } from '../primitives/hash.js'
 import type { Steps } from '../primitives/steps.js'
 import { outpointKey, type Transaction } from '../primitives/transaction.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
 import { forEachCooperatively, runCooperatively } from '../runtime/cooperative.js'
-import { credentialState, declaredIssuer, popCredential, putCredential } from './credential-rows.js'
+import { credentialState, declaredIssuer, popCredential } from './credential-rows.js'
 import {
   didHead,
   didKey,
@@ -21,6 +22,8 @@ import {
   type RowReader,
   storedDocument,
 } from './did-rows.js'
+import { LeafChanges, leavesOf } from './map/leaf-changes.js'
+import { putMapBack } from './map/map-rows.js'
 import { type IndexDepth, nextOrdinal, putIndexBack, TokenIndexChanges } from './token-index.js'
 import type { Overlay } from './overlay.js'
 import { DocumentReader, KnownDocuments } from './known-documents.js'
@@ -99,13 +102,13 @@ export interface RowsBlock {
   readonly transactions: Block['transactions']
 }
 
-/** Puts all rows that connecting a block changes into the overlay. */
+/** Puts all rows that connecting a block changes into the overlay, but those of the map; returns the leaves that it changes there. */
 export async function putConnected(
   overlay: Overlay,
   block: RowsBlock,
   connected: ConnectedBlock,
   depth?: IndexDepth,
-): Promise<void> {
+): Promise<LeafChanges> {
   const { height } = block.header
   const { state, transactions } = connected
   await runCooperatively(transactionRowSteps(overlay, block, transactions))
@@ -122,21 +125,22 @@ export async function putConnected(
   const dids: ProgramHash[] = []
   const credentials: CredentialUndo[] = []
   const index = new TokenIndexChanges()
+  const leaves = new LeafChanges()
   let next: number | undefined
   await forEachCooperatively(transactions.entries(), ([i, { did }]) => {
     if (did === undefined) return
-    if (did.credential !== undefined) {
-      credentials.push(putCredential(overlay, did.credential, { block, index: i + 1 }))
+    const tx = block.transactions[i + 1] as Transaction
+    const undo = leaves.put(overlay, did, { height, index: i + 1, time: block.header.time, tx })
+    if (undo !== undefined) {
+      credentials.push(undo)
       return
     }
     const key = present(didKey(did.id), 'the key of a connected DID')
     const sequence = did.state.operationCount - 1
-    const tx = block.transactions[i + 1] as Transaction
     const before = sequence === 0 ? undefined : present(didHead(overlay, key), 'a DID head')
     const documentSequence = did.state.documentTxid === tx.txid ? sequence : (before?.documentSequence ?? 0)
     const ordinal = before?.ordinal ?? (next ??= nextOrdinal(overlay))
     if (before === undefined) next = ordinal + 1
-    overlay.put(keys.didOperation(key, sequence), values.didOperation.encode({ height, index: i + 1, txid: tx.hash }))
     const head = { status: did.state.status, operationCount: did.state.operationCount, documentSequence, ordinal }
     overlay.put(keys.didHead(key), values.didHead.encode(head))
     const row = documentKey(overlay, key)
@@ -149,6 +153,7 @@ export async function putConnected(
   await index.stage(overlay, height, depth)
   const spent = transactions.map((connectedTx) => connectedTx.spent)
   overlay.put(keys.undo(height), await runCooperatively(undoSteps({ spent, dids, credentials })))
+  return leaves
 }
 
 /** Puts the rows of transactions: bytes, position, and history of each address in them. */
@@ -169,8 +174,11 @@ function* transactionRowSteps(overlay: Overlay, block: RowsBlock, connected: Con
   }
 }
 
-/** Puts all rows that disconnecting the last block changes into the overlay. */
-export async function putDisconnected(overlay: Overlay, block: RowsBlock): Promise<void> {
+/**
+ * Puts all rows that disconnecting the last block changes into the overlay; returns the map root before it, undefined where there is
+ * no map.
+ */
+export async function putDisconnected(overlay: Overlay, block: RowsBlock): Promise<Hash | undefined> {
   const { height } = block.header
   const undo = values.undo.decode(present(overlay.get(keys.undo(height)), `the undo record of height ${height}`))
   const balances = new BalanceChanges()
@@ -215,6 +223,7 @@ export async function putDisconnected(overlay: Overlay, block: RowsBlock): Promi
   })
   await putIndexBack(overlay, height, changed)
   overlay.del(keys.undo(height))
+  return putMapBack(overlay, height, () => leavesOf(overlay, undo))
 }
 
 /** The text in the row of a document. */

@@ -1,4 +1,5 @@
 import { BlockBudget } from '../../src/consensus/block-budget.js'
+import { didRootAfter } from '../../src/chain/next-did-root.js'
 import { commitmentAttribute } from '../../src/consensus/commitment.js'
 import { noWork } from '../../src/consensus/signature-work.js'
 import { sign } from '../../src/crypto/keys.js'
@@ -8,12 +9,12 @@ import type { AuxPow } from '../../src/primitives/auxpow.js'
 import { Block } from '../../src/primitives/block.js'
 import { concat } from '../../src/primitives/bytes.js'
 import { Writer } from '../../src/primitives/codec.js'
-import { sha256d, zeroHash } from '../../src/primitives/hash.js'
+import { type Hash, sha256d, zeroHash } from '../../src/primitives/hash.js'
 import { standardProgram } from '../../src/primitives/program.js'
 import { parseSpec } from '../../src/primitives/spec.js'
 import type { Transaction } from '../../src/primitives/transaction.js'
 import { coinbaseInput } from '../../src/primitives/transaction.js'
-import type { TransactionFields } from '../../src/primitives/transaction-fields.js'
+import type { Attribute, TransactionFields } from '../../src/primitives/transaction-fields.js'
 import {
   type BlockPlan,
   coinbaseOf,
@@ -47,6 +48,11 @@ function row(code: Code, accepted: Build, refused: Build, overrides: SpecOverrid
     }
   }
   return { code, accepts: (state) => submit(accepted, state), refuses: (state) => submit(refused, state) }
+}
+
+/** The commitment of block 1 by the rules of a spec, with the witness root of a block without transactions. */
+function commitment({ chain }: TestChain, spec = chain.spec): Attribute {
+  return commitmentAttribute(spec, 1, { witnessRoot: zeroHash, didRoot: didRootAfter(chain, 0) })
 }
 
 const planned =
@@ -152,9 +158,9 @@ const coinbaseRows: readonly RuleRow[] = [
   ),
   row(
     'coinbase-commitment',
-    planned(({ spec }) => ({ coinbase: { attributes: [commitmentAttribute(spec, 1, zeroHash)] } })),
-    planned(({ spec }) => {
-      const attribute = commitmentAttribute(spec, 1, zeroHash)
+    planned((chain) => ({ coinbase: { attributes: [commitment(chain)] } })),
+    planned((chain) => {
+      const attribute = commitment(chain)
       return { coinbase: { attributes: [attribute, attribute] } }
     }),
   ),
@@ -163,16 +169,18 @@ const coinbaseRows: readonly RuleRow[] = [
     planned((chain) => ({ transactions: [transfer(chain)] })),
     planned((chain) => ({
       transactions: [transfer(chain)],
-      coinbase: { attributes: [commitmentAttribute(chain.spec, 1, zeroHash)] },
+      coinbase: { attributes: [commitment(chain)] },
     })),
   ),
   row(
+    'coinbase-did-root',
+    planned(() => ({})),
+    planned(() => ({ didRoot: zeroHash })),
+  ),
+  row(
     'coinbase-validators',
-    planned(({ spec }) => ({ coinbase: { attributes: [commitmentAttribute(spec, 1, zeroHash)] } })),
-    planned(() => {
-      const other = parseSpec(testSpec())
-      return { coinbase: { attributes: [commitmentAttribute(other, 1, zeroHash)] } }
-    }),
+    planned((chain) => ({ coinbase: { attributes: [commitment(chain)] } })),
+    planned((chain) => ({ coinbase: { attributes: [commitment(chain, parseSpec(testSpec()))] } })),
     { ...oneValidator(), producer: 'sponsor' },
   ),
   row(
@@ -189,7 +197,8 @@ const overpaid = (chain: TestChain) => craftBlock(chain.chain, { fees: 1n })
 function orphan(chain: TestChain, parent: Block): Block {
   const { header } = parent
   const known = { ...chain.chain.tip, header }
-  return craftBlock(chain.chain, { parent: known, header: { bits: header.bits, time: header.time + 1 } })
+  const didRoot = didRootAfter(chain.chain, 0) as Hash
+  return craftBlock(chain.chain, { parent: known, didRoot, header: { bits: header.bits, time: header.time + 1 } })
 }
 
 /** `count` blocks on the active chain, then one that leaves it at genesis. */

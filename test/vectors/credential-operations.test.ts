@@ -10,7 +10,7 @@ import { verify } from '../../src/crypto/verify.js'
 import { fromUtf8, toHex, utf8 } from '../../src/primitives/bytes.js'
 import type { DidOperationJson } from '../../src/primitives/did-operation.js'
 import { sha256 } from '../../src/primitives/hash.js'
-import { credentialKey } from '../../src/storage/schema.js'
+import { credentialMapKey } from '../../src/proofs/map-tree.js'
 import { TestChain, withoutValidators } from '../support/builders/chain.js'
 import { copied, openVectors } from '../support/builders/vectors.js'
 import { contextOf } from '../support/client/api.js'
@@ -75,8 +75,8 @@ describe('credential operations that an SDK signs', () => {
   })
 
   it('have rows under these keys', () => {
-    expect(toHex(credentialKey(vectors.id, vectors.holder))).toBe(vectors.rowKeys.holder)
-    expect(toHex(credentialKey(vectors.id, vectors.issuer))).toBe(vectors.rowKeys.issuer)
+    expect(toHex(credentialMapKey(vectors.id, vectors.holder))).toBe(vectors.rowKeys.holder)
+    expect(toHex(credentialMapKey(vectors.id, vectors.issuer))).toBe(vectors.rowKeys.issuer)
   })
 })
 

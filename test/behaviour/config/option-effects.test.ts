@@ -67,7 +67,8 @@ vi.mock('../../../src/network/open-transport.js', async (original) => {
 vi.mock('../../../src/node/open-ledger.js', async (original) => {
   const real = await original<typeof openLedgerModule>()
   const openLedger: typeof real.openLedger = (spec, directory, verifier, env, options) => {
-    given.set('ledger', { changesLayout: options?.migrate, keptBlocks: options?.keepBlocks })
+    const { migrate, keepBlocks, archiveProofs } = options ?? {}
+    given.set('ledger', { changesLayout: migrate, keptBlocks: keepBlocks, keepsStates: archiveProofs })
     return real.openLedger(spec, directory, verifier, env, options)
   }
   return { ...real, openLedger }
@@ -155,6 +156,7 @@ const effects: Readonly<Record<OptionKey, Effect>> = {
   'node.logLevel': { value: 'error', room: 'log', is: { level: 'error' } },
   'storage.dataDir': { value: bench.path('data'), room: 'directory', is: bench.path('data') },
   'storage.cacheSize': { value: '1048576', room: 'database', is: 1_048_576 },
+  'storage.archiveProofs': { value: 'true', room: 'ledger', is: { keepsStates: true } },
   'storage.prune': { value: '1001', room: 'ledger', is: { keptBlocks: 1001 } },
   'storage.migrate': { value: 'false', room: 'ledger', is: { changesLayout: false } },
   'api.host': { value: '127.0.0.1', room: 'server', is: { hosts: ['127.0.0.1'] } },

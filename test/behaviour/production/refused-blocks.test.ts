@@ -105,8 +105,8 @@ describe('a block of our own that is refused', () => {
   it('is given up where one without transactions is refused as well', async () => {
     const { parts } = await world()
     let tries = 0
-    const make = async (select: () => Promise<unknown>) => {
-      await select()
+    const make = async (select: (time: number) => Promise<unknown>) => {
+      await select(0)
       tries++
       throw brokenRule('coinbase-value')
     }

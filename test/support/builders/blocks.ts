@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type { Chain } from '../../../src/chain/chain.js'
 import type { KnownHeader } from '../../../src/chain/header-index.js'
+import { didRootAfter } from '../../../src/chain/next-did-root.js'
 import { commitmentAttribute } from '../../../src/consensus/commitment.js'
 import { earliestTime, requiredBits } from '../../../src/consensus/context.js'
+import { checkTransaction } from '../../../src/consensus/connect.js'
+import { StateOverlay } from '../../../src/consensus/ledger.js'
 import { subsidyAt } from '../../../src/consensus/subsidy.js'
 import { sign } from '../../../src/crypto/keys.js'
 import { parseAddress, type ProgramHash } from '../../../src/primitives/address.js'
@@ -12,8 +15,17 @@ import { fromUtf8, littleEndianInteger } from '../../../src/primitives/bytes.js'
 import { targetOf } from '../../../src/primitives/compact.js'
 import { type Confirm, proposalHash, proposalUnsigned, voteUnsigned } from '../../../src/primitives/confirm.js'
 import { registerAssetTransaction } from '../../../src/primitives/genesis.js'
+import { type Hash, zeroHash } from '../../../src/primitives/hash.js'
 import { Header, type HeaderFields } from '../../../src/primitives/header.js'
 import { type Program, sortPrograms, standardProgram } from '../../../src/primitives/program.js'
+import { txType } from '../../../src/primitives/payload.js'
+import { finish } from '../../../src/primitives/steps.js'
+import { didRoot as committedRoot } from '../../../src/proofs/map-tree.js'
+import { RuleError } from '../../../src/errors/rule-error.js'
+import { changeMapSteps } from '../../../src/storage/map/change-map.js'
+import { LeafChanges } from '../../../src/storage/map/leaf-changes.js'
+import { Overlay } from '../../../src/storage/overlay.js'
+import { memoryPages } from './map-pages.js'
 import { paramsAt, type Spec } from '../../../src/primitives/spec.js'
 import { attributeUsage, coinbaseInput, finalSequence, Transaction } from '../../../src/primitives/transaction.js'
 import type { Input, TransactionFields } from '../../../src/primitives/transaction-fields.js'
@@ -92,6 +104,8 @@ export interface BlockPlan {
   readonly fees?: bigint
   /** Fields of the coinbase to replace; it commits to the right witness root unless `attributes` is among them. */
   readonly coinbase?: Partial<TransactionFields>
+  /** Of all DIDs after the block, where the chain commits to it; unless given that of the parent, which is active. */
+  readonly didRoot?: Hash
   /** Makes the coinbase like no other; random unless given. */
   readonly nonce?: Uint8Array
   /** Fields of the header to replace. */
@@ -116,8 +130,39 @@ export function coinbaseOf(chain: Chain, plan: BlockPlan = {}): Transaction {
     programs: [],
   }
   const root = witnessRoot([new Transaction(fields), ...transactions])
-  const attributes = [{ usage: attributeUsage.nonce, data: nonce }, commitmentAttribute(spec, height, root)]
+  const { didRoot = craftedDidRoot(chain, plan) } = plan
+  const commitment = commitmentAttribute(spec, height, { witnessRoot: root, didRoot })
+  const attributes = [{ usage: attributeUsage.nonce, data: nonce }, commitment]
   return new Transaction({ ...fields, attributes, ...coinbase })
+}
+
+/**
+ * What a block commits to: the state of its parent, none of whose ancestors off the active chain has an operation, and on top of
+ * the tip what its own operations make of it, if they break no rule.
+ */
+function craftedDidRoot(chain: Chain, { parent = chain.tip, transactions = [], header }: BlockPlan): Hash | undefined {
+  let below: KnownHeader | undefined = parent
+  while (below !== undefined && below.status !== 'active') below = chain.headers.get(below.header.previous)
+  const unchanged = below === undefined ? zeroHash : didRootAfter(chain, below.header.height)
+  const carriers = transactions.filter(({ payload }) => payload.type === txType.did)
+  if (unchanged === undefined || carriers.length === 0 || parent !== chain.tip) return unchanged
+  const { time = earliestTime(chain.spec, chain.headers.ancestry(parent)) } = header ?? {}
+  const height = parent.header.height + 1
+  const state = new StateOverlay(chain.state)
+  const rows = new Overlay(chain.database)
+  const leaves = new LeafChanges()
+  try {
+    for (const [i, tx] of transactions.entries()) {
+      const connectable = checkTransaction(tx, state, { ...chain.sanity, height })
+      connectable.apply()
+      if (connectable.did !== undefined) leaves.put(rows, connectable.did, { tx, height, time, index: i + 1 })
+    }
+  } catch (error) {
+    if (error instanceof RuleError) return unchanged
+    throw error
+  }
+  const pages = memoryPages(chain.database)
+  return committedRoot(chain.genesis.header.hash, finish(changeMapSteps(pages, finish(leaves.listSteps()))))
 }
 
 /** A solved block on top of `parent`, right in everything that the plan does not change. */

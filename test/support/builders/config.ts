@@ -12,6 +12,7 @@ export const samples: Readonly<Record<OptionKey, { readonly accepted: string; re
   'node.logLevel': { accepted: 'debug', refused: 'loud' },
   'storage.dataDir': { accepted: './data', refused: '' },
   'storage.cacheSize': { accepted: '1048576', refused: '1048575' },
+  'storage.archiveProofs': { accepted: 'true', refused: 'yes' },
   'storage.prune': { accepted: '1000', refused: '999' },
   'storage.migrate': { accepted: 'false', refused: 'no' },
   'api.host': { accepted: '127.0.0.1,::1', refused: '127.0.0.1,' },

@@ -50,6 +50,7 @@ const base = {
   limits: { blockSize: 8_000_000, blockTransactions: 10_000, transactionCost: 2_000, blockCost: 40_000 },
   specifications: { did: ['ledger/did/1.0'], credential: ['ledger/credential/1.0'] },
   validators,
+  didRoot: true,
   timing: { minInterval: 1_000, emptyInterval: 10_000, maxDrift: 5_000, propose: 3_000, delta: 500 },
   maxViewTimeout: 60_000,
   upgrades: [],

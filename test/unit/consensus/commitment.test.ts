@@ -10,8 +10,9 @@ import { codeOf } from '../../support/assert/code-of.js'
 import { testPublicKey, testSpec } from '../../support/builders/spec.js'
 
 const root = new Uint8Array(32).fill(5)
-const work = parseSpec(testSpec(withoutValidators))
-const confirmed = parseSpec(testSpec())
+// Commitments without a root of all DIDs: test/vectors/proofs.test.ts has those with one.
+const work = parseSpec(testSpec({ ...withoutValidators, didRoot: undefined }))
+const confirmed = parseSpec(testSpec({ didRoot: undefined }))
 
 function coinbase(...attributes: Attribute[]): Transaction {
   const payload = { type: 0, data: new Uint8Array(0) } as const
@@ -23,31 +24,37 @@ const memo = (...parts: Uint8Array[]): Attribute => ({ usage: attributeUsage.mem
 const magic = fromUtf8('LDG1')
 const entry = (tag: number, hash: Uint8Array) => concat(Uint8Array.of(tag), hash)
 const codeFor = (spec: typeof work, ...attributes: Attribute[]) =>
-  codeOf(() => checkCommitment(spec, coinbase(...attributes), root))
+  codeOf(() => checkCommitment(spec, 1, coinbase(...attributes), root))
 const names = (spec: typeof work, attribute: Attribute) => namesNextValidators(spec, 1, coinbase(attribute))
 
 describe('the commitment of a coinbase', () => {
   it('is the witness root, and the validators of the next height where there are any', () => {
-    expect(commitmentAttribute(work, 1, root)).toEqual(memo(magic, entry(1, root)))
+    expect(commitmentAttribute(work, 1, { witnessRoot: root })).toEqual(memo(magic, entry(1, root)))
     const keys = sha256(concat(...[0, 1, 2, 3].map(testPublicKey)))
-    expect(commitmentAttribute(confirmed, 1, root)).toEqual(memo(magic, entry(1, root), entry(3, keys)))
-    expect(codeFor(work, commitmentAttribute(work, 1, root))).toBe(undefined)
-    expect(codeFor(confirmed, commitmentAttribute(confirmed, 1, root))).toBe(undefined)
+    expect(commitmentAttribute(confirmed, 1, { witnessRoot: root })).toEqual(
+      memo(magic, entry(1, root), entry(3, keys)),
+    )
+    expect(codeFor(work, commitmentAttribute(work, 1, { witnessRoot: root }))).toBe(undefined)
+    expect(codeFor(confirmed, commitmentAttribute(confirmed, 1, { witnessRoot: root }))).toBe(undefined)
   })
 
   it('names the validators of the height after its own', () => {
     const keys = [1, 2, 3].map((person) => Buffer.from(testPublicKey(person)).toString('hex'))
-    const changing = parseSpec(testSpec({ upgrades: [{ height: 2, name: 'fewer', parameters: { validators: keys } }] }))
-    expect(names(changing, commitmentAttribute(changing, 1, root))).toBe(true)
-    expect(names(changing, commitmentAttribute(confirmed, 1, root))).toBe(false)
+    const changing = parseSpec(
+      testSpec({ didRoot: undefined, upgrades: [{ height: 2, name: 'fewer', parameters: { validators: keys } }] }),
+    )
+    expect(names(changing, commitmentAttribute(changing, 1, { witnessRoot: root }))).toBe(true)
+    expect(names(changing, commitmentAttribute(confirmed, 1, { witnessRoot: root }))).toBe(false)
     // The body is whole all the same.
-    expect(codeFor(changing, commitmentAttribute(confirmed, 1, root))).toBe(undefined)
-    expect(names(work, commitmentAttribute(work, 1, root))).toBe(true)
-    expect(commitmentAttribute(changing, 0, root)).toEqual(commitmentAttribute(confirmed, 0, root))
+    expect(codeFor(changing, commitmentAttribute(confirmed, 1, { witnessRoot: root }))).toBe(undefined)
+    expect(names(work, commitmentAttribute(work, 1, { witnessRoot: root }))).toBe(true)
+    expect(commitmentAttribute(changing, 0, { witnessRoot: root })).toEqual(
+      commitmentAttribute(confirmed, 0, { witnessRoot: root }),
+    )
   })
 
   it('stands there exactly once, among any others', () => {
-    const own = commitmentAttribute(work, 1, root)
+    const own = commitmentAttribute(work, 1, { witnessRoot: root })
     expect(codeFor(work)).toBe('coinbase-commitment')
     expect(codeFor(work, own, own)).toBe('coinbase-commitment')
     const free = [memo(fromUtf8('hello')), memo(fromUtf8('LDG')), { usage: attributeUsage.nonce, data: magic }]

@@ -18,9 +18,9 @@ function shipped(name: string) {
 
 /** A change of these is another chain: whoever runs one would no longer find it. */
 const genesisHashes = {
-  devnet: 'd1731e62422a4708d35bd970a3470cc64ab523fb11de45ed80274d7152225f60',
-  localnet: '1b26adef4ca4e3df2407c798a8e1629e7ad0b890ebcf95fc4897dd549b118dbc',
-  pow: '97851afd3797b2bdfab02d4d68029c01a6c5a2e050eb57a2576f4d7d45b82032',
+  devnet: '6e6958c1e512a4e331cecf0896aff416902a163a421a57d2abff7d75bee76a4a',
+  localnet: '875e48a4408b3a9fcc1b2f2413d150892c9bd96dbabc2ce1a6789695ae9df4a6',
+  pow: '1b56de5511602a58c531cf89adbc62abd2613fc5c15f85c9403219bc58dc7007',
 }
 
 describe.each(shippedSpecs)('genesis/%s.json', (name) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { checkJournal } from '../../../src/storage/check-journal.js'
 import { Database, logReach } from '../../../src/storage/database.js'
 import { Overlay } from '../../../src/storage/overlay.js'
-import { keys, layoutBefore, schemaVersion, values } from '../../../src/storage/schema.js'
+import { keys, oldestLayout, schemaVersion, values } from '../../../src/storage/schema.js'
 import { memoryStore } from '../../support/builders/chain.js'
 
 const hash = new Uint8Array(32)
@@ -43,15 +43,15 @@ describe('the walk back through the journal', () => {
   })
 
   it('says what to do with a database of another version', async () => {
-    const older = checkJournal(await started(layoutBefore - 1))
+    const older = checkJournal(await started(oldestLayout - 1))
     await expect(older).rejects.toThrow(
-      /has layout 1, .* reads layout 3; to build it again from its blocks, run: .*reindex/,
+      /has layout 1, .* reads layout 4; to build it again from its blocks, run: .*reindex/,
     )
     const newer = checkJournal(await started(schemaVersion + 1))
-    await expect(newer).rejects.toThrow(/has layout 4, .* reads layout 3; use a newer version$/)
-    await expect(started().then(checkJournal)).resolves.toEqual({ isLayoutBefore: false, fromHeight: 0 })
-    const before = started(layoutBefore).then(checkJournal)
-    await expect(before).resolves.toEqual({ isLayoutBefore: true, fromHeight: 0 })
+    await expect(newer).rejects.toThrow(/has layout 5, .* reads layout 4; use a newer version$/)
+    await expect(started().then(checkJournal)).resolves.toEqual({ isOlderLayout: false, fromHeight: 0 })
+    const before = started(oldestLayout).then(checkJournal)
+    await expect(before).resolves.toEqual({ isOlderLayout: true, fromHeight: 0 })
   })
 
   it('wants the tip that the last batch of the chain left', async () => {

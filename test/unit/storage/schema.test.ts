@@ -70,7 +70,22 @@ const rows: { [Name in keyof typeof values]: fc.Arbitrary<Parameters<(typeof val
     documentSequence: u32,
     ordinal: u32,
   }),
-  didOperation: fc.record({ height: u32, index: u16, txid: hash }),
+  didOperation: fc.record({
+    height: u32,
+    index: u16,
+    txid: hash,
+    operation: fc.constantFrom(1 as const, 2 as const, 3 as const),
+    time: u32,
+    payloadHash: hash,
+    digest: hash,
+  }),
+  mapRoot: fc.record({
+    root: hash,
+    pages: fc.array(
+      fc.record({ depth: fc.nat(63).map((n) => 4 * n), key: hash }).map((place) => keys.mapPage(place)),
+      { maxLength: 5 },
+    ),
+  }),
   height: u32,
   tokenCount: u32,
   indexUndo: fc.array(

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { Coin } from '../../../src/consensus/ledger.js'
 import { finish } from '../../../src/primitives/steps.js'
 import { sha256 } from '../../../src/primitives/hash.js'
-import { credentialOperation, type UndoRecord, values } from '../../../src/storage/schema.js'
+import { operationNumber } from '../../../src/proofs/history.js'
+import { type UndoRecord, values } from '../../../src/storage/schema.js'
 import { operationCountSteps, spentSteps } from '../../../src/storage/undo-parts.js'
 import { random } from '../../support/builders/random-chain.js'
 
@@ -20,7 +21,7 @@ function record(spent: readonly number[], dids: number, credentials: number): Un
     spent: spent.map((count) => Array.from({ length: count }, () => coin(++value))),
     dids: Array.from({ length: dids }, (_, i) => programHash(`did ${i}`)),
     credentials: Array.from({ length: credentials }, (_, i) => {
-      return { operation: credentialOperation.declare, key: sha256(`key ${i}`), holder: programHash(`holder ${i}`) }
+      return { operation: operationNumber.declare, key: sha256(`key ${i}`), holder: programHash(`holder ${i}`) }
     }),
   }
 }

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { checkJournal } from '../../../src/storage/check-journal.js'
 import { Database } from '../../../src/storage/database.js'
-import { migrateLayout, type MigrationProgress, type MigrationSizes } from '../../../src/storage/migrate-layout.js'
+import { migrateIndex, type MigrationProgress, type MigrationSizes } from '../../../src/storage/migrate-index.js'
 import { Overlay } from '../../../src/storage/overlay.js'
-import { keys, layoutBefore, rangeOf, schemaVersion, table, values } from '../../../src/storage/schema.js'
+import { keys, rangeOf, schemaVersion, table, values } from '../../../src/storage/schema.js'
 import type { HexRows } from '../../support/assert/index-rows.js'
 import { memoryStore } from '../../support/builders/chain.js'
 import { expires } from '../../support/builders/did.js'
 import { searchableCast } from '../../support/builders/did-cast.js'
 import { type Deed, DidRows } from '../../support/builders/did-rows.js'
-import { toLayoutBefore } from '../../support/builders/layout-before.js'
+import { toOlderLayout } from '../../support/builders/older-layout.js'
 import { SeededRandom } from '../../support/builders/seeded-random.js'
 import { rounds } from '../../support/process/thorough.js'
 
@@ -26,7 +26,7 @@ async function rowsOf(database: Database): Promise<HexRows> {
   )
 }
 
-/** A store with random DIDs in the layout before, and its rows in this layout. */
+/** A store with random DIDs in layout 2, and its rows in layout 3. */
 async function random(seed: number, holders = 40) {
   const store = memoryStore()
   const random = new SeededRandom(seed)
@@ -40,8 +40,9 @@ async function random(seed: number, holders = 40) {
   rows.overlay.put(keys.meta('version'), Uint8Array.of(schemaVersion))
   rows.overlay.put(keys.meta('tip'), values.tip.encode(info))
   await rows.commit()
+  await toOlderLayout(rows.database, 3)
   const expected = await rowsOf(rows.database)
-  await toLayoutBefore(rows.database)
+  await toOlderLayout(rows.database, 2)
   return { store, database: rows.database, expected }
 }
 
@@ -52,16 +53,15 @@ function failAfter(database: Database, batches: number): void {
   database.commit = (...batch) => (left-- > 0 ? commit(...batch) : Promise.reject(new Error('no more')))
 }
 
-describe('a database of the layout before', () => {
+describe('a database of layout 2', () => {
   it.each(Array.from({ length: rounds(4, 60) }, (_, i) => i + 1))(
     'gets the rows that its blocks would have left, in batches: seed %i',
     async (seed) => {
       const { database, expected } = await random(seed)
-      expect((await checkJournal(database)).isLayoutBefore).toBe(true)
+      expect((await checkJournal(database)).isOlderLayout).toBe(true)
       const seen: MigrationProgress[] = []
-      await migrateLayout(database, (progress) => seen.push(progress), small)
+      await migrateIndex(database, (progress) => seen.push(progress), small)
       expect(await rowsOf(database)).toEqual(expected)
-      expect((await checkJournal(database)).isLayoutBefore).toBe(false)
       const done = seen.map((progress) => progress.done)
       expect(done).toEqual([...done].sort((a, b) => a - b))
       expect(done.length).toBeGreaterThan(4)
@@ -72,14 +72,14 @@ describe('a database of the layout before', () => {
   it('goes on after the last batch that was written, however often it is interrupted', async () => {
     const { store, database, expected } = await random(1, 80)
     failAfter(database, 2)
-    await expect(migrateLayout(database, () => {}, small)).rejects.toThrow('no more')
+    await expect(migrateIndex(database, () => {}, small)).rejects.toThrow('no more')
     let interruptions = 0
     for (let started = 0; ; interruptions++) {
       const again = await Database.over(store)
-      expect((await checkJournal(again)).isLayoutBefore).toBe(true)
+      expect((await checkJournal(again)).isOlderLayout).toBe(true)
       const seen: number[] = []
       failAfter(again, 1)
-      const end = await migrateLayout(again, ({ done }) => seen.push(done), small).catch((error: Error) => error)
+      const end = await migrateIndex(again, ({ done }) => seen.push(done), small).catch((error: Error) => error)
       // What was done is not done again.
       expect(seen[0]).toBeGreaterThan(started)
       started = seen[0] as number
@@ -111,23 +111,23 @@ describe('a database of the layout before', () => {
     for (const [key, value] of await database.rows({})) if (key[0] !== table.journal) changed.put(key, value)
     await changed.commit(info, { sync: false })
     await update(other.database)
-    await migrateLayout(other.database, () => {}, small)
+    await migrateIndex(other.database, () => {}, small)
 
     failAfter(database, 3)
-    await expect(migrateLayout(database, () => {}, small)).rejects.toThrow('no more')
+    await expect(migrateIndex(database, () => {}, small)).rejects.toThrow('no more')
     await update(await Database.over(store))
     const again = await Database.over(store)
     const seen: number[] = []
-    await migrateLayout(again, ({ done }) => seen.push(done), small)
+    await migrateIndex(again, ({ done }) => seen.push(done), small)
     expect(seen[0]).toBe(0)
     expect(await rowsOf(again)).toEqual(await rowsOf(other.database))
   })
 
   it('without a DID changes its version alone', async () => {
     const { database, expected } = await random(3, 0)
-    await migrateLayout(database, () => {})
+    await migrateIndex(database, () => {})
     expect(await rowsOf(database)).toEqual(expected)
-    expect(database.get(keys.meta('version'))).toEqual(Buffer.of(schemaVersion))
+    expect(database.get(keys.meta('version'))).toEqual(Buffer.of(3))
   })
 
   it('is left as it is where its rows contradict each other', async () => {
@@ -136,10 +136,10 @@ describe('a database of the layout before', () => {
     const overlay = new Overlay(database)
     overlay.del((document as [Buffer, Buffer])[0])
     await overlay.commit(info, { sync: false })
-    await expect(migrateLayout(database, () => {})).rejects.toThrow(
+    await expect(migrateIndex(database, () => {})).rejects.toThrow(
       /the document of DID \d+ is not as its head says.*reindex/,
     )
-    expect(database.get(keys.meta('version'))).toEqual(Buffer.of(layoutBefore))
+    expect(database.get(keys.meta('version'))).toEqual(Buffer.of(2))
   })
 
   it('is changed in batches of at most 32 MiB, whatever its documents hold', async () => {
@@ -166,7 +166,7 @@ describe('a database of the layout before', () => {
       sizes.push(bytes)
       return commit(changes, ...rest)
     }
-    await migrateLayout(database, () => {})
+    await migrateIndex(database, () => {})
     expect(Math.max(...sizes)).toBeGreaterThan(50_000)
     expect(Math.max(...sizes)).toBeLessThan(16 * text.length)
   })

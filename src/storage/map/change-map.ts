@@ -1,0 +1,76 @@
+import { InvariantError } from '../../errors/rule-error.js'
+import { compareBytes, equalBytes } from '../../primitives/bytes.js'
+import type { Hash } from '../../primitives/hash.js'
+import type { Steps } from '../../primitives/steps.js'
+import type { Leaf, MapKey } from '../../proofs/map-tree.js'
+import type { MapPlace } from '../schema.js'
+import { emptyPage, hashOf, isLeaf, nodeOver, type Page, pageBits, type Slot, slotOf } from './map-page.js'
+
+/** Puts leaves into the map and takes them out, page by page. */
+
+/** A leaf as it is to be; without a value it is taken out. */
+export interface LeafChange {
+  readonly key: MapKey
+  readonly value: Uint8Array | undefined
+}
+
+/** Where pages are read and written. */
+export interface Pages {
+  get(place: MapPlace): Page | undefined
+  /** Undefined: the page is not needed any more. */
+  put(place: MapPlace, page: Page | undefined): void
+}
+
+/** Changes in the order of their keys, each key once. */
+export function inKeyOrder(changes: Iterable<LeafChange>): LeafChange[] {
+  return [...changes].sort((a, b) => compareBytes(a.key, b.key))
+}
+
+/** Applies changes {@link inKeyOrder} and returns the map root; one step for each page. */
+export function* changeMapSteps(pages: Pages, changes: readonly LeafChange[]): Steps<Hash> {
+  if (changes.length === 0) return mapRootIn(pages)
+  return hashOf(yield* changeBelow(pages, 0, changes))
+}
+
+/** The root of the map. */
+export function mapRootIn(pages: Pick<Pages, 'get'>): Hash {
+  return hashOf(nodeOver(pages.get(rootPlace) ?? emptyPage))
+}
+
+const rootPlace: MapPlace = { depth: 0, key: new Uint8Array(32) }
+
+/** Applies changes below the node at a depth. Their keys share the bits before. */
+function* changeBelow(pages: Pages, depth: number, changes: readonly LeafChange[]): Steps<Slot | undefined> {
+  const place = { depth, key: (changes[0] as LeafChange).key }
+  const page = [...(pages.get(place) ?? emptyPage)]
+  for (let start = 0; start < changes.length;) {
+    const index = slotOf((changes[start] as LeafChange).key, depth)
+    let end = start + 1
+    while (end < changes.length && slotOf((changes[end] as LeafChange).key, depth) === index) end++
+    page[index] = yield* changeSlot(pages, depth, page[index], changes.slice(start, end))
+    start = end
+  }
+  yield
+  const [only, second] = page.filter((slot) => slot !== undefined)
+  const isNeeded = only !== undefined && (depth === 0 || second !== undefined || !isLeaf(only))
+  pages.put(place, isNeeded ? page : undefined)
+  return isNeeded ? nodeOver(page) : only
+}
+
+function* changeSlot(
+  pages: Pages,
+  depth: number,
+  slot: Slot | undefined,
+  changes: readonly LeafChange[],
+): Steps<Slot | undefined> {
+  const below = depth + pageBits
+  if (slot !== undefined && !isLeaf(slot)) return yield* changeBelow(pages, below, changes)
+  const isChanged = slot !== undefined && changes.some(({ key }) => equalBytes(key, slot.key))
+  const leaves = [...(slot === undefined || isChanged ? [] : [slot]), ...changes].filter(
+    (leaf): leaf is Leaf => leaf.value !== undefined,
+  )
+  if (leaves.length < 2) return leaves[0]
+  if (below >= 8 * 32) throw new InvariantError('two leaves of one key')
+  // No page is there yet.
+  return yield* changeBelow(pages, below, inKeyOrder(leaves))
+}

@@ -1,0 +1,237 @@
+import { equalBytes, mapKey, toHex } from '../../primitives/bytes.js'
+import { Reader, Writer } from '../../primitives/codec.js'
+import { type Hash, sha256, zeroHash } from '../../primitives/hash.js'
+import { runCooperatively } from '../../runtime/cooperative.js'
+import { damaged } from '../database.js'
+import type { RowReader } from '../did-rows.js'
+import type { Overlay } from '../overlay.js'
+import { type Key, keys, type MapPlace, table, values } from '../schema.js'
+import { changeMapSteps, type LeafChange, mapRootIn, type Pages } from './change-map.js'
+import { decodePage, encodePage, isLeaf, type Page, pageBits, slotOf } from './map-page.js'
+
+/** Rows of the map of DIDs: its pages, those of before each of the last blocks, and its root after each block. */
+
+/**
+ * A reorganisation goes no deeper, and no proof.
+ * @limit count: blocks below the tip of whose state a node proves answers, unless it keeps all
+ */
+export const provedHeights = 288
+
+/** Leaves from which pages are loaded a level at a time, instead of one by one. */
+const leavesToLoad = 16
+
+const flag = Uint8Array.of(1)
+const nothing = new Uint8Array(0)
+
+/** A page before and after a change; undefined: there is none. */
+interface ChangedPage {
+  readonly key: Key
+  readonly before: Uint8Array | undefined
+  readonly after: Uint8Array | undefined
+}
+
+/** What a block makes of the map. */
+export interface MapChange {
+  readonly root: Hash
+  readonly pages: readonly ChangedPage[]
+}
+
+/** How a block's change is kept. */
+export interface MapKeeping {
+  /** Height to which the chain is known to go on: blocks deep below it need no rows to put the map back. */
+  readonly knownHeight: number
+  /** Whether pages of before are kept for ever. */
+  readonly archive?: boolean
+}
+
+/** Whether the map is complete; a database of a chain that commits to none has no map. */
+export function hasMap(rows: RowReader): boolean {
+  return rows.get(keys.meta('didMap')) !== undefined
+}
+
+/** The lowest height of which the map proves anything. */
+export function provedFrom(rows: RowReader): number {
+  const row = rows.get(keys.meta('proofs'))
+  return row === undefined ? 0 : new Reader(row).u32()
+}
+
+function putProvedFrom(overlay: Overlay, height: number): void {
+  if (height !== provedFrom(overlay)) overlay.put(keys.meta('proofs'), new Writer(4).u32(height).finish())
+}
+
+/** Stages that the map is complete as of a block. Nothing before it can be proved. */
+export function putMapComplete(overlay: Overlay, height: number): void {
+  overlay.put(keys.meta('didMap'), flag)
+  overlay.put(keys.mapRoot(height), values.mapRoot.encode({ root: storedMapRoot(overlay), pages: [] }))
+  overlay.put(keys.meta('proofs'), new Writer(4).u32(height).finish())
+}
+
+/** The map root that the pages have. */
+export function storedMapRoot(rows: RowReader): Hash {
+  return mapRootIn({ get: (place) => pageIn(rows, place) })
+}
+
+/** The map root after a block; undefined: it is not known. */
+export function mapRootAfter(rows: RowReader, height: number): Hash | undefined {
+  const row = rows.get(keys.mapRoot(height))
+  return row && values.mapRoot.decode(row).root
+}
+
+function pageIn(rows: RowReader, place: MapPlace): Page | undefined {
+  const row = rows.get(keys.mapPage(place))
+  return row && decodePage(row)
+}
+
+/** Changes of the last blocks made, by the map before and the leaves: a block of this node is hashed for its template alone. */
+export class KnownMapChanges {
+  #kept: { readonly id: string; readonly change: MapChange }[] = []
+
+  find(id: string): MapChange | undefined {
+    return this.#kept.find((kept) => kept.id === id)?.change
+  }
+
+  add(id: string, change: MapChange): void {
+    this.#kept = [...this.#kept, { id, change }].slice(-knownKept)
+  }
+}
+
+/**
+ * Each holds its pages in memory.
+ * @limit count: changes of the map that are kept for the block they were computed for
+ */
+const knownKept = 2
+
+/** What leaves, in the order of their keys, change in the map that the rows hold. Writes nothing. */
+export async function mapChangeOf(
+  rows: Overlay,
+  leaves: readonly LeafChange[],
+  known: KnownMapChanges = new KnownMapChanges(),
+): Promise<MapChange> {
+  const before = storedMapRoot(rows)
+  if (leaves.length === 0) return { root: before, pages: [] }
+  const id = mapKey(sha256(Buffer.concat([before, ...leaves.flatMap(({ key, value }) => [key, value ?? zeroHash])])))
+  const found = known.find(id)
+  if (found !== undefined) return found
+  const pages = new ChangedPages(rows)
+  if (leaves.length >= leavesToLoad) await pages.load(leaves)
+  const root = await runCooperatively(changeMapSteps(pages, leaves))
+  const change = { root, pages: pages.changed }
+  known.add(id, change)
+  return change
+}
+
+/** Pages over rows that stay as they are. */
+class ChangedPages implements Pages {
+  readonly #rows: Overlay
+  /** By their keys. */
+  readonly #read = new Map<string, { readonly row: Uint8Array | undefined; readonly page: Page | undefined }>()
+  readonly #changed: ChangedPage[] = []
+
+  constructor(rows: Overlay) {
+    this.#rows = rows
+  }
+
+  get changed(): readonly ChangedPage[] {
+    return this.#changed
+  }
+
+  /** Reads the pages on the ways of leaves, in one call for each level. */
+  async load(leaves: readonly LeafChange[]): Promise<void> {
+    let below = leaves
+    for (let depth = 0; below.length > 0; depth += pageBits) {
+      const places = below.map(({ key }) => ({ depth, key }))
+      const wanted = new Map(places.map((place) => [mapKey(keys.mapPage(place)), keys.mapPage(place)]))
+      const found = await this.#rows.getMany([...wanted.values()])
+      for (const [i, id] of [...wanted.keys()].entries()) this.#keep(id, found[i])
+      below = below.filter(({ key }) => {
+        const slot = this.get({ depth, key })?.[slotOf(key, depth)]
+        return slot !== undefined && !isLeaf(slot)
+      })
+    }
+  }
+
+  get(place: MapPlace): Page | undefined {
+    const key = keys.mapPage(place)
+    const id = mapKey(key)
+    return (this.#read.get(id) ?? this.#keep(id, this.#rows.get(key))).page
+  }
+
+  #keep(id: string, row: Uint8Array | undefined): { row: Uint8Array | undefined; page: Page | undefined } {
+    const kept = { row, page: row && decodePage(row) }
+    this.#read.set(id, kept)
+    return kept
+  }
+
+  put(place: MapPlace, page: Page | undefined): void {
+    const key = keys.mapPage(place)
+    const before = this.#read.get(mapKey(key))?.row
+    if (before !== undefined || page !== undefined) this.#changed.push({ key, before, after: page && encodePage(page) })
+  }
+}
+
+/** Stages what a block changes in the map, and drops what is now too deep to be put back or proved. */
+export function putMapChange(overlay: Overlay, height: number, change: MapChange, keeping: MapKeeping): void {
+  const { knownHeight, archive = false } = keeping
+  const keeps = archive || change.pages.length === 0 || height > knownHeight - provedHeights
+  for (const { key, before, after } of change.pages) {
+    putPage(overlay, key, after)
+    if (keeps) overlay.put(keys.mapPageBefore(key, height), before ?? nothing)
+  }
+  const pages = keeps ? change.pages.map(({ key }) => key) : []
+  overlay.put(keys.mapRoot(height), values.mapRoot.encode({ root: change.root, pages }))
+  if (!keeps) putProvedFrom(overlay, height)
+  if (!archive) dropDeep(overlay, height - provedHeights)
+}
+
+/** Drops the pages of before a block. */
+function dropDeep(overlay: Overlay, height: number): void {
+  if (height <= provedFrom(overlay)) return
+  const row = overlay.get(keys.mapRoot(height))
+  if (row !== undefined) {
+    const { root, pages } = values.mapRoot.decode(row)
+    for (const page of pages) overlay.del(keys.mapPageBefore(page, height))
+    if (pages.length > 0) overlay.put(keys.mapRoot(height), values.mapRoot.encode({ root, pages: [] }))
+  }
+  putProvedFrom(overlay, height)
+}
+
+function putPage(overlay: Overlay, key: Key, value: Uint8Array | undefined): void {
+  if (value === undefined) overlay.del(key)
+  else overlay.put(key, value)
+}
+
+/**
+ * Stages the map as it was before the last block, whose other rows are taken back already, and returns its root; undefined: there
+ * is no map. `leaves`: those that the block changed, as they are now.
+ */
+export async function putMapBack(
+  overlay: Overlay,
+  height: number,
+  leaves: () => readonly LeafChange[],
+): Promise<Hash | undefined> {
+  if (!hasMap(overlay)) return undefined
+  const row = overlay.get(keys.mapRoot(height))
+  const pages = row === undefined ? [] : values.mapRoot.decode(row).pages
+  for (const key of pages) {
+    const beforeKey = keys.mapPageBefore(key, height)
+    const before = overlay.get(beforeKey)
+    if (before === undefined) throw damaged(`a page of the map before height ${height} is missing`)
+    putPage(overlay, key, before.length === 0 ? undefined : before)
+    overlay.del(beforeKey)
+  }
+  if (pages.length === 0) {
+    const { pages: hashed } = await mapChangeOf(overlay, leaves())
+    for (const { key, after } of hashed) putPage(overlay, key, after)
+  }
+  overlay.del(keys.mapRoot(height))
+  if (provedFrom(overlay) >= height) putProvedFrom(overlay, height - 1)
+  const root = storedMapRoot(overlay)
+  const expected = mapRootAfter(overlay, height - 1)
+  if (expected !== undefined && !equalBytes(expected, root)) {
+    throw damaged(`the map before height ${height} has root ${toHex(root)}, not ${toHex(expected)}`)
+  }
+  return root
+}
+
+/** Tables of the map. */
+export const mapTables = [table.mapPage, table.mapPageBefore, table.mapRoot] as const

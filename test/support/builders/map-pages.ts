@@ -1,0 +1,29 @@
+import { mapKey } from '../../../src/primitives/bytes.js'
+import type { RowReader } from '../../../src/storage/did-rows.js'
+import type { Pages } from '../../../src/storage/map/change-map.js'
+import { decodePage, encodePage } from '../../../src/storage/map/map-page.js'
+import { keys } from '../../../src/storage/schema.js'
+
+/** Pages of a map in memory, as the bytes of their rows. */
+export interface MemoryPages extends Pages {
+  /** By the key of the row, as text. */
+  readonly rows: ReadonlyMap<string, Uint8Array>
+}
+
+/** `below`: pages that are there already, and stay as they are. */
+export function memoryPages(below?: RowReader): MemoryPages {
+  const rows = new Map<string, Uint8Array>()
+  return {
+    rows,
+    get: (place) => {
+      const key = keys.mapPage(place)
+      const row = rows.get(mapKey(key)) ?? below?.get(key)
+      return row && decodePage(row)
+    },
+    put: (place, page) => {
+      const id = mapKey(keys.mapPage(place))
+      if (page === undefined) rows.delete(id)
+      else rows.set(id, encodePage(page))
+    },
+  }
+}
