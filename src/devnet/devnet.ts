@@ -30,10 +30,11 @@ import type { OwnValidator } from '../production/mining.js'
 import { Producer } from '../production/producer.js'
 import type { Log, Random, Timers } from '../runtime/env.js'
 import { Overlay } from '../storage/overlay.js'
+import type { Account } from '../wallet/accounts.js'
 import { AutomaticBlocks } from './automatic-blocks.js'
 import { latestTime, type VirtualClock } from './clock.js'
 import { Faucet } from './faucet.js'
-import { type Funding, fundAccounts } from './fund-accounts.js'
+import { type Funding, fundAccounts, fundedAccounts } from './fund-accounts.js'
 import type { MiningMode } from './mining-mode.js'
 import { DevnetValidator } from './own-validator.js'
 import { type Replaced, replaceLast } from './replace-last.js'
@@ -87,6 +88,7 @@ export class Devnet {
   /** The state file once it was read, or was found missing: before, it is not written at the end. */
   #stateFile: StateFile | undefined
   #saved: { readonly file: string; readonly height: number } | undefined
+  #accounts: readonly Account[] = []
   #seeded: SeededDids | undefined
   #stopped = false
   #loading = false
@@ -214,7 +216,9 @@ export class Devnet {
 
   /** Pays accounts what they lack, and makes the block with the payment. To be called before {@link start}. */
   async fund(funding: Funding): Promise<void> {
-    if (await fundAccounts({ ...this.#options, faucet: this.#faucet }, funding)) await this.#producer.produce()
+    this.#accounts = fundedAccounts(funding)
+    const parts = { ...this.#options, faucet: this.#faucet }
+    if (await fundAccounts(parts, this.#accounts, funding)) await this.#producer.produce()
   }
 
   /** Registers so many DIDs, those that are not registered yet. To be called before {@link start}. */
@@ -230,6 +234,11 @@ export class Devnet {
   /** What {@link close} wrote. */
   get saved(): { readonly file: string; readonly height: number } | undefined {
     return this.#saved
+  }
+
+  /** The accounts of {@link fund}, by index. */
+  get accounts(): readonly Account[] {
+    return this.#accounts
   }
 
   /** The DIDs of {@link seed}. */

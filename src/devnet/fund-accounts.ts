@@ -6,6 +6,7 @@ import { parseAddress, type ProgramHash } from '../primitives/address.js'
 import { formatAmount } from '../primitives/amount.js'
 import { equalBytes } from '../primitives/bytes.js'
 import { rangeOf, table } from '../storage/schema.js'
+import { type Account, accountOf } from '../wallet/accounts.js'
 import type { Recipient } from '../wallet/build-transaction.js'
 import {
   devnetAccountCount,
@@ -32,13 +33,23 @@ interface FundingParts {
   readonly faucet: Faucet
 }
 
+/** The accounts that have coins when a devnet starts, without their private keys. */
+export function fundedAccounts({ accounts = devnetAccountCount, mnemonic = devnetMnemonic }: Funding): Account[] {
+  const account = devnetAccountsOf(mnemonic)
+  return Array.from({ length: accounts }, (_, index) => accountOf(account(index).publicKey, index))
+}
+
 /**
  * Pays from the faucet what accounts lack, in one transaction; returns whether one waits for its block. More than the faucet has
  * is a {@link UserError}.
  */
-export async function fundAccounts(parts: FundingParts, funding: Funding): Promise<boolean> {
+export async function fundAccounts(
+  parts: FundingParts,
+  accounts: readonly Account[],
+  funding: Funding,
+): Promise<boolean> {
   const { mempool, faucet } = parts
-  const lacking = await recipientsOf(parts, funding)
+  const lacking = await recipientsOf(parts, accounts, funding)
   if (lacking.length === 0) return false
   const pooled = [...mempool.entries()].flatMap(({ transaction }) => transaction.outputs)
   const isPooled = ({ programHash: payee }: Recipient) =>
@@ -60,13 +71,15 @@ function whatOf(sending: readonly Recipient[], { balance }: Funding): string {
   return `${formatAmount(sum)} to ${sending.length} accounts, so that each has ${formatAmount(balance)}`
 }
 
-async function recipientsOf({ chain }: FundingParts, funding: Funding): Promise<Recipient[]> {
-  const { accounts = devnetAccountCount, mnemonic = devnetMnemonic, balance } = funding
-  const account = devnetAccountsOf(mnemonic)
+async function recipientsOf(
+  { chain }: FundingParts,
+  accounts: readonly Account[],
+  { mnemonic = devnetMnemonic, balance }: Funding,
+): Promise<Recipient[]> {
   const reader = new ChainReader(chain)
   const lacking: Recipient[] = []
-  for (let index = 0; index < accounts; index++) {
-    const programHash = parseAddress(account(index).address) as ProgramHash
+  for (const { index, address } of accounts) {
+    const programHash = parseAddress(address) as ProgramHash
     if (balance !== undefined) {
       const value = balance - reader.balance(programHash).sum
       if (value > 0n) lacking.push({ programHash, value })

@@ -73,6 +73,32 @@ it('a node that goes and comes back: the page says so, keeps what it has, and go
   await again.stop()
 })
 
+it('the devnet shows the accounts that it was started with, and pays them', async () => {
+  const words = 'legal winner thank year wave sausage worth useful legal winner thank yellow'
+  const node = await NodeProcess.start('devnet', '--mnemonic', words, '--accounts', '12', '--balance', '50')
+  const { accounts } = node.line as typeof node.line & { readonly accounts: readonly Record<string, string>[] }
+  const tab = await browser.open(node.line.rest)
+  await tab.load('/#/devnet')
+  const rows = tab.page.getByRole('region', { name: 'accounts of the devnet' }).locator('tbody tr')
+  await expect.poll(() => rows.count()).toBe(12)
+  const shown = await rows.locator('a[href^="#/address/"]').evaluateAll((links) => links.map(({ title }) => title))
+  expect(shown).toEqual(accounts.map(({ address }) => address))
+  const field = tab.page.getByLabel(/^Pay/)
+  await field.fill('0.5')
+  await tab.page.getByRole('button', { name: `pay 0.5 coins to ${accounts[11]?.['address']}` }).click()
+  await rows.nth(11).getByText('50.5').waitFor()
+  await field.fill('nothing')
+  await tab.page.getByPlaceholder('an address').fill(accounts[1]?.['address'] ?? '')
+  await tab.page.getByRole('button', { name: 'Pay', exact: true }).click()
+  await tab.page
+    .getByRole('alert')
+    .getByText(/amount/)
+    .waitFor()
+  expect(tab.misdeeds.foreign).toEqual([])
+  await tab.close()
+  await node.stop()
+})
+
 it('an address with very many transactions is read page by page', async () => {
   const blocks = rounds(2_000, 100_000)
   const node = await createNode({ network: 'devnet', api: { portBase: 0 } })

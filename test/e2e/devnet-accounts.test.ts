@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { toHex } from '../../src/primitives/bytes.js'
-import { devnetAccount, devnetMnemonic } from '../../src/wallet/devnet-accounts.js'
+import { devnetAccount, devnetAccountsOf, devnetMnemonic } from '../../src/wallet/devnet-accounts.js'
 import { code, repositoryFile, section, tableRows } from '../support/assert/markdown.js'
 import { Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
 
@@ -51,6 +51,28 @@ describe('devnet --accounts', () => {
     const send = ['wallet', 'send', '--devnet-account', '11', '--to', address, '--amount', '5']
     await runJson(...send, '--rest', node.line.rest)
     expect(await node.client.balance(address)).toBe(1_000_500_000_000n)
+    await node.stop()
+  })
+
+  it('and --mnemonic: the accounts that the node lists, without a private key', async () => {
+    const words = 'legal winner thank year wave sausage worth useful legal winner thank yellow'
+    const node = await NodeProcess.start('devnet', '--accounts', '12', '--mnemonic', words, '--balance', '7.5')
+    const printed = lineOf(node).accounts
+    const listed = (await node.client.rpc('dev_accounts', {})) as Record<string, unknown>[]
+    const account = devnetAccountsOf(words)
+    expect(listed).toEqual(
+      printed.map(({ address, did, balance }, index) => {
+        return { index, address, did, publicKey: toHex(account(index).publicKey), balance }
+      }),
+    )
+    expect([listed.length, listed[11]?.['balance']]).toEqual([12, '7.50000000'])
+    expect(listed[0]?.['address']).not.toBe(devnetAccount(0).address)
+    await node.client.rpc('dev_faucet', { address: listed[3]?.['address'], amount: '1' })
+    await expect
+      .poll(async () => ((await node.client.rpc('dev_accounts', {})) as typeof listed)[3]?.['balance'])
+      .toBe('8.50000000')
+    const text = JSON.stringify(listed)
+    for (const secret of [words, ...printed.map(({ key }) => key)]) expect(text).not.toContain(secret)
     await node.stop()
   })
 

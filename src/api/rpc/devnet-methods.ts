@@ -1,10 +1,14 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { RuleError } from '../../errors/rule-error.js'
 import { parseAddress } from '../../primitives/address.js'
-import type { DevnetControl } from '../node-views.js'
+import { toHex } from '../../primitives/bytes.js'
+import { maxDevnetAccounts } from '../../wallet/devnet-accounts.js'
+import type { ApiContext } from '../api-context.js'
+import type { DevnetAccount, DevnetControl } from '../node-views.js'
 import { readAmount, readParameter } from '../parameters.js'
 import { PartsAnswer, writeText } from '../parts.js'
-import { amountParam, closed, hash, hashParam, oneOf } from '../schemas/common-schemas.js'
+import { balance } from '../results/coin-results.js'
+import { amount, amountParam, closed, hash, hashParam, oneOf, publicKey } from '../schemas/common-schemas.js'
 import { count } from '../schemas/number-schemas.js'
 import { method, type MethodRow, type RpcMethod } from './method.js'
 
@@ -45,6 +49,22 @@ export function devnetMethods(devnet: DevnetControl, maxMoney: bigint): readonly
       },
     }),
     control({
+      name: 'dev_accounts',
+      summary: 'The accounts that have coins from the start, with what they have now.',
+      params: Type.Object({}),
+      result: Type.Array(
+        closed({
+          index: Type.Integer({ minimum: 0, description: 'n of its path' }),
+          address: Type.String({ description: 'where its coins are' }),
+          did: Type.String({ description: 'its DID, whether it is registered or not' }),
+          publicKey: publicKey('compressed'),
+          balance: amount('coins on the chain'),
+        }),
+        { maxItems: maxDevnetAccounts },
+      ),
+      run: (_, context) => devnet.accounts.map((account) => accountResult(context, account)),
+    }),
+    control({
       name: 'dev_faucet',
       summary: 'Pays coins out of the faucet.',
       params: Type.Object({
@@ -52,11 +72,11 @@ export function devnetMethods(devnet: DevnetControl, maxMoney: bigint): readonly
         amount: amountParam,
       }),
       result: Type.String({ description: 'txid' }),
-      run: ({ address, amount }) => {
+      run: ({ address, amount: coins }) => {
         if (parseAddress(address) === undefined) {
           throw new RuleError('request-parameter', 'address: an address is 34 characters of base58 with a checksum')
         }
-        return devnet.faucet(address, readAmount('amount', amount, maxMoney))
+        return devnet.faucet(address, readAmount('amount', coins, maxMoney))
       },
     }),
     control({
@@ -121,6 +141,17 @@ export function devnetMethods(devnet: DevnetControl, maxMoney: bigint): readonly
   ]
 }
 
+/** Without the private key: the mnemonic may be the user's own. */
+function accountResult({ reader }: ApiContext, { index, address, did, publicKey: key }: DevnetAccount) {
+  return {
+    index,
+    address,
+    did,
+    publicKey: toHex(key),
+    balance: balance(reader, readParameter('address', 'address', address)),
+  }
+}
+
 /**
  * The longest text that there is, and its JSON.
  * @limit bytes: memory counted for an answer of `dev_dumpState`
@@ -140,7 +171,14 @@ function dumped(devnet: DevnetControl): PartsAnswer {
 }
 
 function control<P extends TObject>(
-  row: Omit<MethodRow<P>, 'access' | 'decimalText' | 'run'> & { readonly run: (params: Static<P>) => unknown },
+  row: Omit<MethodRow<P>, 'access' | 'decimalText' | 'run'> & {
+    readonly run: (params: Static<P>, context: ApiContext) => unknown
+  },
 ): RpcMethod {
-  return method<P>({ ...row, access: 'control', decimalText: false, run: (_, params) => row.run(params) })
+  return method<P>({
+    ...row,
+    access: 'control',
+    decimalText: false,
+    run: (context, params) => row.run(params, context),
+  })
 }

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
 import { chainClock, useChainNow } from '../ask/chain-clock.js'
 import { useMethods } from '../ask/methods.js'
-import { ask, askAll, Refusal } from '../ask/node-rpc.js'
-import type { ShownTransaction } from '../ask/shapes.js'
+import { ask } from '../ask/node-rpc.js'
 import { useAnswer } from '../ask/use-answer.js'
 import { useAction } from '../parts/action.js'
+import { CountField, Field, LineForm } from '../parts/form.js'
 import { Answered, Facts, Heading, Panel, Table } from '../parts/panel.js'
-import { AddressName, Amount, Copy, TransactionName } from '../parts/values.js'
+import { AddressName, Amount, Copy, DidName, TransactionName } from '../parts/values.js'
 import { counted } from '../text/numbers.js'
 import { duration, moment } from '../text/times.js'
 import { ChainTools } from './devnet-tools.js'
@@ -40,32 +40,16 @@ export function DevnetPage() {
 function Mine() {
   const [blocks, setBlocks] = useState('1')
   const { run, report } = useAction()
-  const mine = (event: Event) => {
-    event.preventDefault()
+  const mine = () =>
     void run(async () => {
       const hashes = await ask<string[]>('dev_mine', { blocks: Number(blocks) })
       return `${counted(hashes.length, 'block')} made`
     })
-  }
   return (
     <Panel title="Blocks">
-      <form class="line" onSubmit={mine}>
-        <label>
-          Make{' '}
-          <input
-            class="short"
-            type="number"
-            min="1"
-            max="10000"
-            value={blocks}
-            onInput={(event) => setBlocks(event.currentTarget.value)}
-          />{' '}
-          blocks
-        </label>
-        <button class="main" type="submit">
-          Mine
-        </button>
-      </form>
+      <LineForm button="Mine" main submit={mine}>
+        <CountField before="Make" after="blocks" value={blocks} most={10_000} set={setBlocks} />
+      </LineForm>
       {report}
     </Panel>
   )
@@ -90,13 +74,11 @@ function Clock() {
       await chainClock.refresh()
       return `it is ${moment(time)}`
     })
-  const setNext = (event: Event) => {
-    event.preventDefault()
+  const setNext = () =>
     void run(async () => {
       const time = await ask<number>('dev_setNextBlockTime', { time: Math.floor(Date.parse(`${date}Z`) / 1000) })
       return `the next block will be of ${moment(time)}`
     })
-  }
   return (
     <Panel title="Clock">
       <Facts
@@ -117,42 +99,24 @@ function Clock() {
           </button>
         ))}
       </div>
-      <form class="line" onSubmit={setNext}>
-        <label>
-          Next block at{' '}
-          <input
-            type="datetime-local"
-            step="1"
-            required
-            value={date}
-            onInput={(event) => setDate(event.currentTarget.value)}
-          />{' '}
-          UTC
-        </label>
-        <button type="submit">Set</button>
-      </form>
+      <LineForm button="Set" submit={setNext}>
+        <Field before="Next block at" after="UTC" type="datetime-local" step="1" required value={date} set={setDate} />
+      </LineForm>
       {report}
     </Panel>
   )
 }
 
-/** The accounts that the genesis block pays, with what they have now. */
-async function accounts(signal: AbortSignal): Promise<{ address: string; balance: string }[]> {
-  const blockhash = await ask<string>('getblockhash', { height: 0 }, signal)
-  const { tx } = await ask<{ tx: ShownTransaction[] }>('getblock', { blockhash, verbosity: 2 }, signal)
-  const addresses = [...new Set(tx.flatMap(({ vout }) => vout.map(({ address }) => address)))]
-  const balances = await askAll<string>(
-    addresses.map((address) => ['getreceivedbyaddress', { address }]),
-    signal,
-  )
-  return addresses.map((address, index) => {
-    const balance = balances[index]
-    return { address, balance: balance === undefined || balance instanceof Refusal ? '0' : balance }
-  })
+/** An account that has coins from the start. */
+interface DevnetAccount {
+  readonly index: number
+  readonly address: string
+  readonly did: string
+  readonly balance: string
 }
 
 function Accounts() {
-  const answer = useAnswer(accounts, ['accounts'])
+  const answer = useAnswer((signal) => ask<DevnetAccount[]>('dev_accounts', {}, signal), ['accounts'])
   const [amount, setAmount] = useState('100')
   const [other, setOther] = useState('')
   const { run, report } = useAction()
@@ -166,49 +130,34 @@ function Accounts() {
       )
     })
   return (
-    <Panel title="Accounts" note={<span class="quiet">those that the genesis block pays</span>}>
-      <form
-        class="line"
-        onSubmit={(event) => {
-          event.preventDefault()
-          pay(other)
-        }}
-      >
-        <label>
-          Pay{' '}
-          <input
-            class="short"
-            inputMode="decimal"
-            value={amount}
-            onInput={(event) => setAmount(event.currentTarget.value)}
-          />{' '}
-          coins
-        </label>
-        <label>
-          to{' '}
-          <input
-            class="address"
-            placeholder="an address"
-            required
-            value={other}
-            onInput={(event) => setOther(event.currentTarget.value)}
-          />
-        </label>
-        <button type="submit">Pay</button>
-      </form>
+    <Panel title="Accounts" note={<span class="quiet">those that have coins from the start</span>}>
+      <LineForm button="Pay" submit={() => pay(other)}>
+        <Field before="Pay" after="coins" class="short" inputMode="decimal" value={amount} set={setAmount} />
+        <Field before="to" class="address" placeholder="an address" required value={other} set={setOther} />
+      </LineForm>
       {report}
       <Answered answer={answer}>
         {(list) => (
           <Table
-            caption="accounts of the genesis block"
+            caption="accounts of the devnet"
             rows={list}
             keyOf={({ address }) => address}
             columns={[
+              { title: 'No.', number: true, cell: ({ index }) => index },
               {
                 title: 'Address',
                 cell: ({ address }) => (
                   <span class="pair">
                     <AddressName text={address} /> <Copy text={address} what="the address" />
+                  </span>
+                ),
+              },
+              {
+                title: 'DID',
+                spare: true,
+                cell: ({ did }) => (
+                  <span class="pair">
+                    <DidName text={did} /> <Copy text={did} what="the DID" />
                   </span>
                 ),
               },

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { chainClock } from '../ask/chain-clock.js'
 import { ask } from '../ask/node-rpc.js'
 import { useAction } from '../parts/action.js'
+import { CountField, LineForm } from '../parts/form.js'
 import { Panel } from '../parts/panel.js'
 import { linkTo } from '../route.js'
 
@@ -37,6 +38,7 @@ const shown = new Set([
   'dev_mine',
   'dev_increaseTime',
   'dev_setNextBlockTime',
+  'dev_accounts',
   'dev_faucet',
   'dev_snapshot',
   'dev_revert',
@@ -88,26 +90,9 @@ function Snapshots() {
           </button>
         ))}
       </div>
-      <form
-        class="line"
-        onSubmit={(event) => {
-          event.preventDefault()
-          revert(Number(id))
-        }}
-      >
-        <label>
-          Back to number{' '}
-          <input
-            class="short"
-            type="number"
-            min="1"
-            required
-            value={id}
-            onInput={(event) => setId(event.currentTarget.value)}
-          />
-        </label>
-        <button type="submit">Revert</button>
-      </form>
+      <LineForm button="Revert" submit={() => revert(Number(id))}>
+        <CountField before="Back to number" value={id} set={setId} />
+      </LineForm>
       {report}
     </Panel>
   )
@@ -159,29 +144,16 @@ function StateFile({ known }: { known: ReadonlySet<string> }) {
 function Reorganise() {
   const [blocks, setBlocks] = useState('1')
   const { run, report } = useAction()
-  const reorganise = (event: Event) => {
-    event.preventDefault()
+  const reorganise = () =>
     void run(async () => {
       await ask('dev_reorg', { blocks: Number(blocks) })
       return 'other blocks have taken their place'
     })
-  }
   return (
     <>
-      <form class="line" onSubmit={reorganise}>
-        <label>
-          Replace the last{' '}
-          <input
-            class="short"
-            type="number"
-            min="1"
-            value={blocks}
-            onInput={(event) => setBlocks(event.currentTarget.value)}
-          />{' '}
-          blocks
-        </label>
-        <button type="submit">Reorganise</button>
-      </form>
+      <LineForm button="Reorganise" submit={reorganise}>
+        <CountField before="Replace the last" after="blocks" value={blocks} most={288} set={setBlocks} />
+      </LineForm>
       {report}
     </>
   )

@@ -7,6 +7,7 @@ import { conditionLimits } from '../../../src/did-query/condition.js'
 import { RuleError } from '../../../src/errors/rule-error.js'
 import { toHex } from '../../../src/primitives/bytes.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
+import { devnetAccount } from '../../../src/wallet/devnet-accounts.js'
 import { type Answer, ask, contextOf, serve } from '../../support/client/api.js'
 import { TestChain } from '../../support/builders/chain.js'
 import { holder } from '../../support/builders/did.js'
@@ -24,6 +25,7 @@ let catchingUp = false
 const calls: unknown[][] = []
 
 const devnet: DevnetControl = {
+  accounts: [{ ...devnetAccount(0), address: testAddress(3) }],
   snapshot: async () => 1,
   revert: async () => {},
   setTime: async (time) => (calls.push(['setTime', time]), time),
@@ -560,7 +562,16 @@ describe('dev_ methods', () => {
     expect(calls).toEqual([made])
   })
 
+  test.each([{}, [], undefined])('dev_accounts %j: the public part of each, with its balance', async (params) => {
+    const { did: holderDid, publicKey, privateKey, recovery } = devnetAccount(0)
+    const { body, text } = await call('dev_accounts', params)
+    const account = { index: 0, address: testAddress(3), did: holderDid, publicKey: toHex(publicKey) }
+    expect(body).toEqual({ id: 1, jsonrpc: '2.0', result: [{ ...account, balance: '0.00000000' }] })
+    for (const secret of [privateKey, recovery?.privateKey ?? privateKey]) expect(text).not.toContain(toHex(secret))
+  })
+
   test.each([
+    ['dev_accounts', [1]],
     ['dev_mine', { blocks: 1.5 }],
     ['dev_mine', { blocks: '1' }],
     ['dev_mine', { blocks: null }],
@@ -620,7 +631,7 @@ describe('dev_ methods', () => {
   test('do not exist where the node is no devnet', async () => {
     const plain = await serve(contextOf(node))
     try {
-      for (const method of ['dev_mine', 'dev_increaseTime', 'dev_setNextBlockTime', 'dev_faucet']) {
+      for (const method of ['dev_accounts', 'dev_mine', 'dev_increaseTime', 'dev_setNextBlockTime', 'dev_faucet']) {
         const body = JSON.stringify({ id: 1, method, params: {} })
         expectError((await ask(plain.port, '/rpc', { method: 'POST', headers: json, body })).body, -32601, 1)
       }

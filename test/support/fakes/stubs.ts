@@ -4,6 +4,7 @@ import { type Link, LinkError, type LinkHandler } from '../../../src/network/lin
 /** The control of a devnet that can do nothing. */
 const unable = () => Promise.reject(new Error('this devnet does nothing'))
 export const idleDevnet: DevnetControl = {
+  accounts: [],
   mine: unable,
   increaseTime: unable,
   setTime: unable,
