@@ -18,6 +18,7 @@ import type { Verifier } from '../crypto/verifier.js'
 import { UserError } from '../errors/rule-error.js'
 import { Mempool } from '../mempool/mempool.js'
 import { openLedger, type OpenStep, stepUnits, withVerifier } from '../node/open-ledger.js'
+import { defined } from '../primitives/defined.js'
 import { genesisBlock } from '../primitives/genesis.js'
 import type { Spec } from '../primitives/spec.js'
 import type { Env } from '../runtime/env.js'
@@ -243,7 +244,9 @@ async function importFrom(context: CliContext, tools: Tools, options: ChainOptio
   await withLedger(tools, async ({ chain, signatures }) => {
     // The pool takes transactions that a reorganisation releases, and drops those in the new blocks.
     const { verifier, env, progress } = tools
-    const mempool = await Mempool.open({ chain, verifier, signatures, clock: env.clock, log: env.log })
+    const onStored = (done: number, total?: number) =>
+      progress.show({ stage: 'pool', unit: 'transactions', done, ...defined({ total }) })
+    const mempool = await Mempool.open({ chain, verifier, signatures, clock: env.clock, log: env.log, onStored })
     const { read, added } = await onFile(file, () => {
       const stream = createReadStream(file)
       const total = statSync(file, { throwIfNoEntry: false })?.size ?? 0

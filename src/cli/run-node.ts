@@ -155,6 +155,7 @@ const stageMessages: Readonly<Record<StartStep['stage'], string>> = {
   layout: 'the layout of the database is being changed',
   map: 'the map of DIDs, to which blocks commit, is being made',
   blocks: 'the last blocks are being checked',
+  pool: 'the transactions of the pool are being checked again',
   state: 'the blocks of the state file are being connected',
   dids: 'DIDs are being registered',
 }

@@ -77,6 +77,8 @@ export interface MempoolOptions {
   readonly log: Log
   /** Differences from {@link policy}. */
   readonly limits?: Partial<PoolLimits>
+  /** Takes the progress of {@link Mempool.open}; without `total`: how much there is is unknown. */
+  readonly onStored?: (done: number, total?: number) => void
 }
 
 interface MempoolEvents {
@@ -104,6 +106,8 @@ export class Mempool implements ChainIndexer {
   #settled: Promise<void> = Promise.resolve()
   /** Whether a rewind is under way that replaces the content. */
   #restoring = false
+  /** Called for each transaction that is evaluated again. */
+  #evaluated = () => {}
 
   private constructor(options: MempoolOptions) {
     this.#options = options
@@ -130,6 +134,7 @@ export class Mempool implements ChainIndexer {
       },
       forget: (transaction, error) => this.#forget(transaction, refusedBy(error)),
       makeRoom: () => this.#makeRoom(),
+      evaluated: () => this.#evaluated(),
       now: () => options.clock.now(),
     })
   }
@@ -142,7 +147,12 @@ export class Mempool implements ChainIndexer {
     const waiting = stored.map(({ arrival, bytes }) => ({ arrival, transaction: Transaction.kept(bytes) }))
     // Of one millisecond, what would have refused others came after them: they are in the pool.
     waiting.sort((a, b) => a.arrival - b.arrival || refusing(a) - refusing(b))
+    // The blocks of a left branch are read one after another.
+    const total = pool.#left.first === undefined ? waiting.length : undefined
+    let done = 0
+    pool.#evaluated = () => options.onStored?.(++done, total)
     await pool.#readmit(waiting)
+    pool.#evaluated = () => {}
     await pool.#store.flushed()
     options.chain.addIndexer(pool)
     return pool

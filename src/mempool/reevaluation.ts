@@ -32,6 +32,8 @@ export interface ReevaluationOptions {
   forget(transaction: Transaction, error: RuleError): void
   /** Evicts down to the pool size. */
   makeRoom(): void
+  /** Called for each transaction that was looked at. */
+  evaluated(): void
   now(): number
 }
 
@@ -185,6 +187,7 @@ export class Reevaluation {
       for (const transaction of block?.transactions.slice(1) ?? []) {
         if (this.#stopped || this.#generation !== generation) return
         await this.#takeBackOne(transaction)
+        this.#options.evaluated()
         if (yielder.over) await yielder.next()
       }
       // Bounds the staged rows to one block.
@@ -245,6 +248,7 @@ export class Reevaluation {
         if (!(error instanceof RuleError)) throw error
         refused.push({ transaction, error })
       }
+      this.#options.evaluated()
       if (yielder.over) await yielder.next()
     }
     if (admitted || this.#changes !== changes) return

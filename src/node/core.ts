@@ -7,6 +7,7 @@ import type { AssumedBlock } from '../network/assumed-block.js'
 import type { Transport } from '../network/link.js'
 import { Network } from '../network/network.js'
 import type { PeerSettings } from '../network/peers/peer-settings.js'
+import { defined } from '../primitives/defined.js'
 import type { ProgramHash } from '../primitives/address.js'
 import type { Env } from '../runtime/env.js'
 import type { SignStore } from '../voting/sign-state-file.js'
@@ -37,6 +38,8 @@ export interface CoreOptions {
   readonly signatures: SignatureCache
   readonly env: Env
   readonly poolLimits?: Partial<PoolLimits>
+  /** Takes the progress of reading the stored pool; without `total`: how much there is is unknown. */
+  readonly onPool?: (done: number, total?: number) => void
   /** Absent: no peers. */
   readonly peering?: CorePeering
   readonly validator?: CoreValidator
@@ -64,8 +67,9 @@ const noNetwork: VoteNetwork = { broadcast: () => {}, fetch: () => Promise.resol
 
 /** Loads what is stored; nothing is sent before {@link Core.start}. */
 export async function openCore(options: CoreOptions): Promise<Core> {
-  const { chain, verifier, signatures, env, poolLimits = {}, peering, validator, payTo } = options
-  const mempool = await Mempool.open({ ...env, chain, verifier, signatures, limits: poolLimits })
+  const { chain, verifier, signatures, env, poolLimits = {}, onPool, peering, validator, payTo } = options
+  const stored = { limits: poolLimits, ...defined({ onStored: onPool }) }
+  const mempool = await Mempool.open({ ...env, chain, verifier, signatures, ...stored })
   const dependencies = { ...env, chain, mempool, verifier }
   const network = peering === undefined ? undefined : await Network.open({ ...dependencies, ...peering })
   const voting =

@@ -71,10 +71,17 @@ export interface NodeOptions {
 }
 
 /** What the stages of a start count. */
-export const startUnits = { ...stepUnits, ...devnetUnits } as const
+export const startUnits = { ...stepUnits, pool: 'transactions', ...devnetUnits } as const
 
 /** How far a start is; without `total`: how much there is is unknown. */
-export type StartStep = OpenStep | DevnetStep
+export type StartStep = OpenStep | PoolStep | DevnetStep
+
+interface PoolStep {
+  readonly stage: 'pool'
+  readonly done: number
+  /** Absent: unknown. */
+  readonly total?: number
+}
 
 /** That a node has peers; `tuning.network` says how it finds them, and is found. */
 export interface NodePeering {
@@ -137,7 +144,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
 }
 
 async function openNode(options: NodeOptions, stack: CloseStack): Promise<Node> {
-  const { spec, env, validator, tuning = {} } = options
+  const { spec, env, validator, tuning = {}, onStep } = options
   const store = await openStore(options, stack)
   const { chain, clock, directory, verifier, signatures, failure } = store
   const { identity, peering, transport } = await openPeering(options, directory)
@@ -147,6 +154,7 @@ async function openNode(options: NodeOptions, stack: CloseStack): Promise<Node> 
     signatures,
     env,
     poolLimits: tuning.mempool,
+    onPool: (done, total) => onStep?.({ stage: 'pool', done, ...defined({ total }) }),
     payTo: tuning.mining?.payTo,
     peering,
     validator: validator && { ...validator, signStore: signStoreOf(directory, spec, validator.key) },

@@ -126,6 +126,7 @@ describe('what waits to be evaluated again', () => {
       admit: () => Promise.resolve(),
       forget: () => {},
       makeRoom: () => {},
+      evaluated: () => {},
       now: () => 0,
     })
     const arrival = 0

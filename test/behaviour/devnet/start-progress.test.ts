@@ -1,0 +1,32 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { loadSpec } from '../../../src/cli/load-spec.js'
+import { type StartStep, startNode } from '../../../src/node/start-node.js'
+import { systemEnv } from '../../../src/runtime/process-env.js'
+import { devnetAccount } from '../../../src/wallet/devnet-accounts.js'
+import { quietLog } from '../../support/builders/chain.js'
+
+it('a start says how far it is with the transactions that waited, and nothing of none', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'didledger-test-'))
+  onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }))
+  const steps: StartStep[] = []
+  const start = () => {
+    const tuning = { storage: { dataDir }, devnet: { mining: { kind: 'manual' } } } as const
+    const onStep = (step: StartStep) => void (step.stage === 'pool' && steps.push(step))
+    return startNode({ spec: loadSpec('devnet'), env: systemEnv(quietLog()), tuning, onStep })
+  }
+  const first = await start()
+  for (let n = 0; n < 3; n++) await first.devnet?.faucet(devnetAccount(n).address, 1_000_000n)
+  await first.close()
+  expect(steps).toEqual([])
+
+  const second = await start()
+  expect(steps).toEqual([1, 2, 3].map((done) => ({ stage: 'pool', done, total: 3 })))
+  expect(second.mempool.size).toBe(3)
+  await second.devnet?.mine(1)
+  await second.devnet?.faucet(devnetAccount(3).address, 1_000_000n)
+  await second.close()
+  expect(steps).toHaveLength(3)
+})
