@@ -5,7 +5,10 @@ import { NodeClient } from '../client/node-client.js'
 import { asInteger, isObject, unexpected } from '../client/read-answers.js'
 import { UserError } from '../errors/rule-error.js'
 import { eventTopics } from '../events/ledger-event.js'
+import { toHex } from '../primitives/bytes.js'
 import { defined } from '../primitives/defined.js'
+import { sha256 } from '../primitives/hash.js'
+import { LruMap } from '../runtime/lru-map.js'
 import type { CliContext } from './cli-context.js'
 import type { OutputOptions, RestFlags } from './command-options.js'
 import { plainText } from './print-output.js'
@@ -21,6 +24,8 @@ type Told = Readonly<Record<string, unknown>>
 
 /** Milliseconds between two attempts to reach a node again. */
 const retryPause = 1_000
+/** @limit count: events since the last block that a log remembers by their hash; older ones may be printed twice */
+export const rememberedEvents = 20_000
 
 /**
  * `didledger node log`: prints a line for each event until a stop signal; with --json the events as they come. A node that goes away
@@ -68,7 +73,7 @@ export class LogPlace {
   from: EventsFrom
   hasBegun = false
   /** Events since the last block, which come again where the connection ended before the next one. */
-  readonly #sinceBlock = new Set<string>()
+  #sinceBlock = new LruMap<true>(rememberedEvents)
 
   constructor(from: EventsFrom) {
     this.from = from
@@ -84,14 +89,14 @@ export class LogPlace {
   take({ number: _, ...event }: Told): boolean {
     if (event['topic'] === 'block') {
       this.from = { afterBlock: String(event['action'] === 'apply' ? event['hash'] : event['previousblockhash']) }
-      this.#sinceBlock.clear()
+      this.#sinceBlock = new LruMap(rememberedEvents)
       return true
     }
     // Only what belongs to a block is told again.
     if (event['topic'] === 'transaction') return true
-    const text = JSON.stringify(event)
-    if (this.#sinceBlock.has(text)) return false
-    this.#sinceBlock.add(text)
+    const text = toHex(sha256(Buffer.from(JSON.stringify(event))))
+    if (this.#sinceBlock.get(text) === true) return false
+    this.#sinceBlock.set(text, true)
     return true
   }
 }

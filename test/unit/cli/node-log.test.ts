@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { eventLine, LogPlace } from '../../../src/cli/node-log.js'
+import { eventLine, LogPlace, rememberedEvents } from '../../../src/cli/node-log.js'
 import { ageText } from '../../../src/cli/node-status.js'
 
 const now = Date.UTC(2030, 0, 1)
@@ -84,5 +84,14 @@ describe('the place of a log', () => {
     expect(place.take(block('apply', 'b', 'a'))).toBe(true)
     expect(place.take({ ...operation, action: 'revert' })).toBe(true)
     expect([1, 2].map(() => place.take({ topic: 'transaction', action: 'apply', txid: 'x' }))).toEqual([true, true])
+  })
+
+  it('forgets the oldest operations of a block that never comes', () => {
+    const place = new LogPlace({})
+    place.begin('a')
+    const later = (height: number) => ({ ...operation, height })
+    for (let height = 0; height <= rememberedEvents; height++) place.take(later(height))
+    expect([1, rememberedEvents].map((height) => place.take(later(height)))).toEqual([false, false])
+    expect(place.take(later(0))).toBe(true)
   })
 })
