@@ -1,4 +1,4 @@
-import { ed25519 } from '@noble/curves/ed25519.js'
+import { createPrivateKey, createPublicKey } from 'node:crypto'
 import type { Random } from '../../runtime/env.js'
 import bs58 from 'bs58'
 import { concat, equalBytes, hex, toHex } from '../../primitives/bytes.js'
@@ -21,8 +21,17 @@ export async function loadIdentity(file: string, random: Random): Promise<Identi
 }
 
 function identityOf(secretKey: Uint8Array): Identity {
-  const publicKey = ed25519.getPublicKey(secretKey)
+  const publicKey = publicKeyOf(secretKey)
   return { secretKey, publicKey, id: peerNumber(publicKey) }
+}
+
+/** What comes before an Ed25519 secret in PKCS #8. */
+const secretPrefix = hex('302e020100300506032b657004220420')
+
+function publicKeyOf(secretKey: Uint8Array): Uint8Array {
+  const key = createPrivateKey({ key: Buffer.from(concat(secretPrefix, secretKey)), format: 'der', type: 'pkcs8' })
+  const { x = '' } = createPublicKey(key).export({ format: 'jwk' })
+  return new Uint8Array(Buffer.from(x, 'base64url'))
 }
 
 /** Prefix of an Ed25519 key in a libp2p peer id: identity multihash, lengths, key type. */

@@ -1,3 +1,4 @@
+import { mnemonicToSeedSync } from '@scure/bip39'
 import { describe, expect, it } from 'vitest'
 import { deriveKey, generateMnemonic, isMnemonic, keyFromSeed, keyPath, seedOf } from '../../../src/crypto/hd.js'
 import { isPrivateKey } from '../../../src/crypto/keys.js'
@@ -12,6 +13,15 @@ describe('mnemonics', () => {
       'c55257c360c07c72029aebc1b53c05ed0362ada38ead3e3e9efa3708e53495531f09a6987599d18264c1e1c92f2cf141630c7a3c4ab7c81b2f001698e7463b04',
     )
   })
+
+  it.each(['', 'TREZOR', 'caf\u00e9', 'cafe\u0301 \ud83d\udd11', 'x'.repeat(300)])(
+    'and with the passphrase %j that of the library for pages',
+    (passphrase) => {
+      for (const text of [words, junk]) {
+        expect(toHex(seedOf(text, passphrase) as Uint8Array)).toBe(toHex(mnemonicToSeedSync(text, passphrase)))
+      }
+    },
+  )
 
   it.each([words, junk, `  ${words.toUpperCase().replaceAll(' ', ' \t\n')} `])('accepts %j', (text) => {
     expect(isMnemonic(text)).toBe(true)

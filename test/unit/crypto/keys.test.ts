@@ -1,7 +1,9 @@
+import { p256 } from '@noble/curves/nist.js'
 import { describe, expect, it } from 'vitest'
 import { generatePrivateKey, isPrivateKey, publicKeyOf, sign } from '../../../src/crypto/keys.js'
 import { verify } from '../../../src/crypto/verify.js'
 import { fromUtf8, hex, toHex } from '../../../src/primitives/bytes.js'
+import { SeededRandom } from '../../support/builders/seeded-random.js'
 
 // The example of RFC 6979, appendix A.2.5.
 const example = {
@@ -18,6 +20,14 @@ const example = {
 }
 const order = 'ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551'
 const zeros = '00'.repeat(32)
+
+it('the public key is the one of the library for pages, whatever the private key', () => {
+  const random = new SeededRandom(11)
+  const few = [1n, 2n, 255n, BigInt(`0x${order}`) - 1n].map((number) => hex(number.toString(16).padStart(64, '0')))
+  for (const key of [...few, ...Array.from({ length: 40 }, () => generatePrivateKey(random))]) {
+    expect(toHex(publicKeyOf(key))).toBe(toHex(p256.getPublicKey(key, true)))
+  }
+})
 
 describe('sign', () => {
   it.each(Object.entries(example.signatures))('gives the published signature of "%s"', (text, expected) => {
