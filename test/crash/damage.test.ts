@@ -29,7 +29,7 @@ beforeAll(async () => {
   const load = new Load(new SeededRandom(7))
   let node = await NodeProcess.start(...devnet, killed)
   await load.prepare(node.client, 100)
-  await work(node, load, 5)
+  await work(node, load, 4)
   const details = (await node.get(`block/details/height/${old.height}`)).body.Result as {
     tx: { txid: string; programs: { parameter: string }[] }[]
   }
@@ -38,7 +38,7 @@ beforeAll(async () => {
   old.signature = Buffer.from(transaction.programs[0]?.parameter.slice(2) ?? '', 'hex')
   expect((await node.stop()).code).toBe(0)
   node = await NodeProcess.start(...devnet, killed)
-  await work(node, load, 10)
+  await work(node, load, 7)
   await fill(node, load)
   for (let height = 0; height <= (await node.client.height()); height++) hashes.push(await node.hashAt(height))
   await node.stop('SIGKILL')
