@@ -68,10 +68,7 @@ describe('devnet --state', () => {
   it('leaves the file as it was after a kill', async () => {
     const where = place()
     const file = join(where, 'state')
-    const first = await NodeProcess.start('devnet', '--state', file)
-    await call(first, 'dev_mine', { blocks: 3 })
-    await first.stop()
-    const whole = readFileSync(file)
+    const whole = await threeBlocks(file)
     const second = await NodeProcess.start('devnet', '--state', file)
     await call(second, 'dev_mine', { blocks: 3 })
     expect(await second.stop('SIGKILL')).toMatchObject({ signal: 'SIGKILL' })
@@ -98,10 +95,7 @@ describe('devnet --state', () => {
   it('refuses a file that is none, or damaged, in plain words, and leaves it and nothing else', async () => {
     const where = place()
     const file = join(where, 'state')
-    const node = await NodeProcess.start('devnet', '--state', file)
-    await call(node, 'dev_mine', { blocks: 3 })
-    await node.stop()
-    const whole = readFileSync(file)
+    const whole = await threeBlocks(file)
     const cases: [() => void, string][] = [
       [() => truncateSync(file, whole.length - 40), 'the file is damaged after 2 blocks: it ends too early'],
       [() => writeFileSync(file, Buffer.concat([whole, Buffer.of(1)])), 'something follows its end'],
@@ -186,3 +180,11 @@ describe('what a devnet begins with', () => {
     expect(code).toBe(1)
   })
 })
+
+/** Makes a state file with three blocks, and returns what is in it. */
+async function threeBlocks(file: string): Promise<Buffer> {
+  const node = await NodeProcess.start('devnet', '--state', file)
+  await call(node, 'dev_mine', { blocks: 3 })
+  await node.stop()
+  return readFileSync(file)
+}
