@@ -9,6 +9,8 @@ import type * as ListenersModule from '../../src/api/listeners.js'
 import type * as ChainModule from '../../src/chain/chain.js'
 import type * as NextDidRootModule from '../../src/chain/next-did-root.js'
 import type * as CommitmentModule from '../../src/consensus/commitment.js'
+import type * as ConnectModule from '../../src/consensus/connect.js'
+import type * as ConnectBlockModule from '../../src/chain/connect-block.js'
 import type * as ConsensusLedgerModule from '../../src/consensus/ledger.js'
 import type * as SignatureWorkModule from '../../src/consensus/signature-work.js'
 import type * as SubsidyModule from '../../src/consensus/subsidy.js'
@@ -32,12 +34,17 @@ import type * as TransactionModule from '../../src/primitives/transaction.js'
 import type * as SolveModule from '../../src/production/solve.js'
 import type * as TemplateModule from '../../src/production/template.js'
 import type * as GetResolverModule from '../../src/library/get-resolver.js'
+import type * as MapTreeModule from '../../src/proofs/map-tree.js'
 import type * as ResolverModule from '../../src/resolver/resolver.js'
 import type * as SystemModule from '../../src/runtime/process-env.js'
 import type * as DatabaseModule from '../../src/storage/database.js'
 import type * as DirectoryModule from '../../src/storage/directory.js'
 import type * as OverlayModule from '../../src/storage/overlay.js'
 import type * as SchemaModule from '../../src/storage/schema.js'
+import type * as KnownDocumentsModule from '../../src/storage/known-documents.js'
+import type * as BuildMapModule from '../../src/storage/map/build-map.js'
+import type * as MapRowsModule from '../../src/storage/map/map-rows.js'
+import type * as ReadWayModule from '../../src/storage/map/read-way.js'
 import type * as StoredStateModule from '../../src/storage/stored-state.js'
 import type * as TokenIndexModule from '../../src/storage/token-index.js'
 import type * as AccountsModule from '../../src/wallet/devnet-accounts.js'
@@ -63,8 +70,10 @@ export const { countAnswers } = await compiled<typeof CountModule>('api/count-an
 export const { apiLimits } = await compiled<typeof LimitsModule>('api/api-limits')
 export const { Listeners } = await compiled<typeof ListenersModule>('api/listeners')
 export const { Chain } = await compiled<typeof ChainModule>('chain/chain')
-export const { didRootAfter } = await compiled<typeof NextDidRootModule>('chain/next-did-root')
+export const { didRootAfter, nextDidRoot } = await compiled<typeof NextDidRootModule>('chain/next-did-root')
 export const { commitmentAttribute } = await compiled<typeof CommitmentModule>('consensus/commitment')
+export const { checkTransaction } = await compiled<typeof ConnectModule>('consensus/connect')
+export const { connectInto } = await compiled<typeof ConnectBlockModule>('chain/connect-block')
 export const { StateOverlay } = await compiled<typeof ConsensusLedgerModule>('consensus/ledger')
 export const { noWork } = await compiled<typeof SignatureWorkModule>('consensus/signature-work')
 export const { subsidyAt } = await compiled<typeof SubsidyModule>('consensus/subsidy')
@@ -96,13 +105,20 @@ export const { serve } = await compiled<typeof ServingModule>('node/serve-node')
 export const { Database } = await compiled<typeof DatabaseModule>('storage/database')
 export const { DataDirectory } = await compiled<typeof DirectoryModule>('storage/directory')
 export const { Overlay } = await compiled<typeof OverlayModule>('storage/overlay')
+export const { didMapKey } = await compiled<typeof MapTreeModule>('proofs/map-tree')
 export const { keys, rangeOf, table } = await compiled<typeof SchemaModule>('storage/schema')
+export const { KnownDocuments } = await compiled<typeof KnownDocumentsModule>('storage/known-documents')
+export const { keepMap } = await compiled<typeof BuildMapModule>('storage/map/build-map')
+export const { MapMemory, mapChangeOf, putMapBack, putMapChange } =
+  await compiled<typeof MapRowsModule>('storage/map/map-rows')
+export const { pagesAfter, readWay } = await compiled<typeof ReadWayModule>('storage/map/read-way')
 export const { putConnected, StoredState } = await compiled<typeof StoredStateModule>('storage/stored-state')
 export const { TokenIndexChanges } = await compiled<typeof TokenIndexModule>('storage/token-index')
 export const { processLog, systemEnv } = await compiled<typeof SystemModule>('runtime/process-env')
 export const { devnetValidatorKey } = await compiled<typeof AccountsModule>('wallet/devnet-accounts')
 
 export type Database = DatabaseModule.Database
+export type Overlay = OverlayModule.Overlay
 export type Block = BlockModule.Block
 export type Chain = ChainModule.Chain
 export type Header = HeaderModule.Header

@@ -9,7 +9,7 @@ import { runNode } from './processes.js'
 import type { Row } from './report.js'
 
 /** Tables that the change of the layout makes. */
-const made = [table.didHead, table.ordinal, table.posting, table.tokenCount, table.didOperation, table.mapPage]
+const made = [table.didHead, table.ordinal, table.posting, table.tokenCount, table.didOperation]
 
 /**
  * The change of a directory of the oldest layout, by starts of a node of which the first is killed about halfway. Fails unless its

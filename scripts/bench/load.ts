@@ -13,12 +13,14 @@ import {
   attributeUsage,
   Block,
   Chain,
+  checkTransaction,
   coinbaseInput,
   commitmentAttribute,
   Database,
   didRootAfter,
   finalSequence,
   Header,
+  nextDidRoot,
   parseSpec,
   prefix,
   programHash,
@@ -27,6 +29,7 @@ import {
   soloAuxPow,
   solve,
   standardProgram,
+  StateOverlay,
   subsidyAt,
   Transaction,
   transactionRoot,
@@ -104,13 +107,33 @@ function transferOf(payer: Payer, assetId: Hash, payload: Payload, count: number
   return signed
 }
 
+/** What a block commits to: the state of its parent, and on the tip what its operations make of it. */
+async function rootOf(
+  chain: Chain,
+  parent: Header,
+  transactions: readonly Transaction[],
+  time: number,
+): Promise<Hash | undefined> {
+  const { height } = chain.tip.header
+  if (!transactions.some(({ payload }) => payload.type === 10)) {
+    return didRootAfter(chain, Math.min(height, parent.height))
+  }
+  if (parent.height !== height) throw new Error('a block with operations is made on the tip')
+  const state = new StateOverlay(chain.state)
+  const operations = transactions.flatMap((tx, i) => {
+    const connectable = checkTransaction(tx, state, { ...chain.sanity, height: height + 1 })
+    connectable.apply()
+    return connectable.did === undefined ? [] : [{ operation: connectable.did, tx, index: i + 1 }]
+  })
+  return nextDidRoot(chain, time, operations)
+}
+
 /** A solved block on top of a header, `delay` seconds after it. */
 export async function mineBlock(
   chain: Chain,
   parent: Header,
   transactions: readonly Transaction[],
   delay = 1,
-  didRoot = didRootAfter(chain, parent.height),
 ): Promise<Block> {
   const { spec, assetId } = chain.sanity
   const height = parent.height + 1
@@ -124,6 +147,7 @@ export async function mineBlock(
     lockTime: height,
     programs: [],
   }
+  const didRoot = await rootOf(chain, parent, transactions, parent.time + delay)
   const root = witnessRoot([new Transaction({ ...fields, attributes: [] }), ...transactions])
   const coinbase = new Transaction({
     ...fields,

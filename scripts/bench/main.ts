@@ -5,6 +5,7 @@
 import { connectSuite } from './connect.js'
 import { eventsSuite } from './events.js'
 import { httpSuite } from './http.js'
+import { proofsSuite } from './proofs.js'
 import { querySuite } from './query.js'
 import { reorganisationSuite } from './reorganisation.js'
 import { type Row, tableOf } from './report.js'
@@ -21,6 +22,7 @@ const suites: Readonly<Record<string, () => Promise<Row[]>>> = {
   http: httpSuite,
   query: querySuite,
   search: searchSuite,
+  proofs: proofsSuite,
   start: startSuite,
   template: templateSuite,
   events: eventsSuite,

@@ -17,6 +17,7 @@ import {
   systemEnv,
   table,
 } from './dist.js'
+import { didSizes } from './did-sizes.js'
 import { layoutChange } from './layout.js'
 import { fundedSpec, mineBlock, quiet, withChain, withDirectory } from './load.js'
 import { runNode } from './processes.js'
@@ -50,7 +51,7 @@ type Figures = Map<string, number>
  * the rows take, the start of a node; resolution of a DID with many operations; blocks of creates with and without the index.
  */
 export async function searchSuite(): Promise<Row[]> {
-  const sizes = sizesOf(process.argv)
+  const sizes = didSizes(usualSizes)
   const all: Figures[] = []
   const rows: Row[] = []
   for (const size of sizes) {
@@ -71,14 +72,6 @@ export async function searchSuite(): Promise<Row[]> {
     })
   }
   return [...rows, await connectRatio()]
-}
-
-function sizesOf(args: readonly string[]): readonly number[] {
-  const given = args.find((argument) => argument.startsWith('--dids='))
-  if (given === undefined) return usualSizes
-  const sizes = given.slice('--dids='.length).split(',').map(Number)
-  if (sizes.some((size) => !Number.isInteger(size) || size < 1)) throw new Error('--dids takes numbers of DIDs')
-  return sizes.sort((a, b) => a - b)
 }
 
 const text = (count: number) => count.toLocaleString('en')

@@ -37,7 +37,7 @@ import { Overlay } from '../storage/overlay.js'
 import type { JournalKind } from '../storage/journal.js'
 import { KnownDocuments } from '../storage/known-documents.js'
 import { keepMap } from '../storage/map/build-map.js'
-import { hasMap, KnownMapChanges, storedMapRoot } from '../storage/map/map-rows.js'
+import { hasMap, MapMemory, storedMapRoot } from '../storage/map/map-rows.js'
 import { prunedHeight } from '../storage/prune-rows.js'
 import { keys, values } from '../storage/schema.js'
 import { StoredState } from '../storage/stored-state.js'
@@ -110,8 +110,8 @@ export class Chain {
   readonly confirmSignatures = new SignatureCache(confirmSignatureEntries)
   readonly assumedConfirms: AssumedConfirms
   readonly #documents = new KnownDocuments()
-  /** Changes of the map of DIDs by blocks that were made and are not connected yet. */
-  readonly mapChanges = new KnownMapChanges()
+  /** What is known of the map of DIDs without hashing. */
+  readonly mapMemory = new MapMemory()
   readonly #options: ChainOptions
   readonly #checking: Checking
   readonly #prepared = new PreparedBlocks()
@@ -132,9 +132,9 @@ export class Chain {
     this.headers = new HeaderIndex(options.database)
     this.assumedConfirms = new AssumedConfirms(options)
     const { sanity, confirmSignatures } = this
-    const { mapChanges } = this
+    const { mapMemory } = this
     const genesis = this.genesis.header.hash
-    this.#checking = { ...options, sanity, genesis, confirmSignatures, documents: this.#documents, mapChanges }
+    this.#checking = { ...options, sanity, genesis, confirmSignatures, documents: this.#documents, mapMemory }
   }
 
   /** Opens the chain in a database; writes genesis into an empty one. */

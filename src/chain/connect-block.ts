@@ -10,7 +10,7 @@ import { didRoot } from '../proofs/map-tree.js'
 import { runCooperatively } from '../runtime/cooperative.js'
 import type { Overlay } from '../storage/overlay.js'
 import type { KnownDocuments } from '../storage/known-documents.js'
-import { hasMap, type KnownMapChanges, mapChangeOf, putMapChange } from '../storage/map/map-rows.js'
+import { hasMap, type MapMemory, mapChangeOf, putMapChange } from '../storage/map/map-rows.js'
 import { keys } from '../storage/schema.js'
 import { loadCoins, putConnected, StoredState } from '../storage/stored-state.js'
 import { heldBlock, type HeldBlock } from './chain-change.js'
@@ -21,7 +21,7 @@ export interface Connecting extends CommitmentContext {
   readonly verifier: Verifier
   readonly signatures: SignatureCache
   readonly documents: KnownDocuments
-  readonly mapChanges: KnownMapChanges
+  readonly mapMemory: MapMemory
   /** Whether every state of the map of DIDs is kept for proofs. */
   readonly archiveProofs?: boolean
 }
@@ -61,11 +61,11 @@ async function putRows(
   overlay: Overlay,
   block: Block,
   connected: ConnectedBlock,
-  { knownHeight, mapChanges, archiveProofs: archive = false }: Connecting & { readonly knownHeight: number },
+  { knownHeight, mapMemory, archiveProofs: archive = false }: Connecting & { readonly knownHeight: number },
 ): Promise<Hash | undefined> {
   const leaves = await putConnected(overlay, block, connected, { knownHeight })
   if (!hasMap(overlay)) return undefined
-  const change = await mapChangeOf(overlay, await runCooperatively(leaves.listSteps()), mapChanges)
+  const change = await mapChangeOf(overlay, await runCooperatively(leaves.listSteps()), mapMemory)
   putMapChange(overlay, block.header.height, change, { knownHeight, archive })
   return change.root
 }

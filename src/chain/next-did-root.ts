@@ -27,7 +27,7 @@ export function didRootAfter({ database, genesis }: Chain, height: number): Hash
  * no map of DIDs. The tip moves meanwhile → a root that is of no use, or an error.
  */
 export async function nextDidRoot(
-  { database, genesis, mapChanges, tip }: Chain,
+  { database, genesis, mapMemory, tip }: Chain,
   time: number,
   operations: readonly NextOperation[],
 ): Promise<Hash | undefined> {
@@ -41,7 +41,7 @@ export async function nextDidRoot(
     await forEachCooperatively(operations, ({ operation, tx, index }) => {
       leaves.put(overlay, operation, { height, time, tx, index })
     })
-    const { root } = await mapChangeOf(overlay, await runCooperatively(leaves.listSteps()), mapChanges)
+    const { root } = await mapChangeOf(overlay, await runCooperatively(leaves.listSteps()), mapMemory)
     return didRoot(genesis.header.hash, root)
   } finally {
     rows.close()

@@ -12,7 +12,7 @@
  * - Nothing here verifies a signature, reads a row or knows a clock.
  */
 import { type Hash, sha256, zeroHash } from '../primitives/hash.js'
-import { concat } from '../primitives/bytes.js'
+import { asBytes } from '../primitives/bytes.js'
 
 /** 32 bytes: the place of a leaf. Bits count from the highest of byte 0. */
 export type MapKey = Uint8Array
@@ -27,9 +27,9 @@ export interface Leaf {
 /** The hash of a subtree without leaves. */
 export const emptyNode: Hash = zeroHash
 
-const leafTag = Uint8Array.of(0)
-const innerTag = Uint8Array.of(1)
-const rootTag = Uint8Array.of(2)
+const leafTag = 0
+const innerTag = 1
+const rootTag = 2
 
 /** The leaf of a DID: sha256(`did` 00 full DID). */
 export function didMapKey(did: string): MapKey {
@@ -43,17 +43,27 @@ export function credentialMapKey(id: string, signer: string): MapKey {
 
 /** sha256(00 ‖ key ‖ value). */
 export function leafHash({ key, value }: Leaf): Hash {
-  return sha256(concat(leafTag, key, value))
+  return taggedHash(leafTag, key, value)
 }
 
 /** sha256(01 ‖ left ‖ right). */
 export function innerHash(left: Hash, right: Hash): Hash {
-  return sha256(concat(innerTag, left, right))
+  return taggedHash(innerTag, left, right)
+}
+
+/** The bytes to hash: most of the work on the map is this, and a fresh buffer each time would double it. */
+const hashed = asBytes(new Uint8Array(65))
+
+function taggedHash(tag: number, first: Uint8Array, second: Uint8Array): Hash {
+  hashed[0] = tag
+  hashed.set(first, 1)
+  hashed.set(second, 33)
+  return sha256(hashed)
 }
 
 /** What a coinbase commits to: sha256(02 ‖ hash of the genesis block, internal order ‖ map root). */
 export function didRoot(genesis: Hash, mapRoot: Hash): Hash {
-  return sha256(concat(rootTag, genesis, mapRoot))
+  return taggedHash(rootTag, genesis, mapRoot)
 }
 
 /** The side on which a key lies below the node at a depth: 0 left, 1 right. */

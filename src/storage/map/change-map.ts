@@ -4,7 +4,18 @@ import type { Hash } from '../../primitives/hash.js'
 import type { Steps } from '../../primitives/steps.js'
 import type { Leaf, MapKey } from '../../proofs/map-tree.js'
 import type { MapPlace } from '../schema.js'
-import { emptyPage, hashOf, isLeaf, nodeOver, type Page, pageBits, type Slot, slotOf } from './map-page.js'
+import {
+  emptyPage,
+  hashOf,
+  isLeaf,
+  levelsOf,
+  type Levels,
+  levelsWith,
+  pageBits,
+  type Slot,
+  slotOf,
+  topOf,
+} from './map-page.js'
 
 /** Puts leaves into the map and takes them out, page by page. */
 
@@ -16,9 +27,9 @@ export interface LeafChange {
 
 /** Where pages are read and written. */
 export interface Pages {
-  get(place: MapPlace): Page | undefined
+  get(place: MapPlace): Levels | undefined
   /** Undefined: the page is not needed any more. */
-  put(place: MapPlace, page: Page | undefined): void
+  put(place: MapPlace, levels: Levels | undefined): void
 }
 
 /** Changes in the order of their keys, each key once. */
@@ -34,27 +45,36 @@ export function* changeMapSteps(pages: Pages, changes: readonly LeafChange[]): S
 
 /** The root of the map. */
 export function mapRootIn(pages: Pick<Pages, 'get'>): Hash {
-  return hashOf(nodeOver(pages.get(rootPlace) ?? emptyPage))
+  return hashOf(topOf(pages.get(rootPlace) ?? emptyLevels))
 }
 
+const emptyLevels = levelsOf(emptyPage)
 const rootPlace: MapPlace = { depth: 0, key: new Uint8Array(32) }
 
 /** Applies changes below the node at a depth. Their keys share the bits before. */
 function* changeBelow(pages: Pages, depth: number, changes: readonly LeafChange[]): Steps<Slot | undefined> {
   const place = { depth, key: (changes[0] as LeafChange).key }
-  const page = [...(pages.get(place) ?? emptyPage)]
+  const before = pages.get(place)
+  const page = [...(before?.[pageBits] ?? emptyPage)]
+  const changed: number[] = []
   for (let start = 0; start < changes.length;) {
     const index = slotOf((changes[start] as LeafChange).key, depth)
     let end = start + 1
     while (end < changes.length && slotOf((changes[end] as LeafChange).key, depth) === index) end++
     page[index] = yield* changeSlot(pages, depth, page[index], changes.slice(start, end))
+    changed.push(index)
     start = end
   }
   yield
   const [only, second] = page.filter((slot) => slot !== undefined)
   const isNeeded = only !== undefined && (depth === 0 || second !== undefined || !isLeaf(only))
-  pages.put(place, isNeeded ? page : undefined)
-  return isNeeded ? nodeOver(page) : only
+  if (!isNeeded) {
+    pages.put(place, undefined)
+    return only
+  }
+  const levels = before === undefined ? levelsOf(page) : levelsWith(before, page, changed)
+  pages.put(place, levels)
+  return topOf(levels)
 }
 
 function* changeSlot(

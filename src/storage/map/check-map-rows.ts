@@ -6,7 +6,7 @@ import { present, type RowReader } from '../did-rows.js'
 import { historyEntry } from '../history-entry.js'
 import { keys, rangeOf, table, values } from '../schema.js'
 import { leavesIn } from './build-map.js'
-import { decodePage, hashOf, isLeaf, nodeOver, type Page, pageBits, slotOf } from './map-page.js'
+import { decodePage, hashOf, isLeaf, levelsOf, type Page, pageBits, slotOf, topOf } from './map-page.js'
 
 /**
  * Checks the map of DIDs against the rows that it follows from, where the blocks cannot be replayed. Memory does not grow with the
@@ -55,7 +55,7 @@ function checkBelow(rows: RowReader, key: Buffer, depth: number, slot: number, h
   const byte = depth >> 3
   path[byte] = (path[byte] as number) | (depth % 8 === 0 ? slot << 4 : slot)
   const below = pageIn(rows, { depth: depth + pageBits, key: path })
-  if (below === undefined || !equalBytes(hashOf(nodeOver(below)), hash)) {
+  if (below === undefined || !equalBytes(hashOf(topOf(levelsOf(below))), hash)) {
     throw damaged(`a page of the map of DIDs is wrong at depth ${depth + pageBits}`)
   }
 }

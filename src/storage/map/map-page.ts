@@ -72,13 +72,66 @@ export function hashOf(slot: Slot | undefined): Hash {
   return isLeaf(slot) ? leafHash(slot) : slot.hash
 }
 
-/** The subtree over some slots of a page: all of them, or a half, quarter or eighth that begins at a multiple of its size. */
-export function nodeOver(page: Page, from = 0, size = pageSlots): Slot | undefined {
-  if (size === 1) return page[from]
-  const half = size / 2
-  const left = nodeOver(page, from, half)
-  const right = nodeOver(page, from + half, half)
+/** The subtrees at the five depths of a page, from its node down to its slots: 1, 2, 4, 8 and 16 of them. */
+export type Levels = readonly (readonly (Slot | undefined)[])[]
+
+/** Inner nodes of a page at most, and bytes of their hashes one after the other. */
+const innerNodes = pageSlots - 1
+export const innerBytes = innerNodes * 32
+
+/** Node `index` of a level as one number: those of the levels above come first. */
+function numberOf(level: number, index: number): number {
+  return 2 ** level - 1 + index
+}
+
+/** The levels of a page. `known`: hashes of its inner nodes, as {@link innerHashes} gives them. */
+export function levelsOf(page: Page, known?: Buffer): Levels {
+  const levels: Page[] = [page]
+  for (let level = pageBits - 1; level >= 0; level--) {
+    const below = levels[0] as Page
+    const above: (Slot | undefined)[] = []
+    for (let i = 0; i < 2 ** level; i++) {
+      const at = 32 * numberOf(level, i)
+      above.push(joined(below[2 * i], below[2 * i + 1], known && (() => known.subarray(at, at + 32))))
+    }
+    levels.unshift(above)
+  }
+  return levels
+}
+
+/** The levels of a page that differs in some slots from that of other levels. */
+export function levelsWith(before: Levels, page: Page, changed: Iterable<number>): Levels {
+  const levels: Page[] = [page]
+  let touched = new Set(changed)
+  for (let level = pageBits - 1; level >= 0; level--) {
+    const below = levels[0] as Page
+    const above = [...(before[level] as Page)]
+    touched = new Set([...touched].map((i) => i >> 1))
+    for (const i of touched) above[i] = joined(below[2 * i], below[2 * i + 1])
+    levels.unshift(above)
+  }
+  return levels
+}
+
+/** The hashes of inner nodes, {@link innerBytes} in all; what is no inner node leaves its place as it is. */
+export function innerHashes(levels: Levels): Buffer {
+  const hashes = Buffer.allocUnsafeSlow(innerBytes)
+  for (let level = 0; level < pageBits; level++) {
+    for (const [i, node] of (levels[level] as Page).entries()) {
+      if (node !== undefined && !isLeaf(node)) hashes.set(node.hash, 32 * numberOf(level, i))
+    }
+  }
+  return hashes
+}
+
+/** The subtree of two halves: where one leaf is in both together, that leaf. */
+function joined(left: Slot | undefined, right: Slot | undefined, known?: () => Hash): Slot | undefined {
   if (left === undefined && (right === undefined || isLeaf(right))) return right
   if (right === undefined && left !== undefined && isLeaf(left)) return left
-  return { hash: innerHash(hashOf(left), hashOf(right)) }
+  return { hash: known === undefined ? innerHash(hashOf(left), hashOf(right)) : known() }
+}
+
+/** The node over all slots. */
+export function topOf(levels: Levels): Slot | undefined {
+  return levels[0]?.[0]
 }

@@ -7,7 +7,8 @@ import type { RowReader } from '../did-rows.js'
 import type { Overlay } from '../overlay.js'
 import { type Key, keys, type MapPlace, table, values } from '../schema.js'
 import { changeMapSteps, type LeafChange, mapRootIn, type Pages } from './change-map.js'
-import { decodePage, encodePage, isLeaf, type Page, pageBits, slotOf } from './map-page.js'
+import { decodePage, encodePage, isLeaf, type Levels, levelsOf, type Page, pageBits, slotOf } from './map-page.js'
+import { PageMemory } from './page-memory.js'
 
 /** Rows of the map of DIDs: its pages, those of before each of the last blocks, and its root after each block. */
 
@@ -68,7 +69,12 @@ export function putMapComplete(overlay: Overlay, height: number): void {
 
 /** The map root that the pages have. */
 export function storedMapRoot(rows: RowReader): Hash {
-  return mapRootIn({ get: (place) => pageIn(rows, place) })
+  return mapRootIn({
+    get: (place) => {
+      const row = rows.get(keys.mapPage(place))
+      return row && levelsOf(decodePage(row))
+    },
+  })
 }
 
 /** The map root after a block; undefined: it is not known. */
@@ -77,13 +83,12 @@ export function mapRootAfter(rows: RowReader, height: number): Hash | undefined 
   return row && values.mapRoot.decode(row).root
 }
 
-function pageIn(rows: RowReader, place: MapPlace): Page | undefined {
-  const row = rows.get(keys.mapPage(place))
-  return row && decodePage(row)
-}
-
-/** Changes of the last blocks made, by the map before and the leaves: a block of this node is hashed for its template alone. */
-export class KnownMapChanges {
+/**
+ * What is known of the map without hashing: inner nodes of its upper pages, and changes of the last blocks made, by the map before and
+ * the leaves. So a block of this node is hashed for its template alone.
+ */
+export class MapMemory {
+  readonly pages = new PageMemory()
   #kept: { readonly id: string; readonly change: MapChange }[] = []
 
   find(id: string): MapChange | undefined {
@@ -105,30 +110,32 @@ const knownKept = 2
 export async function mapChangeOf(
   rows: Overlay,
   leaves: readonly LeafChange[],
-  known: KnownMapChanges = new KnownMapChanges(),
+  memory: MapMemory = new MapMemory(),
 ): Promise<MapChange> {
-  const before = storedMapRoot(rows)
+  const pages = new ChangedPages(rows, memory.pages)
+  const before = mapRootIn(pages)
   if (leaves.length === 0) return { root: before, pages: [] }
   const id = mapKey(sha256(Buffer.concat([before, ...leaves.flatMap(({ key, value }) => [key, value ?? zeroHash])])))
-  const found = known.find(id)
+  const found = memory.find(id)
   if (found !== undefined) return found
-  const pages = new ChangedPages(rows)
   if (leaves.length >= leavesToLoad) await pages.load(leaves)
   const root = await runCooperatively(changeMapSteps(pages, leaves))
   const change = { root, pages: pages.changed }
-  known.add(id, change)
+  memory.add(id, change)
   return change
 }
 
 /** Pages over rows that stay as they are. */
 class ChangedPages implements Pages {
   readonly #rows: Overlay
-  /** By their keys. */
-  readonly #read = new Map<string, { readonly row: Uint8Array | undefined; readonly page: Page | undefined }>()
+  readonly #memory: PageMemory
+  /** Rows by their keys. */
+  readonly #read = new Map<string, Uint8Array | undefined>()
   readonly #changed: ChangedPage[] = []
 
-  constructor(rows: Overlay) {
+  constructor(rows: Overlay, memory: PageMemory) {
     this.#rows = rows
+    this.#memory = memory
   }
 
   get changed(): readonly ChangedPage[] {
@@ -139,33 +146,39 @@ class ChangedPages implements Pages {
   async load(leaves: readonly LeafChange[]): Promise<void> {
     let below = leaves
     for (let depth = 0; below.length > 0; depth += pageBits) {
-      const places = below.map(({ key }) => ({ depth, key }))
-      const wanted = new Map(places.map((place) => [mapKey(keys.mapPage(place)), keys.mapPage(place)]))
+      const wanted = new Map<string, Key>()
+      for (const { key } of below) {
+        const page = keys.mapPage({ depth, key })
+        wanted.set(mapKey(page), page)
+      }
       const found = await this.#rows.getMany([...wanted.values()])
-      for (const [i, id] of [...wanted.keys()].entries()) this.#keep(id, found[i])
+      const pages = new Map<string, Page>()
+      for (const [i, id] of [...wanted.keys()].entries()) {
+        const row = found[i]
+        this.#read.set(id, row)
+        if (row !== undefined) pages.set(id, decodePage(row))
+      }
       below = below.filter(({ key }) => {
-        const slot = this.get({ depth, key })?.[slotOf(key, depth)]
+        const slot = pages.get(mapKey(keys.mapPage({ depth, key })))?.[slotOf(key, depth)]
         return slot !== undefined && !isLeaf(slot)
       })
     }
   }
 
-  get(place: MapPlace): Page | undefined {
+  get(place: MapPlace): Levels | undefined {
     const key = keys.mapPage(place)
     const id = mapKey(key)
-    return (this.#read.get(id) ?? this.#keep(id, this.#rows.get(key))).page
+    if (!this.#read.has(id)) this.#read.set(id, this.#rows.get(key))
+    const row = this.#read.get(id)
+    return row && this.#memory.levels(key, row)
   }
 
-  #keep(id: string, row: Uint8Array | undefined): { row: Uint8Array | undefined; page: Page | undefined } {
-    const kept = { row, page: row && decodePage(row) }
-    this.#read.set(id, kept)
-    return kept
-  }
-
-  put(place: MapPlace, page: Page | undefined): void {
+  put(place: MapPlace, levels: Levels | undefined): void {
     const key = keys.mapPage(place)
-    const before = this.#read.get(mapKey(key))?.row
-    if (before !== undefined || page !== undefined) this.#changed.push({ key, before, after: page && encodePage(page) })
+    const before = this.#read.get(mapKey(key))
+    const after = levels && encodePage(levels[pageBits] as Page)
+    if (levels !== undefined && after !== undefined) this.#memory.keep(key, after, levels)
+    if (before !== undefined || after !== undefined) this.#changed.push({ key, before, after })
   }
 }
 

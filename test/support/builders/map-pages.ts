@@ -1,7 +1,7 @@
 import { mapKey } from '../../../src/primitives/bytes.js'
 import type { RowReader } from '../../../src/storage/did-rows.js'
 import type { Pages } from '../../../src/storage/map/change-map.js'
-import { decodePage, encodePage } from '../../../src/storage/map/map-page.js'
+import { decodePage, encodePage, levelsOf, type Page, pageBits } from '../../../src/storage/map/map-page.js'
 import { keys } from '../../../src/storage/schema.js'
 
 /** Pages of a map in memory, as the bytes of their rows. */
@@ -18,12 +18,12 @@ export function memoryPages(below?: RowReader): MemoryPages {
     get: (place) => {
       const key = keys.mapPage(place)
       const row = rows.get(mapKey(key)) ?? below?.get(key)
-      return row && decodePage(row)
+      return row && levelsOf(decodePage(row))
     },
-    put: (place, page) => {
+    put: (place, levels) => {
       const id = mapKey(keys.mapPage(place))
-      if (page === undefined) rows.delete(id)
-      else rows.set(id, encodePage(page))
+      if (levels === undefined) rows.delete(id)
+      else rows.set(id, encodePage(levels[pageBits] as Page))
     },
   }
 }
