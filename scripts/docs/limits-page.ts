@@ -13,7 +13,7 @@ const folders = sectionsOf(
 
 /** Words before the table of a folder. */
 const introductions: Readonly<Record<string, string>> = {
-  primitives: `\`fixedLimits\` and \`maxMultisigKeys\` are rules of every chain. The others bound readers, and apply before any rule, so that
+  primitives: `\`fixedLimits\`, \`maxAuxPowSize\` and \`maxMultisigKeys\` are rules of every chain. The others bound readers, and apply before any rule, so that
 no length field can make a reader allocate more than its input holds.`,
   did: 'Rules of every chain, but for the cache of known points.',
   consensus: 'Rules of every chain.',

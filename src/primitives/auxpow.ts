@@ -23,6 +23,8 @@ export interface ParentCoinbase {
   readonly bytes: Uint8Array
 }
 
+/** @limit bytes: AuxPow of a block */
+export const maxAuxPowSize = 16 * 1024
 /** @limit bytes: a script of an AuxPow */
 const scriptCap = 16 * 1024
 /** @limit count: a list of an AuxPow */

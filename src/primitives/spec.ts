@@ -152,8 +152,6 @@ export interface Spec extends Pick<
 
 /** Limits that are the same on every chain. */
 export const fixedLimits = {
-  /** @limit bytes: AuxPow of a block */
-  auxPowSize: 16 * 1024,
   /** @limit count: attributes of a transaction */
   attributes: 16,
   /** @limit bytes: data of an attribute */

@@ -4,11 +4,10 @@ import { checkProofOfWork } from '../consensus/check-auxpow.js'
 import { RuleError } from '../errors/rule-error.js'
 import type { Mempool } from '../mempool/mempool.js'
 import type { ProgramHash } from '../primitives/address.js'
-import { parseAuxPow } from '../primitives/auxpow.js'
+import { maxAuxPowSize, parseAuxPow } from '../primitives/auxpow.js'
 import { Block } from '../primitives/block.js'
 import { equalBytes, mapKey, toHex } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
-import { fixedLimits } from '../primitives/spec.js'
 import type { Clock, Random } from '../runtime/env.js'
 import { type Selection, selectTransactions, templateOf } from './template.js'
 import { isRefusal } from './until-taken.js'
@@ -95,8 +94,8 @@ export class AuxWork {
     if (template === undefined) {
       throw new RuleError('template-stale', `no template ${toHex(hash)} for this tip; ask createauxblock for a new one`)
     }
-    if (auxPowBytes.length > fixedLimits.auxPowSize) {
-      throw new RuleError('auxpow-size', `${auxPowBytes.length} bytes, at most ${fixedLimits.auxPowSize}`)
+    if (auxPowBytes.length > maxAuxPowSize) {
+      throw new RuleError('auxpow-size', `${auxPowBytes.length} bytes, at most ${maxAuxPowSize}`)
     }
     const block = new Block(template.header, parseAuxPow(auxPowBytes), template.transactions)
     // The chain checks this too; here it prevents that a validator signs for a block without work.

@@ -6,7 +6,7 @@
  *   leaves by key -> leafHash, innerHash -> map root -> didRoot                                 entry 02 of a coinbase
  *   MapProof -> readMapProof -> provedRoot (map-proof.ts)                                       from an answer back to it
  *
- * Imports did, primitives; used by consensus, storage, chain, resolver.
+ * Imports errors, did, primitives; used by consensus, storage, chain, resolver.
  * - The shape of the tree follows from its leaves alone: a subtree of one leaf is that leaf.
  * - A root is bound to one chain by the hash of its genesis block.
  * - Nothing here verifies a signature, reads a row or knows a clock.

@@ -1,4 +1,4 @@
-import { fixedLimits } from '../../primitives/spec.js'
+import { maxAuxPowSize } from '../../primitives/auxpow.js'
 import { blocksAtOnce, blocksExchange } from '../wire/blocks-message.js'
 import { type Assignment, Assignments } from './assignments.js'
 import { keepsAll, type PeerProgresses, serves } from './peer-progress.js'
@@ -129,7 +129,7 @@ export class BodyDownload {
 
   /** Clamps an announced size, which may be wrong in either direction. */
   #possible(size: number): number {
-    const largest = this.#options.chain.spec.limits.blockSize + fixedLimits.auxPowSize
+    const largest = this.#options.chain.spec.limits.blockSize + maxAuxPowSize
     return Math.min(largest, Math.max(leastBlock, size))
   }
 

@@ -1,7 +1,7 @@
 import type { Reader, Writer } from '../../primitives/codec.js'
 import type { Hash } from '../../primitives/hash.js'
 import { Header, headerSize } from '../../primitives/header.js'
-import { fixedLimits } from '../../primitives/spec.js'
+import { maxAuxPowSize } from '../../primitives/auxpow.js'
 import { codec, type Codec, type Exchange, listCodec, type GossipTopic } from './exchange.js'
 
 /** @limit count: hashes of a locator */
@@ -78,7 +78,7 @@ function writeHeaderUnit(writer: Writer, { header, auxPow, confirm, size }: Head
 function readHeaderUnit(reader: Reader): HeaderUnit {
   return {
     header: Header.read(reader),
-    auxPow: reader.varbytes(fixedLimits.auxPowSize),
+    auxPow: reader.varbytes(maxAuxPowSize),
     confirm: reader.varbytes(confirmBytesAtMost),
     size: reader.u32(),
   }

@@ -1,6 +1,6 @@
 import type { Reader, Writer } from '../../primitives/codec.js'
 import { Header } from '../../primitives/header.js'
-import { fixedLimits } from '../../primitives/spec.js'
+import { maxAuxPowSize } from '../../primitives/auxpow.js'
 import { encodeMessage, parseMessage, type VotingMessage } from '../../voting/tendermint/message.js'
 import { bytesListCodec, type Codec, codec, type Exchange, opaqueCodec, type GossipTopic } from './exchange.js'
 
@@ -64,6 +64,6 @@ export const candidateTopic: GossipTopic<Candidate> = {
   topic: { name: 'candidates', version: 1, size: candidateBytes },
   message: codec(
     (writer: Writer, { header, auxPow }: Candidate) => writer.bytes(header.bytes).varbytes(auxPow),
-    (reader: Reader) => ({ header: Header.read(reader), auxPow: reader.varbytes(fixedLimits.auxPowSize) }),
+    (reader: Reader) => ({ header: Header.read(reader), auxPow: reader.varbytes(maxAuxPowSize) }),
   ),
 }

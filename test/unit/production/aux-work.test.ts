@@ -2,10 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { AuxTree, legacyTransaction, ParentBlock, targetOf } from '../../../scripts/miner/parent.js'
 import { checkAuxPow } from '../../../src/consensus/check-auxpow.js'
-import { auxPowBytes, parseAuxPow, soloAuxPow } from '../../../src/primitives/auxpow.js'
+import { auxPowBytes, maxAuxPowSize, parseAuxPow, soloAuxPow } from '../../../src/primitives/auxpow.js'
 import { Block } from '../../../src/primitives/block.js'
 import { asBuffer } from '../../../src/primitives/bytes.js'
-import { fixedLimits } from '../../../src/primitives/spec.js'
 import { AuxWork } from '../../../src/production/aux-work.js'
 import { hash as anyHash, runs, u32 } from '../../support/builders/arbitraries.js'
 import { craft, craftBlock, genesisCoin, outputOf, personHash, solved } from '../../support/builders/blocks.js'
@@ -147,7 +146,7 @@ describe('work for outside miners', () => {
       ['auxpow-malformed', new Uint8Array(0)],
       ['auxpow-malformed', good.subarray(1)],
       ['auxpow-malformed', Buffer.concat([good, Uint8Array.of(1)])],
-      ['auxpow-size', new Uint8Array(fixedLimits.auxPowSize + 1)],
+      ['auxpow-size', new Uint8Array(maxAuxPowSize + 1)],
       ['auxpow-commitment', minedBy(other)],
       ['auxpow-commitment', auxPowBytes(solved(craftBlock(test.chain).header))],
       ['auxpow-work', auxPowBytes(solved(header, false))],

@@ -32,7 +32,7 @@ import { Writer } from '../../../../src/primitives/codec.js'
 import { confirmBytes } from '../../../../src/primitives/confirm.js'
 import { zeroHash } from '../../../../src/primitives/hash.js'
 import { Header } from '../../../../src/primitives/header.js'
-import { fixedLimits } from '../../../../src/primitives/spec.js'
+import { maxAuxPowSize } from '../../../../src/primitives/auxpow.js'
 import { bytes, hash, u16, u32 } from '../../../support/builders/arbitraries.js'
 import { codeOf } from '../../../support/assert/code-of.js'
 import { codecTests, header } from '../../../support/assert/codec-tests.js'
@@ -111,7 +111,7 @@ describe('a count or length', () => {
     const pairs: [Codec<unknown>, Uint8Array, Uint8Array][] = [
       [headersExchange.question, locator(64, 1000), locator(65, 1000)],
       [headersExchange.question, locator(0, 1000), locator(0, 1001)],
-      [headerUnitCodec, unitOf(fixedLimits.auxPowSize, 0), unitOf(fixedLimits.auxPowSize + 1, 0)],
+      [headerUnitCodec, unitOf(maxAuxPowSize, 0), unitOf(maxAuxPowSize + 1, 0)],
       [headerUnitCodec, unitOf(0, confirmBytesAtMost), unitOf(0, confirmBytesAtMost + 1)],
       [blocksExchange.question, list(blocksAtOnce, zeroHash), list(blocksAtOnce + 1, zeroHash)],
       [blocksExchange.answer, list(blocksAtOnce, empty), list(blocksAtOnce + 1, empty)],
@@ -145,7 +145,7 @@ describe('a count or length', () => {
 })
 
 describe('the frame of a message', () => {
-  const auxPow = new Uint8Array(fixedLimits.auxPowSize)
+  const auxPow = new Uint8Array(maxAuxPowSize)
   const zero = { version: 0, previous: zeroHash, merkleRoot: zeroHash, time: 0, bits: 0, nonce: 0, height: 0 }
   const vote = { proposalHash: zeroHash, signer: new Uint8Array(33), accept: true, signature: new Uint8Array(64) }
   const proposal = { sponsor: new Uint8Array(33), blockHash: zeroHash, viewOffset: 0, signature: new Uint8Array(64) }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { checkAuxPow, checkProofOfWork } from '../../../src/consensus/check-auxpow.js'
+import { checkAuxPow, checkProofOfWork } from '../../../src/proofs/auxpow-proof.js'
 import { type AuxPow, soloAuxPow } from '../../../src/primitives/auxpow.js'
 import { concat, hex, reversed } from '../../../src/primitives/bytes.js'
 import { Writer } from '../../../src/primitives/codec.js'
