@@ -41,7 +41,14 @@ export default tseslint.config(
     languageOptions: { parserOptions: { project: './test/clients/tsconfig.json' } },
   },
   {
-    files: ['src/primitives/**', 'src/did/**', 'src/consensus/**', 'src/voting/tendermint/**', 'src/errors/**'],
+    files: [
+      'src/primitives/**',
+      'src/did/**',
+      'src/proofs/**',
+      'src/consensus/**',
+      'src/voting/tendermint/**',
+      'src/errors/**',
+    ],
     rules: {
       'no-restricted-globals': ['error', ...pureGlobals],
       'no-restricted-properties': ['error', ...pureProperties],

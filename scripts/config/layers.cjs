@@ -6,7 +6,7 @@ const rooms = [
   ['crypto'],
   ['did'],
   ['proofs'],
-  ['did-query', 'identifiers'],
+  ['light', 'did-query', 'identifiers'],
   ['did-index'],
   ['consensus'],
   ['storage'],
@@ -140,6 +140,13 @@ module.exports = {
       name: 'pages-without-node',
       severity: 'error',
       from: { path: '^src/pages/' },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'light-in-browsers',
+      comment: 'a light resolver runs in a browser',
+      severity: 'error',
+      from: { path: '^src/light/' },
       to: { dependencyTypes: ['core'] },
     },
     {

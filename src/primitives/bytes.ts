@@ -1,4 +1,3 @@
-import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js'
 import { nodeCrypto } from '../runtime/node-crypto.js'
 import type { Steps } from './steps.js'
 
@@ -10,13 +9,15 @@ const fast = nodeCrypto !== undefined
 
 /** Lowercase hex of `bytes` in their order. */
 export function toHex(bytes: Uint8Array): string {
-  return fast ? asBuffer(bytes).toString('hex') : bytesToHex(bytes)
+  return fast ? asBuffer(bytes).toString('hex') : Array.from(bytes, hexByte).join('')
 }
+
+const hexByte = (byte: number) => byte.toString(16).padStart(2, '0')
 
 /** The bytes of an even number of hex digits in either case; undefined for anything else, no text included. */
 export function fromHex(text: string): Uint8Array | undefined {
   if (typeof text !== 'string' || text.length % 2 !== 0 || !/^[0-9a-fA-F]*$/.test(text)) return undefined
-  return fast ? Buffer.from(text, 'hex') : hexToBytes(text)
+  return fast ? Buffer.from(text, 'hex') : Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16))
 }
 
 /** Bytes of hex written by this program. */
@@ -68,7 +69,14 @@ export function compareLittleEndian(a: Uint8Array, b: Uint8Array): number {
 }
 
 export function concat(...parts: Uint8Array[]): Uint8Array {
-  return fast ? Buffer.concat(parts) : concatBytes(...parts)
+  if (fast) return Buffer.concat(parts)
+  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
 }
 
 /**

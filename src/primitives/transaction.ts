@@ -21,19 +21,17 @@ import { type Output, outputSteps, readPlainOutput, writeOutput } from './output
 import { type Payload, txType, writePayload } from './payload.js'
 import { parseCode, type Program, type ProgramScript } from './program.js'
 import { finish, type Steps } from './steps.js'
-import type { Attribute, Input, Outpoint, TransactionFields } from './transaction-fields.js'
+import {
+  type Attribute,
+  attributeUsage,
+  type Input,
+  type Outpoint,
+  type TransactionFields,
+} from './transaction-fields.js'
 import { transactionJson, type TransactionJson } from './transaction-json.js'
 import { headOrSteps } from './transaction-parts.js'
 
-/** Attribute usages that exist (format 2.7). */
-export const attributeUsage = {
-  nonce: 0x00,
-  script: 0x20,
-  memo: 0x81,
-  description: 0x90,
-  descriptionUrl: 0x91,
-  confirmations: 0x92,
-} as const
+export { attributeUsage }
 
 const knownUsages: readonly number[] = Object.values(attributeUsage)
 

@@ -12,7 +12,8 @@ import {
   stateAfter,
 } from './history.js'
 import { bitAt, didRoot, emptyNode, innerHash, type Leaf, leafHash, type MapKey, sharePath } from './map-tree.js'
-import { ProofError, type ProofFailure } from './proof-failure.js'
+import { fail } from './proof-failure.js'
+import { members, number, optionalText, text } from './read-json.js'
 
 /** What ends a key's way through the map, and the siblings on that way, by which anyone finds the root again. */
 
@@ -84,6 +85,8 @@ export interface ProvedHistory {
   readonly count: number
   /** The last ones, oldest first; all when there are `count`. */
   readonly entries: readonly Entry[]
+  /** Digest of the history before these. */
+  readonly base: Hash
 }
 
 /** What a key is asked for, and the commitment that must come out. */
@@ -97,11 +100,12 @@ export interface MapQuestion {
   readonly didRoot: Hash
   /** Height of that coinbase: no entry is above it. */
   readonly height: number
+  /** Time of its block: no entry is later. */
+  readonly time?: number
 }
 
 /**
- * Checks what was sent as a MapProof. Returns the history of the key; undefined: it is proved that there is none. Throws a {@link
- * ProofError}.
+ * Checks what was sent as a MapProof. Returns the history of the key; undefined: it is proved that there is none. Throws a `ProofError`.
  */
 export function checkMapProof(sent: unknown, question: MapQuestion): ProvedHistory | undefined {
   const fields = readFields(sent)
@@ -150,23 +154,6 @@ function readFields(sent: unknown): Fields {
     leaf: optionalText(leaf),
     history: { state: number(state), count: number(count), entries: text(entries), base: optionalText(base) },
   }
-}
-
-function members(sent: unknown, what: string): Record<string, unknown> {
-  if (typeof sent === 'object' && sent !== null && !Array.isArray(sent)) return { ...sent }
-  return fail('form', `${what} is an object`)
-}
-
-function number(sent: unknown): number {
-  return typeof sent === 'number' ? sent : fail('form', 'a number is missing')
-}
-
-function text(sent: unknown): string {
-  return typeof sent === 'string' ? sent : fail('form', 'a text is missing')
-}
-
-function optionalText(sent: unknown): string | undefined {
-  return sent === undefined ? undefined : text(sent)
 }
 
 function readPath({ depth, path }: Fields): Hash[] {
@@ -221,7 +208,11 @@ function baseOf(sent: string): Hash {
 }
 
 /** Checks that the operations of a history can follow each other. */
-function readOrder({ state, count, entries: parts }: HistoryPart, { kind, height }: MapQuestion): ProvedHistory {
+function readOrder(
+  { state, count, entries: parts, base = emptyHistory }: HistoryPart,
+  question: MapQuestion,
+): ProvedHistory {
+  const { kind, height, time = Infinity } = question
   const entries = parts.map(readEntry)
   const wrong = (reason: string): never => fail('history-order', reason)
   const operations = entries.map(({ operation }) => operation)
@@ -242,12 +233,8 @@ function readOrder({ state, count, entries: parts }: HistoryPart, { kind, height
   }
   for (const [i, entry] of entries.entries()) {
     const before = entries[i - 1]
-    if (entry.height > height) wrong('an entry above the block')
+    if (entry.height > height || entry.time > time) wrong('an entry above the block')
     if (before !== undefined && (entry.height < before.height || entry.time < before.time)) wrong('entries go back')
   }
-  return { state: state as 1 | 2, count, entries }
-}
-
-function fail(failure: ProofFailure, reason: string): never {
-  throw new ProofError(failure, reason)
+  return { state: state as 1 | 2, count, entries, base }
 }

@@ -4,9 +4,12 @@
  *
  *   operations of a DID, of a credential -> Entry -> extendHistory -> leafValue (history.ts)    what a leaf binds
  *   leaves by key -> leafHash, innerHash -> map root -> didRoot                                 entry 02 of a coinbase
- *   MapProof -> readMapProof -> provedRoot (map-proof.ts)                                       from an answer back to it
+ *   MapProof -> checkMapProof (map-proof.ts)                                                    from a history back to it
+ *   answer -> readAnswer -> checkAnchor (anchor.ts): header, coinbase, confirm or work          from an answer back to validators
+ *     -> checkMapProof -> transactions, documents, status, version (did-answer.ts, credential-answer.ts)
+ *   changes.ts: who confirms; work.ts: which headers count; trust.ts: what is believed before
  *
- * Imports errors, did, primitives; used by consensus, storage, chain, resolver.
+ * Imports errors, did, primitives; used by light, consensus, storage, chain, resolver.
  * - The shape of the tree follows from its leaves alone: a subtree of one leaf is that leaf.
  * - A root is bound to one chain by the hash of its genesis block.
  * - Nothing here verifies a signature, reads a row or knows a clock.

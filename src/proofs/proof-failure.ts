@@ -1,12 +1,56 @@
 /** Why an answer is not believed: each step of a check has one name, and the first that fails counts. */
-export type ProofFailure = 'form' | 'path-form' | 'path-foreign' | 'history-form' | 'path-root' | 'history-order'
+export type ProofFailure =
+  /** What was sent is of another form. */
+  | 'form'
+  | 'proof-missing'
+  | 'answer-did'
+  | 'chain'
+  // the block that an answer is as of
+  | 'anchor-header'
+  | 'anchor-coinbase'
+  | 'anchor-branch'
+  | 'anchor-commitment'
+  | 'anchor-root'
+  | 'confirm-form'
+  | 'confirm-quorum'
+  | 'confirm-signature'
+  // the validators who confirm it
+  | 'changes-missing'
+  | 'changes-order'
+  | 'changes-keys'
+  | 'checkpoint-hash'
+  | 'checkpoint-keys'
+  // or the work above it
+  | 'work-link'
+  | 'work-bits'
+  | 'work-time'
+  | 'work-proof'
+  | 'work-chain'
+  | 'work-depth'
+  // the map that it commits to
+  | 'path-form'
+  | 'path-foreign'
+  | 'history-form'
+  | 'path-root'
+  | 'history-order'
+  // the answer itself
+  | 'answer-incomplete'
+  | 'answer-transaction'
+  | 'answer-document'
+  | 'answer-status'
+  | 'answer-version'
 
 /** A proof that does not hold. */
 export class ProofError extends Error {
+  override readonly name = 'ProofError'
   readonly failure: ProofFailure
 
   constructor(failure: ProofFailure, reason: string) {
     super(`${failure}: ${reason}`)
     this.failure = failure
   }
+}
+
+export function fail(failure: ProofFailure, reason: string): never {
+  throw new ProofError(failure, reason)
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import * as node from '../../src/index.js'
+import * as light from '../../src/library/light-entry.js'
 import * as resolver from '../../src/library/resolver-entry.js'
 import * as wallet from '../../src/library/wallet-entry.js'
 import { code, repositoryFile, tableRows } from '../support/assert/markdown.js'
@@ -17,6 +18,7 @@ describe('docs/library.md', () => {
   it.each([
     ['didledger', node],
     ['didledger/resolver', resolver],
+    ['didledger/light', light],
     ['didledger/wallet', wallet],
   ])('names every export of %s and no other', (entry, module) => {
     expect(namedIn(`export of \`${entry}\``).sort()).toEqual(Object.keys(module).sort())

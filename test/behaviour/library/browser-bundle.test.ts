@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as bytesOfNode from '../../../src/primitives/bytes.js'
@@ -12,6 +13,11 @@ import { scenarioInput } from '../../support/web/scenario-input.js'
 
 /** Most kilobytes of an entry with everything in it; 70 of the wallet are the words of mnemonics and the texts of codes. */
 const entries = { wallet: 285, verify: 95, resolver: 29 } as const
+
+/** Most kilobytes of what proves an answer about a DID, compressed by gzip. */
+const lightKilobytes = 23.5
+/** What a light resolver loads when it is needed: dynamic imports alone. */
+const loadedLater = ['credential-question.js', 'follow-changes.js', 'follow-work.js', 'light-memory.js', 'noble.js']
 
 describe('an entry for browsers', () => {
   it.each(Object.entries(entries))('%s needs nothing of Node, and is at most %d kB', (name, kilobytes) => {
@@ -48,6 +54,17 @@ describe('an entry for browsers', () => {
     const { size, files } = bundleForBrowser([...imports, code].join('\n'))
     expect(size).toBeLessThanOrEqual(kilobytes * 1000)
     expect(files.filter((file) => /bip39|typebox|error-mapping|penalties/.test(file))).toEqual([])
+  })
+
+  it(`proves answers with ${lightKilobytes} kB compressed, and loads what few need only then`, () => {
+    const { text, files, imports } = bundleForBrowser("export * from './src/library/light-entry.ts'", {
+      external: loadedLater.map((name) => `*/${name}`),
+    })
+    expect(gzipSync(text, { level: 9 }).length).toBeLessThanOrEqual(lightKilobytes * 1000)
+    expect(new Set(imports.map((path) => path.slice(path.lastIndexOf('/') + 1)))).toEqual(new Set(loadedLater))
+    expect(files.filter((file) => /error-codes|src\/crypto|consensus|curves|spec\.ts/.test(file))).toEqual([])
+    const { text: signatures } = bundleForBrowser("export { nobleBackend } from './src/crypto/noble.ts'")
+    expect(gzipSync(signatures, { level: 9 }).length).toBeLessThanOrEqual(16_000)
   })
 
   it('resolves without the table of codes', () => {

@@ -1,0 +1,15 @@
+/**
+ * The entry `didledger/light`: resolves DIDs and credentials by nodes that are not believed, for programs and web pages. Nothing here
+ * needs more than `fetch` and WebCrypto.
+ */
+export { LightError, type ForkEvidence, type LightFailure } from '../light/light-error.js'
+export {
+  type LightCredential,
+  type LightOptions,
+  LightResolver,
+  type LightResolveOptions,
+  type LightResult,
+  type Proved,
+  type ProvedEntry,
+} from '../light/light-resolver.js'
+export type * from '../did/resolution.js'

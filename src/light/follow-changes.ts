@@ -1,0 +1,84 @@
+import {
+  checkChange,
+  checkpointList,
+  maxChanges,
+  namedByCheckpoint,
+  readChange,
+  readChanges,
+} from '../proofs/changes.js'
+import { toHex } from '../primitives/bytes.js'
+import type { Hash } from '../primitives/hash.js'
+import { list } from '../proofs/read-json.js'
+import type { Checkpoint, Trust } from '../proofs/trust.js'
+import type { ValidatorList } from '../proofs/validator-list.js'
+import type { Server } from './ask-server.js'
+import { LightError } from './light-error.js'
+import type { SeenBlock } from './light-memory.js'
+import type { Signatures } from './signatures.js'
+
+/** @limit count: changes of validators in a bundle */
+const maxBundled = 10_000
+/** @limit count: answers with changes that are followed at once */
+const maxAnswers = 100
+
+/** Lists of validators with those that a server proves to follow them; the same ones where none does. */
+export async function followChanges(
+  server: Server,
+  lists: readonly ValidatorList[],
+  genesis: Hash,
+  signatures: Signatures,
+): Promise<readonly ValidatorList[]> {
+  const followed = [...lists]
+  for (let answers = 0; answers < maxAnswers; answers++) {
+    const from = (followed.at(-1) as ValidatorList).height
+    const { changes, more } = readChanges(await server.get(`changes/${from}`), genesis)
+    for (const change of changes) {
+      const before = followed.at(-1) as ValidatorList
+      followed.push(await signatures.settle(checkChange(change, before, genesis)))
+    }
+    if (!more) return followed.length === lists.length ? lists : followed
+    if (changes.length === 0) break
+  }
+  throw new LightError('changes-order', `${server.url} has changes without end, ${maxChanges} an answer`)
+}
+
+/** The block of a checkpoint and the validators after it. */
+export async function fromCheckpoint(
+  server: Server,
+  checkpoint: Checkpoint,
+): Promise<{ seen: SeenBlock; lists: readonly ValidatorList[] }> {
+  const change = readChange(await server.get(`anchor/${checkpoint.height}`))
+  const { header, list } = checkpointList(change, checkpoint)
+  return { seen: { header }, lists: [list] }
+}
+
+/** The validators of a chain by the changes in a bundle: all from genesis on, of which those up to a checkpoint are behind it. */
+export async function bundledLists(
+  trust: Trust,
+  sent: unknown,
+  checkpoint: Checkpoint | undefined,
+  signatures: Signatures,
+): Promise<readonly ValidatorList[]> {
+  const changes = list(sent, maxBundled).map(readChange)
+  const first = { height: 1, keys: trust.validators ?? [] }
+  const texts = [first.keys.map(toHex), ...changes.map(({ validators }) => validators)]
+  const lists = [checkpoint === undefined ? first : listIn(texts, checkpoint)]
+  for (const change of changes) {
+    const before = lists.at(-1) as ValidatorList
+    if (change.height <= (checkpoint?.height ?? -1) + 1) continue
+    lists.push(await signatures.settle(checkChange(change, before, trust.chain)))
+  }
+  return lists
+}
+
+/** The list that a checkpoint names. */
+function listIn(texts: readonly (readonly string[])[], checkpoint: Checkpoint): ValidatorList {
+  for (const one of texts) {
+    try {
+      return namedByCheckpoint(one, checkpoint)
+    } catch {
+      continue
+    }
+  }
+  return namedByCheckpoint([], checkpoint)
+}

@@ -1,0 +1,94 @@
+import { equalBytes } from '../primitives/bytes.js'
+import type { Header } from '../primitives/header.js'
+import { fail } from '../proofs/proof-failure.js'
+import type { Checkpoint, Trust, WorkRules } from '../proofs/trust.js'
+import { type FullHeader, HeaderChain, headersBefore, maxHeaders, readHeaders } from '../proofs/work.js'
+import type { Server } from './ask-server.js'
+import type { LightMemory } from './light-memory.js'
+
+/** Chains without validators: headers are followed, and the chain with most work counts. Loaded for such chains alone. */
+
+/** Headers remembered besides those that the next ones are checked against. */
+const remembered = 1000
+/** Headers gone back at first, where a server has another branch; then eight times as many. */
+const firstStep = 8
+
+/** The headers that a memory holds, as a chain. */
+export function rememberedChain(rules: WorkRules, { headers, work }: LightMemory): HeaderChain {
+  return HeaderChain.over(rules, headers, work)
+}
+
+/** What of a chain is remembered. */
+export function headersOf(chain: HeaderChain): Pick<LightMemory, 'headers' | 'work'> {
+  return { headers: chain.last(headersBefore(chain.rules) + remembered), work: chain.work }
+}
+
+/** The chain of a server, where it has more work than the one given; else that one. */
+export async function followWork(server: Server, chain: HeaderChain, now: number): Promise<HeaderChain> {
+  let from = chain.tip.height + 1
+  let found = await headersFrom(server, from)
+  for (let step = firstStep; !continues(chain, found, from); step *= 8) {
+    const lowest = chain.first.height + 1
+    if (from === lowest) fail('work-link', 'no block of it is in the chain that is known')
+    from = Math.max(lowest, from - step)
+    found = await headersFrom(server, from)
+  }
+  const own = chain.upTo(from - 1)
+  for (; found.length > 0; found = found.length < maxHeaders ? [] : await headersFrom(server, own.tip.height + 1)) {
+    for (const full of found) own.add(full, now)
+  }
+  return own.work > chain.work ? own : chain
+}
+
+/** Whether headers continue the chain from a height on; none do so at its end. */
+function continues(chain: HeaderChain, [first]: readonly FullHeader[], from: number): boolean {
+  if (first === undefined) return from === chain.tip.height + 1
+  return equalBytes(first.header.previous, (chain.at(from - 1) as Header).hash)
+}
+
+async function headersFrom(server: Server, from: number, count = maxHeaders): Promise<readonly FullHeader[]> {
+  return readHeaders(await server.get(`headers/${from}/${count}`), count)
+}
+
+/** The chain up to a checkpoint: the headers before it are believed by hash. */
+export async function fromWorkCheckpoint(
+  server: Server,
+  { work }: Trust,
+  checkpoint: Checkpoint,
+): Promise<HeaderChain> {
+  const rules = work as WorkRules
+  const from = Math.max(0, checkpoint.height - headersBefore(rules))
+  const found: Header[] = []
+  while (found.length <= checkpoint.height - from) {
+    const at = from + found.length
+    const headers = await headersFrom(server, at, Math.min(maxHeaders, checkpoint.height - at + 1))
+    if (headers.length === 0) fail('work-link', `no header at height ${at}`)
+    found.push(...headers.map(({ header }) => header))
+  }
+  return believedUpTo(rules, found, checkpoint)
+}
+
+function believedUpTo(rules: WorkRules, headers: readonly Header[], { height, hash }: Checkpoint): HeaderChain {
+  const last = headers.at(-1)
+  if (last?.height !== height || !equalBytes(last.hash, hash)) fail('checkpoint-hash', `block ${height} is another`)
+  return HeaderChain.over(rules, headers)
+}
+
+/** The chain of a bundle: its headers from genesis on, of which those up to a checkpoint are believed. */
+export function bundledChain(
+  trust: Trust,
+  sent: unknown,
+  checkpoint: Checkpoint | undefined,
+  now: number,
+): HeaderChain {
+  const rules = trust.work as WorkRules
+  const full = readHeaders(sent, 0xffffffff)
+  const known = checkpoint?.height ?? 0
+  const believed = [trust.header, ...full.slice(0, known).map(({ header }) => header)]
+  const chain =
+    checkpoint === undefined
+      ? HeaderChain.over(rules, believed)
+      : believedUpTo(rules, believed.slice(-headersBefore(rules) - 1), checkpoint)
+  for (const one of full.slice(known)) chain.add(one, now)
+  return chain
+}

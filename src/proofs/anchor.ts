@@ -1,0 +1,137 @@
+import { concat, equalBytes } from '../primitives/bytes.js'
+import { Reader } from '../primitives/codec.js'
+import type { Confirm } from '../primitives/confirm.js'
+import { type Hash, sha256, sha256d } from '../primitives/hash.js'
+import { Header, headerSize } from '../primitives/header.js'
+import { foldBranch } from '../primitives/merkle.js'
+import { coinbaseAttributes, commitmentsIn, maxAnchorCoinbase } from './anchor-coinbase.js'
+import { longestConfirm, readConfirm, signaturesOf } from './anchor-confirm.js'
+import { type Checking, requireSignatures } from './checking.js'
+import { commitmentTag } from './commitment.js'
+import { didRoot as rootOf } from './map-tree.js'
+import { fail } from './proof-failure.js'
+import { base64, bytesOf, hashText, members } from './read-json.js'
+
+/** The block that an answer is as of: from its validators or its work down to the root of the map in its coinbase. */
+
+/** @limit count: hashes of the branch of a coinbase; a block has at most 10,000 transactions */
+const maxBranch = 14
+const hashSize = 32
+
+/** An anchor as it is sent, in base64url; `root` is hex. */
+export interface AnchorJson {
+  readonly header: string
+  readonly coinbase: string
+  readonly branch: string
+  /** On a chain with validators. */
+  readonly confirm?: string
+  /** The map root, where no map proof follows. */
+  readonly root?: string
+}
+
+/** An anchor whose texts are base64url; nothing is decoded. */
+export interface Anchor extends Omit<AnchorJson, 'root'> {
+  readonly root?: Hash
+}
+
+/** What is believed of a chain before an anchor of it is checked. */
+export interface KnownChain {
+  /** Hash of the genesis block, internal order. */
+  readonly genesis: Hash
+  /** With validators: their keys in duty order, in force at a height; undefined where they are not known. */
+  readonly keysAt?: (height: number) => readonly Uint8Array[] | undefined
+  /** Without: throws `work-chain` or `work-depth` for a header that is not deep enough in the chain with most work. */
+  readonly requireWork?: (header: Header) => void
+}
+
+/** A block that commits to a root. */
+export interface CommittedBlock {
+  readonly header: Header
+  /** Entry 02. */
+  readonly didRoot: Hash
+  /** Entry 03, on a chain with validators. */
+  readonly nextKeys: Hash | undefined
+}
+
+/** A block that validators or work stand behind. */
+export interface AnchoredBlock extends CommittedBlock {
+  /** On a chain with validators. */
+  readonly confirm?: Confirm
+}
+
+/** Reads an anchor of a chain with or without validators; `form`. */
+export function readAnchor(sent: unknown, hasValidators: boolean): Anchor {
+  const { header, coinbase, branch, confirm, root } = members(sent, 'an anchor')
+  return {
+    header: base64(header),
+    coinbase: base64(coinbase),
+    branch: base64(branch),
+    ...(hasValidators && { confirm: base64(confirm) }),
+    ...(root !== undefined && { root: hashText(root) }),
+  }
+}
+
+/** The header of an anchor, of a block above genesis. */
+export function headerOf({ header: sent }: Anchor): Header {
+  const bytes = bytesOf(sent, headerSize)
+  if (bytes?.length !== headerSize) return fail('anchor-header', `${headerSize} bytes are needed`)
+  const header = Header.read(new Reader(bytes))
+  return header.height > 0 ? header : fail('anchor-header', 'genesis commits to nothing')
+}
+
+/** What the block of an anchor commits to: its coinbase is the first transaction of the header. */
+export function committedBlock(anchor: Anchor, header: Header, hasValidators: boolean): CommittedBlock {
+  const coinbase = bytesOf(anchor.coinbase, maxAnchorCoinbase)
+  if (coinbase === undefined) return fail('anchor-coinbase', `more than ${maxAnchorCoinbase} bytes`)
+  const attributes = coinbaseAttributes(coinbase, header.height)
+  const branch = bytesOf(anchor.branch, maxBranch * hashSize)
+  if (branch === undefined || branch.length % hashSize !== 0) {
+    return fail('anchor-branch', `not at most ${maxBranch} hashes`)
+  }
+  const nodes = Array.from({ length: branch.length / hashSize }, (_, i) =>
+    branch.subarray(i * hashSize, (i + 1) * hashSize),
+  )
+  if (!equalBytes(foldBranch(sha256d(coinbase), nodes, 0), header.merkleRoot)) {
+    fail('anchor-branch', 'it leads to another merkle root')
+  }
+  const entries = commitmentsIn(attributes, hasValidators)
+  const nextKeys = entries.get(commitmentTag.nextValidators)
+  return { header, didRoot: entries.get(commitmentTag.didRoot) as Hash, nextKeys }
+}
+
+/** Requires a quorum of the validators for the block of an anchor, and returns their confirm. */
+export function* confirmedBy(anchor: Anchor, header: Header, keys: readonly Uint8Array[]): Checking<Confirm> {
+  const bytes = bytesOf(anchor.confirm ?? '', longestConfirm(keys.length))
+  if (bytes === undefined) return fail('confirm-form', `too long for ${keys.length} validators`)
+  const confirm = readConfirm(bytes, header, keys)
+  yield* requireSignatures(signaturesOf(confirm), 'confirm-signature', 'not all of them verify')
+  return confirm
+}
+
+/** sha256 of keys in their order: entry 03. */
+export function keysHash(keys: readonly Uint8Array[]): Hash {
+  return sha256(concat(...keys))
+}
+
+/** Requires the map root that an anchor names, if it names one. */
+export function requireRoot({ root }: Anchor, { didRoot }: CommittedBlock, genesis: Hash): void {
+  if (root === undefined || equalBytes(rootOf(genesis, root), didRoot)) return
+  fail('anchor-root', 'the block commits to another root')
+}
+
+/** Checks an anchor: its form, that its block commits to a root, and that validators or work stand behind the block. */
+export function* checkAnchor(anchor: Anchor, chain: KnownChain): Checking<AnchoredBlock> {
+  const { keysAt, requireWork, genesis } = chain
+  const block = committedBlock(anchor, headerOf(anchor), keysAt !== undefined)
+  const { header } = block
+  requireWork?.(header)
+  let confirm: Confirm | undefined
+  if (keysAt !== undefined) {
+    const keys = keysAt(header.height) ?? fail('changes-missing', `the validators of height ${header.height}`)
+    confirm = yield* confirmedBy(anchor, header, keys)
+    const next = keysAt(header.height + 1) ?? keys
+    if (!equalBytes(block.nextKeys as Hash, keysHash(next))) fail('changes-missing', 'other validators follow it')
+  }
+  requireRoot(anchor, block, genesis)
+  return { ...block, ...(confirm && { confirm }) }
+}

@@ -1,0 +1,58 @@
+import { formatDate } from '../did/date.js'
+import type { ResolvedTransaction } from '../did/resolution.js'
+import { displayHash, equalBytes } from '../primitives/bytes.js'
+import { sha256 } from '../primitives/hash.js'
+import { type Entry, operationNumber } from './history.js'
+import { fail } from './proof-failure.js'
+import { list, members, optionalText, text } from './read-json.js'
+
+/** Transactions of an answer, and what binds each to its entry. */
+
+/**
+ * More are never asked for.
+ * @limit count: transactions in an answer that is checked
+ */
+const maxTransactions = 100_000
+
+/** Reads the transactions of an answer; unknown members are left out. */
+export function readTransactions(sent: unknown): readonly ResolvedTransaction[] {
+  return sent === undefined ? [] : list(sent, maxTransactions).map(readTransaction)
+}
+
+function readTransaction(sent: unknown): ResolvedTransaction {
+  const { txid, timestamp, operation } = members(sent, 'a transaction')
+  const { header, payload, proof } = members(operation, 'an operation')
+  const { specification, operation: name, previousTxid } = members(header, 'the header of an operation')
+  const { type, verificationMethod, signature } = members(proof, 'the proof of an operation')
+  const [previous, proofType] = [optionalText(previousTxid), optionalText(type)]
+  return {
+    txid: text(txid),
+    timestamp: text(timestamp),
+    operation: {
+      header: {
+        specification: text(specification),
+        operation: text(name),
+        ...(previous !== undefined && { previousTxid: previous }),
+      },
+      payload: text(payload),
+      proof: {
+        ...(proofType !== undefined && { type: proofType }),
+        verificationMethod: text(verificationMethod),
+        signature: text(signature),
+      },
+    },
+  }
+}
+
+/** Throws `answer-transaction` unless a transaction says what its entry says; `before` is the entry before it, where that is known. */
+export function requireEntry(transaction: ResolvedTransaction, entry: Entry, before: Entry | undefined): void {
+  const { header, payload } = transaction.operation
+  const wrong = (what: string): never => fail('answer-transaction', `${what} of ${transaction.txid}`)
+  if (transaction.txid !== displayHash(entry.txid)) wrong('the txid')
+  if (transaction.timestamp !== formatDate(entry.time)) wrong('the time')
+  if (operationNumber[header.operation as keyof typeof operationNumber] !== entry.operation) wrong('the operation')
+  if (!equalBytes(sha256(payload), entry.payloadHash)) wrong('the payload')
+  if ((header.previousTxid !== undefined) !== (entry.operation === operationNumber.update)) wrong('the previous txid')
+  if (before === undefined || entry.operation !== operationNumber.update) return
+  if (header.previousTxid !== displayHash(before.txid)) wrong('the previous txid')
+}

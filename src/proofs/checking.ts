@@ -1,0 +1,28 @@
+import { fail, type ProofFailure } from './proof-failure.js'
+
+/**
+ * Checks that need signatures: each is yielded to the caller, since this room verifies none, and what comes back says whether all
+ * of them verify.
+ */
+
+export interface SignatureDue {
+  /** 33 bytes, compressed. */
+  readonly key: Uint8Array
+  /** What was signed: the signature is over its SHA-256. */
+  readonly message: Uint8Array
+  /** 64 bytes, r‖s; s may be in either half. */
+  readonly signature: Uint8Array
+}
+
+/** Steps of a check that throw a `ProofError`, or end with what was proved. */
+export type Checking<T = void> = Generator<readonly SignatureDue[], T, boolean>
+
+/** Asks for signatures to be verified. */
+export function* requireSignatures(due: readonly SignatureDue[], failure: ProofFailure, reason: string): Checking {
+  if (!(yield due)) fail(failure, reason)
+}
+
+/** The result of a check that asks for no signature. */
+export function* plain<T>(check: () => T): Checking<T> {
+  return check()
+}

@@ -1,0 +1,172 @@
+import { decodeBase64url } from '../did/base64url.js'
+import { parseDate } from '../did/date.js'
+import { parseDocumentBytes } from '../did/document.js'
+import type { DidDocument } from '../did/model.js'
+import type { ResolvedTransaction } from '../did/resolution.js'
+import { displayHash, fromUtf8 } from '../primitives/bytes.js'
+import { didMethod } from '../primitives/did-method.js'
+import { type AnchoredBlock, checkAnchor } from './anchor.js'
+import { type AnswerTrust, didHistory, expiry, readAnswer, type Status, timeAt } from './answer.js'
+import { requireEntry } from './answer-transaction.js'
+import { type Checking, requireSignatures } from './checking.js'
+import type { Entry } from './history.js'
+import type { ProvedHistory } from './map-proof.js'
+import { fail, ProofError } from './proof-failure.js'
+
+/** An answer about a DID: its history in the map, the transactions that are its versions, the documents in them, its status. */
+
+/** What was asked of a DID; at most one of the three. */
+export interface DidQuestion {
+  /** In full. */
+  readonly did: string
+  /** Every version. */
+  readonly all?: boolean | undefined
+  /** Txid in display hex. */
+  readonly versionId?: string | undefined
+  /** A date of documents. */
+  readonly versionTime?: string | undefined
+}
+
+/** What is proved of a DID. */
+export interface ProvedDid {
+  readonly status: Status
+  /**
+   * Whether the status is proved. It is not where an earlier version of a DID in use is shown: whether the last one has expired
+   * stands in that one alone.
+   */
+  readonly knowsStatus: boolean
+  /** Newest first. */
+  readonly transactions: readonly ResolvedTransaction[]
+  /** The document of each transaction; undefined: it is a deactivation. */
+  readonly documents: readonly (DidDocument | undefined)[]
+  /** The entry of each transaction, by its place in those of the history. */
+  readonly places: readonly number[]
+  /** Undefined: the DID does not exist. */
+  readonly history: ProvedHistory | undefined
+  readonly block: AnchoredBlock
+}
+
+/** Checks an answer about a DID with its proof. */
+export function* checkDidAnswer(sent: unknown, question: DidQuestion, trust: AnswerTrust): Checking<ProvedDid> {
+  const { did } = question
+  const { status, transactions, proof } = readAnswer(sent, { did }, trust)
+  const block = yield* checkAnchor(proof.anchor, trust)
+  const [map, second] = proof.maps
+  if (map === undefined || second !== undefined) fail('answer-incomplete', 'not exactly one map')
+  const history = didHistory(map, did, block, trust.genesis)
+  requireCount(transactions.length, history, question)
+  const entries = history?.entries ?? []
+  const places = placesOf(transactions, entries, question)
+  transactions.forEach((transaction, i) => {
+    const place = places[i] as number
+    requireEntry(transaction, entries[place] as Entry, entries[place - 1])
+  })
+  const documents = transactions.map((transaction) => documentOf(transaction, did))
+  yield* requireSignatures(documents.flatMap(ownSignature), 'answer-document', 'its own proof does not verify')
+  const shown = { history, places, documents }
+  const knowsStatus = requireStatus(status, shown, timeAt(trust.now, block))
+  requireVersion(shown, question)
+  return { status, knowsStatus, transactions, documents, places, history, block }
+}
+
+/** Throws `answer-incomplete` unless as many transactions and entries are there as were asked for. */
+function requireCount(
+  given: number,
+  history: ProvedHistory | undefined,
+  { all, versionId, versionTime }: DidQuestion,
+): void {
+  if (history === undefined) {
+    if (given > 0) fail('answer-incomplete', 'transactions of a DID that does not exist')
+    return
+  }
+  const { count, entries } = history
+  const hasAll = entries.length === count
+  if (all === true) {
+    if (!hasAll || given !== count)
+      fail('answer-incomplete', `${given} transactions, ${entries.length} of ${count} entries`)
+    return
+  }
+  const isVersion = versionId !== undefined || versionTime !== undefined
+  if (given > 1 || (given === 0 && !isVersion)) fail('answer-incomplete', `${given} transactions instead of one`)
+  // That there is no such version follows from all entries alone.
+  if (given === 0 && !(hasAll && versionIn(history, { versionId, versionTime }) < 0)) {
+    fail('answer-incomplete', 'the version is missing, or entries')
+  }
+}
+
+/** The place of the version in the entries given: the one named, or the last one not later; -1: none. */
+function versionIn({ entries }: ProvedHistory, question: Pick<DidQuestion, 'versionId' | 'versionTime'>): number {
+  const { versionId, versionTime } = question
+  if (versionId !== undefined) return entries.findIndex(({ txid }) => displayHash(txid) === versionId)
+  const latest = parseDate(versionTime ?? '') ?? -1
+  return entries.reduce((found, { time }, place) => (time <= latest ? place : found), -1)
+}
+
+/** The place of the entry of each transaction; of a version its txid says it. */
+function placesOf(
+  transactions: readonly ResolvedTransaction[],
+  entries: readonly Entry[],
+  { all, versionId, versionTime }: DidQuestion,
+): number[] {
+  const isVersion = all !== true && (versionId !== undefined || versionTime !== undefined)
+  if (!isVersion) return transactions.map((_, i) => entries.length - 1 - i)
+  return transactions.map((transaction) => {
+    const place = entries.findIndex(({ txid }) => displayHash(txid) === transaction.txid)
+    return place >= 0 ? place : fail('answer-transaction', `no entry of ${transaction.txid}`)
+  })
+}
+
+/** The document in a transaction of a DID; undefined: it is a deactivation of that DID. Throws `answer-document`. */
+function documentOf({ operation: { header, payload } }: ResolvedTransaction, did: string): DidDocument | undefined {
+  if (header.operation === 'deactivate') {
+    return payload === did ? undefined : fail('answer-document', 'a deactivation of another DID')
+  }
+  const document = parsed(() => parseDocumentBytes(payloadBytes(payload), { method: didMethod, chain: true }))
+  return document.id === did ? document : fail('answer-document', `a document of ${document.id}`)
+}
+
+export function payloadBytes(payload: string): Uint8Array {
+  return decodeBase64url(payload) ?? fail('answer-document', 'the payload is no base64url')
+}
+
+/** What a strict parser makes of a payload; its refusal is `answer-document`. */
+export function parsed<T>(parse: () => T): T {
+  try {
+    return parse()
+  } catch (error) {
+    if (error instanceof ProofError) throw error
+    return fail('answer-document', error instanceof Error ? error.message : String(error))
+  }
+}
+
+/** The signature by which a document proves itself; a document of a chain has one, by a key that derives its DID. */
+function ownSignature(document: DidDocument | undefined) {
+  if (document === undefined) return []
+  const { defaultKey, signingText, proofs } = document
+  const message = fromUtf8(signingText)
+  return proofs.map(({ signature }) => ({ key: defaultKey?.publicKey ?? new Uint8Array(33), message, signature }))
+}
+
+interface Shown {
+  readonly history: ProvedHistory | undefined
+  readonly places: readonly number[]
+  readonly documents: readonly (DidDocument | undefined)[]
+}
+
+/** Throws `answer-status` for a status that is not the DID's. Returns whether it is proved. */
+function requireStatus(status: Status, { history, places, documents }: Shown, now: number): boolean {
+  const wrong = (): never => fail('answer-status', `${status}`)
+  if (history === undefined) return status === 3 || wrong()
+  if (history.state === 2) return status === 2 || wrong()
+  const last = places.indexOf(history.entries.length - 1)
+  if (last < 0) return status < 2 ? false : wrong()
+  return status === expiry(documents[last]?.expiresAt, now) || wrong()
+}
+
+/** Throws `answer-version` unless the version shown is the one asked for. */
+function requireVersion({ history, places }: Shown, { all, versionId, versionTime }: DidQuestion): void {
+  const [place] = places
+  if (all === true || history === undefined || place === undefined) return
+  if (versionId === undefined && versionTime === undefined) return
+  if (versionIn(history, { versionId, versionTime }) !== place) fail('answer-version', 'another version was asked for')
+}

@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest'
+import { didMapKey } from '../../../src/proofs/map-tree.js'
+import { host, failureOf, lightOver, lightWorld } from '../../support/builders/light-world.js'
+import { lightServers } from '../../support/fakes/light-server.js'
+import { LightResolver } from '../../../src/light/light-resolver.js'
+import { formatDate } from '../../../src/did/date.js'
+
+describe.each([
+  ['validators', lightWorld({ changeAt: 9 })],
+  ['miners', lightWorld({ miners: true })],
+] as const)('a light resolver on a chain of %s', (kind, { book, alice, bob, carol, dave, kept, revoked, versions }) => {
+  const tip = book.tip.height
+  const isMined = kind === 'miners'
+  const answer = (right: { did?: string; id?: string }, params: { all?: boolean; issuer?: string }) => {
+    const height = tip - 6
+    const { did, id } = right
+    return did === undefined
+      ? book.credential(id as string, { ...params, height })
+      : book.answer(did, { ...params, height })
+  }
+  const lies = isMined ? { answer } : {}
+  const light = () => lightOver(book, lies)
+
+  it('proves the latest state, with the block and who said so', async () => {
+    const found = await light().resolve(alice.did)
+    expect(found).toMatchObject({ did: alice.did, status: 0, transaction: [{ txid: versions[2] }] })
+    const height = isMined ? tip - 6 : tip
+    expect(found.proved).toMatchObject({ height, hash: book.page(height).block.header.id, servers: [host] })
+    expect(await light().resolve(alice.did.slice('did:ledger:'.length))).toMatchObject({ did: alice.did, status: 0 })
+  })
+
+  it('proves deactivation, expiry and absence', async () => {
+    expect(await light().resolve(bob.did)).toMatchObject({ status: 2, transaction: [{}] })
+    expect(await light().resolve(carol.did)).toMatchObject({ status: 1, transaction: [{}] })
+    const absent = await light().resolve('did:ledger:nobody')
+    expect(absent).toMatchObject({ did: 'did:ledger:nobody', status: 3 })
+    expect(absent).not.toHaveProperty('transaction')
+  })
+
+  it('proves every version, and that there is none', async () => {
+    const one = light()
+    expect((await one.resolve(alice.did, { all: true })).transaction?.map(({ txid }) => txid)).toEqual(
+      [...versions].reverse(),
+    )
+    const [first, second] = book.history(didMapKey(alice.did), tip)
+    for (const versionId of versions) {
+      expect(await one.resolve(alice.did, { versionId })).toMatchObject({
+        status: 0,
+        transaction: [{ txid: versionId }],
+      })
+    }
+    const byTime = async (time: number) => (await one.resolve(alice.did, { versionTime: formatDate(time) })).transaction
+    expect(await byTime((first?.time ?? 0) - 1)).toEqual([])
+    expect(await byTime(first?.time ?? 0)).toMatchObject([{ txid: versions[0] }])
+    expect(await byTime((second?.time ?? 0) + 1)).toMatchObject([{ txid: versions[1] }])
+    expect((await one.resolve(alice.did, { versionId: '00'.repeat(32) })).transaction).toEqual([])
+  })
+
+  it('tells the status of a DID, whichever version is asked for', async () => {
+    const [created] = book.history(didMapKey(carol.did), tip)
+    const one = light()
+    const before = formatDate((created?.time ?? 0) - 1)
+    expect(await one.resolve(carol.did, { versionTime: before })).toMatchObject({ status: 1, transaction: [] })
+  })
+
+  it('proves what was said of credentials', async () => {
+    const one = light()
+    expect(await one.resolveCredential(kept)).toMatchObject({ id: kept, status: 0, transaction: [{}] })
+    expect(await one.resolveCredential(kept, { issuer: bob.did })).toMatchObject({ status: 0 })
+    const found = await one.resolveCredential(revoked)
+    expect(found).toMatchObject({ status: 2, transaction: [{}, {}] })
+    expect(found.transaction?.map(({ operation }) => operation.header.operation)).toEqual(['revoke', 'declare'])
+    expect(await one.resolveCredential(`${dave.did}#none`)).toMatchObject({ status: 3 })
+  })
+
+  it('works without WebCrypto', async () => {
+    const found = await lightOver(book, lies, { subtle: null }).resolve(alice.did)
+    expect(found).toMatchObject({ status: 0 })
+  })
+
+  it('goes on from a checkpoint, and from what it kept', async () => {
+    let kept = ''
+    const save = (state: string) => void (kept = state)
+    const from = 8
+    expect(await lightOver(book, lies, { checkpoint: book.checkpoint(from), save }).resolve(alice.did)).toMatchObject({
+      status: 0,
+    })
+    let asked = 0
+    const counted = {
+      ...lies,
+      changes: (right: unknown) => (asked++, right),
+      headers: (right: string[]) => (asked++, right),
+    }
+    const one = lightOver(book, counted, { load: () => kept })
+    expect(await one.resolve(alice.did)).toMatchObject({ status: 0 })
+    expect(asked).toBe(0)
+  })
+
+  it('refuses an old root, unless that is allowed', async () => {
+    const later = () => (book.tip.time + 31 * 24 * 3600) * 1000
+    const old = (options: object) => lightOver(book, lies, { now: later, maxAge: 1e9, ...options })
+    if (isMined) return
+    expect(await failureOf(old({}).resolve(alice.did))).toBe('trust-expired')
+    expect((await old({ allowOldRoot: true }).resolve(alice.did)).proved).toMatchObject({ oldRoot: true })
+    expect(await failureOf(old({ checkpoint: book.checkpoint(8) }).resolve(alice.did))).toBe('trust-expired')
+    expect(await old({ trustPeriod: 32 * 24 * 3600 }).resolve(alice.did)).toMatchObject({ status: 0 })
+  })
+
+  it('asks several servers, of which so many must agree', async () => {
+    const servers = ['http://one', 'http://two', 'http://three']
+    const world = { one: { book, lies }, two: { book, lies: { answer: () => ({}) } } }
+    const options = { servers, trust: book.trust(), fetch: lightServers(world), now: () => book.tip.time * 1000 }
+    const found = await new LightResolver(options).resolve(alice.did)
+    expect(found.proved.servers).toEqual(['http://one'])
+    const failed = await new LightResolver({ ...options, needed: 2 })
+      .resolve(alice.did)
+      .catch((error: unknown) => error)
+    expect(failed).toMatchObject({
+      failure: 'quorum',
+      failures: [
+        { server: 'http://two', failure: 'proof-missing' },
+        { server: 'http://three', failure: 'unreachable' },
+      ],
+    })
+  })
+
+  it('checks a bundle without any server', async () => {
+    const parts = isMined ? { headers: book.headers(1, 1000) } : { changes: book.changes(0).changes }
+    const height = isMined ? tip - 6 : tip
+    const bundle = (asked: object, answer: object) => ({ format: 'didledger/bundle/1', asked, answer, ...parts })
+    const offline = (options: object = {}) =>
+      lightOver(book, {}, { fetch: () => Promise.reject(new Error('no network')), ...options })
+    const about = bundle({ did: alice.did }, book.answer(alice.did, { height }))
+    expect(await offline().verifyBundle(about)).toMatchObject({ did: alice.did, status: 0 })
+    expect(await offline().verifyBundle(JSON.stringify(about))).toMatchObject({ status: 0 })
+    expect(await offline({ checkpoint: book.checkpoint(12) }).verifyBundle(about)).toMatchObject({ status: 0 })
+    expect(await offline({ checkpoint: book.checkpoint(3) }).verifyBundle(about)).toMatchObject({ status: 0 })
+    const credential = bundle({ id: revoked }, book.credential(revoked, { height }))
+    expect(await offline().verifyBundle(credential)).toMatchObject({ id: revoked, status: 2 })
+    const later = { now: () => (book.tip.time + 5000) * 1000 }
+    expect(await offline(later).verifyBundle(about)).toMatchObject({ status: 0 })
+    expect(await failureOf(offline(later).verifyBundle(about, { maxAge: 3600 }))).toBe('stale')
+    expect(await failureOf(offline().verifyBundle(bundle({ did: bob.did }, book.answer(alice.did))))).toBe('answer-did')
+    const without = { ...about, changes: [], headers: [] }
+    expect(await failureOf(offline().verifyBundle(without))).toBe(isMined ? 'work-chain' : 'confirm-signature')
+  })
+})

@@ -1,0 +1,55 @@
+import type { Fetch } from '../../../src/light/ask-server.js'
+import type { ProofBook } from '../builders/proof-book.js'
+
+/** A server of proofs over a book, which can be made to lie. */
+
+/** What a liar changes; each gets what an honest server would send. */
+export interface Lies {
+  /** Of JSON-RPC. */
+  readonly answer?: (right: Json, params: Json) => unknown
+  readonly changes?: (right: Json) => unknown
+  readonly anchor?: (right: Json) => unknown
+  readonly headers?: (right: string[], from: number) => unknown
+  /** Instead of all of it. */
+  readonly response?: (url: string) => Response | Promise<Response> | undefined
+}
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type Json = any
+
+/** The `fetch` of a world in which each host is a server; the last one answers for hosts that are not named. */
+export function lightServers(
+  servers: Readonly<Record<string, { book: ProofBook; lies?: Lies; now?: () => number }>>,
+): Fetch {
+  return async (url, init) => {
+    const { hostname, pathname } = new URL(url)
+    const server = servers[hostname]
+    if (server === undefined) throw new TypeError('fetch failed')
+    const { book, lies = {}, now = () => book.tip.time } = server
+    const instead = await lies.response?.(url)
+    if (instead !== undefined) return instead
+    if (init.method === 'POST') {
+      const { method, params } = JSON.parse(init.body as string) as { method: string; params: Json }
+      const right =
+        method === 'resolvedid'
+          ? book.answer(params.did, { ...params }, now())
+          : book.credential(params.id, { issuer: params.issuer, height: params.height }, now())
+      return json({ jsonrpc: '2.0', id: 1, result: copy(lies.answer?.(copy(right), params) ?? right) })
+    }
+    const [, , , kind, ...rest] = pathname.split('/')
+    const [first = 0, second = 0] = rest.map(Number)
+    if (kind === 'changes') return json(lies.changes?.(copy(book.changes(first))) ?? book.changes(first))
+    if (kind === 'anchor') return json(lies.anchor?.(copy(book.change(first + 1))) ?? book.change(first + 1))
+    if (kind === 'headers')
+      return json(lies.headers?.(book.headers(first, second), first) ?? book.headers(first, second))
+    return new Response('', { status: 404 })
+  }
+}
+
+function json(value: unknown): Response {
+  return new Response(JSON.stringify(value), { headers: { 'content-type': 'application/json' } })
+}
+
+function copy(value: unknown): Json {
+  return JSON.parse(JSON.stringify(value)) as Json
+}
