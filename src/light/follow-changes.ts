@@ -5,6 +5,7 @@ import {
   namedByCheckpoint,
   readChange,
   readChanges,
+  requireAscending,
 } from '../proofs/changes.js'
 import { toHex } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
@@ -60,6 +61,7 @@ export async function bundledLists(
   signatures: Signatures,
 ): Promise<readonly ValidatorList[]> {
   const changes = list(sent, maxBundled).map(readChange)
+  requireAscending(changes)
   const first = { height: 1, keys: trust.validators ?? [] }
   const texts = [first.keys.map(toHex), ...changes.map(({ validators }) => validators)]
   const lists = [checkpoint === undefined ? first : listIn(texts, checkpoint)]

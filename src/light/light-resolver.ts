@@ -127,6 +127,11 @@ interface Held<P> {
   readonly proved: P
 }
 
+interface Failed {
+  readonly server: string
+  readonly error: LightError
+}
+
 export class LightResolver {
   readonly #options: LightOptions
   readonly #servers: readonly Server[]
@@ -220,7 +225,7 @@ export class LightResolver {
       const oldRoot = chain.trust.work === undefined ? this.#oldRoot(chain.seen.header.time) : undefined
       const seen = chain.seen
       const asked = await Promise.all(
-        this.#servers.map(async (server) => {
+        this.#servers.map(async (server): Promise<Held<P> | Failed> => {
           try {
             const proved = await this.#askOne(server, chain, question)
             this.#requirePlace(proved, seen, question)
@@ -230,8 +235,7 @@ export class LightResolver {
           }
         }),
       )
-      const held = asked.flatMap((one) => ('proved' in one ? [one as Held<P>] : []))
-      const failed = asked.flatMap((one) => ('error' in one ? [one as { server: string; error: LightError }] : []))
+      const { held, failed } = settled(asked, chain)
       const fork = failed.find(({ error }) => error.failure === 'fork')
       if (fork !== undefined) throw fork.error
       const best = highest(held, question)
@@ -336,7 +340,7 @@ export class LightResolver {
     if (checkpoint === undefined || (memory?.seen.header.height ?? 0) >= checkpoint.height) {
       return FollowedChain.from(this.#chainOptions, memory)
     }
-    const failed: { server: string; error: LightError }[] = []
+    const failed: Failed[] = []
     for (const server of this.#servers) {
       try {
         return await FollowedChain.fromCheckpoint(this.#chainOptions, server, checkpoint)
@@ -346,6 +350,28 @@ export class LightResolver {
     }
     throw tooFew(failed, 0)
   }
+}
+
+/** What holds, and what does not: answers of miners are tested again, since another server may have shown a chain with more work. */
+function settled<P extends ProvedAnswer>(
+  asked: readonly (Held<P> | Failed)[],
+  { known: { requireWork } }: FollowedChain,
+): { readonly held: Held<P>[]; readonly failed: Failed[] } {
+  const held: Held<P>[] = []
+  const failed: Failed[] = []
+  for (const one of asked) {
+    if ('error' in one) {
+      failed.push(one)
+      continue
+    }
+    try {
+      requireWork?.(one.proved.block.header)
+      held.push(one)
+    } catch (error) {
+      failed.push({ server: one.server, error: asLightError(error) })
+    }
+  }
+  return { held, failed }
 }
 
 /** JSON text, or what is parsed of it already. */
@@ -374,7 +400,7 @@ function highest<P extends ProvedAnswer>(held: readonly Held<P>[], question: Que
 }
 
 /** One failure that all servers share, else `quorum` with the failure of each. */
-function tooFew(failed: readonly { server: string; error: LightError }[], held: number): LightError {
+function tooFew(failed: readonly Failed[], held: number): LightError {
   const [first] = failed
   const names = new Set(failed.map(({ error }) => error.failure))
   if (first !== undefined && held === 0 && names.size === 1) return first.error

@@ -36,13 +36,20 @@ export function readChange(sent: unknown): Change {
   return { height: whole(height), validators: keyTexts(validators), anchor: readAnchor(anchor, true) }
 }
 
-/** Reads changes of a chain; `form` and `chain`. */
+/** Reads changes of a chain; `form`, `chain`, and `changes-order` unless their heights ascend. */
 export function readChanges(sent: unknown, genesis: Hash): Changes {
   const { format, chain, tip, changes, more } = members(sent, 'an answer with changes')
   requireFormat(format, changesFormat)
   whole(tip)
   const found = { changes: list(changes, maxChanges).map(readChange), more: flag(more) }
-  return equalBytes(displayHashText(chain), genesis) ? found : fail('chain', 'it is of another chain')
+  if (!equalBytes(displayHashText(chain), genesis)) fail('chain', 'it is of another chain')
+  requireAscending(found.changes)
+  return found
+}
+
+export function requireAscending(changes: readonly Change[]): void {
+  const descent = changes.find(({ height }, i) => i > 0 && height <= (changes[i - 1] as Change).height)
+  if (descent !== undefined) fail('changes-order', `height ${descent.height} after one as high`)
 }
 
 /** Checks that validators name those of a change, and returns these. */
