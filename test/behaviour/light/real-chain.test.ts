@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import { namedDid } from '../../../src/did/named-did.js'
+import { displayHash, toHex } from '../../../src/primitives/bytes.js'
+import { didMapKey } from '../../../src/proofs/map-tree.js'
+import { mapProofJson, mapRootOf } from '../../../src/proofs/map-proof.js'
+import { mapRootAfter } from '../../../src/storage/map/map-rows.js'
+import { pagesAfter, readWay } from '../../../src/storage/map/read-way.js'
+import { craftBlock } from '../../support/builders/blocks.js'
+import { TestChain } from '../../support/builders/chain.js'
+import { lightOver } from '../../support/builders/light-world.js'
+import { ProofBook } from '../../support/builders/proof-book.js'
+import { Crowd, random } from '../../support/builders/random-chain.js'
+import { rounds } from '../../support/process/thorough.js'
+
+/** The active chain as its proofs show it. */
+async function bookOf(test: TestChain): Promise<ProofBook> {
+  const book = new ProofBook(test.chain.genesis)
+  for (let height = 1; height <= test.chain.tip.header.height; height++) {
+    book.push(await test.reader.block(test.activeHeader(height)))
+  }
+  return book
+}
+
+describe('the chain of a node', () => {
+  it.each(Array.from({ length: rounds(2, 20) }, (_, i) => i + 1))(
+    'is proved at every height, through reorganisations: seed %i',
+    async (seed) => {
+      const roll = random(seed)
+      const test = await TestChain.open()
+      const crowd = new Crowd(roll)
+      for (let i = 0; i < 14; i++) {
+        for (let n = roll(6); n > 0; n--) await crowd.act(test)
+        if (roll(4) === 0 && test.chain.tip.header.height > 3) await shorten(test, 1 + roll(3))
+        else await test.mine()
+        crowd.look(test)
+      }
+      await test.mine(6)
+      const book = await bookOf(test)
+      const rows = test.database.freeze()
+      const dids = new Set(
+        [...book.transactions.values()].flatMap(({ payload }) =>
+          payload.type === 10 ? (namedDid(payload.operation) ?? []) : [],
+        ),
+      )
+      const tip = book.tip.height
+      for (const did of [...dids, 'did:ledger:nobody']) {
+        for (let height = 1; height <= tip - 6; height++) {
+          const { siblings, end } = await readWay(pagesAfter(rows, height), didMapKey(did))
+          const { history, ...way } = book.map(didMapKey(did), height)
+          if (history === undefined) expect(mapProofJson({ siblings, ...(end && { leaf: end }) })).toEqual(way)
+          const root = mapRootAfter(test.database, height)
+          expect(toHex(mapRootOf({ siblings, ...(end && { leaf: end }) }, didMapKey(did)))).toBe(root && toHex(root))
+          const light = lightOver(book, { answer: () => book.answer(did, { all: true, height }) }, { maxAge: 1e9 })
+          const found = await light.resolve(did, { all: true, height })
+          const told = book.history(didMapKey(did), height).map(({ txid }) => displayHash(txid))
+          expect((found.transaction ?? []).map(({ txid }) => txid).reverse()).toEqual(told)
+        }
+      }
+      rows.close()
+      await test.close()
+    },
+  )
+})
+
+/** Replaces the last blocks by one block more. */
+async function shorten(test: TestChain, depth: number): Promise<void> {
+  let parent = test.activeHeader(test.chain.tip.header.height - depth)
+  for (let i = 0; i <= depth; i++) {
+    const block = craftBlock(test.chain, { parent })
+    await test.accept(block)
+    parent = test.knownHeader(block.header.hash)
+  }
+}
