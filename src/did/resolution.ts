@@ -88,8 +88,8 @@ export interface OperationMoment {
 /** Block of an operation on the active chain. */
 export interface OperationBlock {
   readonly height: number
-  /** Display hex. */
-  readonly blockHash: string
+  /** Display hex; absent where it is not proved. */
+  readonly blockHash?: string
   /** 1 for the tip. */
   readonly confirmations: number
 }

@@ -1,3 +1,4 @@
+import { defined } from '../primitives/defined.js'
 import type { ResolveContext, ResolvedTransaction, ResolveResult } from './resolution.js'
 import { type KeyForm, type W3cDocument, w3cDocument } from './w3c.js'
 
@@ -21,7 +22,7 @@ export interface DocumentMetadata {
   readonly expired?: true
   /** Block of the version: height, hash in display hex, and 1 confirmation for the tip. */
   readonly height: number
-  readonly blockHash: string
+  readonly blockHash?: string
   readonly confirmations: number
 }
 
@@ -65,7 +66,7 @@ export function shownVersion(
     ...(status === 2 ? { deactivated: true as const } : {}),
     ...(document === null ? {} : { expires, ...(isExpired ? { expired: true as const } : {}) }),
     height: block.height,
-    blockHash: block.blockHash,
+    ...defined({ blockHash: block.blockHash }),
     confirmations: block.confirmations,
   }
   return { document, metadata, context }

@@ -1,6 +1,9 @@
+import { Resolver } from 'did-resolver'
 import { describe, expect, it } from 'vitest'
 import { didMapKey } from '../../../src/proofs/map-tree.js'
 import { host, failureOf, lightOver, lightWorld } from '../../support/builders/light-world.js'
+import { getResolver } from '../../../src/library/light-entry.js'
+import { holder } from '../../support/builders/did.js'
 import { lightServers } from '../../support/fakes/light-server.js'
 import { LightResolver } from '../../../src/light/light-resolver.js'
 import { formatDate } from '../../../src/did/date.js'
@@ -143,5 +146,37 @@ describe.each([
     expect(await failureOf(offline().verifyBundle(bundle({ did: bob.did }, book.answer(alice.did))))).toBe('answer-did')
     const without = { ...about, changes: [], headers: [] }
     expect(await failureOf(offline().verifyBundle(without))).toBe(isMined ? 'work-chain' : 'confirm-signature')
+  })
+})
+
+describe('did-resolver over a light resolver', () => {
+  const { book, alice, bob, carol, versions } = lightWorld({ changeAt: 9 })
+  const tip = book.tip.height
+  const resolver = (lies = {}) => new Resolver(getResolver(lightOver(book, lies)))
+
+  it('gives documents with what is proved of them', async () => {
+    const found = await resolver().resolve(alice.did)
+    const { id } = book.tip
+    expect(found.didResolutionMetadata).toMatchObject({
+      contentType: 'application/did+ld+json',
+      height: tip,
+      blockHash: id,
+    })
+    expect(found.didDocument).toMatchObject({ id: alice.did, service: [{ id: `${alice.did}#two` }] })
+    expect(found.didDocumentMetadata).toMatchObject({ versionId: versions[2], height: 5 })
+    expect(found.didDocumentMetadata).not.toHaveProperty('blockHash')
+    const [first, second, third] = book.history(didMapKey(alice.did), tip).map(({ time }) => formatDate(time))
+    expect(found.didDocumentMetadata).toMatchObject({ created: first, updated: third })
+    const older = await resolver().resolve(`${alice.did}?versionId=${versions[1]}`)
+    expect(older.didDocumentMetadata).toMatchObject({ updated: second, nextVersionId: versions[2], nextUpdate: third })
+  })
+
+  it('says what there is none of, or what is not believed', async () => {
+    expect((await resolver().resolve(bob.did)).didDocumentMetadata).toMatchObject({ deactivated: true })
+    expect((await resolver().resolve(carol.did)).didResolutionMetadata.error).toBe('expired')
+    const absent = holder().did
+    expect((await resolver().resolve(absent)).didResolutionMetadata.error).toBe('notFound')
+    const told = await resolver({ answer: () => ({ did: alice.did, status: 3 }) }).resolve(alice.did)
+    expect(told.didResolutionMetadata.error).toBe('internalError')
   })
 })
