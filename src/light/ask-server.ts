@@ -3,7 +3,7 @@ import { LightError } from './light-error.js'
 /** One request to a server, whose answer is not believed: its time, its size and its depth are bounded. */
 
 /** @limit ms: a request of a light resolver */
-const patience = 10_000
+export const patience = 10_000
 /** @limit bytes: an answer to a light resolver */
 const maxBody = 8 * 1024 * 1024
 /** @limit levels: nesting of an answer to a light resolver */

@@ -24,7 +24,7 @@ import type { ProvedHistory } from '../proofs/map-proof.js'
 import { ProofError, type ProofFailure } from '../proofs/proof-failure.js'
 import { members, requireFormat, text } from '../proofs/read-json.js'
 import { type Checkpoint, readCheckpoint, readTrust, type Trust } from '../proofs/trust.js'
-import { type Fetch, parse, Server } from './ask-server.js'
+import { type Fetch, parse, patience, Server } from './ask-server.js'
 import { evidenceOf, FollowedChain, requireSame } from './followed-chain.js'
 import { asLightError, LightError } from './light-error.js'
 import { Signatures, type Subtle } from './signatures.js'
@@ -224,22 +224,20 @@ export class LightResolver {
       const chain = await this.#opened()
       const oldRoot = chain.trust.work === undefined ? this.#oldRoot(chain.seen.header.time) : undefined
       const seen = chain.seen
-      const asked = await Promise.all(
-        this.#servers.map(async (server): Promise<Held<P> | Failed> => {
-          try {
-            const proved = await this.#askOne(server, chain, question)
-            this.#requirePlace(proved, seen, question)
-            return { server: server.url, proved }
-          } catch (error) {
-            return { server: server.url, error: asLightError(error) }
-          }
-        }),
-      )
+      const asked = await this.#askAll(async (server): Promise<Held<P> | Failed> => {
+        try {
+          const proved = await this.#askOne(server, chain, question)
+          this.#requirePlace(proved, seen, question)
+          return { server: server.url, proved }
+        } catch (error) {
+          return { server: server.url, error: asLightError(error) }
+        }
+      })
       const { held, failed } = settled(asked, chain)
       const fork = failed.find(({ error }) => error.failure === 'fork')
       if (fork !== undefined) throw fork.error
       const best = highest(held, question)
-      if (best === undefined || held.length < (this.#options.needed ?? 1)) throw tooFew(failed, held.length)
+      if (best === undefined || held.length < this.#needed) throw tooFew(failed, held.length)
       chain.saw(best.block)
       const { save } = this.#options
       if (save !== undefined) await save(await chain.text())
@@ -250,6 +248,34 @@ export class LightResolver {
       if (failure.failure === 'fork') this.#fork = failure
       throw failure
     }
+  }
+
+  /**
+   * Asks all servers at once. When as many answers hold as are needed, the others have the time of one request left: a server that
+   * shows changes or headers without end must not hold up an answer.
+   */
+  async #askAll<P>(ask: (server: Server) => Promise<Held<P> | Failed>): Promise<(Held<P> | Failed)[]> {
+    let missing = this.#needed
+    let enough = () => {}
+    const isEnough = new Promise<void>((resolve) => (enough = resolve))
+    const answers = this.#servers.map(async (server) => {
+      const one = await ask(server)
+      if ('proved' in one && --missing === 0) enough()
+      return one
+    })
+    await Promise.race([isEnough, Promise.all(answers)])
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, patience)))
+    try {
+      return await Promise.all(answers.map((answer, i) => Promise.race([answer, late.then(() => this.#tooLate(i))])))
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  #tooLate(index: number): Failed {
+    const server = this.#servers[index]?.url ?? ''
+    return { server, error: new LightError('timeout', `${server} went on when the answers of others held`) }
   }
 
   /** Checks the answer of one server; once more where that server proves that others confirm blocks now, or has more work. */
@@ -311,6 +337,10 @@ export class LightResolver {
 
   #ageOf({ header }: AnchoredBlock): number {
     return Math.max(0, Math.floor(this.#now() / 1000) - header.time)
+  }
+
+  get #needed(): number {
+    return this.#options.needed ?? 1
   }
 
   #now(): number {

@@ -636,6 +636,36 @@ describe('a lie', () => {
     }
   })
 
+  it('is late when it goes on where the answer of another holds', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const asked: string[] = []
+    const slowly: Lies = {
+      // Every answer comes in time, and the first asks for another question.
+      response: async (url) => {
+        asked.push(new URL(url).pathname)
+        await new Promise((resolve) => setTimeout(resolve, 9000))
+        return undefined
+      },
+      answer: (right) => {
+        right.proof.anchor.header = encodeBase64url(book.tip.bytes.map((byte, i) => (i === 70 ? byte ^ 1 : byte)))
+        return right
+      },
+    }
+    const fetch = lightServers({ one: { book }, two: { book, lies: slowly } })
+    const light = lightOver(book, {}, { servers: ['http://one', 'http://two'], fetch })
+    let servers: readonly string[] | undefined
+    void light.resolve(alice.did).then(({ proved }) => (servers = proved.servers))
+    // The second answer of the slow one comes after 18 s.
+    for (let waited = 0; waited < 17_500 && servers === undefined; waited += 50) {
+      await vi.advanceTimersByTimeAsync(50)
+      // Signatures are verified by threads, which know no other clock.
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    vi.useRealTimers()
+    expect(asked.length).toBeGreaterThan(0)
+    expect(servers).toEqual(['http://one'])
+  })
+
   it('73 silence: timeout', async () => {
     vi.useFakeTimers()
     const light = lightOver(book, { response: () => new Promise<Response>(() => {}) })

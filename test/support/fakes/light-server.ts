@@ -11,7 +11,7 @@ export interface Lies {
   readonly anchor?: (right: Json) => unknown
   readonly headers?: (right: string[], from: number) => unknown
   /** Instead of all of it. */
-  readonly response?: (url: string) => Response | Promise<Response> | undefined
+  readonly response?: (url: string) => Response | undefined | Promise<Response | undefined>
 }
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
