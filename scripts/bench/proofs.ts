@@ -132,6 +132,11 @@ function mapBytes({ changes }: Overlay): number {
     .reduce((sum, { key, value }) => sum + key.length + (value?.length ?? 0) + 4, 0)
 }
 
+ 
+function* noLeaves(): Generator<undefined, []> {
+  return []
+}
+
 /** Changes of random leaves in many blocks, taking each back, and ways of DIDs. */
 async function proving(database: Database, size: number, dids: string): Promise<Row[]> {
   const tip = { hash: new Uint8Array(32), height: 0 }
@@ -144,10 +149,10 @@ async function proving(database: Database, size: number, dids: string): Promise<
       .map((key) => ({ key, value: randomBytes(32) }))
     const overlay = new Overlay(database)
     const began = performance.now()
-    putMapChange(overlay, height, await mapChangeOf(overlay, leaves), { knownHeight: height })
+    await putMapChange(overlay, height, await mapChangeOf(overlay, leaves), { knownHeight: height })
     times.change.push(performance.now() - began)
     const again = performance.now()
-    await putMapBack(new Overlay(overlay), height, () => [])
+    await putMapBack(new Overlay(overlay), height, noLeaves)
     times.back.push(performance.now() - again)
     await overlay.commit({ kind: 'pool', ...tip }, { sync: false })
   }

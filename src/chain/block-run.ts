@@ -1,4 +1,4 @@
-import { checkProofOfWork } from '../consensus/check-auxpow.js'
+import { checkProofOfWork } from '../proofs/auxpow-proof.js'
 import { checkConfirm } from '../consensus/check-confirm.js'
 import { type Ancestry, checkClock, checkHeaderContext } from '../consensus/context.js'
 import { blockSanitySteps, bodyMatchSteps } from '../consensus/sanity.js'

@@ -66,7 +66,7 @@ async function putRows(
   const leaves = await putConnected(overlay, block, connected, { knownHeight })
   if (!hasMap(overlay)) return undefined
   const change = await mapChangeOf(overlay, await runCooperatively(leaves.listSteps()), mapMemory)
-  putMapChange(overlay, block.header.height, change, { knownHeight, archive })
+  await putMapChange(overlay, block.header.height, change, { knownHeight, archive })
   return change.root
 }
 

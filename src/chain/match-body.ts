@@ -1,4 +1,4 @@
-import { checkProofOfWork } from '../consensus/check-auxpow.js'
+import { checkProofOfWork } from '../proofs/auxpow-proof.js'
 import type { SanityContext } from '../consensus/rule-context.js'
 import { bodyMatchSteps } from '../consensus/sanity.js'
 import { RuleError } from '../errors/rule-error.js'

@@ -1,7 +1,7 @@
 /**
  * Checks the rules of the chain and returns the signature checks that must hold; this file needs bytes and spec alone.
  *
- *   header      -> checkHeaderContext, checkProofOfWork    context.ts, check-auxpow.ts: ancestors, time, work
+ *   header      -> checkHeaderContext, checkProofOfWork    context.ts, proofs/auxpow-proof.ts: ancestors, time, work
  *   body        -> bodyMatchSteps                          here: does it belong to its header?
  *   confirm     -> checkConfirm                            check-confirm.ts: proposer of the view, quorum of validators
  *   block       -> blockSanitySteps                        here: coinbase, then transactionSanitySteps for each other

@@ -7,7 +7,7 @@
  *     -> sync/ + fetch/                                          headers, bodies -> chain.acceptBlock(s)
  *   new tip, accepted transaction, own vote -> relay/ -> PeerManager.broadcast -> transport
  *
- * Imports chain, consensus, crypto, errors, mempool, primitives, production, runtime, storage, voting; used by node,
+ * Imports chain, consensus, crypto, errors, mempool, primitives, production, proofs, runtime, storage, voting; used by node,
  * library, api, console.
  * - Handlers are registered before any peer can connect, and end after the last has left.
  * - A RuleError of a handler is a penalty of the peer, by its code; any other error costs the peer nothing.

@@ -1,6 +1,6 @@
 import type { Chain } from '../chain/chain.js'
 import type { KnownHeader } from '../chain/header-index.js'
-import { checkProofOfWork } from '../consensus/check-auxpow.js'
+import { checkProofOfWork } from '../proofs/auxpow-proof.js'
 import { RuleError } from '../errors/rule-error.js'
 import type { Mempool } from '../mempool/mempool.js'
 import type { ProgramHash } from '../primitives/address.js'
@@ -42,6 +42,8 @@ interface TemplateSet {
   /** Number of refused blocks of this node at that time, from all of its block makers. */
   readonly refusals: number
   readonly madeAt: number
+  /** The time that was asked for then; that of a devnet can be set. */
+  readonly time: number
   readonly templates: Map<string, Block>
 }
 
@@ -134,8 +136,9 @@ export class AuxWork {
     return this.#building
   }
 
-  #isCurrent({ selection, additions, refusals, madeAt }: TemplateSet): boolean {
+  #isCurrent({ selection, additions, refusals, madeAt, time }: TemplateSet): boolean {
     const { chain, mempool, clock } = this.#options
+    if (Math.abs(this.#options.time() - time) * 1000 >= renewAfter) return false
     if (selection.parent !== chain.tip) return false
     // It may contain the transaction for which a block of another maker was refused.
     if (mempool.refusedBlocks.count !== refusals) return false
@@ -145,13 +148,14 @@ export class AuxWork {
   }
 
   async #build(): Promise<TemplateSet> {
-    const { chain, mempool, clock, time } = this.#options
+    const { chain, mempool, clock } = this.#options
+    const time = this.#options.time()
     const { additions, refusedBlocks } = mempool
     const refusals = refusedBlocks.count
     const madeAt = clock.now()
     const extent = this.#emptyFor === chain.tip ? { share: 0 } : {}
-    const selection = await selectTransactions(chain, mempool, { ...extent, time: time() })
-    const set = { selection, additions, refusals, madeAt, templates: new Map<string, Block>() }
+    const selection = await selectTransactions(chain, mempool, { ...extent, time })
+    const set = { selection, additions, refusals, madeAt, time, templates: new Map<string, Block>() }
     const isGood = selection.parent === chain.tip && refusedBlocks.count === refusals
     if (isGood) this.#templateSets = [...this.#templateSets, set].slice(-selectionsKept)
     return set

@@ -1,6 +1,6 @@
 import type { Chain } from '../chain/chain.js'
 import type { KnownHeader } from '../chain/header-index.js'
-import { checkProofOfWork } from '../consensus/check-auxpow.js'
+import { checkProofOfWork } from '../proofs/auxpow-proof.js'
 import { checkHeaderContext } from '../consensus/context.js'
 import { RuleError } from '../errors/rule-error.js'
 import { parseAuxPow } from '../primitives/auxpow.js'

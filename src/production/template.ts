@@ -7,7 +7,7 @@
  *             Producer        one block at a time          -> chain.acceptBlock or OwnValidator.offer
  *             ProposalSource  the block of a proposer      -> chain.prepare -> voting
  *
- * Imports chain, consensus, errors, mempool, primitives, runtime; used by voting, network, devnet, api, node.
+ * Imports chain, consensus, errors, mempool, primitives, proofs, runtime; used by voting, network, devnet, api, node.
  * - A template stands on one tip: if the tip moved meanwhile, the block is dropped.
  * - Signatures of selected transactions are verified before the work begins.
  * - The room signs no confirm, and passes blocks to the chain as bytes alone.

@@ -689,17 +689,7 @@ export const values = {
   /** The keys are those of the pages, without table byte, each 1 byte of depth and ⌈depth/8⌉ bytes. */
   mapRoot: {
     encode: ({ root, pages }: MapRootRow): Uint8Array => concat(root, ...pages.map((page) => page.subarray(1))),
-    decode: (bytes: Uint8Array): MapRootRow => {
-      const reader = new Reader(bytes)
-      const root = reader.hash()
-      const pages: Key[] = []
-      while (reader.remaining > 0) {
-        const at = reader.offset
-        reader.take(Math.ceil(reader.u8() / 8))
-        pages.push(keyOf(table.mapPage, bytes.subarray(at, reader.offset)))
-      }
-      return { root, pages }
-    },
+    decode: (bytes: Uint8Array): MapRootRow => ({ root: bytes.subarray(0, 32), pages: [...pagesOfMapRoot(bytes)] }),
   },
   tip: {
     encode: (tip: TipRow) => writeTip(new Writer(36), tip).finish(),
@@ -770,6 +760,17 @@ export const values = {
       return { arrival: Number(reader.u64()), bytes: reader.take(reader.remaining) }
     },
   },
+}
+
+/** The pages in a row of table mapRoot, one after the other: a block may change tens of thousands. */
+export function* pagesOfMapRoot(bytes: Uint8Array): Generator<Key, void> {
+  const reader = new Reader(bytes)
+  reader.hash()
+  while (reader.remaining > 0) {
+    const at = reader.offset
+    reader.take(Math.ceil(reader.u8() / 8))
+    yield keyOf(table.mapPage, bytes.subarray(at, reader.offset))
+  }
 }
 
 function writeTip(writer: Writer, { hash, height }: TipRow): Writer {

@@ -22,7 +22,7 @@ import {
   type RowReader,
   storedDocument,
 } from './did-rows.js'
-import { LeafChanges, leavesOf } from './map/leaf-changes.js'
+import { LeafChanges, leavesOfSteps } from './map/leaf-changes.js'
 import { putMapBack } from './map/map-rows.js'
 import { type IndexDepth, nextOrdinal, putIndexBack, TokenIndexChanges } from './token-index.js'
 import type { Overlay } from './overlay.js'
@@ -223,7 +223,7 @@ export async function putDisconnected(overlay: Overlay, block: RowsBlock): Promi
   })
   await putIndexBack(overlay, height, changed)
   overlay.del(keys.undo(height))
-  return putMapBack(overlay, height, () => leavesOf(overlay, undo))
+  return putMapBack(overlay, height, () => leavesOfSteps(overlay, undo))
 }
 
 /** The text in the row of a document. */

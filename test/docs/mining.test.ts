@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkProofOfWork } from '../../src/consensus/check-auxpow.js'
+import { checkProofOfWork } from '../../src/proofs/auxpow-proof.js'
 import { auxPowBytes, parseAuxPow, parentHash } from '../../src/primitives/auxpow.js'
 import { concat, hex, toHex } from '../../src/primitives/bytes.js'
 import type { Header } from '../../src/primitives/header.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkAuxPow } from '../../src/consensus/check-auxpow.js'
+import { checkAuxPow } from '../../src/proofs/auxpow-proof.js'
 import { type AuxPow, auxPowBytes, parentHash, readAuxPow } from '../../src/primitives/auxpow.js'
 import { displayHash, hex, toHex } from '../../src/primitives/bytes.js'
 import { decodeAll } from '../../src/primitives/codec.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkAuxPow } from '../../src/consensus/check-auxpow.js'
+import { checkAuxPow } from '../../src/proofs/auxpow-proof.js'
 import { addressOf, parseAddress, prefix, programHash, trailer } from '../../src/primitives/address.js'
 import { formatAmount } from '../../src/primitives/amount.js'
 import { auxPowBytes, parentHash, soloAuxPow } from '../../src/primitives/auxpow.js'

@@ -1,5 +1,5 @@
 import type { Chain } from '../../chain/chain.js'
-import { checkProofOfWork } from '../../consensus/check-auxpow.js'
+import { checkProofOfWork } from '../../proofs/auxpow-proof.js'
 import { checkConfirm } from '../../consensus/check-confirm.js'
 import { checkClock, checkHeaderContext } from '../../consensus/context.js'
 import { runChecks, type Verifier } from '../../crypto/verifier.js'

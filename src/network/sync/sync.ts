@@ -20,7 +20,7 @@
  *    6. network/sync/announcements     known, on the tip, or elsewhere? Elsewhere: go on at 16
  *    7. consensus/context              height, time and bits by the ancestors
  *    8. network/sync/check-headers     proof of a header: 9, 10 and the signatures
- *    9. consensus/check-auxpow         work of the header
+ *    9. proofs/auxpow-proof         work of the header
  *   10. consensus/check-confirm        confirm of the header: a quorum, and its signature checks
  *   11. network/fetch/fetch-tip-block  policy: the announcing peer first, then others with this height
  *   12. network/fetch/ask-peers        asks one peer, and the next one beside an overdue one

@@ -1,9 +1,10 @@
+import { runCooperatively } from '../../runtime/cooperative.js'
 import type { Database } from '../database.js'
 import { Overlay } from '../overlay.js'
 import { keys, rangeOf, table, type TipRow, values } from '../schema.js'
 import { valueOfHistory } from '../../proofs/history.js'
 import { didMapKey, type Leaf } from '../../proofs/map-tree.js'
-import { inKeyOrder } from './change-map.js'
+import { inKeyOrderSteps } from './change-map.js'
 import { didText, endOfCredential } from './leaf-changes.js'
 import { hasMap, mapChangeOf, mapTables, putMapComplete } from './map-rows.js'
 
@@ -72,7 +73,7 @@ class MapBuild {
   }
 
   async #write(): Promise<void> {
-    const leaves = inKeyOrder(this.#leaves)
+    const leaves = await runCooperatively(inKeyOrderSteps(this.#leaves))
     this.#leaves = []
     for (let start = 0; start < leaves.length; start += this.#sizes.batchLeaves) {
       const some = leaves.slice(start, start + this.#sizes.batchLeaves)

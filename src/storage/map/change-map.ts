@@ -1,7 +1,7 @@
 import { InvariantError } from '../../errors/rule-error.js'
 import { compareBytes, equalBytes } from '../../primitives/bytes.js'
 import type { Hash } from '../../primitives/hash.js'
-import type { Steps } from '../../primitives/steps.js'
+import { eachSteps, type Steps } from '../../primitives/steps.js'
 import type { Leaf, MapKey } from '../../proofs/map-tree.js'
 import type { MapPlace } from '../schema.js'
 import {
@@ -25,6 +25,9 @@ export interface LeafChange {
   readonly value: Uint8Array | undefined
 }
 
+/** Changes handled in one step. */
+const changesAtOnce = 64
+
 /** Where pages are read and written. */
 export interface Pages {
   get(place: MapPlace): Levels | undefined
@@ -35,6 +38,18 @@ export interface Pages {
 /** Changes in the order of their keys, each key once. */
 export function inKeyOrder(changes: Iterable<LeafChange>): LeafChange[] {
   return [...changes].sort((a, b) => compareBytes(a.key, b.key))
+}
+
+/** {@link inKeyOrder} in steps, by way of the first bytes: keys are hashes, so that these part them evenly. */
+export function* inKeyOrderSteps(changes: Iterable<LeafChange>): Steps<LeafChange[]> {
+  const parts = Array.from({ length: 256 }, (): LeafChange[] => [])
+  yield* eachSteps(changes, (change) => parts[change.key[0] as number]?.push(change), changesAtOnce)
+  const sorted: LeafChange[] = []
+  for (const part of parts) {
+    for (const change of inKeyOrder(part)) sorted.push(change)
+    yield
+  }
+  return sorted
 }
 
 /** Applies changes {@link inKeyOrder} and returns the map root; one step for each page. */

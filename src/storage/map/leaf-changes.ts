@@ -4,7 +4,7 @@ import { mapKey as textOf } from '../../primitives/bytes.js'
 import { didMethod } from '../../primitives/did-method.js'
 import type { OperationName } from '../../primitives/did-operation.js'
 import { sha256 } from '../../primitives/hash.js'
-import type { Steps } from '../../primitives/steps.js'
+import { eachSteps, type Steps } from '../../primitives/steps.js'
 import {
   emptyHistory,
   entryBytes,
@@ -25,7 +25,7 @@ import {
   type UndoRecord,
   values,
 } from '../schema.js'
-import { inKeyOrder, type LeafChange } from './change-map.js'
+import { inKeyOrderSteps, type LeafChange } from './change-map.js'
 
 /** The leaves that operations change, from the rows of DIDs and credentials. */
 
@@ -55,7 +55,7 @@ export class LeafChanges {
       leaves.push({ key: key(), value: valueOfHistory(end) })
       yield
     }
-    return inKeyOrder(leaves)
+    return yield* inKeyOrderSteps(leaves)
   }
 }
 
@@ -105,12 +105,12 @@ export function leafOfCredential(rows: RowReader, key: MapKey): LeafChange {
 }
 
 /** The leaves that the operations of an undo record belong to, as their rows are, in the order of their keys. */
-export function leavesOf(
+export function* leavesOfSteps(
   rows: RowReader,
   { dids, credentials }: Pick<UndoRecord, 'dids' | 'credentials'>,
-): LeafChange[] {
+): Steps<LeafChange[]> {
   const leaves = new Map<string, LeafChange>()
-  for (const did of dids) leaves.set(textOf(did), leafOfDid(rows, did))
-  for (const { key } of credentials) leaves.set(textOf(key), leafOfCredential(rows, key))
-  return inKeyOrder(leaves.values())
+  yield* eachSteps(dids, (did) => leaves.set(textOf(did), leafOfDid(rows, did)))
+  yield* eachSteps(credentials, ({ key }) => leaves.set(textOf(key), leafOfCredential(rows, key)))
+  return yield* inKeyOrderSteps(leaves.values())
 }

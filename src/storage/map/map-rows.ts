@@ -1,11 +1,12 @@
-import { equalBytes, mapKey, toHex } from '../../primitives/bytes.js'
+import { concat, equalBytes, mapKey, toHex } from '../../primitives/bytes.js'
 import { Reader, Writer } from '../../primitives/codec.js'
 import { type Hash, sha256, zeroHash } from '../../primitives/hash.js'
-import { runCooperatively } from '../../runtime/cooperative.js'
+import type { Steps } from '../../primitives/steps.js'
+import { forEachCooperatively, runCooperatively } from '../../runtime/cooperative.js'
 import { damaged } from '../database.js'
 import type { RowReader } from '../did-rows.js'
 import type { Overlay } from '../overlay.js'
-import { type Key, keys, type MapPlace, table, values } from '../schema.js'
+import { type Key, keys, type MapPlace, pagesOfMapRoot, table, values } from '../schema.js'
 import { changeMapSteps, type LeafChange, mapRootIn, type Pages } from './change-map.js'
 import { decodePage, encodePage, isLeaf, type Levels, levelsOf, type Page, pageBits, slotOf } from './map-page.js'
 import { PageMemory } from './page-memory.js'
@@ -20,6 +21,10 @@ export const provedHeights = 288
 
 /** Leaves from which pages are loaded a level at a time, instead of one by one. */
 const leavesToLoad = 16
+
+/** Leaves hashed in one step. */
+const leavesAtOnce = 64
+const hashSize = 32
 
 const flag = Uint8Array.of(1)
 const nothing = new Uint8Array(0)
@@ -80,7 +85,7 @@ export function storedMapRoot(rows: RowReader): Hash {
 /** The map root after a block; undefined: it is not known. */
 export function mapRootAfter(rows: RowReader, height: number): Hash | undefined {
   const row = rows.get(keys.mapRoot(height))
-  return row && values.mapRoot.decode(row).root
+  return row?.subarray(0, hashSize)
 }
 
 /**
@@ -115,7 +120,7 @@ export async function mapChangeOf(
   const pages = new ChangedPages(rows, memory.pages)
   const before = mapRootIn(pages)
   if (leaves.length === 0) return { root: before, pages: [] }
-  const id = mapKey(sha256(Buffer.concat([before, ...leaves.flatMap(({ key, value }) => [key, value ?? zeroHash])])))
+  const id = await runCooperatively(idSteps(before, leaves))
   const found = memory.find(id)
   if (found !== undefined) return found
   if (leaves.length >= leavesToLoad) await pages.load(leaves)
@@ -123,6 +128,17 @@ export async function mapChangeOf(
   const change = { root, pages: pages.changed }
   memory.add(id, change)
   return change
+}
+
+/** A name for the map before and what leaves change there. */
+function* idSteps(before: Hash, leaves: readonly LeafChange[]): Steps<string> {
+  let digest = before
+  for (let start = 0; start < leaves.length; start += leavesAtOnce) {
+    const some = leaves.slice(start, start + leavesAtOnce)
+    digest = sha256(concat(digest, ...some.flatMap(({ key, value }) => [key, value ?? zeroHash])))
+    yield
+  }
+  return mapKey(digest)
 }
 
 /** Pages over rows that stay as they are. */
@@ -147,21 +163,23 @@ class ChangedPages implements Pages {
     let below = leaves
     for (let depth = 0; below.length > 0; depth += pageBits) {
       const wanted = new Map<string, Key>()
-      for (const { key } of below) {
+      await forEachCooperatively(below, ({ key }) => {
         const page = keys.mapPage({ depth, key })
         wanted.set(mapKey(page), page)
-      }
+      })
       const found = await this.#rows.getMany([...wanted.values()])
       const pages = new Map<string, Page>()
-      for (const [i, id] of [...wanted.keys()].entries()) {
+      await forEachCooperatively([...wanted.keys()].entries(), ([i, id]) => {
         const row = found[i]
         this.#read.set(id, row)
         if (row !== undefined) pages.set(id, decodePage(row))
-      }
-      below = below.filter(({ key }) => {
-        const slot = pages.get(mapKey(keys.mapPage({ depth, key })))?.[slotOf(key, depth)]
-        return slot !== undefined && !isLeaf(slot)
       })
+      const next: LeafChange[] = []
+      await forEachCooperatively(below, (leaf) => {
+        const slot = pages.get(mapKey(keys.mapPage({ depth, key: leaf.key })))?.[slotOf(leaf.key, depth)]
+        if (slot !== undefined && !isLeaf(slot)) next.push(leaf)
+      })
+      below = next
     }
   }
 
@@ -183,27 +201,31 @@ class ChangedPages implements Pages {
 }
 
 /** Stages what a block changes in the map, and drops what is now too deep to be put back or proved. */
-export function putMapChange(overlay: Overlay, height: number, change: MapChange, keeping: MapKeeping): void {
+export async function putMapChange(
+  overlay: Overlay,
+  height: number,
+  change: MapChange,
+  keeping: MapKeeping,
+): Promise<void> {
   const { knownHeight, archive = false } = keeping
   const keeps = archive || change.pages.length === 0 || height > knownHeight - provedHeights
-  for (const { key, before, after } of change.pages) {
+  await forEachCooperatively(change.pages, ({ key, before, after }) => {
     putPage(overlay, key, after)
     if (keeps) overlay.put(keys.mapPageBefore(key, height), before ?? nothing)
-  }
+  })
   const pages = keeps ? change.pages.map(({ key }) => key) : []
   overlay.put(keys.mapRoot(height), values.mapRoot.encode({ root: change.root, pages }))
   if (!keeps) putProvedFrom(overlay, height)
-  if (!archive) dropDeep(overlay, height - provedHeights)
+  if (!archive) await dropDeep(overlay, height - provedHeights)
 }
 
 /** Drops the pages of before a block. */
-function dropDeep(overlay: Overlay, height: number): void {
+async function dropDeep(overlay: Overlay, height: number): Promise<void> {
   if (height <= provedFrom(overlay)) return
   const row = overlay.get(keys.mapRoot(height))
-  if (row !== undefined) {
-    const { root, pages } = values.mapRoot.decode(row)
-    for (const page of pages) overlay.del(keys.mapPageBefore(page, height))
-    if (pages.length > 0) overlay.put(keys.mapRoot(height), values.mapRoot.encode({ root, pages: [] }))
+  if (row !== undefined && row.length > hashSize) {
+    await forEachCooperatively(pagesOfMapRoot(row), (page) => overlay.del(keys.mapPageBefore(page, height)))
+    overlay.put(keys.mapRoot(height), row.subarray(0, hashSize))
   }
   putProvedFrom(overlay, height)
 }
@@ -220,21 +242,21 @@ function putPage(overlay: Overlay, key: Key, value: Uint8Array | undefined): voi
 export async function putMapBack(
   overlay: Overlay,
   height: number,
-  leaves: () => readonly LeafChange[],
+  leaves: () => Steps<readonly LeafChange[]>,
 ): Promise<Hash | undefined> {
   if (!hasMap(overlay)) return undefined
   const row = overlay.get(keys.mapRoot(height))
-  const pages = row === undefined ? [] : values.mapRoot.decode(row).pages
-  for (const key of pages) {
+  const hasPages = row !== undefined && row.length > hashSize
+  await forEachCooperatively(hasPages ? pagesOfMapRoot(row) : [], (key) => {
     const beforeKey = keys.mapPageBefore(key, height)
     const before = overlay.get(beforeKey)
     if (before === undefined) throw damaged(`a page of the map before height ${height} is missing`)
     putPage(overlay, key, before.length === 0 ? undefined : before)
     overlay.del(beforeKey)
-  }
-  if (pages.length === 0) {
-    const { pages: hashed } = await mapChangeOf(overlay, leaves())
-    for (const { key, after } of hashed) putPage(overlay, key, after)
+  })
+  if (!hasPages) {
+    const { pages } = await mapChangeOf(overlay, await runCooperatively(leaves()))
+    await forEachCooperatively(pages, ({ key, after }) => putPage(overlay, key, after))
   }
   overlay.del(keys.mapRoot(height))
   if (provedFrom(overlay) >= height) putProvedFrom(overlay, height - 1)

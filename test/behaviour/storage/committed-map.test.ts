@@ -95,6 +95,11 @@ describe('the map that blocks commit to', () => {
       for (let n = 0; n < 4; n++) await crowd.act(test)
       await test.mine()
       crowd.look(test)
+      // More than the slots of a page.
+      if (i < 17) {
+        const one = holder()
+        await test.publish(one.create(), one.did)
+      }
       if (i === 16) root = await rootNow(test)
     }
     const { database } = test

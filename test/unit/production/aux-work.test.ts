@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { AuxTree, legacyTransaction, ParentBlock, targetOf } from '../../../scripts/miner/parent.js'
-import { checkAuxPow } from '../../../src/consensus/check-auxpow.js'
+import { checkAuxPow } from '../../../src/proofs/auxpow-proof.js'
 import { auxPowBytes, maxAuxPowSize, parseAuxPow, soloAuxPow } from '../../../src/primitives/auxpow.js'
 import { Block } from '../../../src/primitives/block.js'
 import { asBuffer } from '../../../src/primitives/bytes.js'
@@ -104,6 +104,17 @@ describe('work for outside miners', () => {
     expect((await work.template(payTo)).header.time).toBe(first.header.time + 60)
     test.clock.time -= 3_600_000
     expect(await work.template(payTo)).not.toBe(first)
+  })
+
+  it('gets a new time when the clock of a devnet is set, without having grown old', async () => {
+    const test = await TestChain.open()
+    const { chain, mempool, clock } = test
+    let time = Math.floor(clock.time / 1000)
+    const work = new AuxWork({ chain, mempool, clock, random: seededRandom(1), time: () => time })
+    const first = await work.template(payTo)
+    expect((await work.template(payTo)).header.time).toBe(first.header.time)
+    time += 86_400
+    expect((await work.template(payTo)).header.time).toBe(time)
   })
 
   it('is made once for all who ask at the same time', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkProofOfWork } from '../../../src/consensus/check-auxpow.js'
+import { checkProofOfWork } from '../../../src/proofs/auxpow-proof.js'
 import { soloAuxPow } from '../../../src/primitives/auxpow.js'
 import { Block } from '../../../src/primitives/block.js'
 import { Header } from '../../../src/primitives/header.js'
