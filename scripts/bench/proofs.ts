@@ -132,7 +132,6 @@ function mapBytes({ changes }: Overlay): number {
     .reduce((sum, { key, value }) => sum + key.length + (value?.length ?? 0) + 4, 0)
 }
 
- 
 function* noLeaves(): Generator<undefined, []> {
   return []
 }

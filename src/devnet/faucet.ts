@@ -6,7 +6,7 @@ import { prefix, programHash, singleKeyCode } from '../primitives/address.js'
 import { equalBytes } from '../primitives/bytes.js'
 import { paramsAt } from '../primitives/spec.js'
 import type { Random } from '../runtime/env.js'
-import { buildTransfer, type Recipient } from '../wallet/build-transaction.js'
+import { buildTransfer, type Payment, type Recipient, type UnsignedTransaction } from '../wallet/build-transaction.js'
 import type { SpendableCoin } from '../wallet/coins.js'
 import { faucetKey } from '../wallet/devnet-accounts.js'
 import { signTransaction } from '../wallet/sign-transaction.js'
@@ -38,15 +38,10 @@ export class Faucet {
       chain.exclusive(async () => {
         const fee = paramsAt(spec, chain.tip.header.height + 1).fees
         const payment = { code: this.#code, coins: await this.#coins(), fee, assetId, random }
-        try {
-          const { transaction } = buildTransfer({ ...payment, maxMoney: spec.maxMoney }, recipients)
-          const signed = signTransaction(transaction, [this.#key.privateKey])
-          const { txid } = await mempool.accept(signed.transaction.bytes, { local: true })
-          return txid
-        } catch (error) {
-          if (error instanceof UserError) throw new RuleError('request-parameter', `amount: ${error.message}`)
-          throw error
-        }
+        const { transaction } = built({ ...payment, maxMoney: spec.maxMoney }, recipients)
+        const signed = signTransaction(transaction, [this.#key.privateKey])
+        const { txid } = await mempool.accept(signed.transaction.bytes, { local: true })
+        return txid
       }),
     )
     this.#queue = sent.catch(() => {})
@@ -70,5 +65,15 @@ export class Faucet {
     )
     const all: SpendableCoin[] = [...mined.map(({ outpoint, value }) => ({ ...outpoint, value })), ...pooled]
     return all.filter((coin) => mempool.spender(coin) === undefined)
+  }
+}
+
+/** A transfer; what the wallet cannot pay is a matter of the amount. */
+function built(payment: Payment, recipients: readonly Recipient[]): UnsignedTransaction {
+  try {
+    return buildTransfer(payment, recipients)
+  } catch (error) {
+    if (error instanceof UserError) throw new RuleError('request-parameter', `amount: ${error.message}`)
+    throw error
   }
 }

@@ -20,7 +20,8 @@ beforeEach(() => {
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=48m', 'tmpfs', disk])
 })
 afterEach(() => {
-  execFileSync('umount', [disk])
+  // Lazily: where a test failed its node may not have ended yet.
+  execFileSync('umount', ['--lazy', disk])
   directories.remove()
 })
 
