@@ -1,5 +1,6 @@
 import { equalBytes, mapKey, toHex } from '../primitives/bytes.js'
 import { type Confirm, confirmBytes } from '../primitives/confirm.js'
+import type { Hash } from '../primitives/hash.js'
 import type { Header } from '../primitives/header.js'
 import { type AnchoredBlock, keysHash, type KnownChain } from '../proofs/anchor.js'
 import type { Checkpoint, Trust } from '../proofs/trust.js'
@@ -19,11 +20,12 @@ export class FollowedChain {
   #seen: SeenBlock
   #lists: readonly ValidatorList[]
   #headers: HeaderChain | undefined
+  readonly #believed: Hash | undefined
 
   private constructor(
     { trust, signatures, confirmations }: ChainOptions,
     seen: SeenBlock,
-    { lists, headers }: { lists: readonly ValidatorList[]; headers: HeaderChain | undefined },
+    { lists, headers, believed }: Foundation,
   ) {
     this.trust = trust
     this.#signatures = signatures
@@ -31,6 +33,7 @@ export class FollowedChain {
     this.#seen = seen
     this.#lists = lists
     this.#headers = headers
+    this.#believed = believed
   }
 
   /** The chain as it was remembered, else from genesis on. */
@@ -64,7 +67,7 @@ export class FollowedChain {
       return new FollowedChain(options, seen, { lists: [], headers })
     }
     const lists = await (await changesModule()).bundledLists(trust, sent.changes, checkpoint, signatures)
-    return new FollowedChain(options, seen, { lists, headers: undefined })
+    return new FollowedChain(options, seen, { lists, headers: undefined, believed: checkpoint?.hash })
   }
 
   get seen(): SeenBlock {
@@ -74,7 +77,13 @@ export class FollowedChain {
   /** What checks of answers believe. */
   get known(): KnownChain {
     const { chain: genesis, validators } = this.trust
-    if (validators !== undefined) return { genesis, keysAt: (height) => keysInForce(this.#lists, height) }
+    if (validators !== undefined) {
+      return {
+        genesis,
+        keysAt: (height) => keysInForce(this.#lists, height),
+        believed: this.#believed ?? this.#seen.header.hash,
+      }
+    }
     const requireWork = (header: Header) => this.#headers?.requireDeep(header, this.#confirmations)
     return { genesis, requireWork }
   }
@@ -108,6 +117,14 @@ export class FollowedChain {
     const memory = { seen: this.#seen, lists: this.#lists, headers: work?.headers ?? [], work: work?.work ?? 0n }
     return (await import('./light-memory.js')).memoryText(memory, this.trust.chain)
   }
+}
+
+/** What is believed at first. */
+interface Foundation {
+  readonly lists: readonly ValidatorList[]
+  readonly headers: HeaderChain | undefined
+  /** Hash of the block behind the first list; the highest block seen unless given. */
+  readonly believed?: Hash | undefined
 }
 
 export interface ChainOptions {
