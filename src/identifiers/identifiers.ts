@@ -11,9 +11,11 @@
  */
 import type { ResolveOptions, ResolveResult } from '../did/resolution.js'
 import { shownVersion, type ShownVersion } from '../did/shown-version.js'
+import type { Code } from '../errors/error-codes.js'
 import { RuleError } from '../errors/rule-error.js'
 import { defined } from '../primitives/defined.js'
 import { errorAnswer, type IdentifierAnswer, jsonAnswer, redirect, resultAnswer, unlessKnown } from './answer.js'
+import { metadataProof, type MetadataProof } from './metadata-proof.js'
 import { partOf, serviceLocation, withSelectedServices } from './dereference.js'
 import { dereferencingType, resolutionType, uriListType } from './media-types.js'
 import { Problem } from './problem.js'
@@ -46,6 +48,9 @@ export interface AnswerOptions {
   onFailure(error: unknown): void
 }
 
+/** Codes of answers that a node cannot prove: as of that block, or by so many operations. */
+const unproved: readonly Code[] = ['proof-unavailable', 'history-size']
+
 /** Seconds after which a node that catches up, or is busy, is worth another attempt. */
 const behindPause = 5
 const busyPause = 2
@@ -66,26 +71,32 @@ export async function answerIdentifier(
   }
 }
 
+/** A version, and the proof that its answer came with. */
+interface FoundVersion extends ShownVersion {
+  readonly proof: MetadataProof
+}
+
 async function versionOf(
   { url, parameters }: Question,
   source: IdentifierSource,
   { now, signal }: AnswerOptions,
-): Promise<ShownVersion> {
+): Promise<FoundVersion> {
   const { did } = url
-  const { versionId, versionTime, transformKeys } = parameters
-  const wanted = defined({ versionId, versionTime })
+  const { versionId, versionTime, transformKeys, proof } = parameters
+  const wanted = defined({ versionId, versionTime, proof: proof === 'true' ? true : proof })
   const result = await source.resolve(did, { all: false, context: true, ...wanted }, defined({ signal }))
   const version = shownVersion(did, result, { now, ...defined({ keys: transformKeys }) })
-  if (version !== undefined) return version
+  if (version !== undefined) return { ...version, proof: metadataProof(result) }
   const what = result.status === 3 ? 'does not exist' : 'has no such version'
-  throw new Problem('NOT_FOUND', `${did} ${what}`)
+  throw new Problem('NOT_FOUND', `${did} ${what}`, { metadata: metadataProof(result) })
 }
 
-function answerOf(question: Question, { document, metadata, context }: ShownVersion): IdentifierAnswer {
+function answerOf(question: Question, { document, metadata, context, proof }: FoundVersion): IdentifierAnswer {
   const { url, parameters, type } = question
   const isGone = metadata.deactivated === true
   const status = isGone ? 410 : 200
-  const said = { process: { height: context.height, blockHash: context.blockHash }, document: metadata }
+  const process = { height: context.height, blockHash: context.blockHash }
+  const said = { process, document: { ...metadata, ...proof } }
   const isResult = type === resolutionType || type === dereferencingType
   const isDereferenced = type === dereferencingType || type === uriListType || isPart(url)
   const frame = isDereferenced ? 'dereferencing' : 'resolution'
@@ -122,11 +133,16 @@ export function refuseIdentifier(
 function problemOf(error: unknown, { signal, onFailure }: AnswerOptions): Problem {
   if (error instanceof Problem) return error
   if (error instanceof RuleError && error.code === 'resolver-behind') {
-    return new Problem('INTERNAL_ERROR', error.message, behindPause)
+    return new Problem('INTERNAL_ERROR', error.message, { retryAfter: behindPause })
   }
   if (error instanceof RuleError && error.code === 'busy')
-    return new Problem('INTERNAL_ERROR', error.message, busyPause)
+    return new Problem('INTERNAL_ERROR', error.message, { retryAfter: busyPause })
+  if (error instanceof RuleError && unproved.includes(error.code)) {
+    return new Problem('FEATURE_NOT_SUPPORTED', `proof: ${error.message}`)
+  }
   // Of an answer that no client gets, nothing is to be logged.
   if (signal?.aborted !== true) onFailure(error)
-  return new Problem('INTERNAL_ERROR', 'the request failed; the log of the resolver says why', behindPause)
+  return new Problem('INTERNAL_ERROR', 'the request failed; the log of the resolver says why', {
+    retryAfter: behindPause,
+  })
 }

@@ -33,11 +33,18 @@ export class Problem extends Error {
   readonly problem: ProblemName
   /** Seconds after which another attempt makes sense. */
   readonly retryAfter: number | undefined
+  /** What the metadata of the result say beside the error. */
+  readonly metadata: object
 
-  constructor(problem: ProblemName, detail: string, retryAfter?: number) {
+  constructor(
+    problem: ProblemName,
+    detail: string,
+    { retryAfter, metadata = {} }: { readonly retryAfter?: number; readonly metadata?: object } = {},
+  ) {
     super(detail)
     this.problem = problem
     this.retryAfter = retryAfter
+    this.metadata = metadata
   }
 
   get status(): number {
