@@ -1,5 +1,6 @@
 import { equalBytes, mapKey, toHex } from '../primitives/bytes.js'
 import { type Confirm, confirmBytes } from '../primitives/confirm.js'
+import type { Hash } from '../primitives/hash.js'
 import type { Header } from '../primitives/header.js'
 import { type AnchoredBlock, keysHash, type KnownChain } from '../proofs/anchor.js'
 import type { Checkpoint, Trust } from '../proofs/trust.js'
@@ -16,6 +17,8 @@ export class FollowedChain {
   readonly trust: Trust
   readonly #signatures: Signatures
   readonly #confirmations: number
+  /** A block of a chain with validators that is believed, unless it is genesis. */
+  readonly #believed: Hash | undefined
   #seen: SeenBlock
   #lists: readonly ValidatorList[]
   #headers: HeaderChain | undefined
@@ -23,7 +26,7 @@ export class FollowedChain {
   private constructor(
     { trust, signatures, confirmations }: ChainOptions,
     seen: SeenBlock,
-    { lists, headers }: { lists: readonly ValidatorList[]; headers: HeaderChain | undefined },
+    { lists, headers, believed }: { lists: readonly ValidatorList[]; headers?: HeaderChain; believed?: Hash },
   ) {
     this.trust = trust
     this.#signatures = signatures
@@ -31,21 +34,25 @@ export class FollowedChain {
     this.#seen = seen
     this.#lists = lists
     this.#headers = headers
+    this.#believed = believed
   }
 
   /** The chain as it was remembered, else from genesis on. */
   static async from(options: ChainOptions, memory = genesisMemory(options.trust)): Promise<FollowedChain> {
     const { seen, lists } = memory
     const { work } = options.trust
-    const headers = work && (await workModule()).rememberedChain(work, memory)
-    return new FollowedChain(options, seen, { lists, headers })
+    if (work !== undefined) {
+      return new FollowedChain(options, seen, { lists, headers: (await workModule()).rememberedChain(work, memory) })
+    }
+    const believed = seen.confirm === undefined && seen.header.height > 0 ? seen.header.hash : undefined
+    return new FollowedChain(options, seen, { lists, ...(believed && { believed }) })
   }
 
   /** The chain from a believed block on, with what a server knows of it. */
   static async fromCheckpoint(options: ChainOptions, server: Server, checkpoint: Checkpoint): Promise<FollowedChain> {
     if (options.trust.work === undefined) {
       const { seen, lists } = await (await changesModule()).fromCheckpoint(server, checkpoint)
-      return new FollowedChain(options, seen, { lists, headers: undefined })
+      return new FollowedChain(options, seen, { lists, believed: checkpoint.hash })
     }
     const headers = await (await workModule()).fromWorkCheckpoint(server, options.trust, checkpoint)
     return new FollowedChain(options, { header: headers.tip }, { lists: [], headers })
@@ -64,7 +71,7 @@ export class FollowedChain {
       return new FollowedChain(options, seen, { lists: [], headers })
     }
     const lists = await (await changesModule()).bundledLists(trust, sent.changes, checkpoint, signatures)
-    return new FollowedChain(options, seen, { lists, headers: undefined })
+    return new FollowedChain(options, seen, { lists, ...(checkpoint && { believed: checkpoint.hash }) })
   }
 
   get seen(): SeenBlock {
@@ -74,7 +81,10 @@ export class FollowedChain {
   /** What checks of answers believe. */
   get known(): KnownChain {
     const { chain: genesis, validators } = this.trust
-    if (validators !== undefined) return { genesis, keysAt: (height) => keysInForce(this.#lists, height) }
+    if (validators !== undefined) {
+      const believed = this.#believed
+      return { genesis, keysAt: (height) => keysInForce(this.#lists, height), ...(believed && { believed }) }
+    }
     const requireWork = (header: Header) => this.#headers?.requireDeep(header, this.#confirmations)
     return { genesis, requireWork }
   }
