@@ -111,6 +111,12 @@ describe.each([
     expect(await failureOf(lightOver(book, below, { checkpoint }).resolve(alice.did))).toBe('changes-missing')
   })
 
+  it('follows headers of which few come at once', async () => {
+    if (!isMined) return
+    const short = { ...lies, headers: (right: string[]) => right.slice(0, 5) }
+    expect(await lightOver(book, short).resolve(alice.did)).toMatchObject({ status: 0 })
+  })
+
   it('refuses an old root, unless that is allowed', async () => {
     const later = () => (book.tip.time + 31 * 24 * 3600) * 1000
     const old = (options: object) => lightOver(book, lies, { now: later, maxAge: 1e9, ...options })
