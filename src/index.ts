@@ -27,3 +27,4 @@ export { HttpResolver, type HttpResolverOptions } from './client/http-resolver.j
 export type * from './library/did-resolver-types.js'
 export { type DidSource, getResolver, type GetResolverOptions } from './library/get-resolver.js'
 export type * from './did/resolution.js'
+export type * from './did/state-proof.js'

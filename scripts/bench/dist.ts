@@ -19,6 +19,7 @@ import type * as CacheModule from '../../src/crypto/signature-cache.js'
 import type * as PoolModule from '../../src/crypto/verifier-pool.js'
 import type * as EventLogModule from '../../src/events/event-log.js'
 import type * as MempoolModule from '../../src/mempool/mempool.js'
+import type * as ChainProverModule from '../../src/node/chain-prover.js'
 import type * as LedgerModule from '../../src/node/open-ledger.js'
 import type * as ServingModule from '../../src/node/serve-node.js'
 import type * as NodeModule from '../../src/node/start-node.js'
@@ -84,6 +85,7 @@ export const { EventLog } = await compiled<typeof EventLogModule>('events/event-
 export const { Mempool } = await compiled<typeof MempoolModule>('mempool/mempool')
 export const { selectTransactions, templateOf } = await compiled<typeof TemplateModule>('production/template')
 export const { solve } = await compiled<typeof SolveModule>('production/solve')
+export const { chainProver } = await compiled<typeof ChainProverModule>('node/chain-prover')
 export const { openLedger } = await compiled<typeof LedgerModule>('node/open-ledger')
 export const { startNode } = await compiled<typeof NodeModule>('node/start-node')
 export const { addressFromPublicKey, addressOf, prefix, programHash, singleKeyCode } =

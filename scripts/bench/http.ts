@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import autocannon from 'autocannon'
 import * as didResolver from 'did-resolver'
 import { holder } from '../../test/support/builders/did.js'
-import { createVerifierPool, DataDirectory, getResolver, openLedger, Resolver, systemEnv } from './dist.js'
+import { chainProver, createVerifierPool, DataDirectory, getResolver, openLedger, Resolver, systemEnv } from './dist.js'
 import { fundedSpec, mineBlock, quiet, selfTransfer, spendGenesis, withDirectory } from './load.js'
 import { run, runNode } from './processes.js'
 import { median, type Row } from './report.js'
@@ -74,7 +74,7 @@ async function prepare(directory: string): Promise<{ questions: Question[]; inPr
     }
     const tip = () => chain.tip.header
     const sync = () => ({ catchingUp: false, height: tip().height, target: tip().height })
-    const resolver = new Resolver({ database, clock: Date, tip, sync })
+    const resolver = new Resolver({ database, prover: chainProver(chain), clock: Date, tip, sync })
     const resolve = { jsonrpc: '2.0', id: 1, method: 'resolvedid', params: { did: person.did, all: false } }
     const questions = [
       { name: 'block/height', path: '/api/v1/block/height', least: 0.8 },

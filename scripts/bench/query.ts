@@ -4,7 +4,7 @@ import { Agent, get } from 'node:http'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { seededCreates, writeOperations } from './did-rows.js'
-import { createVerifierPool, DataDirectory, openLedger, Resolver, systemEnv } from './dist.js'
+import { chainProver, createVerifierPool, DataDirectory, openLedger, Resolver, systemEnv } from './dist.js'
 import { fundedSpec, quiet, withDirectory } from './load.js'
 import { runNode } from './processes.js'
 import { median, type Row } from './report.js'
@@ -33,7 +33,7 @@ export async function querySuite(): Promise<Row[]> {
       const { bytes } = await writeOperations(database, chain.tip.header, seededCreates(documents), 1)
       const height = 0
       const sync = () => ({ catchingUp: false, height, target: height })
-      const resolver = new Resolver({ database, clock, tip: () => chain.tip.header, sync })
+      const resolver = new Resolver({ database, prover: chainProver(chain), clock, tip: () => chain.tip.header, sync })
       rows.push(...(await inProcess(resolver)), {
         name: 'bytes of a document there',
         value: bytes / documents,

@@ -6,6 +6,7 @@ import type { Resolver as ResolverType } from '../../src/resolver/resolver.js'
 import { quickSigner } from '../../test/support/builders/signatures.js'
 import { type DidRow, perBlock, seededCreates, seededDid, withoutIndex, writeOperations } from './did-rows.js'
 import {
+  chainProver,
   createVerifierPool,
   type Database,
   DataDirectory,
@@ -107,7 +108,15 @@ async function measure(directory: string, size: number): Promise<{ figures: Figu
     await setTimeout(settle)
     const sync = () => ({ catchingUp: false, height: 0, target: 0 })
     const resolver = (changes = {}) =>
-      new Resolver({ database, clock, tip: () => tip, sync, cacheBytes: 0, queryLimits: changes })
+      new Resolver({
+        database,
+        prover: chainProver(chain),
+        clock,
+        tip: () => tip,
+        sync,
+        cacheBytes: 0,
+        queryLimits: changes,
+      })
     rows.push(...(await searches(resolver, size, figures)))
     rows.push(...(await histories(database, tip, resolver())))
     await chain.close()

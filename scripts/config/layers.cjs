@@ -10,7 +10,7 @@ const rooms = [
   ['did-index'],
   ['consensus'],
   ['storage'],
-  ['chain'],
+  ['chain', 'prover'],
   ['mempool'],
   ['events'],
   ['production'],

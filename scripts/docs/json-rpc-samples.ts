@@ -38,6 +38,11 @@ export const samples: Readonly<Record<string, Sample>> = {
   did_resolveDID: { params: () => [{ did: payer.did }] },
   did_resolveCredential: { params: () => ({ id: `${payer.did}#email` }) },
   did_listCredentials: { params: () => ({ did: payer.did }) },
+  did_prove: { params: () => ({ did: payer.did }) },
+  did_proveCredential: { params: () => ({ id: `${payer.did}#email` }) },
+  light_anchor: nothing,
+  light_changes: { params: () => ({ from: 0 }) },
+  light_headers: { at: 'pow', params: () => ({ from: 0, count: 1 }) },
   listdidoperations: { params: () => ({ limit: 1 }) },
   countdids: nothing,
 

@@ -1,4 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
+import { lightPrefix, type LightRoute, lightRoutes } from '../../src/api/light-routes.js'
 import { failureStatuses } from '../../src/api/openapi.js'
 import { parameterSchemas } from '../../src/api/parameters.js'
 import { restPrefix, type RestRoute, restRoutes } from '../../src/api/rest/rest-routes.js'
@@ -38,7 +39,20 @@ What is deprecated may be removed in the next version.
 \`GET /openapi.json\` on the same port describes these paths with the schemas of their answers. On this port are also JSON-RPC
 ([json-rpc.md](json-rpc.md)), W3C DID Resolution at \`/1.0/identifiers/\` ([resolution.md](resolution.md)), and health, readiness and
 metrics ([monitoring.md](monitoring.md)).
+
+**Proofs**, for light resolvers ([library.md](library.md#believing-no-node)) and for caches. Answers are bare JSON ([its formats](format.md#11-proofs)), the same as those of the JSON-RPC methods
+\`did_prove\`, \`did_proveCredential\`, \`light_anchor\`, \`light_changes\` and \`light_headers\` ([json-rpc.md](json-rpc.md)). A failure is
+\`{"error": {"code", "message", "data"}}\` with the code of JSON-RPC. On a chain with validators an answer as of a \`height\` may be kept for ever.
+
+| GET | answer | parameters |
+| --- | --- | --- |
+${lightRoutes.map(lightRow).join('\n')}
 `
+}
+
+function lightRow({ path, summary, query }: LightRoute): string {
+  const names = Object.entries(query).map(([name, meaning]) => `\`${name}\`: ${meaning}`)
+  return tableRow(`\`${lightPrefix}${path}\``, summary, names.join('; '))
 }
 
 function headingOf({ methods, path }: RestRoute): string {

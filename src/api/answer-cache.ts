@@ -1,7 +1,7 @@
 import type { KnownHeader } from '../chain/header-index.js'
 import type { ChainReader } from '../chain/reader.js'
 import { asBuffer, ownCopy, ownText } from '../primitives/bytes.js'
-import { ByteCache } from '../resolver/byte-cache.js'
+import { ByteCache } from '../runtime/byte-cache.js'
 
 /** Rendered answers that depend on the chain alone. They contain confirmations and next hashes, so a new tip clears the cache. */
 export class AnswerCache {

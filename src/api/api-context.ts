@@ -2,6 +2,7 @@ import type { ChainReader } from '../chain/reader.js'
 import type { Mempool } from '../mempool/mempool.js'
 import type { Mining } from '../production/mining.js'
 import type { CredentialAnswers } from '../resolver/credential-answers.js'
+import type { ProofAnswers } from '../resolver/proof-answers.js'
 import type { Resolver } from '../resolver/resolver.js'
 import type { Log } from '../runtime/env.js'
 import type { AccessOptions } from './access-options.js'
@@ -21,6 +22,7 @@ export interface ApiContext {
   >
   readonly resolver: Pick<Resolver, 'resolve' | 'resolveShort' | 'queryJson' | 'now'> & {
     readonly credentials: Pick<CredentialAnswers, 'resolve' | 'list'>
+    readonly proofs: Pick<ProofAnswers, 'did' | 'credential' | 'anchor' | 'changes' | 'headers'>
   }
   readonly mining: Pick<Mining, 'template' | 'submit' | 'mine' | 'toggle' | 'active'>
   nodeInfo(): NodeInfo

@@ -6,8 +6,8 @@ import { interfaceErrors, restDescriptions } from './error-mapping.js'
 
 export const jsonType = 'application/json; charset=utf-8'
 
-/** Envelopes of answers over HTTP: REST, its confirm endpoints, and JSON-RPC. */
-export type Envelope = 'standard' | 'confirm' | 'rpc'
+/** Envelopes of answers over HTTP: REST, its confirm endpoints, JSON-RPC, and failures of the paths for light resolvers. */
+export type Envelope = 'standard' | 'confirm' | 'rpc' | 'light'
 
 /** What stands around the result of a REST endpoint that succeeds. */
 export function frameOf(envelope: 'standard' | 'confirm'): [string, string] {
@@ -25,6 +25,7 @@ export function failure(envelope: Envelope, error: RuleError): string {
     const told = { code: rest, message: description, data: error.message }
     return JSON.stringify({ error: told, id: null, jsonrpc: '2.0', result: null })
   }
+  if (envelope === 'light') return JSON.stringify({ error: rpcErrorOf(error, interfaceErrors[error.code].rpc) })
   return rpcFailure('null', error, rpcCodeWithoutMethod(error))
 }
 
@@ -53,10 +54,14 @@ export function rpcFrame(id: string): [string, string] {
 
 /** A JSON-RPC answer with an error. Where clients look for the REST code, `data` begins with it: refused transactions, few coins. */
 export function rpcFailure(id: string, error: RuleError, code: number = interfaceErrors[error.code].rpc): string {
+  return `{"id":${id},"jsonrpc":"2.0","error":${JSON.stringify(rpcErrorOf(error, code))}}`
+}
+
+function rpcErrorOf(error: RuleError, code: number): { code: number; message: string; data: string } {
   const { rest } = interfaceErrors[error.code]
   const message = rpcMessageOf[error.code] ?? rpcMessages[code] ?? 'Server error'
   // Blocks have no number there: 45002 stands for whatever REST never says.
   const text = code === -32000 && rest !== 45002 ? `${restDescriptions[rest]}: ${error.message}` : error.message
   const data = text !== error.message || code === -32011 ? `${rest} ${text}` : text
-  return `{"id":${id},"jsonrpc":"2.0","error":${JSON.stringify({ code, message, data })}}`
+  return { code, message, data }
 }

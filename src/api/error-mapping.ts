@@ -138,6 +138,7 @@ export const interfaceErrors: Readonly<Record<Code, InterfaceError>> = {
 
   // what the node does not keep
   pruned: request(44003, 404, -32021),
+  'proof-unavailable': request(44003, 404, -32012),
 
   // peers that a request names
   'peer-unreachable': request(45002, 400, -32009),

@@ -4,13 +4,14 @@
  *   connection -> Listeners -> app: rate limit, Access, BodyBudget
  *     /api/v1  -> registerRest -> RestRoute.run -> results/ -> envelope     long answers by Flights and AnswerGate
  *     /1.0/identifiers -> registerIdentifiers -> answerIdentifier           the HTTP binding of DID Resolution
+ *     /light/1 -> registerLight -> LightRoute.run -> resolver.proofs        proofs, and what light resolvers follow
  *     /rpc, /  -> registerRpc -> RpcCore -> methods -> JSON-RPC frame      on its own port at every path
  *     GET / and its files -> registerPages: the explorer of src/pages, as built
  *     others   -> plain routes: health, metrics
  *   RuleError  -> error-mapping -> status, envelope with code
  *   WebSocket  -> WebSockets, by WsServer or here -> WsConnection -> EventCursor -> events
  *
- * Imports chain, consensus, did, did-index, errors, events, identifiers, mempool, network, primitives, production, resolver, runtime, storage, voting,
+ * Imports chain, consensus, did, did-index, errors, events, identifiers, mempool, network, primitives, production, proofs, prover, resolver, runtime, storage, voting,
  * wallet; used by node, library, cli.
  * - Holds no state of the chain: caches end with the tip.
  * - Bounded before work: connections, headers, bodies, requests of an address, bytes that wait for slow readers.
@@ -38,6 +39,8 @@ import {
   sendRefusal,
 } from './identifiers-plugin.js'
 import { isLoopback, loopbackHosts } from './origin.js'
+import { lightMethods, registerLight } from './light-plugin.js'
+import { lightPrefix } from './light-routes.js'
 import { isPagePath, registerPages } from './pages-plugin.js'
 import { plainRoutes, registerPlainRoutes } from './plain-routes.js'
 import { pathOf } from './request-path.js'
@@ -174,7 +177,10 @@ async function buildApp(
     void reply.header('allow', methods.join(', '))
     throw new RuleError('request-method', `${request.method}: this path takes ${methods.join(' and ')}`)
   })
-  if (!onlyRpc) registerPlainRoutes(app, context)
+  if (!onlyRpc) {
+    registerPlainRoutes(app, context)
+    registerLight(app, context)
+  }
   if (takesWebSockets) {
     app.get(webSocketPath, (_, reply) => {
       void reply.header('upgrade', 'websocket')
@@ -207,6 +213,7 @@ function methodsOf(url: string, pages: boolean): string[] {
   if (rpcPaths.includes(path)) return [...page, 'POST']
   if (page.length > 0) return page
   if (isIdentifierUrl(path)) return identifiersMethods
+  if (path.startsWith(lightPrefix)) return lightMethods(path)
   if (plainRoutes.some((route) => route.path === path)) return ['GET']
   return restPatterns.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => [...methods])
 }
@@ -215,5 +222,6 @@ function methodsOf(url: string, pages: boolean): string[] {
 function envelopeOf(url: string, onlyRpc: boolean): Envelope {
   const path = pathOf(url)
   if (onlyRpc || rpcPaths.includes(path) || path === webSocketPath) return 'rpc'
+  if (path.startsWith(lightPrefix)) return 'light'
   return restPatterns.find(({ pattern }) => pattern.test(path))?.envelope ?? 'standard'
 }

@@ -4,6 +4,7 @@ import { identifiersPrefix } from '../identifiers/identifiers.js'
 import { jsonType } from './envelopes.js'
 import { restDescriptions } from './error-mapping.js'
 import { parameterSchemas } from './parameters.js'
+import { lightPrefix, type LightRoute, lightRoutes } from './light-routes.js'
 import type { PlainRoute } from './plain-route.js'
 import { restPrefix, type RestRoute, restRoutes } from './rest/rest-routes.js'
 import { closed } from './schemas/common-schemas.js'
@@ -38,6 +39,14 @@ export const failureSchemas: Readonly<Record<Envelope, TSchema>> = {
   }),
 }
 
+const lightFailure = closed({
+  error: closed({
+    code: Type.Integer({ description: 'that of JSON-RPC' }),
+    message: Type.String({ description: 'what the number means' }),
+    data: Type.String({ description: 'what was wrong, and where' }),
+  }),
+})
+
 /** The document; `version` is that of the program. */
 export function openApiDocument(version: string, plain: readonly PlainRoute[]) {
   const paths: Record<string, Record<string, unknown>> = {}
@@ -51,6 +60,7 @@ export function openApiDocument(version: string, plain: readonly PlainRoute[]) {
     const responses = { default: { description: summary } }
     paths[path] = { get: { operationId: operationId('GET', path), summary, responses } }
   }
+  for (const route of lightRoutes) paths[lightPrefix + route.path.replace(/:(\w+)/g, '{$1}')] = lightItem(route)
   paths[`${identifiersPrefix}/{identifier}`] = identifiersItem()
   return { openapi: '3.1.0', info: { title: 'didledger', version, license: { name: 'MIT' } }, paths }
 }
@@ -64,6 +74,40 @@ export function openApiRoute(plain: () => readonly PlainRoute[]): PlainRoute {
     answer: ({ nodeInfo }) => {
       body ??= JSON.stringify(openApiDocument(nodeInfo().compile, plain()))
       return { status: 200, contentType: jsonType, body }
+    },
+  }
+}
+
+const segmentMeanings: Readonly<Record<string, string>> = {
+  did: 'a DID in full or its identifier alone, percent-encoded',
+  id: 'the id of a credential in full, percent-encoded',
+  height: 'of the block',
+  from: 'a height: of changes those above it, of headers the first one',
+  count: 'of headers',
+}
+
+/** A path for light resolvers. */
+function lightItem({ path, summary, query, result }: LightRoute) {
+  const segments = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    description: segmentMeanings[name as string] ?? '',
+    schema: { type: 'string' },
+  }))
+  const parameters = Object.entries(query).map(([name, description]) => ({
+    name,
+    in: 'query',
+    description,
+    schema: { type: 'string' },
+  }))
+  const responses = { 200: response('Success', result), default: response('a failure', lightFailure) }
+  return {
+    get: {
+      operationId: operationId('GET', `light/${path}`),
+      summary,
+      parameters: [...segments, ...parameters],
+      responses,
     },
   }
 }

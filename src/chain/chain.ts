@@ -225,9 +225,10 @@ export class Chain {
   }
 
   get #pruned(): PrunedChain {
-    const { database, headers } = this
+    const { database, headers, spec } = this
     const { header } = this.#tip
-    return { database, headers, height: header.height, commit: (overlay) => this.#commit(overlay, header, 'prune') }
+    const commit = (overlay: Overlay) => this.#commit(overlay, header, 'prune')
+    return { database, headers, spec, height: header.height, commit }
   }
 
   /** Arrival number of the next block: rises with every batch. */

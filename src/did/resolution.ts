@@ -1,4 +1,5 @@
 import type { DidOperationJson } from '../primitives/did-operation.js'
+import type { ProofOptions, StateProof } from './state-proof.js'
 
 /** Answers of a resolver, written by a node and read by a client. */
 
@@ -18,8 +19,16 @@ export interface CredentialResult {
   /** Absolute. */
   readonly id: string
   readonly status: 0 | 1 | 2 | 3
-  /** The revoke, if any, and the declare, if any; absent with status 3. */
+  /** The revoke, if any, and the declare, if any; absent with status 3. With a proof every operation that it shows, newest first. */
   readonly transaction?: readonly ResolvedTransaction[]
+  /** Where it was asked for. */
+  readonly proof?: StateProof
+}
+
+/** What is asked of a credential, beside its id. */
+export interface CredentialOptions extends ProofOptions {
+  /** A DID, in full or as the identifier alone, whose revocation counts before the credential is declared as well. */
+  readonly issuer?: string
 }
 
 /** Ids of credentials that a DID declared, oldest declare first; those revoked since stay listed. */
@@ -61,7 +70,7 @@ export interface QueryResult {
 }
 
 /** What is asked of a DID, beside the DID. */
-export interface ResolveOptions {
+export interface ResolveOptions extends ProofOptions {
   /** Every operation, newest first, instead of the last one. */
   readonly all?: boolean
   /** With `all`: operations to leave out first; 0 when only `limit` is given. */
@@ -126,4 +135,6 @@ export interface ResolveResult {
   readonly count?: number
   /** Present where it was asked for and the DID exists. */
   readonly context?: ResolveContext
+  /** Where it was asked for: the answer is as of the block that it names. */
+  readonly proof?: StateProof
 }

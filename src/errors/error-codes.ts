@@ -107,6 +107,7 @@ export const meanings = {
 
   // what the node does not keep
   pruned: 'the node has given up the transactions of that block',
+  'proof-unavailable': 'the node cannot prove an answer as of that block',
 
   // peers that a request names
   'peer-unreachable': 'no connection to the node came about',

@@ -19,7 +19,7 @@ import { loopbackHosts } from '../api/origin.js'
 import { requireKnown, requireObject, requireWhole } from '../client/arguments.js'
 import { acceptedPrefixes } from '../consensus/sanity.js'
 import { automine, type MiningMode } from '../devnet/mining-mode.js'
-import type { DocumentQuery, ResolveOptions } from '../did/resolution.js'
+import type { CredentialOptions, DocumentQuery, ResolveOptions } from '../did/resolution.js'
 import { RuleError, UserError } from '../errors/rule-error.js'
 import type { NodeTuning } from '../node/options-to-node.js'
 import { defaultPortBase, portOffsets } from '../node/ports.js'
@@ -92,9 +92,9 @@ async function embedded(
         return live().resolver.resolve(did, options)
       },
       query: async (query: DocumentQuery) => live().resolver.query(query),
-      resolveCredential: async (id: string, { issuer }: { readonly issuer?: string } = {}) => {
+      resolveCredential: async (id: string, options: CredentialOptions = {}) => {
         if (typeof id !== 'string') throw new RuleError('request-parameter', 'id: text is needed')
-        return live().resolver.credentials.resolve(id, issuer)
+        return live().resolver.credentials.resolve(id, options)
       },
       listCredentials: async (did: string, { skip = 0, limit = 0 }: CredentialPage = {}) => {
         if (typeof did !== 'string') throw new RuleError('request-parameter', 'did: text is needed')

@@ -13,6 +13,7 @@ export {
   type ProvedEntry,
 } from '../light/light-resolver.js'
 export type * from '../did/resolution.js'
+export type * from '../did/state-proof.js'
 export type * from './did-resolver-types.js'
 export { getResolver } from './get-light-resolver.js'
 export type { GetResolverOptions } from './get-resolver.js'

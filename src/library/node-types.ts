@@ -1,5 +1,6 @@
 import type {
   CredentialList,
+  CredentialOptions,
   CredentialResult,
   DocumentQuery,
   QueryResult,
@@ -106,7 +107,7 @@ export interface NodeResolver {
   /** The current documents that match; deactivated DIDs have none. */
   query(query: DocumentQuery): Promise<QueryResult>
   /** State of a credential, by its id in full; a revoke by `issuer` counts before a declare as well. */
-  resolveCredential(id: string, options?: { readonly issuer?: string }): Promise<CredentialResult>
+  resolveCredential(id: string, options?: CredentialOptions): Promise<CredentialResult>
   /** Ids of the credentials that a DID declared, oldest first: 128 from `skip` on, or as many as `limit`, at most 256. */
   listCredentials(did: string, options?: CredentialPage): Promise<CredentialList>
 }

@@ -5,6 +5,7 @@
 export type { Code } from '../errors/error-codes.js'
 export { RuleError, UserError } from '../errors/rule-error.js'
 export type * from '../did/resolution.js'
+export type * from '../did/state-proof.js'
 export {
   isKeyIdentifier,
   type W3cDocument,

@@ -17,16 +17,15 @@ export class FollowedChain {
   readonly trust: Trust
   readonly #signatures: Signatures
   readonly #confirmations: number
-  /** A block of a chain with validators that is believed, unless it is genesis. */
-  readonly #believed: Hash | undefined
   #seen: SeenBlock
   #lists: readonly ValidatorList[]
   #headers: HeaderChain | undefined
+  readonly #believed: Hash | undefined
 
   private constructor(
     { trust, signatures, confirmations }: ChainOptions,
     seen: SeenBlock,
-    { lists, headers, believed }: { lists: readonly ValidatorList[]; headers?: HeaderChain; believed?: Hash },
+    { lists, headers, believed }: Foundation,
   ) {
     this.trust = trust
     this.#signatures = signatures
@@ -41,18 +40,15 @@ export class FollowedChain {
   static async from(options: ChainOptions, memory = genesisMemory(options.trust)): Promise<FollowedChain> {
     const { seen, lists } = memory
     const { work } = options.trust
-    if (work !== undefined) {
-      return new FollowedChain(options, seen, { lists, headers: (await workModule()).rememberedChain(work, memory) })
-    }
-    const believed = seen.confirm === undefined && seen.header.height > 0 ? seen.header.hash : undefined
-    return new FollowedChain(options, seen, { lists, ...(believed && { believed }) })
+    const headers = work && (await workModule()).rememberedChain(work, memory)
+    return new FollowedChain(options, seen, { lists, headers })
   }
 
   /** The chain from a believed block on, with what a server knows of it. */
   static async fromCheckpoint(options: ChainOptions, server: Server, checkpoint: Checkpoint): Promise<FollowedChain> {
     if (options.trust.work === undefined) {
       const { seen, lists } = await (await changesModule()).fromCheckpoint(server, checkpoint)
-      return new FollowedChain(options, seen, { lists, believed: checkpoint.hash })
+      return new FollowedChain(options, seen, { lists, headers: undefined })
     }
     const headers = await (await workModule()).fromWorkCheckpoint(server, options.trust, checkpoint)
     return new FollowedChain(options, { header: headers.tip }, { lists: [], headers })
@@ -71,7 +67,7 @@ export class FollowedChain {
       return new FollowedChain(options, seen, { lists: [], headers })
     }
     const lists = await (await changesModule()).bundledLists(trust, sent.changes, checkpoint, signatures)
-    return new FollowedChain(options, seen, { lists, ...(checkpoint && { believed: checkpoint.hash }) })
+    return new FollowedChain(options, seen, { lists, headers: undefined, believed: checkpoint?.hash })
   }
 
   get seen(): SeenBlock {
@@ -82,8 +78,11 @@ export class FollowedChain {
   get known(): KnownChain {
     const { chain: genesis, validators } = this.trust
     if (validators !== undefined) {
-      const believed = this.#believed
-      return { genesis, keysAt: (height) => keysInForce(this.#lists, height), ...(believed && { believed }) }
+      return {
+        genesis,
+        keysAt: (height) => keysInForce(this.#lists, height),
+        believed: this.#believed ?? this.#seen.header.hash,
+      }
     }
     const requireWork = (header: Header) => this.#headers?.requireDeep(header, this.#confirmations)
     return { genesis, requireWork }
@@ -118,6 +117,14 @@ export class FollowedChain {
     const memory = { seen: this.#seen, lists: this.#lists, headers: work?.headers ?? [], work: work?.work ?? 0n }
     return (await import('./light-memory.js')).memoryText(memory, this.trust.chain)
   }
+}
+
+/** What is believed at first. */
+interface Foundation {
+  readonly lists: readonly ValidatorList[]
+  readonly headers: HeaderChain | undefined
+  /** Hash of the block behind the first list; the highest block seen unless given. */
+  readonly believed?: Hash | undefined
 }
 
 export interface ChainOptions {

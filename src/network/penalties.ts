@@ -110,6 +110,7 @@ export const offences: Readonly<Record<Code, Offence>> = {
 
   // what the node does not keep
   pruned: state,
+  'proof-unavailable': state,
 
   // peers that a request names
   'peer-unreachable': state,

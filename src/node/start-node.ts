@@ -9,7 +9,7 @@
  *     EventLog, Resolver, Devnet, Mining
  *     -> core.start -> Node -> serve (serve-node.ts): REST, WebSocket, JSON-RPC ports
  *
- * Imports api, chain, crypto, devnet, errors, events, mempool, network, primitives, production, resolver, runtime, storage,
+ * Imports api, chain, crypto, devnet, errors, events, mempool, network, primitives, production, prover, resolver, runtime, storage,
  * voting; used by library, config, console, cli.
  * - What was opened is closed in reverse order, once, also if a later opening fails.
  * - No peer gets anything and no vote is signed before core.start; HTTP is loaded only if it is served.
@@ -49,6 +49,7 @@ import { SignStateFile, type SignStore } from '../voting/sign-state-file.js'
 import type { SignReset } from '../voting/signer.js'
 import type { Voting } from '../voting/voting.js'
 import { ChainWatch, watchInterval } from './chain-watch.js'
+import { chainProver } from './chain-prover.js'
 import { type Core, openCore } from './core.js'
 import { type Ledger, openLedger, type OpenStep, stepUnits } from './open-ledger.js'
 import type { NodeTuning } from './options-to-node.js'
@@ -262,7 +263,8 @@ function openResolver(
   sync: () => SyncProgress,
 ): Resolver {
   const { cacheBytes, ...queryLimits } = tuning.resolver ?? {}
-  return new Resolver({ database, clock, tip: () => chain.tip.header, sync, queryLimits, ...defined({ cacheBytes }) })
+  const [tip, prover] = [() => chain.tip.header, chainProver(chain)]
+  return new Resolver({ database, clock, prover, tip, sync, queryLimits, ...defined({ cacheBytes }) })
 }
 
 async function openDevnet(

@@ -99,8 +99,12 @@ export function readFullHeader(reader: Reader): { header: Header; auxPow: AuxPow
 }
 
 export function fullHeaderBytes(header: Header, auxPow: AuxPow): Uint8Array {
-  const aux = auxPowBytes(auxPow)
-  return new Writer(headerSize + aux.length + 1).bytes(header.bytes).bytes(aux).u8(headerTrailer).finish()
+  return joinFullHeader(header.bytes, auxPowBytes(auxPow))
+}
+
+/** The same from the bytes of both. */
+export function joinFullHeader(header: Uint8Array, auxPow: Uint8Array): Uint8Array {
+  return new Writer(headerSize + auxPow.length + 1).bytes(header).bytes(auxPow).u8(headerTrailer).finish()
 }
 
 /** The root over txids that the header names. */

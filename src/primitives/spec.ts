@@ -3,7 +3,7 @@ import { Value } from '@sinclair/typebox/value'
 import { RuleError, UserError } from '../errors/rule-error.js'
 import { parseAddress, prefix, type ProgramHash } from './address.js'
 import { maxBlockTransactions } from './block.js'
-import { concat, fromUtf8, hex } from './bytes.js'
+import { concat, equalBytes, fromUtf8, hex } from './bytes.js'
 import { easiestBits, targetOf, validTarget } from './compact.js'
 import { defined } from './defined.js'
 import { sha256 } from './hash.js'
@@ -296,6 +296,12 @@ export function keepsMap({ sections }: Spec): boolean {
 /** sha256 of the 33-byte keys in force at `height`, in list order: the block before commits to it. */
 export function validatorsHash(spec: Spec, height: number): Uint8Array {
   return sha256(concat(...paramsAt(spec, height).validators))
+}
+
+/** Heights above 1 from which on others confirm blocks than before, ascending. */
+export function validatorChanges(spec: Spec): readonly number[] {
+  const heights = spec.sections.map(({ height }) => height).filter((height) => height > 1)
+  return heights.filter((height) => !equalBytes(validatorsHash(spec, height), validatorsHash(spec, height - 1)))
 }
 
 /** Votes that confirm a block of `count` validators: ⌊2N/3⌋ + 1. */

@@ -1,3 +1,4 @@
+import type { AnchorJson } from '../did/state-proof.js'
 import { concat, equalBytes } from '../primitives/bytes.js'
 import { Reader } from '../primitives/codec.js'
 import type { Confirm } from '../primitives/confirm.js'
@@ -18,17 +19,6 @@ import { base64, bytesOf, hashText, members } from './read-json.js'
 const maxBranch = 14
 const hashSize = 32
 
-/** An anchor as it is sent, in base64url; `root` is hex. */
-export interface AnchorJson {
-  readonly header: string
-  readonly coinbase: string
-  readonly branch: string
-  /** On a chain with validators. */
-  readonly confirm?: string
-  /** The map root, where no map proof follows. */
-  readonly root?: string
-}
-
 /** An anchor whose texts are base64url; nothing is decoded. */
 export interface Anchor extends Omit<AnchorJson, 'root'> {
   readonly root?: Hash
@@ -40,7 +30,7 @@ export interface KnownChain {
   readonly genesis: Hash
   /** With validators: their keys in duty order, in force at a height; undefined where they are not known. */
   readonly keysAt?: (height: number) => readonly Uint8Array[] | undefined
-  /** Hash of a block that needs no confirm: the checkpoint, whose validators are not known. */
+  /** Hash of a block that is believed as it is, such as a checkpoint: the validators who confirmed it need not be known. */
   readonly believed?: Hash
   /** Without: throws `work-chain` or `work-depth` for a header that is not deep enough in the chain with most work. */
   readonly requireWork?: (header: Header) => void
@@ -123,17 +113,17 @@ export function requireRoot({ root }: Anchor, { didRoot }: CommittedBlock, genes
 
 /** Checks an anchor: its form, that its block commits to a root, and that validators or work stand behind the block. */
 export function* checkAnchor(anchor: Anchor, chain: KnownChain): Checking<AnchoredBlock> {
-  const { keysAt, believed, requireWork, genesis } = chain
+  const { keysAt, requireWork, genesis, believed } = chain
   const block = committedBlock(anchor, headerOf(anchor), keysAt !== undefined)
   const { header } = block
   requireWork?.(header)
   let confirm: Confirm | undefined
   if (keysAt !== undefined) {
-    const missing = () => fail('changes-missing', `the validators of height ${header.height}`)
-    if (believed === undefined || !equalBytes(header.hash, believed)) {
-      confirm = yield* confirmedBy(anchor, header, keysAt(header.height) ?? missing())
-    }
-    const next = keysAt(header.height + 1) ?? missing()
+    const keys = keysAt(header.height)
+    const isBelieved = believed !== undefined && equalBytes(believed, header.hash)
+    if (keys !== undefined) confirm = yield* confirmedBy(anchor, header, keys)
+    else if (!isBelieved) fail('changes-missing', `the validators of height ${header.height}`)
+    const next = keysAt(header.height + 1) ?? []
     if (!equalBytes(block.nextKeys as Hash, keysHash(next))) fail('changes-missing', 'other validators follow it')
   }
   requireRoot(anchor, block, genesis)

@@ -1,4 +1,5 @@
 import { decodeBase64url, encodeBase64url } from '../did/base64url.js'
+import type { MapProofJson } from '../did/state-proof.js'
 import { concat, equalBytes, fromHex, toHex } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import {
@@ -30,23 +31,6 @@ export interface HistoryPart {
   readonly entries: readonly Uint8Array[]
   /** Digest of the entries before these; undefined when there are none. */
   readonly base: Hash | undefined
-}
-
-/** A MapProof as it is sent: with a leaf it shows another one, with a history the asked one, with neither an empty place. */
-export interface MapProofJson {
-  readonly depth: number
-  /** base64url: a bitmap of the depths whose sibling is not empty, then those siblings, the one below the root first. */
-  readonly path: string
-  /** base64url: key and value of another leaf. */
-  readonly leaf?: string
-  readonly history?: {
-    readonly state: number
-    readonly count: number
-    /** base64url. */
-    readonly entries: string
-    /** Hex. */
-    readonly base?: string
-  }
 }
 
 /** A MapProof in bytes. */

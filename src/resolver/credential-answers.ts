@@ -1,15 +1,19 @@
 import { formatDate, parseDate } from '../did/date.js'
 import { didPart } from '../did/identifier.js'
 import { namedCredential } from '../did/named-did.js'
-import type { CredentialList, CredentialResult, ResolvedTransaction } from '../did/resolution.js'
+import type { CredentialList, CredentialOptions, CredentialResult, ResolvedTransaction } from '../did/resolution.js'
+import type { MapProofJson, StateProof } from '../did/state-proof.js'
 import { displayHash } from '../primitives/bytes.js'
 import type { DidOperation } from '../primitives/did-operation.js'
+import { operationNumber } from '../proofs/history.js'
+import type { Prover, WantedBlock } from '../prover/prover.js'
 import { credentialRow, declaredCount } from '../storage/credential-rows.js'
 import type { Database } from '../storage/database.js'
 import { operationAt, present } from '../storage/did-rows.js'
-import { operationNumber } from '../proofs/history.js'
-import { type CredentialOperationRow, keys, values } from '../storage/schema.js'
+import { type CredentialOperationRow, keys, type TipRow, values } from '../storage/schema.js'
+import type { ConsistentReader } from './consistent-reader.js'
 import { credentialIdOf, didOf, existingKey, identifierOf } from './did-key.js'
+import { readProofRequest } from './resolve-request.js'
 import { shownOperation } from './shown-operation.js'
 
 /** @limit count: ids of credentials in one answer */
@@ -18,12 +22,27 @@ const defaultListed = 128
 
 export interface CredentialAnswersOptions {
   readonly database: Database
+  readonly prover: Prover
+  readonly reader: ConsistentReader
   /** Refuses while the node catches up. */
   requireSynced(): void
-  /** Reads rows of one state, again if the chain moved meanwhile. */
-  consistent<T>(read: () => T): Promise<T>
   /** Unix milliseconds, never before the time of the tip. */
   now(): number
+}
+
+/** A credential that is asked for. */
+export interface AskedCredential {
+  readonly id: string
+  readonly issuer: string | undefined
+}
+
+/** What of a credential counts, as of a block. */
+interface Said {
+  /** Whose operations do: the owner first. */
+  readonly signers: readonly string[]
+  readonly operations: readonly CredentialOperationRow[]
+  readonly declared: { readonly row: CredentialOperationRow; readonly operation: DidOperation } | undefined
+  readonly credential: ReturnType<typeof namedCredential>
 }
 
 /** What the chain says of credentials. */
@@ -36,13 +55,34 @@ export class CredentialAnswers {
 
   /**
    * State of a credential. Revokes by its holder count, by its issuer once it is declared, and by `issuer`, a DID in full or
-   * without its beginning; of several the first on the chain is shown. Text that can be no id or DID is `request-parameter`.
+   * without its beginning; of several the first on the chain is shown. With a proof the answer is as of its block, and every
+   * operation is. Text that can be no id or DID is `request-parameter`.
    */
-  async resolve(text: string, issuer?: string): Promise<CredentialResult> {
-    const id = credentialIdOf(text)
-    const asked = issuer === undefined ? undefined : didOf(identifierOf(issuer, 'issuer'))
-    this.#options.requireSynced()
-    return this.#options.consistent(() => this.#read(id, asked))
+  async resolve(text: string, { issuer, ...proved }: CredentialOptions = {}): Promise<CredentialResult> {
+    const asked = askedCredential(text, issuer)
+    const request = readProofRequest(proved)
+    const { reader, prover, requireSynced } = this.#options
+    requireSynced()
+    return reader.read(async (tip) => {
+      if (request === undefined) return this.#result(asked.id, this.#said(asked), false)
+      const block = await prover.block(tip, request)
+      const proof = await this.#proof(block, asked)
+      return { ...this.#result(asked.id, this.#said(asked, block.height), true), proof }
+    })
+  }
+
+  /** The proof of what counts of a credential, as of a block under a tip whose rows are read. */
+  async prove(tip: TipRow, asked: AskedCredential, wanted: WantedBlock): Promise<StateProof> {
+    return this.#proof(await this.#options.prover.block(tip, wanted), asked)
+  }
+
+  async #proof(block: TipRow, asked: AskedCredential): Promise<StateProof> {
+    const { prover } = this.#options
+    const maps: MapProofJson[] = []
+    for (const signer of this.#said(asked, block.height).signers) {
+      maps.push(await prover.credentialMap(block, { id: asked.id, signer }))
+    }
+    return prover.proof(block, maps)
   }
 
   /** Ids of credentials that a DID declared, oldest declare first. `limit`: 0 or none is 128, more than 256 are 256. */
@@ -56,7 +96,7 @@ export class CredentialAnswers {
     const { database } = this.#options
     this.#options.requireSynced()
     if (holder === undefined) return { did: full, credentials: [] }
-    return this.#options.consistent(() => {
+    return this.#options.reader.read(() => {
       const end = Math.min(declaredCount(database, holder), skip + Math.min(limit || defaultListed, maxListed))
       const credentials = Array.from({ length: Math.max(0, end - skip) }, (_, i) => {
         const row = present(database.get(keys.declared(holder, skip + i)), 'a declared credential')
@@ -66,22 +106,29 @@ export class CredentialAnswers {
     })
   }
 
-  #read(id: string, asked: string | undefined): CredentialResult {
-    const { database, now } = this.#options
+  #said({ id, issuer }: AskedCredential, height = Infinity): Said {
+    const { database } = this.#options
+    const rowsOf = (signer: string) => (credentialRow(database, id, signer) ?? []).filter((row) => row.height <= height)
     const holder = didPart(id)
-    const own = credentialRow(database, id, holder) ?? []
+    const own = rowsOf(holder)
     const declare = own.find(({ operation }) => operation === operationNumber.declare)
     const declared = declare && { row: declare, operation: operationAt(database, declare) }
     const credential = declared && namedCredential(declared.operation)
-    const others = new Set([credential?.issuer, asked].filter((did) => did !== undefined && did !== holder))
-    const said = [...own, ...[...others].flatMap((did) => credentialRow(database, id, did as string) ?? [])]
-    const revoke = firstRevoke(said)
-    const shown = [
-      ...(revoke === undefined ? [] : [this.#shown(revoke, operationAt(database, revoke), holder)]),
-      ...(declared === undefined ? [] : [this.#shown(declared.row, declared.operation, holder)]),
-    ]
-    if (shown.length === 0) return { id, status: 3 }
-    return { id, status: revoke === undefined ? expiry(credential?.expirationDate, now()) : 2, transaction: shown }
+    const signers = [...new Set([holder, credential?.issuer ?? holder, issuer ?? holder])]
+    return { signers, operations: [...own, ...signers.slice(1).flatMap(rowsOf)], declared, credential }
+  }
+
+  /** `whole`: with every operation, newest first. */
+  #result(id: string, { operations, declared, credential }: Said, whole: boolean): CredentialResult {
+    const { database, now } = this.#options
+    const holder = didPart(id)
+    const show = (row: CredentialOperationRow) =>
+      this.#shown(row, row === declared?.row ? declared.operation : operationAt(database, row), holder)
+    const revoke = firstRevoke(operations)
+    const rows = whole ? newestFirst(operations) : [revoke, declared?.row].filter((row) => row !== undefined)
+    if (rows.length === 0) return { id, status: 3 }
+    const status = revoke === undefined ? expiry(credential?.expirationDate, now()) : 2
+    return { id, status, transaction: rows.map(show) }
   }
 
   #shown({ txid, time }: CredentialOperationRow, operation: DidOperation, holder: string): ResolvedTransaction {
@@ -89,9 +136,17 @@ export class CredentialAnswers {
   }
 }
 
+/** A credential by its id, and the DID whose revocation counts as well; both in full. Else `request-parameter`. */
+export function askedCredential(id: string, issuer: string | undefined): AskedCredential {
+  return { id: credentialIdOf(id), issuer: issuer === undefined ? undefined : didOf(identifierOf(issuer, 'issuer')) }
+}
+
 function firstRevoke(rows: readonly CredentialOperationRow[]): CredentialOperationRow | undefined {
-  const revokes = rows.filter(({ operation }) => operation === operationNumber.revoke)
-  return revokes.sort((a, b) => a.height - b.height || a.index - b.index)[0]
+  return newestFirst(rows.filter(({ operation }) => operation === operationNumber.revoke)).at(-1)
+}
+
+function newestFirst(rows: readonly CredentialOperationRow[]): CredentialOperationRow[] {
+  return [...rows].sort((a, b) => b.height - a.height || b.index - a.index)
 }
 
 /** 1 once the date has come. */

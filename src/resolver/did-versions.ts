@@ -9,6 +9,7 @@ import type { Hash } from '../primitives/hash.js'
 import { Header } from '../primitives/header.js'
 import { payloadOf } from '../primitives/transaction-parts.js'
 import type { Database } from '../storage/database.js'
+import { operationsUpTo } from '../prover/map-proofs.js'
 import { didHead, didOperation, operationOf, present } from '../storage/did-rows.js'
 import { type DidHeadRow, type DidOperationRow, keys, type Location, values } from '../storage/schema.js'
 import type { VersionRequest } from './resolve-request.js'
@@ -41,20 +42,28 @@ export class DidVersions {
   readonly deactivated: boolean
   /** Sequence number of the last create or update. */
   readonly documentSequence: number
+  /** Whether no operation is above the block. */
+  readonly #isLatest: boolean
 
-  private constructor(database: Database, key: ProgramHash, did: string, head: DidHeadRow) {
+  private constructor(database: Database, key: ProgramHash, did: string, head: DidHeadRow, isLatest: boolean) {
     this.#database = database
     this.#key = key
     this.#did = did
     this.count = head.operationCount
     this.deactivated = head.status === 'deactivated'
     this.documentSequence = head.documentSequence
+    this.#isLatest = isLatest
   }
 
-  /** Undefined where the DID does not exist. */
-  static of(database: Database, key: ProgramHash, did: string): DidVersions | undefined {
+  /** Those up to a height; undefined where the DID does not exist there. */
+  static of(database: Database, key: ProgramHash, did: string, height = Infinity): DidVersions | undefined {
     const head = didHead(database, key)
-    return head === undefined ? undefined : new DidVersions(database, key, did, head)
+    if (head === undefined) return undefined
+    const count = height === Infinity ? head.operationCount : operationsUpTo(database, key, height)
+    if (count === head.operationCount) return new DidVersions(database, key, did, head, true)
+    // Nothing follows a deactivation.
+    const before = { ...head, status: 'valid', operationCount: count, documentSequence: count - 1 } as const
+    return count === 0 ? undefined : new DidVersions(database, key, did, before, false)
   }
 
   /** The operations from number `start` on, before number `end`, newest first. */
@@ -84,8 +93,9 @@ export class DidVersions {
     return { txid: displayHash(txid), timestamp: formatDate(this.#block(height).time) }
   }
 
-  /** When the last document expires; of a DID that is not deactivated. Reads the normalised document. */
-  lastExpiry(): string {
+  /** When the last document expires; of a DID that is not deactivated. Reads the normalised document where that is the last one. */
+  async lastExpiry(): Promise<string> {
+    if (!this.#isLatest) return expiryOf((await this.operation(this.documentSequence)).operation)
     const row = this.#database.get(keys.didDocument(this.#row(0)))
     return expiryIn(utf8(present(row, 'the document')) ?? '')
   }

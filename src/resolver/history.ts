@@ -1,7 +1,7 @@
 import { RuleError } from '../errors/rule-error.js'
 import type { ReadOperation } from './did-versions.js'
 import { historyLimits } from './history-limits.js'
-import type { Places } from './places.js'
+import type { Places } from '../runtime/places.js'
 import type { Slice } from './resolve-request.js'
 
 /** Who waits for a history, and what is done where it turns out to be long. */

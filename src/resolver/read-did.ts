@@ -1,9 +1,12 @@
 import { parseDate } from '../did/date.js'
 import type { OperationMoment, ResolveContext, ResolvedTransaction } from '../did/resolution.js'
+import type { StateProof } from '../did/state-proof.js'
 import type { ProgramHash } from '../primitives/address.js'
 import { displayHash } from '../primitives/bytes.js'
 import { defined } from '../primitives/defined.js'
 import type { Hash } from '../primitives/hash.js'
+import type { Prover } from '../prover/prover.js'
+import { Places } from '../runtime/places.js'
 import type { Database } from '../storage/database.js'
 import { present } from '../storage/did-rows.js'
 import type { TipRow } from '../storage/schema.js'
@@ -11,11 +14,12 @@ import type { ConsistentReader } from './consistent-reader.js'
 import { activeBlock, DidVersions, expiryOf, type ReadOperation } from './did-versions.js'
 import { type HistoryOptions, readHistory } from './history.js'
 import { historyLimits } from './history-limits.js'
-import { Places } from './places.js'
 import type { ResolveRequest } from './resolve-request.js'
 
 /** What the rows say of a DID, regardless of the clock. */
 export interface KnownDid {
+  /** Whether it exists: an answer that it does not is known with its proof alone. */
+  readonly exists: boolean
   readonly deactivated: boolean
   /** When the last document expires, in Unix seconds; meaningless once deactivated. */
   readonly expiresAt: number
@@ -23,53 +27,77 @@ export interface KnownDid {
   /** Of a part of a history. */
   readonly slice?: { readonly total: number; readonly start: number; readonly count: number }
   readonly context?: ResolveContext
+  readonly proof?: StateProof
   /** Hash of the tip at which it holds. */
   readonly tip: Hash
 }
 
-/** Reads DIDs from the rows, each as of one tip. */
+/** A DID in full, and the key that it is of; undefined for a text that no key can have. */
+export interface AskedDid {
+  readonly did: string
+  readonly key: ProgramHash | undefined
+}
+
+/** Reads DIDs from the rows, each as of one tip, or of a block below it where that is proved. */
 export class DidReader {
   readonly #database: Database
   readonly #reader: ConsistentReader
+  readonly #prover: Prover
   readonly #places = new Places(historyLimits.places, historyLimits.waiting, 'histories')
 
-  constructor(database: Database, reader: ConsistentReader) {
+  constructor(database: Database, reader: ConsistentReader, prover: Prover) {
     this.#database = database
     this.#reader = reader
+    this.#prover = prover
   }
 
-  /** What is asked for of a DID; undefined where it does not exist. `busy` where blocks arrive faster than it can be read. */
-  read(
-    key: ProgramHash,
-    did: string,
-    request: ResolveRequest,
-    options: HistoryOptions = {},
-  ): Promise<KnownDid | undefined> {
-    if (!request.all) return this.#reader.read((tip) => this.#version(key, did, request, tip))
-    return this.#reader.untilStable(() => this.#history(key, did, request, options))
+  /**
+   * What is asked for of a DID; undefined where it does not exist, unless that is to be proved. `key`: undefined for a text that no
+   * key can have. `busy` where blocks arrive faster than it can be read.
+   */
+  read(asked: AskedDid, request: ResolveRequest, options: HistoryOptions = {}): Promise<KnownDid | undefined> {
+    if (!request.all) return this.#reader.read((tip) => this.#version(asked, request, tip))
+    return this.#reader.untilStable(() => this.#history(asked, request, options))
   }
 
   async #version(
-    key: ProgramHash,
-    did: string,
-    { version, context, withDocument }: ResolveRequest & { all: false },
+    asked: AskedDid,
+    request: ResolveRequest & { all: false },
     tip: TipRow,
   ): Promise<KnownDid | undefined> {
-    const rows = DidVersions.of(this.#database, key, did)
-    if (rows === undefined) return undefined
+    const { version, context, withDocument, proof } = request
+    const block = proof === undefined ? tip : await this.#prover.block(tip, proof)
+    const rows = this.#rows(asked, proof && block)
+    if (rows === undefined) return proof && this.#absent(asked, { block, tip })
     const sequence = version === undefined ? rows.count - 1 : rows.find(version)
     const found = await this.#found(rows, sequence, withDocument)
     const isDocument = sequence !== undefined && sequence <= rows.documentSequence
     const shown = isDocument ? expiryOf((found[0] as ReadOperation).operation) : undefined
-    const last = rows.deactivated ? undefined : sequence === rows.documentSequence ? shown : rows.lastExpiry()
+    const isLast = sequence === rows.documentSequence
+    const last = rows.deactivated ? undefined : isLast ? shown : await rows.lastExpiry()
     return {
       ...stateOf(rows, last),
       transactions: found.map(({ resolved }) => resolved),
       tip: tip.hash,
       ...(context
-        ? { context: this.#context(rows, sequence, shown ?? (await lastExpiry(rows, last)), found, tip) }
+        ? { context: this.#context(rows, sequence, shown ?? (await lastExpiry(rows, last)), found, block) }
         : {}),
+      ...(proof && { proof: await this.#proof(asked, block, proof.history ? 0 : (sequence ?? 0)) }),
     }
+  }
+
+  #rows({ key, did }: AskedDid, block: TipRow | undefined): DidVersions | undefined {
+    return key && DidVersions.of(this.#database, key, did, block?.height)
+  }
+
+  /** That there is no such DID, with its proof. */
+  async #absent(asked: AskedDid, { block, tip }: { block: TipRow; tip: TipRow }): Promise<KnownDid> {
+    const proof = await this.#proof(asked, block, 0)
+    return { exists: false, deactivated: false, expiresAt: 0, transactions: [], proof, tip: tip.hash }
+  }
+
+  async #proof(asked: AskedDid, block: TipRow, from: number): Promise<StateProof> {
+    return this.#prover.proof(block, [await this.#prover.didMap(block, { ...asked, from })])
   }
 
   /** The operation of a version; `withDocument`: a deactivation with the last document after it. */
@@ -84,35 +112,37 @@ export class DidReader {
   }
 
   async #history(
-    key: ProgramHash,
-    did: string,
-    { slice, context }: ResolveRequest & { all: true },
+    asked: AskedDid,
+    { slice, context, proof }: ResolveRequest & { all: true },
     options: HistoryOptions,
   ): Promise<KnownDid | undefined> {
     const opened = await this.#reader.read(async (tip) => {
-      const rows = DidVersions.of(this.#database, key, did)
-      if (rows === undefined) return undefined
-      const last = rows.deactivated ? undefined : rows.lastExpiry()
-      return { rows, last, tip, newest: context ? await lastExpiry(rows, last) : '' }
+      const block = proof === undefined ? tip : await this.#prover.block(tip, proof)
+      const rows = this.#rows(asked, proof && block)
+      if (rows === undefined) return proof && (await this.#absent(asked, { block, tip }))
+      const last = rows.deactivated ? undefined : await rows.lastExpiry()
+      return { rows, last, tip, block, newest: context ? await lastExpiry(rows, last) : '' }
     })
-    if (opened === undefined) return undefined
-    const { rows, last, tip, newest } = opened
+    if (opened === undefined || 'exists' in opened) return opened
+    const { rows, last, tip, block, newest } = opened
     const { count } = rows
-    const read = (start: number, end: number) => this.#reader.readAsOf(tip, () => rows.operations(start, end))
+    const asOf = <T>(read: () => T | Promise<T>) => this.#reader.readAsOf(block, read)
+    const read = (start: number, end: number) => asOf(() => rows.operations(start, end))
+    const { did } = asked
     const found = await readHistory({ ...options, did, count, slice, places: this.#places, read })
     const first = found[0]
     const start = slice?.skip ?? 0
     const sequence = first === undefined ? undefined : count - 1 - start
     const isDocument = first !== undefined && sequence !== undefined && sequence <= rows.documentSequence
     const expires = isDocument ? expiryOf(first.operation) : newest
+    const oldest = proof?.history === true || sequence === undefined ? 0 : sequence + 1 - found.length
     return {
       ...stateOf(rows, last),
       transactions: found.map(({ resolved }) => resolved),
       ...(slice === undefined ? {} : { slice: { total: count, start, count: found.length } }),
       tip: tip.hash,
-      ...(context
-        ? { context: await this.#reader.readAsOf(tip, () => this.#context(rows, sequence, expires, found, tip)) }
-        : {}),
+      ...(context ? { context: await asOf(() => this.#context(rows, sequence, expires, found, block)) } : {}),
+      ...(proof && { proof: await asOf(() => this.#proof(asked, block, oldest)) }),
     }
   }
 
@@ -147,8 +177,12 @@ export class DidReader {
   }
 }
 
-function stateOf({ deactivated }: DidVersions, last: string | undefined): { deactivated: boolean; expiresAt: number } {
-  return { deactivated, expiresAt: last === undefined ? 0 : present(parseDate(last), 'the expiry of a document') }
+function stateOf(
+  { deactivated }: DidVersions,
+  last: string | undefined,
+): Pick<KnownDid, 'exists' | 'deactivated' | 'expiresAt'> {
+  const expiresAt = last === undefined ? 0 : present(parseDate(last), 'the expiry of a document')
+  return { exists: true, deactivated, expiresAt }
 }
 
 /** When the last document expires; that of a deactivated DID is in its transaction alone. */

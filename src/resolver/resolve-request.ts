@@ -1,8 +1,10 @@
 import { parseDate } from '../did/date.js'
 import type { ResolveOptions } from '../did/resolution.js'
+import type { ProofOptions } from '../did/state-proof.js'
 import { RuleError } from '../errors/rule-error.js'
 import { parseDisplayHash } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
+import type { WantedBlock } from '../prover/prover.js'
 import { historyLimits } from './history-limits.js'
 
 /** Which version of a DID is asked for; absent: the last one. */
@@ -18,8 +20,14 @@ export interface Slice {
   readonly limit: number
 }
 
+/** How an answer is proved, and as of which block. */
+export interface ProofRequest extends WantedBlock {
+  /** Whether by all operations. */
+  readonly history: boolean
+}
+
 /** Options of a request about a DID, checked. */
-export type ResolveRequest = { readonly context: boolean } & (
+export type ResolveRequest = { readonly context: boolean; readonly proof: ProofRequest | undefined } & (
   | {
       readonly all: false
       readonly version: VersionRequest | undefined
@@ -39,14 +47,38 @@ export function readResolveRequest(options: ResolveOptions, withDocument = false
   const { all = false, context = false, skip, limit } = options
   if (typeof all !== 'boolean') throw wrong('all', 'true or false is needed')
   if (typeof context !== 'boolean') throw wrong('context', 'true or false is needed')
+  const proof = readProofRequest(options)
   const given = versions.filter((name) => options[name] !== undefined)
   if (all) {
     if (given[0] !== undefined) throw wrong(given[0], 'only with all: false; a history has every version')
-    return { all, context, slice: sliceOf(skip, limit) }
+    return { all, context, proof, slice: sliceOf(skip, limit) }
   }
   if (skip !== undefined || limit !== undefined) throw wrong('skip, limit', 'only with all: true')
   if (given.length > 1) throw wrong(given.join(', '), 'at most one of them names a version')
-  return { all, context, version: given.length === 0 ? undefined : versionOf(options), withDocument }
+  return { all, context, proof, version: given.length === 0 ? undefined : versionOf(options), withDocument }
+}
+
+/** How an answer is to be proved; undefined: it is not. */
+export function readProofRequest({ proof, depth, height }: ProofOptions): ProofRequest | undefined {
+  if (proof === undefined) {
+    if (depth !== undefined || height !== undefined) throw wrong('depth, height', 'only with proof')
+    return undefined
+  }
+  if (proof !== true && proof !== 'history') throw wrong('proof', 'true or "history" is needed')
+  return { history: proof === 'history', ...readWantedBlock({ depth, height }) }
+}
+
+/** The block as of which is proved; `request-parameter` for numbers that no block has. */
+export function readWantedBlock({ depth, height }: WantedBlock): WantedBlock {
+  if (depth !== undefined && height !== undefined) throw wrong('depth, height', 'at most one of them names a block')
+  requireHeight('depth', depth)
+  requireHeight('height', height)
+  return { depth, height }
+}
+
+function requireHeight(name: string, value: number | undefined): void {
+  if (value === undefined || (Number.isInteger(value) && value >= 0 && value <= maxVersionHeight)) return
+  throw wrong(name, `an integer from 0 to ${maxVersionHeight} is needed`)
 }
 
 function sliceOf(skip: number | undefined, limit: number | undefined): Slice | undefined {

@@ -4,11 +4,12 @@
  *   did   -> resolve -> readResolveRequest -> DidReader -> DidVersions   a version: head, one operation, its transaction
  *                                             readHistory                all operations or a part of them, a few at a time
  *                    -> ResolverAnswer (cached)
+ *            with proof: Prover (prover/) -> block, map proof, anchor; rows up to that block
  *   query -> DocumentSearch: readQuery (compiled condition, plan) -> SearchQueue
  *            -> SearchRun: postings chunk by chunk, or every document -> matches -> total, page of documents
  *   each  -> #requireSynced                   `resolver-behind` while the node catches up
  *
- * Imports did, did-index, did-query, errors, primitives, proofs, runtime, storage; used by node, api; knows neither chain nor pool.
+ * Imports did, did-index, did-query, errors, primitives, proofs, prover, runtime, storage; used by node, api; knows neither chain nor pool.
  * - Rows of one answer lie between two equal tip rows, else they are read again (ConsistentReader).
  * - The status depends on the clock, the rows do not: caches hold rows, expiry is computed for each answer.
  * - Searches that read documents run one at a time, others a few at once; those waiting are limited. Each sees one state of the rows.
@@ -17,9 +18,10 @@ import type { DocumentQuery, QueryResult, ResolveOptions, ResolveResult } from '
 import { RuleError } from '../errors/rule-error.js'
 import { equalBytes } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
+import type { Prover } from '../prover/prover.js'
 import type { Clock } from '../runtime/env.js'
 import type { Database } from '../storage/database.js'
-import { ByteCache } from './byte-cache.js'
+import { ByteCache } from '../runtime/byte-cache.js'
 import { ConsistentReader } from './consistent-reader.js'
 import { CredentialAnswers } from './credential-answers.js'
 import { didOf, existingKey, identifierOf } from './did-key.js'
@@ -33,6 +35,7 @@ import {
 } from './document-search.js'
 import { type HistoryOptions, LongHistory } from './history.js'
 import { historyLimits } from './history-limits.js'
+import { ProofAnswers } from './proof-answers.js'
 import { DidReader, type KnownDid } from './read-did.js'
 import { readResolveRequest, type ResolveRequest } from './resolve-request.js'
 import { ResolverAnswer } from './resolver-answer.js'
@@ -60,6 +63,7 @@ export function behindText({ height, target }: SyncStatus): string {
 
 export interface ResolverOptions {
   readonly database: Database
+  readonly prover: Prover
   /** The virtual clock on a devnet. */
   readonly clock: Clock
   /**
@@ -85,6 +89,8 @@ interface Kept {
 export class Resolver {
   /** What the chain says of credentials; `resolver-behind` while the node catches up. */
   readonly credentials: CredentialAnswers
+  /** Proofs without answers, and what light resolvers follow a chain by; likewise. */
+  readonly proofs: ProofAnswers
   readonly #options: ResolverOptions
   readonly #reader: DidReader
   readonly #search: DocumentSearch
@@ -95,16 +101,13 @@ export class Resolver {
   constructor(options: ResolverOptions) {
     this.#options = options
     this.#cache = new ByteCache(options.cacheBytes ?? resolverCacheBytes)
-    const { database, tip } = options
+    const { database, tip, prover } = options
     const reader = new ConsistentReader(database, tip)
-    this.#reader = new DidReader(database, reader)
+    this.#reader = new DidReader(database, reader, prover)
     this.#search = new DocumentSearch(database, options.queryLimits)
-    this.credentials = new CredentialAnswers({
-      database,
-      requireSynced: () => this.#requireSynced(),
-      consistent: (read) => reader.read(read),
-      now: () => this.now(),
-    })
+    const requireSynced = () => this.#requireSynced()
+    this.credentials = new CredentialAnswers({ database, prover, reader, requireSynced, now: () => this.now() })
+    this.proofs = new ProofAnswers({ prover, reader, credentials: this.credentials, requireSynced })
   }
 
   /**
@@ -172,7 +175,8 @@ export class Resolver {
   }
 
   /** Deactivation takes precedence; expiry depends on the clock, but never on a time before the tip's. */
-  #status({ deactivated, expiresAt }: KnownDid): 0 | 1 | 2 {
+  #status({ exists, deactivated, expiresAt }: KnownDid): 0 | 1 | 2 | 3 {
+    if (!exists) return 3
     if (deactivated) return 2
     return expiresAt * 1000 <= this.now() ? 1 : 0
   }
@@ -198,11 +202,13 @@ export class Resolver {
     const cached = this.#cache.get(name)
     if (cached !== undefined) return cached
     const key = existingKey(identifier)
-    const known = key && (await this.#reader.read(key, did, request, history))
+    if (key === undefined && request.proof === undefined) return undefined
+    const known = await this.#reader.read({ did, key }, request, history)
     if (known === undefined) return undefined
     const kept: Kept = { known }
     const bytes = sizeOf(known)
-    const isSmall = !request.all || bytes <= keptAnswer
+    // There is no end of DIDs that do not exist.
+    const isSmall = known.exists && (!request.all || bytes <= keptAnswer)
     // A block may have arrived since, and another request may have moved the cache to it.
     if (isSmall && equalBytes(this.#cachedTip, known.tip)) this.#cache.set(name, kept, bytes)
     return kept
@@ -211,7 +217,10 @@ export class Resolver {
 
 /** Names what is asked for of a DID. */
 function keyOf(did: string, request: ResolveRequest): string {
-  const name = request.context ? `${did} in context` : did
+  const { proof } = request
+  const block = proof?.height === undefined ? `depth ${proof?.depth}` : `height ${proof.height}`
+  const asked = proof === undefined ? did : `${did} proved ${proof.history ? 'whole ' : ''}${block}`
+  const name = request.context ? `${asked} in context` : asked
   if (request.all) return `${name} all ${request.slice?.skip} ${request.slice?.limit}`
   const { version, withDocument } = request
   if (withDocument) return `${name} with document`
@@ -219,8 +228,9 @@ function keyOf(did: string, request: ResolveRequest): string {
 }
 
 /** Approximate bytes of an answer in memory; the payload counts again for the JSON text. */
-function sizeOf({ transactions, context }: KnownDid): number {
+function sizeOf({ transactions, context, proof }: KnownDid): number {
   const withContext = context === undefined ? 0 : 1000 + 300 * transactions.length
-  const base = emptyAnswer + withContext
+  const withProof = proof === undefined ? 0 : 2 * JSON.stringify(proof).length
+  const base = emptyAnswer + withContext + withProof
   return transactions.reduce((sum, { operation }) => sum + 1600 + 2 * operation.payload.length, base)
 }

@@ -11,7 +11,7 @@ import { LinkError } from '../../src/network/link.js'
 import type { Transaction } from '../../src/primitives/transaction.js'
 import { type HistoryReading, readHistory } from '../../src/resolver/history.js'
 import { historyLimits } from '../../src/resolver/history-limits.js'
-import { Places } from '../../src/resolver/places.js'
+import { Places } from '../../src/runtime/places.js'
 import { runCooperatively } from '../../src/runtime/cooperative.js'
 import { JobQueue } from '../../src/runtime/job-queue.js'
 import { Overlay } from '../../src/storage/overlay.js'
@@ -21,6 +21,7 @@ import { type Answer, ask, askJson, contextOf, type Question, serve } from '../s
 import { oneValidator, TestChain } from '../support/builders/chain.js'
 import { testAddress } from '../support/builders/spec.js'
 import type { RuleRow } from './row.js'
+import { provesNothing } from '../support/fakes/stubs.js'
 
 /** What a row does with a node that serves, and what it needs that node to be. */
 interface Setting {
@@ -148,6 +149,14 @@ const prunedThen =
     return ask(port, `/api/v1/block/details/height/${at}`)
   }
 
+/** A proof as of a block, after two blocks. */
+const provedAt =
+  (height: number): Request =>
+  async ({ port }, node) => {
+    await node.mine(2)
+    return ask(port, `/light/1/did/x?height=${height}`)
+  }
+
 const zeros = '0'.repeat(64)
 const never = () => Promise.reject(new Error('not asked'))
 
@@ -239,6 +248,7 @@ export const requestRules: RuleRow[] = [
     },
   },
   overWire('pruned', prunedThen(2), prunedThen(1)),
+  overWire('proof-unavailable', provedAt(2), provedAt(3)),
   overWire('peer-unreachable', addPeer('192.0.2.7:1'), addPeer('192.0.2.7:2'), {
     context: { adminToken: token, network },
   }),
@@ -252,6 +262,7 @@ export const requestRules: RuleRow[] = [
           now: Date.now,
           queryJson: never,
           credentials: { resolve: never, list: never },
+          proofs: provesNothing,
         },
       },
     }),

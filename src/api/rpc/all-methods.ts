@@ -13,6 +13,7 @@ import type { RpcMethod } from './method.js'
 import { miningMethods } from './mining-methods.js'
 import { nodeMethods } from './node-methods.js'
 import { peerMethods } from './peer-methods.js'
+import { proofMethods } from './proof-methods.js'
 import { queryDocuments } from './query-method.js'
 import { didResolveDid, resolveDid } from './resolve-method.js'
 import { transactionMethods } from './transaction-methods.js'
@@ -32,6 +33,7 @@ export function rpcMethods({ devnet, reader }: MethodSources): readonly RpcMetho
     queryDocuments,
     didResolveDid,
     ...credentialMethods,
+    ...proofMethods,
     ...didListMethods,
     ...chainMethods,
     ...validatorMethods,

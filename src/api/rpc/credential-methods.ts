@@ -7,6 +7,7 @@ import { withAbsoluteKey } from '../../resolver/shown-operation.js'
 import type { ApiContext } from '../api-context.js'
 import { closed } from '../schemas/common-schemas.js'
 import { credentialResult } from '../schemas/did-schemas.js'
+import { proofParams } from '../schemas/proof-schemas.js'
 import { method, type MethodRow, type RpcMethod } from './method.js'
 
 const did = Type.String({ description: 'did:ledger:… or the identifier alone' })
@@ -23,9 +24,10 @@ export const credentialMethods: readonly RpcMethod[] = [
       params: Type.Object({
         id: credentialId,
         issuer: Type.Optional({ ...did, description: 'whose revocation counts besides those of holder and issuer' }),
+        ...proofParams,
       }),
       result: credentialResult,
-      run: ({ resolver }, { id, issuer }) => resolver.credentials.resolve(id, issuer),
+      run: ({ resolver }, params) => resolver.credentials.resolve(params.id, params),
     },
     clientsShape,
   ),

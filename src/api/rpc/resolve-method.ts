@@ -8,6 +8,7 @@ import { withAbsoluteKey } from '../../resolver/shown-operation.js'
 import type { ApiContext } from '../api-context.js'
 import { chainKey, PartsAnswer, type Sink } from '../parts.js'
 import { resolveResult } from '../schemas/did-schemas.js'
+import { proofParams } from '../schemas/proof-schemas.js'
 import { JsonText, method, type RpcCaller, type RpcMethod } from './method.js'
 
 const did = Type.String({ description: 'did:ledger:… or the identifier alone' })
@@ -32,6 +33,7 @@ const options = {
     Type.String({ description: 'without `all`: the last version of blocks not later than YYYY-MM-DDTHH:MM:SSZ' }),
   ),
   versionHeight: count('without `all`: the last version as of this height', 0xffffffff),
+  ...proofParams,
 }
 
 /** `resolvedid {did, all, …}` → the resolve result. */
@@ -82,9 +84,9 @@ type ResolveParams = ResolveOptions & { readonly did: string; readonly all: bool
 /** Answers with the resolve result: one version is a few point reads. */
 async function resolve(context: ApiContext, params: ResolveParams, caller: RpcCaller): Promise<PartsAnswer | JsonText> {
   const { resolver } = context
-  const { did, all, skip, limit } = params
+  const { did, all, skip, limit, proof, depth, height } = params
   if (!all) return new JsonText(resultJson(await resolver.resolve(did, params)))
-  const kind = `history ${JSON.stringify([skip, limit, params.context])}`
+  const kind = `history ${JSON.stringify([skip, limit, params.context, proof, depth, height])}`
   return history(context, { kind, did, options: params, shape: (result) => result }, caller)
 }
 

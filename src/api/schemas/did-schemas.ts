@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { type OperationForm, type OperationName, operationForms } from '../../primitives/did-operation.js'
 import { oneOf } from './common-schemas.js'
+import { stateProof } from './proof-schemas.js'
 import { chainPlace, nextPage } from './transaction-schemas.js'
 
 /** Answers of the resolver. */
@@ -63,10 +64,11 @@ export const credentialResult = Type.Object(
     }),
     transaction: Type.Optional(
       Type.Array(credentialTransaction, {
-        maxItems: 2,
-        description: 'the revoke, if any, and the declare, if any; absent with status 3',
+        description:
+          'the revoke, if any, and the declare, if any; absent with status 3; with a proof every operation, newest first',
       }),
     ),
+    proof: Type.Optional(stateProof),
   },
   closed,
 )
@@ -111,6 +113,7 @@ export const resolveResult = Type.Object(
     start: Type.Optional(whole('operations left out first')),
     count: Type.Optional(whole('operations here')),
     context: Type.Optional(resolveContext),
+    proof: Type.Optional(stateProof),
   },
   closed,
 )

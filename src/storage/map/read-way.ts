@@ -42,7 +42,11 @@ export async function readWay(read: ReadPage, key: MapKey): Promise<Way> {
  * Reads pages as they were after the block at a height: the first one kept from before a later block, else the one of now. `memory`
  * spares the hashes of pages that it knows.
  */
-export function pagesAfter(rows: FrozenRows, height: number, memory: PageMemory = new PageMemory()): ReadPage {
+export function pagesAfter(
+  rows: Pick<FrozenRows, 'get' | 'rows'>,
+  height: number,
+  memory: PageMemory = new PageMemory(),
+): ReadPage {
   const read = (key: Key, row: Buffer | undefined) => {
     return row === undefined || row.length === 0 ? undefined : memory.levels(key, row)
   }

@@ -12,6 +12,7 @@ import { RuleError, UserError } from '../../../src/errors/rule-error.js'
 import { ask, askJson, contextOf, serve } from '../../support/client/api.js'
 import { TestChain } from '../../support/builders/chain.js'
 import { stopwatch } from '../../support/process/patience.js'
+import { provesNothing } from '../../support/fakes/stubs.js'
 
 const unasked = () => Promise.reject(new Error('nothing asks'))
 
@@ -195,6 +196,7 @@ describe('amounts', () => {
       now: Date.now,
       queryJson: () => never,
       credentials: { resolve: unasked, list: unasked },
+      proofs: provesNothing,
     }
     const { port } = await start({ connections: 2 }, {}, { resolver })
     const working = ask(port, '/rpc', {
@@ -507,6 +509,7 @@ describe('what nobody foresaw', () => {
           queryJson: resolve,
           now: Date.now,
           credentials: { resolve, list: resolve },
+          proofs: provesNothing,
         },
         nodeInfo,
       },

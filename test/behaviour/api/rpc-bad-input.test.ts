@@ -45,6 +45,7 @@ const good: Readonly<Record<string, unknown>> = {
   ...{ inputs: [{ txid: zeros, vout: 0 }], outputs: [{ address, amount: '1' }], locktime: 0 },
   ...{ service: 'x', credential: 'x', query: '{}', skip: 0, limit: 0 },
   ...{ before: { height: 1, index: 0 }, from: 0, to: 0 },
+  ...{ proof: true, history: true, depth: 0 },
   ...{ context: true, versionId: zeros, versionTime: '2026-01-01T00:00:00Z', versionHeight: 0 },
 }
 /** By method: of parameters that exclude each other, the one that stands for the others; of a name with another meaning, its value. */
@@ -52,6 +53,7 @@ const alternatives: Readonly<Record<string, Readonly<Record<string, unknown>>>> 
   query: { service: 'x' },
   getamountbyinputs: { inputs: '00' },
   did_resolveCredential: { id: 'did:ledger:x#y' },
+  did_proveCredential: { id: 'did:ledger:x#y' },
   getaddresshistory: { limit: 1 },
   listblocks: { before: 1, limit: 1 },
   listdidoperations: { limit: 1 },

@@ -12,7 +12,7 @@ import { ask, askJson, contextOf, serve } from '../../support/client/api.js'
 import { oneValidator, TestChain, withoutValidators } from '../../support/builders/chain.js'
 import { stopwatch } from '../../support/process/patience.js'
 import { testAddress } from '../../support/builders/spec.js'
-import { idleDevnet } from '../../support/fakes/stubs.js'
+import { provesNothing, idleDevnet } from '../../support/fakes/stubs.js'
 import { WsClient } from '../../support/client/ws.js'
 
 const unasked = () => Promise.reject(new Error('nothing asks'))
@@ -206,6 +206,7 @@ describe('JSON-RPC over WebSocket', () => {
       now: Date.now,
       queryJson: unasked,
       credentials: { resolve: unasked, list: unasked },
+      proofs: provesNothing,
     }
     const { connect: open } = await served({ limits: { wsWaiting: 4 }, context: { resolver } })
     const client = await open()
@@ -520,6 +521,7 @@ describe('readers that are slow or gone', () => {
       now: Date.now,
       queryJson: unasked,
       credentials: { resolve: unasked, list: unasked },
+      proofs: provesNothing,
     }
     const { connect: open } = await served({ limits: { wsPing: 100, wsWaiting: 2 }, context: { resolver } })
     const [client, clock] = await Promise.all([open(), open()])

@@ -52,8 +52,8 @@ async function answersOf(node: TestChain): Promise<unknown> {
     target: node.reader.height,
     rate: 0,
   })
-  const { database, clock } = node
-  const resolver = new Resolver({ database, clock, tip: () => node.chain.tip.header, sync })
+  const { database, prover, clock } = node
+  const resolver = new Resolver({ database, prover, clock, tip: () => node.chain.tip.header, sync })
   const dids = await Promise.all(people.map(({ did }) => resolver.resolve(did, { all: true })))
   await resolver.close()
   return {

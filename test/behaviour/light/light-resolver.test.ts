@@ -156,6 +156,7 @@ describe.each([
     expect(await offline().verifyBundle(JSON.stringify(about))).toMatchObject({ status: 0 })
     expect(await offline({ checkpoint: book.checkpoint(12) }).verifyBundle(about)).toMatchObject({ status: 0 })
     expect(await offline({ checkpoint: book.checkpoint(3) }).verifyBundle(about)).toMatchObject({ status: 0 })
+    expect(await offline({ checkpoint: book.checkpoint(height) }).verifyBundle(about)).toMatchObject({ status: 0 })
     const credential = bundle({ id: revoked }, book.credential(revoked, { height }))
     expect(await offline().verifyBundle(credential)).toMatchObject({ id: revoked, status: 2 })
     const later = { now: () => (book.tip.time + 5000) * 1000 }

@@ -1,3 +1,5 @@
+import { chainProver } from '../../../src/node/chain-prover.js'
+import type { Prover } from '../../../src/prover/prover.js'
 import { randomBytes } from 'node:crypto'
 import { MemoryLevel } from 'memory-level'
 import { type Acceptance, Chain } from '../../../src/chain/chain.js'
@@ -21,7 +23,7 @@ import { buildTemplate } from '../../../src/production/template.js'
 import type { Log } from '../../../src/runtime/env.js'
 import { Database } from '../../../src/storage/database.js'
 import { didKey } from '../../../src/storage/did-rows.js'
-import { soloConfirm } from '../../../src/voting/sign-message.js'
+import { craftConfirm } from './blocks.js'
 import {
   buildDidTransaction,
   buildTransfer,
@@ -76,6 +78,8 @@ export class TestChain {
   /** Milliseconds since the Unix epoch; stands still unless moved. */
   readonly clock: { time: number; now(): number }
 
+  #prover: Prover | undefined
+
   private constructor(parts: Pick<TestChain, 'spec' | 'chain' | 'mempool' | 'database' | 'log' | 'clock'>) {
     this.spec = parts.spec
     this.chain = parts.chain
@@ -84,6 +88,11 @@ export class TestChain {
     this.log = parts.log
     this.clock = parts.clock
     this.reader = new ChainReader(parts.chain)
+  }
+
+  /** What proves answers from the rows of the chain. */
+  get prover(): Prover {
+    return (this.#prover ??= chainProver(this.chain))
   }
 
   /** The active header at a height. */
@@ -150,9 +159,9 @@ export class TestChain {
     return blocks
   }
 
-  /** The confirm of the one validator; undefined on a chain without. */
+  /** The confirm by all validators; undefined on a chain without. */
   confirmFor(block: Block): Uint8Array | undefined {
-    return this.spec.hasValidators ? confirmBytes(soloConfirm(block.header.hash, 0, testKey(0))) : undefined
+    return this.spec.hasValidators ? confirmBytes(craftConfirm(this.spec, block)) : undefined
   }
 
   /** A signed transfer of person `from`; it is not sent. */

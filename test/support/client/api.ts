@@ -94,7 +94,7 @@ export function contextOf(
   const health = () => ({ failed: false, stage: 'serving' as const, sync: sync() })
   const { database, clock, chain, log } = node
   const tip = () => chain.tip.header
-  const resolver = new Resolver({ database, clock, tip, sync, queryLimits })
+  const resolver = new Resolver({ database, prover: node.prover, clock, tip, sync, queryLimits })
   const { mempool } = node
   const metrics = new NodeMetrics({ chain, mempool, resolver, version: 'test', databaseBytes: async () => 0 })
   return {

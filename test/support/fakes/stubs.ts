@@ -1,3 +1,4 @@
+import type { ApiContext } from '../../../src/api/api-context.js'
 import type { DevnetControl } from '../../../src/api/node-views.js'
 import { type Link, LinkError, type LinkHandler } from '../../../src/network/link.js'
 
@@ -16,6 +17,16 @@ export const idleDevnet: DevnetControl = {
   dropTransaction: unable,
   dumpState: unable,
   loadState: unable,
+}
+
+/** The part of a resolver that proves, of a test that asks for no proof. */
+const unproved = () => Promise.reject(new Error('this node proves nothing'))
+export const provesNothing: ApiContext['resolver']['proofs'] = {
+  did: unproved,
+  credential: unproved,
+  anchor: unproved,
+  changes: unproved,
+  headers: unproved,
 }
 
 /** An open link without another end. */

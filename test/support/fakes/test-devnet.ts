@@ -27,7 +27,7 @@ export async function testDevnet({
   const { mempool, log, database } = chain
   const devnet = new Devnet({ chain: chain.chain, mempool, clock, timers, random, log, mining })
   const sync = () => ({ catchingUp: false, height: chain.reader.height, target: chain.reader.height })
-  const resolver = new Resolver({ database, clock, tip: () => chain.chain.tip.header, sync })
+  const resolver = new Resolver({ database, prover: chain.prover, clock, tip: () => chain.chain.tip.header, sync })
   devnet.start()
   const close = async () => {
     await devnet.close()

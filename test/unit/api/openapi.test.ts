@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ApiServer } from '../../../src/api/http-server.js'
+import { lightPrefix, lightRoutes } from '../../../src/api/light-routes.js'
 import { plainRoutes } from '../../../src/api/plain-routes.js'
 import { restPrefix, restRoutes } from '../../../src/api/rest/rest-routes.js'
 import { ask, contextOf, serve } from '../../support/client/api.js'
@@ -47,7 +48,8 @@ test('it has every path of the port with its methods, and no other', () => {
     Object.keys(item).map((method) => method.toUpperCase()),
   ])
   const binding = ['/1.0/identifiers/{identifier}', ['GET', 'POST']]
-  expect(described).toEqual([...routes, ...plainRoutes.map(({ path }) => [path, ['GET']]), binding])
+  const light = lightRoutes.map(({ path }) => [lightPrefix + path.replace(/:(\w+)/g, '{$1}'), ['GET']])
+  expect(described).toEqual([...routes, ...plainRoutes.map(({ path }) => [path, ['GET']]), ...light, binding])
 })
 
 const operations = () =>
@@ -62,9 +64,12 @@ test('every operation has a name of its own, a summary, and its parameters', () 
   for (const { path, operation } of operations()) {
     expect(operation.summary).not.toBe('')
     const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
-    expect((operation.parameters ?? []).map(({ name }) => name)).toEqual(inPath)
-    for (const parameter of operation.parameters ?? []) {
-      expect(parameter).toMatchObject({ in: 'path', required: true, description: expect.stringMatching(/./) })
+    const parameters = operation.parameters ?? []
+    expect(parameters.filter((one) => one.in === 'path').map(({ name }) => name)).toEqual(inPath)
+    for (const parameter of parameters) {
+      expect(parameter.description).toMatch(/./)
+      if (parameter.in === 'path') expect(parameter.required).toBe(true)
+      else expect([parameter.in, path.startsWith(lightPrefix)]).toEqual(['query', true])
       expect(parameter.schema).toHaveProperty('type')
     }
   }

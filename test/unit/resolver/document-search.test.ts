@@ -356,6 +356,7 @@ describe('the resolver', () => {
   const resolverOf = (test: TestChain, sync?: () => SyncStatus) =>
     new Resolver({
       database: test.database,
+      prover: test.prover,
       clock: test.clock,
       tip: () => test.chain.tip.header,
       sync: sync ?? (() => ({ catchingUp: false, height: 0, target: 0 })),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { ReadOperation } from '../../../src/resolver/did-versions.js'
 import { LongHistory, readHistory } from '../../../src/resolver/history.js'
 import { historyLimits } from '../../../src/resolver/history-limits.js'
-import { Places } from '../../../src/resolver/places.js'
+import { Places } from '../../../src/runtime/places.js'
 
 const { bytes: most, unplaced, atOnce } = historyLimits
 

@@ -55,6 +55,7 @@ function newResolver(): Resolver {
   const sync = () => ({ catchingUp: false, height, target: height })
   return new Resolver({
     database: node.database,
+    prover: node.prover,
     clock: node.clock,
     tip: () => node.chain.tip.header,
     sync,
@@ -208,7 +209,8 @@ describe('a DID that was deactivated', () => {
       const update = await gone.publish(ada.update(create, { expires: '2029-01-01T00:00:00Z' }), ada.did)
       const end = await gone.publish(ada.deactivate(), ada.did)
       const sync = () => ({ catchingUp: false, height: 0, target: 0 })
-      const of = new Resolver({ database: gone.database, clock: gone.clock, tip: () => gone.chain.tip.header, sync })
+      const { database, prover, clock } = gone
+      const of = new Resolver({ database, prover, clock, tip: () => gone.chain.tip.header, sync })
       const last = await of.resolve(ada.did, { context: true })
       expect([last.status, txidsOf(last)]).toEqual([2, [end]])
       expect(last.context).toMatchObject({ count: 3, created: { txid: create }, updated: { txid: update } })

@@ -28,6 +28,7 @@ function resolverOf(node: TestChain, changes: Partial<ResolverOptions> = {}): Re
   const { height } = node.reader
   return new Resolver({
     database: node.database,
+    prover: node.prover,
     clock: node.clock,
     tip: () => node.chain.tip.header,
     sync: () => ({ catchingUp: false, height, target: height }),

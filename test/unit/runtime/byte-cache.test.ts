@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ByteCache, entryOverhead } from '../../../src/resolver/byte-cache.js'
+import { ByteCache, entryOverhead } from '../../../src/runtime/byte-cache.js'
 
 /** Bytes that an entry counts. */
 const entry = (key: string, bytes: number) => entryOverhead + key.length + bytes

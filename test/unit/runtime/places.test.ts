@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Places } from '../../../src/resolver/places.js'
+import { Places } from '../../../src/runtime/places.js'
 
 describe('places', () => {
   it('are given in order, and back once', async () => {

@@ -1,0 +1,33 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { ApiContext } from './api-context.js'
+import { jsonType } from './envelopes.js'
+import { lightPrefix, lightRoutes, readLightQuery } from './light-routes.js'
+
+/** Seconds for which a cache keeps an answer that never changes: a year, as long as caches go. */
+const forEver = 31_536_000
+
+/** Puts the paths of light resolvers into a scope of the app. Answers are the bare JSON of their results. */
+export function registerLight(app: FastifyInstance, context: ApiContext): void {
+  for (const route of lightRoutes) {
+    app.get(lightPrefix + route.path, async (request, reply): Promise<FastifyReply> => {
+      const at = request.url.indexOf('?')
+      const query = readLightQuery(at < 0 ? '' : request.url.slice(at + 1), route.query)
+      const asked = { segments: request.params as Record<string, string>, query }
+      const result = await route.run(context, asked)
+      // A block with a confirm is never replaced.
+      const holds = context.reader.chain.spec.hasValidators && route.isFixed(asked)
+      const caching = holds ? `public, max-age=${forEver}, immutable` : 'no-cache'
+      return reply.header('content-type', jsonType).header('cache-control', caching).send(JSON.stringify(result))
+    })
+  }
+}
+
+/** Methods that a path below {@link lightPrefix} accepts; empty for an unknown one. */
+export function lightMethods(path: string): string[] {
+  const isKnown = lightRoutes.some(({ path: known }) => patternOf(known).test(path))
+  return isKnown ? ['GET'] : []
+}
+
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${lightPrefix}${path.replace(/:\w+/g, '[^/]+')}$`)
+}

@@ -1,0 +1,18 @@
+import type { Chain } from '../chain/chain.js'
+import { parseConfirm } from '../primitives/confirm.js'
+import { Prover } from '../prover/prover.js'
+import { keys } from '../storage/schema.js'
+
+/** What proves answers from the rows of a chain. Confirms of blocks assumed valid are verified first. */
+export function chainProver({ database, spec, genesis, assumedConfirms }: Chain): Prover {
+  return new Prover({
+    database,
+    spec,
+    genesis: genesis.header.hash,
+    confirm: async (header) => {
+      const confirm = database.get(keys.confirm(header.hash))
+      if (confirm === undefined) return undefined
+      return (await assumedConfirms.verify([{ header, confirm }])) === 1 ? parseConfirm(confirm) : undefined
+    },
+  })
+}

@@ -1,0 +1,111 @@
+import { encodeBase64url } from '../did/base64url.js'
+import type { AnchorJson } from '../did/state-proof.js'
+import { concat, equalBytes, mapKey } from '../primitives/bytes.js'
+import { Reader } from '../primitives/codec.js'
+import type { Confirm } from '../primitives/confirm.js'
+import { type Hash, sha256d } from '../primitives/hash.js'
+import { Header } from '../primitives/header.js'
+import { firstBranchSteps, foldBranch } from '../primitives/merkle.js'
+import { paramsAt, type Spec } from '../primitives/spec.js'
+import { Transaction } from '../primitives/transaction.js'
+import type { Steps } from '../primitives/steps.js'
+import { maxAnchorCoinbase } from '../proofs/anchor-coinbase.js'
+import { compactConfirm } from '../proofs/anchor-confirm.js'
+import { ByteCache } from '../runtime/byte-cache.js'
+import { runCooperatively } from '../runtime/cooperative.js'
+import { Places } from '../runtime/places.js'
+import { damaged, type Database } from '../storage/database.js'
+import { present } from '../storage/did-rows.js'
+import { keys, type TipRow, transactionRange, values } from '../storage/schema.js'
+
+/** @limit bytes: anchors of blocks that are kept */
+const anchorCache = 4 * 1024 * 1024
+/** @limit count: anchors that wait to be made, one after another: each takes a block into memory */
+const anchorsWaiting = 64
+
+export interface AnchorsOptions {
+  readonly database: Database
+  readonly spec: Spec
+  /** The confirm of an active block; undefined where the node holds none that is valid. */
+  confirm(header: Header): Promise<Confirm | undefined>
+}
+
+/** What is kept of a block: its anchor, or that it has none. */
+interface Kept {
+  readonly anchor: AnchorJson | undefined
+}
+
+/** Anchors of active blocks: what leads from a block's coinbase to its validators, or to its work. */
+export class Anchors {
+  readonly #options: AnchorsOptions
+  readonly #kept = new ByteCache<Kept>(anchorCache)
+  /** Those that are being made, for all who ask. */
+  readonly #making = new Map<string, Promise<AnchorJson | undefined>>()
+  readonly #places = new Places(1, anchorsWaiting, 'anchors')
+
+  constructor(options: AnchorsOptions) {
+    this.#options = options
+  }
+
+  /**
+   * The anchor of an active block that has its transactions, without a map root; undefined where it can be none: its coinbase is
+   * too large, or its confirm is missing. `busy` where too many wait.
+   */
+  at(block: TipRow): Promise<AnchorJson | undefined> {
+    const id = mapKey(block.hash)
+    const kept = this.#kept.get(id)
+    if (kept !== undefined) return Promise.resolve(kept.anchor)
+    const making = this.#making.get(id) ?? this.#make(block, id).finally(() => this.#making.delete(id))
+    this.#making.set(id, making)
+    return making
+  }
+
+  async #make(block: TipRow, id: string): Promise<AnchorJson | undefined> {
+    const release = await this.#places.take()
+    try {
+      const anchor = await this.#read(block)
+      this.#kept.set(id, { anchor }, anchor === undefined ? 0 : sizeOf(anchor))
+      return anchor
+    } finally {
+      release()
+    }
+  }
+
+  async #read({ height, hash }: TipRow): Promise<AnchorJson | undefined> {
+    const { database, spec } = this.#options
+    const record = present(database.get(keys.header(hash)), `the header of height ${height}`)
+    const header = Header.read(new Reader(values.header.decode(record).header))
+    const keysThen = paramsAt(spec, height).validators
+    const confirm = spec.hasValidators ? await this.#options.confirm(header) : undefined
+    if (spec.hasValidators && confirm === undefined) return undefined
+    const [first, ...others] = (await database.rows(transactionRange(height))).map(([, bytes]) => bytes)
+    const coinbase = Transaction.fromBytes(present(first, `the coinbase of height ${height}`)).unsigned
+    if (coinbase.length > maxAnchorCoinbase) return undefined
+    const branch = await runCooperatively(branchSteps(others))
+    // Rows of another block, after a reorganisation, must not be kept under this hash.
+    if (!equalBytes(foldBranch(sha256d(coinbase), branch, 0), header.merkleRoot)) {
+      throw damaged(`the transactions of height ${height} do not have the merkle root of their header`)
+    }
+    return {
+      header: encodeBase64url(header.bytes),
+      coinbase: encodeBase64url(coinbase),
+      branch: encodeBase64url(concat(...branch)),
+      ...(confirm && { confirm: encodeBase64url(compactConfirm(confirm, keysThen)) }),
+    }
+  }
+}
+
+/** The branch of the first transaction, from the bytes of the others. */
+function* branchSteps(others: readonly Uint8Array[]): Steps<Hash[]> {
+  const txids: Hash[] = []
+  for (const bytes of others) {
+    const transaction = yield* Transaction.fromBytesSteps(bytes)
+    yield* transaction.hashSteps()
+    txids.push(transaction.hash)
+  }
+  return yield* firstBranchSteps(txids)
+}
+
+function sizeOf({ header, coinbase, branch, confirm = '' }: AnchorJson): number {
+  return header.length + coinbase.length + branch.length + confirm.length
+}

@@ -1,0 +1,115 @@
+import type { MapProofJson } from '../did/state-proof.js'
+import { RuleError } from '../errors/rule-error.js'
+import type { ProgramHash } from '../primitives/address.js'
+import { equalBytes } from '../primitives/bytes.js'
+import { type Entry, emptyHistory, entryBytes, extendHistory, stateAfter, valueOfHistory } from '../proofs/history.js'
+import { type HistoryPart, mapProofJson } from '../proofs/map-proof.js'
+import { credentialMapKey, didMapKey, type MapKey } from '../proofs/map-tree.js'
+import { credentialRow } from '../storage/credential-rows.js'
+import { damaged, type Database } from '../storage/database.js'
+import { didHead, didOperation } from '../storage/did-rows.js'
+import { pagesAfter, readWay } from '../storage/map/read-way.js'
+import type { PageMemory } from '../storage/map/page-memory.js'
+import { keys, values } from '../storage/schema.js'
+
+/** What the map of DIDs says of a key after a block, from the rows; the caller sees to it that they are of one state. */
+
+/** @limit count: operations of a DID in a proof */
+export const maxProvedEntries = 10_000
+
+export interface MapSource {
+  readonly database: Database
+  /** Inner nodes that need not be hashed again. */
+  readonly pages: PageMemory
+}
+
+/** The operations of one leaf up to a block. */
+interface Leaf {
+  readonly key: MapKey
+  /** Those to show, oldest first; empty: the key has no leaf. */
+  readonly entries: readonly Entry[]
+  readonly count: number
+  /** Digest of those before. */
+  readonly base: Uint8Array
+}
+
+/** Number of operations of a DID up to a height, by a binary search over its rows. */
+export function operationsUpTo(database: Database, did: ProgramHash, height: number): number {
+  let [low, high] = [0, didHead(database, did)?.operationCount ?? 0]
+  // Most blocks asked for are above the last operation.
+  if (high > 0 && didOperation(database, did, high - 1).height <= height) return high
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (didOperation(database, did, middle).height > height) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+/**
+ * The map proof of a DID after the block at a height, with its operations from number `from` on; the last one at least. `key`:
+ * undefined for a text that no key can have. `history-size` for more than {@link maxProvedEntries}.
+ */
+export async function didMapProof(
+  source: MapSource,
+  { did, key, height, from }: { did: string; key: ProgramHash | undefined; height: number; from: number },
+): Promise<MapProofJson> {
+  const { database } = source
+  const count = key === undefined ? 0 : operationsUpTo(database, key, height)
+  if (key === undefined || count === 0) return mapProof(source, height, absent(didMapKey(did)))
+  const first = Math.min(from, count - 1)
+  if (count - first > maxProvedEntries) throw tooLong(did, count - first)
+  const rows = await database.rows({ gte: keys.didOperation(key, first), lt: keys.didOperation(key, count) })
+  const entries = rows.map(([, row]) => values.didOperation.decode(row))
+  if (entries.length !== count - first) throw damaged(`operations of ${did} are missing`)
+  const base = first === 0 ? emptyHistory : didOperation(database, key, first - 1).digest
+  return mapProof(source, height, { key: didMapKey(did), entries, count, base })
+}
+
+/** The map proof of what a DID said of a credential, after the block at a height: with all of it. */
+export async function credentialMapProof(
+  source: MapSource,
+  { id, signer, height }: { id: string; signer: string; height: number },
+): Promise<MapProofJson> {
+  const said = credentialRow(source.database, id, signer) ?? []
+  const entries = said.filter((entry) => entry.height <= height)
+  return mapProof(source, height, { ...absent(credentialMapKey(id, signer)), entries, count: entries.length })
+}
+
+function absent(key: MapKey): Leaf {
+  return { key, entries: [], count: 0, base: emptyHistory }
+}
+
+async function mapProof(source: MapSource, height: number, leaf: Leaf): Promise<MapProofJson> {
+  const { siblings, end } = await readWay(pagesAfter(source.database, height, source.pages), leaf.key)
+  const history = historyOf(leaf)
+  const isOwn = end !== undefined && equalBytes(end.key, leaf.key)
+  // A proof that leads elsewhere would look like a lie.
+  if (isOwn !== (history !== undefined) || (isOwn && !equalBytes(end.value, history?.value ?? end.key))) {
+    throw damaged('the map of DIDs does not have what the rows of a DID say')
+  }
+  if (history !== undefined) return mapProofJson({ siblings, history: history.part })
+  return mapProofJson({ siblings, ...(end && { leaf: end }) })
+}
+
+/** The history of a leaf, and the value that it gives; undefined: there is none. */
+function historyOf({
+  entries,
+  count,
+  base,
+}: Leaf): { readonly part: HistoryPart; readonly value: Uint8Array } | undefined {
+  const last = entries.at(-1)?.operation
+  if (last === undefined) return undefined
+  const encoded = entries.map(entryBytes)
+  const digest = encoded.reduce(extendHistory, base)
+  const hasBase = entries.length < count
+  return {
+    part: { state: stateAfter(last), count, entries: encoded, base: hasBase ? base : undefined },
+    value: valueOfHistory({ last, count, digest }),
+  }
+}
+
+function tooLong(did: string, entries: number): RuleError {
+  const detail = `the proof would show ${entries} operations of ${did}, more than ${maxProvedEntries}`
+  return new RuleError('history-size', `${detail}; ask for a later version, or for the latest state`)
+}

@@ -1,0 +1,73 @@
+import type { ChangeJson, ChangesJson, StateProof } from '../did/state-proof.js'
+import type { Prover, WantedBlock } from '../prover/prover.js'
+import { askedCredential, type CredentialAnswers } from './credential-answers.js'
+import type { ConsistentReader } from './consistent-reader.js'
+import { didOf, existingKey, identifierOf } from './did-key.js'
+import { readWantedBlock } from './resolve-request.js'
+
+export interface ProofAnswersOptions {
+  readonly prover: Prover
+  readonly reader: ConsistentReader
+  readonly credentials: Pick<CredentialAnswers, 'prove'>
+  /** Refuses while the node catches up. */
+  requireSynced(): void
+}
+
+/**
+ * Proofs of what the chain says, for documents that come from anywhere, and what light resolvers follow a chain by. Each is as of the
+ * tip, of a block so many below, or of one height; `proof-unavailable` where this node has none.
+ */
+export class ProofAnswers {
+  readonly #options: ProofAnswersOptions
+
+  constructor(options: ProofAnswersOptions) {
+    this.#options = options
+  }
+
+  /** The latest state of a DID, or that there is none; `history`: all of its operations. */
+  async did(text: string, { history = false, ...wanted }: WantedBlock & { history?: boolean }): Promise<StateProof> {
+    const identifier = identifierOf(text)
+    const asked = { did: didOf(identifier), key: existingKey(identifier), from: history ? 0 : Infinity }
+    const checked = readWantedBlock(wanted)
+    const { prover, reader, requireSynced } = this.#options
+    requireSynced()
+    return reader.read(async (tip) => {
+      const block = await prover.block(tip, checked)
+      return prover.proof(block, [await prover.didMap(block, asked)])
+    })
+  }
+
+  /** What counts of a credential, by its id in full. */
+  async credential(
+    id: string,
+    { issuer, ...wanted }: WantedBlock & { issuer?: string | undefined },
+  ): Promise<StateProof> {
+    const asked = askedCredential(id, issuer)
+    const checked = readWantedBlock(wanted)
+    const { credentials, reader, requireSynced } = this.#options
+    requireSynced()
+    return reader.read((tip) => credentials.prove(tip, asked, checked))
+  }
+
+  /** The validators after a block, with the anchor of that block. */
+  async anchor(wanted: WantedBlock): Promise<ChangeJson> {
+    const checked = readWantedBlock(wanted)
+    const { prover, reader, requireSynced } = this.#options
+    requireSynced()
+    return reader.read((tip) => prover.change(tip, checked))
+  }
+
+  /** The changes of validators with heights above one, at most 100. */
+  async changes(from: number): Promise<ChangesJson> {
+    const { prover, reader, requireSynced } = this.#options
+    requireSynced()
+    return reader.read((tip) => prover.changes(tip, from))
+  }
+
+  /** Headers with their work from a height on, at most 2000, in base64url. */
+  async headers(from: number, count: number): Promise<string[]> {
+    const { prover, reader, requireSynced } = this.#options
+    requireSynced()
+    return reader.read(() => prover.headers(from, count))
+  }
+}

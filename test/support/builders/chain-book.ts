@@ -1,0 +1,22 @@
+import { quickSigner } from '../../../src/crypto/quick-signer.js'
+import { validatorChanges } from '../../../src/primitives/spec.js'
+import { paramsAt } from '../../../src/primitives/spec.js'
+import type { TestChain } from './chain.js'
+import { ProofBook, type Team } from './proof-book.js'
+import { testKey } from './spec.js'
+
+/** The active chain as its proofs show it. Its validators are test persons, from the first one on. */
+export async function bookOf({ chain, reader, spec }: TestChain): Promise<ProofBook> {
+  const heights = spec.hasValidators ? [1, ...validatorChanges(spec)] : []
+  const teams = heights.map((height): Team => {
+    const count = paramsAt(spec, height).validators.length
+    return { height, signers: Array.from({ length: count }, (_, person) => quickSigner(testKey(person))) }
+  })
+  const book = new ProofBook(chain.genesis, teams)
+  for (let height = 1; height <= chain.tip.header.height; height++) {
+    const known = chain.headers.active(height)
+    if (known === undefined) throw new RangeError(`no block at height ${height}`)
+    book.push(await reader.block(known), reader.confirm(known.header.hash))
+  }
+  return book
+}
