@@ -1,6 +1,9 @@
-/** Writes the generated pages of docs/ and man/; with --check fails if one differs from its source. */
+/** Writes the generated files of docs/, man/ and genesis/; with --check fails if one differs from its source. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { trustText } from '../src/cli/genesis-command.js'
+import { loadSpec } from '../src/cli/load-spec.js'
+import { shippedSpecs } from '../src/library/shipped.js'
 import { cliPage } from './docs/cli-page.js'
 import { configurationPage } from './docs/configuration-page.js'
 import { errorsPage } from './docs/errors-page.js'
@@ -19,6 +22,7 @@ const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/monitoring.md': monitoringPage,
   'docs/rest.md': restPage,
   'man/didledger.1': manPage,
+  ...Object.fromEntries(shippedSpecs.map((name) => [`genesis/${name}.trust.json`, () => trustText(loadSpec(name))])),
 }
 
 const root = new URL('../', import.meta.url)

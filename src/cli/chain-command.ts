@@ -31,8 +31,9 @@ import { withLock } from '../storage/level/lock.js'
 import { salvage } from '../storage/level/salvage.js'
 import { fileReason } from '../wallet/files.js'
 import { backUp } from './chain-backup.js'
+import { checkpointAt } from './chain-checkpoint.js'
 import type { CliContext } from './cli-context.js'
-import { type QuietOptions, type RestFlags, withNode, withOutput, withQuiet } from './command-options.js'
+import { heightOption, type QuietOptions, type RestFlags, withNode, withOutput, withQuiet } from './command-options.js'
 import { namingTheRepair, reindexCommand } from './damage.js'
 import { defaultDataDir } from './data-folder.js'
 import { heldSpec, specOfBlocks } from './held-spec.js'
@@ -73,6 +74,15 @@ export function registerChain(program: Command, context: CliContext): void {
   command('info', 'height, tip and state digest').action((options: ChainOptions) =>
     withTools(context, options, (tools) => info(context, tools, options)),
   )
+  command('checkpoint', 'print a block that light resolvers may believe: a Checkpoint, in JSON')
+    .option(
+      '--height <height>',
+      'the block (default: the tip; without validators the highest one that no node gives up)',
+      heightOption,
+    )
+    .action((options: ChainOptions & { height?: number }) =>
+      withTools(context, options, (tools) => checkpoint(context, tools, options.height)),
+    )
   command('verify', 'replay every block and compare every row').action((options: ChainOptions) =>
     withTools(context, options, (tools) => verify(context, tools, options)),
   )
@@ -109,6 +119,12 @@ async function info(context: CliContext, tools: Tools, options: ChainOptions): P
     const state = await stateDigest(chain.database)
     const shown = { name: tools.spec.name, height: header.height, tip: header.id, state }
     report(context, options, shown, formatTable(Object.entries(shown).map(([name, value]) => [name, String(value)])))
+  })
+}
+
+async function checkpoint(context: CliContext, tools: Tools, height: number | undefined): Promise<void> {
+  await withLedger(tools, async ({ chain }) => {
+    context.out(`${JSON.stringify(checkpointAt(chain, tools.spec, height), null, 2)}\n`)
   })
 }
 

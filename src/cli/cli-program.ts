@@ -2,6 +2,8 @@ import { Command, CommanderError } from 'commander'
 import { NodeRefusal } from '../client/http.js'
 import { RuleError, UserError } from '../errors/rule-error.js'
 import { buildCommit } from '../runtime/build-commit.js'
+import { failureSentence } from '../light/failure-texts.js'
+import { LightError } from '../light/light-error.js'
 import { packageVersion } from '../runtime/package-version.js'
 import { refusalOf } from '../storage/failure.js'
 import { registerChain } from './chain-command.js'
@@ -80,12 +82,13 @@ function requireKnownHelp(program: Command, args: readonly string[]): void {
 /** Prints a failure as text or JSON, in this one place: no stack trace unless DEBUG contains didledger. */
 function explain(error: unknown, json: boolean, context: CliContext): 1 | 2 {
   const refusal = error instanceof UserError ? undefined : refusalOf(error)
-  const cause = error instanceof Error ? error.message : String(error)
+  const cause = error instanceof LightError ? failureSentence(error) : textOf(error)
   const message = refusal === undefined ? cause : `${refusal.what} (${cause}); ${refusal.advice}`
-  const known = error instanceof UserError || error instanceof RuleError || refusal !== undefined
+  const known = error instanceof UserError || refusal !== undefined
+  const code = error instanceof RuleError ? error.code : error instanceof LightError ? error.failure : undefined
   const text =
-    error instanceof RuleError
-      ? `${message} (${error.code})`
+    code !== undefined
+      ? `${message} (${code})`
       : known
         ? message
         : `something went wrong that should not have: ${message}\nDEBUG=didledger shows where; please report it.`
@@ -94,9 +97,17 @@ function explain(error: unknown, json: boolean, context: CliContext): 1 | 2 {
   return error instanceof UserError ? error.exitCode : 1
 }
 
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
 /** Members of the JSON error beside its message. */
 function detailsOf(error: unknown): Record<string, unknown> {
   if (error instanceof RuleError) return { code: error.code }
+  if (error instanceof LightError) {
+    const { failure: code, failures, evidence } = error
+    return { code, failures, evidence }
+  }
   if (!(error instanceof NodeRefusal)) return {}
   return { code: error.code, description: error.description, reason: error.reason }
 }

@@ -26,6 +26,7 @@ import { collect, didArgument } from './command-options.js'
 import { type Current, currentIdentity } from './current.js'
 import { registerDidCredentials } from './did-credential-command.js'
 import { finish, type OperationOptions, specificationOf, withOperation, withPayment } from './did-operation.js'
+import { registerDidProofs } from './did-proof-command.js'
 import { registerDidQuery } from './did-query-command.js'
 import { registerDidReaders } from './did-read-command.js'
 import { changedExpiry, chainNow, type ExpiryOptions, isPast, newExpiry, withExpiry } from './expiry.js'
@@ -95,6 +96,7 @@ export function registerDid(program: Command, context: CliContext): void {
     .action((file: string, options: OperationOptions) => publishFile(context, file, options))
   registerDidCredentials(did, context)
   registerDidReaders(did, context)
+  registerDidProofs(did, context)
   registerDidQuery(did, context)
 }
 

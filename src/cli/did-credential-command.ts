@@ -56,7 +56,8 @@ export function registerDidCredentials(did: Command, context: CliContext): void 
     .action((of: string, options: ListOptions) => list(context, of, options))
 }
 
-function credentialArgument(text: string): string {
+/** The id of a credential in full. */
+export function credentialArgument(text: string): string {
   try {
     requireCredentialId(text)
     return text
@@ -118,13 +119,14 @@ async function show(
   const result = await new NodeClient(options).resolveCredential(id, options.issuer)
   const declared = result.transaction?.find(({ operation }) => operation.header.operation === 'declare')
   report(context, options, result, [
-    stateLine(result),
+    credentialLine(result),
     ...operationLines(result),
     ...(declared === undefined ? [] : ['', payloadText(declared)]),
   ])
 }
 
-function stateLine({ id, status }: CredentialResult): string {
+/** The state of a credential in a sentence. */
+export function credentialLine({ id, status }: Pick<CredentialResult, 'id' | 'status'>): string {
   const texts = ['is declared', 'is declared, and has expired', 'is revoked', 'is neither declared nor revoked']
   return `${id} ${texts[status]}.`
 }

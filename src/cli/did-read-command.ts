@@ -90,7 +90,8 @@ async function history(context: CliContext, did: string, options: ReadOptions & 
   ])
 }
 
-function stateLine({ did, status }: ResolveResult): string {
+/** The state of a DID in a sentence. */
+export function stateLine({ did, status }: Pick<ResolveResult, 'did' | 'status'>): string {
   return status === 3 ? `${did} does not exist on this chain.` : `${did} is ${statusTexts[status]}.`
 }
 

@@ -8,6 +8,7 @@ import { formatAmount } from '../primitives/amount.js'
 import { displayHash, fromHex, toHex } from '../primitives/bytes.js'
 import { genesisBlock, registerAssetTransaction } from '../primitives/genesis.js'
 import { parseSpec, quorum, type Spec } from '../primitives/spec.js'
+import { trustOf } from '../proofs/make-trust.js'
 import { makeDirectory, writeFileAtomically } from '../wallet/files.js'
 import type { CliContext } from './cli-context.js'
 import { amountOption, collect, type OutputOptions, recipientOption, withOutput } from './command-options.js'
@@ -65,6 +66,30 @@ export function registerGenesis(program: Command, context: CliContext): void {
     .argument('<name|file>', 'devnet, localnet, pow or a file')
     .addHelpText('after', examples('genesis show localnet'))
     .action((nameOrFile: string, options: OutputOptions) => show(context, loadSpec(nameOrFile), options))
+  withOutput(genesis.command('trust'))
+    .description('print what a light resolver has to believe of a chain spec: a Trust, in JSON')
+    .argument('<name|file>', 'devnet, localnet, pow or a file')
+    .addHelpText('after', examples('genesis trust corp/corp.json > corp.trust.json'))
+    .action((nameOrFile: string) => trust(context, loadSpec(nameOrFile)))
+}
+
+function trust(context: CliContext, spec: Spec): void {
+  context.out(trustText(spec))
+  const from = spec.sections.find(({ params }) => params.didRoot)?.height ?? 0
+  if (from === 0) return
+  context.err(
+    `Blocks of ${spec.name} commit to the state of DIDs from height ${from} on: whoever checks proofs also needs a checkpoint there ` +
+      'or above (didledger chain checkpoint).\n',
+  )
+}
+
+/** The file of a Trust; a {@link UserError} for a chain of which nothing can be proved. */
+export function trustText(spec: Spec): string {
+  const trust = trustOf(spec)
+  if (trust !== undefined) return `${JSON.stringify(trust, null, 2)}\n`
+  throw new UserError(
+    `the blocks of ${spec.name} commit to no state of DIDs, so nothing of it can be proved: its spec has no didRoot`,
+  )
 }
 
 function nameArgument(text: string): string {

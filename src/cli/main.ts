@@ -7,12 +7,13 @@
  *     wallet, did   -> keystore, NodeClient -> build, sign -> broadcast -> wait for the block
  *     chain         -> rows and block files of a data directory that no node uses
  *     node          -> a running node: readyz, JSON-RPC with the owner's token, events over WebSocket
+ *     did prove     -> NodeClient -> makeBundle; did verify -> LightResolver.verifyBundle, without a node
  *     driver        -> HttpResolver -> DriverServer, over a node elsewhere
  *     genesis       -> chain specs and keys in files
  *     completion    -> the command tree as a script for a shell
  *     -> print-output: text or --json; failure -> explain -> standard error
  *
- * Imports every room below it except proofs, light, did-query, did-index, identifiers, network, production, prover, resolver and pages; used by no room.
+ * Imports every room below it except did-query, did-index, identifiers, network, production, prover, resolver and pages; used by no room.
  * - Exit code 0 done, 1 failed, 2 wrong call; with --json standard error holds only the JSON of a failure.
  * - Clock, randomness, environment and output come from CliContext, so that tests own them.
  */

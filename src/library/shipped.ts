@@ -13,3 +13,8 @@ export function isShippedSpec(name: string): name is ShippedSpec {
 export function shippedSpecFile(name: ShippedSpec): string {
   return fileURLToPath(new URL(`../../genesis/${name}.json`, import.meta.url))
 }
+
+/** File of the Trust of a shipped chain: what a light resolver needs of its spec. */
+export function shippedTrustFile(name: ShippedSpec): string {
+  return fileURLToPath(new URL(`../../genesis/${name}.trust.json`, import.meta.url))
+}

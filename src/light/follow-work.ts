@@ -34,7 +34,8 @@ export async function followWork(server: Server, chain: HeaderChain, now: number
     found = await headersFrom(server, from)
   }
   const own = chain.upTo(from - 1)
-  for (; found.length > 0; found = found.length < maxHeaders ? [] : await headersFrom(server, own.tip.height + 1)) {
+  // A server sends fewer than asked for where they are large: only an empty answer is the end.
+  for (; found.length > 0; found = await headersFrom(server, own.tip.height + 1)) {
     for (const full of found) own.add(full, now)
   }
   return own.work > chain.work ? own : chain

@@ -6,14 +6,14 @@
  *        -> a confirm that does not hold: FollowedChain.follow (followed-chain.ts) asks for changes or headers; checked once more
  *     -> freshness, blocks seen before, answers of the others -> result, with what was proved
  *
- * Imports primitives, crypto, did, proofs; used by library.
+ * Imports primitives, crypto, did, proofs; used by library, cli.
  * - Needs only fetch, WebCrypto and a clock, which can be passed in; no module of Node.
  * - What is not proved is not in an answer, but for the specification and the proof of an operation, and the previous txid of the
  *   first entry given.
  * - What few need is loaded when it is: changed validators, headers of miners, a kept state, signatures without WebCrypto.
  */
 import type { CredentialResult, ResolveResult } from '../did/resolution.js'
-import { displayHash } from '../primitives/bytes.js'
+import { displayHash, equalBytes } from '../primitives/bytes.js'
 import { didMethod } from '../primitives/did-method.js'
 import type { AnchoredBlock } from '../proofs/anchor.js'
 import type { AnswerTrust } from '../proofs/answer.js'
@@ -21,8 +21,8 @@ import type { Checking } from '../proofs/checking.js'
 import { checkDidAnswer, type DidQuestion, type ProvedDid } from '../proofs/did-answer.js'
 import { mayBegin } from '../proofs/history-prefix.js'
 import type { ProvedHistory } from '../proofs/map-proof.js'
-import { ProofError, type ProofFailure } from '../proofs/proof-failure.js'
-import { members, requireFormat, text } from '../proofs/read-json.js'
+import { fail, ProofError, type ProofFailure } from '../proofs/proof-failure.js'
+import { displayHashText, members, requireFormat, text } from '../proofs/read-json.js'
 import { type Checkpoint, readCheckpoint, readTrust, type Trust } from '../proofs/trust.js'
 import { type Fetch, parse, patience, Server } from './ask-server.js'
 import { evidenceOf, FollowedChain, requireSame } from './followed-chain.js'
@@ -206,6 +206,7 @@ export class LightResolver {
     const { format, asked: params, answer: given, changes, headers } = members(sent, 'a bundle')
     requireFormat(format, 'didledger/bundle/1')
     const asked = members(params, 'the question')
+    requireChain(given, this.#trust)
     const now = this.#now()
     const checkpoint = this.#checkpoint
     const chain = await FollowedChain.fromBundle(this.#chainOptions, { changes, headers }, { checkpoint, now })
@@ -390,6 +391,14 @@ export class LightResolver {
     }
     throw tooFew(failed, 0)
   }
+}
+
+/** Throws `chain` for an answer of another one, whose changes of validators would fail by another name. */
+function requireChain(answer: unknown, { chain }: Trust): void {
+  const { proof } = members(answer, 'an answer')
+  if (proof === undefined) fail('proof-missing', 'an answer without a proof is not believed')
+  const sent = displayHashText(members(proof, 'a proof')['chain'])
+  if (!equalBytes(sent, chain)) fail('chain', `it is of the chain ${displayHash(sent)}`)
 }
 
 /** What holds, and what does not: answers of miners are tested again, since another server may have shown a chain with more work. */

@@ -17,15 +17,15 @@ import { parseJson } from './parse-json.js'
 /** @limit bytes: a file that a command reads */
 export const maxFileSize = 32 * 1024 * 1024
 
-/** The UTF-8 text of a file; a failure is a {@link UserError} that names the file as `what`. */
-export function readTextFile(path: string, what: string): string {
+/** The UTF-8 text of a file of at most so many bytes; a failure is a {@link UserError} that names the file as `what`. */
+export function readTextFile(path: string, what: string, most = maxFileSize): string {
   let bytes: Buffer
   try {
-    bytes = readAtMost(path, maxFileSize + 1)
+    bytes = readAtMost(path, most + 1)
   } catch (error) {
     throw new UserError(`cannot read the ${what} ${path}: ${fileReason(error)}`)
   }
-  if (bytes.length > maxFileSize) throw new UserError(`the ${what} ${path} is larger than ${maxFileSize} bytes`)
+  if (bytes.length > most) throw new UserError(`the ${what} ${path} is larger than ${most} bytes`)
   return bytes.toString('utf8')
 }
 

@@ -99,6 +99,24 @@ describe.each([
     expect(asked).toBe(0)
   })
 
+  it('believes the block of a checkpoint itself, whose validators it does not know, and none beside it', async () => {
+    if (isMined) return
+    let kept = ''
+    const save = (state: string) => void (kept = state)
+    const checkpoint = book.checkpoint(book.tip.height)
+    const found = await lightOver(book, {}, { checkpoint, save }).resolve(alice.did)
+    expect(found).toMatchObject({ status: 0, proved: { height: book.tip.height } })
+    expect(await lightOver(book, {}, { load: () => kept }).resolve(alice.did)).toMatchObject({ status: 0 })
+    const below = { answer: () => book.answer(alice.did, { height: book.tip.height - 1 }) }
+    expect(await failureOf(lightOver(book, below, { checkpoint }).resolve(alice.did))).toBe('changes-missing')
+  })
+
+  it('follows headers of which few come at once', async () => {
+    if (!isMined) return
+    const short = { ...lies, headers: (right: string[]) => right.slice(0, 5) }
+    expect(await lightOver(book, short).resolve(alice.did)).toMatchObject({ status: 0 })
+  })
+
   it('refuses an old root, unless that is allowed', async () => {
     const later = () => (book.tip.time + 31 * 24 * 3600) * 1000
     const old = (options: object) => lightOver(book, lies, { now: later, maxAge: 1e9, ...options })

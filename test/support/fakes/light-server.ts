@@ -30,11 +30,19 @@ export function lightServers(
     if (instead !== undefined) return instead
     if (init.method === 'POST') {
       const { method, params } = JSON.parse(init.body as string) as { method: string; params: Json }
+      const result = (right: unknown) => json({ jsonrpc: '2.0', id: 1, result: right })
+      if (method === 'light_changes') {
+        return result(lies.changes?.(copy(book.changes(params.from))) ?? book.changes(params.from))
+      }
+      if (method === 'light_headers') {
+        const right = book.headers(params.from, params.count)
+        return result(lies.headers?.(right, params.from) ?? right)
+      }
       const right =
         method === 'resolvedid'
           ? book.answer(params.did, { ...params }, now())
           : book.credential(params.id, { issuer: params.issuer, height: params.height }, now())
-      return json({ jsonrpc: '2.0', id: 1, result: copy(lies.answer?.(copy(right), params) ?? right) })
+      return result(copy(lies.answer?.(copy(right), params) ?? right))
     }
     const [, , , kind, ...rest] = pathname.split('/')
     const [first = 0, second = 0] = rest.map(Number)

@@ -40,6 +40,8 @@ export class Workbench {
   /** Answers for prompts, in order; without any there is no terminal. */
   answers: string[] | undefined
   env: Record<string, string> = { DIDLEDGER_PASSWORD: 'correct horse' }
+  /** Unix seconds of the clock of commands. */
+  now = testNow
   /** Everything that commands wrote beside their output, as they wrote it. */
   said = ''
   #draws = 0
@@ -58,7 +60,7 @@ export class Workbench {
     let err = ''
     const { answers } = this
     const context: CliContext = {
-      clock: { now: () => testNow * 1000 },
+      clock: { now: () => this.now * 1000 },
       random: { bytes: (length) => this.#random(length) },
       // What a command keeps for its user stays here.
       env: { XDG_DATA_HOME: this.path('user-data'), HOME: this.path('home'), ...this.env },

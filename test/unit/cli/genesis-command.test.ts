@@ -4,10 +4,13 @@ import { loadSpec } from '../../../src/cli/load-spec.js'
 import { readValidatorKey } from '../../../src/cli/validator-key.js'
 import { publicKeyOf } from '../../../src/crypto/keys.js'
 import { UserError } from '../../../src/errors/rule-error.js'
-import { hex, toHex } from '../../../src/primitives/bytes.js'
+import { shippedSpecs, shippedTrustFile } from '../../../src/library/shipped.js'
+import { displayHash, hex, toHex } from '../../../src/primitives/bytes.js'
 import { genesisBlock } from '../../../src/primitives/genesis.js'
 import { paramsAt } from '../../../src/primitives/spec.js'
+import { readTrust } from '../../../src/proofs/trust.js'
 import { devnetAccount, devnetValidatorKey } from '../../../src/wallet/devnet-accounts.js'
+import { testSpec } from '../../support/builders/spec.js'
 import { testNow, Workbench } from '../../support/process/workbench.js'
 
 const bench = new Workbench()
@@ -173,5 +176,29 @@ describe('a validator key', () => {
 
   it('has to be there', () => {
     expect(() => readValidatorKey(bench.path('none.key'))).toThrow(/cannot read the validator key/)
+  })
+})
+
+describe('genesis trust', () => {
+  it.each(shippedSpecs)('prints the file that comes with %s', async (name) => {
+    const shipped = readFileSync(shippedTrustFile(name), 'utf8')
+    expect(await bench.run('genesis', 'trust', name)).toEqual({ code: 0, out: shipped, err: '' })
+    expect(await bench.json('genesis', 'trust', name)).toEqual(JSON.parse(shipped))
+    expect(displayHash(readTrust(JSON.parse(shipped)).chain)).toBe(genesisBlock(loadSpec(name)).hash)
+  })
+
+  it('takes a file, and says from where on its blocks can be proved', async () => {
+    const later = { didRoot: undefined, upgrades: [{ height: 7, name: 'roots', parameters: { didRoot: true } }] }
+    const ran = await bench.run('genesis', 'trust', bench.write('later.json', testSpec(later)))
+    expect(ran).toMatchObject({ code: 0, err: expect.stringContaining('from height 7 on') })
+    expect(readTrust(JSON.parse(ran.out)).validators).toHaveLength(4)
+  })
+
+  it.each<[string, string, string]>([
+    ['a chain whose blocks commit to nothing', testSpec({ didRoot: undefined }), 'nothing of it can be proved'],
+    ['what is no spec', '{}', 'the chain spec is not valid'],
+  ])('refuses %s', async (_, text, reason) => {
+    const ran = await bench.run('genesis', 'trust', bench.write('unproved.json', text))
+    expect(ran).toMatchObject({ code: 1, out: '', err: expect.stringContaining(reason) })
   })
 })

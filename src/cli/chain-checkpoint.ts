@@ -1,0 +1,45 @@
+import { reorganisationDepth } from '../chain/branches.js'
+import type { Chain } from '../chain/chain.js'
+import { UserError } from '../errors/rule-error.js'
+import { paramsAt, type Spec, validatorsHash } from '../primitives/spec.js'
+import { type CheckpointJson, checkpointOf } from '../proofs/make-trust.js'
+
+/** A block of a chain that checkers of proofs may believe. */
+
+/**
+ * The Checkpoint of the block at a height: by default of the tip, without validators of the highest block that no node gives up. A
+ * {@link UserError} where there is no such block, or it commits to no state of DIDs.
+ */
+export function checkpointAt(
+  { headers, tip, genesis }: Pick<Chain, 'headers' | 'tip' | 'genesis'>,
+  spec: Spec,
+  asked?: number,
+): CheckpointJson {
+  const top = tip.header.height
+  const height = asked ?? (spec.hasValidators ? top : top - reorganisationDepth)
+  if (height < 1) throw tooLow(top, asked)
+  const known = headers.active(height)
+  if (known === undefined) throw new UserError(`the chain ends at height ${top}, below ${height}`)
+  if (!paramsAt(spec, height).didRoot) throw uncommitted(spec, height)
+  return checkpointOf(
+    genesis.header.hash,
+    known.header,
+    spec.hasValidators ? validatorsHash(spec, height + 1) : undefined,
+  )
+}
+
+function tooLow(top: number, asked: number | undefined): UserError {
+  if (asked !== undefined || top < 1) {
+    return new UserError('the genesis block is no checkpoint: it is what a Trust names (didledger genesis trust)')
+  }
+  return new UserError(
+    `the chain ends at height ${top}, and other work may still replace its last ${reorganisationDepth} blocks: ` +
+      'choose one by --height if you know better',
+  )
+}
+
+function uncommitted({ name, sections }: Spec, height: number): UserError {
+  const from = sections.find(({ params }) => params.didRoot)?.height
+  const reason = from === undefined ? 'nor does any other' : `they do from height ${from} on`
+  return new UserError(`block ${height} of ${name} commits to no state of DIDs; ${reason}`)
+}
