@@ -41,6 +41,8 @@ export interface ResultMetadata {
   readonly process: Readonly<Record<string, unknown>>
   /** Of the document. */
   readonly document: object
+  /** By what the answer was proved. */
+  readonly proved?: object | undefined
 }
 
 /** A whole result: the content, null without one, with the metadata. */
@@ -48,10 +50,10 @@ export function resultAnswer(
   status: number,
   frame: Frame,
   content: object | null,
-  { process, document }: ResultMetadata,
+  { process, document, proved }: ResultMetadata,
 ): IdentifierAnswer {
   if (frame === 'resolution') {
-    const metadata = { contentType, ...process }
+    const metadata = { contentType, ...process, proved }
     return jsonAnswer(status, resolutionType, {
       didDocument: content,
       didResolutionMetadata: metadata,
@@ -62,7 +64,7 @@ export function resultAnswer(
   return jsonAnswer(status, dereferencingType, {
     content,
     contentStream: content,
-    dereferencingMetadata: { contentType },
+    dereferencingMetadata: { contentType, proved },
     contentMetadata: document,
   })
 }
@@ -71,25 +73,27 @@ export interface ErrorOptions {
   readonly details: ProblemDetails
   /** Seconds. */
   readonly retryAfter?: number | undefined
+  /** By what was proved that there is nothing. */
+  readonly proved?: object | undefined
 }
 
 /** An error in the frame that was asked for. */
 export function errorAnswer(
   status: number,
   frame: Frame,
-  { details: error, retryAfter }: ErrorOptions,
+  { details: error, retryAfter, proved }: ErrorOptions,
 ): IdentifierAnswer {
   const answer =
     frame === 'resolution'
       ? jsonAnswer(status, resolutionType, {
           didDocument: null,
-          didResolutionMetadata: { error },
+          didResolutionMetadata: { error, proved },
           didDocumentMetadata: {},
         })
       : jsonAnswer(status, dereferencingType, {
           content: null,
           contentStream: null,
-          dereferencingMetadata: { error },
+          dereferencingMetadata: { error, proved },
           contentMetadata: {},
         })
   return { ...answer, headers: { ...answer.headers, ...defined({ 'retry-after': retryAfter?.toString() }) } }

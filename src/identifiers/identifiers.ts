@@ -32,8 +32,11 @@ export const identifiersPrefix = '/1.0/identifiers'
 /** Answers about DIDs: a resolver in this process, or one behind a network. */
 export interface IdentifierSource {
   /** With the context of the answer, as `options` ask for it. */
-  resolve(did: string, options: ResolveOptions, request: { readonly signal?: AbortSignal }): Promise<ResolveResult>
+  resolve(did: string, options: ResolveOptions, request: { readonly signal?: AbortSignal }): Promise<SourceAnswer>
 }
+
+/** An answer, and by what it was proved where its source believes no node. */
+export type SourceAnswer = ResolveResult & { readonly proved?: object }
 
 export interface AnswerOptions {
   /** If-None-Match of a GET or HEAD. */
@@ -70,22 +73,27 @@ async function versionOf(
   { url, parameters }: Question,
   source: IdentifierSource,
   { now, signal }: AnswerOptions,
-): Promise<ShownVersion> {
+): Promise<ShownVersion & Pick<SourceAnswer, 'proved'>> {
   const { did } = url
   const { versionId, versionTime, transformKeys } = parameters
   const wanted = defined({ versionId, versionTime })
   const result = await source.resolve(did, { all: false, context: true, ...wanted }, defined({ signal }))
   const version = shownVersion(did, result, { now, ...defined({ keys: transformKeys }) })
-  if (version !== undefined) return version
+  const { proved } = result
+  if (version !== undefined) return { ...version, ...defined({ proved }) }
   const what = result.status === 3 ? 'does not exist' : 'has no such version'
-  throw new Problem('NOT_FOUND', `${did} ${what}`)
+  throw new Problem('NOT_FOUND', `${did} ${what}`, { proved })
 }
 
-function answerOf(question: Question, { document, metadata, context }: ShownVersion): IdentifierAnswer {
+function answerOf(
+  question: Question,
+  { document, metadata, context, proved }: Awaited<ReturnType<typeof versionOf>>,
+): IdentifierAnswer {
   const { url, parameters, type } = question
   const isGone = metadata.deactivated === true
   const status = isGone ? 410 : 200
-  const said = { process: { height: context.height, blockHash: context.blockHash }, document: metadata }
+  const process = { height: context.height, blockHash: context.blockHash }
+  const said = { process, document: metadata, proved }
   const isResult = type === resolutionType || type === dereferencingType
   const isDereferenced = type === dereferencingType || type === uriListType || isPart(url)
   const frame = isDereferenced ? 'dereferencing' : 'resolution'
@@ -122,11 +130,16 @@ export function refuseIdentifier(
 function problemOf(error: unknown, { signal, onFailure }: AnswerOptions): Problem {
   if (error instanceof Problem) return error
   if (error instanceof RuleError && error.code === 'resolver-behind') {
-    return new Problem('INTERNAL_ERROR', error.message, behindPause)
+    return new Problem('INTERNAL_ERROR', error.message, { retryAfter: behindPause })
   }
+  // The failure of a proof is what its client has to know.
+  if (error instanceof RuleError && error.code === 'answer-unproved')
+    return new Problem('INTERNAL_ERROR', error.message)
   if (error instanceof RuleError && error.code === 'busy')
-    return new Problem('INTERNAL_ERROR', error.message, busyPause)
+    return new Problem('INTERNAL_ERROR', error.message, { retryAfter: busyPause })
   // Of an answer that no client gets, nothing is to be logged.
   if (signal?.aborted !== true) onFailure(error)
-  return new Problem('INTERNAL_ERROR', 'the request failed; the log of the resolver says why', behindPause)
+  return new Problem('INTERNAL_ERROR', 'the request failed; the log of the resolver says why', {
+    retryAfter: behindPause,
+  })
 }

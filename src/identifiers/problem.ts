@@ -28,16 +28,24 @@ export interface ProblemDetails {
   readonly detail: string
 }
 
+export interface ProblemContext {
+  /** Seconds after which another attempt makes sense. */
+  readonly retryAfter?: number | undefined
+  /** By what was proved that there is nothing. */
+  readonly proved?: object | undefined
+}
+
 /** A request that gets an error for an answer. */
 export class Problem extends Error {
   readonly problem: ProblemName
-  /** Seconds after which another attempt makes sense. */
   readonly retryAfter: number | undefined
+  readonly proved: object | undefined
 
-  constructor(problem: ProblemName, detail: string, retryAfter?: number) {
+  constructor(problem: ProblemName, detail: string, { retryAfter, proved }: ProblemContext = {}) {
     super(detail)
     this.problem = problem
     this.retryAfter = retryAfter
+    this.proved = proved
   }
 
   get status(): number {
