@@ -179,7 +179,7 @@ async function buildApp(
   })
   if (!onlyRpc) {
     registerPlainRoutes(app, context)
-    registerLight(app, context)
+    registerLight(app, context, { limits, flights, access })
   }
   if (takesWebSockets) {
     app.get(webSocketPath, (_, reply) => {

@@ -2,12 +2,14 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { ApiContext } from './api-context.js'
 import { jsonType } from './envelopes.js'
 import { lightPrefix, lightRoutes, readLightQuery } from './light-routes.js'
+import { PartsAnswer } from './parts.js'
+import { type PartsOptions, sendParts } from './send-parts.js'
 
 /** Seconds for which a cache keeps an answer that never changes: a year, as long as caches go. */
 const forEver = 31_536_000
 
 /** Puts the paths of light resolvers into a scope of the app. Answers are the bare JSON of their results. */
-export function registerLight(app: FastifyInstance, context: ApiContext): void {
+export function registerLight(app: FastifyInstance, context: ApiContext, options: PartsOptions): void {
   for (const route of lightRoutes) {
     app.get(lightPrefix + route.path, async (request, reply): Promise<FastifyReply> => {
       const at = request.url.indexOf('?')
@@ -17,7 +19,15 @@ export function registerLight(app: FastifyInstance, context: ApiContext): void {
       // A block with a confirm is never replaced.
       const holds = context.reader.chain.spec.hasValidators && route.isFixed(asked)
       const caching = holds ? `public, max-age=${forEver}, immutable` : 'no-cache'
-      return reply.header('content-type', jsonType).header('cache-control', caching).send(JSON.stringify(result))
+      void reply.header('content-type', jsonType).header('cache-control', caching)
+      if (!(result instanceof PartsAnswer)) return reply.send(JSON.stringify(result))
+      try {
+        return await sendParts(result, { request, reply, frame: ['', ''] }, options)
+      } catch (error) {
+        // A refusal holds for now alone.
+        void reply.removeHeader('cache-control')
+        throw error
+      }
     })
   }
 }

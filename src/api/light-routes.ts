@@ -4,6 +4,7 @@ import { maxHeaders } from '../proofs/work.js'
 import type { WantedBlock } from '../prover/prover.js'
 import type { ApiContext } from './api-context.js'
 import { readParameter } from './parameters.js'
+import { changeList, headerList, historyProof } from './results/proof-results.js'
 import { change, changes, headers, stateProof } from './schemas/proof-schemas.js'
 
 /** Proofs by GET, for light resolvers and for caches in front of a node: one row a path. */
@@ -28,6 +29,7 @@ export interface LightRoute {
   readonly result: TSchema
   /** Whether an answer to this request holds for ever, on a chain whose blocks are confirmed. */
   isFixed(request: LightRequest): boolean
+  /** The result, or the {@link PartsAnswer} that writes it; refusals are RuleErrors. */
   run(context: ApiContext, request: LightRequest): Promise<unknown>
 }
 
@@ -45,8 +47,10 @@ export const lightRoutes: readonly LightRoute[] = [
     query: { history: 'by all operations instead of the last; without a value, or true', ...block },
     result: stateProof,
     isFixed: hasHeight,
-    run: async ({ resolver }, { segments, query }) =>
-      resolver.proofs.did(segments['did'] ?? '', { history: flagIn(query, 'history'), ...blockIn(query) }),
+    run: async (context, { segments, query }) => {
+      const [did, block] = [segments['did'] ?? '', blockIn(query)]
+      return flagIn(query, 'history') ? historyProof(context, did, block) : context.resolver.proofs.did(did, block)
+    },
   },
   {
     path: 'credential/:id',
@@ -79,7 +83,7 @@ export const lightRoutes: readonly LightRoute[] = [
     query: {},
     result: changes,
     isFixed: () => false,
-    run: async ({ resolver }, { segments }) => resolver.proofs.changes(numberIn(segments, 'from')),
+    run: async (context, { segments }) => changeList(context, numberIn(segments, 'from')),
   },
   {
     path: 'headers/:from/:count',
@@ -87,9 +91,9 @@ export const lightRoutes: readonly LightRoute[] = [
     query: {},
     result: Type.Array(headers.items),
     isFixed: () => false,
-    run: async ({ resolver }, { segments }) => {
+    run: async (context, { segments }) => {
       const [from, count] = [numberIn(segments, 'from'), numberIn(segments, 'count')]
-      if (count <= maxHeaders) return resolver.proofs.headers(from, count)
+      if (count <= maxHeaders) return headerList(context, from, count)
       throw new RuleError('request-parameter', `count: at most ${maxHeaders} headers are given at once, not ${count}`)
     },
   },

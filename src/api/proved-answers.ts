@@ -33,12 +33,15 @@ export class ProvedAnswers implements IdentifierSource {
     this.#shared = new SharedSource({ resolve: (did, options) => resolveProved(light, did, options) })
   }
 
-  /** The version asked for, with its context. */
-  resolve(
+  /** The version asked for, with its context; `proof-unavailable` where a proof is asked for. */
+  async resolve(
     did: string,
     options: ResolveOptions,
     request: { readonly signal?: AbortSignal } = {},
   ): ReturnType<SharedSource['resolve']> {
+    if (options.proof !== undefined) {
+      throw new RuleError('proof-unavailable', 'proofs are checked here, and not handed on: ask a node for one')
+    }
     return this.#proved(this.#shared.resolve(did, options, request))
   }
 

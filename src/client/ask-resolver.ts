@@ -17,7 +17,9 @@ export type AskResolver = (params: Readonly<Record<string, unknown>>) => Promise
 /** The answer about a DID. A whole history is asked for in parts, since nodes give a long one in no other way. */
 export async function askResolver(ask: AskResolver, did: string, options: ResolveOptions = {}): Promise<ResolveResult> {
   const { all = false } = options
-  const inOne = !all || options.skip !== undefined || options.limit !== undefined
+  // Proofs of parts do not make one of the whole.
+  const isProved = options.proof !== undefined
+  const inOne = !all || isProved || options.skip !== undefined || options.limit !== undefined
   if (inOne) return asResolveResult(await ask({ did, ...options, all }), options)
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const found = await wholeHistory(ask, did, options)

@@ -1,5 +1,6 @@
 import type {
   CredentialList,
+  CredentialOptions,
   CredentialResult,
   DocumentQuery,
   QueryResult,
@@ -42,6 +43,7 @@ const codeOf: Readonly<Record<number, Code>> = {
   [-32001]: 'resolver-behind',
   [-32005]: 'busy',
   [-32010]: 'request-forbidden',
+  [-32012]: 'proof-unavailable',
 }
 
 /**
@@ -79,7 +81,7 @@ export class HttpResolver {
   }
 
   /** State of a credential, by its id in full; a revoke by `issuer` counts before a declare as well. */
-  async resolveCredential(id: string, options: { readonly issuer?: string } = {}): Promise<CredentialResult> {
+  async resolveCredential(id: string, options: CredentialOptions = {}): Promise<CredentialResult> {
     return asCredentialResult(await this.#ask('did_resolveCredential', { id, ...options }))
   }
 

@@ -8,6 +8,7 @@ import type {
   ResolveOptions,
   ResolveResult,
 } from '../did/resolution.js'
+import type { StateProof } from '../did/state-proof.js'
 import { UserError } from '../errors/rule-error.js'
 import { parseAmount } from '../primitives/amount.js'
 import type { DidOperationJson } from '../primitives/did-operation.js'
@@ -111,7 +112,8 @@ export function asResolveResult(value: unknown, options: ResolveOptions = {}): R
   const did = asText(value['did'], 'did')
   const status = value['status']
   if (status !== 0 && status !== 1 && status !== 2 && status !== 3) throw unexpected('status is not 0, 1, 2 or 3')
-  if (status === 3) return { did, status }
+  const proof = proofIn(value)
+  if (status === 3) return { did, status, ...proof }
   const transaction = asTransactions(value['transaction'])
   const { skip, limit, versionId, versionTime, versionHeight } = options
   const mayBeEmpty = [skip, limit, versionId, versionTime, versionHeight].some((option) => option !== undefined)
@@ -124,7 +126,15 @@ export function asResolveResult(value: unknown, options: ResolveOptions = {}): R
     transaction,
     ...Object.fromEntries(given.map((name) => [name, asInteger(value[name], name)])),
     ...(value['context'] === undefined ? {} : { context: asContext(value['context'], transaction.length) }),
+    ...proof,
   }
+}
+
+/** A proof as it was sent; it is not checked. */
+function proofIn({ proof }: Record<string, unknown>): { readonly proof?: StateProof } {
+  if (proof === undefined) return {}
+  if (!isObject(proof)) throw unexpected('proof is not an object')
+  return { proof: proof as unknown as StateProof }
 }
 
 /** What the chain says of a credential. */
@@ -133,7 +143,9 @@ export function asCredentialResult(value: unknown): CredentialResult {
   const id = asText(value['id'], 'id')
   const status = value['status']
   if (status !== 0 && status !== 1 && status !== 2 && status !== 3) throw unexpected('status is not 0, 1, 2 or 3')
-  return status === 3 ? { id, status } : { id, status, transaction: requireSome(asTransactions(value['transaction'])) }
+  const proof = proofIn(value)
+  if (status === 3) return { id, status, ...proof }
+  return { id, status, transaction: requireSome(asTransactions(value['transaction'])), ...proof }
 }
 
 export function asCredentialList(value: unknown): CredentialList {

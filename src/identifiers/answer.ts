@@ -73,27 +73,27 @@ export interface ErrorOptions {
   readonly details: ProblemDetails
   /** Seconds. */
   readonly retryAfter?: number | undefined
-  /** By what was proved that there is nothing. */
-  readonly proved?: object | undefined
+  /** Of the result, beside the error. */
+  readonly metadata?: object
 }
 
 /** An error in the frame that was asked for. */
 export function errorAnswer(
   status: number,
   frame: Frame,
-  { details: error, retryAfter, proved }: ErrorOptions,
+  { details: error, retryAfter, metadata = {} }: ErrorOptions,
 ): IdentifierAnswer {
   const answer =
     frame === 'resolution'
       ? jsonAnswer(status, resolutionType, {
           didDocument: null,
-          didResolutionMetadata: { error, proved },
+          didResolutionMetadata: { error, ...metadata },
           didDocumentMetadata: {},
         })
       : jsonAnswer(status, dereferencingType, {
           content: null,
           contentStream: null,
-          dereferencingMetadata: { error, proved },
+          dereferencingMetadata: { error, ...metadata },
           contentMetadata: {},
         })
   return { ...answer, headers: { ...answer.headers, ...defined({ 'retry-after': retryAfter?.toString() }) } }

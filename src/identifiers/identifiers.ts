@@ -11,9 +11,11 @@
  */
 import type { ResolveOptions, ResolveResult } from '../did/resolution.js'
 import { shownVersion, type ShownVersion } from '../did/shown-version.js'
+import type { Code } from '../errors/error-codes.js'
 import { RuleError } from '../errors/rule-error.js'
 import { defined } from '../primitives/defined.js'
 import { errorAnswer, type IdentifierAnswer, jsonAnswer, redirect, resultAnswer, unlessKnown } from './answer.js'
+import { metadataProof, type MetadataProof } from './metadata-proof.js'
 import { partOf, serviceLocation, withSelectedServices } from './dereference.js'
 import { dereferencingType, resolutionType, uriListType } from './media-types.js'
 import { Problem } from './problem.js'
@@ -49,6 +51,9 @@ export interface AnswerOptions {
   onFailure(error: unknown): void
 }
 
+/** Codes of answers that a node cannot prove: as of that block, or by so many operations. */
+const unproved: readonly Code[] = ['proof-unavailable', 'history-size']
+
 /** Seconds after which a node that catches up, or is busy, is worth another attempt. */
 const behindPause = 5
 const busyPause = 2
@@ -69,31 +74,35 @@ export async function answerIdentifier(
   }
 }
 
+/** A version, the proof that its answer came with, and by what that was proved already. */
+interface FoundVersion extends ShownVersion {
+  readonly proof: MetadataProof
+  readonly proved: SourceAnswer['proved']
+}
+
 async function versionOf(
   { url, parameters }: Question,
   source: IdentifierSource,
   { now, signal }: AnswerOptions,
-): Promise<ShownVersion & Pick<SourceAnswer, 'proved'>> {
+): Promise<FoundVersion> {
   const { did } = url
-  const { versionId, versionTime, transformKeys } = parameters
-  const wanted = defined({ versionId, versionTime })
+  const { versionId, versionTime, transformKeys, proof: wantedProof } = parameters
+  const wanted = defined({ versionId, versionTime, proof: wantedProof === 'true' ? true : wantedProof })
   const result = await source.resolve(did, { all: false, context: true, ...wanted }, defined({ signal }))
   const version = shownVersion(did, result, { now, ...defined({ keys: transformKeys }) })
+  const proof = metadataProof(result)
   const { proved } = result
-  if (version !== undefined) return { ...version, ...defined({ proved }) }
+  if (version !== undefined) return { ...version, proof, proved }
   const what = result.status === 3 ? 'does not exist' : 'has no such version'
-  throw new Problem('NOT_FOUND', `${did} ${what}`, { proved })
+  throw new Problem('NOT_FOUND', `${did} ${what}`, { metadata: { ...proof, ...defined({ proved }) } })
 }
 
-function answerOf(
-  question: Question,
-  { document, metadata, context, proved }: Awaited<ReturnType<typeof versionOf>>,
-): IdentifierAnswer {
+function answerOf(question: Question, { document, metadata, context, proof, proved }: FoundVersion): IdentifierAnswer {
   const { url, parameters, type } = question
   const isGone = metadata.deactivated === true
   const status = isGone ? 410 : 200
   const process = { height: context.height, blockHash: context.blockHash }
-  const said = { process, document: metadata, proved }
+  const said = { process, document: { ...metadata, ...proof }, proved }
   const isResult = type === resolutionType || type === dereferencingType
   const isDereferenced = type === dereferencingType || type === uriListType || isPart(url)
   const frame = isDereferenced ? 'dereferencing' : 'resolution'
@@ -137,6 +146,9 @@ function problemOf(error: unknown, { signal, onFailure }: AnswerOptions): Proble
     return new Problem('INTERNAL_ERROR', error.message)
   if (error instanceof RuleError && error.code === 'busy')
     return new Problem('INTERNAL_ERROR', error.message, { retryAfter: busyPause })
+  if (error instanceof RuleError && unproved.includes(error.code)) {
+    return new Problem('FEATURE_NOT_SUPPORTED', `proof: ${error.message}`)
+  }
   // Of an answer that no client gets, nothing is to be logged.
   if (signal?.aborted !== true) onFailure(error)
   return new Problem('INTERNAL_ERROR', 'the request failed; the log of the resolver says why', {

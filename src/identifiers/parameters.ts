@@ -15,6 +15,8 @@ import { isRelativeReference } from './uri-reference.js'
 export interface Parameters extends ResolutionParameters {
   readonly relativeRef?: string
   readonly verificationRelationship?: 'authentication' | 'assertionMethod'
+  /** Whether the result is proved, and by how much of the history. */
+  readonly proof?: true | 'true' | 'history'
 }
 
 /** Where a parameter stands: in the DID URL, or in the query or the body of the request. */
@@ -37,6 +39,10 @@ const checks: ReadonlyMap<string, OptionCheck> = new Map<string, OptionCheck>([
       value === 'authentication' || value === 'assertionMethod'
         ? undefined
         : 'authentication or assertionMethod is needed',
+  ],
+  [
+    'proof',
+    (value) => (value === true || value === 'true' || value === 'history' ? undefined : 'true or history is needed'),
   ],
 ])
 

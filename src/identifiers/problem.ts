@@ -28,24 +28,23 @@ export interface ProblemDetails {
   readonly detail: string
 }
 
-export interface ProblemContext {
-  /** Seconds after which another attempt makes sense. */
-  readonly retryAfter?: number | undefined
-  /** By what was proved that there is nothing. */
-  readonly proved?: object | undefined
-}
-
 /** A request that gets an error for an answer. */
 export class Problem extends Error {
   readonly problem: ProblemName
+  /** Seconds after which another attempt makes sense. */
   readonly retryAfter: number | undefined
-  readonly proved: object | undefined
+  /** What the metadata of the result say beside the error. */
+  readonly metadata: object
 
-  constructor(problem: ProblemName, detail: string, { retryAfter, proved }: ProblemContext = {}) {
+  constructor(
+    problem: ProblemName,
+    detail: string,
+    { retryAfter, metadata = {} }: { readonly retryAfter?: number; readonly metadata?: object } = {},
+  ) {
     super(detail)
     this.problem = problem
     this.retryAfter = retryAfter
-    this.proved = proved
+    this.metadata = metadata
   }
 
   get status(): number {

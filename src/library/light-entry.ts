@@ -15,5 +15,6 @@ export {
 export type * from '../did/resolution.js'
 export type * from '../did/state-proof.js'
 export type * from './did-resolver-types.js'
+export { verifyResolution, type VerifyResolutionOptions } from './verify-resolution.js'
 export { getResolver } from './get-light-resolver.js'
 export type { GetResolverOptions } from './get-resolver.js'

@@ -74,7 +74,7 @@ export interface Proved {
   readonly servers: readonly string[]
   /** The trust root was older than the trust period. */
   readonly oldRoot?: true
-  /** The status is not proved: it is that of a bundle about an earlier version. */
+  /** The status is not proved: it is that of a bundle, or of another given answer, about an earlier version. */
   readonly statusUnproved?: true
   /** Number of operations of the DID, and those that are proved, oldest first. */
   readonly history?: { readonly count: number; readonly entries: readonly ProvedEntry[] }
@@ -179,6 +179,17 @@ export class LightResolver {
     return { ...credentialResult(id, answer), proved }
   }
 
+  /** Checks an answer with a proof that came from elsewhere; servers are asked alone for what followed the validators or headers known. */
+  async verifyAnswer(
+    did: string,
+    answer: unknown,
+    version: Omit<DidQuestion, 'did' | 'all'> = {},
+  ): Promise<LightResult> {
+    const question = { ...version, did }
+    const found = await this.#prove({ ...didQuestion(question, {}), ask: () => Promise.resolve(answer) })
+    return { ...resolved(question, found.answer), proved: { ...found.proved, ...unproved(found.answer), servers: [] } }
+  }
+
   /** Checks a bundle without any server. Its age is tested only where `maxAge` is given, in seconds. */
   async verifyBundle(
     bundle: unknown,
@@ -214,8 +225,7 @@ export class LightResolver {
     }
     const question = { ...asked, did: text(asked['did']) } as DidQuestion
     const { answer, proved } = await check(didQuestion(question, {}))
-    const status = answer.knowsStatus ? {} : { statusUnproved: true as const }
-    return { ...resolved(question, answer), proved: { ...proved, ...status, history: entriesOf(answer) } }
+    return { ...resolved(question, answer), proved: { ...proved, ...unproved(answer), history: entriesOf(answer) } }
   }
 
   /** Asks all servers, and takes the highest of the answers that hold. */
@@ -465,6 +475,10 @@ function didQuestion(
 
 function resolved({ did }: DidQuestion, { status, history, transactions }: ProvedDid): ResolveResult {
   return { did, status, ...(history !== undefined && { transaction: transactions }) }
+}
+
+function unproved({ knowsStatus }: ProvedDid): { statusUnproved?: true } {
+  return knowsStatus ? {} : { statusUnproved: true }
 }
 
 function entriesOf({ history }: ProvedDid): NonNullable<Proved['history']> {

@@ -2,6 +2,7 @@ import type { MapProofJson } from '../did/state-proof.js'
 import { RuleError } from '../errors/rule-error.js'
 import type { ProgramHash } from '../primitives/address.js'
 import { equalBytes } from '../primitives/bytes.js'
+import type { Hash } from '../primitives/hash.js'
 import { type Entry, emptyHistory, entryBytes, extendHistory, stateAfter, valueOfHistory } from '../proofs/history.js'
 import { type HistoryPart, mapProofJson } from '../proofs/map-proof.js'
 import { credentialMapKey, didMapKey, type MapKey } from '../proofs/map-tree.js'
@@ -17,6 +18,9 @@ import { keys, values } from '../storage/schema.js'
 /** @limit count: operations of a DID in a proof */
 export const maxProvedEntries = 10_000
 
+/** Bytes of an operation in a proof, in base64url. */
+export const provedEntry = 98
+
 export interface MapSource {
   readonly database: Database
   /** Inner nodes that need not be hashed again. */
@@ -29,8 +33,9 @@ interface Leaf {
   /** Those to show, oldest first; empty: the key has no leaf. */
   readonly entries: readonly Entry[]
   readonly count: number
-  /** Digest of those before. */
-  readonly base: Uint8Array
+  /** Digest of those before, and of all. */
+  readonly base: Hash
+  readonly digest: Hash
 }
 
 /** Number of operations of a DID up to a height, by a binary search over its rows. */
@@ -63,7 +68,8 @@ export async function didMapProof(
   const entries = rows.map(([, row]) => values.didOperation.decode(row))
   if (entries.length !== count - first) throw damaged(`operations of ${did} are missing`)
   const base = first === 0 ? emptyHistory : didOperation(database, key, first - 1).digest
-  return mapProof(source, height, { key: didMapKey(did), entries, count, base })
+  const { digest } = entries.at(-1) as (typeof entries)[number]
+  return mapProof(source, height, { key: didMapKey(did), entries, count, base, digest })
 }
 
 /** The map proof of what a DID said of a credential, after the block at a height: with all of it. */
@@ -73,11 +79,12 @@ export async function credentialMapProof(
 ): Promise<MapProofJson> {
   const said = credentialRow(source.database, id, signer) ?? []
   const entries = said.filter((entry) => entry.height <= height)
-  return mapProof(source, height, { ...absent(credentialMapKey(id, signer)), entries, count: entries.length })
+  const digest = entries.map(entryBytes).reduce(extendHistory, emptyHistory)
+  return mapProof(source, height, { ...absent(credentialMapKey(id, signer)), entries, count: entries.length, digest })
 }
 
 function absent(key: MapKey): Leaf {
-  return { key, entries: [], count: 0, base: emptyHistory }
+  return { key, entries: [], count: 0, base: emptyHistory, digest: emptyHistory }
 }
 
 async function mapProof(source: MapSource, height: number, leaf: Leaf): Promise<MapProofJson> {
@@ -97,14 +104,13 @@ function historyOf({
   entries,
   count,
   base,
+  digest,
 }: Leaf): { readonly part: HistoryPart; readonly value: Uint8Array } | undefined {
   const last = entries.at(-1)?.operation
   if (last === undefined) return undefined
-  const encoded = entries.map(entryBytes)
-  const digest = encoded.reduce(extendHistory, base)
   const hasBase = entries.length < count
   return {
-    part: { state: stateAfter(last), count, entries: encoded, base: hasBase ? base : undefined },
+    part: { state: stateAfter(last), count, entries: entries.map(entryBytes), base: hasBase ? base : undefined },
     value: valueOfHistory({ last, count, digest }),
   }
 }

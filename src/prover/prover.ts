@@ -28,12 +28,12 @@ import { PageMemory } from '../storage/map/page-memory.js'
 import { prunedHeight } from '../storage/prune-rows.js'
 import { keys, type TipRow, values } from '../storage/schema.js'
 import { Anchors, type AnchorsOptions } from './anchors.js'
-import { credentialMapProof, didMapProof } from './map-proofs.js'
+import { credentialMapProof, didMapProof, operationsUpTo } from './map-proofs.js'
 
 /** Blocks above that of an answer, by default. */
 const usualDepth = { confirmed: 0, mined: 6 } as const
-/** @limit bytes: headers with their work in one answer */
-const headersAnswer = 4 * 1024 * 1024
+/** @limit bytes: headers with their work in one answer, and texts of changes of validators */
+const answerBytes = 512 * 1024
 
 /** Header records per read. */
 const headersPage = 250
@@ -76,6 +76,11 @@ export class Prover {
     return { format: proofFormat, chain: displayHash(this.#genesis), anchor, maps }
   }
 
+  /** Number of operations of a DID up to a block; none of a text that no key can have. */
+  operationCount({ height }: TipRow, key: ProgramHash | undefined): number {
+    return key === undefined ? 0 : operationsUpTo(this.#database, key, height)
+  }
+
   /** What the map says of a DID after a block, with its operations from number `from` on. */
   didMap(
     { height }: TipRow,
@@ -98,10 +103,14 @@ export class Prover {
   async changes(tip: TipRow, from: number): Promise<ChangesJson> {
     const heights = this.#changeHeights(Math.max(from, this.#firstCommitment), tip.height + 1)
     const changes: ChangeJson[] = []
+    let bytes = 0
     for (const height of heights.slice(0, maxChanges)) {
-      changes.push(await this.#changeAfter(await this.#required(this.#active(height - 1))))
+      const change = await this.#changeAfter(await this.#required(this.#active(height - 1)))
+      bytes += JSON.stringify(change).length
+      if (bytes > answerBytes && changes.length > 0) break
+      changes.push(change)
     }
-    const more = heights.length > maxChanges
+    const more = heights.length > changes.length
     return { format: changesFormat, chain: displayHash(this.#genesis), tip: tip.height, changes, more }
   }
 
@@ -111,12 +120,12 @@ export class Prover {
     const hashes = await this.#database.rows({ gte: keys.active(from), lt: keys.active(end) })
     const headers: string[] = []
     let bytes = 0
-    for (let start = 0; start < hashes.length && bytes < headersAnswer; start += headersPage) {
+    for (let start = 0; start < hashes.length && bytes < answerBytes; start += headersPage) {
       const some = hashes.slice(start, start + headersPage)
       for (const row of await this.#database.getMany(some.map(([, hash]) => keys.header(hash)))) {
         const { header, auxPow } = values.header.decode(present(row, 'a header'))
         bytes += header.length + auxPow.length + 1
-        if (bytes > headersAnswer && headers.length > 0) break
+        if (bytes > answerBytes && headers.length > 0) break
         headers.push(encodeBase64url(joinFullHeader(header, auxPow)))
       }
     }

@@ -1,4 +1,5 @@
 import type { ChangeJson, ChangesJson, StateProof } from '../did/state-proof.js'
+import { provedEntry } from '../prover/map-proofs.js'
 import type { Prover, WantedBlock } from '../prover/prover.js'
 import { askedCredential, type CredentialAnswers } from './credential-answers.js'
 import type { ConsistentReader } from './consistent-reader.js'
@@ -24,8 +25,14 @@ export class ProofAnswers {
     this.#options = options
   }
 
-  /** The latest state of a DID, or that there is none; `history`: all of its operations. */
-  async did(text: string, { history = false, ...wanted }: WantedBlock & { history?: boolean }): Promise<StateProof> {
+  /**
+   * The latest state of a DID, or that there is none; `history`: all of its operations. Undefined where they have more than `most`
+   * bytes.
+   */
+  async did(
+    text: string,
+    { history = false, most = Infinity, ...wanted }: WantedBlock & { history?: boolean; most?: number },
+  ): Promise<StateProof | undefined> {
     const identifier = identifierOf(text)
     const asked = { did: didOf(identifier), key: existingKey(identifier), from: history ? 0 : Infinity }
     const checked = readWantedBlock(wanted)
@@ -33,6 +40,7 @@ export class ProofAnswers {
     requireSynced()
     return reader.read(async (tip) => {
       const block = await prover.block(tip, checked)
+      if (history && prover.operationCount(block, asked.key) * provedEntry > most) return undefined
       return prover.proof(block, [await prover.didMap(block, asked)])
     })
   }

@@ -5,6 +5,7 @@ import type { ProgramHash } from '../primitives/address.js'
 import { displayHash } from '../primitives/bytes.js'
 import { defined } from '../primitives/defined.js'
 import type { Hash } from '../primitives/hash.js'
+import { provedEntry } from '../prover/map-proofs.js'
 import type { Prover } from '../prover/prover.js'
 import { Places } from '../runtime/places.js'
 import type { Database } from '../storage/database.js'
@@ -12,7 +13,7 @@ import { present } from '../storage/did-rows.js'
 import type { TipRow } from '../storage/schema.js'
 import type { ConsistentReader } from './consistent-reader.js'
 import { activeBlock, DidVersions, expiryOf, type ReadOperation } from './did-versions.js'
-import { type HistoryOptions, readHistory } from './history.js'
+import { type HistoryOptions, LongHistory, readHistory } from './history.js'
 import { historyLimits } from './history-limits.js'
 import type { ResolveRequest } from './resolve-request.js'
 
@@ -56,7 +57,7 @@ export class DidReader {
    * key can have. `busy` where blocks arrive faster than it can be read.
    */
   read(asked: AskedDid, request: ResolveRequest, options: HistoryOptions = {}): Promise<KnownDid | undefined> {
-    if (!request.all) return this.#reader.read((tip) => this.#version(asked, request, tip))
+    if (!request.all) return this.#reader.read((tip) => this.#version(asked, request, tip, options))
     return this.#reader.untilStable(() => this.#history(asked, request, options))
   }
 
@@ -64,6 +65,7 @@ export class DidReader {
     asked: AskedDid,
     request: ResolveRequest & { all: false },
     tip: TipRow,
+    { most }: HistoryOptions,
   ): Promise<KnownDid | undefined> {
     const { version, context, withDocument, proof } = request
     const block = proof === undefined ? tip : await this.#prover.block(tip, proof)
@@ -82,7 +84,7 @@ export class DidReader {
       ...(context
         ? { context: this.#context(rows, sequence, shown ?? (await lastExpiry(rows, last)), found, block) }
         : {}),
-      ...(proof && { proof: await this.#proof(asked, block, proof.history ? 0 : (sequence ?? 0)) }),
+      ...(proof && { proof: await this.#proof({ ...asked, rows, most }, block, proof.history ? 0 : (sequence ?? 0)) }),
     }
   }
 
@@ -96,8 +98,13 @@ export class DidReader {
     return { exists: false, deactivated: false, expiresAt: 0, transactions: [], proof, tip: tip.hash }
   }
 
-  async #proof(asked: AskedDid, block: TipRow, from: number): Promise<StateProof> {
-    return this.#prover.proof(block, [await this.#prover.didMap(block, { ...asked, from })])
+  async #proof(
+    { did, key, rows, most = Infinity }: AskedDid & { rows?: DidVersions; most?: number | undefined },
+    block: TipRow,
+    from: number,
+  ): Promise<StateProof> {
+    if (rows !== undefined && (rows.count - from) * provedEntry > most) throw new LongHistory()
+    return this.#prover.proof(block, [await this.#prover.didMap(block, { did, key, from })])
   }
 
   /** The operation of a version; `withDocument`: a deactivation with the last document after it. */
@@ -142,7 +149,7 @@ export class DidReader {
       ...(slice === undefined ? {} : { slice: { total: count, start, count: found.length } }),
       tip: tip.hash,
       ...(context ? { context: await asOf(() => this.#context(rows, sequence, expires, found, block)) } : {}),
-      ...(proof && { proof: await asOf(() => this.#proof(asked, block, oldest)) }),
+      ...(proof && { proof: await asOf(() => this.#proof({ ...asked, rows, most: options.most }, block, oldest)) }),
     }
   }
 

@@ -206,11 +206,24 @@ describe('the containers', () => {
     for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:(\d+):\1$/)
   })
 
+  it('leave keys and backups that lie beside the compose file out of images, commits and packages', () => {
+    const made = [...repositoryFile('docs/operate.md').matchAll(/genesis create (corp)|- \.\/(backup):/g)]
+    const folders = made.map(([, chain, backup]) => chain ?? backup ?? '')
+    expect(new Set(folders)).toEqual(new Set(['corp', 'backup']))
+    for (const name of folders) {
+      expect(repositoryFile(`${folder}.gitignore`).split('\n')).toContain(name)
+      expect(repositoryFile(`${folder}Dockerfile.dockerignore`).split('\n')).toContain(`${folder}${name}`)
+    }
+  })
+
   it('are built of files that there are', () => {
     const text = repositoryFile(`${folder}Dockerfile`)
     const copied = [...text.matchAll(/^COPY --from=build \/app\/(\S+)/gm)].map(([, name]) => name)
     expect(copied).toEqual(['package.json', 'node_modules', 'dist', 'genesis'])
-    expect(text).toMatch(/^ENTRYPOINT \["node", "dist\/cli\/main\.js"\]$/m)
+    // What is built without --target is the last stage: a node.
+    const stage = text.slice(text.lastIndexOf('\nFROM '))
+    expect(stage).toMatch(/^ENTRYPOINT \["node", "dist\/cli\/main\.js"\]$/m)
+    expect(stage).toMatch(/^USER node\n[^]*^VOLUME \/data$/m)
     const { bin } = JSON.parse(repositoryFile('package.json')) as { bin: { didledger: string } }
     expect(bin.didledger).toBe('dist/cli/main.js')
   })

@@ -5,7 +5,9 @@ import { CommandProcess, NodeProcess, run, runJson } from '../support/process/sp
 /** `didledger driver` as processes, started as the container file starts it; no container is needed. */
 
 const repositoryFile = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')
-const container = repositoryFile('driver/Dockerfile')
+const containerFile = repositoryFile('docs/operate/Dockerfile')
+/** The stage that `--target driver` builds. */
+const container = /^FROM program AS driver\n((?!FROM )[^]*?)^FROM /m.exec(containerFile)?.[1] ?? ''
 
 /** The list of words in an instruction of the container file. */
 function words(instruction: string): string[] {
@@ -109,11 +111,11 @@ describe('the files of the driver', () => {
     expect([program, flag]).toEqual(['node', '-e'])
     expect(script).toContain('http://127.0.0.1:8080/healthz')
     // What it copies is what the package holds.
-    for (const name of ['package.json', 'node_modules', 'dist']) expect(container).toContain(`/app/${name} `)
+    for (const name of ['package.json', 'node_modules', 'dist']) expect(containerFile).toContain(`/app/${name} `)
   })
 
   it('name the method by a pattern that takes its DIDs and no others', () => {
-    const entry = repositoryFile('driver/universal-resolver.yml')
+    const entry = repositoryFile('docs/operate/universal-resolver.yml')
     const pattern = new RegExp(/pattern: '(.+)'/.exec(entry)?.[1] ?? '$^')
     expect(pattern.source).toBe('^did:ledger:.+$')
     expect([did, 'did:ledger:', 'did:other:x', 'xdid:ledger:x'].map((text) => pattern.test(text))).toEqual([

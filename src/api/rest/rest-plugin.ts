@@ -7,7 +7,6 @@
  * - docs/rest.md, /openapi.json and the checks of parameters come from the rows: there is no second list.
  * - A row that changes the node says so; strangers may not call it.
  */
-import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { brokenRule } from '../../errors/broken-rule.js'
 import { RuleError } from '../../errors/rule-error.js'
@@ -18,11 +17,9 @@ import type { ApiLimits } from '../api-limits.js'
 import { type BodyBudget, countBodies, readBodies } from '../body-budget.js'
 import { frameOf, jsonType } from '../envelopes.js'
 import type { Flights } from '../flight.js'
-import { clientOf } from '../http-client.js'
 import { isJson } from '../origin.js'
-import type { PartsAnswer } from '../parts.js'
 import { pathOf } from '../request-path.js'
-import { beginningOf, bodyOf, framed } from '../stream.js'
+import { sendParts } from '../send-parts.js'
 import { restPrefix, type RestRequest, type RestRoute, restRoutes } from './rest-routes.js'
 
 export interface RestOptions {
@@ -74,7 +71,7 @@ async function answer(
   const keep = (body: Buffer) => (lasts ? cache.set(path, body, tip) : undefined)
   const result = await route.run(restRequest)
   const [before, after] = frameOf(route.envelope)
-  if (typeof result !== 'string') return inParts(result, [before, after], { request, reply, keep }, options)
+  if (typeof result !== 'string') return sendParts(result, { frame: [before, after], request, reply, keep }, options)
   const body = Buffer.from(before + result + after)
   keep(body)
   if (route.path === 'restart') {
@@ -82,32 +79,6 @@ async function answer(
     reply.raw.once('finish', () => restart())
   }
   return reply.send(body)
-}
-
-interface Exchange {
-  readonly request: FastifyRequest
-  readonly reply: FastifyReply
-  keep(body: Buffer): void
-}
-
-/** Sends an answer that is no point read: at once if it is short, else as it is made. */
-async function inParts(
-  result: PartsAnswer,
-  [before, after]: readonly [string, string],
-  { request, reply, keep }: Exchange,
-  { flights, limits, access }: RestOptions,
-): Promise<FastifyReply> {
-  const reader = flights.join(result, clientOf(access, request, reply))
-  const { whole } = await reader.ready()
-  const stream = framed(before, reader, after)
-  if (whole) {
-    const body = Buffer.concat((await beginningOf(stream, Infinity)).parts)
-    keep(body)
-    return reply.send(body)
-  }
-  if (request.method !== 'HEAD') return reply.send(bodyOf([], stream, limits.answerPart))
-  reader.close()
-  return reply.send(Readable.from([]))
 }
 
 function refuseStrangers({ raw }: FastifyRequest, access: Access): void {

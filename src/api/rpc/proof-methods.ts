@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { credentialIdText } from '../../resolver/did-key.js'
 import { maxHeaders } from '../../proofs/work.js'
+import { changeList, headerList, historyProof } from '../results/proof-results.js'
 import { uint32 } from '../schemas/common-schemas.js'
 import { blockParams, change, changes, headers, stateProof } from '../schemas/proof-schemas.js'
 import { method, type RpcMethod } from './method.js'
@@ -18,7 +19,8 @@ export const proofMethods: readonly RpcMethod[] = [
       ...blockParams,
     }),
     result: stateProof,
-    run: ({ resolver }, params) => resolver.proofs.did(params.did, params),
+    run: async (context, { did: asked, history, ...block }) =>
+      history === true ? historyProof(context, asked, block) : context.resolver.proofs.did(asked, block),
   }),
   method({
     name: 'did_proveCredential',
@@ -43,7 +45,7 @@ export const proofMethods: readonly RpcMethod[] = [
     summary: 'The changes of validators above a height, each proved by the validators before it.',
     params: Type.Object({ from: uint32('height after which changes are listed') }),
     result: changes,
-    run: ({ resolver }, { from }) => resolver.proofs.changes(from),
+    run: (context, { from }) => changeList(context, from),
   }),
   method({
     name: 'light_headers',
@@ -53,6 +55,6 @@ export const proofMethods: readonly RpcMethod[] = [
       count: Type.Integer({ minimum: 0, maximum: maxHeaders, description: 'headers' }),
     }),
     result: headers,
-    run: ({ resolver }, { from, count }) => resolver.proofs.headers(from, count),
+    run: (context, { from, count }) => headerList(context, from, count),
   }),
 ]

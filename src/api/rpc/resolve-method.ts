@@ -6,7 +6,7 @@ import { historyLimits } from '../../resolver/history-limits.js'
 import { resultJson } from '../../resolver/resolver-answer.js'
 import { withAbsoluteKey } from '../../resolver/shown-operation.js'
 import type { ApiContext } from '../api-context.js'
-import { chainKey, PartsAnswer, type Sink } from '../parts.js'
+import { chainKey, PartsAnswer, type Sink, writeText } from '../parts.js'
 import { resolveResult } from '../schemas/did-schemas.js'
 import { proofParams } from '../schemas/proof-schemas.js'
 import { JsonText, method, type RpcCaller, type RpcMethod } from './method.js'
@@ -85,8 +85,10 @@ type ResolveParams = ResolveOptions & { readonly did: string; readonly all: bool
 async function resolve(context: ApiContext, params: ResolveParams, caller: RpcCaller): Promise<PartsAnswer | JsonText> {
   const { resolver } = context
   const { did, all, skip, limit, proof, depth, height } = params
-  if (!all) return new JsonText(resultJson(await resolver.resolve(did, params)))
-  const kind = `history ${JSON.stringify([skip, limit, params.context, proof, depth, height])}`
+  if (!all && proof === undefined) return new JsonText(resultJson(await resolver.resolve(did, params)))
+  const { context: withContext, versionId, versionTime, versionHeight } = params
+  const version = [versionId, versionTime, versionHeight]
+  const kind = `history ${JSON.stringify([all, skip, limit, withContext, proof, depth, height, version])}`
   return history(context, { kind, did, options: params, shape: (result) => result }, caller)
 }
 
@@ -98,7 +100,7 @@ interface HistoryQuestion {
   readonly shape: (result: ResolveResult) => ResolveResult
 }
 
-/** Operations of a DID, perhaps all: a short history is answered like a version, a long one takes its place among the answers. */
+/** Operations of a DID, perhaps all, or a proof by them: a short history is answered like a version, a long one takes its place among the answers. */
 async function history(
   { resolver, reader }: ApiContext,
   { kind, did, options, shape }: HistoryQuestion,
@@ -145,7 +147,7 @@ async function writeResult(sink: Sink, result: ResolveResult): Promise<void> {
     if (sink.due) await sink.drain()
   }
   const members = JSON.stringify(rest)
-  sink.add(members === '{}' ? ']}' : `],${members.slice(1)}`)
+  await writeText(sink, members === '{}' ? ']}' : `],${members.slice(1)}`)
 }
 
 /**

@@ -60,6 +60,13 @@ describe('DID Resolution over a light resolver', () => {
     expect(expired.body.didDocumentMetadata).toMatchObject({ expired: true })
   })
 
+  it('hands no proof on', async () => {
+    const { identifier } = await open()
+    const { status, body } = await identifier(`${alice.did}?proof=true`)
+    expect(status).toBe(501)
+    expect(body.didResolutionMetadata.error.detail).toContain('proofs are checked here, and not handed on')
+  })
+
   it('names what is wrong with an answer that is not proved', async () => {
     const { identifier } = await open({ answer: ({ did }) => ({ did, status: 3 }) })
     const { status, body } = await identifier(alice.did)

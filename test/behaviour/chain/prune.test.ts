@@ -13,7 +13,9 @@ import { Overlay } from '../../../src/storage/overlay.js'
 import { keys } from '../../../src/storage/schema.js'
 import { craft, craftBlock, type CraftedInput } from '../../support/builders/blocks.js'
 import { TestChain } from '../../support/builders/chain.js'
+import { bookOf } from '../../support/builders/chain-book.js'
 import { type Holder, holder } from '../../support/builders/did.js'
+import { keysOf, lightIn } from '../../support/builders/light-scene.js'
 import { testAddress } from '../../support/builders/spec.js'
 import { ask, contextOf, serve } from '../../support/client/api.js'
 import { RpcClient } from '../../support/client/rpc.js'
@@ -189,3 +191,26 @@ it('a chain that prunes follows a branch from as far below its tip as a reorgani
 
 /** Blocks below the fork. */
 const pruneable = 20
+
+describe('a chain that prunes and whose validators change', () => {
+  it('keeps the blocks that name other validators, so that light resolvers can follow', async () => {
+    const upgrades = [{ height: 20, name: 'more', parameters: { validators: keysOf(7) } }]
+    const node = await TestChain.open({ validators: keysOf(4), upgrades })
+    const [ada] = people as [Holder, Holder]
+    await node.publish(ada.create(), ada.did)
+    await node.mine(keep + 30)
+    const book = await bookOf(node)
+    const server = await serve(contextOf(node))
+    const light = () => lightIn({ server, book })
+    expect(await light().resolve(ada.did)).toMatchObject({ status: 0 })
+    await node.chain.exclusive(({ prune }) => prune(node.reader.height - keep))
+    expect(node.chain.prunedHeight).toBe(31)
+    expect(await light().resolve(ada.did)).toMatchObject({ status: 0 })
+    const rpc = new RpcClient(contextOf(node))
+    expect(await rpc.call('light_changes', { from: 0 })).toEqual(book.changes(0))
+    expect(await rpc.refusal('light_anchor', { height: 10 })).toMatchObject({ code: -32012 })
+    expect(await verifyPruned(node.chain)).toBeUndefined()
+    await server.close()
+    await node.close()
+  })
+})

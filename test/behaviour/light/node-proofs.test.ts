@@ -1,27 +1,31 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ApiServer } from '../../../src/api/http-server.js'
 import { namedDid } from '../../../src/did/named-did.js'
-import { LightResolver, type LightOptions } from '../../../src/light/light-resolver.js'
-import { toHex } from '../../../src/primitives/bytes.js'
+import type { LightOptions } from '../../../src/light/light-resolver.js'
 import { credentialMapKey, didMapKey } from '../../../src/proofs/map-tree.js'
 import { craftBlock } from '../../support/builders/blocks.js'
 import { TestChain } from '../../support/builders/chain.js'
 import { bookOf } from '../../support/builders/chain-book.js'
-import { type Holder, holder } from '../../support/builders/did.js'
+import { holder } from '../../support/builders/did.js'
+import {
+  changing,
+  closeScene,
+  keysOf,
+  lightIn,
+  minedDepth,
+  type Scene,
+  sceneOf,
+} from '../../support/builders/light-scene.js'
 import type { DidAsked, ProofBook } from '../../support/builders/proof-book.js'
 import { Crowd, random } from '../../support/builders/random-chain.js'
-import { type SpecOverrides, testPublicKey } from '../../support/builders/spec.js'
-import { ask, contextOf, serve } from '../../support/client/api.js'
+import type { SpecOverrides } from '../../support/builders/spec.js'
+import { ask, contextOf } from '../../support/client/api.js'
 import { RpcClient } from '../../support/client/rpc.js'
 import { rounds } from '../../support/process/thorough.js'
 
-const keysOf = (count: number) => Array.from({ length: count }, (_, person) => toHex(testPublicKey(person)))
 const kinds: Readonly<Record<string, SpecOverrides>> = {
   'without validators': { validators: [], producer: 'miners' },
   'with validators': { validators: keysOf(4) },
 }
-/** What an answer is as of, on chains without validators. */
-const minedDepth = 6
 
 /** Replaces the last blocks by one block more. */
 async function shorten(test: TestChain, depth: number): Promise<void> {
@@ -91,66 +95,13 @@ function didsOf(book: ProofBook): Set<string> {
   return found
 }
 
-/** A chain with credentials and changes of validators, and what it says. */
-interface Scene {
-  readonly test: TestChain
-  readonly book: ProofBook
-  readonly server: ApiServer
-  readonly alice: Holder
-  readonly dave: Holder
-  readonly ids: Readonly<Record<'kept' | 'revoked' | 'foreign' | 'unknown', string>>
-}
-
-async function sceneOf(overrides: SpecOverrides): Promise<Scene> {
-  const test = await TestChain.open(overrides)
-  const [alice, dave] = [holder(), holder()]
-  const ids = {
-    kept: `${alice.did}#profile`,
-    revoked: `${alice.did}#other`,
-    foreign: `${alice.did}#foreign`,
-    unknown: `${alice.did}#none`,
-  }
-  const created = await test.publish(alice.create(), alice.did)
-  await test.publish(dave.create(), dave.did)
-  await test.publish(alice.update(created, { expires: '2029-01-01T00:00:00Z' }), alice.did)
-  await test.publish(alice.declare(dave.issue(alice.did)), alice.did)
-  await test.publish(alice.declare(dave.issue(alice.did, { id: ids.revoked })), alice.did)
-  await test.publish(dave.revoke(ids.revoked), dave.did)
-  await test.publish(dave.revoke(ids.foreign), dave.did)
-  await test.mine(minedDepth + 2)
-  const server = await serve(contextOf(test))
-  return { test, book: await bookOf(test), server, alice, dave, ids }
-}
-
-async function closeScene({ server, test }: Scene): Promise<void> {
-  await server.close()
-  await test.close()
-}
-
-const changing: SpecOverrides = {
-  validators: keysOf(4),
-  upgrades: [
-    { height: 4, name: 'more', parameters: { validators: keysOf(7) } },
-    { height: 6, name: 'none', parameters: { fees: { minimum: '1', perByte: '1' } } },
-    { height: 8, name: 'fewer', parameters: { validators: keysOf(1) } },
-    { height: 40, name: 'later', parameters: { validators: keysOf(3) } },
-  ],
-}
-
 describe.each(
   Object.entries({ 'without validators': kinds['without validators'], 'whose validators change': changing }),
 )('a node on a chain %s', (_, overrides = {}) => {
   let scene: Scene
   let rpc: RpcClient
   let tip: number
-  const light = (options: Partial<LightOptions> = {}) =>
-    new LightResolver({
-      servers: [`http://127.0.0.1:${scene.server.port}`],
-      trust: scene.book.trust(),
-      now: () => scene.book.tip.time * 1000,
-      allowOldRoot: true,
-      ...options,
-    })
+  const light = (options: Partial<LightOptions> = {}) => lightIn(scene, options)
   const isMined = () => !scene.test.spec.hasValidators
   const usual = () => (isMined() ? tip - minedDepth : tip)
 
