@@ -77,6 +77,7 @@ a row is not that of the active block any more, a reorganisation took it back, a
 | -32010 | the caller may not use this method |
 | -32011 | an address has too few coins that can be spent now; \`data\` begins with \`45002 not enough utxo\` |
 | -32012 | the node cannot prove an answer as of that block; \`data\` says which blocks it can |
+| -32013 | of \`didledger light\`: no node asked gives an answer whose proof holds; \`data\` begins with the [name of the failure](trust.md#what-can-fail) |
 | -32020 | no backup is made there, or it could not be completed; \`data\` says why |
 | -32021 | the node prunes, and has given up the transactions of that block; \`data\` says from which height it has them |
 

@@ -5,10 +5,11 @@ import { addressOf, prefix } from '../primitives/address.js'
 import { didMethod } from '../primitives/did-method.js'
 import type { Log } from '../runtime/env.js'
 import { type ApiLimits, apiLimits } from './api-limits.js'
-import { BodyBudget } from './body-budget.js'
-import { failure, jsonType } from './envelopes.js'
+import { BodyBudget, countBodies, readBodies } from './body-budget.js'
+import { type Envelope, failure, jsonType } from './envelopes.js'
 import { createApp } from './http-app.js'
-import { parserFailure, ruleErrorOf, statusOf } from './http-failures.js'
+import { signalOf } from './http-client.js'
+import { parserFailure, retryAfter, ruleErrorOf, statusOf } from './http-failures.js'
 import {
   bareRefusal,
   identifiersMethods,
@@ -18,17 +19,23 @@ import {
 } from './identifiers-plugin.js'
 import { Listeners } from './listeners.js'
 import { pathOf } from './request-path.js'
+import type { RpcCore } from './rpc/rpc-core.js'
+import { rpcPaths } from './rpc/rpc-paths.js'
+import { sendRpc } from './rpc/rpc-plugin.js'
 import { SharedSource } from './shared-source.js'
 
 /**
- * A driver of the Universal Resolver: DID Resolution over a node elsewhere, without a database.
+ * A driver of the Universal Resolver: DID Resolution over a node elsewhere, without a database. A light resolver adds JSON-RPC.
  *
  *   connection -> Listeners -> app: /1.0/identifiers/ -> registerIdentifiers -> SharedSource -> source, over a network
  *                                   /healthz, /readyz -> #ready -> source
+ *                                   /, /rpc -> RpcCore, where there is one
  */
 export interface DriverOptions {
-  /** Asks the node; the caller bounds the time of a request. */
+  /** Asks the node; the caller bounds the time of a request, and {@link SharedSource} their number. */
   readonly source: IdentifierSource
+  /** Absent: there is no JSON-RPC. */
+  readonly rpc?: Pick<RpcCore, 'handle'>
   readonly hosts: readonly string[]
   /** 0: any free port. */
   readonly port: number
@@ -39,7 +46,7 @@ export interface DriverOptions {
 
 /** State of the node, as `/readyz` shows it. */
 interface Readiness {
-  readonly status: 'ready' | 'catching up' | 'unreachable'
+  readonly status: 'ready' | 'catching up' | 'unproved' | 'unreachable'
   readonly reason?: string
 }
 
@@ -58,14 +65,22 @@ export class DriverServer {
   }
 
   /** Listens. A port in use is a UserError. */
-  static async open({ source, hosts, port, log, limits: changes }: DriverOptions): Promise<DriverServer> {
+  static async open({ source, rpc, hosts, port, log, limits: changes }: DriverOptions): Promise<DriverServer> {
     const limits: ApiLimits = { ...apiLimits, ...changes }
-    const app = await createApp(limits, (error, request, reply) => fail(ruleErrorOf(error, log), request, reply))
-    app.setNotFoundHandler(refuseUnknown)
+    const paths = rpc === undefined ? [] : rpcPaths
+    const app = await createApp(limits, (error, request, reply) => fail(ruleErrorOf(error, log), request, reply, paths))
+    app.setNotFoundHandler((request, reply) => refuseUnknown(request, reply, paths))
     registerHealth(app, source)
     const budget = new BodyBudget(limits)
+    if (rpc !== undefined) await app.register(async (scope) => registerRpcOnly(scope, { rpc, limits, budget }))
     // The node says of the last version whether it has expired; of others its answer has the time of the tip.
-    const options = { source: new SharedSource(source), now: () => Date.now(), log, limits, budget }
+    const options = {
+      source: new SharedSource(source),
+      now: () => Date.now(),
+      log,
+      limits,
+      budget,
+    }
     await app.register(async (scope) => registerIdentifiers(scope, options))
     await app.ready()
     const listeners = await Listeners.open({
@@ -80,7 +95,7 @@ export class DriverServer {
         const rule = parserFailure(code)
         const asked = url ?? target ?? ''
         if (isIdentifierUrl(asked)) return bareRefusal(asked, rule)
-        return { status: statusOf(rule), body: failure('standard', rule) }
+        return { status: statusOf(rule), body: failure(envelopeOf(asked, paths), rule) }
       },
     })
     return new DriverServer(app, listeners)
@@ -102,16 +117,51 @@ export class DriverServer {
   }
 }
 
-function fail(rule: RuleError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function fail(rule: RuleError, request: FastifyRequest, reply: FastifyReply, rpc: readonly string[]): FastifyReply {
   if (isIdentifierUrl(request.url)) return sendRefusal(request, reply, rule)
-  return reply.code(statusOf(rule)).header('content-type', jsonType).send(failure('standard', rule))
+  const envelope = envelopeOf(request.url, rpc)
+  return reply.code(statusOf(rule)).header('content-type', jsonType).send(failure(envelope, rule))
 }
 
-function refuseUnknown({ method, url }: FastifyRequest, reply: FastifyReply): never {
-  const methods = isIdentifierUrl(url) ? identifiersMethods : healthPaths.includes(pathOf(url)) ? ['GET', 'HEAD'] : []
+function envelopeOf(url: string, rpc: readonly string[]): Envelope {
+  return rpc.includes(pathOf(url)) ? 'rpc' : 'standard'
+}
+
+function refuseUnknown({ method, url }: FastifyRequest, reply: FastifyReply, rpc: readonly string[]): never {
+  const methods = methodsOf(url, rpc)
   if (methods.length === 0) throw new RuleError('request-path', `nothing is at ${pathOf(url).slice(0, 200)}`)
   void reply.header('allow', methods.join(', '))
   throw new RuleError('request-method', `${method}: this path takes ${methods.join(' and ')}`)
+}
+
+function methodsOf(url: string, rpc: readonly string[]): readonly string[] {
+  if (isIdentifierUrl(url)) return identifiersMethods
+  if (rpc.includes(pathOf(url))) return ['POST']
+  return healthPaths.includes(pathOf(url)) ? ['GET', 'HEAD'] : []
+}
+
+/** Methods that are open to all, and change nothing. */
+function registerRpcOnly(
+  app: FastifyInstance,
+  { rpc, limits, budget }: Required<Pick<DriverOptions, 'rpc'>> & { limits: ApiLimits; budget: BodyBudget },
+): void {
+  app.addContentTypeParser('*', readBodies(limits.identifierOptions))
+  for (const url of rpcPaths) {
+    app.post(url, { preParsing: countBodies(budget) }, async (request, reply): Promise<FastifyReply> => {
+      const client = { share: '', signal: signalOf(request, reply) }
+      const caller = { ...publicCaller, client, refusedBusy: () => void reply.header('retry-after', retryAfter) }
+      return sendRpc(reply, await rpc.handle(request.body as Uint8Array | undefined, caller), limits)
+    })
+  }
+}
+
+const noOwner = 'there is no owner here'
+const publicCaller = {
+  controlRefusal: noOwner,
+  adminRefusal: noOwner,
+  strangerRefusal: noOwner,
+  elsewhereRefusal: noOwner,
+  place: '',
 }
 
 /** `/healthz`: the process answers. `/readyz`: the node answers, and knows the chain. */
@@ -135,6 +185,9 @@ async function readinessOf(source: IdentifierSource): Promise<Readiness> {
   } catch (error) {
     if (error instanceof RuleError && error.code === 'resolver-behind') {
       return { status: 'catching up', reason: error.message }
+    }
+    if (error instanceof RuleError && error.code === 'answer-unproved') {
+      return { status: 'unproved', reason: error.message.slice(0, error.message.indexOf(':')) }
     }
     // The address of the node is none of the client's business; the log has it.
     return { status: 'unreachable', reason: 'the node does not answer' }

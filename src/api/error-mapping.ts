@@ -265,6 +265,7 @@ export const interfaceErrors: Readonly<Record<Code, InterfaceError>> = {
   'event-gone': request(42002, 400, -32006),
   'subscription-limit': request(45002, 429, -32005),
   'history-size': request(45002, 413, -32005),
+  'answer-unproved': request(45002, 502, -32013),
   'resolver-behind': request(45002, 503, -32001),
   busy: request(45002, 503, -32005),
   internal: request(45002, 500, -32603),

@@ -11,7 +11,7 @@
  *   RuleError  -> error-mapping -> status, envelope with code
  *   WebSocket  -> WebSockets, by WsServer or here -> WsConnection -> EventCursor -> events
  *
- * Imports chain, consensus, did, did-index, errors, events, identifiers, mempool, network, primitives, production, proofs, prover, resolver, runtime, storage, voting,
+ * Imports chain, consensus, did, did-index, errors, events, identifiers, light, mempool, network, primitives, production, proofs, prover, resolver, runtime, storage, voting,
  * wallet; used by node, library, cli.
  * - Holds no state of the chain: caches end with the tip.
  * - Bounded before work: connections, headers, bodies, requests of an address, bytes that wait for slow readers.

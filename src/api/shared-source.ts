@@ -1,6 +1,6 @@
-import type { ResolveOptions, ResolveResult } from '../did/resolution.js'
+import type { ResolveOptions } from '../did/resolution.js'
 import { RuleError } from '../errors/rule-error.js'
-import type { IdentifierSource } from '../identifiers/identifiers.js'
+import type { IdentifierSource, SourceAnswer } from '../identifiers/identifiers.js'
 
 /** @limit count: requests of a driver to its node at once */
 export const maxAsked = 32
@@ -17,15 +17,23 @@ export class SharedSource implements IdentifierSource {
     this.#source = source
   }
 
-  /** Rejects with `busy` where too many wait already, and with the signal's reason when it aborts before its turn. */
-  async resolve(
+  /** Rejects as {@link ask} does. */
+  resolve(
     did: string,
     options: ResolveOptions,
     request: { readonly signal?: AbortSignal } = {},
-  ): Promise<ResolveResult> {
-    await this.#turn(request.signal)
+  ): Promise<SourceAnswer> {
+    return this.ask(() => this.#source.resolve(did, options, request), request.signal)
+  }
+
+  /**
+   * Asks when it is its turn. Rejects with `busy` where too many wait already, and with the signal's reason when it aborts before its
+   * turn.
+   */
+  async ask<T>(question: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    await this.#turn(signal)
     try {
-      return await this.#source.resolve(did, options, request)
+      return await question()
     } finally {
       this.#asked--
       this.#next()

@@ -13,6 +13,7 @@ import { registerDevnet } from './devnet-command.js'
 import { registerDid } from './did-command.js'
 import { registerDriver } from './driver-command.js'
 import { registerGenesis } from './genesis-command.js'
+import { registerLight } from './light-command.js'
 import { registerNode } from './node-command.js'
 import { SilentExit } from './silent-exit.js'
 import { registerStart } from './start-command.js'
@@ -35,6 +36,7 @@ export function createProgram(context: CliContext): Command {
   registerStart(program, context)
   registerNode(program, context)
   registerDriver(program, context)
+  registerLight(program, context)
   registerWallet(program, context)
   registerDid(program, context)
   registerChain(program, context)

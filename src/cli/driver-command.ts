@@ -30,7 +30,8 @@ export function registerDriver(program: Command, context: CliContext): void {
     .action((flags: DriverFlags) => drive(context, flags))
 }
 
-function portOption(text: string): number {
+/** A port; 0: a free one. */
+export function portOption(text: string): number {
   if (/^(0|[1-9][0-9]{0,4})$/.test(text) && Number(text) <= 65_535) return Number(text)
   throw new InvalidArgumentError('Not a port, 0 to 65535.')
 }

@@ -78,7 +78,7 @@ function trust(context: CliContext, spec: Spec): void {
   const from = spec.sections.find(({ params }) => params.didRoot)?.height ?? 0
   if (from === 0) return
   context.err(
-    `Blocks of ${spec.name} commit to the state of DIDs from height ${from} on: whoever checks proofs also needs a checkpoint there ` +
+    `Blocks of ${spec.name} commit to the state of DIDs from height ${from} on: checking proofs also takes a checkpoint there ` +
       'or above (didledger chain checkpoint).\n',
   )
 }

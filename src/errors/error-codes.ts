@@ -234,6 +234,7 @@ export const meanings = {
   'event-gone': 'the events asked for are not kept, or not of this run of the node',
   'subscription-limit': 'the connection has as many subscriptions as one may',
   'history-size': 'the history of the DID is too long to be given at once',
+  'answer-unproved': 'no node asked gives an answer whose proof holds',
   'resolver-behind': 'the node is catching up, so it cannot resolve yet',
   busy: 'a queue is full; try again',
   internal: 'an unforeseen failure; the log says more',

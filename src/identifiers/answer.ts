@@ -41,6 +41,8 @@ export interface ResultMetadata {
   readonly process: Readonly<Record<string, unknown>>
   /** Of the document. */
   readonly document: object
+  /** By what the answer was proved. */
+  readonly proved?: object | undefined
 }
 
 /** A whole result: the content, null without one, with the metadata. */
@@ -48,10 +50,10 @@ export function resultAnswer(
   status: number,
   frame: Frame,
   content: object | null,
-  { process, document }: ResultMetadata,
+  { process, document, proved }: ResultMetadata,
 ): IdentifierAnswer {
   if (frame === 'resolution') {
-    const metadata = { contentType, ...process }
+    const metadata = { contentType, ...process, proved }
     return jsonAnswer(status, resolutionType, {
       didDocument: content,
       didResolutionMetadata: metadata,
@@ -62,7 +64,7 @@ export function resultAnswer(
   return jsonAnswer(status, dereferencingType, {
     content,
     contentStream: content,
-    dereferencingMetadata: { contentType },
+    dereferencingMetadata: { contentType, proved },
     contentMetadata: document,
   })
 }

@@ -34,8 +34,11 @@ export const identifiersPrefix = '/1.0/identifiers'
 /** Answers about DIDs: a resolver in this process, or one behind a network. */
 export interface IdentifierSource {
   /** With the context of the answer, as `options` ask for it. */
-  resolve(did: string, options: ResolveOptions, request: { readonly signal?: AbortSignal }): Promise<ResolveResult>
+  resolve(did: string, options: ResolveOptions, request: { readonly signal?: AbortSignal }): Promise<SourceAnswer>
 }
+
+/** An answer, and by what it was proved where its source believes no node. */
+export type SourceAnswer = ResolveResult & { readonly proved?: object }
 
 export interface AnswerOptions {
   /** If-None-Match of a GET or HEAD. */
@@ -71,9 +74,10 @@ export async function answerIdentifier(
   }
 }
 
-/** A version, and the proof that its answer came with. */
+/** A version, the proof that its answer came with, and by what that was proved already. */
 interface FoundVersion extends ShownVersion {
   readonly proof: MetadataProof
+  readonly proved: SourceAnswer['proved']
 }
 
 async function versionOf(
@@ -82,21 +86,23 @@ async function versionOf(
   { now, signal }: AnswerOptions,
 ): Promise<FoundVersion> {
   const { did } = url
-  const { versionId, versionTime, transformKeys, proof } = parameters
-  const wanted = defined({ versionId, versionTime, proof: proof === 'true' ? true : proof })
+  const { versionId, versionTime, transformKeys, proof: wantedProof } = parameters
+  const wanted = defined({ versionId, versionTime, proof: wantedProof === 'true' ? true : wantedProof })
   const result = await source.resolve(did, { all: false, context: true, ...wanted }, defined({ signal }))
   const version = shownVersion(did, result, { now, ...defined({ keys: transformKeys }) })
-  if (version !== undefined) return { ...version, proof: metadataProof(result) }
+  const proof = metadataProof(result)
+  const { proved } = result
+  if (version !== undefined) return { ...version, proof, proved }
   const what = result.status === 3 ? 'does not exist' : 'has no such version'
-  throw new Problem('NOT_FOUND', `${did} ${what}`, { metadata: metadataProof(result) })
+  throw new Problem('NOT_FOUND', `${did} ${what}`, { metadata: { ...proof, ...defined({ proved }) } })
 }
 
-function answerOf(question: Question, { document, metadata, context, proof }: FoundVersion): IdentifierAnswer {
+function answerOf(question: Question, { document, metadata, context, proof, proved }: FoundVersion): IdentifierAnswer {
   const { url, parameters, type } = question
   const isGone = metadata.deactivated === true
   const status = isGone ? 410 : 200
   const process = { height: context.height, blockHash: context.blockHash }
-  const said = { process, document: { ...metadata, ...proof } }
+  const said = { process, document: { ...metadata, ...proof }, proved }
   const isResult = type === resolutionType || type === dereferencingType
   const isDereferenced = type === dereferencingType || type === uriListType || isPart(url)
   const frame = isDereferenced ? 'dereferencing' : 'resolution'
@@ -135,6 +141,9 @@ function problemOf(error: unknown, { signal, onFailure }: AnswerOptions): Proble
   if (error instanceof RuleError && error.code === 'resolver-behind') {
     return new Problem('INTERNAL_ERROR', error.message, { retryAfter: behindPause })
   }
+  // The failure of a proof is what its client has to know.
+  if (error instanceof RuleError && error.code === 'answer-unproved')
+    return new Problem('INTERNAL_ERROR', error.message)
   if (error instanceof RuleError && error.code === 'busy')
     return new Problem('INTERNAL_ERROR', error.message, { retryAfter: busyPause })
   if (error instanceof RuleError && unproved.includes(error.code)) {

@@ -1,7 +1,5 @@
-import { formatDate } from '../did/date.js'
-import type { OperationMoment, ResolveContext, ResolveOptions, ResolveResult } from '../did/resolution.js'
-import type { LightResolver, LightResult, ProvedEntry } from '../light/light-resolver.js'
-import { fromBase64url, utf8 } from '../primitives/bytes.js'
+import type { LightResolver } from '../light/light-resolver.js'
+import { resolveProved } from '../light/proved-context.js'
 import type { DidMethodResolver } from './did-resolver-types.js'
 import { getResolver as resolverOver, type GetResolverOptions } from './get-resolver.js'
 
@@ -12,39 +10,4 @@ import { getResolver as resolverOver, type GetResolverOptions } from './get-reso
  */
 export function getResolver(light: LightResolver, options: GetResolverOptions = {}): { ledger: DidMethodResolver } {
   return resolverOver({ resolve: (did, asked) => resolveProved(light, did, asked) }, options)
-}
-
-async function resolveProved(light: LightResolver, did: string, asked: ResolveOptions = {}): Promise<ResolveResult> {
-  const { versionId, versionTime } = asked
-  const result = await light.resolve(did, { versionId, versionTime, history: true })
-  return result.status === 3 ? result : { ...result, context: contextOf(result) }
-}
-
-/** What the proved history says of the version shown. */
-function contextOf({ proved, transaction: [shown] = [], status }: LightResult): ResolveContext {
-  const { height, hash, time, history } = proved
-  const entries = history?.entries ?? []
-  const last = entries.length - 1
-  const place = shown === undefined ? last : entries.findIndex(({ txid }) => txid === shown.txid)
-  const document = status === 2 && place === last ? place - 1 : place
-  const [next, found] = [entries[place + 1], entries[place] as ProvedEntry]
-  return {
-    height,
-    blockHash: hash,
-    time,
-    count: history?.count ?? 0,
-    created: momentOf(entries[0] as ProvedEntry),
-    ...(document > 0 && { updated: momentOf(entries[document] as ProvedEntry) }),
-    ...(next && { next: momentOf(next) }),
-    expires: shown === undefined || document !== place ? '' : expiresIn(shown.operation.payload),
-    at: shown === undefined ? [] : [{ height: found.height, confirmations: height - found.height + 1 }],
-  }
-}
-
-function momentOf({ txid, time }: ProvedEntry): OperationMoment {
-  return { txid, timestamp: formatDate(time) }
-}
-
-function expiresIn(payload: string): string {
-  return (JSON.parse(utf8(fromBase64url(payload)) ?? '') as { expires: string }).expires
 }

@@ -237,6 +237,7 @@ export const offences: Readonly<Record<Code, Offence>> = {
   'event-gone': state,
   'subscription-limit': state,
   'history-size': state,
+  'answer-unproved': state,
   'resolver-behind': state,
   busy: state,
   internal: state,

@@ -12,6 +12,7 @@ const readme = repositoryFile('README.md')
 const tour = repositoryFile('docs/tour.md')
 const [begin, ...tourCommands] = commandsOf(section(tour, 'A devnet'))
 const [install, testing] = commandsOf(section(readme, 'Start'))
+const lies = commandsOf(section(repositoryFile('docs/trust.md'), 'Try to lie to it'))
 const session = sessionOf(section(readme, 'Tour'))
 
 /** What differs from run to run, by its form. */
@@ -173,6 +174,49 @@ describe('a devnet, and what README.md, the tour, the devnet itself and docs/dev
     const isLive = (line: string) => /^\d\d:\d\d:\d\d (?:call|tx|block|node) /.test(line)
     const others = complaints.split('\n').filter((line) => line !== '' && !line.startsWith('npm ') && !isLive(line))
     expect(others).toEqual([])
+  })
+})
+
+describe('lies, as docs/trust.md tells them', () => {
+  const checkout = new Checkout()
+  let devnet: ChildProcess
+  afterAll(() => {
+    if (devnet?.exitCode === null) devnet.kill('SIGKILL')
+    checkout.close()
+  })
+
+  /** Masked, ages too. */
+  const ageless = (text: string) => masked(text).replace(/\b\d+ s\b/g, '<age>')
+
+  it('are met by the failures that the page shows', async () => {
+    await requireFree(20334)
+    const [start, ...commands] = lies
+    expect(start?.command).toBe('npm run devnet')
+    devnet = checkout.start('exec node dist/cli/main.js devnet')
+    const end = new Promise((resolve) => devnet.once('exit', resolve))
+    await new Promise<void>((resolve, reject) => {
+      devnet.stdout?.setEncoding('utf8').on('data', (text: string) => text.includes('Ctrl-C') && resolve())
+      void end.then((status) => reject(new Error(`the devnet ended with ${String(status)}`)))
+    })
+    const met: string[] = []
+    for (const { command, output } of commands) {
+      const { code, out, err } = await checkout.run(command.replaceAll('npx didledger ', 'node dist/cli/main.js '))
+      const failure = /^error: .*\((\S+)\)$/.exec(output)?.[1]
+      if (failure !== undefined) met.push(failure)
+      const shown = failure === undefined ? out : err.trimEnd()
+      // What the page does not show has no failure.
+      expect({ command, code, shown: output === '' ? '' : ageless(shown) }).toEqual({
+        command,
+        code: failure === undefined ? 0 : 1,
+        shown: ageless(output),
+      })
+    }
+    expect(met).toEqual([
+      ...['answer-transaction', 'answer-status', 'path-root', 'proof-missing', 'path-root', 'answer-did', 'path-root'],
+      ...['confirm-signature', 'chain', 'trust-expired', 'stale'],
+    ])
+    devnet.kill('SIGINT')
+    expect(await end).toBe(0)
   })
 })
 

@@ -3,6 +3,7 @@ import type { ApiContext } from '../../src/api/api-context.js'
 import type { ApiLimits } from '../../src/api/api-limits.js'
 import type { ApiServer } from '../../src/api/http-server.js'
 import type { BackupView, NetworkView } from '../../src/api/node-views.js'
+import { ProvedAnswers } from '../../src/api/proved-answers.js'
 import { maxSnapshotBytes, type Snapshot, Snapshots } from '../../src/devnet/snapshots.js'
 import type { Code } from '../../src/errors/error-codes.js'
 import { brokenRule } from '../../src/errors/broken-rule.js'
@@ -18,9 +19,11 @@ import { Overlay } from '../../src/storage/overlay.js'
 import { pruneBlockSteps } from '../../src/storage/prune-rows.js'
 import { transactionRange } from '../../src/storage/schema.js'
 import { type Answer, ask, askJson, contextOf, type Question, serve } from '../support/client/api.js'
-import { oneValidator, TestChain } from '../support/builders/chain.js'
+import { oneValidator, quietLog, TestChain } from '../support/builders/chain.js'
+import { lightOver, lightWorld } from '../support/builders/light-world.js'
 import { testAddress } from '../support/builders/spec.js'
 import type { RuleRow } from './row.js'
+import type { Lies } from '../support/fakes/light-server.js'
 import { provesNothing } from '../support/fakes/stubs.js'
 
 /** What a row does with a node that serves, and what it needs that node to be. */
@@ -29,6 +32,14 @@ interface Setting {
   readonly context?: Partial<ApiContext> & Parameters<typeof contextOf>[1]
 }
 type Request = (server: ApiServer, node: TestChain) => Promise<Answer>
+
+const provable = lightWorld()
+
+/** Resolves by a light resolver, over a node that may lie. */
+async function resolveBy(lies: Lies): Promise<void> {
+  const { book, alice } = provable
+  await new ProvedAnswers(lightOver(book, lies), quietLog()).did({ did: alice.did })
+}
 
 /** A history of so many operations. */
 function longHistory(count: number): HistoryReading {
@@ -249,6 +260,11 @@ export const requestRules: RuleRow[] = [
   },
   overWire('pruned', prunedThen(2), prunedThen(1)),
   overWire('proof-unavailable', provedAt(2), provedAt(3)),
+  {
+    code: 'answer-unproved',
+    accepts: () => resolveBy({}),
+    refuses: () => resolveBy({ answer: ({ did }) => ({ did, status: 3 }) }),
+  },
   overWire('peer-unreachable', addPeer('192.0.2.7:1'), addPeer('192.0.2.7:2'), {
     context: { adminToken: token, network },
   }),

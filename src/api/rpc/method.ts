@@ -67,8 +67,8 @@ export function jsonText(result: string | PartsAnswer): JsonText | PartsAnswer {
   return typeof result === 'string' ? new JsonText(result) : result
 }
 
-/** A method as it is declared. */
-export interface MethodRow<P extends TObject> {
+/** A method as it is declared; `Context` is what it answers from. */
+export interface MethodRow<P extends TObject, Context = ApiContext> {
   readonly name: string
   /** One sentence for the reference and for `rpc.discover`. */
   readonly summary: string
@@ -82,16 +82,16 @@ export interface MethodRow<P extends TObject> {
   /** Whether integers may also come as decimal text, as clients of the parent chain send them; the default is true. */
   readonly decimalText?: boolean
   /** Returns the result, its {@link JsonText}, or the {@link PartsAnswer} that writes it; refusals are RuleErrors. */
-  run(context: ApiContext, params: Static<P>, caller: RpcCaller): unknown
+  run(context: Context, params: Static<P>, caller: RpcCaller): unknown
 }
 
 /** A method as the core calls it. */
-export interface RpcMethod extends Required<Omit<MethodRow<TObject>, 'run'>> {
+export interface RpcMethod<Context = ApiContext> extends Required<Omit<MethodRow<TObject>, 'run'>> {
   /** `params` as received, never text, number or boolean: undefined, null, an array or an object. */
-  run(context: ApiContext, params: unknown, caller: RpcCaller): unknown
+  run(context: Context, params: unknown, caller: RpcCaller): unknown
 }
 
-export function method<P extends TObject>(row: MethodRow<P>): RpcMethod {
+export function method<P extends TObject, Context = ApiContext>(row: MethodRow<P, Context>): RpcMethod<Context> {
   const { access = 'public', listed = true, decimalText = true, params: schema } = row
   // Compiled on the first call: most nodes receive calls of few methods.
   let check: ReturnType<typeof TypeCompiler.Compile<P>> | undefined

@@ -27,6 +27,11 @@ import { JsonText, type RpcCaller, type RpcMethod } from './method.js'
 /** The text of an answer, or a stream of it. */
 export type RpcAnswer = string | AnswerStream
 
+/** What the core itself needs of the context of its methods. */
+export interface RpcContext extends Pick<ApiContext, 'log' | 'limits'> {
+  readonly metrics: Pick<ApiContext['metrics'], 'calls'>
+}
+
 /** `id` is JSON text; undefined: a notification, without an answer. */
 interface Call {
   readonly id: string | undefined
@@ -37,18 +42,18 @@ interface Call {
 const wholeNumber = /^-?\d+(?:[eE]\+?\d+)?$/
 
 /** JSON-RPC 2.0 over any carrier of bytes. Makes complete answers, independent of HTTP. */
-export class RpcCore {
-  readonly #context: ApiContext
+export class RpcCore<Context extends RpcContext = ApiContext> {
+  readonly #context: Context
   readonly #log: Log
-  readonly #methods: ReadonlyMap<string, RpcMethod>
+  readonly #methods: ReadonlyMap<string, RpcMethod<Context>>
   readonly #limits: ApiLimits
   readonly #carrier: 'http' | 'websocket'
   readonly #flights: Flights
   readonly #tallies = new Map<string | undefined, Tally>()
 
   constructor(
-    context: ApiContext,
-    methods: readonly RpcMethod[],
+    context: Context,
+    methods: readonly RpcMethod<Context>[],
     flights: Flights,
     carrier: 'http' | 'websocket' = 'http',
   ) {
@@ -189,7 +194,7 @@ export class RpcCore {
 }
 
 /** A carrier computes its refusals when they are read: a public method reads none. */
-function refusalOf({ access }: RpcMethod, caller: RpcCaller): string | undefined {
+function refusalOf({ access }: Pick<RpcMethod, 'access'>, caller: RpcCaller): string | undefined {
   if (access === 'public') return undefined
   return caller.controlRefusal ?? (access === 'admin' ? caller.adminRefusal : undefined)
 }

@@ -12,7 +12,7 @@ import { beginningOf, bodyOf } from '../stream.js'
 import { placeOf } from '../token-proof.js'
 import { rpcMethods } from './all-methods.js'
 import type { RpcCaller } from './method.js'
-import { RpcCore } from './rpc-core.js'
+import { type RpcAnswer, RpcCore } from './rpc-core.js'
 import { rpcPaths } from './rpc-paths.js'
 
 export interface RpcOptions {
@@ -30,15 +30,24 @@ export function registerRpc(app: FastifyInstance, { context, limits, budget, fli
   app.addContentTypeParser('*', readBodies(limits.rpcBody))
   for (const url of rpcPaths) {
     app.post(url, { preParsing: countBodies(budget) }, async (request, reply): Promise<FastifyReply> => {
-      const answer = await core.handle(request.body as Uint8Array | undefined, new HttpCaller(request, reply, access))
-      if (typeof answer === 'string') return reply.header('content-type', jsonType).send(answer)
-      if (answer === undefined) return reply.code(204).send()
-      const { parts, whole } = await beginningOf(answer, limits.answerPart)
-      if (whole && parts.length === 0) return reply.code(204).send()
-      const body = whole ? Buffer.concat(parts) : bodyOf(parts, answer, limits.answerPart)
-      return reply.header('content-type', jsonType).send(body)
+      const caller = new HttpCaller(request, reply, access)
+      return sendRpc(reply, await core.handle(request.body as Uint8Array | undefined, caller), limits)
     })
   }
+}
+
+/** Sends an answer of the core, in parts where it is long; undefined: there is none to send. */
+export async function sendRpc(
+  reply: FastifyReply,
+  answer: RpcAnswer | undefined,
+  { answerPart }: Pick<ApiLimits, 'answerPart'>,
+): Promise<FastifyReply> {
+  if (typeof answer === 'string') return reply.header('content-type', jsonType).send(answer)
+  if (answer === undefined) return reply.code(204).send()
+  const { parts, whole } = await beginningOf(answer, answerPart)
+  if (whole && parts.length === 0) return reply.code(204).send()
+  const body = whole ? Buffer.concat(parts) : bodyOf(parts, answer, answerPart)
+  return reply.header('content-type', jsonType).send(body)
 }
 
 /**

@@ -1,6 +1,7 @@
 import { quickSigner, type QuickSigner } from '../../../src/crypto/quick-signer.js'
 import type { DidOperation } from '../../../src/primitives/did-operation.js'
 import { LightResolver, type LightOptions } from '../../../src/light/light-resolver.js'
+import { bitAt, credentialMapKey, didMapKey, type MapKey } from '../../../src/proofs/map-tree.js'
 import { type Holder, holder } from './did.js'
 import { type BlockPlan, paperGenesis, ProofBook, type Team } from './proof-book.js'
 import { lightServers, type Lies } from '../fakes/light-server.js'
@@ -43,7 +44,37 @@ const four = () => Array.from({ length: 4 }, () => quickSigner())
 const firstTeam = four()
 // Three of them stay, in their places: enough to confirm without the others.
 const secondTeam = [...firstTeam.slice(0, 3), quickSigner()]
-const people = { alice: holder(), bob: holder(), carol: holder(), dave: holder() }
+const people = peopleWithRoom()
+
+/** Persons beside whose leaves the map has an empty place: absences of both kinds are shown then. */
+function peopleWithRoom() {
+  for (;;) {
+    const found = { alice: holder(), bob: holder(), carol: holder(), dave: holder() }
+    const [kept, revoked] = credentialsOf(found.alice)
+    const dids = Object.values(found).map(({ did }) => didMapKey(did))
+    const signed = [
+      [kept, found.alice],
+      [revoked, found.alice],
+      [revoked, found.dave],
+    ] as const
+    const keys = [...dids, ...signed.map(([id, { did }]) => credentialMapKey(id, did))]
+    if (hasEmptyPlace(keys)) return found
+  }
+}
+
+function credentialsOf({ did }: Holder): readonly [kept: string, revoked: string] {
+  return [`${did}#profile`, `${did}#other`]
+}
+
+function hasEmptyPlace(keys: readonly MapKey[], depth = 0): boolean {
+  if (keys.length <= 1) return keys.length === 0
+  return [0, 1].some((side) =>
+    hasEmptyPlace(
+      keys.filter((key) => bitAt(key, depth) === side),
+      depth + 1,
+    ),
+  )
+}
 
 export function lightWorld({
   miners = false,
@@ -60,8 +91,7 @@ export function lightWorld({
     const block = book.make({ operations, padding: 2, ...plan(book.pages.length) })
     return block.transactions.slice(1).map(({ txid }) => txid)
   }
-  const kept = `${alice.did}#profile`
-  const revoked = `${alice.did}#other`
+  const [kept, revoked] = credentialsOf(alice)
   const [created] = make(alice.create(), bob.create(), carol.create({ expires: '2026-01-01T00:00:00Z' }), dave.create())
   versions.push(created as string)
   versions.push(make(alice.update(versions[0] as string, { services: [service('one')] }))[0] as string)

@@ -40,7 +40,7 @@ describe('the Trust of a chain spec', () => {
     ['an empty block, a whole view and clocks that differ', {}, 10 + 60 + 5 + 30],
     ['parts of seconds rounded up', { maxViewTimeout: 60_001 }, 106],
     ['twelve blocks of miners', miners, 12 * 120],
-    ['twelve blocks of miners, whom validators confirm', { producer: 'miners' }, 12 * 120],
+    ['twelve blocks of miners, which validators confirm', { producer: 'miners' }, 12 * 120],
   ])('allows an age of %s', (_, changes, seconds) => {
     expect(trustOf(spec(changes))?.maxAge).toBe(seconds)
   })

@@ -1,0 +1,98 @@
+import type { Command } from 'commander'
+import { baseUrl } from '../client/node-url.js'
+import { UserError } from '../errors/rule-error.js'
+import { failureTexts } from '../light/failure-texts.js'
+import { LightError, type LightFailure } from '../light/light-error.js'
+import type { LightResolver } from '../light/light-resolver.js'
+import { addressOf, prefix } from '../primitives/address.js'
+import { didMethod } from '../primitives/did-method.js'
+import type { Log } from '../runtime/env.js'
+import { processLog } from '../runtime/process-env.js'
+import type { CliContext } from './cli-context.js'
+import { collect, countOption, type OutputOptions, withOutput } from './command-options.js'
+import { portOption } from './driver-command.js'
+import { openLight, type TrustFlags, withTrust } from './light-options.js'
+import { stateFile } from './light-state.js'
+import { examples } from './print-output.js'
+import { stopSignal } from './stop-signal.js'
+
+interface LightFlags extends TrustFlags, OutputOptions {
+  readonly node: readonly string[]
+  readonly needed: number
+  readonly state?: string
+  readonly port: number
+  readonly host: string
+}
+
+/** `didledger light` */
+export function registerLight(program: Command, context: CliContext): void {
+  withTrust(
+    withOutput(program.command('light'))
+      .description('resolve DIDs and credentials by nodes that are not believed: every answer is proved')
+      .requiredOption('--node <url>', 'REST address of a node; may be given several times', collect(baseUrl)),
+  )
+    .option('--needed <n>', 'how many of the nodes have to prove an answer', countOption, 1)
+    .option('--state <file>', 'where to keep what was seen, so that no older answer is believed after a restart')
+    .option('--port <n>', 'port to listen on; 0 takes a free one', portOption, 8090)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .addHelpText(
+      'after',
+      examples(
+        'light --node http://192.0.2.7:20334 --trust localnet --checkpoint checkpoint.json --state light.json',
+        'light --node https://one.example --node https://two.example --needed 2 --trust corp.trust.json',
+      ),
+    )
+    .action((flags: LightFlags) => serve(context, flags))
+}
+
+/** Failures that may pass while the command waits for questions; others need its user. */
+const passing: readonly LightFailure[] = ['stale', 'future', 'rollback', 'proof-missing', 'quorum', 'timeout']
+/** The DID of the hash zero: no key has it. */
+const absentDid = `did:${didMethod}:${addressOf(Uint8Array.of(prefix.did, ...new Uint8Array(20)))}`
+
+/** Serves until a stop signal. */
+async function serve(context: CliContext, flags: LightFlags): Promise<void> {
+  const { node: servers, needed, state, maxAge, port, host, json } = flags
+  if (needed < 1 || needed > servers.length) {
+    throw new UserError(
+      `--needed ${needed}: ${servers.length === 1 ? 'one node is' : `${servers.length} nodes are`} named`,
+      2,
+    )
+  }
+  const twice = servers.find((url, i) => servers.indexOf(url) < i)
+  if (twice !== undefined) throw new UserError(`--node ${twice} is given twice: its answer counts once`, 2)
+  const log = processLog()
+  const keeping = state === undefined ? {} : stateFile(state, log)
+  const light = await openLight(context, flags, {
+    servers,
+    needed,
+    ...(maxAge !== undefined && { maxAge }),
+    ...keeping,
+  })
+  const stop = stopSignal()
+  await tryOut(light, log)
+  // Loading the HTTP server takes longer than all the rest; no other command waits for it.
+  const { openLightServer } = await import('../api/light-server.js')
+  const server = await openLightServer({ light, hosts: [host], port, log })
+  const listens = server.addresses.map((address) => `http://${address}`)
+  const lines = [
+    ...listens.flatMap((address) => [`Identifiers ${address}/1.0/identifiers/`, `JSON-RPC    ${address}/rpc`]),
+    ...servers.map((url) => `Node        ${url}`),
+  ]
+  context.out(`${json ? JSON.stringify({ listens, nodes: servers }) : lines.join('\n')}\n`)
+  try {
+    await stop
+  } finally {
+    await server.close()
+  }
+}
+
+/** Asks once, so that a wrong address, trust root or state is met at the start. */
+async function tryOut(light: Pick<LightResolver, 'resolve'>, log: Log): Promise<void> {
+  try {
+    await light.resolve(absentDid)
+  } catch (error) {
+    if (!(error instanceof LightError) || !passing.includes(error.failure)) throw error
+    log.warn({ failure: error.failure }, `nothing is proved yet: ${failureTexts[error.failure]}`)
+  }
+}

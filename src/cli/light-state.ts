@@ -1,0 +1,31 @@
+import { existsSync } from 'node:fs'
+import { UserError } from '../errors/rule-error.js'
+import type { LightOptions } from '../light/light-resolver.js'
+import type { Log } from '../runtime/env.js'
+import { readTextFile, writeFileAtomically } from '../wallet/files.js'
+
+/** The state of a light resolver in a file: what it has seen must not be forgotten when it starts again. */
+
+type Keeping = Required<Pick<LightOptions, 'load' | 'save'>>
+
+/**
+ * Reads and writes the state of a file, which need not be there yet. A file that cannot be read is a {@link UserError}; one that
+ * cannot be written is logged, since answers hold without it.
+ */
+export function stateFile(path: string, log: Pick<Log, 'error'>): Keeping {
+  let written: string | undefined
+  return {
+    load: () => (existsSync(path) ? readTextFile(path, 'state') : undefined),
+    save: (state) => {
+      // Most answers bring no newer block.
+      if (state === written) return
+      try {
+        writeFileAtomically(path, state, { mode: 0o600, replace: true })
+        written = state
+      } catch (error) {
+        if (!(error instanceof UserError)) throw error
+        log.error({ error: error.message }, 'the state is not kept: after a restart, older answers would be believed')
+      }
+    },
+  }
+}
