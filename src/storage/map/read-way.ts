@@ -59,9 +59,10 @@ export function pagesAfter(rows: FrozenRows, height: number, memory: PageMemory 
 }
 
 async function pageBefore(rows: FrozenRows, height: number, key: Key): Promise<MapPage | undefined> {
-  const range = { gt: keys.mapPageBefore(key, height), lte: keys.mapPageBefore(key, 0xffffffff) }
-  const [later] = await rows.rows(range, { limit: 1 })
-  return pageOf(later !== undefined ? later[1] : rows.get(key))
+  const first = keys.mapPageBefore(key, height + 1)
+  const later = await rows.seek(first)
+  const isOfPage = later?.[0].length === first.length && later[0].subarray(0, -4).equals(first.subarray(0, -4))
+  return pageOf(isOfPage ? later[1] : rows.get(key))
 }
 
 /** The page in a row; none in an empty one. */
