@@ -22,6 +22,9 @@ export const provedHeights = 288
 /** Leaves from which pages are loaded a level at a time, instead of one by one. */
 const leavesToLoad = 16
 
+/** Pages read in one call: all of a call come in one turn. */
+const pagesAtOnce = 256
+
 /** Leaves hashed in one step. */
 const leavesAtOnce = 64
 const hashSize = 32
@@ -169,7 +172,7 @@ class ChangedPages implements Pages {
     return this.#changed
   }
 
-  /** Reads the pages on the ways of leaves in the order of their keys, in one call for each level. */
+  /** Reads the pages on the ways of leaves in the order of their keys, in few calls for each level. */
   async load(leaves: readonly LeafChange[]): Promise<void> {
     let level = [pageToRead(0, leaves)]
     for (let depth = 0; level.length > 0; depth += pageBits) {
@@ -177,8 +180,11 @@ class ChangedPages implements Pages {
       await forEachCooperatively(level, (page) => {
         if (this.#known(page.key, page.hash) === undefined) missing.push(page)
       })
-      const rows = await this.#rows.getMany(missing.map(({ key }) => key))
-      await forEachCooperatively(missing.entries(), ([i, { key }]) => this.#add(key, rows[i]))
+      for (let start = 0; start < missing.length; start += pagesAtOnce) {
+        const some = missing.slice(start, start + pagesAtOnce).map(({ key }) => key)
+        const rows = await this.#rows.getMany(some)
+        await forEachCooperatively(some.entries(), ([i, key]) => this.#add(key, rows[i]))
+      }
       const next: PageToRead[] = []
       await forEachCooperatively(level, ({ key, changes }) => {
         const page = this.#read.get(mapKey(key))
