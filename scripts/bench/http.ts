@@ -83,12 +83,15 @@ async function prepare(directory: string): Promise<{ questions: Question[]; inPr
     const sync = () => ({ catchingUp: false, height: tip().height, target: tip().height })
     const resolver = new Resolver({ database, prover: chainProver(chain), clock: Date, tip, sync })
     const resolve = { jsonrpc: '2.0', id: 1, method: 'resolvedid', params: { did: person.did, all: false } }
+    const proved = { ...resolve, params: { ...resolve.params, proof: true, depth: 0 } }
     const questions = [
       { name: 'block/height', path: '/api/v1/block/height', least: 0.8 },
       { name: 'transaction', path: `/api/v1/transaction/${transfers[0]?.txid}`, least: 0.8 },
       { name: 'block of 1 transaction', path: '/api/v1/block/details/height/1', least: 0.8 },
       { name: 'block of 301 transactions', path: '/api/v1/block/details/height/2', least: 0.2 },
       { name: 'resolvedid', path: '/rpc', body: JSON.stringify(resolve), least: 0.6 },
+      { name: 'resolvedid with proof', path: '/rpc', body: JSON.stringify(proved), least: 0.5 },
+      { name: 'proof of absent DIDs by GET', path: '/light/1/did/absent?depth=1', least: 0.5 },
     ]
     return { questions, inProcess: await resolveRates(resolver, person.did) }
   } finally {

@@ -5,6 +5,7 @@
 import { connectSuite } from './connect.js'
 import { eventsSuite } from './events.js'
 import { httpSuite } from './http.js'
+import { lightSuite } from './light.js'
 import { proofsSuite } from './proofs.js'
 import { querySuite } from './query.js'
 import { reorganisationSuite } from './reorganisation.js'
@@ -23,6 +24,7 @@ const suites: Readonly<Record<string, () => Promise<Row[]>>> = {
   query: querySuite,
   search: searchSuite,
   proofs: proofsSuite,
+  light: lightSuite,
   start: startSuite,
   template: templateSuite,
   events: eventsSuite,

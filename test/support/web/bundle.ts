@@ -1,9 +1,18 @@
 import { fileURLToPath } from 'node:url'
-import type { BuildOptions } from 'esbuild'
+import type { BuildOptions, BuildResult } from 'esbuild'
 
 // Else esbuild keeps a process for `buildSync`, which would outlive the test for a moment.
 process.env['ESBUILD_WORKER_THREADS'] = '0'
 export const { build, buildSync, stop } = await import('esbuild')
+
+/** What a light resolver loads when it is needed, by dynamic imports. */
+export const lightLater = [
+  'credential-question.js',
+  'follow-changes.js',
+  'follow-work.js',
+  'light-memory.js',
+  'noble.js',
+]
 
 export interface Bundle {
   readonly text: string
@@ -17,15 +26,23 @@ export interface Bundle {
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 
+type BundleOptions = BuildOptions & { readonly from?: string }
+
 /**
  * A module as a page loads it. Fails where something is imported that a browser lacks. As the package has no side effects, `code` has to
  * use what it imports: else nothing is left.
  */
-export function bundleForBrowser(
-  code: string,
-  { from = root, ...options }: BuildOptions & { from?: string } = {},
-): Bundle {
-  const { outputFiles, metafile } = buildSync({
+export function bundleForBrowser(code: string, options: BundleOptions = {}): Bundle {
+  return bundleOf(buildSync(buildOptions(code, options)))
+}
+
+/** The same where sources are run by a loader that uses esbuild itself. */
+export async function bundleLater(code: string, options: BundleOptions = {}): Promise<Bundle> {
+  return bundleOf(await build(buildOptions(code, options)))
+}
+
+function buildOptions(code: string, { from = root, ...options }: BundleOptions) {
+  return {
     stdin: { contents: code, resolveDir: from, loader: 'ts' },
     absWorkingDir: from,
     bundle: true,
@@ -37,9 +54,12 @@ export function bundleForBrowser(
     metafile: true,
     logLevel: 'silent',
     ...options,
-  })
+  } as const satisfies BuildOptions
+}
+
+function bundleOf({ outputFiles = [], metafile }: Pick<BuildResult, 'outputFiles' | 'metafile'>): Bundle {
   const [output] = Object.values(metafile?.outputs ?? {})
-  const [file] = outputFiles ?? []
+  const [file] = outputFiles
   if (output === undefined || file === undefined) throw new Error('esbuild wrote nothing')
   const files = Object.entries(output.inputs).filter(([, { bytesInOutput }]) => bytesInOutput > 0)
   return {
