@@ -37,7 +37,7 @@
  *   23. storage/database                 batch with journal row, synced -> the txid is the answer
  */
 import { EventEmitter } from 'node:events'
-import type { ChangedBlock, Chain, ChainChange, ChainIndexer } from '../chain/chain.js'
+import type { Chain, ChainChange, ChainIndexer } from '../chain/chain.js'
 import type { Restoration } from '../chain/chain-change.js'
 import { LeftBranches } from '../chain/left-branches.js'
 import { transactionSanitySteps } from '../consensus/sanity.js'
@@ -45,7 +45,6 @@ import type { SignatureCache } from '../crypto/signature-cache.js'
 import type { Verifier } from '../crypto/verifier.js'
 import { brokenRule } from '../errors/broken-rule.js'
 import { RuleError } from '../errors/rule-error.js'
-import { mapKey } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import { txType } from '../primitives/payload.js'
 import { paramsAt } from '../primitives/spec.js'
@@ -56,6 +55,7 @@ import { forEachCooperatively, runCooperatively } from '../runtime/cooperative.j
 import type { Clock, Log } from '../runtime/env.js'
 import type { Overlay } from '../storage/overlay.js'
 import { keys, values } from '../storage/schema.js'
+import { returnedBy, touchedBy, transactionsOf } from './changed-blocks.js'
 import { PoolChecks } from './checks.js'
 import { type DropReason, dropText } from './drop-reason.js'
 import { PoolGraph } from './graph.js'
@@ -278,7 +278,7 @@ export class Mempool implements ChainIndexer {
   stage(overlay: Overlay, { reorganised, connected, disconnected }: ChainChange): void {
     // A reorganisation changes no row here: all entries are re-evaluated afterwards, with those of the left branch.
     if (this.#restoring || reorganised) return
-    const returning = returned(disconnected, connected)
+    const returning = returnedBy(disconnected, connected)
     const arrival = this.#options.clock.now()
     for (const { hash, bytes } of returning) overlay.put(keys.pool(hash), values.pool.encode({ arrival, bytes }))
     for (const { hash } of transactionsOf(connected)) {
@@ -339,7 +339,7 @@ export class Mempool implements ChainIndexer {
     }
     if (reorganised || disconnected.length > 0 || this.#rulesChanged()) {
       const arrival = this.#options.clock.now()
-      const back = returned(disconnected, connected).map(({ bytes }) => ({
+      const back = returnedBy(disconnected, connected).map(({ bytes }) => ({
         transaction: Transaction.kept(bytes),
         arrival,
       }))
@@ -351,7 +351,8 @@ export class Mempool implements ChainIndexer {
       this.#reevaluation.startOver([])
       return
     }
-    await forEachCooperatively(this.#affected(connected), (entry) => {
+    const affected = this.#graph.withDescendants(touchedBy(connected, this.#graph.entries()))
+    await forEachCooperatively(affected, (entry) => {
       this.#graph.remove(entry)
       this.#reevaluation.add(waitingOf(entry))
     })
@@ -392,19 +393,6 @@ export class Mempool implements ChainIndexer {
       seen = current()
       await seen
     }
-  }
-
-  /** Entries whose DID, issuers or credential the blocks changed, with their descendants. */
-  #affected(connected: readonly ChangedBlock[]): PoolEntry[] {
-    const dids = new Set(connected.flatMap((block) => block.dids))
-    const credentials = new Set(connected.flatMap((block) => block.credentials))
-    if (dids.size === 0 && credentials.size === 0) return []
-    const touched = [...this.#graph.entries()].filter(({ did }) => {
-      if (did === undefined) return false
-      const { id, issuers, credential } = did
-      return [id, ...issuers].some((one) => dids.has(one)) || credentials.has(credential?.id ?? '')
-    })
-    return this.#graph.withDescendants(touched)
   }
 
   /** Re-adds former content and drops invalid transactions with a reason. */
@@ -502,16 +490,4 @@ function waitingOf(entry: PoolEntry): Waiting {
 /** Order of operations by what they refuse after them: a revoke the declare, a deactivate everything. */
 function refusing({ transaction: { payload } }: Waiting): number {
   return payload.type === txType.did ? ['revoke', 'deactivate'].indexOf(payload.operation.operation) : -1
-}
-
-/** Transactions of held blocks, coinbases excluded. */
-function transactionsOf(blocks: readonly ChangedBlock[]): Transaction[] {
-  return blocks.flatMap(({ block }) => block?.transactions.slice(1) ?? [])
-}
-
-/** Transactions of disconnected blocks, oldest first, without those mined again. */
-function returned(disconnected: readonly ChangedBlock[], connected: readonly ChangedBlock[]): Transaction[] {
-  if (disconnected.length === 0) return []
-  const mined = new Set(transactionsOf(connected).map(({ hash }) => mapKey(hash)))
-  return transactionsOf([...disconnected].reverse()).filter(({ hash }) => !mined.has(mapKey(hash)))
 }
