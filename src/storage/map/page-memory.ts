@@ -6,8 +6,8 @@ import { type MapPage, topNode } from './map-page.js'
 /** The greatest depth of pages that are kept: 4 369 of them, each about a kilobyte. */
 const deepestKept = 12
 
-/** Versions of a page: before and after the block that is tried. */
-const versionsKept = 2
+/** Versions of a page: before and after the block that is tried, and one of a past height of which proofs are wanted. */
+const versionsKept = 3
 
 interface KeptPage {
   /** Of the node over the page, by {@link mapKey}. */

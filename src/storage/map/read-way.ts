@@ -41,28 +41,28 @@ export async function readWay(read: ReadPage, key: MapKey): Promise<Way> {
 
 /**
  * Reads pages as they were after the block at a height: the first one kept from before a later block, else the one of now. `memory`
- * spares reading pages that it knows, and gets those of now.
+ * spares reading pages that it knows, and gets those that are read.
  */
 export function pagesAfter(rows: FrozenRows, height: number, memory: PageMemory = new PageMemory()): ReadPage {
   const root = mapRootAfter(rows, height)
   // No later block: no page of before.
   const isNow = rows.get(keys.mapRoot(height + 1)) === undefined
-  return (place, hash = root) => {
+  return async (place, hash = root) => {
     const key = keys.mapPage(place)
     const known = hash && memory.find(key, hash)
     if (known !== undefined) return known
-    if (!isNow) return pageBefore(rows, height, key)
-    const page = pageOf(rows.get(key))
+    const page = pageOf(isNow ? rows.get(key) : await rowAfter(rows, height, key))
     if (page !== undefined) memory.keep(key, page)
     return page
   }
 }
 
-async function pageBefore(rows: FrozenRows, height: number, key: Key): Promise<MapPage | undefined> {
+/** The row of a page after the block at a height. */
+async function rowAfter(rows: FrozenRows, height: number, key: Key): Promise<Buffer | undefined> {
   const first = keys.mapPageBefore(key, height + 1)
   const later = await rows.seek(first)
   const isOfPage = later?.[0].length === first.length && later[0].subarray(0, -4).equals(first.subarray(0, -4))
-  return pageOf(isOfPage ? later[1] : rows.get(key))
+  return isOfPage ? later[1] : rows.get(key)
 }
 
 /** The page in a row; none in an empty one. */

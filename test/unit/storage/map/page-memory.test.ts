@@ -15,16 +15,17 @@ function pageOf(number: number): MapPage {
 const held = (memory: PageMemory, number: number) => memory.find(upper, pageOf(number).hash(topNode))?.row
 
 describe('the memory of pages', () => {
-  it('finds a page by its hash, and keeps the two versions that were used last', () => {
+  it('finds a page by its hash, and keeps the three versions that were used last', () => {
     const memory = new PageMemory()
-    for (const number of [1, 2]) memory.keep(upper, pageOf(number))
-    expect([1, 2].map((number) => held(memory, number))).toEqual([pageOf(1).row, pageOf(2).row])
-    // Version 2 was asked for last.
-    memory.keep(upper, pageOf(3))
-    expect([1, 2, 3].map((number) => held(memory, number))).toEqual([undefined, pageOf(2).row, pageOf(3).row])
-    memory.keep(upper, pageOf(2))
+    for (const number of [1, 2, 3]) memory.keep(upper, pageOf(number))
+    // Version 2 is now the one that was asked for the longest time ago.
+    expect([2, 1, 3].map((number) => held(memory, number))).toEqual([2, 1, 3].map((number) => pageOf(number).row))
+    memory.keep(upper, pageOf(4))
+    expect(held(memory, 2)).toBeUndefined()
+    expect([1, 3, 4].map((number) => held(memory, number))).toEqual([1, 3, 4].map((number) => pageOf(number).row))
+    memory.keep(upper, pageOf(1))
     expect(held(memory, 3)).toEqual(pageOf(3).row)
-    expect(memory.find(keys.mapPage({ depth: 12, key: sha256('other') }), pageOf(2).hash(topNode))).toBeUndefined()
+    expect(memory.find(keys.mapPage({ depth: 12, key: sha256('other') }), pageOf(1).hash(topNode))).toBeUndefined()
   })
 
   it('keeps upper pages alone, in memory of their own', () => {
