@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { loadSpec } from '../../../src/cli/load-spec.js'
 import { createNode, type CreateNodeOptions } from '../../../src/index.js'
-import { shippedSpecFile } from '../../../src/library/shipped.js'
+import { type ShippedSpec, shippedSpecFile } from '../../../src/library/shipped.js'
+import { toHex } from '../../../src/primitives/bytes.js'
 import { genesisBlock } from '../../../src/primitives/genesis.js'
-import { devnetAccount } from '../../../src/wallet/devnet-accounts.js'
+import { devnetAccount, devnetValidatorKey } from '../../../src/wallet/devnet-accounts.js'
 import { lightWorld, type LightWorld, worldTime } from '../../support/builders/light-world.js'
 import { type LightHttp, serveProofs } from '../../support/fakes/light-http.js'
 import type { Json, Lies } from '../../support/fakes/light-server.js'
@@ -285,11 +286,32 @@ describe('did prove, did verify and chain checkpoint, over nodes', () => {
     }
   })
 
-  it('of a chain of miners', async () => {
+  /** A chain like a shipped one, in a hurry: its spec, the file of that, and the options that trust it. */
+  async function chainLike(name: ShippedSpec, changes: object) {
     const timing = { minInterval: 0, emptyInterval: 0, maxDrift: 15_000, propose: 1000, delta: 500 }
-    const own = { ...(JSON.parse(readFileSync(shippedSpecFile('pow'), 'utf8')) as object), name: 'mined', timing }
-    const spec = real.write('mined.json', JSON.stringify(own))
-    const trust = ['--trust', real.write('trust.json', (await real.run('genesis', 'trust', spec)).out)]
+    const own = { ...(JSON.parse(readFileSync(shippedSpecFile(name), 'utf8')) as object), timing, ...changes }
+    const spec = real.write(`own-${name}.json`, JSON.stringify(own))
+    const { out } = await real.run('genesis', 'trust', spec)
+    return { own, spec, trust: ['--trust', real.write(`own-${name}.trust.json`, out)] }
+  }
+
+  it('of a chain with validators, whose genesis is too old to begin with', async () => {
+    const { publicKey, privateKey } = devnetValidatorKey(0)
+    const { own, trust } = await chainLike('localnet', { name: 'confirmed', validators: [toHex(publicKey)] })
+    const { node, txid, verify, checkpoint } = await nodeOf({
+      spec: own,
+      validatorKey: privateKey,
+      dataDir: real.path('confirmed'),
+    })
+    await node.chain.waitFor(txid)
+    expectFailure(await verify(...trust), 'trust-expired')
+    expect((await verify(...trust, '--allow-old-root')).out).toContain('which is older than 30 days')
+    const file = real.write('cp.json', (await checkpoint()).out)
+    expect(await verify(...trust, '--checkpoint', file, '--max-age', '3600')).toMatchObject({ code: 0, err: '' })
+  })
+
+  it('of a chain of miners', async () => {
+    const { own, spec, trust } = await chainLike('pow', { name: 'mined' })
     const { node, txid, verify, checkpoint } = await nodeOf({ spec: own, mineTo: address })
     const { height } = await node.chain.waitFor(txid)
     await expect.poll(() => node.chain.height).toBeGreaterThanOrEqual(height + 6)
