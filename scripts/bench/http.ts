@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { cp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import autocannon from 'autocannon'
@@ -25,13 +25,18 @@ interface Question {
 
 /**
  * The interfaces of a node started by the command line, each answer against a server of the same set-up with a constant of the
- * same length, and against bare node:http. This process makes the load, the servers are others; all alternate.
+ * same length, and against bare node:http; then a node that logs its calls against one that does not. This process makes the
+ * load, the servers are others; all alternate.
  */
 export async function httpSuite(): Promise<Row[]> {
   return withDirectory(async (directory) => {
     const { questions, inProcess } = await prepare(directory)
     const dataDir = join(directory, 'data')
-    const node = await runNode(['start', '--genesis', join(directory, 'spec.json'), '--data-dir', dataDir])
+    const start = ['start', '--genesis', join(directory, 'spec.json'), '--data-dir']
+    await cp(dataDir, `${dataDir}-2`, { recursive: true })
+    const node = await runNode([...start, dataDir])
+    const logged = ['--log', 'calls', '--log-file', join(directory, 'calls.log')]
+    const logging = await runNode([...start, `${dataDir}-2`, ...logged])
     const constantFile = fileURLToPath(new URL('./constant.ts', import.meta.url))
     const constant = await run(['--import', 'tsx', constantFile], /^(\[\d+,\d+\])$/)
     try {
@@ -40,9 +45,11 @@ export async function httpSuite(): Promise<Row[]> {
       for (const question of questions) {
         rows.push(...(await compare(question, node.announced, alike as string, bare as string)))
       }
+      const asked = questions.filter(({ body }) => body !== undefined)
+      for (const question of asked) rows.push(await compareLogging(question, logging.announced, node.announced))
       return [...rows, ...inProcess]
     } finally {
-      await Promise.all([node.stop(), constant.stop()])
+      await Promise.all([node.stop(), logging.stop(), constant.stop()])
     }
   })
 }
@@ -117,15 +124,7 @@ async function compare(question: Question, node: string, alike: string, bare: st
   const { length } = Buffer.from(await answer.arrayBuffer())
   if (!answer.ok) throw new Error(`${name}: ${answer.status}`)
   const servers = [node + path, `${alike}/${length}`, `${bare}/${length}`]
-  const rates: number[][] = servers.map(() => [])
-  // The first round warms up.
-  for (let round = 0; round <= rounds; round++) {
-    for (const [i, url] of servers.entries()) {
-      const rate = await load(url, body)
-      if (round > 0) rates[i]?.push(rate)
-    }
-  }
-  const [own, fastify, http] = rates.map(median) as [number, number, number]
+  const [own, fastify, http] = (await ratesOf(servers, body)) as [number, number, number]
   return [
     {
       name: `${name}, ${length} bytes`,
@@ -136,6 +135,26 @@ async function compare(question: Question, node: string, alike: string, bare: st
     },
     { name: '  the same', value: own, unit: '/s', ratio: { value: own / http, against: 'bare node:http' } },
   ]
+}
+
+/** What the live log of calls on a file costs: the same question to a node with it, and to one without. */
+async function compareLogging({ name, path, body }: Question, logging: string, silent: string): Promise<Row> {
+  const [value, against] = (await ratesOf([logging + path, silent + path], body)) as [number, number]
+  const ratio = { value: value / against, against: 'the same without it' }
+  return { name: `${name}, live log of calls on a file`, value, unit: '/s', ratio, target: { least: 0.8 } }
+}
+
+/** Requests a second of each server, median of the rounds, in which they alternate. */
+async function ratesOf(servers: readonly string[], body: string | undefined): Promise<number[]> {
+  const rates: number[][] = servers.map(() => [])
+  // The first round warms up.
+  for (let round = 0; round <= rounds; round++) {
+    for (const [i, url] of servers.entries()) {
+      const rate = await load(url, body)
+      if (round > 0) rates[i]?.push(rate)
+    }
+  }
+  return rates.map(median)
 }
 
 async function load(url: string, body: string | undefined): Promise<number> {

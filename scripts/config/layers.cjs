@@ -134,7 +134,7 @@ module.exports = {
       comment: 'pages run in a browser: rooms below them that do so too, and packages for browsers',
       severity: 'error',
       from: { path: '^src/pages/' },
-      to: { path: '^src/', pathNot: '^src/(pages|errors|primitives|did)/' },
+      to: { path: '^src/', pathNot: '^src/(pages|errors|primitives|did|light)/' },
     },
     {
       name: 'pages-without-node',

@@ -3,7 +3,7 @@ import { defineConfig } from 'vite'
 
 /** The node whose interfaces `npm run dev:pages` shows. */
 const node = process.env['NODE_URL'] ?? 'http://127.0.0.1:20334'
-const interfaces = ['/rpc', '/api', '/ws', '/metrics', '/openapi.json', '/healthz', '/readyz', '/1.0']
+const interfaces = ['/rpc', '/api', '/ws', '/metrics', '/openapi.json', '/healthz', '/readyz', '/1.0', '/light']
 
 /** Builds src/pages into dist/pages: files with a hash in their names, below the folder that the page itself is in. */
 export default defineConfig({

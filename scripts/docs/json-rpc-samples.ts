@@ -40,6 +40,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   did_listCredentials: { params: () => ({ did: payer.did }) },
   did_prove: { params: () => ({ did: payer.did }) },
   did_proveCredential: { params: () => ({ id: `${payer.did}#email` }) },
+  light_trust: nothing,
   light_anchor: nothing,
   light_changes: { params: () => ({ from: 0 }) },
   light_headers: { at: 'pow', params: () => ({ from: 0, count: 1 }) },

@@ -81,7 +81,8 @@ last 11 blocks. A clock that states nothing counts as equal, so that more than h
 | the node is behind | \`timing.maxDrift\`, at least 10 s; without validators at least \`retarget.spacing\`. Such a node takes the blocks of others for blocks of the future, and does not vote for them |
 | the node is ahead | the same, and the timers of a view more, for a block is of some age when it arrives; with miners 10 times \`retarget.spacing\` more |
 
-The warning ends when the difference is below half of that. The node stays ready: only its votes and its own blocks suffer.
+The warning ends when the difference is below half of that. The node stays ready: only its votes and its own blocks suffer. Without validators a node that is more than
+two hours late takes no block of now; \`reason\` of \`getsyncstatus\` says so.
 
 ## Metrics
 

@@ -22,7 +22,7 @@ export interface ApiContext {
   >
   readonly resolver: Pick<Resolver, 'resolve' | 'resolveShort' | 'queryJson' | 'now'> & {
     readonly credentials: Pick<CredentialAnswers, 'resolve' | 'list'>
-    readonly proofs: Pick<ProofAnswers, 'did' | 'credential' | 'anchor' | 'changes' | 'headers'>
+    readonly proofs: Pick<ProofAnswers, 'did' | 'credential' | 'anchor' | 'changes' | 'headers' | 'trust'>
   }
   readonly mining: Pick<Mining, 'template' | 'submit' | 'mine' | 'toggle' | 'active'>
   nodeInfo(): NodeInfo

@@ -5,7 +5,7 @@ import type { WantedBlock } from '../prover/prover.js'
 import type { ApiContext } from './api-context.js'
 import { readParameter } from './parameters.js'
 import { changeList, headerList, historyProof } from './results/proof-results.js'
-import { change, changes, headers, stateProof } from './schemas/proof-schemas.js'
+import { change, changes, headers, stateProof, trust } from './schemas/proof-schemas.js'
 
 /** Proofs by GET, for light resolvers and for caches in front of a node: one row a path. */
 
@@ -60,6 +60,14 @@ export const lightRoutes: readonly LightRoute[] = [
     isFixed: hasHeight,
     run: async ({ resolver }, { segments, query }) =>
       resolver.proofs.credential(segments['id'] ?? '', { issuer: query.get('issuer'), ...blockIn(query) }),
+  },
+  {
+    path: 'trust',
+    summary: 'the trust root of the chain as this node has it; to believe it is to believe the node',
+    query: {},
+    result: trust,
+    isFixed: () => false,
+    run: async ({ resolver }) => resolver.proofs.trust(),
   },
   {
     path: 'anchor',

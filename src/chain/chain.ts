@@ -14,7 +14,6 @@
  * - One batch per change; a reorganisation takes several, which readers see as one.
  */
 import { EventEmitter } from 'node:events'
-import { namesNextValidators } from '../consensus/commitment.js'
 import type { StateView } from '../consensus/ledger.js'
 import type { SanityContext } from '../consensus/rule-context.js'
 import { blockSanitySteps } from '../consensus/sanity.js'
@@ -24,22 +23,20 @@ import { brokenRule } from '../errors/broken-rule.js'
 import { InvariantError, RuleError } from '../errors/rule-error.js'
 import { Block, blockHashOf } from '../primitives/block.js'
 import { equalBytes } from '../primitives/bytes.js'
+import { defined } from '../primitives/defined.js'
 import { genesisBlock, registerAssetTransaction } from '../primitives/genesis.js'
-import type { Hash } from '../primitives/hash.js'
 import type { Header } from '../primitives/header.js'
 import { keepsMap, type Spec } from '../primitives/spec.js'
-import { Transaction } from '../primitives/transaction.js'
 import { runCooperatively } from '../runtime/cooperative.js'
 import type { Clock, Log } from '../runtime/env.js'
 import { JobQueue } from '../runtime/job-queue.js'
-import { damaged, type Database, StorageError } from '../storage/database.js'
+import type { Database } from '../storage/database.js'
 import { Overlay } from '../storage/overlay.js'
 import type { JournalKind } from '../storage/journal.js'
 import { KnownDocuments } from '../storage/known-documents.js'
-import { keepMap } from '../storage/map/build-map.js'
-import { hasMap, MapMemory, storedMapRoot } from '../storage/map/map-rows.js'
+import { MapMemory } from '../storage/map/map-rows.js'
 import { prunedHeight } from '../storage/prune-rows.js'
-import { keys, values } from '../storage/schema.js'
+import { keys } from '../storage/schema.js'
 import { StoredState } from '../storage/stored-state.js'
 import { AssumedConfirms } from './assumed-confirms.js'
 import { chainWorkOf, genesisInto, type NewBlock, putRecord } from './block-records.js'
@@ -54,13 +51,13 @@ import {
   type HeldBlock,
   type IncomingBlock,
 } from './chain-change.js'
-import { checkMapAt } from './check-map.js'
 import { connectInto } from './connect-block.js'
 import { HeaderIndex, type KnownHeader } from './header-index.js'
 import { PreparedBlocks } from './prepared-blocks.js'
 import { pruneBlocks, type PrunedChain } from './prune-chain.js'
 import { bodyOf } from './read-body.js'
-import { putTip, Reorganisation, type Reorganised } from './reorganise.js'
+import { putTip, type Reorganised } from './reorganise.js'
+import { resumeChain } from './resume-chain.js'
 import { type ChangeInfo, replaceBlocks, type RewoundChain, rewindChain } from './rewind-chain.js'
 
 /** @limit count: blocks and other jobs that wait for the writer */
@@ -140,9 +137,10 @@ export class Chain {
   /** Opens the chain in a database; writes genesis into an empty one. */
   static async open(options: ChainOptions): Promise<Chain> {
     const chain = new Chain(options)
-    const tipRow = options.database.get(keys.meta('tip'))
-    if (tipRow === undefined) await chain.#writeGenesis()
-    else await chain.#resume(values.tip.decode(tipRow).hash)
+    const { log, onMap } = options
+    const tip = await resumeChain({ ...chain.#checking, headers: chain.headers, log, ...defined({ onMap }) })
+    if (tip === undefined) await chain.#writeGenesis()
+    else chain.#tip = tip
     chain.#prunedHeight = prunedHeight(options.database)
     chain.#branches = await Branches.open({
       ...chain.#checking,
@@ -152,64 +150,6 @@ export class Chain {
       arrival: () => chain.#arrival,
     })
     return chain
-  }
-
-  async #resume(tipHash: Hash): Promise<void> {
-    const first = this.headers.activeHash(0)
-    if (first === undefined) throw damaged('the genesis block is gone')
-    if (!equalBytes(first, this.genesis.header.hash)) {
-      throw new StorageError(`the database holds a chain of another spec than ${this.spec.name}`)
-    }
-    const tip = this.headers.get(tipHash)
-    if (tip === undefined) throw damaged('the header of the tip is gone')
-    const { height } = tip.header
-    const upgrades = this.database.get(keys.meta('upgrades'))
-    if (upgrades === undefined || !equalBytes(upgrades, this.spec.upgradesDigest(height))) {
-      throw new StorageError(
-        `the upgrades of the chain spec up to height ${height} are not those this chain was built by`,
-      )
-    }
-    this.#checkNextValidators(height)
-    this.#tip = tip
-    await keepMap(this.database, keepsMap(this.spec), this.#options.onMap)
-    await this.#finishReorganisation()
-    if (hasMap(this.database)) {
-      checkMapAt(this.database, this.#tip.header.height, storedMapRoot(this.database), this.#checking)
-    }
-  }
-
-  /** Resumes an interrupted reorganisation, before there is any reader. */
-  async #finishReorganisation(): Promise<void> {
-    try {
-      const end = await Reorganisation.resume(this.#checking)
-      if (end === undefined) return
-      const from = this.#tip.header
-      this.headers.clear()
-      const row = this.database.get(keys.meta('tip'))
-      if (row === undefined) throw damaged('the row of the tip is gone')
-      this.#tip = this.headers.known(values.tip.decode(row).hash)
-      const { id, height } = this.#tip.header
-      const ended = 'rule' in end ? 'taken back' : 'finished'
-      this.#options.log.info(
-        { from: from.height, height, hash: id },
-        `a reorganisation that a stop cut short was ${ended}`,
-      )
-    } catch (error) {
-      // Its input existed when it began → the database is damaged.
-      throw error instanceof InvariantError ? damaged(error.message) : error
-    }
-  }
-
-  /** The tip block names the validators that confirm the next block: with others no later node could connect it. */
-  #checkNextValidators(height: number): void {
-    if (!this.spec.hasValidators || height === 0) return
-    const coinbase = this.database.get(keys.transaction(height, 0))
-    // A missing block is reported by the check of recent blocks.
-    if (coinbase === undefined || namesNextValidators(this.spec, height, Transaction.fromBytes(coinbase))) return
-    throw new StorageError(
-      `the block at height ${height} names other validators for height ${height + 1} than the chain spec: ` +
-        'whether an upgrade changes them is settled one block before it begins',
-    )
   }
 
   get #rewound(): RewoundChain {

@@ -33,7 +33,10 @@ export function watchNode(
   }
 }
 
-/** Blocks that come and go, with the operations that came with each. While the node catches up, that is shown instead. */
+/**
+ * Blocks that come and go, with the operations that came with each. While the node catches up, that is shown instead of those that
+ * come; those that leave are shown at all times.
+ */
 function watchBlocks({ events, sync }: Watched, live: LiveLog, log: Pick<Log, 'error'>): () => void {
   const begin = () => new EventCursor(events, eventTopics, { kind: 'now' })
   let cursor = begin()
@@ -47,7 +50,8 @@ function watchBlocks({ events, sync }: Watched, live: LiveLog, log: Pick<Log, 'e
         const { action, height, hash, transactions } = data
         const block = { action, height, hash, transactions, operations }
         operations = 0
-        if (!live.shown.has('blocks') || isBehind(sync()) || !live.wants('blocks', action === 'revert')) continue
+        const reverted = action === 'revert'
+        if (!live.shown.has('blocks') || (!reverted && isBehind(sync())) || !live.wants('blocks', reverted)) continue
         live.write('blocks', blockLine(block))
       }
     } catch (error) {

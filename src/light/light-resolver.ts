@@ -6,7 +6,7 @@
  *        -> a confirm that does not hold: FollowedChain.follow (followed-chain.ts) asks for changes or headers; checked once more
  *     -> freshness, blocks seen before, answers of the others -> result, with what was proved
  *
- * Imports primitives, crypto, did, proofs; used by api, library, cli.
+ * Imports primitives, crypto, did, proofs; used by api, library, cli, pages.
  * - Needs only fetch, WebCrypto and a clock, which can be passed in; no module of Node.
  * - What is not proved is not in an answer, but for the specification and the proof of an operation, and the previous txid of the
  *   first entry given.

@@ -6,7 +6,7 @@
  *   WebSocket -> LiveEvents -> version rises -> pages ask again; without it the tip is asked for
  *   search box -> searchTarget -> the page of what was named
  *
- * Imports did, errors, primitives; used by none.
+ * Imports did, errors, light, primitives; used by none.
  * - Built by Vite into dist/pages; nothing of Node is in it.
  * - Texts of documents are hostile: they pass through Plain, and links through outsideLink.
  */

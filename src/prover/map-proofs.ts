@@ -9,7 +9,7 @@ import { credentialMapKey, didMapKey, type MapKey } from '../proofs/map-tree.js'
 import { credentialRow } from '../storage/credential-rows.js'
 import { damaged, type Database } from '../storage/database.js'
 import { didHead, didOperation } from '../storage/did-rows.js'
-import { pagesAfter, readWay } from '../storage/map/read-way.js'
+import { pagesAfter, readWay, type Way } from '../storage/map/read-way.js'
 import type { PageMemory } from '../storage/map/page-memory.js'
 import { keys, values } from '../storage/schema.js'
 
@@ -88,7 +88,7 @@ function absent(key: MapKey): Leaf {
 }
 
 async function mapProof(source: MapSource, height: number, leaf: Leaf): Promise<MapProofJson> {
-  const { siblings, end } = await readWay(pagesAfter(source.database, height, source.pages), leaf.key)
+  const { siblings, end } = await wayAfter(source, height, leaf.key)
   const history = historyOf(leaf)
   const isOwn = end !== undefined && equalBytes(end.key, leaf.key)
   // A proof that leads elsewhere would look like a lie.
@@ -97,6 +97,16 @@ async function mapProof(source: MapSource, height: number, leaf: Leaf): Promise<
   }
   if (history !== undefined) return mapProofJson({ siblings, history: history.part })
   return mapProofJson({ siblings, ...(end && { leaf: end }) })
+}
+
+/** Rows of a state below the tip are found by one iterator, which belongs to a snapshot. */
+async function wayAfter({ database, pages }: MapSource, height: number, key: MapKey): Promise<Way> {
+  const rows = database.freeze()
+  try {
+    return await readWay(pagesAfter(rows, height, pages), key)
+  } finally {
+    rows.close()
+  }
 }
 
 /** The history of a leaf, and the value that it gives; undefined: there is none. */

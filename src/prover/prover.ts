@@ -20,6 +20,7 @@ import type { Hash } from '../primitives/hash.js'
 import { paramsAt, type Spec, validatorChanges } from '../primitives/spec.js'
 import { proofFormat } from '../proofs/answer.js'
 import { changesFormat, maxChanges } from '../proofs/changes.js'
+import { trustOf, type TrustJson } from '../proofs/make-trust.js'
 import { maxHeaders } from '../proofs/work.js'
 import { damaged, type Database } from '../storage/database.js'
 import { present } from '../storage/did-rows.js'
@@ -97,6 +98,13 @@ export class Prover {
   /** The validators after a block and its anchor, whether or not they are others than before. */
   async change(tip: TipRow, wanted: WantedBlock): Promise<ChangeJson> {
     return this.#changeAfter(await this.#anchored(tip, wanted, this.#lowestAnchor(tip)))
+  }
+
+  /** What a checker needs of the spec. `proof-unavailable` on a chain whose blocks never commit to the state of all DIDs. */
+  trust(): TrustJson {
+    const trust = trustOf(this.#spec)
+    if (trust !== undefined) return trust
+    throw new RuleError('proof-unavailable', 'no block of this chain commits to the state of all DIDs')
   }
 
   /** The changes of validators with heights above `from`, up to the block after the tip. */

@@ -1,4 +1,5 @@
 import type { ChangeJson, ChangesJson, StateProof } from '../did/state-proof.js'
+import type { TrustJson } from '../proofs/make-trust.js'
 import { provedEntry } from '../prover/map-proofs.js'
 import type { Prover, WantedBlock } from '../prover/prover.js'
 import { askedCredential, type CredentialAnswers } from './credential-answers.js'
@@ -55,6 +56,11 @@ export class ProofAnswers {
     const { credentials, reader, requireSynced } = this.#options
     requireSynced()
     return reader.read((tip) => credentials.prove(tip, asked, checked))
+  }
+
+  /** The trust root of the chain as this node has it: for those who believe the node at first, and want to see whether that changes. */
+  trust(): TrustJson {
+    return this.#options.prover.trust()
   }
 
   /** The validators after a block, with the anchor of that block. */

@@ -4,7 +4,7 @@
  *   changes -> Overlay.put, del -> Overlay.commit -> Database.commit    keys and values by schema.ts
  *                -> #put: seal (checksum), OperationsDigest             assembled in slices
  *                -> #inOrder -> #write: journal row                     one LevelDB batch
- *   key, range -> get, getMany, rows, scan, pages -> unseal -> value; StorageError if the row was changed
+ *   key, range -> get, getMany, rows, scan, pages, seek -> unseal -> value; StorageError if the row was changed
  *
  * Imports consensus, did, did-index, errors, primitives, proofs, runtime; used by chain, prover, mempool, events, voting, network, resolver,
  * devnet, api, node, library, cli.
@@ -13,7 +13,7 @@
  * - While readers are held (`hold`) they see the rows of before; only the writer of the chain reads `newest`.
  */
 import { existsSync, readdirSync } from 'node:fs'
-import type { AbstractLevel } from 'abstract-level'
+import type { AbstractIterator, AbstractLevel } from 'abstract-level'
 import { Level } from 'level'
 import { InvariantError } from '../errors/rule-error.js'
 import { zeroHash } from '../primitives/hash.js'
@@ -64,6 +64,7 @@ interface LevelStatics {
 
 type Store = AbstractLevel<string | Buffer | Uint8Array, Buffer, Buffer>
 type Snapshot = ReturnType<Store['snapshot']>
+type StoreIterator = AbstractIterator<Store, Buffer, Buffer>
 const encodings = { keyEncoding: 'buffer', valueEncoding: 'buffer' } as const
 
 export interface Range {
@@ -125,6 +126,8 @@ export interface FrozenRows extends Rows {
   getMany(wanted: Buffer[]): Promise<(Buffer | undefined)[]>
   rows(range: Range, options: RowsOptions): Promise<[Buffer, Buffer][]>
   pages(range: Range, bytes: number, order?: PagesOrder): AsyncGenerator<[Buffer, Buffer][], void, void>
+  /** The first row of the table of a key whose key is not below that one. All calls share one iterator, and wait for each other. */
+  seek(key: Buffer): Promise<[Buffer, Buffer] | undefined>
   close(): void
 }
 
@@ -228,12 +231,15 @@ export class Database {
     const held = this.#view
     const view = held ?? new View(this.#level.snapshot())
     const leave = view.enter()
+    const seeker = new Seeker(view, () => this.#level.iterator(optionsOf(view)))
     return {
       get: (key) => this.#get(key, view),
       getMany: (wanted) => this.#getMany(wanted, view),
       rows: (range, options) => this.#rows(range, options, view),
       pages: (range, bytes, order) => this.#pages(range, bytes, view, order),
+      seek: (key) => seeker.seek(key),
       close: () => {
+        seeker.close()
         if (held === undefined) view.retire()
         leave()
       },
@@ -513,6 +519,43 @@ class View {
     if (!this.#retired || this.#readers > 0) return
     // Closing the store closes its snapshots too.
     this.snapshot.close().catch(() => {})
+  }
+}
+
+/** Reads single rows by their place in the order of keys, with an iterator that is opened once: opening one takes longer than to read. */
+class Seeker {
+  readonly #view: View
+  readonly #open: () => StoreIterator
+  #iterator: StoreIterator | undefined
+  #reading: Promise<unknown> = Promise.resolve()
+
+  constructor(view: View, open: () => StoreIterator) {
+    this.#view = view
+    this.#open = open
+  }
+
+  seek(key: Buffer): Promise<[Buffer, Buffer] | undefined> {
+    const leave = this.#view.enter()
+    const row = this.#reading.then(() => this.#read(key)).finally(leave)
+    this.#reading = row.catch(() => {})
+    return row
+  }
+
+  /** Closes the iterator once what was asked for is read. */
+  close(): void {
+    // Closing the store closes its iterators too.
+    this.#reading.then(() => this.#iterator?.close()).catch(() => {})
+  }
+
+  async #read(key: Buffer): Promise<[Buffer, Buffer] | undefined> {
+    try {
+      this.#iterator ??= this.#open()
+      this.#iterator.seek(key)
+      const row = await this.#iterator.next()
+      return row === undefined || row[0][0] !== key[0] ? undefined : [row[0], unseal(row[0], row[1])]
+    } catch (error) {
+      throw accessFailure(error, 'read')
+    }
   }
 }
 

@@ -249,7 +249,7 @@ describe('docs/operate.md', () => {
 })
 
 /** What begins like this is no message of the program. */
-const command = /^(didledger|journalctl|systemctl|fuser|smartctl|chown|ulimit|Watchdog|code=|\/)/
+const command = /^(didledger|ls |JavaScript heap|journalctl|systemctl|fuser|smartctl|chown|ulimit|Watchdog|code=|\/)/
 
 /** All sources of a folder, with texts that are put together over lines as one. */
 function sourceText(path: string): string {

@@ -3,7 +3,7 @@ import { credentialIdText } from '../../resolver/did-key.js'
 import { maxHeaders } from '../../proofs/work.js'
 import { changeList, headerList, historyProof } from '../results/proof-results.js'
 import { uint32 } from '../schemas/common-schemas.js'
-import { blockParams, change, changes, headers, stateProof } from '../schemas/proof-schemas.js'
+import { blockParams, change, changes, headers, stateProof, trust } from '../schemas/proof-schemas.js'
 import { method, type RpcMethod } from './method.js'
 
 const did = Type.String({ description: 'did:ledger:… or the identifier alone' })
@@ -32,6 +32,14 @@ export const proofMethods: readonly RpcMethod[] = [
     }),
     result: stateProof,
     run: ({ resolver }, params) => resolver.proofs.credential(params.id, params),
+  }),
+  method({
+    name: 'light_trust',
+    summary:
+      'The trust root of the chain as this node has it; a light resolver that is not to believe the node needs it from elsewhere.',
+    params: Type.Object({}),
+    result: trust,
+    run: ({ resolver }) => resolver.proofs.trust(),
   }),
   method({
     name: 'light_anchor',

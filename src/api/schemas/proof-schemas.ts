@@ -66,6 +66,21 @@ export const changes = closed({
   more: Type.Boolean({ description: 'whether there are later ones' }),
 })
 
+const seconds = (description: string) => Type.Integer({ minimum: 0, description: `seconds ${description}` })
+
+export const trust = closed({
+  format: Type.Literal('didledger/trust/1'),
+  chain: hash('of the genesis block, display order'),
+  header: base64url('84 bytes of genesis'),
+  devnet: Type.Boolean({ description: 'a chain with a virtual clock, whose keys are public' }),
+  validators: Type.Optional(Type.Array(publicKey('who confirm block 1, in duty order'))),
+  powLimitBits: Type.Optional(uint32('this and the next two without validators, as in the spec')),
+  retarget: Type.Optional(closed({ interval: uint32('blocks'), spacing: seconds('between two blocks') })),
+  auxpowChainId: Type.Optional(uint32('of merge-mining')),
+  maxAge: seconds('that the newest block of a chain is old at most'),
+  maxDrift: seconds('that its time is ahead at most'),
+})
+
 export const headers = Type.Array(base64url('84 bytes, the AuxPow, 01'), { maxItems: 2000 })
 
 /** Parameters. */

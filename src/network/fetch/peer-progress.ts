@@ -25,6 +25,8 @@ export class PeerProgress {
   fetching = false
   /** End of the back-off for header requests, in milliseconds of the clock. */
   backedOffUntil = 0
+  /** Whether its last headers were refused because their time is too far ahead of the own clock. */
+  aheadOfClock = false
   /** Useless header requests since the last useful answer; peers with fewer are asked first. */
   failures = 0
   /** Whether its chain has another block at the height of the assumed one. */

@@ -32,6 +32,8 @@ export interface KnownAddress {
   /** Whether it is exempt from the limit per group: found in the local network. */
   readonly local: boolean
   publicKey: Uint8Array | undefined
+  /** Whether the node that was last connected there keeps only recent blocks; not kept over a restart. */
+  prunes: boolean
   /** Last connection; 0: never, and then the key is only a claim of a peer. */
   seen: number
   failures: number
@@ -256,6 +258,7 @@ function newAddress(address: string): KnownAddress {
     configured: false,
     local: false,
     publicKey: undefined,
+    prunes: false,
     seen: 0,
     failures: 0,
     retryAt: 0,

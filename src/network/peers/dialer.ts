@@ -1,8 +1,8 @@
 import { RuleError } from '../../errors/rule-error.js'
-import type { Env } from '../../runtime/env.js'
+import type { Env, Random } from '../../runtime/env.js'
 import { groupOf, plainHost } from '../address/ip-address.js'
 import { type Link, LinkError, type Transport } from '../link.js'
-import { services } from '../wire/status-message.js'
+import { recentBlocks, services, type Status } from '../wire/status-message.js'
 import type { AddressBook, KnownAddress } from './address-book.js'
 import type { Bans } from './bans.js'
 import type { PeerConnections } from './peer-connections.js'
@@ -25,11 +25,13 @@ export interface DialerOptions extends Pick<Env, 'clock' | 'random' | 'log'> {
   readonly connections: PeerConnections
   /** Outbound connections to keep, those to configured addresses not counted. */
   readonly outbound: number
+  /** Height of the own tip. */
+  height(): number
 }
 
 /**
  * Dials all configured addresses, and others of different address groups up to `outbound`: peers that keep only recent blocks
- * take half of these places at most.
+ * take half of these places at most, and are dialled last while this node lacks blocks that they have given up.
  */
 export class Dialer {
   readonly #options: DialerOptions
@@ -56,7 +58,8 @@ export class Dialer {
     const count = (group: string) => groups.set(group, (groups.get(group) ?? 0) + 1)
     open.forEach(({ link }) => count(groupOf(plainHost(link.host))))
     others.forEach(({ group }) => count(group))
-    for (const known of this.#inOrder()) {
+    const due = book.addresses().filter((known) => !known.configured && this.#isDue(known))
+    for (const known of dialOrder(due, this.#options.random, this.#isFarBehind())) {
       if (room === 0) break
       const { group } = known
       if (!known.local && (groups.get(group) ?? 0) >= outboundPerGroup) continue
@@ -112,7 +115,7 @@ export class Dialer {
 
   /** Whether it prunes and half of the places are taken by others that do: they could not bring up a node far behind. */
   #isSurplus(peer: PeerRecord): boolean {
-    const pruned = this.#chosen().filter(({ status }) => (status.services & services.wholeChain) === 0)
+    const pruned = this.#chosen().filter(({ status }) => prunes(status))
     return pruned.includes(peer) && pruned.length > Math.ceil(this.#options.outbound / 2)
   }
 
@@ -131,6 +134,7 @@ export class Dialer {
       if (this.#stopped) throw new LinkError('closed', 'this node stops')
       const peer = connections.peerOf(link) ?? (await connections.open(link))
       book.connected(known, link.publicKey)
+      known.prunes = prunes(peer.status)
       this.#warned.delete(known)
       if (!link.closed) this.#addresses.set(link, known)
       if (this.#isSurplus(peer)) {
@@ -166,14 +170,11 @@ export class Dialer {
     this.#options.log[shouldWarn ? 'warn' : 'debug']({ address, reason, failures: failures + 1 }, 'could not connect')
   }
 
-  /** Addresses to dial, at random; with probability 1/2 those connected before come first. */
-  #inOrder(): readonly KnownAddress[] {
-    const { book, random } = this.#options
-    const addresses = book.addresses().filter((known) => !known.configured && this.#isDue(known))
-    const proven = addresses.filter(({ seen }) => seen > 0)
-    const unproven = addresses.filter(({ seen }) => seen === 0)
-    const [first, then] = randomBelow(random, 2) === 0 ? [proven, unproven] : [unproven, proven]
-    return [...drawn(random, first, first.length), ...drawn(random, then, then.length)]
+  /** Whether a peer claims so much more that peers which prune lack the next block. A false claim costs an order of dials alone. */
+  #isFarBehind(): boolean {
+    const { connections, height } = this.#options
+    const highest = connections.all().reduce((most, { status }) => Math.max(most, status.tipHeight), 0)
+    return highest - height() > recentBlocks
   }
 
   /** Whether to dial an address: back-off over, not connected, not banned. */
@@ -186,4 +187,26 @@ export class Dialer {
     if (publicKey !== undefined && connections.isApart(publicKey)) return false
     return bans.find(publicKey, known.endpoint?.host ?? '') === undefined
   }
+}
+
+/** Whether a node keeps only recent blocks. */
+function prunes({ services: offered }: Status): boolean {
+  return (offered & services.wholeChain) === 0
+}
+
+/**
+ * Addresses in the order of dialling: at random; with probability 1/2 those connected before come first. `wholeFirst`: those of
+ * nodes that prune, as far as known, come after all others.
+ */
+export function dialOrder(
+  addresses: readonly KnownAddress[],
+  random: Random,
+  wholeFirst: boolean,
+): readonly KnownAddress[] {
+  const proven = addresses.filter(({ seen }) => seen > 0)
+  const unproven = addresses.filter(({ seen }) => seen === 0)
+  const [first, then] = randomBelow(random, 2) === 0 ? [proven, unproven] : [unproven, proven]
+  const order = [...drawn(random, first, first.length), ...drawn(random, then, then.length)]
+  if (!wholeFirst) return order
+  return [...order.filter((known) => !known.prunes), ...order.filter((known) => known.prunes)]
 }

@@ -109,7 +109,9 @@ export class PeerManager implements LinkHandler {
       namedByKey: (link) => book.namesKey(link.publicKey),
     })
     const { outbound } = settings
-    this.#dialer = new Dialer({ clock, random, log, transport, book, bans, connections: this.#connections, outbound })
+    const height = () => chain.tip.header.height
+    const connections = this.#connections
+    this.#dialer = new Dialer({ clock, random, log, transport, book, bans, connections, outbound, height })
     this.serve(addressesExchange, (peer) => Promise.resolve(this.#serveAddresses(peer)))
   }
 

@@ -208,6 +208,7 @@ export class HeaderDownload {
   async #ask(peer: SyncPeer, locator: readonly Hash[]): Promise<readonly HeaderUnit[] | undefined> {
     const state = this.#states.of(peer)
     state.asking = true
+    state.aheadOfClock = false
     const patience = state.failures === 0 ? headersPatience : 2 * headersPatience
     const answer = peer.ask(headersExchange, { locator, count: headersAtOnce })
     void answer.catch(() => {}).finally(() => (state.asking = false))
@@ -390,8 +391,10 @@ export class HeaderDownload {
 
   #onError(peer: SyncPeer, error: unknown): void {
     if (!(error instanceof RuleError)) throw error
-    if (error.code === 'block-time-future') this.#backOff(peer, backOffForTime)
-    else penaliseAndDrop(peer, error.code, `its headers are refused: ${error.message}`)
+    if (error.code === 'block-time-future') {
+      this.#states.of(peer).aheadOfClock = true
+      this.#backOff(peer, backOffForTime)
+    } else penaliseAndDrop(peer, error.code, `its headers are refused: ${error.message}`)
   }
 }
 

@@ -172,10 +172,12 @@ export class Sync {
     }
     if (asked !== undefined) return { stage: 'headers' }
     if (able.length === 0) return { stage: this.#state.provedHeight > 0 ? 'waiting' : 'idle', reason: 'no peers' }
-    if (able.some((peer) => this.#headers.isAhead(peer))) {
-      return { stage: 'waiting', reason: 'the peers that have more did not answer, and are asked again' }
+    const better = able.filter((peer) => this.#headers.isAhead(peer))
+    if (better.length === 0) return { stage: 'idle', reason: 'no peer has anything better' }
+    if (better.some((peer) => this.#states.of(peer).aheadOfClock)) {
+      return { stage: 'waiting', reason: 'the blocks of the peers that have more are too far ahead of the clock' }
     }
-    return { stage: 'idle', reason: 'no peer has anything better' }
+    return { stage: 'waiting', reason: 'the peers that have more did not answer, and are asked again' }
   }
 
   #facts(): SyncFacts {

@@ -8,6 +8,7 @@ import type { Route } from '../route.js'
 import { secondsOf } from '../text/times.js'
 import { Credential, CredentialBadge } from './did-credentials.js'
 import { OperationBadge } from './operations.js'
+import { CredentialProof } from './proof-panel.js'
 
 /** A credential on the chain: whether it is declared or revoked, and by which operations. */
 export function CredentialPage({ subject }: Route) {
@@ -29,6 +30,7 @@ export function CredentialPage({ subject }: Route) {
         <Answered answer={answer}>{(state) => <Operations state={state} />}</Answered>
       </Panel>
       {answer.value !== undefined && <Declared state={answer.value} />}
+      {answer.value !== undefined && <CredentialProof shown={answer.value} />}
     </>
   )
 }

@@ -12,6 +12,7 @@ import { statusName } from '../text/type-names.js'
 import { DidCredentials } from './did-credentials.js'
 import { DidKeys, DidServices } from './did-parts.js'
 import { DidTimeline, timelineRows } from './did-timeline.js'
+import { DidProof } from './proof-panel.js'
 
 /** A DID: its state, what its document says, and how it came to be so. */
 
@@ -38,10 +39,14 @@ export function DidPage({ subject, options }: Route) {
       <Answered answer={answer}>
         {(resolution) =>
           resolution.status === 3 ? (
-            <Nothing did={resolution.did} />
+            <>
+              <Nothing did={resolution.did} />
+              <DidProof shown={resolution} />
+            </>
           ) : (
             <>
               <Summary resolution={resolution} newest={newest.value} />
+              <DidProof shown={resolution} />
               <Answered answer={newest}>
                 {(transaction) => <Document transaction={transaction} did={resolution.did} />}
               </Answered>

@@ -6,7 +6,7 @@ import { present, type RowReader } from '../did-rows.js'
 import { historyEntry } from '../history-entry.js'
 import { keys, rangeOf, table, values } from '../schema.js'
 import { leavesIn } from './build-map.js'
-import { decodePage, hashOf, isLeaf, levelsOf, type Page, pageBits, slotOf, topOf } from './map-page.js'
+import { isLeaf, MapPage, pageBits, pageSlots, slotOf, topNode } from './map-page.js'
 
 /**
  * Checks the map of DIDs against the rows that it follows from, where the blocks cannot be replayed. Memory does not grow with the
@@ -33,7 +33,9 @@ export async function checkMapRows(database: Database): Promise<void> {
   let held = 0
   for await (const [key, row] of database.scan(rangeOf(table.mapPage))) {
     const depth = key[1] as number
-    for (const [i, slot] of decodePage(row).entries()) {
+    const page = new MapPage(row)
+    for (let i = 0; i < pageSlots; i++) {
+      const slot = page.slot(i)
       if (slot === undefined) continue
       if (isLeaf(slot)) held++
       else checkBelow(database, key, depth, i, slot.hash)
@@ -55,20 +57,20 @@ function checkBelow(rows: RowReader, key: Buffer, depth: number, slot: number, h
   const byte = depth >> 3
   path[byte] = (path[byte] as number) | (depth % 8 === 0 ? slot << 4 : slot)
   const below = pageIn(rows, { depth: depth + pageBits, key: path })
-  if (below === undefined || !equalBytes(hashOf(topOf(levelsOf(below))), hash)) {
+  if (below === undefined || !equalBytes(below.hash(topNode), hash)) {
     throw damaged(`a page of the map of DIDs is wrong at depth ${depth + pageBits}`)
   }
 }
 
 function leafAt(rows: RowReader, key: Uint8Array): Leaf | undefined {
   for (let depth = 0; ; depth += pageBits) {
-    const slot = present(pageIn(rows, { depth, key }), 'a page of the map of DIDs')[slotOf(key, depth)]
+    const slot = present(pageIn(rows, { depth, key }), 'a page of the map of DIDs').slot(slotOf(key, depth))
     if (slot === undefined) return undefined
     if (isLeaf(slot)) return equalBytes(slot.key, key) ? slot : undefined
   }
 }
 
-function pageIn(rows: RowReader, place: { depth: number; key: Uint8Array }): Page | undefined {
+function pageIn(rows: RowReader, place: { depth: number; key: Uint8Array }): MapPage | undefined {
   const row = rows.get(keys.mapPage(place))
-  return row && decodePage(row)
+  return row && new MapPage(row)
 }

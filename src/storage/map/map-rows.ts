@@ -7,8 +7,8 @@ import { damaged } from '../database.js'
 import type { RowReader } from '../did-rows.js'
 import type { Overlay } from '../overlay.js'
 import { type Key, keys, type MapPlace, pagesOfMapRoot, table, values } from '../schema.js'
-import { changeMapSteps, type LeafChange, mapRootIn, type Pages } from './change-map.js'
-import { decodePage, encodePage, isLeaf, type Levels, levelsOf, type Page, pageBits, slotOf } from './map-page.js'
+import { bySlot, changeMapSteps, type LeafChange, mapRootIn, type Pages } from './change-map.js'
+import { isLeaf, MapPage, pageBits } from './map-page.js'
 import { PageMemory } from './page-memory.js'
 
 /** Rows of the map of DIDs: its pages, those of before each of the last blocks, and its root after each block. */
@@ -21,6 +21,9 @@ export const provedHeights = 288
 
 /** Leaves from which pages are loaded a level at a time, instead of one by one. */
 const leavesToLoad = 16
+
+/** Pages read in one call: all of a call come in one turn. */
+const pagesAtOnce = 256
 
 /** Leaves hashed in one step. */
 const leavesAtOnce = 64
@@ -77,7 +80,7 @@ export function storedMapRoot(rows: RowReader): Hash {
   return mapRootIn({
     get: (place) => {
       const row = rows.get(keys.mapPage(place))
-      return row && levelsOf(decodePage(row))
+      return row && new MapPage(row)
     },
   })
 }
@@ -93,8 +96,12 @@ export function mapRootAfter(rows: RowReader, height: number): Hash | undefined 
  * the leaves. So a block of this node is hashed for its template alone.
  */
 export class MapMemory {
-  readonly pages = new PageMemory()
+  readonly pages: PageMemory
   #kept: { readonly id: string; readonly change: MapChange }[] = []
+
+  constructor(pages: PageMemory = new PageMemory()) {
+    this.pages = pages
+  }
 
   find(id: string): MapChange | undefined {
     return this.#kept.find((kept) => kept.id === id)?.change
@@ -141,12 +148,19 @@ function* idSteps(before: Hash, leaves: readonly LeafChange[]): Steps<string> {
   return mapKey(digest)
 }
 
+/** A page to be read, over changes of leaves. `hash`: what the page above has of it. */
+interface PageToRead {
+  readonly key: Key
+  readonly hash: Hash | undefined
+  readonly changes: readonly LeafChange[]
+}
+
 /** Pages over rows that stay as they are. */
 class ChangedPages implements Pages {
   readonly #rows: Overlay
   readonly #memory: PageMemory
-  /** Rows by their keys. */
-  readonly #read = new Map<string, Uint8Array | undefined>()
+  /** By the keys of their rows. */
+  readonly #read = new Map<string, MapPage | undefined>()
   readonly #changed: ChangedPage[] = []
 
   constructor(rows: Overlay, memory: PageMemory) {
@@ -158,46 +172,61 @@ class ChangedPages implements Pages {
     return this.#changed
   }
 
-  /** Reads the pages on the ways of leaves, in one call for each level. */
+  /** Reads the pages on the ways of leaves in the order of their keys, in few calls for each level. */
   async load(leaves: readonly LeafChange[]): Promise<void> {
-    let below = leaves
-    for (let depth = 0; below.length > 0; depth += pageBits) {
-      const wanted = new Map<string, Key>()
-      await forEachCooperatively(below, ({ key }) => {
-        const page = keys.mapPage({ depth, key })
-        wanted.set(mapKey(page), page)
+    let level = [pageToRead(0, leaves)]
+    for (let depth = 0; level.length > 0; depth += pageBits) {
+      const missing: PageToRead[] = []
+      await forEachCooperatively(level, (page) => {
+        if (this.#known(page.key, page.hash) === undefined) missing.push(page)
       })
-      const found = await this.#rows.getMany([...wanted.values()])
-      const pages = new Map<string, Page>()
-      await forEachCooperatively([...wanted.keys()].entries(), ([i, id]) => {
-        const row = found[i]
-        this.#read.set(id, row)
-        if (row !== undefined) pages.set(id, decodePage(row))
+      for (let start = 0; start < missing.length; start += pagesAtOnce) {
+        const some = missing.slice(start, start + pagesAtOnce).map(({ key }) => key)
+        const rows = await this.#rows.getMany(some)
+        await forEachCooperatively(some.entries(), ([i, key]) => this.#add(key, rows[i]))
+      }
+      const next: PageToRead[] = []
+      await forEachCooperatively(level, ({ key, changes }) => {
+        const page = this.#read.get(mapKey(key))
+        for (const part of bySlot(changes, depth)) {
+          const slot = page?.slot(part.index)
+          if (slot !== undefined && !isLeaf(slot)) next.push(pageToRead(depth + pageBits, part.changes, slot.hash))
+        }
       })
-      const next: LeafChange[] = []
-      await forEachCooperatively(below, (leaf) => {
-        const slot = pages.get(mapKey(keys.mapPage({ depth, key: leaf.key })))?.[slotOf(leaf.key, depth)]
-        if (slot !== undefined && !isLeaf(slot)) next.push(leaf)
-      })
-      below = next
+      level = next
     }
   }
 
-  get(place: MapPlace): Levels | undefined {
+  get(place: MapPlace, hash?: Hash): MapPage | undefined {
     const key = keys.mapPage(place)
-    const id = mapKey(key)
-    if (!this.#read.has(id)) this.#read.set(id, this.#rows.get(key))
-    const row = this.#read.get(id)
-    return row && this.#memory.levels(key, row)
+    return this.#known(key, hash) ?? this.#add(key, this.#rows.get(key))
   }
 
-  put(place: MapPlace, levels: Levels | undefined): void {
+  put(place: MapPlace, page: MapPage | undefined): void {
     const key = keys.mapPage(place)
-    const before = this.#read.get(mapKey(key))
-    const after = levels && encodePage(levels[pageBits] as Page)
-    if (levels !== undefined && after !== undefined) this.#memory.keep(key, after, levels)
+    if (page !== undefined) this.#memory.keep(key, page)
+    const [before, after] = [this.#read.get(mapKey(key))?.row, page?.row]
     if (before !== undefined || after !== undefined) this.#changed.push({ key, before, after })
   }
+
+  /** The page of a key, if no row need be read for it. */
+  #known(key: Key, hash: Hash | undefined): MapPage | undefined {
+    const id = mapKey(key)
+    const page = this.#read.get(id) ?? (hash && this.#memory.find(key, hash))
+    if (page !== undefined) this.#read.set(id, page)
+    return page
+  }
+
+  #add(key: Key, row: Uint8Array | undefined): MapPage | undefined {
+    const page = row && new MapPage(row)
+    this.#read.set(mapKey(key), page)
+    if (page !== undefined) this.#memory.keep(key, page)
+    return page
+  }
+}
+
+function pageToRead(depth: number, changes: readonly LeafChange[], hash?: Hash): PageToRead {
+  return { key: keys.mapPage({ depth, key: (changes[0] as LeafChange).key }), hash, changes }
 }
 
 /** Stages what a block changes in the map, and drops what is now too deep to be put back or proved. */

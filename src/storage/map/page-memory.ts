@@ -1,6 +1,7 @@
-import { equalBytes, mapKey } from '../../primitives/bytes.js'
+import { mapKey } from '../../primitives/bytes.js'
+import type { Hash } from '../../primitives/hash.js'
 import type { Key } from '../schema.js'
-import { decodePage, innerHashes, type Levels, levelsOf } from './map-page.js'
+import { type MapPage, topNode } from './map-page.js'
 
 /** The greatest depth of pages that are kept: 4 369 of them, each about a kilobyte. */
 const deepestKept = 12
@@ -9,34 +10,38 @@ const deepestKept = 12
 const versionsKept = 2
 
 interface KeptPage {
-  readonly row: Buffer
-  readonly inner: Buffer
+  /** Of the node over the page, by {@link mapKey}. */
+  readonly hash: string
+  readonly page: MapPage
 }
 
 /**
- * Inner nodes of the upper pages of the map, which most blocks change and most proofs pass: to compute them again costs 15 hashes.
- * What is kept belongs to the bytes of a row, so that it is right for every state that has this row.
+ * The upper pages of the map, which most blocks change and most proofs pass: to read one takes longer than to hash it. A page is found
+ * by the hash that the page above has of it, so that it is right for every state with this hash.
  */
 export class PageMemory {
-  /** Newest first, by the key of the page. */
+  /** By the key of the page; the one asked for last comes first. */
   readonly #kept = new Map<string, readonly KeptPage[]>()
 
-  /** The levels of the page in a row. */
-  levels(key: Key, row: Uint8Array): Levels {
-    const kept = this.#kept.get(mapKey(key))?.find((version) => equalBytes(version.row, row))
-    if (kept !== undefined) return levelsOf(decodePage(row), kept.inner)
-    const levels = levelsOf(decodePage(row))
-    this.keep(key, row, levels)
-    return levels
+  find(key: Key, hash: Hash): MapPage | undefined {
+    const versions = isKept(key) ? this.#kept.get(mapKey(key)) : undefined
+    const id = mapKey(hash)
+    const found = versions?.find((version) => version.hash === id)
+    if (found !== undefined && found !== versions?.[0]) this.#putFirst(mapKey(key), found)
+    return found?.page
   }
 
-  /** Keeps the levels of the page in a row, if it is an upper one. */
-  keep(key: Key, row: Uint8Array, levels: Levels): void {
-    if ((key[1] as number) > deepestKept) return
-    const id = mapKey(key)
-    const own = Buffer.allocUnsafeSlow(row.length)
-    own.set(row)
-    const others = this.#kept.get(id)?.filter((version) => !equalBytes(version.row, row)) ?? []
-    this.#kept.set(id, [{ row: own, inner: innerHashes(levels) }, ...others].slice(0, versionsKept))
+  /** Keeps a copy of a page with all its hashes, if it is an upper one. */
+  keep(key: Key, page: MapPage): void {
+    if (isKept(key)) this.#putFirst(mapKey(key), { hash: mapKey(page.hash(topNode)), page: page.copy() })
   }
+
+  #putFirst(place: string, version: KeptPage): void {
+    const others = this.#kept.get(place)?.filter(({ hash }) => hash !== version.hash) ?? []
+    this.#kept.set(place, [version, ...others].slice(0, versionsKept))
+  }
+}
+
+function isKept(key: Key): boolean {
+  return (key[1] as number) <= deepestKept
 }

@@ -2,7 +2,8 @@ import type { Hash } from '../../primitives/hash.js'
 import { bitAt, type Leaf, type MapKey } from '../../proofs/map-tree.js'
 import { damaged, type FrozenRows } from '../database.js'
 import { type Key, keys, type MapPlace } from '../schema.js'
-import { emptyPage, hashOf, isLeaf, type Levels, levelsOf, pageBits } from './map-page.js'
+import { emptyPage, isLeaf, MapPage, pageSlots, topNode } from './map-page.js'
+import { mapRootAfter } from './map-rows.js'
 import { PageMemory } from './page-memory.js'
 
 /** The way of a key through the map: what a proof is made of. */
@@ -15,52 +16,56 @@ export interface Way {
   readonly end: Leaf | undefined
 }
 
-/** Reads the page at a place; undefined: there is none. */
-export type ReadPage = (place: MapPlace) => Levels | undefined | Promise<Levels | undefined>
+/** Reads the page at a place, `hash` being what the page above has of it; undefined: there is none. */
+export type ReadPage = (place: MapPlace, hash?: Hash) => MapPage | undefined | Promise<MapPage | undefined>
 
 /** The way of a key in the map whose pages are read. */
 export async function readWay(read: ReadPage, key: MapKey): Promise<Way> {
   const siblings: Hash[] = []
   let depth = 0
-  let levels = (await read({ depth, key })) ?? levelsOf(emptyPage)
+  let page = (await read({ depth, key })) ?? emptyPage
   for (;;) {
-    let place = 0
-    for (let level = 0; ; level++) {
-      const node = levels[level]?.[place]
-      if (node === undefined || isLeaf(node)) return { siblings, end: node }
-      if (level === pageBits) break
-      place = 2 * place + bitAt(key, depth++)
-      siblings.push(hashOf(levels[level + 1]?.[place ^ 1]))
+    let number = topNode
+    let node = page.node(number)
+    while (node !== undefined && !isLeaf(node) && number < pageSlots) {
+      number = 2 * number + bitAt(key, depth++)
+      siblings.push(page.hash(number ^ 1))
+      node = page.node(number)
     }
-    const below = await read({ depth, key })
+    if (node === undefined || isLeaf(node)) return { siblings, end: node }
+    const below = await read({ depth, key }, node.hash)
     if (below === undefined) throw damaged(`a page of the map of DIDs at depth ${depth} is missing`)
-    levels = below
+    page = below
   }
 }
 
 /**
  * Reads pages as they were after the block at a height: the first one kept from before a later block, else the one of now. `memory`
- * spares the hashes of pages that it knows.
+ * spares reading pages that it knows, and gets those of now.
  */
-export function pagesAfter(
-  rows: Pick<FrozenRows, 'get' | 'rows'>,
-  height: number,
-  memory: PageMemory = new PageMemory(),
-): ReadPage {
-  const read = (key: Key, row: Buffer | undefined) => {
-    return row === undefined || row.length === 0 ? undefined : memory.levels(key, row)
-  }
+export function pagesAfter(rows: FrozenRows, height: number, memory: PageMemory = new PageMemory()): ReadPage {
+  const root = mapRootAfter(rows, height)
   // No later block: no page of before.
-  if (rows.get(keys.mapRoot(height + 1)) === undefined) {
-    return (place) => {
-      const key = keys.mapPage(place)
-      return read(key, rows.get(key))
-    }
-  }
-  return async (place) => {
+  const isNow = rows.get(keys.mapRoot(height + 1)) === undefined
+  return (place, hash = root) => {
     const key = keys.mapPage(place)
-    const range = { gt: keys.mapPageBefore(key, height), lte: keys.mapPageBefore(key, 0xffffffff) }
-    const [later] = await rows.rows(range, { limit: 1 })
-    return read(key, later === undefined ? rows.get(key) : later[1])
+    const known = hash && memory.find(key, hash)
+    if (known !== undefined) return known
+    if (!isNow) return pageBefore(rows, height, key)
+    const page = pageOf(rows.get(key))
+    if (page !== undefined) memory.keep(key, page)
+    return page
   }
+}
+
+async function pageBefore(rows: FrozenRows, height: number, key: Key): Promise<MapPage | undefined> {
+  const first = keys.mapPageBefore(key, height + 1)
+  const later = await rows.seek(first)
+  const isOfPage = later?.[0].length === first.length && later[0].subarray(0, -4).equals(first.subarray(0, -4))
+  return pageOf(isOfPage ? later[1] : rows.get(key))
+}
+
+/** The page in a row; none in an empty one. */
+function pageOf(row: Buffer | undefined): MapPage | undefined {
+  return row === undefined || row.length === 0 ? undefined : new MapPage(row)
 }

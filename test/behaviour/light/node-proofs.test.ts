@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { namedDid } from '../../../src/did/named-did.js'
 import type { LightOptions } from '../../../src/light/light-resolver.js'
+import { trustOf } from '../../../src/proofs/make-trust.js'
 import { credentialMapKey, didMapKey } from '../../../src/proofs/map-tree.js'
 import { craftBlock } from '../../support/builders/blocks.js'
 import { TestChain } from '../../support/builders/chain.js'
@@ -141,6 +142,8 @@ describe.each(
       expect(await rpc.call('light_changes', { from: height })).toEqual(changes)
       expect(await get(`changes/${height}`)).toEqual(changes)
     }
+    expect(await get('trust')).toEqual(trustOf(scene.test.spec))
+    expect(await rpc.call('light_trust')).toEqual(await get('trust'))
     expect(await get('anchor')).toEqual(await rpc.call('light_anchor', { height: usual() }))
     expect(await get('changes/0')).toEqual(book.changes(0))
     expect(await get('headers/0/2000')).toEqual(book.headers(0, 2000))
@@ -282,6 +285,7 @@ describe('a node', () => {
     const rpc = new RpcClient(contextOf(test))
     const { code, data } = await rpc.refusal('did_prove', { did: 'x' })
     expect([code, data]).toEqual([-32012, expect.stringContaining('none ever will')])
+    expect((await rpc.refusal('light_trust')).code).toBe(-32012)
     expect(await rpc.call('light_changes', { from: 0 })).toMatchObject({ changes: [], more: false })
     await test.close()
   })

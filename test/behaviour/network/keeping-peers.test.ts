@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { retryDelay } from '../../../src/network/peers/address-book.js'
 import { PeersWorld, type TestNode } from '../../support/network/peers-world.js'
 
@@ -55,6 +55,31 @@ describe('keeping peers', () => {
     await world.run(700_000)
     expect(others()).toHaveLength(4)
     expect(whole.filter((one) => node.sees(one)).length).toBeGreaterThanOrEqual(2)
+  })
+
+  it('looks elsewhere before it returns to those that prune, while it lacks what they have given up', async () => {
+    const height = 1000
+    const seed = await world.open({ outbound: 0, height })
+    const [pruned, whole] = [[] as TestNode[], [] as TestNode[]]
+    for (let i = 0; i < 6; i++)
+      pruned.push(await world.open({ peers: [seed.address], outbound: 0, height, prunes: true }))
+    const node = await world.open({ peers: [seed.address], outbound: 2 })
+    await world.run(60_000)
+    // It has met them all, and has kept one.
+    expect(pruned.filter(({ name }) => node.happened.includes(`joined ${name}`))).toHaveLength(6)
+    for (let i = 0; i < 4; i++) whole.push(await world.open({ peers: [seed.address], outbound: 0, height }))
+    await world.run(1_400_000)
+    const dial = vi.spyOn(node.transport, 'dial')
+    for (let i = 0; i < 3; i++) {
+      const [present, ...more] = whole.filter((one) => node.sees(one))
+      expect([present?.address, more]).toEqual([expect.any(String), []])
+      await present?.stop()
+      dial.mockClear()
+      while (dial.mock.calls.length === 0) await world.run(1_000)
+      const [[first] = []] = dial.mock.calls
+      expect(whole.map(({ address }) => address)).toContain(first)
+      await world.run(3_000)
+    }
   })
 
   it('says once that nobody is where it was told to connect, and again after somebody was', async () => {

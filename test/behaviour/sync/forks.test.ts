@@ -292,8 +292,13 @@ describe('on a chain without validators', () => {
     const node = await start(withoutValidators, [peer])
     await node.until(() => node.height === 3)
     expect(peer.penalties).toEqual([])
+    const reason = 'the blocks of the peers that have more are too far ahead of the clock'
+    await node.until(() => node.sync.progress().stage === 'waiting')
+    expect(node.sync.progress()).toMatchObject({ reason, height: 3 })
     node.advance(3600 * 1000 + 60_000)
     await node.until(() => node.height === 6)
+    await node.until(() => node.sync.progress().stage === 'idle')
+    expect(node.sync.progress().reason).toBe('no peer has anything better')
     expect(peer.closed).toBe(false)
   })
 })

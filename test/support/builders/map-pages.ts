@@ -1,7 +1,7 @@
 import { mapKey } from '../../../src/primitives/bytes.js'
 import type { RowReader } from '../../../src/storage/did-rows.js'
 import type { Pages } from '../../../src/storage/map/change-map.js'
-import { decodePage, encodePage, levelsOf, type Page, pageBits } from '../../../src/storage/map/map-page.js'
+import { MapPage } from '../../../src/storage/map/map-page.js'
 import { keys } from '../../../src/storage/schema.js'
 
 /** Pages of a map in memory, as the bytes of their rows. */
@@ -18,12 +18,12 @@ export function memoryPages(below?: RowReader): MemoryPages {
     get: (place) => {
       const key = keys.mapPage(place)
       const row = rows.get(mapKey(key)) ?? below?.get(key)
-      return row && levelsOf(decodePage(row))
+      return row && new MapPage(row)
     },
-    put: (place, levels) => {
+    put: (place, page) => {
       const id = mapKey(keys.mapPage(place))
-      if (levels === undefined) rows.delete(id)
-      else rows.set(id, encodePage(levels[pageBits] as Page))
+      if (page === undefined) rows.delete(id)
+      else rows.set(id, page.row)
     },
   }
 }

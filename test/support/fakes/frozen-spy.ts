@@ -49,6 +49,12 @@ export function spyFrozen({ database }: TestChain): FrozenReads {
           yield page
         }
       },
+      seek: async (key) => {
+        await reads.hold()
+        const found = await frozen.seek(key)
+        if (found !== undefined) add(reads.rows, found[0])
+        return found
+      },
       close: () => {
         reads.open--
         frozen.close()

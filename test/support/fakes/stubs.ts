@@ -27,6 +27,9 @@ export const provesNothing: ApiContext['resolver']['proofs'] = {
   anchor: unproved,
   changes: unproved,
   headers: unproved,
+  trust: () => {
+    throw new Error('this node proves nothing')
+  },
 }
 
 /** An open link without another end. */

@@ -1,20 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { Chain } from '../../../src/chain/chain.js'
-import { createInlineVerifier } from '../../../src/crypto/inline.js'
-import { SignatureCache } from '../../../src/crypto/signature-cache.js'
 import { auxPowBytes } from '../../../src/primitives/auxpow.js'
 import type { Block } from '../../../src/primitives/block.js'
-import { toHex } from '../../../src/primitives/bytes.js'
 import { confirmBytes } from '../../../src/primitives/confirm.js'
 import { parseSpec } from '../../../src/primitives/spec.js'
 import type { Transaction } from '../../../src/primitives/transaction.js'
-import { StorageError } from '../../../src/storage/database.js'
-import { Overlay } from '../../../src/storage/overlay.js'
-import { keys } from '../../../src/storage/schema.js'
 import { craft, craftBlock, craftConfirm, genesisCoin } from '../../support/builders/blocks.js'
-import { memoryStore, oneValidator, TestChain, withoutValidators } from '../../support/builders/chain.js'
+import { memoryStore, oneValidator, TestChain } from '../../support/builders/chain.js'
 import { faultOf } from '../../support/assert/row-invariants.js'
-import { testPublicKey, testSpec } from '../../support/builders/spec.js'
+import { testSpec } from '../../support/builders/spec.js'
 
 const rich = 100_000_000_000n
 
@@ -166,63 +159,6 @@ describe('the chain', () => {
     await again.mine()
     expect(again.reader.height).toBe(4)
     expect(await faultOf(again)).toBe(undefined)
-  })
-
-  it('refuses the database of another spec, and other upgrades below the tip', async () => {
-    const store = memoryStore()
-    const upgrade = (height: number, minimum: string) => {
-      return { height, name: 'dearer', parameters: { fees: { minimum, perByte: '1' } } }
-    }
-    const test = await TestChain.open({ ...withoutValidators, upgrades: [upgrade(5, '200')] }, { store })
-    await test.mine(4)
-    await test.close()
-    const reopen = async (overrides: object) => {
-      const parts = { ...withoutValidators, ...overrides }
-      const opened = await TestChain.open(parts, { store })
-      await opened.close()
-      return opened
-    }
-    await expect(reopen({ maturity: 5 })).rejects.toThrow('another spec')
-    // An upgrade above the tip may still change.
-    const later = await reopen({ upgrades: [upgrade(5, '300')] })
-    expect(later.reader.height).toBe(4)
-    const past = await TestChain.open({ ...withoutValidators, upgrades: [upgrade(5, '300')] }, { store })
-    await past.mine(1)
-    await past.close()
-    await expect(reopen({ upgrades: [upgrade(5, '200')] })).rejects.toThrow(StorageError)
-  })
-
-  it('refuses other validators right above the tip, whose block names those it was built with', async () => {
-    const store = memoryStore()
-    const upgrade = (height: number) => ({
-      upgrades: [{ height, name: 'other', parameters: { validators: [toHex(testPublicKey(1))] } }],
-    })
-    const test = await TestChain.open(oneValidator(), { store })
-    await test.mine(3)
-    await test.close()
-    const open = (overrides: object) => TestChain.open({ ...oneValidator(), ...overrides }, { store })
-    await expect(open(upgrade(4))).rejects.toThrow('height 3 names other validators for height 4')
-    await (await open(upgrade(5))).close()
-    // Nor can one that was announced be put off any more.
-    const announced = await open(upgrade(5))
-    await announced.mine()
-    await announced.close()
-    await expect(open(upgrade(6))).rejects.toThrow('names other validators')
-    await (await open(upgrade(5))).close()
-  })
-
-  it('says what is gone when it cannot open', async () => {
-    const test = await TestChain.open()
-    await test.mine()
-    const open = () => {
-      const { spec, database, clock, log } = test
-      const parts = { verifier: createInlineVerifier(), signatures: new SignatureCache() }
-      return Chain.open({ spec, database, clock, log, ...parts })
-    }
-    const overlay = new Overlay(test.database)
-    overlay.del(keys.header(test.chain.tip.header.hash))
-    await overlay.commit({ kind: 'header', height: 1, hash: test.chain.tip.header.hash }, { sync: false })
-    await expect(open()).rejects.toThrow(/header of the tip is gone.*didledger chain reindex/)
   })
 
   it('tells followers within the batch and listeners after it', async () => {

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { watchNode } from '../../../src/console/watch-node.js'
 import { EventLog } from '../../../src/events/event-log.js'
 import { systemTimers } from '../../../src/runtime/process-env.js'
@@ -62,6 +62,24 @@ describe('blocks', () => {
     wanted = new Set(['calls'])
     await test.mine(1)
     expect(shown).toEqual([])
+  })
+
+  it('that leave the chain are shown at all times, newest first', async () => {
+    const other = await TestChain.open({ maturity: 1, ...withoutValidators })
+    onTestFinished(() => other.close())
+    other.clock.time = test.clock.time + 1000
+    const left = await test.mine(2)
+    watch()
+    behind = true
+    for (const block of await other.mine(3)) await test.accept(block)
+    expect(test.chain.tip.header.height).toBe(3)
+    expect(shown).toEqual(
+      left.reverse().map(({ header: { height, id } }) => ({
+        category: 'blocks',
+        text: `${height} ${id}  left the chain`,
+        failed: true,
+      })),
+    )
   })
 })
 

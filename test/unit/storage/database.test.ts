@@ -111,6 +111,51 @@ describe('pages of a range', () => {
   })
 })
 
+describe('the first row from a key on', () => {
+  const heights = (rows: readonly ([Buffer, Buffer] | undefined)[]) => rows.map((row) => row?.[0].readUInt32BE(1))
+
+  it.each([
+    ['LevelDB', () => Database.open(join(directory, 'seek'))],
+    ['a store in memory', () => Database.over(memoryStore())],
+  ])('is of one state and of the same table, however many are asked for at once: %s', async (_, open) => {
+    const database = await open()
+    try {
+      const put = async (...written: number[]) => {
+        const overlay = new Overlay(database)
+        for (const height of written) overlay.put(keys.active(height), Buffer.from(String(height)))
+        await overlay.commit(info, { sync: false })
+      }
+      await put(3, 7)
+      const frozen = database.freeze()
+      await put(5)
+      const seek = (height: number) => frozen.seek(keys.active(height))
+      expect(heights(await Promise.all([8, 7, 4, 3, 0, 9, 4].map(seek)))).toEqual([undefined, 7, 7, 3, 3, undefined, 7])
+      expect(text((await seek(4))?.[1])).toBe('7')
+      frozen.close()
+      const later = database.freeze()
+      expect(heights([await later.seek(keys.active(4))])).toEqual([5])
+      const last = later.seek(keys.active(6))
+      later.close()
+      expect(heights([await last])).toEqual([7])
+      // The store closes although a state was asked of after its end.
+      await expect(later.seek(keys.active(1))).rejects.toThrow(StorageError)
+    } finally {
+      await database.close()
+    }
+  })
+
+  it('is refused where it was damaged', async () => {
+    const store = memoryStore()
+    const database = await Database.over(store)
+    const key = keys.active(1)
+    await store.put(key, Buffer.from('not sealed'), { keyEncoding: 'buffer', valueEncoding: 'buffer' })
+    const frozen = database.freeze()
+    await expect(frozen.seek(key)).rejects.toThrow(StorageError)
+    await expect(frozen.seek(keys.active(2))).resolves.toBeUndefined()
+    frozen.close()
+  })
+})
+
 describe('the database', () => {
   it('reads ranges in order, whole, in part, backwards, as keys, and more than one page', async () => {
     const database = await Database.over(memoryStore())

@@ -1,0 +1,97 @@
+import { describe, expect, it, vi } from 'vitest'
+import { toHex } from '../../../../src/primitives/bytes.js'
+import { sha256 } from '../../../../src/primitives/hash.js'
+import { finish, type Steps } from '../../../../src/primitives/steps.js'
+import { Database } from '../../../../src/storage/database.js'
+import { changeMapSteps, inKeyOrder, type LeafChange } from '../../../../src/storage/map/change-map.js'
+import {
+  MapMemory,
+  mapChangeOf,
+  putMapBack,
+  putMapChange,
+  putMapComplete,
+  storedMapRoot,
+} from '../../../../src/storage/map/map-rows.js'
+import { Overlay } from '../../../../src/storage/overlay.js'
+import { rangeOf, table } from '../../../../src/storage/schema.js'
+import { memoryStore } from '../../../support/builders/chain.js'
+import { memoryPages } from '../../../support/builders/map-pages.js'
+
+const info = { kind: 'pool', height: 0, hash: sha256('block') } as const
+
+/** Leaves from one number to below another; without values every third is taken out. */
+function leavesOf(from: number, to: number, value: string | undefined): LeafChange[] {
+  const numbers = Array.from({ length: to - from }, (_, i) => from + i)
+  return inKeyOrder(
+    numbers.map((n) => ({
+      key: sha256(`leaf ${n}`),
+      value: value === undefined && n % 3 === 0 ? undefined : sha256(`${value} ${n}`),
+    })),
+  )
+}
+
+function* noLeaves(): Steps<LeafChange[]> {
+  return []
+}
+
+async function write(database: Database, stage: (overlay: Overlay) => Promise<unknown> | void): Promise<void> {
+  const overlay = new Overlay(database)
+  await stage(overlay)
+  await overlay.commit(info, { sync: false })
+}
+
+/** The pages in a database, as {@link pagesOf} gives them. */
+async function pagesIn(database: Database): Promise<Map<string, string>> {
+  const rows = await database.rows(rangeOf(table.mapPage))
+  return new Map(rows.map(([key, row]) => [toHex(key), toHex(row)]))
+}
+
+/** The pages that blocks of leaves make, one after the other. */
+function pagesOf(...blocks: readonly (readonly LeafChange[])[]): Map<string, string> {
+  const pages = memoryPages()
+  for (const leaves of blocks) finish(changeMapSteps(pages, leaves))
+  return new Map([...pages.rows].map(([key, row]) => [Buffer.from(key, 'latin1').toString('hex'), toHex(row)] as const))
+}
+
+describe('the rows of the map', () => {
+  it('are those of its leaves through changes, undo and other changes, with one memory of pages', async () => {
+    const database = await Database.over(memoryStore())
+    const memory = new MapMemory()
+    await write(database, (overlay) => putMapComplete(overlay, 0))
+    const change = (height: number, leaves: readonly LeafChange[]) =>
+      write(database, async (overlay) => {
+        await putMapChange(overlay, height, await mapChangeOf(overlay, leaves, memory), { knownHeight: height })
+      })
+    const [first, second, third] = [leavesOf(0, 3000, 'a'), leavesOf(1500, 4500, undefined), leavesOf(2000, 5000, 'b')]
+    await change(1, first)
+    expect(await pagesIn(database)).toEqual(pagesOf(first))
+    await change(2, second)
+    expect(await pagesIn(database)).toEqual(pagesOf(first, second))
+    await write(database, (overlay) => putMapBack(overlay, 2, noLeaves))
+    expect(await pagesIn(database)).toEqual(pagesOf(first))
+    await change(2, third)
+    expect(await pagesIn(database)).toEqual(pagesOf(first, third))
+  })
+
+  it('are read in portions, upper pages that are in memory not at all', async () => {
+    const database = await Database.over(memoryStore())
+    const build = async (height: number, leaves: readonly LeafChange[], memory: MapMemory) => {
+      const overlay = new Overlay(database)
+      const reads = vi.spyOn(overlay, 'getMany')
+      const change = await mapChangeOf(overlay, leaves, memory)
+      await putMapChange(overlay, height, change, { knownHeight: height })
+      await overlay.commit(info, { sync: false })
+      expect(toHex(storedMapRoot(database))).toBe(toHex(change.root))
+      return reads.mock.calls.map(([wanted]) => wanted)
+    }
+    const memory = new MapMemory()
+    await build(1, leavesOf(0, 5000, 'a'), memory)
+    const cold = await build(2, leavesOf(0, 5000, 'b'), new MapMemory())
+    expect(cold.flat().length).toBeGreaterThan(1000)
+    expect(Math.max(...cold.map(({ length }) => length))).toBe(256)
+    // The memory knows the pages of before block 2, and block 3 brings these back.
+    await build(3, leavesOf(0, 5000, 'a'), new MapMemory())
+    const warm = (await build(4, leavesOf(0, 5000, 'c'), memory)).flat()
+    expect(warm.filter((key) => (key[1] as number) > 0 && (key[1] as number) <= 12)).toEqual([])
+  })
+})
