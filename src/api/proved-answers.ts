@@ -30,7 +30,9 @@ export class ProvedAnswers implements IdentifierSource {
   constructor(light: Pick<LightResolver, 'resolve' | 'resolveCredential'>, log: Log) {
     this.#light = light
     this.#log = log
-    this.#shared = new SharedSource({ resolve: (did, options) => resolveProved(light, did, options) })
+    this.#shared = new SharedSource({
+      resolve: async (did, asked) => shortened(await resolveProved(light, did, asked)),
+    })
   }
 
   /** The version asked for, with its context; `proof-unavailable` where a proof is asked for. */
@@ -69,4 +71,10 @@ export class ProvedAnswers implements IdentifierSource {
       throw new RuleError('answer-unproved', `${failure}: ${failureSentence(error)}`)
     }
   }
+}
+
+/** An answer without the places of all operations: its context says what a document needs of them. */
+function shortened<Answer extends Pick<LightResult, 'proved'>>({ proved, ...answer }: Answer) {
+  const { history: _, ...rest } = proved
+  return { ...answer, proved: rest }
 }

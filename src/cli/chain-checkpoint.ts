@@ -1,8 +1,13 @@
 import { reorganisationDepth } from '../chain/branches.js'
 import type { Chain } from '../chain/chain.js'
+import type { NodeChain, NodeClient } from '../client/node-client.js'
 import { UserError } from '../errors/rule-error.js'
+import { parseDisplayHash } from '../primitives/bytes.js'
+import type { Hash } from '../primitives/hash.js'
 import { paramsAt, type Spec, validatorsHash } from '../primitives/spec.js'
+import { type CommittedBlock, committedBlock, headerOf, readAnchor } from '../proofs/anchor.js'
 import { type CheckpointJson, checkpointOf } from '../proofs/make-trust.js'
+import { members } from '../proofs/read-json.js'
 
 /** A block of a chain that checkers of proofs may believe. */
 
@@ -42,4 +47,33 @@ function uncommitted({ name, sections }: Spec, height: number): UserError {
   const from = sections.find(({ params }) => params.didRoot)?.height
   const reason = from === undefined ? 'nor does any other' : `they do from height ${from} on`
   return new UserError(`block ${height} of ${name} commits to no state of DIDs; ${reason}`)
+}
+
+/** The same of a running node, which is believed; a {@link UserError} where it refuses, and a LightError for what is no anchor. */
+export async function checkpointOfNode(
+  node: Pick<NodeClient, 'rest' | 'rpc' | 'chain'>,
+  asked?: number,
+): Promise<CheckpointJson> {
+  if (asked === 0) throw tooLow(0, asked)
+  const told = await node.chain()
+  if (told === undefined) throw new UserError(`the node at ${node.rest} is of a version that proves nothing`)
+  const newest = await anchorOf(node, asked)
+  if (asked !== undefined || newest.nextKeys !== undefined)
+    return checkpointOf(hashIn(told), newest.header, newest.nextKeys)
+  const height = told.height - reorganisationDepth
+  if (height < 1) throw tooLow(told.height, asked)
+  return checkpointOf(hashIn(told), (await anchorOf(node, height)).header, undefined)
+}
+
+/** The block of an anchor that a node gives: of a height, else the newest that it proves. */
+async function anchorOf(node: Pick<NodeClient, 'rpc'>, height: number | undefined): Promise<CommittedBlock> {
+  const change = await node.rpc('light_anchor', height === undefined ? {} : { height })
+  const sent = members(members(change, 'an answer with an anchor')['anchor'], 'an anchor')
+  const hasValidators = 'confirm' in sent
+  const anchor = readAnchor(sent, hasValidators)
+  return committedBlock(anchor, headerOf(anchor), hasValidators)
+}
+
+function hashIn({ genesis }: NodeChain): Hash {
+  return parseDisplayHash(genesis) as Hash
 }

@@ -12,6 +12,7 @@ import {
   verifyChain,
 } from '../chain/replay-chain.js'
 import { verifyPruned } from '../chain/verify-pruned.js'
+import { NodeClient } from '../client/node-client.js'
 import { Progress, type Step } from '../console/progress.js'
 import { SignatureCache } from '../crypto/signature-cache.js'
 import type { Verifier } from '../crypto/verifier.js'
@@ -21,6 +22,7 @@ import { openLedger, type OpenStep, stepUnits, withVerifier } from '../node/open
 import { defined } from '../primitives/defined.js'
 import { genesisBlock } from '../primitives/genesis.js'
 import type { Spec } from '../primitives/spec.js'
+import type { CheckpointJson } from '../proofs/make-trust.js'
 import type { Env } from '../runtime/env.js'
 import { processLog, systemEnv } from '../runtime/process-env.js'
 import { Database, StorageError } from '../storage/database.js'
@@ -31,7 +33,7 @@ import { withLock } from '../storage/level/lock.js'
 import { salvage } from '../storage/level/salvage.js'
 import { fileReason } from '../wallet/files.js'
 import { backUp } from './chain-backup.js'
-import { checkpointAt } from './chain-checkpoint.js'
+import { checkpointAt, checkpointOfNode } from './chain-checkpoint.js'
 import type { CliContext } from './cli-context.js'
 import { heightOption, type QuietOptions, type RestFlags, withNode, withOutput, withQuiet } from './command-options.js'
 import { namingTheRepair, reindexCommand } from './damage.js'
@@ -44,6 +46,11 @@ import { examples, report, formatTable } from './print-output.js'
 interface ChainOptions extends QuietOptions {
   readonly genesis?: string
   readonly dataDir?: string
+}
+
+interface CheckpointOptions {
+  readonly height?: number
+  readonly rest?: string
 }
 
 interface Tools {
@@ -80,9 +87,8 @@ export function registerChain(program: Command, context: CliContext): void {
       'the block (default: the tip; without validators the highest one that no node gives up)',
       heightOption,
     )
-    .action((options: ChainOptions & { height?: number }) =>
-      withTools(context, options, (tools) => checkpoint(context, tools, options.height)),
-    )
+    .option('--rest <url>', 'ask a running node of your own, instead of opening its directory')
+    .action((options: ChainOptions & CheckpointOptions) => checkpoint(context, options))
   command('verify', 'replay every block and compare every row').action((options: ChainOptions) =>
     withTools(context, options, (tools) => verify(context, tools, options)),
   )
@@ -122,10 +128,18 @@ async function info(context: CliContext, tools: Tools, options: ChainOptions): P
   })
 }
 
-async function checkpoint(context: CliContext, tools: Tools, height: number | undefined): Promise<void> {
-  await withLedger(tools, async ({ chain }) => {
-    context.out(`${JSON.stringify(checkpointAt(chain, tools.spec, height), null, 2)}\n`)
-  })
+async function checkpoint(context: CliContext, options: ChainOptions & CheckpointOptions): Promise<void> {
+  const { height, rest, dataDir, genesis } = options
+  const print = (found: CheckpointJson) => context.out(`${JSON.stringify(found, null, 2)}\n`)
+  if (rest === undefined) {
+    return withTools(context, options, (tools) =>
+      withLedger(tools, async ({ chain }) => print(checkpointAt(chain, tools.spec, height))),
+    )
+  }
+  if (dataDir !== undefined || genesis !== undefined) {
+    throw new UserError('--rest asks a node, and --data-dir and --genesis name a directory: choose one', 2)
+  }
+  print(await checkpointOfNode(new NodeClient({ rest }), height))
 }
 
 async function verify(context: CliContext, tools: Tools, options: ChainOptions): Promise<void> {

@@ -170,10 +170,13 @@ describe('didledger chain checkpoint', () => {
   it('is refused while a node has the directory, and afterwards is where a check begins', async () => {
     const busy = await run('chain', 'checkpoint', '--data-dir', dataDir)
     expect(busy).toMatchObject({ code: 1, out: '', err: expect.stringContaining('another process is using') })
+    const asked = await run('chain', 'checkpoint', '--rest', node.line.rest)
     const { chain } = JSON.parse(readFileSync(bundle, 'utf8')).answer.proof as { chain: string }
     await node.stop()
     const printed = await run('chain', 'checkpoint', '--data-dir', dataDir)
     expect(JSON.parse(printed.out)).toMatchObject({ format: 'didledger/checkpoint/1', chain, height: 1 })
+    // The node has said the same.
+    expect(asked).toMatchObject({ code: 0, out: printed.out, err: '' })
     const checkpoint = file('checkpoint.json', printed.out)
     const ran = await run('did', 'verify', bundle, '--trust', 'devnet', '--checkpoint', checkpoint)
     expect(ran).toMatchObject({ code: 0, out: expect.stringContaining(`trust root  the block of ${checkpoint}`) })

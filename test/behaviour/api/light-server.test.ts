@@ -41,7 +41,8 @@ describe('DID Resolution over a light resolver', () => {
     const { status, body } = await identifier(alice.did)
     expect(status).toBe(200)
     expect(body.didDocument).toMatchObject({ id: alice.did })
-    expect(body.didResolutionMetadata).toMatchObject({ proved, height: proved.height, blockHash: proved.hash })
+    const { height, hash: blockHash } = proved
+    expect(body.didResolutionMetadata).toEqual({ contentType: 'application/did', height, blockHash, proved })
     expect(body.didDocumentMetadata).toMatchObject({ versionId: versions[2] })
     const first = await identifier(`${alice.did}?versionId=${versions[0]}`)
     expect(first.body.didDocumentMetadata).toMatchObject({ versionId: versions[0], nextVersionId: versions[1] })

@@ -1,5 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { loadSpec } from '../../../src/cli/load-spec.js'
+import { createNode, type CreateNodeOptions } from '../../../src/index.js'
+import { type ShippedSpec, shippedSpecFile } from '../../../src/library/shipped.js'
+import { toHex } from '../../../src/primitives/bytes.js'
+import { genesisBlock } from '../../../src/primitives/genesis.js'
+import { devnetAccount, devnetValidatorKey } from '../../../src/wallet/devnet-accounts.js'
 import { lightWorld, type LightWorld, worldTime } from '../../support/builders/light-world.js'
 import { type LightHttp, serveProofs } from '../../support/fakes/light-http.js'
 import type { Json, Lies } from '../../support/fakes/light-server.js'
@@ -238,6 +244,97 @@ describe('did verify', () => {
 
   it('writes nothing', () => {
     expect(readFileSync(trust, 'utf8')).toBe(JSON.stringify(book.trust()))
+  })
+})
+
+describe('did prove, did verify and chain checkpoint, over nodes', () => {
+  const { address } = devnetAccount(0)
+  const real = Object.assign(new Workbench(), { now: Math.floor(Date.now() / 1000) })
+  afterAll(() => real.close())
+
+  /** A node that serves, with the DID of an account, and what its commands print. */
+  async function nodeOf(options: CreateNodeOptions) {
+    const node = await createNode({ api: { portBase: 0, hosts: ['127.0.0.1'] }, ...options })
+    onTestFinished(() => node.close())
+    const rest = node.api?.rest ?? ''
+    const { txid } = await node.wallet.createDid({ account: devnetAccount(0) })
+    const verify = async (...args: string[]) => {
+      const { out } = await real.run('did', 'prove', devnetAccount(0).did, '--node', rest)
+      return real.run('did', 'verify', real.write('bundle.json', out), ...args)
+    }
+    const checkpoint = (...args: string[]) => real.run('chain', 'checkpoint', '--rest', rest, ...args)
+    return { node, txid, verify, checkpoint, rest }
+  }
+
+  it('of a devnet', async () => {
+    const { node, txid, verify, checkpoint } = await nodeOf({ network: 'devnet' })
+    await node.chain.waitFor(txid)
+    const trust = ['--trust', 'devnet']
+    expect(await verify(...trust)).toMatchObject({ code: 0, err: '' })
+    const { code, out } = await checkpoint()
+    expect([code, JSON.parse(out)]).toMatchObject([0, { height: 1, keysHash: expect.any(String) }])
+    expect((await verify(...trust, '--checkpoint', real.write('cp.json', out))).code).toBe(0)
+    for (const [height, said] of [
+      ['0', 'the genesis block is no checkpoint'],
+      ['9', '(-32012)'],
+    ] as const) {
+      expect(await checkpoint('--height', height)).toMatchObject({
+        code: 1,
+        out: '',
+        err: expect.stringContaining(said),
+      })
+    }
+  })
+
+  /** A chain like a shipped one, in a hurry: its spec, the file of that, and the options that trust it. */
+  async function chainLike(name: ShippedSpec, changes: object) {
+    const timing = { minInterval: 0, emptyInterval: 0, maxDrift: 15_000, propose: 1000, delta: 500 }
+    const own = { ...(JSON.parse(readFileSync(shippedSpecFile(name), 'utf8')) as object), timing, ...changes }
+    const spec = real.write(`own-${name}.json`, JSON.stringify(own))
+    const { out } = await real.run('genesis', 'trust', spec)
+    return { own, spec, trust: ['--trust', real.write(`own-${name}.trust.json`, out)] }
+  }
+
+  it('of a chain with validators, whose genesis is too old to begin with', async () => {
+    const { publicKey, privateKey } = devnetValidatorKey(0)
+    const { own, trust } = await chainLike('localnet', { name: 'confirmed', validators: [toHex(publicKey)] })
+    const { node, txid, verify, checkpoint } = await nodeOf({
+      spec: own,
+      validatorKey: privateKey,
+      dataDir: real.path('confirmed'),
+    })
+    await node.chain.waitFor(txid)
+    expectFailure(await verify(...trust), 'trust-expired')
+    expect((await verify(...trust, '--allow-old-root')).out).toContain('which is older than 30 days')
+    const file = real.write('cp.json', (await checkpoint()).out)
+    expect(await verify(...trust, '--checkpoint', file, '--max-age', '3600')).toMatchObject({ code: 0, err: '' })
+  })
+
+  it('of a chain of miners', async () => {
+    const { own, spec, trust } = await chainLike('pow', { name: 'mined' })
+    const { node, txid, verify, checkpoint } = await nodeOf({ spec: own, mineTo: address })
+    const { height } = await node.chain.waitFor(txid)
+    await expect.poll(() => node.chain.height).toBeGreaterThanOrEqual(height + 6)
+    expect(await verify(...trust)).toMatchObject({
+      code: 0,
+      err: '',
+      out: expect.stringContaining(`${devnetAccount(0).did} is valid.\n`),
+    })
+    const { out } = await checkpoint('--height', '1')
+    expect(JSON.parse(out)).toEqual({
+      format: 'didledger/checkpoint/1',
+      chain: genesisBlock(loadSpec(spec)).hash,
+      height: 1,
+      hash: (await node.chain.block(1))?.hash,
+    })
+    expect((await verify(...trust, '--checkpoint', real.write('cp.json', out))).code).toBe(0)
+  })
+
+  it('say what is wrong with the place of a checkpoint', async () => {
+    const both = await real.run('chain', 'checkpoint', '--rest', 'http://127.0.0.1:2', '--data-dir', '.')
+    expect(both).toMatchObject({ code: 2, err: expect.stringContaining('choose one') })
+    const none = await real.run('chain', 'checkpoint', '--rest', 'http://127.0.0.1:2')
+    expect(none).toMatchObject({ code: 1, err: expect.stringContaining('no node listens') })
   })
 })
 
