@@ -147,7 +147,7 @@ export class MapPage {
     return this.row.subarray(at, at + hashSize)
   }
 
-  /** Takes the hashes that another page knows and that changes of slots leave as they are. */
+  /** Takes over known hashes of another page, but those above changed slots. */
   #inherit(before: MapPage, changes: readonly SlotChange[]): void {
     if (before.#hashes === undefined) return
     let touched = 0

@@ -41,7 +41,7 @@ export async function readWay(read: ReadPage, key: MapKey): Promise<Way> {
 
 /**
  * Reads pages as they were after the block at a height: the first one kept from before a later block, else the one of now. `memory`
- * spares reading pages that it knows, and gets those that are read.
+ * spares reading pages that are in it, and gets those that are read.
  */
 export function pagesAfter(rows: FrozenRows, height: number, memory: PageMemory = new PageMemory()): ReadPage {
   const root = mapRootAfter(rows, height)
