@@ -1,7 +1,7 @@
 import type { Coin } from '../consensus/ledger.js'
 import type { Token } from '../did-index/token.js'
 import type { ProgramHash } from '../primitives/address.js'
-import { asBuffer, concat, fromUtf8, utf8 } from '../primitives/bytes.js'
+import { asBuffer, fromUtf8, utf8 } from '../primitives/bytes.js'
 import { Reader, Writer } from '../primitives/codec.js'
 import type { Hash } from '../primitives/hash.js'
 import { finish, type Steps } from '../primitives/steps.js'
@@ -688,7 +688,12 @@ export const values = {
   },
   /** The keys are those of the pages, without table byte, each 1 byte of depth and ⌈depth/8⌉ bytes. */
   mapRoot: {
-    encode: ({ root, pages }: MapRootRow): Uint8Array => concat(root, ...pages.map((page) => page.subarray(1))),
+    // A call takes only so many arguments: a block may change tens of thousands of pages.
+    encode: ({ root, pages }: MapRootRow): Uint8Array => {
+      const writer = new Writer(32 + pages.length * 8).bytes(root)
+      for (const page of pages) writer.bytes(page.subarray(1))
+      return writer.finish()
+    },
     decode: (bytes: Uint8Array): MapRootRow => ({ root: bytes.subarray(0, 32), pages: [...pagesOfMapRoot(bytes)] }),
   },
   tip: {

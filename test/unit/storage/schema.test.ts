@@ -119,6 +119,13 @@ describe('the rows', () => {
     expect(Object.keys(rows).sort()).toEqual(Object.keys(values).sort())
   })
 
+  it('name as many pages of the map as a block can change', () => {
+    const page = keys.mapPage({ depth: 40, key: new Uint8Array(32) })
+    const pages = Array.from({ length: 200_000 }, () => page)
+    const row = values.mapRoot.encode({ root: new Uint8Array(32), pages })
+    expect(values.mapRoot.decode(row).pages).toHaveLength(pages.length)
+  })
+
   it.each(Object.keys(rows) as (keyof typeof rows)[])('come back as they were: %s', (name) => {
     const layout: Layout = Reflect.get(values, name)
     fc.assert(
