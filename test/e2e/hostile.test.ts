@@ -60,7 +60,7 @@ function expectAnswer(answer: unknown, question: string): void {
   const { code, message, data } = rest.error as { code: number; message: string; data: string }
   expect(code, `${about}: ${message}: ${data}`).not.toBe(-32603)
   expect(
-    [-32700, -32600, -32601, -32602, -32000, -32001, -32002, -32004, -32005, -32007, -32008, -32009, -32010],
+    [-32700, -32600, -32601, -32602, -32000, -32001, -32002, -32004, -32005, -32007, -32008, -32009, -32010, -32012],
     about,
   ).toContain(code)
   expect(typeof message, about).toBe('string')
