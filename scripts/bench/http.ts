@@ -91,7 +91,8 @@ async function prepare(directory: string): Promise<{ questions: Question[]; inPr
       { name: 'block of 301 transactions', path: '/api/v1/block/details/height/2', least: 0.2 },
       { name: 'resolvedid', path: '/rpc', body: JSON.stringify(resolve), least: 0.6 },
       { name: 'resolvedid with proof', path: '/rpc', body: JSON.stringify(proved), least: 0.5 },
-      { name: 'proof of absent DIDs by GET', path: '/light/1/did/absent?depth=1', least: 0.5 },
+      { name: 'proof by GET, at the tip', path: '/light/1/did/absent?depth=0', least: 0.2 },
+      { name: 'proof by GET, below the tip', path: '/light/1/did/absent?depth=1', least: 0.15 },
     ]
     return { questions, inProcess: await resolveRates(resolver, person.did) }
   } finally {

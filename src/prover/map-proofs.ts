@@ -11,7 +11,7 @@ import { damaged, type Database } from '../storage/database.js'
 import { didHead, didOperation } from '../storage/did-rows.js'
 import { pagesAfter, readWay, type Way } from '../storage/map/read-way.js'
 import type { PageMemory } from '../storage/map/page-memory.js'
-import { keys, values } from '../storage/schema.js'
+import { type Key, keys, values } from '../storage/schema.js'
 
 /** What the map of DIDs says of a key after a block, from the rows; the caller sees to it that they are of one state. */
 
@@ -99,8 +99,13 @@ async function mapProof(source: MapSource, height: number, leaf: Leaf): Promise<
   return mapProofJson({ siblings, ...(end && { leaf: end }) })
 }
 
-/** Rows of a state below the tip are found by one iterator, which belongs to a snapshot. */
+/** Rows of a state below the tip are found by one iterator, which belongs to a snapshot; those of now need neither. */
 async function wayAfter({ database, pages }: MapSource, height: number, key: MapKey): Promise<Way> {
+  const isNow = database.get(keys.mapRoot(height + 1)) === undefined
+  if (isNow) {
+    const now = { get: (row: Key) => database.get(row), seek: () => Promise.resolve(undefined) }
+    return readWay(pagesAfter(now, height, pages), key)
+  }
   const rows = database.freeze()
   try {
     return await readWay(pagesAfter(rows, height, pages), key)

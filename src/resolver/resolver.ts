@@ -133,7 +133,7 @@ export class Resolver {
   }
 
   /** The same without waiting for memory; undefined for a history with more than {@link historyLimits.short} bytes. */
-  async resolveShort(did: string, options: ResolveOptions, signal: AbortSignal): Promise<ResolveResult | undefined> {
+  async resolveShort(did: string, options: ResolveOptions, signal?: AbortSignal): Promise<ResolveResult | undefined> {
     try {
       return await this.resolve(did, options, { signal, most: historyLimits.short })
     } catch (error) {

@@ -84,17 +84,21 @@ type ResolveParams = ResolveOptions & { readonly did: string; readonly all: bool
 /** Answers with the resolve result: one version is a few point reads. */
 async function resolve(context: ApiContext, params: ResolveParams, caller: RpcCaller): Promise<PartsAnswer | JsonText> {
   const { resolver } = context
-  const { did, all, skip, limit, proof, depth, height } = params
+  const { did, all, proof } = params
   if (!all && proof === undefined) return new JsonText(resultJson(await resolver.resolve(did, params)))
-  const { context: withContext, versionId, versionTime, versionHeight } = params
-  const version = [versionId, versionTime, versionHeight]
-  const kind = `history ${JSON.stringify([all, skip, limit, withContext, proof, depth, height, version])}`
-  return history(context, { kind, did, options: params, shape: (result) => result }, caller)
+  return history(context, { kind: () => kindOf(params), did, options: params, shape: (result) => result }, caller)
+}
+
+/** Names what is asked for beside the DID. */
+function kindOf({ did: _, all, skip, limit, context, proof, depth, height, ...version }: ResolveParams): string {
+  const { versionId, versionTime, versionHeight } = version
+  const asked = [all, skip, limit, context, proof, depth, height, versionId, versionTime, versionHeight]
+  return `history ${JSON.stringify(asked)}`
 }
 
 interface HistoryQuestion {
   /** Names what is asked for beside the DID; equal kinds → equal answers. */
-  readonly kind: string
+  kind(): string
   readonly did: string
   readonly options: ResolveOptions
   readonly shape: (result: ResolveResult) => ResolveResult
@@ -104,15 +108,17 @@ interface HistoryQuestion {
 async function history(
   { resolver, reader }: ApiContext,
   { kind, did, options, shape }: HistoryQuestion,
-  { client }: RpcCaller,
+  caller: RpcCaller,
 ): Promise<PartsAnswer | JsonText> {
-  const short = await resolver.resolveShort(did, options, client.signal)
+  // One version is a few reads, which nothing needs to stop.
+  const signal = options.all === true ? caller.client.signal : undefined
+  const short = await resolver.resolveShort(did, options, signal)
   if (short !== undefined) return new JsonText(resultJson(shape(short)))
   // A second production continues with the result of the first.
   let found: ResolveResult | undefined
   let isLarge = false
   return new PartsAnswer({
-    key: chainKey(reader, kind, didOf(identifierOf(did))),
+    key: chainKey(reader, kind(), didOf(identifierOf(did))),
     repeatable: true,
     write: async (sink) => {
       let release = () => {}
@@ -161,7 +167,7 @@ async function clientsShape(
 ): Promise<PartsAnswer | JsonText> {
   const last = await context.resolver.resolve(did, {}, { withDocument: true })
   if (!all || last.status >= 2) return new JsonText(JSON.stringify(inClientsShape(last)))
-  return history(context, { kind: 'clients history', did, options: { all }, shape: inClientsShape }, caller)
+  return history(context, { kind: () => 'clients history', did, options: { all }, shape: inClientsShape }, caller)
 }
 
 function inClientsShape({ did, status, transaction }: ResolveResult): ResolveResult {

@@ -19,6 +19,9 @@ export interface Way {
 /** Reads the page at a place, `hash` being what the page above has of it; undefined: there is none. */
 export type ReadPage = (place: MapPlace, hash?: Hash) => MapPage | undefined | Promise<MapPage | undefined>
 
+/** Where pages are read: the rows of one state. */
+type PageRows = Pick<FrozenRows, 'get' | 'seek'>
+
 /** The way of a key in the map whose pages are read. */
 export async function readWay(read: ReadPage, key: MapKey): Promise<Way> {
   const siblings: Hash[] = []
@@ -43,7 +46,7 @@ export async function readWay(read: ReadPage, key: MapKey): Promise<Way> {
  * Reads pages as they were after the block at a height: the first one kept from before a later block, else the one of now. `memory`
  * spares reading pages that are in it, and gets those that are read.
  */
-export function pagesAfter(rows: FrozenRows, height: number, memory: PageMemory = new PageMemory()): ReadPage {
+export function pagesAfter(rows: PageRows, height: number, memory: PageMemory = new PageMemory()): ReadPage {
   const root = mapRootAfter(rows, height)
   // No later block: no page of before.
   const isNow = rows.get(keys.mapRoot(height + 1)) === undefined
@@ -58,7 +61,7 @@ export function pagesAfter(rows: FrozenRows, height: number, memory: PageMemory 
 }
 
 /** The row of a page after the block at a height. */
-async function rowAfter(rows: FrozenRows, height: number, key: Key): Promise<Buffer | undefined> {
+async function rowAfter(rows: PageRows, height: number, key: Key): Promise<Buffer | undefined> {
   const first = keys.mapPageBefore(key, height + 1)
   const later = await rows.seek(first)
   const isOfPage = later?.[0].length === first.length && later[0].subarray(0, -4).equals(first.subarray(0, -4))
