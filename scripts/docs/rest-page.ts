@@ -42,7 +42,7 @@ metrics ([monitoring.md](monitoring.md)).
 
 **Proofs**, for light resolvers ([library.md](library.md#believing-no-node)) and for caches. Answers are bare JSON ([its formats](format.md#11-proofs)), the same as those of the JSON-RPC methods
 \`did_prove\`, \`did_proveCredential\`, \`light_trust\`, \`light_anchor\`, \`light_changes\` and \`light_headers\` ([json-rpc.md](json-rpc.md)). A failure is
-\`{"error": {"code", "message", "data"}}\` with the code of JSON-RPC. On a chain with validators an answer as of a \`height\` may be kept for ever.
+\`{"error": {"code", "message", "data"}}\` with the code of JSON-RPC. On a chain with validators, but for a devnet, an answer as of a \`height\` may be kept for ever.
 
 | GET | answer | parameters |
 | --- | --- | --- |

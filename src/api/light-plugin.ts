@@ -16,8 +16,9 @@ export function registerLight(app: FastifyInstance, context: ApiContext, options
       const query = readLightQuery(at < 0 ? '' : request.url.slice(at + 1), route.query)
       const asked = { segments: request.params as Record<string, string>, query }
       const result = await route.run(context, asked)
-      // A block with a confirm is never replaced.
-      const holds = context.reader.chain.spec.hasValidators && route.isFixed(asked)
+      // A block with a confirm is never replaced, but on a devnet.
+      const { hasValidators, devnet } = context.reader.chain.spec
+      const holds = hasValidators && !devnet && route.isFixed(asked)
       const caching = holds ? `public, max-age=${forEver}, immutable` : 'no-cache'
       void reply.header('content-type', jsonType).header('cache-control', caching)
       if (!(result instanceof PartsAnswer)) return reply.send(JSON.stringify(result))
@@ -35,7 +36,7 @@ export function registerLight(app: FastifyInstance, context: ApiContext, options
 /** Methods that a path below {@link lightPrefix} accepts; empty for an unknown one. */
 export function lightMethods(path: string): string[] {
   const isKnown = lightRoutes.some(({ path: known }) => patternOf(known).test(path))
-  return isKnown ? ['GET'] : []
+  return isKnown ? ['GET', 'HEAD'] : []
 }
 
 function patternOf(path: string): RegExp {

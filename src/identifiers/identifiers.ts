@@ -5,7 +5,7 @@
  *     -> DidSource.resolve, with context -> shownVersion -> withSelectedServices -> partOf, serviceLocation
  *     -> resultAnswer, the content alone, redirect; Problem -> errorAnswer
  *
- * Imports did, errors, primitives; used by api.
+ * Imports did, errors, primitives; used by api, library.
  * - Nothing is fetched: an endpoint is a text that a redirect names.
  * - What the request alone shows to be wrong costs no read.
  */

@@ -1,5 +1,6 @@
 import type { ResolvedTransaction } from '../did/resolution.js'
 import { type KeyForm, w3cDocument } from '../did/w3c.js'
+import { stateProofType } from '../identifiers/metadata-proof.js'
 import { LightError } from '../light/light-error.js'
 import type { LightResolver, LightResult } from '../light/light-resolver.js'
 import { fromBase64url, utf8 } from '../primitives/bytes.js'
@@ -47,7 +48,7 @@ function membersOf(value: unknown): Members {
 /** The resolve result in a proof of metadata. */
 function answerIn({ proof }: Members): unknown {
   const proofs = Array.isArray(proof) ? proof.map(membersOf) : []
-  return proofs.find(({ type }) => type === 'DidLedgerStateProof')?.['answer']
+  return proofs.find(({ type }) => type === stateProofType)?.['answer']
 }
 
 /** What a proved operation has to show; nothing of a deactivation, or without one. */

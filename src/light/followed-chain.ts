@@ -21,6 +21,7 @@ export class FollowedChain {
   #lists: readonly ValidatorList[]
   #headers: HeaderChain | undefined
   readonly #believed: Hash | undefined
+  #changes = 0
 
   private constructor(
     { trust, signatures, confirmations }: ChainOptions,
@@ -48,7 +49,7 @@ export class FollowedChain {
   static async fromCheckpoint(options: ChainOptions, server: Server, checkpoint: Checkpoint): Promise<FollowedChain> {
     if (options.trust.work === undefined) {
       const { seen, lists } = await (await changesModule()).fromCheckpoint(server, checkpoint)
-      return new FollowedChain(options, seen, { lists, headers: undefined })
+      return new FollowedChain(options, seen, { lists, headers: undefined, believed: checkpoint.hash })
     }
     const headers = await (await workModule()).fromWorkCheckpoint(server, options.trust, checkpoint)
     return new FollowedChain(options, { header: headers.tip }, { lists: [], headers })
@@ -96,19 +97,33 @@ export class FollowedChain {
       const followed = await (await changesModule()).followChanges(server, lists, genesis, this.#signatures)
       // Another server may have been faster; what contradicts it does not count.
       const isLonger = followed.length > this.#lists.length && this.#lists.every((one, i) => isSame(one, followed[i]))
-      if (isLonger) this.#lists = followed
+      if (isLonger) {
+        this.#lists = followed
+        this.#changes++
+      }
       return followed !== lists
     }
     const before = this.#headers
     const found = await (await workModule()).followWork(server, before, now)
-    if (found.work > this.#headers.work) this.#headers = found
+    if (found.work > this.#headers.work) {
+      this.#headers = found
+      this.#changes++
+    }
     return this.#headers !== before || found !== before
   }
 
   /** Remembers a block if it is the highest. */
   saw({ header, confirm }: AnchoredBlock): void {
     if (header.height <= this.#seen.header.height && this.#seen.confirm !== undefined) return
-    if (header.height >= this.#seen.header.height) this.#seen = { header, ...(confirm && { confirm }) }
+    if (header.height < this.#seen.header.height) return
+    if (confirm === undefined && equalBytes(header.hash, this.#seen.header.hash)) return
+    this.#seen = { header, ...(confirm && { confirm }) }
+    this.#changes++
+  }
+
+  /** Counts what became known: blocks, validators, headers. */
+  get changes(): number {
+    return this.#changes
   }
 
   /** The text that {@link readMemory} reads. */

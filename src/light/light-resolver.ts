@@ -119,6 +119,8 @@ interface Question<P extends ProvedAnswer> {
   histories(proved: P): readonly (ProvedHistory | undefined)[]
   /** As of a block that was chosen: it may be old. */
   readonly isPast: boolean
+  /** Of an answer that came from elsewhere, and says nothing of a server. */
+  readonly isGiven?: boolean
   result(proved: P): object
 }
 
@@ -140,6 +142,10 @@ export class LightResolver {
   readonly #signatures: Signatures
   #chain: Promise<FollowedChain> | undefined
   #fork: LightError | undefined
+  /** The highest block that each server has shown, by its address: another may be behind. */
+  readonly #shown = new Map<string, number>()
+  /** Changes of the chain when its state was handed out. */
+  #kept = -1
 
   /** A {@link LightError} for a trust or checkpoint of another form or chain. */
   constructor(options: LightOptions) {
@@ -167,8 +173,8 @@ export class LightResolver {
       proved: { ...proved, ...(history && { history: entriesOf(answer) }) },
     }
     if (answer.knowsStatus) return shown
-    // Whether the last document has expired stands in that document alone.
-    const last = await this.#prove(didQuestion({ did: question.did }, { height: answer.block.header.height }))
+    // Whether the last document has expired stands in that document alone; every server has the lowest block.
+    const last = await this.#prove(didQuestion({ did: question.did }, { height: found.lowest }))
     return { ...shown, status: last.answer.status }
   }
 
@@ -186,7 +192,10 @@ export class LightResolver {
     version: Omit<DidQuestion, 'did' | 'all'> = {},
   ): Promise<LightResult> {
     const question = { ...version, did }
-    const found = await this.#prove({ ...didQuestion(question, {}), ask: () => Promise.resolve(answer) })
+    const found = await this.#prove(
+      { ...didQuestion(question, {}), isGiven: true, ask: () => Promise.resolve(answer) },
+      1,
+    )
     return { ...resolved(question, found.answer), proved: { ...found.proved, ...unproved(found.answer), servers: [] } }
   }
 
@@ -229,16 +238,19 @@ export class LightResolver {
   }
 
   /** Asks all servers, and takes the highest of the answers that hold. */
-  async #prove<P extends ProvedAnswer>(question: Question<P>): Promise<{ answer: P; proved: Proved }> {
+  async #prove<P extends ProvedAnswer>(
+    question: Question<P>,
+    needed = this.#needed,
+  ): Promise<{ answer: P; proved: Proved; lowest: number }> {
     if (this.#fork !== undefined) throw this.#fork
     try {
       const chain = await this.#opened()
       const oldRoot = chain.trust.work === undefined ? this.#oldRoot(chain.seen.header.time) : undefined
       const seen = chain.seen
-      const asked = await this.#askAll(async (server): Promise<Held<P> | Failed> => {
+      const asked = await this.#askAll(needed, async (server): Promise<Held<P> | Failed> => {
         try {
           const proved = await this.#askOne(server, chain, question)
-          this.#requirePlace(proved, seen, question)
+          this.#requirePlace(proved, { seen, url: server.url }, question)
           return { server: server.url, proved }
         } catch (error) {
           return { server: server.url, error: asLightError(error) }
@@ -248,12 +260,13 @@ export class LightResolver {
       const fork = failed.find(({ error }) => error.failure === 'fork')
       if (fork !== undefined) throw fork.error
       const best = highest(held, question)
-      if (best === undefined || held.length < this.#needed) throw tooFew(failed, held.length)
+      if (best === undefined || held.length < needed) throw tooFew(failed, held.length)
+      if (!question.isPast) requireRise(best.block, seen)
       chain.saw(best.block)
-      const { save } = this.#options
-      if (save !== undefined) await save(await chain.text())
+      await this.#keep(chain)
       const servers = held.map(({ server }) => server)
-      return { answer: best, proved: { ...this.#provedBy(best.block, servers), ...oldRoot } }
+      const lowest = Math.min(...held.map(({ proved }) => proved.block.header.height))
+      return { answer: best, lowest, proved: { ...this.#provedBy(best.block, servers), ...oldRoot } }
     } catch (error) {
       const failure = asLightError(error)
       if (failure.failure === 'fork') this.#fork = failure
@@ -265,8 +278,8 @@ export class LightResolver {
    * Asks all servers at once. When as many answers hold as are needed, the others have the time of one request left: a server that
    * shows changes or headers without end must not hold up an answer.
    */
-  async #askAll<P>(ask: (server: Server) => Promise<Held<P> | Failed>): Promise<(Held<P> | Failed)[]> {
-    let missing = this.#needed
+  async #askAll<P>(needed: number, ask: (server: Server) => Promise<Held<P> | Failed>): Promise<(Held<P> | Failed)[]> {
+    let missing = needed
     let enough = () => {}
     const isEnough = new Promise<void>((resolve) => (enough = resolve))
     const answers = this.#servers.map(async (server) => {
@@ -282,6 +295,14 @@ export class LightResolver {
     } finally {
       clearTimeout(timer)
     }
+  }
+
+  /** Hands out the state where it changed. */
+  async #keep(chain: FollowedChain): Promise<void> {
+    const { save } = this.#options
+    if (save === undefined || chain.changes === this.#kept) return
+    this.#kept = chain.changes
+    await save(await chain.text())
   }
 
   #tooLate(index: number): Failed {
@@ -303,13 +324,20 @@ export class LightResolver {
   }
 
   /** Throws `future`, `fork`, `rollback` or `stale`. */
-  #requirePlace<P extends ProvedAnswer>(proved: P, seen: FollowedChain['seen'], question: Question<P>): void {
+  #requirePlace<P extends ProvedAnswer>(
+    proved: P,
+    { seen, url }: { seen: FollowedChain['seen']; url: string },
+    question: Question<P>,
+  ): void {
     const { block } = proved
-    const { isPast } = question
+    const { isPast, isGiven = false } = question
+    const { height } = block.header
     this.#requireFuture(block)
     requireSame(block, seen)
-    if (!isPast && block.header.height < seen.header.height) {
-      throw new LightError('rollback', `block ${block.header.height}, after ${seen.header.height} was seen`)
+    const shown = this.#shown.get(url) ?? 0
+    if (!isPast && !isGiven) {
+      if (height < shown) throw rollback(height, shown)
+      this.#shown.set(url, height)
     }
     const maxAge = this.#options.maxAge ?? this.#trust.maxAge
     this.#requireTime(block, { maxAge, isPast, result: () => question.result(proved) })
@@ -446,6 +474,15 @@ function highest<P extends ProvedAnswer>(held: readonly Held<P>[], question: Que
     throw new LightError('fork', 'two confirmed histories contradict each other', { evidence })
   }
   return best
+}
+
+/** Throws `rollback` where even the highest answer is below what was seen. */
+function requireRise({ header: { height } }: AnchoredBlock, { header: seen }: FollowedChain['seen']): void {
+  if (height < seen.height) throw rollback(height, seen.height)
+}
+
+function rollback(height: number, seen: number): LightError {
+  return new LightError('rollback', `block ${height}, after ${seen} was seen`)
 }
 
 /** One failure that all servers share, else `quorum` with the failure of each. */

@@ -16,12 +16,15 @@ import { runCooperatively } from '../runtime/cooperative.js'
 import { Places } from '../runtime/places.js'
 import { damaged, type Database } from '../storage/database.js'
 import { present } from '../storage/did-rows.js'
-import { keys, type TipRow, transactionRange, values } from '../storage/schema.js'
+import { isPruned } from '../storage/prune-rows.js'
+import { keys, type TipRow, values } from '../storage/schema.js'
 
 /** @limit bytes: anchors of blocks that are kept */
 const anchorCache = 4 * 1024 * 1024
 /** @limit count: anchors that wait to be made, one after another: each takes a block into memory */
 const anchorsWaiting = 64
+/** Transactions of a block per read. */
+const rowsAtOnce = 256
 
 export interface AnchorsOptions {
   readonly database: Database
@@ -35,13 +38,19 @@ interface Kept {
   readonly anchor: AnchorJson | undefined
 }
 
+export type AnchorAge = 'recent' | 'old'
+
 /** Anchors of active blocks: what leads from a block's coinbase to its validators, or to its work. */
 export class Anchors {
   readonly #options: AnchorsOptions
   readonly #kept = new ByteCache<Kept>(anchorCache)
   /** Those that are being made, for all who ask. */
   readonly #making = new Map<string, Promise<AnchorJson | undefined>>()
-  readonly #places = new Places(1, anchorsWaiting, 'anchors')
+  /** Of blocks that proofs are as of, and of older ones, for which fewer wait. */
+  readonly #places = {
+    recent: new Places(1, anchorsWaiting, 'anchors'),
+    old: new Places(1, anchorsWaiting, 'anchors of old blocks'),
+  }
 
   constructor(options: AnchorsOptions) {
     this.#options = options
@@ -49,19 +58,19 @@ export class Anchors {
 
   /**
    * The anchor of an active block that has its transactions, without a map root; undefined where it can be none: its coinbase is
-   * too large, or its confirm is missing. `busy` where too many wait.
+   * too large, or its confirm is missing. Old blocks wait for each other alone. `busy` where too many wait.
    */
-  at(block: TipRow): Promise<AnchorJson | undefined> {
+  at(block: TipRow, age: AnchorAge): Promise<AnchorJson | undefined> {
     const id = mapKey(block.hash)
     const kept = this.#kept.get(id)
     if (kept !== undefined) return Promise.resolve(kept.anchor)
-    const making = this.#making.get(id) ?? this.#make(block, id).finally(() => this.#making.delete(id))
+    const making = this.#making.get(id) ?? this.#make(block, id, age).finally(() => this.#making.delete(id))
     this.#making.set(id, making)
     return making
   }
 
-  async #make(block: TipRow, id: string): Promise<AnchorJson | undefined> {
-    const release = await this.#places.take()
+  async #make(block: TipRow, id: string, age: AnchorAge): Promise<AnchorJson | undefined> {
+    const release = await this.#places[age].take()
     try {
       const anchor = await this.#read(block)
       this.#kept.set(id, { anchor }, anchor === undefined ? 0 : sizeOf(anchor))
@@ -73,15 +82,16 @@ export class Anchors {
 
   async #read({ height, hash }: TipRow): Promise<AnchorJson | undefined> {
     const { database, spec } = this.#options
-    const record = present(database.get(keys.header(hash)), `the header of height ${height}`)
-    const header = Header.read(new Reader(values.header.decode(record).header))
-    const keysThen = paramsAt(spec, height).validators
+    const record = values.header.decode(present(database.get(keys.header(hash)), `the header of height ${height}`))
+    const header = Header.read(new Reader(record.header))
     const confirm = spec.hasValidators ? await this.#options.confirm(header) : undefined
     if (spec.hasValidators && confirm === undefined) return undefined
-    const [first, ...others] = (await database.rows(transactionRange(height))).map(([, bytes]) => bytes)
+    const first = database.get(keys.transaction(height, 0))
+    // It may have been given up a moment ago.
+    if (first === undefined && isPruned(database, height)) return undefined
     const coinbase = Transaction.fromBytes(present(first, `the coinbase of height ${height}`)).unsigned
     if (coinbase.length > maxAnchorCoinbase) return undefined
-    const branch = await runCooperatively(branchSteps(others))
+    const branch = await runCooperatively(firstBranchSteps(await this.#txids(height, record.transactionCount)))
     // Rows of another block, after a reorganisation, must not be kept under this hash.
     if (!equalBytes(foldBranch(sha256d(coinbase), branch, 0), header.merkleRoot)) {
       throw damaged(`the transactions of height ${height} do not have the merkle root of their header`)
@@ -90,20 +100,33 @@ export class Anchors {
       header: encodeBase64url(header.bytes),
       coinbase: encodeBase64url(coinbase),
       branch: encodeBase64url(concat(...branch)),
-      ...(confirm && { confirm: encodeBase64url(compactConfirm(confirm, keysThen)) }),
+      ...(confirm && { confirm: encodeBase64url(compactConfirm(confirm, paramsAt(spec, height).validators)) }),
     }
+  }
+
+  /** Txids of a block but for its coinbase, a few rows at a time. */
+  async #txids(height: number, count: number): Promise<Hash[]> {
+    const txids: Hash[] = []
+    for (let from = 1; from < count; from += rowsAtOnce) {
+      const range = {
+        gte: keys.transaction(height, from),
+        lt: keys.transaction(height, Math.min(from + rowsAtOnce, count)),
+      }
+      const rows = await this.#options.database.rows(range)
+      txids.push(...(await runCooperatively(txidSteps(rows.map(([, bytes]) => bytes)))))
+    }
+    return txids
   }
 }
 
-/** The branch of the first transaction, from the bytes of the others. */
-function* branchSteps(others: readonly Uint8Array[]): Steps<Hash[]> {
+function* txidSteps(rows: readonly Uint8Array[]): Steps<Hash[]> {
   const txids: Hash[] = []
-  for (const bytes of others) {
+  for (const bytes of rows) {
     const transaction = yield* Transaction.fromBytesSteps(bytes)
     yield* transaction.hashSteps()
     txids.push(transaction.hash)
   }
-  return yield* firstBranchSteps(txids)
+  return txids
 }
 
 function sizeOf({ header, coinbase, branch, confirm = '' }: AnchorJson): number {

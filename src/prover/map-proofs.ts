@@ -3,7 +3,15 @@ import { RuleError } from '../errors/rule-error.js'
 import type { ProgramHash } from '../primitives/address.js'
 import { equalBytes } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
-import { type Entry, emptyHistory, entryBytes, extendHistory, stateAfter, valueOfHistory } from '../proofs/history.js'
+import {
+  type Entry,
+  emptyHistory,
+  entryBytes,
+  entrySize,
+  extendHistory,
+  stateAfter,
+  valueOfHistory,
+} from '../proofs/history.js'
 import { type HistoryPart, mapProofJson } from '../proofs/map-proof.js'
 import { credentialMapKey, didMapKey, type MapKey } from '../proofs/map-tree.js'
 import { credentialRow } from '../storage/credential-rows.js'
@@ -19,7 +27,9 @@ import { type Key, keys, values } from '../storage/schema.js'
 export const maxProvedEntries = 10_000
 
 /** Bytes of an operation in a proof, in base64url. */
-export const provedEntry = 98
+export const provedEntry = Math.ceil((entrySize * 4) / 3)
+/** Rows of operations per read. */
+const rowsAtOnce = 512
 
 export interface MapSource {
   readonly database: Database
@@ -64,8 +74,12 @@ export async function didMapProof(
   if (key === undefined || count === 0) return mapProof(source, height, absent(didMapKey(did)))
   const first = Math.min(from, count - 1)
   if (count - first > maxProvedEntries) throw tooLong(did, count - first)
-  const rows = await database.rows({ gte: keys.didOperation(key, first), lt: keys.didOperation(key, count) })
-  const entries = rows.map(([, row]) => values.didOperation.decode(row))
+  const entries: (Entry & { readonly digest: Hash })[] = []
+  for (let from = first; from < count; from += rowsAtOnce) {
+    const end = Math.min(from + rowsAtOnce, count)
+    const rows = await database.rows({ gte: keys.didOperation(key, from), lt: keys.didOperation(key, end) })
+    entries.push(...rows.map(([, row]) => values.didOperation.decode(row)))
+  }
   if (entries.length !== count - first) throw damaged(`operations of ${did} are missing`)
   const base = first === 0 ? emptyHistory : didOperation(database, key, first - 1).digest
   const { digest } = entries.at(-1) as (typeof entries)[number]

@@ -24,7 +24,7 @@ import { trustOf, type TrustJson } from '../proofs/make-trust.js'
 import { maxHeaders } from '../proofs/work.js'
 import { damaged, type Database } from '../storage/database.js'
 import { present } from '../storage/did-rows.js'
-import { hasMap, mapRootAfter, provedFrom } from '../storage/map/map-rows.js'
+import { hasMap, mapRootAfter, provedFrom, provedHeights } from '../storage/map/map-rows.js'
 import { PageMemory } from '../storage/map/page-memory.js'
 import { prunedHeight } from '../storage/prune-rows.js'
 import { keys, type TipRow, values } from '../storage/schema.js'
@@ -73,7 +73,7 @@ export class Prover {
 
   /** The proof of an answer that is as of a block. */
   async proof(block: TipRow, maps: readonly MapProofJson[]): Promise<StateProof> {
-    const anchor = present(await this.#anchors.at(block), 'an anchor')
+    const anchor = present(await this.#anchors.at(block, 'recent'), 'an anchor')
     return { format: proofFormat, chain: displayHash(this.#genesis), anchor, maps }
   }
 
@@ -83,15 +83,20 @@ export class Prover {
   }
 
   /** What the map says of a DID after a block, with its operations from number `from` on. */
-  didMap(
+  async didMap(
     { height }: TipRow,
     asked: { readonly did: string; readonly key: ProgramHash | undefined; readonly from: number },
   ): Promise<MapProofJson> {
+    this.#requireStates(height)
     return didMapProof(this.#source, { ...asked, height })
   }
 
   /** What the map says after a block of a credential and a signer. */
-  credentialMap({ height }: TipRow, asked: { readonly id: string; readonly signer: string }): Promise<MapProofJson> {
+  async credentialMap(
+    { height }: TipRow,
+    asked: { readonly id: string; readonly signer: string },
+  ): Promise<MapProofJson> {
+    this.#requireStates(height)
     return credentialMapProof(this.#source, { ...asked, height })
   }
 
@@ -109,22 +114,36 @@ export class Prover {
 
   /** The changes of validators with heights above `from`, up to the block after the tip. */
   async changes(tip: TipRow, from: number): Promise<ChangesJson> {
-    const heights = this.#changeHeights(Math.max(from, this.#firstCommitment), tip.height + 1)
+    const first = this.#firstCommitment
+    if (first > tip.height) throw this.#uncommitted(tip)
+    const heights = this.#changeHeights(Math.max(from, first), tip.height + 1)
+    const some = heights.slice(0, maxChanges)
     const changes: ChangeJson[] = []
     let bytes = 0
-    for (const height of heights.slice(0, maxChanges)) {
-      const change = await this.#changeAfter(await this.#required(this.#active(height - 1)))
+    for (const height of some) {
+      const block = this.#active(height - 1)
+      if ((await this.#anchors.at(block, 'old')) === undefined) {
+        if (changes.length > 0) return this.#changesJson(tip, changes, false)
+        throw new RuleError(
+          'proof-unavailable',
+          `block ${block.height}, which names other validators, has no anchor here`,
+        )
+      }
+      const change = await this.#changeAfter(block)
       bytes += JSON.stringify(change).length
       if (bytes > answerBytes && changes.length > 0) break
       changes.push(change)
     }
-    const more = heights.length > changes.length
+    return this.#changesJson(tip, changes, heights.length > changes.length)
+  }
+
+  #changesJson(tip: TipRow, changes: readonly ChangeJson[], more: boolean): ChangesJson {
     return { format: changesFormat, chain: displayHash(this.#genesis), tip: tip.height, changes, more }
   }
 
   /** Headers with their work from a height on, in base64url: as many as asked for, as there are and as fit into an answer. */
   async headers(from: number, count: number): Promise<string[]> {
-    const end = from + Math.min(count, maxHeaders)
+    const end = Math.min(from + Math.min(count, maxHeaders), 0xffffffff)
     const hashes = await this.#database.rows({ gte: keys.active(from), lt: keys.active(end) })
     const headers: string[] = []
     let bytes = 0
@@ -140,6 +159,16 @@ export class Prover {
     return headers
   }
 
+  /** Blocks that came since one was chosen may have dropped the states of its height. */
+  #requireStates(height: number): void {
+    const from = provedFrom(this.#database)
+    if (height >= from) return
+    throw new RuleError(
+      'proof-unavailable',
+      `this node proves blocks from ${from} on by now, not the one of height ${height}`,
+    )
+  }
+
   get #source() {
     return { database: this.#database, pages: this.#pages }
   }
@@ -150,13 +179,16 @@ export class Prover {
     return section === undefined ? Infinity : Math.max(1, section.height)
   }
 
+  #uncommitted({ height }: TipRow): RuleError {
+    const first = this.#firstCommitment
+    const from = Number.isFinite(first) ? `blocks from ${first} on do, the tip is at ${height}` : 'none ever will'
+    return new RuleError('proof-unavailable', `no block of this chain commits to the state of all DIDs yet: ${from}`)
+  }
+
   /** The lowest block from which all have anchors. */
   #lowestAnchor(tip: TipRow): number {
     const first = this.#firstCommitment
-    if (first > tip.height || !hasMap(this.#database)) {
-      const from = Number.isFinite(first) ? `blocks from ${first} on do, the tip is at ${tip.height}` : 'none ever will'
-      throw new RuleError('proof-unavailable', `no block of this chain commits to the state of all DIDs yet: ${from}`)
-    }
+    if (first > tip.height || !hasMap(this.#database)) throw this.#uncommitted(tip)
     return Math.max(first, prunedHeight(this.#database) + 1)
   }
 
@@ -166,21 +198,22 @@ export class Prover {
     const from = height ?? tip.height - (depth ?? usual)
     for (let at = from; at >= lowest && at <= tip.height; at--) {
       const block = this.#active(at)
-      if ((await this.#anchors.at(block)) !== undefined) return block
-      if (height !== undefined) break
+      const age = tip.height - at > provedHeights ? 'old' : 'recent'
+      if ((await this.#anchors.at(block, age)) !== undefined) return block
+      if (height !== undefined) {
+        throw new RuleError(
+          'proof-unavailable',
+          `block ${height} is no anchor: its coinbase is too large, or its confirm missing; ask for another`,
+        )
+      }
     }
     const what = height === undefined ? `${depth ?? usual} blocks below the tip` : `of height ${height}`
     const range = lowest > tip.height ? 'no block' : `blocks ${lowest} to ${tip.height}`
     throw new RuleError('proof-unavailable', `this node proves ${range}, not the one ${what}`)
   }
 
-  async #required(block: TipRow): Promise<TipRow> {
-    if ((await this.#anchors.at(block)) !== undefined) return block
-    throw new RuleError('proof-unavailable', `block ${block.height}, which names other validators, has no anchor here`)
-  }
-
   async #changeAfter(block: TipRow): Promise<ChangeJson> {
-    const anchor = present(await this.#anchors.at(block), 'an anchor')
+    const anchor = present(await this.#anchors.at(block, 'recent'), 'an anchor')
     const root = present(mapRootAfter(this.#database, block.height), `the map root of height ${block.height}`)
     const height = block.height + 1
     const { validators } = paramsAt(this.#spec, height)

@@ -15,6 +15,7 @@
  * - Searches that read documents run one at a time, others a few at once; those waiting are limited. Each sees one state of the rows.
  */
 import type { DocumentQuery, QueryResult, ResolveOptions, ResolveResult } from '../did/resolution.js'
+import type { StateProof } from '../did/state-proof.js'
 import { RuleError } from '../errors/rule-error.js'
 import { equalBytes } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
@@ -42,7 +43,7 @@ import { ResolverAnswer } from './resolver-answer.js'
 
 /** @limit bytes: answers of the resolver kept until the tip changes */
 export const resolverCacheBytes = 16 * 1024 * 1024
-/** @limit bytes: an answer with several operations that is kept, in memory */
+/** @limit bytes: an answer with several operations or with a proof that is kept, in memory */
 const keptAnswer = 256 * 1024
 /** Bytes of an answer without transactions: what is known of the DID, the hash of the tip, the text. */
 const emptyAnswer = 700
@@ -208,7 +209,8 @@ export class Resolver {
     const kept: Kept = { known }
     const bytes = sizeOf(known)
     // There is no end of DIDs that do not exist.
-    const isSmall = known.exists && (!request.all || bytes <= keptAnswer)
+    const mayBeLong = request.all || request.proof !== undefined
+    const isSmall = known.exists && (!mayBeLong || bytes <= keptAnswer)
     // A block may have arrived since, and another request may have moved the cache to it.
     if (isSmall && equalBytes(this.#cachedTip, known.tip)) this.#cache.set(name, kept, bytes)
     return kept
@@ -230,7 +232,13 @@ function keyOf(did: string, request: ResolveRequest): string {
 /** Approximate bytes of an answer in memory; the payload counts again for the JSON text. */
 function sizeOf({ transactions, context, proof }: KnownDid): number {
   const withContext = context === undefined ? 0 : 1000 + 300 * transactions.length
-  const withProof = proof === undefined ? 0 : 2 * JSON.stringify(proof).length
+  const withProof = proof === undefined ? 0 : 2 * proofSize(proof)
   const base = emptyAnswer + withContext + withProof
   return transactions.reduce((sum, { operation }) => sum + 1600 + 2 * operation.payload.length, base)
+}
+
+/** About the characters of a proof. */
+function proofSize({ anchor, maps }: StateProof): number {
+  const texts = [...Object.values(anchor as object), ...maps.flatMap(({ path, history }) => [path, history?.entries])]
+  return texts.reduce((sum: number, text: unknown) => sum + (typeof text === 'string' ? text.length : 0), 500)
 }

@@ -8,7 +8,7 @@ import type { ApiContext } from '../api-context.js'
 import { closed } from '../schemas/common-schemas.js'
 import { credentialResult } from '../schemas/did-schemas.js'
 import { proofParams } from '../schemas/proof-schemas.js'
-import { method, type MethodRow, type RpcMethod } from './method.js'
+import { method, type MethodRow, refuseProof, type RpcMethod } from './method.js'
 
 const did = Type.String({ description: 'did:ledger:… or the identifier alone' })
 const place = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
@@ -69,6 +69,7 @@ function fromObjectOrList<P extends TObject, R>(row: ResolverRow<P, R>, shape = 
     ...byObject,
     run: (context, params, caller) => {
       if (!Array.isArray(params)) return byObject.run(context, params, caller)
+      refuseProof(params[0])
       if (params.length === 1) return byArray.run(context, params[0], caller)
       throw new RuleError('request-parameter', 'params: an array of one object is needed')
     },

@@ -113,6 +113,12 @@ export function method<P extends TObject, Context = ApiContext>(row: MethodRow<P
   }
 }
 
+/** Refuses a proof in the shape of existing clients, which has no place for one. */
+export function refuseProof(params: unknown): void {
+  if (typeof params !== 'object' || params === null || !('proof' in params)) return
+  throw new RuleError('request-parameter', 'proof: only with an object of parameters, not with an array of one')
+}
+
 /** Parameters as an object, or as an array in the order of the members; undefined and null are no parameters. */
 function byName(params: unknown, { properties }: TObject): unknown {
   if (params === undefined || params === null) return {}

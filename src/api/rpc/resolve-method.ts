@@ -9,7 +9,7 @@ import type { ApiContext } from '../api-context.js'
 import { chainKey, PartsAnswer, type Sink, writeText } from '../parts.js'
 import { resolveResult } from '../schemas/did-schemas.js'
 import { proofParams } from '../schemas/proof-schemas.js'
-import { JsonText, method, type RpcCaller, type RpcMethod } from './method.js'
+import { JsonText, method, refuseProof, type RpcCaller, type RpcMethod } from './method.js'
 
 const did = Type.String({ description: 'did:ledger:… or the identifier alone' })
 const all = Type.Boolean({ description: 'every operation, newest first, or only the last' })
@@ -74,6 +74,7 @@ export const didResolveDid: RpcMethod = {
   ...byObject,
   run: (context, params, caller) => {
     if (!Array.isArray(params)) return byObject.run(context, params, caller)
+    refuseProof(params[0])
     if (params.length === 1) return byArray.run(context, params[0], caller)
     throw new RuleError('request-parameter', 'params: an array of one object is needed')
   },

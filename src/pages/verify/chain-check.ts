@@ -106,11 +106,20 @@ async function opened(): Promise<Checker> {
 /** The root of a chain that this browser saw first. */
 function believedRoot(root: TrustRoot): Believed {
   const name = `didledger.root.${root.chain}`
-  const kept = keptText(name)
-  if (kept !== undefined) return JSON.parse(kept) as Believed
+  const kept = parsedRoot(keptText(name))
+  if (kept !== undefined) return kept
   const believed = { root, since: Math.floor(Date.now() / 1000) }
   keepText(name, JSON.stringify(believed))
   return believed
+}
+
+/** Undefined for what is none, however it came there. */
+function parsedRoot(kept: string | undefined): Believed | undefined {
+  try {
+    return JSON.parse(kept ?? '') as Believed
+  } catch {
+    return undefined
+  }
 }
 
 /** Fetches, and remembers the proof in an answer of JSON-RPC. */

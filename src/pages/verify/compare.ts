@@ -3,9 +3,10 @@ import type { CredentialState, DidTransaction, Resolution } from '../ask/shapes.
 
 /** Whether what a page shows is what was proved. */
 
-/** `unlike`: what differs. */
+/** `pending`: operations that are not proved yet; `newer`: proved ones that are not shown yet; `unlike`: what differs. */
 export type Comparison =
-  { readonly agrees: true; readonly pending: number } | { readonly agrees: false; readonly unlike: string }
+  | { readonly agrees: true; readonly pending: number; readonly newer: number }
+  | { readonly agrees: false; readonly unlike: string }
 
 /**
  * Holds the part of a history that is shown against the proved operations. Those in blocks above the proved one are `pending`. Documents
@@ -31,7 +32,7 @@ export function compareDid(shown: Resolution, { status, transaction = [], proved
   const isAsNew = (shown.context?.height ?? Infinity) >= proved.height
   if (isAsNew && total < count) return { agrees: false, unlike: `the number of operations, ${count},` }
   if (total === count && status !== shown.status) return { agrees: false, unlike: 'the state' }
-  return { agrees: true, pending }
+  return { agrees: true, pending: Math.max(pending, total - count), newer: Math.max(0, count - total) }
 }
 
 /** The same for a credential. */
@@ -44,7 +45,7 @@ export function compareCredential(shown: CredentialState, proved: LightCredentia
     else if (!isSame(known, one)) return { agrees: false, unlike: `the ${one.operation.header.operation}` }
   }
   if (pending === 0 && shown.status !== proved.status) return { agrees: false, unlike: 'the state' }
-  return { agrees: true, pending }
+  return { agrees: true, pending, newer: 0 }
 }
 
 function isSame(one: DidTransaction, other: DidTransaction): boolean {

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import type { Proved } from '../../light/light-resolver.js'
 import type { CredentialState, Resolution } from '../ask/shapes.js'
-import { useAnswer } from '../ask/use-answer.js'
+import { type Answer, useAnswer } from '../ask/use-answer.js'
 import { JsonView } from '../parts/json-view.js'
-import { Badge, Facts, Panel, type Tone } from '../parts/panel.js'
+import { Badge, Facts, Failure, Panel, type Tone } from '../parts/panel.js'
 import { Ago, BlockHeight, Moment, Plain } from '../parts/values.js'
 import { counted } from '../text/numbers.js'
 import { type Believed, checkCredential, checkDid, type Outcome } from '../verify/chain-check.js'
@@ -21,7 +21,8 @@ interface ProvedResult {
 export function DidProof({ shown }: { shown: Resolution }) {
   const { did, status, total = 0 } = shown
   const all = total <= documentsChecked
-  const { value } = useAnswer(() => checkDid(did, all), ['proof', did, all])
+  const answer = useAnswer(() => checkDid(did, all), ['proof', did, all])
+  const { value } = answer
   const comparison = value?.state === 'proved' ? compareDid(shown, value.checked.result) : undefined
   const what = [
     status === 3
@@ -32,17 +33,18 @@ export function DidProof({ shown }: { shown: Resolution }) {
         ? 'Each document is the one that its operation names, and carries a valid signature of its own key.'
         : 'The newest document carries a valid signature of its own key; earlier ones were not read here.'),
   ]
-  return <ProofPanel outcome={value} comparison={comparison} what={what} />
+  return <ProofPanel answer={answer} comparison={comparison} what={what} />
 }
 
 export function CredentialProof({ shown }: { shown: CredentialState }) {
-  const { value } = useAnswer(() => checkCredential(shown.id), ['proof', shown.id])
+  const answer = useAnswer(() => checkCredential(shown.id), ['proof', shown.id])
+  const { value } = answer
   const comparison = value?.state === 'proved' ? compareCredential(shown, value.checked.result) : undefined
   const what = [
     'That state holds what its owner and its issuer said of this credential, and no more than is shown.',
     'The credential declared is the one that its operation names.',
   ]
-  return <ProofPanel outcome={value} comparison={comparison} what={what} />
+  return <ProofPanel answer={answer} comparison={comparison} what={what} />
 }
 
 interface Verdict {
@@ -54,22 +56,24 @@ function verdictOf(outcome: Outcome<ProvedResult>, comparison: Comparison | unde
   if (outcome.state === 'refused') return { tone: 'bad', mark: 'not proved' }
   if (outcome.state === 'unproved') return { tone: 'neutral', mark: 'no proof' }
   if (comparison?.agrees !== true) return { tone: 'bad', mark: 'shown is not what is proved' }
-  return comparison.pending > 0 ? { tone: 'warn', mark: 'proved in part' } : { tone: 'good', mark: '✓ proved' }
+  const { pending, newer } = comparison
+  if (newer > 0) return { tone: 'warn', mark: 'out of date' }
+  return pending > 0 ? { tone: 'warn', mark: 'proved in part' } : { tone: 'good', mark: '✓ proved' }
 }
 
 function ProofPanel({
-  outcome,
+  answer: { value: outcome, failure },
   comparison,
   what,
 }: {
-  outcome: Outcome<ProvedResult> | undefined
+  answer: Pick<Answer<Outcome<ProvedResult>>, 'value' | 'failure'>
   comparison: Comparison | undefined
   what: readonly (string | false)[]
 }) {
   if (outcome === undefined) {
     return (
       <Panel title="Proof">
-        <p class="awaited">checking …</p>
+        {failure === undefined ? <p class="awaited">checking …</p> : <Failure of={failure} />}
       </Panel>
     )
   }
@@ -116,6 +120,11 @@ function Checked({
       )}
       {comparison?.agrees === true && comparison.pending > 0 && (
         <p class="notice warn">{counted(comparison.pending, 'operation')} above that block: not proved yet.</p>
+      )}
+      {comparison?.agrees === true && comparison.newer > 0 && (
+        <p class="notice warn">
+          {counted(comparison.newer, 'newer operation')} proved, which this page does not show yet.
+        </p>
       )}
       <Facts
         rows={[

@@ -4,7 +4,7 @@ import { didMapKey } from '../../../src/proofs/map-tree.js'
 import { host, failureOf, lightOver, lightWorld } from '../../support/builders/light-world.js'
 import { getResolver } from '../../../src/library/light-entry.js'
 import { holder } from '../../support/builders/did.js'
-import { lightServers } from '../../support/fakes/light-server.js'
+import { type Lies, lightServers } from '../../support/fakes/light-server.js'
 import { LightResolver } from '../../../src/light/light-resolver.js'
 import { formatDate } from '../../../src/did/date.js'
 
@@ -143,6 +143,39 @@ describe.each([
         { server: 'http://three', failure: 'unreachable' },
       ],
     })
+  })
+
+  it('takes answers of nodes that are a block apart, for earlier versions too, but none of a node that goes back', async () => {
+    const depth = isMined ? 6 : 0
+    let tops: readonly [number, number] = [tip - 1, tip]
+    const at = (place: 0 | 1): Lies => ({
+      answer: (_, params) => {
+        const height = Math.min(params.height ?? Infinity, tops[place] - depth)
+        return book.answer(params.did, { ...params, height })
+      },
+    })
+    const servers = { one: { book, lies: at(0) }, two: { book, lies: at(1) } }
+    const options = { servers: ['http://one', 'http://two'], needed: 2, fetch: lightServers(servers) }
+    const light = lightOver(book, {}, options)
+    for (const next of [
+      [tip - 1, tip],
+      [tip - 1, tip],
+      [tip, tip],
+    ] as const) {
+      tops = next
+      const { proved } = await light.resolve(alice.did)
+      expect([proved.servers, proved.height]).toEqual([['http://one', 'http://two'], tip - depth])
+      expect(await light.resolve(alice.did, { versionId: versions[0] ?? '' })).toMatchObject({ status: 0 })
+    }
+    tops = [tip - 1, tip - 1]
+    expect(await failureOf(light.resolve(alice.did))).toBe('rollback')
+  })
+
+  it('saves its state when it has changed alone', async () => {
+    const saved: string[] = []
+    const light = lightOver(book, lies, { save: (text) => void saved.push(text) })
+    for (let i = 0; i < 3; i++) await light.resolve(alice.did)
+    expect(saved).toHaveLength(1)
   })
 
   it('checks a bundle without any server', async () => {

@@ -3,6 +3,7 @@ import { namedDid } from '../../../src/did/named-did.js'
 import type { LightOptions } from '../../../src/light/light-resolver.js'
 import { trustOf } from '../../../src/proofs/make-trust.js'
 import { credentialMapKey, didMapKey } from '../../../src/proofs/map-tree.js'
+import { provedHeights } from '../../../src/storage/map/map-rows.js'
 import { craftBlock } from '../../support/builders/blocks.js'
 import { TestChain } from '../../support/builders/chain.js'
 import { bookOf } from '../../support/builders/chain-book.js'
@@ -19,7 +20,7 @@ import {
 import type { DidAsked, ProofBook } from '../../support/builders/proof-book.js'
 import { Crowd, random } from '../../support/builders/random-chain.js'
 import type { SpecOverrides } from '../../support/builders/spec.js'
-import { ask, contextOf } from '../../support/client/api.js'
+import { ask, contextOf, serve } from '../../support/client/api.js'
 import { RpcClient } from '../../support/client/rpc.js'
 import { rounds } from '../../support/process/thorough.js'
 
@@ -149,6 +150,7 @@ describe.each(
     expect(await get('headers/0/2000')).toEqual(book.headers(0, 2000))
     expect(await rpc.call('light_headers', { from: 2, count: 3 })).toEqual(book.headers(2, 3))
     expect(await get(`headers/${tip + 1}/5`)).toEqual([])
+    expect(await get('headers/4294967295/2000')).toEqual([])
   })
 
   it('answers proofs by GET', async () => {
@@ -208,7 +210,7 @@ describe.each(
 
   it('takes GET and HEAD alone there', async () => {
     const answer = await ask(scene.server.port, '/light/1/anchor', { method: 'POST', body: '{}' })
-    expect([answer.status, answer.headers['allow']]).toEqual([405, 'GET'])
+    expect([answer.status, answer.headers['allow']]).toEqual([405, 'GET, HEAD'])
     expect((await ask(scene.server.port, '/light/1/anchor', { method: 'HEAD' })).status).toBe(200)
   })
 
@@ -221,6 +223,18 @@ describe.each(
     const { code, data: said } = await rpc.refusal('resolvedid', { did: scene.alice.did, all: false, ...options })
     expect([code, said]).toEqual([-32602, expect.stringContaining(data)])
   })
+
+  it.each(['did_resolveDID', 'did_resolveCredential'])(
+    'refuses a proof in the shape of other clients: %s',
+    async (name) => {
+      const asked = { did: scene.alice.did, id: scene.ids.kept }
+      expect(await rpc.refusal(name, [{ ...asked, proof: true }])).toMatchObject({
+        code: -32602,
+        data: expect.stringMatching(/^proof:/) as unknown,
+      })
+      expect(await rpc.call(name, [asked])).toMatchObject({ status: 0 })
+    },
+  )
 
   it('says which blocks it can prove', async () => {
     const params = { did: scene.alice.did, all: false, proof: true, height: 99 }
@@ -286,7 +300,7 @@ describe('a node', () => {
     const { code, data } = await rpc.refusal('did_prove', { did: 'x' })
     expect([code, data]).toEqual([-32012, expect.stringContaining('none ever will')])
     expect((await rpc.refusal('light_trust')).code).toBe(-32012)
-    expect(await rpc.call('light_changes', { from: 0 })).toMatchObject({ changes: [], more: false })
+    expect((await rpc.refusal('light_changes', { from: 0 })).code).toBe(-32012)
     await test.close()
   })
 
@@ -304,6 +318,46 @@ describe('a node', () => {
       expect(await rpc.call('did_prove', { did: ada.did, height })).toEqual(book.answer(ada.did, { height }).proof)
     }
     expect((await rpc.refusal('did_prove', { did: ada.did, height: 2 })).data).toContain('blocks 3 to 4')
+    await test.close()
+  })
+})
+
+describe('the states that a node proves', () => {
+  it('are those of the tip and 288 blocks below, also when one is dropped in the midst', async () => {
+    const test = await TestChain.open({ validators: keysOf(1) })
+    const ada = holder()
+    await test.publish(ada.create(), ada.did)
+    await test.mine(provedHeights)
+    const rpc = new RpcClient(contextOf(test))
+    const lowest = test.chain.tip.header.height - provedHeights
+    const book = await bookOf(test)
+    expect(lowest).toBe(1)
+    expect(await rpc.call('did_prove', { did: ada.did, height: lowest })).toEqual(
+      book.answer(ada.did, { height: lowest }).proof,
+    )
+    await test.mine()
+    expect(await rpc.refusal('did_prove', { did: ada.did, height: lowest })).toMatchObject({ code: -32012 })
+    // The block was chosen before the last one came.
+    const { hash } = test.activeHeader(lowest).header
+    const chosen = { height: lowest, hash }
+    await expect(test.prover.didMap(chosen, { did: ada.did, key: undefined, from: 0 })).rejects.toMatchObject({
+      code: 'proof-unavailable',
+    })
+    await expect(test.prover.credentialMap(chosen, { id: `${ada.did}#x`, signer: ada.did })).rejects.toMatchObject({
+      code: 'proof-unavailable',
+    })
+    await test.close()
+  })
+})
+
+describe('a devnet', () => {
+  it('lets no cache keep a block, which it may replace', async () => {
+    const test = await TestChain.open({ validators: keysOf(1), devnet: true })
+    await test.mine(2)
+    const server = await serve(contextOf(test))
+    const { headers } = await ask(server.port, '/light/1/anchor/1')
+    expect(headers['cache-control']).toBe('no-cache')
+    await server.close()
     await test.close()
   })
 })

@@ -37,17 +37,19 @@ function shown(start = 0, changes: Partial<Resolution> = {}): Resolution {
 
 describe('what is shown of a DID', () => {
   it('agrees where it is what was proved, in parts too', () => {
-    for (const start of [0, 1, 3]) expect(compareDid(shown(start), proved(3))).toEqual({ agrees: true, pending: 0 })
+    expect(compareDid(shown(3, { total: 5, start: 5 }), proved(3))).toMatchObject({ pending: 2 })
+    for (const start of [0, 1, 3])
+      expect(compareDid(shown(start), proved(3))).toEqual({ agrees: true, pending: 0, newer: 0 })
   })
 
   it('is pending where it is above the proved block, and the state is then open', () => {
-    expect(compareDid(shown(0, { status: 1 }), proved(2))).toEqual({ agrees: true, pending: 1 })
+    expect(compareDid(shown(0, { status: 1 }), proved(2))).toEqual({ agrees: true, pending: 1, newer: 0 })
   })
 
-  it('agrees where the proof is newer than what is shown', () => {
+  it('is out of date where the proof is newer', () => {
     const { context: { at = [] } = {}, ...rest } = shown(1, { total: 2, start: 0, status: 1 })
     const earlier = { ...rest, context: { height: 2, time: 0, at } }
-    expect(compareDid(earlier, proved(3))).toEqual({ agrees: true, pending: 0 })
+    expect(compareDid(earlier, proved(3))).toEqual({ agrees: true, pending: 0, newer: 1 })
   })
 
   it.each<[string, Resolution, string]>([
@@ -72,7 +74,7 @@ describe('what is shown of a DID', () => {
   it('agrees that nothing is there, and differs where something is', () => {
     const nothing: Resolution = { did: 'did:ledger:x', status: 3 }
     const { transaction: _, ...absent } = proved(0, { status: 3 })
-    expect(compareDid(nothing, absent)).toEqual({ agrees: true, pending: 0 })
+    expect(compareDid(nothing, absent)).toEqual({ agrees: true, pending: 0, newer: 0 })
     expect(compareDid(shown(), absent)).toMatchObject({ pending: 3 })
     expect(compareDid(nothing, proved(3))).toMatchObject({ agrees: false })
   })
@@ -88,9 +90,9 @@ describe('what is shown of a credential', () => {
   const result = state() as unknown as LightCredential
 
   it('agrees, is pending or differs', () => {
-    expect(compareCredential(state(), result)).toEqual({ agrees: true, pending: 0 })
+    expect(compareCredential(state(), result)).toEqual({ agrees: true, pending: 0, newer: 0 })
     const more = { transaction: [transaction(2), transaction(1)], status: 2 as const }
-    expect(compareCredential(state(more), result)).toEqual({ agrees: true, pending: 1 })
+    expect(compareCredential(state(more), result)).toEqual({ agrees: true, pending: 1, newer: 0 })
     expect(compareCredential(state({ status: 2 }), result)).toEqual({ agrees: false, unlike: 'the state' })
     const other = state({ transaction: [transaction(1, { payload: 'other' })] })
     expect(compareCredential(other, result)).toEqual({ agrees: false, unlike: 'the create' })
