@@ -1,7 +1,7 @@
 import type { NodeClient } from '../client/node-client.js'
 import { isObject } from '../client/read-answers.js'
 import { UserError } from '../errors/rule-error.js'
-import { bundleFormat } from './load-proofs.js'
+import { bundleFormat, maxBundleSize } from './load-proofs.js'
 
 /** A Bundle: an answer of a node with all that checks it from genesis on. What the node sends is passed on, and not judged. */
 
@@ -37,15 +37,36 @@ export async function makeBundle(node: AskedNode, asked: Asked): Promise<Bundle>
   return { format: bundleFormat, asked, answer, ...ways }
 }
 
+/** Parts of a bundle, as long as they fit into one: a node could send them without end. */
+class Parts {
+  readonly items: unknown[] = []
+  readonly #node: AskedNode
+  #size = 0
+
+  constructor(node: AskedNode) {
+    this.#node = node
+  }
+
+  add(items: readonly unknown[]): void {
+    for (const item of items) {
+      this.#size += JSON.stringify(item).length + 1
+      if (this.#size > maxBundleSize) {
+        throw new UserError(`the node at ${this.#node.rest} sends more than a bundle holds, ${maxBundleSize} bytes`)
+      }
+      this.items.push(item)
+    }
+  }
+}
+
 /** All changes of validators since block 1. */
 async function changesOf(node: AskedNode): Promise<unknown[]> {
-  const found: unknown[] = []
+  const found = new Parts(node)
   for (let from = 1; ;) {
     const answer = await node.rpc('light_changes', { from })
     const { changes, more } = isObject(answer) ? answer : {}
     if (!Array.isArray(changes)) throw new UserError(`the node at ${node.rest} tells no changes of validators`)
-    found.push(...(changes as unknown[]))
-    if (more !== true) return found
+    found.add(changes)
+    if (more !== true) return found.items
     const last: unknown = changes.at(-1)
     const height = isObject(last) ? last['height'] : undefined
     if (typeof height !== 'number' || height <= from) {
@@ -57,11 +78,11 @@ async function changesOf(node: AskedNode): Promise<unknown[]> {
 
 /** All headers from height 1 on; a node sends fewer than asked for where they are large. */
 async function headersOf(node: AskedNode): Promise<unknown[]> {
-  const found: unknown[] = []
+  const found = new Parts(node)
   for (;;) {
-    const headers = await node.rpc('light_headers', { from: found.length + 1, count: headersAtOnce })
+    const headers = await node.rpc('light_headers', { from: found.items.length + 1, count: headersAtOnce })
     if (!Array.isArray(headers)) throw new UserError(`the node at ${node.rest} gives no headers`)
-    found.push(...(headers as unknown[]))
-    if (headers.length === 0) return found
+    found.add(headers)
+    if (headers.length === 0) return found.items
   }
 }
