@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { RuleError } from '../errors/rule-error.js'
 import type { IdentifierSource } from '../identifiers/identifiers.js'
-import { addressOf, prefix } from '../primitives/address.js'
-import { didMethod } from '../primitives/did-method.js'
+import { absentDid } from '../did/absent-did.js'
 import type { Log } from '../runtime/env.js'
 import { type ApiLimits, apiLimits } from './api-limits.js'
 import { BodyBudget, countBodies, readBodies } from './body-budget.js'
@@ -50,8 +49,6 @@ interface Readiness {
   readonly reason?: string
 }
 
-/** The DID of the hash zero: its identifier is right, and no key has it. */
-const absentDid = `did:${didMethod}:${addressOf(Uint8Array.of(prefix.did, ...new Uint8Array(20)))}`
 const healthPaths = ['/healthz', '/readyz']
 
 /** The HTTP port of a driver. */

@@ -8,6 +8,8 @@ import { type PartsOptions, sendParts } from './send-parts.js'
 /** Seconds for which a cache keeps an answer that never changes: a year, as long as caches go. */
 const forEver = 31_536_000
 
+const patterns = lightRoutes.map(({ path }) => new RegExp(`^${lightPrefix}${path.replace(/:\w+/g, '[^/]+')}$`))
+
 /** Puts the paths of light resolvers into a scope of the app. Answers are the bare JSON of their results. */
 export function registerLight(app: FastifyInstance, context: ApiContext, options: PartsOptions): void {
   for (const route of lightRoutes) {
@@ -35,10 +37,5 @@ export function registerLight(app: FastifyInstance, context: ApiContext, options
 
 /** Methods that a path below {@link lightPrefix} accepts; empty for an unknown one. */
 export function lightMethods(path: string): string[] {
-  const isKnown = lightRoutes.some(({ path: known }) => patternOf(known).test(path))
-  return isKnown ? ['GET', 'HEAD'] : []
-}
-
-function patternOf(path: string): RegExp {
-  return new RegExp(`^${lightPrefix}${path.replace(/:\w+/g, '[^/]+')}$`)
+  return patterns.some((pattern) => pattern.test(path)) ? ['GET', 'HEAD'] : []
 }

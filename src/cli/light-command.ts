@@ -4,8 +4,7 @@ import { UserError } from '../errors/rule-error.js'
 import { failureTexts } from '../light/failure-texts.js'
 import { LightError, type LightFailure } from '../light/light-error.js'
 import type { LightResolver } from '../light/light-resolver.js'
-import { addressOf, prefix } from '../primitives/address.js'
-import { didMethod } from '../primitives/did-method.js'
+import { absentDid } from '../did/absent-did.js'
 import type { Log } from '../runtime/env.js'
 import { processLog } from '../runtime/process-env.js'
 import type { CliContext } from './cli-context.js'
@@ -47,8 +46,6 @@ export function registerLight(program: Command, context: CliContext): void {
 
 /** Failures that may pass while the command waits for questions; others need its user. */
 const passing: readonly LightFailure[] = ['stale', 'future', 'rollback', 'proof-missing', 'quorum', 'timeout']
-/** The DID of the hash zero: no key has it. */
-const absentDid = `did:${didMethod}:${addressOf(Uint8Array.of(prefix.did, ...new Uint8Array(20)))}`
 
 /** Serves until a stop signal. */
 async function serve(context: CliContext, flags: LightFlags): Promise<void> {

@@ -13,15 +13,11 @@ type Keeping = Required<Pick<LightOptions, 'load' | 'save'>>
  * cannot be written is logged, since answers hold without it.
  */
 export function stateFile(path: string, log: Pick<Log, 'error'>): Keeping {
-  let written: string | undefined
   return {
     load: () => (existsSync(path) ? readTextFile(path, 'state') : undefined),
     save: (state) => {
-      // Most answers bring no newer block.
-      if (state === written) return
       try {
         writeFileAtomically(path, state, { mode: 0o600, replace: true })
-        written = state
       } catch (error) {
         if (!(error instanceof UserError)) throw error
         log.error({ error: error.message }, 'the state is not kept: after a restart, older answers would be believed')

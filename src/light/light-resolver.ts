@@ -16,16 +16,23 @@ import type { CredentialResult, ResolveResult } from '../did/resolution.js'
 import { displayHash, equalBytes } from '../primitives/bytes.js'
 import { didMethod } from '../primitives/did-method.js'
 import type { AnchoredBlock } from '../proofs/anchor.js'
-import type { AnswerTrust } from '../proofs/answer.js'
-import type { Checking } from '../proofs/checking.js'
 import { checkDidAnswer, type DidQuestion, type ProvedDid } from '../proofs/did-answer.js'
-import { mayBegin } from '../proofs/history-prefix.js'
-import type { ProvedHistory } from '../proofs/map-proof.js'
 import { fail, ProofError, type ProofFailure } from '../proofs/proof-failure.js'
 import { displayHashText, members, requireFormat, text } from '../proofs/read-json.js'
 import { type Checkpoint, readCheckpoint, readTrust, type Trust } from '../proofs/trust.js'
 import { type Fetch, parse, patience, Server } from './ask-server.js'
-import { evidenceOf, FollowedChain, requireSame } from './followed-chain.js'
+import {
+  type Failed,
+  type Held,
+  highest,
+  type ProvedAnswer,
+  type Question,
+  requireRise,
+  rollback,
+  settled,
+  tooFew,
+} from './compare-answers.js'
+import { FollowedChain, requireSame } from './followed-chain.js'
 import { asLightError, LightError } from './light-error.js'
 import { Signatures, type Subtle } from './signatures.js'
 
@@ -105,34 +112,6 @@ const mendable: readonly ProofFailure[] = [
   'work-chain',
   'work-depth',
 ]
-
-/** What every check ends with. */
-interface ProvedAnswer {
-  readonly block: AnchoredBlock
-}
-
-/** One question, as it is asked and as its answers are compared. */
-interface Question<P extends ProvedAnswer> {
-  ask(server: Server): Promise<unknown>
-  check(sent: unknown, trust: AnswerTrust): Checking<P>
-  /** In an order that two answers share. */
-  histories(proved: P): readonly (ProvedHistory | undefined)[]
-  /** As of a block that was chosen: it may be old. */
-  readonly isPast: boolean
-  /** Of an answer that came from elsewhere, and says nothing of a server. */
-  readonly isGiven?: boolean
-  result(proved: P): object
-}
-
-interface Held<P> {
-  readonly server: string
-  readonly proved: P
-}
-
-interface Failed {
-  readonly server: string
-  readonly error: LightError
-}
 
 export class LightResolver {
   readonly #options: LightOptions
@@ -301,8 +280,9 @@ export class LightResolver {
   async #keep(chain: FollowedChain): Promise<void> {
     const { save } = this.#options
     if (save === undefined || chain.changes === this.#kept) return
-    this.#kept = chain.changes
+    const { changes } = chain
     await save(await chain.text())
+    this.#kept = changes
   }
 
   #tooLate(index: number): Failed {
@@ -429,69 +409,9 @@ function requireChain(answer: unknown, { chain }: Trust): void {
   if (!equalBytes(sent, chain)) fail('chain', `it is of the chain ${displayHash(sent)}`)
 }
 
-/** What holds, and what does not: answers of miners are tested again, since another server may have shown a chain with more work. */
-function settled<P extends ProvedAnswer>(
-  asked: readonly (Held<P> | Failed)[],
-  { known: { requireWork } }: FollowedChain,
-): { readonly held: Held<P>[]; readonly failed: Failed[] } {
-  const held: Held<P>[] = []
-  const failed: Failed[] = []
-  for (const one of asked) {
-    if ('error' in one) {
-      failed.push(one)
-      continue
-    }
-    try {
-      requireWork?.(one.proved.block.header)
-      held.push(one)
-    } catch (error) {
-      failed.push({ server: one.server, error: asLightError(error) })
-    }
-  }
-  return { held, failed }
-}
-
 /** JSON text, or what is parsed of it already. */
 function parsed(given: unknown): unknown {
   return typeof given === 'string' ? parse(given) : given
-}
-
-/** The highest answer. Throws `fork` where another contradicts it. */
-function highest<P extends ProvedAnswer>(held: readonly Held<P>[], question: Question<P>): P | undefined {
-  const [best, ...others] = held
-    .map(({ proved }) => proved)
-    .sort((a, b) => b.block.header.height - a.block.header.height)
-  if (best === undefined) return undefined
-  const known = question.histories(best)
-  for (const other of others) {
-    requireSame(best.block, other.block)
-    const contradicts = question.histories(other).some((history, i) => {
-      const lower = { height: other.block.header.height, history }
-      return !mayBegin(lower, { height: best.block.header.height, history: known[i] })
-    })
-    if (!contradicts) continue
-    const evidence = evidenceOf(best.block, other.block)
-    throw new LightError('fork', 'two confirmed histories contradict each other', { evidence })
-  }
-  return best
-}
-
-/** Throws `rollback` where even the highest answer is below what was seen. */
-function requireRise({ header: { height } }: AnchoredBlock, { header: seen }: FollowedChain['seen']): void {
-  if (height < seen.height) throw rollback(height, seen.height)
-}
-
-function rollback(height: number, seen: number): LightError {
-  return new LightError('rollback', `block ${height}, after ${seen} was seen`)
-}
-
-/** One failure that all servers share, else `quorum` with the failure of each. */
-function tooFew(failed: readonly Failed[], held: number): LightError {
-  const [first] = failed
-  const names = new Set(failed.map(({ error }) => error.failure))
-  if (first !== undefined && held === 0 && names.size === 1) return first.error
-  const failures = failed.map(({ server, error: { failure, message } }) => ({ server, failure, message }))
-  return new LightError('quorum', `the answers of ${held} servers hold, which is too few`, { failures })
 }
 
 function didQuestion(

@@ -4,9 +4,8 @@ import type { LightOptions } from '../../../src/light/light-resolver.js'
 import { trustOf } from '../../../src/proofs/make-trust.js'
 import { credentialMapKey, didMapKey } from '../../../src/proofs/map-tree.js'
 import { provedHeights } from '../../../src/storage/map/map-rows.js'
-import { craftBlock } from '../../support/builders/blocks.js'
 import { TestChain } from '../../support/builders/chain.js'
-import { bookOf } from '../../support/builders/chain-book.js'
+import { bookOf, shorten } from '../../support/builders/chain-book.js'
 import { holder } from '../../support/builders/did.js'
 import {
   changing,
@@ -27,16 +26,6 @@ import { rounds } from '../../support/process/thorough.js'
 const kinds: Readonly<Record<string, SpecOverrides>> = {
   'without validators': { validators: [], producer: 'miners' },
   'with validators': { validators: keysOf(4) },
-}
-
-/** Replaces the last blocks by one block more. */
-async function shorten(test: TestChain, depth: number): Promise<void> {
-  let parent = test.activeHeader(test.chain.tip.header.height - depth)
-  for (let i = 0; i <= depth; i++) {
-    const block = craftBlock(test.chain, { parent })
-    await test.accept(block)
-    parent = test.knownHeader(block.header.hash)
-  }
 }
 
 describe.each(Object.entries(kinds))('proofs of a node on a chain %s', (_, overrides) => {

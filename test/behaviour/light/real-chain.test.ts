@@ -5,21 +5,11 @@ import { didMapKey } from '../../../src/proofs/map-tree.js'
 import { mapProofJson, mapRootOf } from '../../../src/proofs/map-proof.js'
 import { mapRootAfter } from '../../../src/storage/map/map-rows.js'
 import { pagesAfter, readWay } from '../../../src/storage/map/read-way.js'
-import { craftBlock } from '../../support/builders/blocks.js'
 import { TestChain } from '../../support/builders/chain.js'
 import { lightOver } from '../../support/builders/light-world.js'
-import { ProofBook } from '../../support/builders/proof-book.js'
+import { bookOf, shorten } from '../../support/builders/chain-book.js'
 import { Crowd, random } from '../../support/builders/random-chain.js'
 import { rounds } from '../../support/process/thorough.js'
-
-/** The active chain as its proofs show it. */
-async function bookOf(test: TestChain): Promise<ProofBook> {
-  const book = new ProofBook(test.chain.genesis)
-  for (let height = 1; height <= test.chain.tip.header.height; height++) {
-    book.push(await test.reader.block(test.activeHeader(height)))
-  }
-  return book
-}
 
 describe('the chain of a node', () => {
   it.each(Array.from({ length: rounds(2, 20) }, (_, i) => i + 1))(
@@ -61,13 +51,3 @@ describe('the chain of a node', () => {
     },
   )
 })
-
-/** Replaces the last blocks by one block more. */
-async function shorten(test: TestChain, depth: number): Promise<void> {
-  let parent = test.activeHeader(test.chain.tip.header.height - depth)
-  for (let i = 0; i <= depth; i++) {
-    const block = craftBlock(test.chain, { parent })
-    await test.accept(block)
-    parent = test.knownHeader(block.header.hash)
-  }
-}

@@ -1,6 +1,6 @@
 import { quickSigner } from '../../../src/crypto/quick-signer.js'
-import { validatorChanges } from '../../../src/primitives/spec.js'
-import { paramsAt } from '../../../src/primitives/spec.js'
+import { paramsAt, validatorChanges } from '../../../src/primitives/spec.js'
+import { craftBlock } from './blocks.js'
 import type { TestChain } from './chain.js'
 import { ProofBook, type Team } from './proof-book.js'
 import { testKey } from './spec.js'
@@ -19,4 +19,14 @@ export async function bookOf({ chain, reader, spec }: TestChain): Promise<ProofB
     book.push(await reader.block(known), reader.confirm(known.header.hash))
   }
   return book
+}
+
+/** Replaces the last blocks by one block more. */
+export async function shorten(test: TestChain, depth: number): Promise<void> {
+  let parent = test.activeHeader(test.chain.tip.header.height - depth)
+  for (let i = 0; i <= depth; i++) {
+    const block = craftBlock(test.chain, { parent })
+    await test.accept(block)
+    parent = test.knownHeader(block.header.hash)
+  }
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync, statSync } from 'node:fs'
 import { afterAll, describe, expect, it } from 'vitest'
 import { stateFile } from '../../../src/cli/light-state.js'
 import { UserError } from '../../../src/errors/rule-error.js'
@@ -19,17 +19,6 @@ describe('the state of a light resolver in a file', () => {
     expect(stateFile(path, quietLog()).load()).toBe('two')
     expect(statSync(path).mode & 0o777).toBe(0o600)
     expect(readdirSync(bench.directory).filter((name) => name.startsWith('state.json'))).toEqual(['state.json'])
-  })
-
-  it('is written again only when it differs', () => {
-    const path = bench.path('same.json')
-    const { save } = stateFile(path, quietLog())
-    void save('one')
-    const { ino } = statSync(path)
-    void save('one')
-    expect(statSync(path).ino).toBe(ino)
-    void save('two')
-    expect(readFileSync(path, 'utf8')).toBe('two')
   })
 
   it('is missed in the log where it cannot be written', () => {
