@@ -2,7 +2,7 @@
  * Holds all rows of a node in LevelDB: opening, reading, and one way to write.
  *
  *   changes -> Overlay.put, del -> Overlay.commit -> Database.commit    keys and values by schema.ts
- *                -> #put: seal (checksum), OperationsDigest             assembled in slices
+ *                -> #put: BatchRows, checksum and digest                assembled in slices
  *                -> #inOrder -> #write: journal row                     one LevelDB batch
  *   key, range -> get, getMany, rows, scan, pages, seek -> unseal -> value; StorageError if the row was changed
  *
@@ -13,20 +13,14 @@
  * - While readers are held (`hold`) they see the rows of before; only the writer of the chain reads `newest`.
  */
 import { existsSync, readdirSync } from 'node:fs'
-import type { AbstractIterator, AbstractLevel } from 'abstract-level'
-import { Level } from 'level'
+import type { AbstractIterator } from 'abstract-level'
 import { InvariantError } from '../errors/rule-error.js'
 import { zeroHash } from '../primitives/hash.js'
 import { forEachCooperatively } from '../runtime/cooperative.js'
+import { BatchRows } from './batch-rows.js'
 import { accessFailure, openFailure } from './failure.js'
-import {
-  type JournalKind,
-  type JournalRow,
-  journalDigest,
-  journalRow,
-  journalRowSize,
-  OperationsDigest,
-} from './journal.js'
+import { type JournalKind, type JournalRow, journalDigest, journalRow, journalRowSize } from './journal.js'
+import { NativeLevel, type RowBatch, rowBatchOf, type Store } from './native-level.js'
 import { keys, rangeOf, table } from './schema.js'
 import { seal, unseal } from './sealed-row.js'
 
@@ -62,7 +56,6 @@ interface LevelStatics {
   repair(location: string): Promise<void>
 }
 
-type Store = AbstractLevel<string | Buffer | Uint8Array, Buffer, Buffer>
 type Snapshot = ReturnType<Store['snapshot']>
 type StoreIterator = AbstractIterator<Store, Buffer, Buffer>
 const encodings = { keyEncoding: 'buffer', valueEncoding: 'buffer' } as const
@@ -96,7 +89,7 @@ export type Changes = ReadonlyMap<string, Change>
 
 /** Changes in LevelDB's form, and their part of the journal row. */
 interface Batch {
-  readonly batch: ReturnType<Store['batch']>
+  readonly batch: RowBatch
   readonly bytes: number
   readonly operations: Uint8Array
 }
@@ -169,7 +162,7 @@ export class Database {
       !existsSync(directory) || !readdirSync(directory).some((name) => /^MANIFEST|\.(ldb|log)$/.test(name))
     // Hashes, keys and signatures do not compress.
     const options = { ...encodings, writeBufferSize, cacheSize: cache, compression: false, createIfMissing }
-    const level = new Level<Buffer, Buffer>(directory, options)
+    const level = new NativeLevel(directory, options)
     return Database.over(level, directory)
   }
 
@@ -193,7 +186,7 @@ export class Database {
   /** Opens a database for reading without a check of its journal. */
   static async openDamaged(directory: string, cache: number = cacheSize): Promise<Database> {
     const options = { ...encodings, writeBufferSize, cacheSize: cache, compression: false }
-    const level = new Level<Buffer, Buffer>(directory, options)
+    const level = new NativeLevel(directory, options)
     try {
       await level.open()
     } catch (error) {
@@ -205,7 +198,7 @@ export class Database {
   /** Lets LevelDB rebuild its index of files from the tables and logs in a directory. */
   static async repair(directory: string): Promise<void> {
     try {
-      await (Level as typeof Level & LevelStatics).repair(directory)
+      await (NativeLevel as typeof NativeLevel & LevelStatics).repair(directory)
     } catch (error) {
       throw openFailure(error, directory)
     }
@@ -380,9 +373,9 @@ export class Database {
 
   /** Writes rows of another database as they are there, those of its journal too: into a copy that nothing else writes. */
   async putCopied(rows: readonly (readonly [Buffer, Buffer])[]): Promise<void> {
-    const batch = this.#level.batch()
-    for (const [key, value] of rows) batch.put(key, seal(key, value), encodings)
-    await batch.write()
+    const batch = rowBatchOf(this.#level)
+    for (const [key, value] of rows) batch.put(key, seal(key, value))
+    await batch.write({ sync: false })
   }
 
   /** Resolves when every batch so far is written. */
@@ -424,18 +417,12 @@ export class Database {
 
   /** Assembles changes; in slices if there are many. */
   async #put(changes: Changes): Promise<Batch> {
-    const batch = this.#level.batch()
-    const digest = new OperationsDigest()
-    let bytes = 0
-    const add = ({ key, value }: Change) => {
-      digest.add(key, value)
-      bytes += key.length + (value?.length ?? 0)
-      if (value === undefined) batch.del(key, encodings)
-      else batch.put(key, seal(key, value), encodings)
-    }
+    const batch = rowBatchOf(this.#level)
+    const rows = new BatchRows(batch)
+    const add = ({ key, value }: Change) => (value === undefined ? rows.del(key) : rows.put(key, value))
     if (changes.size > smallBatch) await forEachCooperatively(changes.values(), add)
     else for (const change of changes.values()) add(change)
-    return { batch, bytes, operations: digest.finish() }
+    return { batch, bytes: rows.bytes, operations: rows.digest() }
   }
 
   /** Runs a write after those before it. After a failed write none is made, because later ones build on it. */
@@ -459,7 +446,7 @@ export class Database {
     }
     const sequence = this.#sequence + 1
     const encoded = journalRow.encode(row)
-    batch.put(keys.journal(sequence), seal(keys.journal(sequence), encoded), encodings)
+    batch.put(keys.journal(sequence), seal(keys.journal(sequence), encoded))
     await batch.write({ sync })
     this.#sequence = sequence
     this.#previous = journalDigest(sequence, encoded)
@@ -564,5 +551,5 @@ function optionsOf(view: View | undefined): typeof encodings & { snapshot?: Snap
 }
 
 function isLevelDb(level: Store): level is Store & LevelMethods {
-  return level instanceof Level
+  return level instanceof NativeLevel
 }

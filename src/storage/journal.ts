@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { concat } from '../primitives/bytes.js'
 import { Reader, Writer } from '../primitives/codec.js'
 import { sha256 } from '../primitives/hash.js'
@@ -33,7 +32,7 @@ export interface JournalRow {
   readonly bytes: number
   /** Digest of the row before; zeros for the first. */
   readonly previous: Uint8Array
-  /** sha256 over the operations of the batch, this row excepted. */
+  /** sha256 over the operations of the batch, this row excepted, as batch-rows.ts writes them. */
   readonly operations: Uint8Array
 }
 
@@ -66,35 +65,4 @@ export const journalRow = {
 /** sha256 of the sequence number and the row: `previous` of the next row. */
 export function journalDigest(sequence: number, row: Uint8Array): Uint8Array {
   return sha256(concat(new Writer(8).u64(BigInt(sequence)).finish(), row))
-}
-
-/** sha256 over the rows of a batch: for each the length of key and value (-1 for a deleted row), then both. */
-export class OperationsDigest {
-  readonly #digest = createHash('sha256')
-  /** A call into the hash costs more than the bytes of a row, so rows are gathered. */
-  #gathered = Buffer.allocUnsafe(16 * 1024)
-  #length = 0
-
-  add(key: Uint8Array, value: Uint8Array | undefined): void {
-    const size = 8 + key.length + (value?.length ?? 0)
-    if (this.#length + size > this.#gathered.length) this.#pass(size)
-    const buffer = this.#gathered
-    let at = buffer.writeUInt32LE(key.length, this.#length)
-    at = buffer.writeInt32LE(value === undefined ? -1 : value.length, at)
-    buffer.set(key, at)
-    if (value !== undefined) buffer.set(value, at + key.length)
-    this.#length += size
-  }
-
-  finish(): Uint8Array {
-    this.#pass(0)
-    return this.#digest.digest()
-  }
-
-  /** Hashes the gathered rows and makes room for a row of `size` bytes. */
-  #pass(size: number): void {
-    this.#digest.update(this.#gathered.subarray(0, this.#length))
-    this.#length = 0
-    if (size > this.#gathered.length) this.#gathered = Buffer.allocUnsafe(size)
-  }
 }

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import { damaged } from './failure.js'
 
 /** Bytes behind every stored value. */
-const checksumSize = 4
+export const checksumSize = 4
 
 /**
  * The stored form of a value: a checksum over key and value follows it. LevelDB does not check its own on reading, and copies

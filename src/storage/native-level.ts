@@ -1,0 +1,54 @@
+import type { AbstractLevel } from 'abstract-level'
+import { Level } from 'level'
+
+/** A store of rows: LevelDB, or in tests one in memory. */
+export type Store = AbstractLevel<string | Buffer | Uint8Array, Buffer, Buffer>
+
+/** A batch on its way into a store, which copies every key and value before the call returns. */
+export interface RowBatch {
+  put(key: Uint8Array, sealed: Uint8Array): void
+  del(key: Uint8Array): void
+  write(options: { readonly sync: boolean }): Promise<void>
+}
+
+/**
+ * The methods by which abstract-level calls an implementation, here called straight: its own copy options, look up encodings
+ * and check the state for every row, which takes longer than LevelDB. Its version is exact in package.json for that reason.
+ */
+interface NativeBatch {
+  _put(key: Uint8Array, value: Uint8Array): void
+  _del(key: Uint8Array): void
+  _write(options: { readonly sync: boolean }): Promise<void>
+  close(): Promise<void>
+}
+
+/** LevelDB, whose batches take bytes as they are. */
+export class NativeLevel extends Level<Buffer, Buffer> {
+  rowBatch(): RowBatch {
+    const batch = (this as unknown as { _chainedBatch(): NativeBatch })._chainedBatch()
+    return {
+      put: (key, sealed) => batch._put(key, sealed),
+      del: (key) => batch._del(key),
+      write: async (options) => {
+        try {
+          if (this.status !== 'open') throw new Error('the database is closed')
+          await batch._write(options)
+        } finally {
+          await batch.close()
+        }
+      },
+    }
+  }
+}
+
+/** An empty batch for a store. */
+export function rowBatchOf(store: Store): RowBatch {
+  if (store instanceof NativeLevel) return store.rowBatch()
+  const batch = store.batch()
+  const encodings = { keyEncoding: 'buffer', valueEncoding: 'buffer' } as const
+  return {
+    put: (key, sealed) => void batch.put(Buffer.from(key), Buffer.from(sealed), encodings),
+    del: (key) => void batch.del(Buffer.from(key), encodings),
+    write: (options) => batch.write(options),
+  }
+}
