@@ -23,8 +23,13 @@ export function sha256d(data: Uint8Array): Hash {
 
 /** RIPEMD-160 of SHA-256: 20 bytes, the body of every program hash. */
 export function hash160(data: Uint8Array): Uint8Array {
-  return ripemd160(sha256(data))
+  const inner = sha256(data)
+  if (nodeCrypto === undefined || !nativeRipemd) return ripemd160(inner)
+  return Buffer.from(nodeCrypto.hash('ripemd160', inner, 'binary'), 'latin1')
 }
+
+/** A build of OpenSSL may leave RIPEMD-160 out. */
+const nativeRipemd = nodeCrypto?.getHashes().includes('ripemd160') === true
 
 /** Bytes hashed in one step. */
 const hashPiece = 1024 * 1024

@@ -53,15 +53,29 @@ function turnBegan(): number {
   return begun
 }
 
+/** Maximum steps between two looks at the clock: each look takes as long as a short step. */
+const strideAtMost = 16
+/** Milliseconds between two looks below which the next ones may be further apart. */
+const shortStride = 0.05
+
 /** Divides a stretch of work so that other work gets the event loop between slices. */
 export class Yielder {
+  #stride = 1
+  #left = 1
+  #looked: number
+
   constructor() {
-    turnBegan()
+    this.#looked = turnBegan()
   }
 
-  /** Whether the slice is used up. */
+  /** Whether the slice is used up; to be asked after each step. */
   get over(): boolean {
-    return performance.now() - turnBegan() >= slice
+    if (--this.#left > 0) return false
+    const now = performance.now()
+    this.#stride = now - this.#looked < shortStride ? Math.min(2 * this.#stride, strideAtMost) : 1
+    this.#left = this.#stride
+    this.#looked = now
+    return now - turnBegan() >= slice
   }
 
   /** Resolves once other work had the event loop. */
