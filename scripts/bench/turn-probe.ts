@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { threadTime } from './thread-time.js'
 
 /** Measured cost of a task. */
 export interface Cost {
@@ -34,13 +34,4 @@ export async function costOf(run: () => Promise<unknown>): Promise<Cost> {
   clearInterval(timer)
   const { user, system } = process.cpuUsage(before)
   return { total: (user + system) / 1000, longest, ...(code === undefined ? {} : { code }) }
-}
-
-/** Milliseconds of processor time of this thread; of the clock where the system does not report it. */
-function threadTime(): number {
-  try {
-    return Number(readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ')[0]) / 1e6
-  } catch {
-    return performance.now()
-  }
 }
