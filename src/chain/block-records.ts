@@ -57,7 +57,7 @@ export async function genesisInto(overlay: Overlay, genesis: Block, { map }: { m
   const coinbase = transactions[0] as Block['transactions'][number]
   coinbase.outputs.forEach(({ value, outputLock, programHash }, index) => {
     if (value === 0n) return
-    state.create({ txid: coinbase.hash, index }, { height: 0, coinbase: true, value, outputLock, programHash })
+    state.coins.create({ txid: coinbase.hash, index }, { height: 0, coinbase: true, value, outputLock, programHash })
   })
   const registration = { fee: 0n, work: noWork, checks: [], spent: [] }
   await putConnected(overlay, genesis, { state, transactions: [registration], fees: 0n, checks: [] })

@@ -112,7 +112,7 @@ export async function connectRun(
       chainWork += workOf(block.header.bits)
       putRecord(layer, block, { chainWork, size: bytes.length, status: 'active', arrival: checking.arrival })
       if (confirm !== undefined) layer.put(keys.confirm(block.header.hash), confirm)
-      layer.mergeInto(overlay)
+      await runCooperatively(layer.mergeSteps(overlay))
       connected.push(event)
       run.push(block.header)
     }

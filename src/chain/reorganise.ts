@@ -2,6 +2,7 @@ import { InvariantError, RuleError } from '../errors/rule-error.js'
 import type { Block } from '../primitives/block.js'
 import { equalBytes } from '../primitives/bytes.js'
 import type { Spec } from '../primitives/spec.js'
+import { runCooperatively } from '../runtime/cooperative.js'
 import { Overlay } from '../storage/overlay.js'
 import { keys, type TipRow, values } from '../storage/schema.js'
 import { putStatus } from './block-records.js'
@@ -151,7 +152,7 @@ export class Reorganisation {
     if (!assumed) await this.#options.foresee?.(body)
     const layer = new Overlay(this.#overlay)
     await connectInto(layer, body, this.#options, { assumed })
-    layer.mergeInto(this.#overlay)
+    await runCooperatively(layer.mergeSteps(this.#overlay))
     this.#overlay.del(keys.sideBody(hash))
     this.#setStatus(known, 'active')
     this.#move({ hash, height })

@@ -91,7 +91,7 @@ export function* transactionSteps(
   const did = applied === undefined ? undefined : connectedOperation(applied)
   function* applySteps(): Steps {
     for (const [i, input] of tx.inputs.entries()) {
-      state.spend(input, spent[i] as Coin)
+      state.coins.spend(input, spent[i] as Coin)
       yield
     }
     yield* outputSteps(tx, state, context.height)
@@ -234,7 +234,7 @@ export class BlockConnector {
       return connectable
     } catch (error) {
       if (!(error instanceof RuleError)) throw error
-      const spentHere = tx.inputs.find((input) => this.#state.isSpent(input))
+      const spentHere = tx.inputs.find((input) => this.#state.coins.get(input) === null)
       const where = `transaction ${this.#next} (${tx.txid})`
       if (error.code === 'tx-input-unknown' && spentHere !== undefined) {
         throw new RuleError(
@@ -335,7 +335,7 @@ function* outputSteps(tx: Transaction, state: StateOverlay, height: number): Ste
   const { hash, isCoinbase } = tx
   for (const [index, { value, outputLock, programHash }] of tx.outputs.entries()) {
     if (value > 0n)
-      state.create({ txid: hash, index }, { height, coinbase: isCoinbase, value, outputLock, programHash })
+      state.coins.create({ txid: hash, index }, { height, coinbase: isCoinbase, value, outputLock, programHash })
     yield
   }
 }

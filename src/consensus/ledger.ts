@@ -1,5 +1,6 @@
 import { type CredentialChange, type CredentialState, type DidState, nextCredentialState } from '../did/state.js'
 import type { ProgramHash } from '../primitives/address.js'
+import type { Steps } from '../primitives/steps.js'
 import { outpointKey } from '../primitives/transaction.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
 
@@ -32,12 +33,64 @@ export interface CoinEntry {
   readonly coin: Coin
 }
 
-/** Changes on top of a view that stays as it is. Overlays stack. */
-export class StateOverlay implements StateView {
-  readonly #below: StateView
+/** Coins created and spent since a state; what was created and spent since then leaves nothing but that it is gone. */
+export class CoinChanges {
   readonly #created = new Map<string, CoinEntry>()
   readonly #spent = new Map<string, CoinEntry>()
   readonly #consumed = new Set<string>()
+
+  /** A coin that was created, null for one that was spent, undefined for one that is as it was. */
+  get(outpoint: Outpoint): Coin | null | undefined {
+    const key = outpointKey(outpoint)
+    const created = this.#created.get(key)
+    if (created !== undefined) return created.coin
+    return this.#spent.has(key) || this.#consumed.has(key) ? null : undefined
+  }
+
+  create(outpoint: Outpoint, coin: Coin): void {
+    this.#created.set(outpointKey(outpoint), { outpoint, coin })
+  }
+
+  spend(outpoint: Outpoint, coin: Coin): void {
+    const key = outpointKey(outpoint)
+    if (this.#created.delete(key)) this.#consumed.add(key)
+    else this.#spent.set(key, { outpoint, coin })
+  }
+
+  /** Adds changes that were made on top of these. */
+  *addSteps(later: CoinChanges): Steps {
+    // An outpoint in both was spent first: a coin that the state below holds came back in another block.
+    for (const { outpoint, coin } of later.spent) {
+      this.spend(outpoint, coin)
+      yield
+    }
+    for (const { outpoint, coin } of later.created) {
+      this.create(outpoint, coin)
+      yield
+    }
+    for (const key of later.#consumed) this.#consumed.add(key)
+  }
+
+  /** Coins created and still unspent. */
+  get created(): Iterable<CoinEntry> {
+    return this.#created.values()
+  }
+
+  /** Coins of the state below that are spent. */
+  get spent(): Iterable<CoinEntry> {
+    return this.#spent.values()
+  }
+
+  /** Number of coins in {@link created} and {@link spent}. */
+  get size(): number {
+    return this.#created.size + this.#spent.size
+  }
+}
+
+/** Changes on top of a view that stays as it is. Overlays stack. */
+export class StateOverlay implements StateView {
+  readonly #below: StateView
+  readonly coins = new CoinChanges()
   readonly #dids = new Map<string, DidState>()
   /** By id and signer, as {@link credentialKey} joins them. */
   readonly #credentials = new Map<string, CredentialState>()
@@ -48,10 +101,8 @@ export class StateOverlay implements StateView {
   }
 
   coin(outpoint: Outpoint): Coin | undefined {
-    const key = outpointKey(outpoint)
-    const created = this.#created.get(key)
-    if (created !== undefined) return created.coin
-    return this.#spent.has(key) || this.#consumed.has(key) ? undefined : this.#below.coin(outpoint)
+    const changed = this.coins.get(outpoint)
+    return changed === undefined ? this.#below.coin(outpoint) : (changed ?? undefined)
   }
 
   did(did: string): DidState | undefined {
@@ -70,23 +121,6 @@ export class StateOverlay implements StateView {
     return this.#credentials.get(credentialKey(id, signer)) ?? this.#below.otherCredential(id, signer)
   }
 
-  /** Whether the output was spent in this overlay. */
-  isSpent(outpoint: Outpoint): boolean {
-    const key = outpointKey(outpoint)
-    return this.#spent.has(key) || this.#consumed.has(key)
-  }
-
-  create(outpoint: Outpoint, coin: Coin): void {
-    this.#created.set(outpointKey(outpoint), { outpoint, coin })
-  }
-
-  spend(outpoint: Outpoint, coin: Coin): void {
-    const key = outpointKey(outpoint)
-    // A coin created and spent in one overlay never existed below it.
-    if (this.#created.delete(key)) this.#consumed.add(key)
-    else this.#spent.set(key, { outpoint, coin })
-  }
-
   setDid(did: string, state: DidState): void {
     this.#dids.set(did, state)
   }
@@ -95,16 +129,6 @@ export class StateOverlay implements StateView {
     const { id, signer } = change
     this.#credentials.set(credentialKey(id, signer), nextCredentialState(this.credential(id, signer), change))
     this.#credentialIds.add(id)
-  }
-
-  /** Coins created here and still unspent. */
-  get created(): Iterable<CoinEntry> {
-    return this.#created.values()
-  }
-
-  /** Coins of the view below that are spent here. */
-  get spent(): Iterable<CoinEntry> {
-    return this.#spent.values()
   }
 
   /** DIDs whose state changed here. */

@@ -1,7 +1,7 @@
 /**
  * Holds all rows of a node in LevelDB: opening, reading, and one way to write.
  *
- *   changes -> Overlay.put, del -> Overlay.commit -> Database.commit    keys and values by schema.ts
+ *   changes -> Overlay.put, del, log, coins -> Overlay.commit -> Database.commit    keys and values by schema.ts
  *                -> #put: BatchRows, checksum and digest                assembled in slices
  *                -> #inOrder -> #write: journal row                     one LevelDB batch
  *   key, range -> get, getMany, rows, scan, pages, seek -> unseal -> value; StorageError if the row was changed
@@ -16,7 +16,8 @@ import { existsSync, readdirSync } from 'node:fs'
 import type { AbstractIterator } from 'abstract-level'
 import { InvariantError } from '../errors/rule-error.js'
 import { zeroHash } from '../primitives/hash.js'
-import { forEachCooperatively } from '../runtime/cooperative.js'
+import { finish, type Steps } from '../primitives/steps.js'
+import { runCooperatively } from '../runtime/cooperative.js'
 import { BatchRows } from './batch-rows.js'
 import { accessFailure, openFailure } from './failure.js'
 import { type JournalKind, type JournalRow, journalDigest, journalRow, journalRowSize } from './journal.js'
@@ -78,14 +79,31 @@ interface RowsOptions {
 /** The order of the rows in pages: from the beginning of the range, or from its end. */
 type PagesOrder = Pick<RowsOptions, 'reverse'>
 
-/** Change of one row; undefined deletes it. */
-interface Change {
-  readonly key: Buffer
-  readonly value: Uint8Array | undefined
+/** Row changes of one batch, in their order. */
+export interface Changes {
+  readonly count: number
+  /** Puts them into the batch. */
+  steps(rows: BatchRows): Steps
 }
 
-/** Row changes of one batch by {@link mapKey} of their key. The order of insertion is kept. */
-export type Changes = ReadonlyMap<string, Change>
+/** Rows by {@link mapKey} of their key, in the order of insertion; a row without value is deleted. */
+export type RowMap = ReadonlyMap<string, { readonly key: Buffer; readonly value: Uint8Array | undefined }>
+
+/** Rows put into a batch in one step. */
+const rowsAtOnce = 16
+
+/** The changes in a map of rows. */
+export function changesOf(changed: RowMap): Changes {
+  function* steps(rows: BatchRows): Steps {
+    let count = 0
+    for (const { key, value } of changed.values()) {
+      if (value === undefined) rows.del(key)
+      else rows.put(key, value)
+      if (++count % rowsAtOnce === 0) yield
+    }
+  }
+  return { count: changed.size, steps }
+}
 
 /** Changes in LevelDB's form, and their part of the journal row. */
 interface Batch {
@@ -406,7 +424,7 @@ export class Database {
         throw accessFailure(error, 'written')
       })
     }
-    await this.commit(new Map(), { ...info, kind: 'checkpoint' }, { sync: true })
+    await this.commit(changesOf(new Map()), { ...info, kind: 'checkpoint' }, { sync: true })
   }
 
   async close(): Promise<void> {
@@ -419,9 +437,8 @@ export class Database {
   async #put(changes: Changes): Promise<Batch> {
     const batch = rowBatchOf(this.#level)
     const rows = new BatchRows(batch)
-    const add = ({ key, value }: Change) => (value === undefined ? rows.del(key) : rows.put(key, value))
-    if (changes.size > smallBatch) await forEachCooperatively(changes.values(), add)
-    else for (const change of changes.values()) add(change)
+    if (changes.count > smallBatch) await runCooperatively(changes.steps(rows))
+    else finish(changes.steps(rows))
     return { batch, bytes: rows.bytes, operations: rows.digest() }
   }
 

@@ -1,3 +1,4 @@
+import type { Coin } from '../consensus/ledger.js'
 import { documentOfPayload } from '../did/known-document.js'
 import type { DidDocument } from '../did/model.js'
 import { InvariantError } from '../errors/rule-error.js'
@@ -6,6 +7,7 @@ import { didMethod } from '../primitives/did-method.js'
 import type { DidOperation } from '../primitives/did-operation.js'
 import type { Hash } from '../primitives/hash.js'
 import { type Payload, txType } from '../primitives/payload.js'
+import type { Outpoint } from '../primitives/transaction-fields.js'
 import { payloadOf } from '../primitives/transaction-parts.js'
 import { damaged } from './database.js'
 import { type DidHeadRow, type DidOperationRow, keys, type Location, values } from './schema.js'
@@ -15,6 +17,8 @@ import { type DidHeadRow, type DidOperationRow, keys, type Location, values } fr
 /** A synchronous source of rows. */
 export interface RowReader {
   get(key: Buffer): Uint8Array | undefined
+  /** Where coins change before their rows do: what became of one, null if it was spent, undefined if it is as its row says. */
+  changedCoin?(outpoint: Outpoint): Coin | null | undefined
 }
 
 /** The program hash of a full DID text; undefined for one that cannot exist. */

@@ -1,9 +1,29 @@
+import { type Coin, CoinChanges } from '../consensus/ledger.js'
 import { InvariantError } from '../errors/rule-error.js'
 import { mapKey } from '../primitives/bytes.js'
-import type { Changes, CommitInfo, Database, FrozenRows, NewestRows, Rows } from './database.js'
+import type { Steps } from '../primitives/steps.js'
+import type { Outpoint } from '../primitives/transaction-fields.js'
+import type { BatchRows } from './batch-rows.js'
+import { CoinRows } from './coin-rows.js'
+import {
+  type Changes,
+  changesOf,
+  type CommitInfo,
+  type Database,
+  type FrozenRows,
+  type NewestRows,
+  type RowMap,
+  type Rows,
+} from './database.js'
+import { RowLog } from './row-log.js'
 
-/** Changes in memory over the rows: reads see the rows as they will be after the changes. */
+/**
+ * Changes in memory over the rows. Reads see the rows as they will be after the changes, but for two kinds: coins are kept as such
+ * and become rows with the batch, and what goes to the log is not read before it is written.
+ */
 export class Overlay implements Rows {
+  readonly coins = new CoinChanges()
+  readonly log = new RowLog()
   readonly #base: Database | NewestRows | FrozenRows | Overlay
   readonly #changes = new Map<string, { key: Buffer; value: Uint8Array | undefined }>()
   readonly #loaded = new Map<string, Uint8Array | undefined>()
@@ -36,6 +56,12 @@ export class Overlay implements Rows {
     return this.#loaded.has(id) ? this.#loaded.get(id) : this.#base.get(key)
   }
 
+  /** What became of a coin: null if it was spent, undefined if it is as its row says. */
+  changedCoin(outpoint: Outpoint): Coin | null | undefined {
+    const changed = this.coins.get(outpoint)
+    return changed === undefined && this.#base instanceof Overlay ? this.#base.changedCoin(outpoint) : changed
+  }
+
   put(key: Buffer, value: Uint8Array): void {
     this.#changes.set(mapKey(key), { key, value })
   }
@@ -44,19 +70,36 @@ export class Overlay implements Rows {
     this.#changes.set(mapKey(key), { key, value: undefined })
   }
 
-  get changes(): Changes {
+  /** The changed rows by {@link mapKey} of their key, in the order of their first change; coins and the log excepted. */
+  get changes(): RowMap {
     return this.#changes
   }
 
-  /** Adds its changes to the overlay below. */
-  mergeInto(below: Overlay): void {
-    for (const [id, change] of this.#changes) below.#changes.set(id, change)
+  /** Adds its changes to the overlay below; it must not be changed afterwards. */
+  *mergeSteps(below: Overlay): Steps {
+    below.log.append(this.log)
+    yield* below.coins.addSteps(this.coins)
+    for (const [id, change] of this.#changes) {
+      below.#changes.set(id, change)
+      yield
+    }
   }
 
-  commit(info: CommitInfo, options: { sync: boolean }): Promise<void> {
-    if (!('commit' in this.#base) || this.#base instanceof Overlay) {
+  async commit(info: CommitInfo, options: { sync: boolean }): Promise<void> {
+    const base = this.#base
+    if (!('commit' in base) || base instanceof Overlay) {
       throw new InvariantError('only what lies over the database can be written')
     }
-    return this.#base.commit(this.#changes, info, options)
+    // Without coins there is nothing to wait for: a batch takes its place among others when it is begun.
+    const coins = this.coins.size === 0 ? undefined : await CoinRows.of(this.coins, base)
+    await base.commit(this.#batch(coins), info, options)
+  }
+
+  #batch(coins: CoinRows | undefined): Changes {
+    const parts: Changes[] = [this.log, ...(coins === undefined ? [] : [coins]), changesOf(this.#changes)]
+    function* steps(rows: BatchRows): Steps {
+      for (const part of parts) yield* part.steps(rows)
+    }
+    return { count: parts.reduce((sum, { count }) => sum + count, 0), steps }
   }
 }

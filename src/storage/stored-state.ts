@@ -2,13 +2,13 @@ import type { ConnectedBlock } from '../consensus/connect.js'
 import type { Coin, StateView } from '../consensus/ledger.js'
 import { documentText } from '../did/canonical.js'
 import type { CredentialState, DidState } from '../did/state.js'
-import { InvariantError } from '../errors/rule-error.js'
 import type { ProgramHash } from '../primitives/address.js'
 import type { Block } from '../primitives/block.js'
 import { asBuffer, displayHash, fromUtf8, mapKey } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import type { Steps } from '../primitives/steps.js'
-import { outpointKey, type Transaction } from '../primitives/transaction.js'
+import { txType } from '../primitives/payload.js'
+import type { Transaction } from '../primitives/transaction.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
 import { forEachCooperatively, runCooperatively } from '../runtime/cooperative.js'
 import { credentialState, declaredIssuer, popCredential } from './credential-rows.js'
@@ -27,7 +27,8 @@ import { putMapBack } from './map/map-rows.js'
 import { type IndexDepth, nextOrdinal, putIndexBack, TokenIndexChanges } from './token-index.js'
 import type { Overlay } from './overlay.js'
 import { DocumentReader, KnownDocuments } from './known-documents.js'
-import { type Balance, type CredentialUndo, type Key, keys, undoSteps, values } from './schema.js'
+import { type CredentialUndo, type Key, keys, undoSteps, values } from './schema.js'
+import { rowsAtOnce } from './coin-rows.js'
 
 /** Between rows and rules: the state view for rules, and the rows that a block changes. */
 
@@ -45,6 +46,8 @@ export class StoredState implements StateView {
   }
 
   coin(outpoint: Outpoint): Coin | undefined {
+    const changed = this.#rows.changedCoin?.(outpoint)
+    if (changed !== undefined) return changed ?? undefined
     const row = this.#rows.get(keys.coin(outpoint))
     return row === undefined ? undefined : values.coin.decode(row)
   }
@@ -76,24 +79,19 @@ export class StoredState implements StateView {
   }
 }
 
-/** Rows loaded in one call. */
-const rowsAtOnce = 1024
-
 /** Loads the coin rows that connecting a block will read. */
 export async function loadCoins(overlay: Overlay, block: Block): Promise<void> {
   const wanted: Buffer[] = []
-  await forEachCooperatively(inputsOf(block), (input) => void wanted.push(keys.coin(input)))
-  await loadCooperatively(overlay, wanted)
+  await forEachCooperatively(inputsOf(block), (input) => {
+    if (overlay.changedCoin(input) === undefined) wanted.push(keys.coin(input))
+  })
+  for (let start = 0; start < wanted.length; start += rowsAtOnce) {
+    await overlay.load(wanted.slice(start, start + rowsAtOnce))
+  }
 }
 
 function* inputsOf({ transactions }: Block): Generator<Outpoint, void> {
   for (const tx of transactions.slice(1)) yield* tx.inputs
-}
-
-async function loadCooperatively(overlay: Overlay, wanted: readonly Buffer[]): Promise<void> {
-  for (let start = 0; start < wanted.length; start += rowsAtOnce) {
-    await overlay.load(wanted.slice(start, start + rowsAtOnce))
-  }
 }
 
 /** The part of a block that its rows hold. */
@@ -113,14 +111,7 @@ export async function putConnected(
   const { state, transactions } = connected
   await runCooperatively(transactionRowSteps(overlay, block, transactions))
 
-  const balances = new BalanceChanges()
-  await forEachCooperatively(state.spent, ({ outpoint, coin }) => {
-    overlay.del(keys.coin(outpoint))
-    overlay.del(keys.addressCoin(coin.programHash, coin.height, outpoint))
-    balances.add(coin, -1)
-  })
-  await forEachCooperatively(state.created, ({ outpoint, coin }) => putCoin(overlay, balances, outpoint, coin))
-  await balances.apply(overlay)
+  await runCooperatively(overlay.coins.addSteps(state.coins))
 
   const dids: ProgramHash[] = []
   const credentials: CredentialUndo[] = []
@@ -161,17 +152,25 @@ function* transactionRowSteps(overlay: Overlay, block: RowsBlock, connected: Con
   const { height } = block.header
   for (const [index, tx] of block.transactions.entries()) {
     overlay.put(keys.transaction(height, index), tx.bytes)
-    overlay.put(keys.location(tx.hash), values.location.encode({ height, index }))
-    const touched = new Set<string>()
-    for (const list of [tx.outputs, connected[index - 1]?.spent ?? []]) {
-      for (const { programHash } of list) {
-        const id = mapKey(programHash)
-        if (!touched.has(id)) overlay.put(keys.history(programHash, height, index), nothing)
-        touched.add(id)
-        yield
-      }
+    locations(overlay, tx).put(keys.location(tx.hash), values.location.encode({ height, index }))
+    for (const programHash of touched(tx, connected[index - 1]?.spent)) {
+      overlay.log.put(keys.history(programHash, height, index), nothing)
     }
+    yield
   }
+}
+
+/** Where the position of a transaction goes: of an operation it is read again by those that follow it. */
+function locations(overlay: Overlay, tx: Transaction): Pick<Overlay, 'put' | 'del'> {
+  return tx.type === txType.did ? overlay : overlay.log
+}
+
+/** The addresses that a transaction pays to or spends of, each once. */
+function touched({ outputs }: Transaction, spent: readonly Coin[] = []): Iterable<ProgramHash> {
+  const found = new Map<string, ProgramHash>()
+  for (const { programHash } of outputs) found.set(mapKey(programHash), programHash)
+  for (const { programHash } of spent) found.set(mapKey(programHash), programHash)
+  return found.values()
 }
 
 /**
@@ -181,31 +180,23 @@ function* transactionRowSteps(overlay: Overlay, block: RowsBlock, connected: Con
 export async function putDisconnected(overlay: Overlay, block: RowsBlock): Promise<Hash | undefined> {
   const { height } = block.header
   const undo = values.undo.decode(present(overlay.get(keys.undo(height)), `the undo record of height ${height}`))
-  const balances = new BalanceChanges()
-  const restored = new Map<string, { outpoint: Outpoint; coin: Coin }>()
-
   for (let index = block.transactions.length - 1; index >= 0; index--) {
     const tx = block.transactions[index] as Transaction
     const spent = undo.spent[index - 1] ?? []
     overlay.del(keys.transaction(height, index))
-    overlay.del(keys.location(tx.hash))
-    for (const hash of distinct([...tx.outputs, ...spent])) overlay.del(keys.history(hash, height, index))
+    locations(overlay, tx).del(keys.location(tx.hash))
+    for (const hash of touched(tx, spent)) overlay.log.del(keys.history(hash, height, index))
+    // An output that a later transaction of the block spent is back by now.
     tx.outputs.forEach(({ value, programHash, outputLock }, output) => {
-      const outpoint = { txid: tx.hash, index: output }
-      // An output that a later transaction of the block spent would be restored only to be deleted again.
-      const wasRestored = restored.delete(outpointKey(outpoint))
-      if (value === 0n || wasRestored) return
-      overlay.del(keys.coin(outpoint))
-      overlay.del(keys.addressCoin(programHash, height, outpoint))
-      balances.add({ value, programHash, outputLock, height, coinbase: tx.isCoinbase }, -1)
+      if (value === 0n) return
+      const coin = { value, programHash, outputLock, height, coinbase: tx.isCoinbase }
+      overlay.coins.spend({ txid: tx.hash, index: output }, coin)
     })
     tx.inputs.forEach((input, i) => {
       const coin = spent[i]
-      if (coin !== undefined) restored.set(outpointKey(input), { outpoint: input, coin })
+      if (coin !== undefined) overlay.coins.create(input, coin)
     })
   }
-  for (const { outpoint, coin } of restored.values()) putCoin(overlay, balances, outpoint, coin)
-  await balances.apply(overlay)
 
   // Before the rows of its create are deleted: a DID that vanishes completely leaves no row with its position.
   const documents = new Map(
@@ -260,47 +251,4 @@ function popOperation(overlay: Overlay, did: ProgramHash): void {
   const { ordinal } = head
   const encoded = values.didHead.encode({ status: 'valid', operationCount: sequence, documentSequence, ordinal })
   overlay.put(keys.didHead(did), encoded)
-}
-
-function putCoin(overlay: Overlay, balances: BalanceChanges, outpoint: Outpoint, coin: Coin): void {
-  overlay.put(keys.coin(outpoint), values.coin.encode(coin))
-  overlay.put(keys.addressCoin(coin.programHash, coin.height, outpoint), values.addressCoin.encode(coin.value))
-  balances.add(coin, 1)
-}
-
-/** Sums the changes of a block to each balance, so that every row is read and written once. */
-class BalanceChanges {
-  readonly #changes = new Map<string, { key: Buffer; sum: bigint; count: number }>()
-
-  add({ programHash, value }: Coin, sign: 1 | -1): void {
-    const id = mapKey(programHash)
-    const change = this.#changes.get(id) ?? { key: keys.balance(programHash), sum: 0n, count: 0 }
-    change.sum += sign === 1 ? value : -value
-    change.count += sign
-    this.#changes.set(id, change)
-  }
-
-  async apply(overlay: Overlay): Promise<void> {
-    const changes = [...this.#changes.values()].filter(({ sum, count }) => sum !== 0n || count !== 0)
-    await loadCooperatively(
-      overlay,
-      changes.map(({ key }) => key),
-    )
-    await forEachCooperatively(changes, ({ key, sum, count }) => {
-      const before = balanceRow(overlay, key)
-      const after = { sum: before.sum + sum, count: before.count + count }
-      if (after.count < 0 || after.sum < 0n) throw new InvariantError('a balance would fall below zero')
-      if (after.count === 0) overlay.del(key)
-      else overlay.put(key, values.balance.encode(after))
-    })
-  }
-}
-
-function balanceRow(rows: RowReader, key: Buffer): Balance {
-  const row = rows.get(key)
-  return row === undefined ? { sum: 0n, count: 0 } : values.balance.decode(row)
-}
-
-function distinct(entries: readonly { readonly programHash: ProgramHash }[]): ProgramHash[] {
-  return [...new Map(entries.map(({ programHash }) => [mapKey(programHash), programHash])).values()]
 }

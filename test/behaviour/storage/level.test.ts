@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mapKey } from '../../../src/primitives/bytes.js'
-import { Database } from '../../../src/storage/database.js'
+import { changesOf, Database } from '../../../src/storage/database.js'
 import { crc32c, maskCrc } from '../../../src/storage/level/crc32c.js'
 import { levelFiles, readPart } from '../../../src/storage/level/level-files.js'
 import { isInUse, withLock } from '../../../src/storage/level/lock.js'
@@ -33,7 +33,7 @@ beforeAll(async () => {
           { key, value: random.bytes(1 + random.below(random.below(10) === 0 ? 20_000 : 300)) },
         ] as const
       })
-      await database.commit(new Map(rows), info, { sync: false })
+      await database.commit(changesOf(new Map(rows)), info, { sync: false })
       if (batch === 2) await database.checkpoint(info)
     }
     await database.close()

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { finish } from '../../../src/primitives/steps.js'
+import { BatchRows } from '../../../src/storage/batch-rows.js'
 import { checkJournal } from '../../../src/storage/check-journal.js'
 import { Database } from '../../../src/storage/database.js'
 import { migrateIndex, type MigrationProgress, type MigrationSizes } from '../../../src/storage/migrate-index.js'
@@ -161,9 +163,9 @@ describe('a database of layout 2', () => {
     const sizes: number[] = []
     const commit = database.commit.bind(database)
     database.commit = (changes, ...rest) => {
-      let bytes = 0
-      for (const { key, value } of changes.values()) bytes += key.length + (value?.length ?? 0)
-      sizes.push(bytes)
+      const rows = new BatchRows({ put: () => {}, del: () => {}, write: () => Promise.resolve() })
+      finish(changes.steps(rows))
+      sizes.push(rows.bytes)
       return commit(changes, ...rest)
     }
     await migrateIndex(database, () => {})

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { payloadText } from '../../../src/did/build.js'
-import { Database } from '../../../src/storage/database.js'
+import { changesOf, Database } from '../../../src/storage/database.js'
 import { keys, type Location, rangeOf, table, values } from '../../../src/storage/schema.js'
 import { indexUndoFrom, indexUndoHeights, nextOrdinal } from '../../../src/storage/token-index.js'
 import { memoryStore, TestChain } from '../../support/builders/chain.js'
@@ -125,7 +125,7 @@ describe('a chain', () => {
     const [row] = await test.database.rows(rangeOf(number), { limit: 1 })
     const [key, value] = row as [Buffer, Buffer]
     const changes = new Map([['row', { key, value: Buffer.concat([value, Buffer.of(0)]) }]])
-    await test.database.commit(changes, { kind: 'block', ...test.chain.tip.header }, { sync: false })
+    await test.database.commit(changesOf(changes), { kind: 'block', ...test.chain.tip.header }, { sync: false })
     expect(await faultOf(test)).toBe(`the rows of table ${number.toString(16)} are wrong`)
   })
 
@@ -138,7 +138,7 @@ describe('a chain', () => {
       const before = test.database.get(key) as Buffer
       const put = (value: Buffer | undefined) =>
         test.database.commit(
-          new Map([['row', { key, value }]]),
+          changesOf(new Map([['row', { key, value }]])),
           { kind: 'block', ...test.chain.tip.header },
           { sync: false },
         )

@@ -198,8 +198,11 @@ describe('a block', () => {
     expect(fees).toBe(3n * fee)
     expect(checks).toHaveLength(2)
     expect(transactions.map(({ spent }) => spent[0]?.value)).toEqual([rich, rich - fee])
-    expect([...state.created].map(({ coin: { value } }) => value)).toEqual([500_000_000n + 3n * fee, rich - 3n * fee])
-    expect([...state.spent].map(({ coin: { value } }) => value)).toEqual([rich])
+    expect([...state.coins.created].map(({ coin: { value } }) => value)).toEqual([
+      500_000_000n + 3n * fee,
+      rich - 3n * fee,
+    ])
+    expect([...state.coins.spent].map(({ coin: { value } }) => value)).toEqual([rich])
   })
 
   it('refuses a transaction that spends one after it', () => {

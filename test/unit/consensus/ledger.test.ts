@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Coin, StateOverlay, type StateView } from '../../../src/consensus/ledger.js'
+import { type Coin, CoinChanges, StateOverlay, type StateView } from '../../../src/consensus/ledger.js'
+import { finish } from '../../../src/primitives/steps.js'
 import { outpointKey } from '../../../src/primitives/transaction.js'
 import type { Outpoint } from '../../../src/primitives/transaction-fields.js'
 import { runs } from '../../support/builders/arbitraries.js'
@@ -34,12 +35,12 @@ describe('an overlay of the ledger', () => {
           const key = outpointKey(at)
           const held = model.get(key)
           if (spend && held !== undefined) {
-            overlay.spend(at, held)
+            overlay.coins.spend(at, held)
             model.delete(key)
           } else if (!spend && held === undefined && !below.has(key) && !created.has(number)) {
             // An outpoint comes into being once.
             created.add(number)
-            overlay.create(at, coin(BigInt(100 + i)))
+            overlay.coins.create(at, coin(BigInt(100 + i)))
             model.set(key, coin(BigInt(100 + i)))
           }
         }
@@ -47,8 +48,8 @@ describe('an overlay of the ledger', () => {
           expect(overlay.coin(outpoint(number))).toEqual(model.get(outpointKey(outpoint(number))))
         }
         const after = new Map(below)
-        for (const { outpoint: at } of overlay.spent) expect(after.delete(outpointKey(at))).toBe(true)
-        for (const { outpoint: at, coin: made } of overlay.created) after.set(outpointKey(at), made)
+        for (const { outpoint: at } of overlay.coins.spent) expect(after.delete(outpointKey(at))).toBe(true)
+        for (const { outpoint: at, coin: made } of overlay.coins.created) after.set(outpointKey(at), made)
         expect(after).toEqual(model)
       }),
       runs,
@@ -57,21 +58,51 @@ describe('an overlay of the ledger', () => {
 
   it('keeps apart what it spends of the view below and what it made itself', () => {
     const overlay = new StateOverlay(view(new Map([[outpointKey(outpoint(1)), coin(1n)]])))
-    overlay.spend(outpoint(1), coin(1n))
-    overlay.create(outpoint(2), coin(2n))
-    overlay.spend(outpoint(2), coin(2n))
-    expect([...overlay.spent].map(({ coin: { value } }) => value)).toEqual([1n])
-    expect([...overlay.created]).toEqual([])
-    expect([1, 2, 3].map((number) => overlay.isSpent(outpoint(number)))).toEqual([true, true, false])
+    overlay.coins.spend(outpoint(1), coin(1n))
+    overlay.coins.create(outpoint(2), coin(2n))
+    overlay.coins.spend(outpoint(2), coin(2n))
+    expect([...overlay.coins.spent].map(({ coin: { value } }) => value)).toEqual([1n])
+    expect([...overlay.coins.created]).toEqual([])
+    expect([1, 2, 3].map((number) => overlay.coins.get(outpoint(number)) === null)).toEqual([true, true, false])
+  })
+
+  it('takes in what was changed on top of it', () => {
+    const step = fc.record({ number: fc.integer({ min: 0, max: 5 }), merge: fc.boolean() })
+    fc.assert(
+      fc.property(fc.array(step), (steps) => {
+        const [apart, whole] = [new CoinChanges(), new CoinChanges()]
+        let later = new CoinChanges()
+        const made = new Map<number, Coin>()
+        for (const [i, { number, merge }] of steps.entries()) {
+          const held = made.get(number)
+          for (const changes of [whole, later]) {
+            if (held === undefined) changes.create(outpoint(number), coin(BigInt(i)))
+            else changes.spend(outpoint(number), held)
+          }
+          if (held === undefined) made.set(number, coin(BigInt(i)))
+          else made.delete(number)
+          if (!merge) continue
+          finish(apart.addSteps(later))
+          later = new CoinChanges()
+        }
+        finish(apart.addSteps(later))
+        for (let number = 0; number < 6; number++) {
+          expect(apart.get(outpoint(number))).toEqual(whole.get(outpoint(number)))
+        }
+        expect([...apart.spent]).toEqual([...whole.spent])
+        expect(apart.size).toBe(whole.size)
+      }),
+      runs,
+    )
   })
 
   it('stacks', () => {
     const lower = new StateOverlay(view(new Map()))
-    lower.create(outpoint(1), coin(1n))
+    lower.coins.create(outpoint(1), coin(1n))
     const upper = new StateOverlay(lower)
-    upper.spend(outpoint(1), coin(1n))
+    upper.coins.spend(outpoint(1), coin(1n))
     expect(upper.coin(outpoint(1))).toBe(undefined)
     expect(lower.coin(outpoint(1))).toEqual(coin(1n))
-    expect([...upper.spent]).toHaveLength(1)
+    expect([...upper.coins.spent]).toHaveLength(1)
   })
 })

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { RuleError } from '../../../src/errors/rule-error.js'
 import { mapKey } from '../../../src/primitives/bytes.js'
 import { BackupJob, backupLease } from '../../../src/storage/backup-job.js'
-import { Database } from '../../../src/storage/database.js'
+import { changesOf, Database } from '../../../src/storage/database.js'
 import { DataDirectory } from '../../../src/storage/directory.js'
 import { keys, values } from '../../../src/storage/schema.js'
 import { SeededRandom } from '../../support/builders/seeded-random.js'
@@ -26,7 +26,7 @@ beforeAll(async () => {
   const rows = Array.from({ length: 900 }, () => [keys.pool(random.bytes(32)), random.bytes(1000)] as const)
   const all = [[keys.meta('tip'), values.tip.encode(tip)] as const, ...rows]
   const changes = new Map(all.map(([key, value]) => [mapKey(key), { key, value }]))
-  await database.commit(changes, { kind: 'block', ...tip }, { sync: false })
+  await database.commit(changesOf(changes), { kind: 'block', ...tip }, { sync: false })
 })
 afterAll(async () => {
   await database.close()

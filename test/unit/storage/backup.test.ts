@@ -6,7 +6,7 @@ import { UserError } from '../../../src/errors/rule-error.js'
 import { mapKey } from '../../../src/primitives/bytes.js'
 import { type BackupProgress, writeBackup } from '../../../src/storage/backup.js'
 import { checkJournal } from '../../../src/storage/check-journal.js'
-import { Database } from '../../../src/storage/database.js'
+import { changesOf, Database } from '../../../src/storage/database.js'
 import { DataDirectory } from '../../../src/storage/directory.js'
 import { journalDigest, journalRow } from '../../../src/storage/journal.js'
 import { keys, rangeOf, schemaVersion, table, values } from '../../../src/storage/schema.js'
@@ -39,7 +39,7 @@ afterAll(async () => {
 
 function commit(rows: readonly (readonly [Buffer, Uint8Array])[]): Promise<void> {
   const changes = new Map(rows.map(([key, value]) => [mapKey(key), { key, value }]))
-  return database.commit(changes, { kind: 'block', ...tip }, { sync: false })
+  return database.commit(changesOf(changes), { kind: 'block', ...tip }, { sync: false })
 }
 
 const fresh = () => join(root, `backup-${++count}`)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { checkJournal } from '../../../src/storage/check-journal.js'
-import { Database, logReach } from '../../../src/storage/database.js'
+import { changesOf, Database, logReach } from '../../../src/storage/database.js'
 import { Overlay } from '../../../src/storage/overlay.js'
 import { keys, oldestLayout, schemaVersion, values } from '../../../src/storage/schema.js'
 import { memoryStore } from '../../support/builders/chain.js'
@@ -34,7 +34,8 @@ describe('the walk back through the journal', () => {
 
   it('goes over more rows than it reads at once', async () => {
     const database = await started()
-    for (let i = 0; i < 2100; i++) await database.commit(new Map(), { kind: 'pool', hash, height: 0 }, { sync: false })
+    for (let i = 0; i < 2100; i++)
+      await database.commit(changesOf(new Map()), { kind: 'pool', hash, height: 0 }, { sync: false })
     await expect(checkJournal(database)).resolves.toMatchObject({ fromHeight: 0 })
     const overlay = new Overlay(database)
     overlay.del(keys.journal(500))

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Database, StorageError } from '../../../src/storage/database.js'
+import { changesOf, Database, StorageError } from '../../../src/storage/database.js'
 import { Overlay } from '../../../src/storage/overlay.js'
 import { digestOf } from '../../../src/storage/table-digest.js'
 import { journalRow } from '../../../src/storage/journal.js'
@@ -218,7 +218,7 @@ describe('the database', () => {
     const store = memoryStore()
     const database = await Database.over(store)
     await store.close()
-    const write = () => database.commit(new Map(), info, { sync: false })
+    const write = () => database.commit(changesOf(new Map()), info, { sync: false })
     await expect(write()).rejects.toThrow()
     await store.open()
     await expect(write()).rejects.toThrow()
@@ -229,7 +229,7 @@ describe('the database', () => {
   it('goes on counting batches after it was closed', async () => {
     const path = join(directory, 'counting')
     const first = await Database.open(path)
-    await first.commit(new Map(), info, { sync: true })
+    await first.commit(changesOf(new Map()), info, { sync: true })
     await first.checkpoint({ height: 0, hash: id(0) })
     await first.close()
     const second = await Database.open(path)

@@ -1,6 +1,6 @@
 import { MemoryLevel } from 'memory-level'
 import { describe, expect, it } from 'vitest'
-import { Database, damaged, StorageError } from '../../../src/storage/database.js'
+import { changesOf, damaged, Database, StorageError } from '../../../src/storage/database.js'
 import {
   accessFailure,
   fileFailure,
@@ -158,14 +158,14 @@ describe('a database whose store fails', () => {
 
   it('writes nothing after a write that failed, and believes no row of it', async () => {
     const { level, database } = await open()
-    await database.commit(changes, info, { sync: true })
+    await database.commit(changesOf(changes), info, { sync: true })
     level.failing = { writes: new Error('IO error: /d/000003.log: Input/output error') }
     const next = new Map([['row', { key: row.key, value: Buffer.of(2) }]])
-    await expect(database.commit(next, info, { sync: true })).rejects.toMatchObject({ kind: 'environment' })
+    await expect(database.commit(changesOf(next), info, { sync: true })).rejects.toMatchObject({ kind: 'environment' })
     await expect(database.failure).rejects.toThrow(/cannot be written: the disk reports an error/)
     level.failing = {}
     const { writes } = level
-    await expect(database.commit(next, info, { sync: true })).rejects.toThrow(/the disk reports an error/)
+    await expect(database.commit(changesOf(next), info, { sync: true })).rejects.toThrow(/the disk reports an error/)
     await expect(database.checkpoint({ height: 0, hash: info.hash })).rejects.toThrow(/the disk reports an error/)
     expect(level.writes).toBe(writes)
     expect(database.get(row.key)).toEqual(Buffer.of(1))
@@ -174,7 +174,7 @@ describe('a database whose store fails', () => {
 
   it('says of every read what it met', async () => {
     const { level, database } = await open()
-    await database.commit(changes, info, { sync: true })
+    await database.commit(changesOf(changes), info, { sync: true })
     level.failing = { reads: new Error('IO error: /d/000005.ldb: Too many open files') }
     expect(() => database.get(row.key)).toThrow(/too many files are open .*ulimit -n/)
     await expect(database.getMany([row.key])).rejects.toMatchObject({ kind: 'environment' })

@@ -1,0 +1,85 @@
+import type { Steps } from '../primitives/steps.js'
+import type { BatchRows } from './batch-rows.js'
+import type { Changes } from './database.js'
+
+/** Bytes of one piece of memory: enough for some thousand rows. */
+const pieceSize = 256 * 1024
+/** Length of a key u16, length of its value u32. */
+const headSize = 6
+/** In place of the length of a value: the row is deleted. */
+const deleted = 0xffffffff
+/** Rows written in one step. */
+const rowsAtOnce = 16
+
+/**
+ * Rows in the order in which they are written, as bytes: thousands of them are a few objects. Nothing can be read back.
+ *
+ *   length of key u16, length of value u32 or ffffffff, key, value
+ */
+export class RowLog implements Changes {
+  readonly #full: Buffer[] = []
+  #piece = Buffer.alloc(0)
+  #used = 0
+  #count = 0
+
+  /** Number of rows. */
+  get count(): number {
+    return this.#count
+  }
+
+  put(key: Uint8Array, value: Uint8Array): void {
+    const at = this.#begin(key, value.length, value.length)
+    this.#piece.set(value, at)
+  }
+
+  del(key: Uint8Array): void {
+    this.#begin(key, deleted, 0)
+  }
+
+  /** Adds the rows of a log that was written after this one, and is not written to any more. */
+  append(later: RowLog): void {
+    if (later.#count === 0) return
+    this.#finishPiece()
+    this.#full.push(...later.#full, later.#piece.subarray(0, later.#used))
+    this.#count += later.#count
+  }
+
+  /** Puts all rows into a batch. */
+  *steps(rows: BatchRows): Steps {
+    let count = 0
+    for (const piece of [...this.#full, this.#piece.subarray(0, this.#used)]) {
+      for (let at = 0; at < piece.length;) {
+        const key = at + headSize
+        const value = key + piece.readUInt16LE(at)
+        const length = piece.readUInt32LE(at + 2)
+        if (length === deleted) rows.del(piece.subarray(key, value))
+        else rows.put(piece.subarray(key, value), piece.subarray(value, value + length))
+        at = value + (length === deleted ? 0 : length)
+        if (++count % rowsAtOnce === 0) yield
+      }
+    }
+  }
+
+  /** Makes room for a row and writes what precedes its value; returns where the value goes. */
+  #begin(key: Uint8Array, length: number, size: number): number {
+    const needed = headSize + key.length + size
+    if (this.#used + needed > this.#piece.length) {
+      this.#finishPiece()
+      this.#piece = Buffer.allocUnsafeSlow(Math.max(pieceSize, needed))
+    }
+    const piece = this.#piece
+    const at = this.#used + headSize
+    piece.writeUInt16LE(key.length, this.#used)
+    piece.writeUInt32LE(length, this.#used + 2)
+    piece.set(key, at)
+    this.#used += needed
+    this.#count++
+    return at + key.length
+  }
+
+  #finishPiece(): void {
+    if (this.#used > 0) this.#full.push(this.#piece.subarray(0, this.#used))
+    this.#piece = Buffer.alloc(0)
+    this.#used = 0
+  }
+}

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest'
+import { type Coin, CoinChanges } from '../../../src/consensus/ledger.js'
+import { finish } from '../../../src/primitives/steps.js'
+import { BatchRows } from '../../../src/storage/batch-rows.js'
+import { CoinRows } from '../../../src/storage/coin-rows.js'
+import { keys, values } from '../../../src/storage/schema.js'
+
+const outpoint = (number: number) => ({ txid: new Uint8Array(32).fill(number), index: 0 })
+const coin = (owner: number, value: bigint, height = 1): Coin => {
+  return { height, coinbase: false, value, outputLock: 0, programHash: new Uint8Array(21).fill(owner) }
+}
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
+
+/** Rows before, by the key in hex. */
+function rowsBefore(balances: Readonly<Record<number, bigint>>) {
+  const rows = new Map(
+    Object.entries(balances).map(([owner, sum]) => {
+      return [hex(keys.balance(new Uint8Array(21).fill(Number(owner)))), values.balance.encode({ sum, count: 1 })]
+    }),
+  )
+  const get = (key: Buffer) => rows.get(hex(key))
+  return { get, getMany: (wanted: Buffer[]) => Promise.resolve(wanted.map(get)) }
+}
+
+async function written(coins: CoinChanges, balances: Readonly<Record<number, bigint>>): Promise<Map<string, string>> {
+  const made = await CoinRows.of(coins, rowsBefore(balances))
+  const rows = new Map<string, string>()
+  const batch = new BatchRows({
+    put: (key, sealed) => void rows.set(hex(key), hex(sealed.subarray(0, -4))),
+    del: (key) => void rows.set(hex(key), 'gone'),
+    write: () => Promise.resolve(),
+  })
+  finish(made.steps(batch))
+  return rows
+}
+
+describe('The rows of changed coins', () => {
+  it('are those of coins that came, went, or moved to another height, and of the balances', async () => {
+    const coins = new CoinChanges()
+    coins.spend(outpoint(1), coin(7, 10n))
+    coins.create(outpoint(2), coin(8, 9n))
+    // A block left the chain, and another one has the same transaction.
+    coins.spend(outpoint(3), coin(9, 5n, 4))
+    coins.create(outpoint(3), coin(9, 5n, 6))
+    const rows = await written(coins, { 7: 10n, 9: 5n })
+    expect(Object.fromEntries(rows)).toEqual(
+      Object.fromEntries([
+        [hex(keys.coin(outpoint(1))), 'gone'],
+        [hex(keys.addressCoin(coin(7, 0n).programHash, 1, outpoint(1))), 'gone'],
+        [hex(keys.coin(outpoint(2))), hex(values.coin.encode(coin(8, 9n)))],
+        [hex(keys.addressCoin(coin(8, 0n).programHash, 1, outpoint(2))), hex(values.addressCoin.encode(9n))],
+        [hex(keys.addressCoin(coin(9, 0n).programHash, 4, outpoint(3))), 'gone'],
+        [hex(keys.coin(outpoint(3))), hex(values.coin.encode(coin(9, 5n, 6)))],
+        [hex(keys.addressCoin(coin(9, 0n).programHash, 6, outpoint(3))), hex(values.addressCoin.encode(5n))],
+        [hex(keys.balance(coin(7, 0n).programHash)), 'gone'],
+        [hex(keys.balance(coin(8, 0n).programHash)), hex(values.balance.encode({ sum: 9n, count: 1 }))],
+      ]),
+    )
+  })
+
+  it('are none of a coin that came and went', async () => {
+    const coins = new CoinChanges()
+    coins.create(outpoint(1), coin(7, 10n))
+    coins.spend(outpoint(1), coin(7, 10n))
+    expect((await written(coins, {})).size).toBe(0)
+    expect(coins.get(outpoint(1))).toBe(null)
+  })
+
+  it('are not made where a balance would fall below zero', async () => {
+    const coins = new CoinChanges()
+    coins.spend(outpoint(1), coin(7, 10n))
+    await expect(CoinRows.of(coins, rowsBefore({ 7: 9n }))).rejects.toThrow(/below zero/)
+    await expect(CoinRows.of(coins, rowsBefore({}))).rejects.toThrow(/below zero/)
+  })
+})
