@@ -1,6 +1,7 @@
 import { type Command } from 'commander'
 import { LightError } from '../light/light-error.js'
-import type { LightOptions, LightResolver, Proved } from '../light/light-resolver.js'
+import type { LightOptions, LightResolver } from '../light/light-resolver.js'
+import type { Proved } from '../light/proved.js'
 import type { CliContext } from './cli-context.js'
 import { countOption } from './command-options.js'
 import { loadCheckpoint, loadTrust } from './load-proofs.js'

@@ -3,15 +3,8 @@
  * needs more than `fetch` and WebCrypto.
  */
 export { LightError, type ForkEvidence, type LightFailure } from '../light/light-error.js'
-export {
-  type LightCredential,
-  type LightOptions,
-  LightResolver,
-  type LightResolveOptions,
-  type LightResult,
-  type Proved,
-  type ProvedEntry,
-} from '../light/light-resolver.js'
+export { type LightOptions, LightResolver, type LightResolveOptions } from '../light/light-resolver.js'
+export type { LightCredential, LightResult, Proved, ProvedEntry } from '../light/proved.js'
 export type * from '../did/resolution.js'
 export type * from '../did/state-proof.js'
 export type * from './did-resolver-types.js'

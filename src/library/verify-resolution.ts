@@ -2,7 +2,8 @@ import type { ResolvedTransaction } from '../did/resolution.js'
 import { type KeyForm, w3cDocument } from '../did/w3c.js'
 import { stateProofType } from '../identifiers/metadata-proof.js'
 import { LightError } from '../light/light-error.js'
-import type { LightResolver, LightResult } from '../light/light-resolver.js'
+import type { LightResolver } from '../light/light-resolver.js'
+import type { LightResult } from '../light/proved.js'
 import { fromBase64url, utf8 } from '../primitives/bytes.js'
 
 export interface VerifyResolutionOptions {

@@ -23,7 +23,7 @@ export class FollowedChain {
   readonly #believed: Hash | undefined
   #changes = 0
 
-  private constructor(
+  constructor(
     { trust, signatures, confirmations }: ChainOptions,
     seen: SeenBlock,
     { lists, headers, believed }: Foundation,
@@ -53,22 +53,6 @@ export class FollowedChain {
     }
     const headers = await (await workModule()).fromWorkCheckpoint(server, options.trust, checkpoint)
     return new FollowedChain(options, { header: headers.tip }, { lists: [], headers })
-  }
-
-  /** The chain by what a bundle holds of it: changes of validators, or headers. */
-  static async fromBundle(
-    options: ChainOptions,
-    sent: { readonly changes?: unknown; readonly headers?: unknown },
-    { checkpoint, now }: { readonly checkpoint: Checkpoint | undefined; readonly now: number },
-  ): Promise<FollowedChain> {
-    const { trust, signatures } = options
-    const seen = { header: trust.header }
-    if (trust.validators === undefined) {
-      const headers = (await workModule()).bundledChain(trust, sent.headers, checkpoint, now)
-      return new FollowedChain(options, seen, { lists: [], headers })
-    }
-    const lists = await (await changesModule()).bundledLists(trust, sent.changes, checkpoint, signatures)
-    return new FollowedChain(options, seen, { lists, headers: undefined, believed: checkpoint?.hash })
   }
 
   get seen(): SeenBlock {

@@ -1,7 +1,8 @@
 import { formatDate } from '../did/date.js'
 import type { OperationMoment, ResolveContext, ResolveOptions, ResolveResult } from '../did/resolution.js'
 import { fromBase64url, utf8 } from '../primitives/bytes.js'
-import type { LightResolver, LightResult, ProvedEntry } from './light-resolver.js'
+import type { LightResolver } from './light-resolver.js'
+import type { LightResult, ProvedEntry } from './proved.js'
 
 /** Where a proved answer stands, in the form of a node's answers: what DID Resolution shows beside a document. */
 

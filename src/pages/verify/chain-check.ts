@@ -1,5 +1,6 @@
 import { LightError } from '../../light/light-error.js'
-import type { LightCredential, LightResolver, LightResult } from '../../light/light-resolver.js'
+import type { LightResolver } from '../../light/light-resolver.js'
+import type { LightCredential, LightResult } from '../../light/proved.js'
 import { chainClock } from '../ask/chain-clock.js'
 import { ask, nodeUrl, Refusal } from '../ask/node-rpc.js'
 import { keptText, keepText } from './kept.js'

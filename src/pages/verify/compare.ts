@@ -1,4 +1,4 @@
-import type { LightCredential, LightResult } from '../../light/light-resolver.js'
+import type { LightCredential, LightResult } from '../../light/proved.js'
 import type { CredentialState, DidTransaction, Resolution } from '../ask/shapes.js'
 
 /** Whether what a page shows is what was proved. */

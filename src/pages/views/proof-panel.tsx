@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { Proved } from '../../light/light-resolver.js'
+import type { Proved } from '../../light/proved.js'
 import type { CredentialState, Resolution } from '../ask/shapes.js'
 import { type Answer, useAnswer } from '../ask/use-answer.js'
 import { JsonView } from '../parts/json-view.js'

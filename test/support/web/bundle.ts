@@ -7,6 +7,7 @@ export const { build, buildSync, stop } = await import('esbuild')
 
 /** What a light resolver loads when it is needed, by dynamic imports. */
 export const lightLater = [
+  'check-bundle.js',
   'credential-question.js',
   'follow-changes.js',
   'follow-work.js',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { LightCredential, LightResult } from '../../../../src/light/light-resolver.js'
+import type { LightCredential, LightResult } from '../../../../src/light/proved.js'
 import type { CredentialState, DidTransaction, Resolution } from '../../../../src/pages/ask/shapes.js'
 import { compareCredential, compareDid } from '../../../../src/pages/verify/compare.js'
 

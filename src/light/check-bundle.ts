@@ -1,0 +1,76 @@
+import { displayHash, equalBytes } from '../primitives/bytes.js'
+import type { DidQuestion } from '../proofs/did-answer.js'
+import { fail } from '../proofs/proof-failure.js'
+import { displayHashText, members, requireFormat, text } from '../proofs/read-json.js'
+import type { Checkpoint, Trust } from '../proofs/trust.js'
+import type { BlockAges } from './block-age.js'
+import type { ProvedAnswer, Question } from './compare-answers.js'
+import { credentialQuestion, credentialResult } from './credential-question.js'
+import { didQuestion, entriesOf, resolved, unproved } from './did-question.js'
+import { bundledLists } from './follow-changes.js'
+import { type ChainOptions, FollowedChain } from './followed-chain.js'
+import type { LightCredential, LightResult } from './proved.js'
+
+/** A bundle: an answer with all that proves it from a trust root on. Loaded when the first is checked. */
+
+const bundleFormat = 'didledger/bundle/1'
+
+/** What is believed before a bundle is checked. */
+export interface BundleTrust extends ChainOptions {
+  readonly checkpoint: Checkpoint | undefined
+  readonly ages: BlockAges
+}
+
+/** Checks what was sent as a bundle; its age only where `maxAge` is given, in seconds. */
+export async function checkBundle(
+  sent: unknown,
+  maxAge: number | undefined,
+  believed: BundleTrust,
+): Promise<LightResult | LightCredential> {
+  const { trust, checkpoint, ages, signatures } = believed
+  const { format, asked: params, answer: given, changes, headers } = members(sent, 'a bundle')
+  requireFormat(format, bundleFormat)
+  const asked = members(params, 'the question')
+  requireChain(given, trust)
+  const now = ages.now()
+  const chain = await chainOf({ changes, headers }, believed, now)
+  const oldRoot = checkpoint === undefined ? ages.oldRoot(trust.header.time) : undefined
+  const check = async <P extends ProvedAnswer>(question: Question<P>) => {
+    const answer = await signatures.settle(question.check(given, { ...chain.known, now }))
+    ages.requireFresh(answer.block, maxAge, () => question.result(answer))
+    return { answer, proved: { ...ages.proved(answer.block, []), ...oldRoot } }
+  }
+  if (asked['did'] === undefined) {
+    const id = text(asked['id'])
+    const issuer = asked['issuer'] === undefined ? undefined : text(asked['issuer'])
+    const { answer, proved } = await check(credentialQuestion({ id, issuer }))
+    return { ...credentialResult(id, answer), proved }
+  }
+  const question = { ...asked, did: text(asked['did']) } as DidQuestion
+  const { answer, proved } = await check(didQuestion(question, {}))
+  return { ...resolved(question, answer), proved: { ...proved, ...unproved(answer), history: entriesOf(answer) } }
+}
+
+/** The chain by what a bundle holds of it: changes of validators, or headers. */
+async function chainOf(
+  { changes, headers: sent }: { readonly changes: unknown; readonly headers: unknown },
+  believed: BundleTrust,
+  now: number,
+): Promise<FollowedChain> {
+  const { trust, signatures, checkpoint } = believed
+  const seen = { header: trust.header }
+  if (trust.validators === undefined) {
+    const { bundledChain } = await import('./follow-work.js')
+    return new FollowedChain(believed, seen, { lists: [], headers: bundledChain(trust, sent, checkpoint, now) })
+  }
+  const lists = await bundledLists(trust, changes, checkpoint, signatures)
+  return new FollowedChain(believed, seen, { lists, headers: undefined, believed: checkpoint?.hash })
+}
+
+/** Throws `chain` for an answer of another one, whose changes of validators would fail by another name. */
+function requireChain(answer: unknown, { chain }: Trust): void {
+  const { proof } = members(answer, 'an answer')
+  if (proof === undefined) fail('proof-missing', 'an answer without a proof is not believed')
+  const sent = displayHashText(members(proof, 'a proof')['chain'])
+  if (!equalBytes(sent, chain)) fail('chain', `it is of the chain ${displayHash(sent)}`)
+}

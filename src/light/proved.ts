@@ -1,0 +1,30 @@
+import type { CredentialResult, ResolveResult } from '../did/resolution.js'
+
+/** What a light resolver says, with what proves it. */
+
+/** What an answer was proved by. */
+export interface Proved {
+  /** The block that the answer is as of; its hash in display hex, its time and age in seconds. */
+  readonly height: number
+  readonly hash: string
+  readonly time: number
+  readonly age: number
+  /** Those whose answers hold. */
+  readonly servers: readonly string[]
+  /** The trust root was older than the trust period. */
+  readonly oldRoot?: true
+  /** The status is not proved: it is that of a bundle, or of another given answer, about an earlier version. */
+  readonly statusUnproved?: true
+  /** Number of operations of the DID, and those that are proved, oldest first. */
+  readonly history?: { readonly count: number; readonly entries: readonly ProvedEntry[] }
+}
+
+/** An operation that is proved; txid in display hex, time in Unix seconds. */
+export interface ProvedEntry {
+  readonly txid: string
+  readonly height: number
+  readonly time: number
+}
+
+export type LightResult = ResolveResult & { readonly proved: Proved }
+export type LightCredential = CredentialResult & { readonly proved: Proved }
