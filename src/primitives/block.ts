@@ -1,7 +1,8 @@
 import { RuleError } from '../errors/rule-error.js'
 import { type AuxPow, auxPowBytes, readAuxPow } from './auxpow.js'
 import { displayHash, fromHex, toHex } from './bytes.js'
-import { CodecError, decodeAllSteps, type Reader, Writer } from './codec.js'
+import { CodecError, type Reader, Writer } from './codec.js'
+import { decodeAllSteps, itemSteps } from './codec-steps.js'
 import { type Hash, sha256d, zeroHash } from './hash.js'
 import { Header, headerSize } from './header.js'
 import { merkleRoot } from './merkle.js'
@@ -78,7 +79,7 @@ function* readBlockSteps(reader: Reader): Steps<Block> {
   if (count > maxBlockTransactions) {
     throw new RuleError('block-transaction-count', `${count}, at most ${maxBlockTransactions}`)
   }
-  const transactions = yield* reader.itemSteps(count, leastTransaction, function* () {
+  const transactions = yield* itemSteps(reader, count, leastTransaction, function* () {
     yield
     return yield* Transaction.readSteps(reader)
   })

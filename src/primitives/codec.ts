@@ -1,8 +1,4 @@
-import { allocate, asBytes, copyOf, fromUtf8, utf8, utf8Steps } from './bytes.js'
-import type { Steps } from './steps.js'
-
-/** Short items read in one step. */
-const itemsAtOnce = 16
+import { allocate, asBytes, copyOf, fromUtf8, utf8 } from './bytes.js'
 
 /** Bytes of a wrong form. The caller turns it into the code of the thing it was reading. */
 export class CodecError extends Error {
@@ -19,26 +15,14 @@ export function decodeAll<T>(bytes: Uint8Array, read: (reader: Reader) => T, fai
   }
 }
 
-/** {@link decodeAll} in steps. */
-export function* decodeAllSteps<T>(
-  bytes: Uint8Array,
-  read: (reader: Reader) => Steps<T>,
-  fail: (reason: string) => Error,
-): Steps<T> {
-  const reader = new Reader(bytes)
-  try {
-    return ended(reader, yield* read(reader))
-  } catch (error) {
-    throw failureOf(reader, error, fail)
-  }
-}
-
-function ended<T>(reader: Reader, value: T): T {
+/** What was read, unless bytes follow it. */
+export function ended<T>(reader: Reader, value: T): T {
   if (reader.remaining > 0) throw new CodecError(`${reader.remaining} bytes follow the end`)
   return value
 }
 
-function failureOf(reader: Reader, error: unknown, fail: (reason: string) => Error): unknown {
+/** The error of a reader in the words of the thing that it was reading. */
+export function failureOf(reader: Reader, error: unknown, fail: (reason: string) => Error): unknown {
   return error instanceof CodecError ? fail(`at byte ${reader.offset}: ${error.message}`) : error
 }
 
@@ -135,30 +119,6 @@ export class Reader {
   /** Whether the list at this position has a small count, or the text is short: one step suffices then. */
   get small(): boolean {
     return (this.bytes[this.offset] ?? 0) < 0xfd
-  }
-
-  /** {@link varstring} in steps, for texts that may be long. */
-  *varstringSteps(max: number): Steps<string> {
-    const text = yield* utf8Steps(this.varbytes(max))
-    if (text === undefined) throw new CodecError('text that is not UTF-8')
-    return text
-  }
-
-  /** {@link list} in steps. */
-  listSteps<T>(max: number, size: number, item: () => T): Steps<T[]> {
-    let count = 0
-    return this.itemSteps(this.varuint(max), size, function* () {
-      if (++count % itemsAtOnce === 0) yield
-      return item()
-    })
-  }
-
-  /** {@link items}, each read in steps. */
-  *itemSteps<T>(count: number, size: number, item: () => Steps<T>): Steps<T[]> {
-    if (count * size > this.remaining) throw new CodecError(`${count} items do not fit in what is left`)
-    const items: T[] = []
-    for (let i = 0; i < count; i++) items.push(yield* item())
-    return items
   }
 
   private advance(length: number): number {

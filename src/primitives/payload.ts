@@ -1,6 +1,7 @@
 import { formatAmount } from './amount.js'
 import { anyUtf8, displayHash, reversed, toHex } from './bytes.js'
 import { CodecError, type Reader, type Writer } from './codec.js'
+import { itemSteps, listSteps, varstringSteps } from './codec-steps.js'
 import { type DidOperation, operationForm, operationJson } from './did-operation.js'
 import { finish, type Steps } from './steps.js'
 
@@ -105,7 +106,7 @@ function stepwise<P>(read: (reader: Reader, version: number) => Steps<P>): Read<
 
 /** A text, read in one step unless it is long. */
 function* text(reader: Reader): Steps<string> {
-  return reader.small ? reader.varstring(stringCap) : yield* reader.varstringSteps(stringCap)
+  return reader.small ? reader.varstring(stringCap) : yield* varstringSteps(reader, stringCap)
 }
 
 const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
@@ -118,8 +119,8 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
     read: stepwise(function* (r) {
       return {
         type: 1,
-        name: yield* r.varstringSteps(stringCap),
-        description: yield* r.varstringSteps(stringCap),
+        name: yield* varstringSteps(r, stringCap),
+        description: yield* varstringSteps(r, stringCap),
         precision: r.u8(),
         assetType: r.u8(),
         recordType: r.u8(),
@@ -190,9 +191,9 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
       return {
         type: 7,
         blockHeight: version === 0 ? r.u32() : 0,
-        genesisBlockAddress: version === 0 ? yield* r.varstringSteps(stringCap) : '',
-        sideTransactionHashes: version === 0 ? yield* r.listSteps(countCap, 32, () => r.hash()) : [],
-        signers: version === 2 ? yield* r.listSteps(countCap, 1, () => r.u8()) : [],
+        genesisBlockAddress: version === 0 ? yield* varstringSteps(r, stringCap) : '',
+        sideTransactionHashes: version === 0 ? yield* listSteps(r, countCap, 32, () => r.hash()) : [],
+        signers: version === 2 ? yield* listSteps(r, countCap, 1, () => r.u8()) : [],
       }
     }),
     write: (w, p, version) => {
@@ -221,9 +222,9 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
       if (version === 1) return { type: 8, assets: [] }
       const asset = function* () {
         yield
-        return { address: yield* r.varstringSteps(stringCap), index: r.varuint(0xffffffff), amount: r.i64() }
+        return { address: yield* varstringSteps(r, stringCap), index: r.varuint(0xffffffff), amount: r.i64() }
       }
-      return { type: 8, assets: yield* r.itemSteps(r.varuint(countCap), 10, asset) }
+      return { type: 8, assets: yield* itemSteps(r, r.varuint(countCap), 10, asset) }
     }),
     write: (w, p, version) => {
       if (version === 1) return

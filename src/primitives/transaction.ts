@@ -15,7 +15,8 @@
 import { RuleError } from '../errors/rule-error.js'
 import { compareBytes, displayHash, fromHex, mapKey, ownCopy, toHex } from './bytes.js'
 import type { Reader } from './codec.js'
-import { CodecError, decodeAll, decodeAllSteps, Writer } from './codec.js'
+import { CodecError, decodeAll, Writer } from './codec.js'
+import { decodeAllSteps, itemSteps, listSteps } from './codec-steps.js'
 import { type Hash, prefixHashSteps, sha256d, zeroHash } from './hash.js'
 import { type Output, outputSteps, readPlainOutput, writeOutput } from './output.js'
 import { type Payload, txType, writePayload } from './payload.js'
@@ -129,9 +130,9 @@ export class Transaction implements TransactionFields {
     const attribute = () => readAttribute(reader)
     const attributes = reader.small
       ? reader.list(listCap, 2, attribute)
-      : yield* reader.listSteps(listCap, 2, attribute)
+      : yield* listSteps(reader, listCap, 2, attribute)
     const input = () => readInput(reader)
-    const inputs = reader.small ? reader.list(listCap, 38, input) : yield* reader.listSteps(listCap, 38, input)
+    const inputs = reader.small ? reader.list(listCap, 38, input) : yield* listSteps(reader, listCap, 38, input)
     const outputs =
       reader.small && version === 0
         ? reader.list(listCap, 65, () => readPlainOutput(reader))
@@ -139,7 +140,7 @@ export class Transaction implements TransactionFields {
     const lockTime = reader.u32()
     const unsigned = reader.bytes.subarray(start, reader.offset)
     const program = () => readProgram(reader)
-    const programs = reader.small ? reader.list(listCap, 2, program) : yield* reader.listSteps(listCap, 2, program)
+    const programs = reader.small ? reader.list(listCap, 2, program) : yield* listSteps(reader, listCap, 2, program)
     const bytes = reader.bytes.subarray(start, reader.offset)
     const fields = { version, payloadVersion, payload, attributes, inputs, outputs, lockTime, programs }
     return new Transaction(fields, { bytes, unsigned })
@@ -220,7 +221,7 @@ export function isCoinbaseOutpoint(outpoint: Outpoint): boolean {
 
 function outputListSteps(reader: Reader, version: number): Steps<Output[]> {
   let count = 0
-  return reader.itemSteps(reader.varuint(listCap), 65, function* () {
+  return itemSteps(reader, reader.varuint(listCap), 65, function* () {
     if (++count % outputsAtOnce === 0) yield
     return yield* outputSteps(reader, version)
   })
