@@ -29,7 +29,11 @@ export class BlockBudget {
   add({ work, did }: Costs): void {
     const sum = addWork(this.#work, work)
     requireWork(sum, this.#limits, this.#share)
-    const reads = did?.reads ?? []
+    const reads = did?.reads
+    if (reads === undefined) {
+      this.#work = sum
+      return
+    }
     const { bytes, issuers } = this.#with(reads)
     this.#work = sum
     this.#documentBytes = bytes

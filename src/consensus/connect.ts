@@ -2,24 +2,26 @@ import { documentText } from '../did/canonical.js'
 import type { ParsedOperation } from '../did/operations/operation-row.js'
 import type { AppliedOperation, CredentialChange, DidState, ReadDocument } from '../did/state.js'
 import { RuleError } from '../errors/rule-error.js'
-import type { ProgramHash } from '../primitives/address.js'
 import type { Block } from '../primitives/block.js'
 import { displayHash, mapKey } from '../primitives/bytes.js'
-import { parseParameter, programHashOf } from '../primitives/program.js'
+import { programHashOf } from '../primitives/program.js'
 import type { SignatureCheck } from '../primitives/signature.js'
 import { type Params, paramsAt } from '../primitives/spec.js'
-import { eachSteps, finish, mapSteps, type Steps } from '../primitives/steps.js'
+import { eachSteps, finish, noSteps, type Steps } from '../primitives/steps.js'
 import { attributeUsage, finalSequence, lockSequence, type Transaction } from '../primitives/transaction.js'
 import { BlockBudget } from './block-budget.js'
 import { type Coin, StateOverlay, type StateView } from './ledger.js'
 import type { ConnectContext, SanityContext } from './rule-context.js'
-import { addWork, noWork, programWork, type SignatureWork } from './signature-work.js'
+import { type SignatureWork, transactionWork } from './signature-work.js'
 import { subsidyAt } from './subsidy.js'
 import { typeRulesOf } from './types/all-types.js'
 
 /**
  * Rules that need the state of the chain. Nothing here verifies: signature checks are returned for the caller to verify in bulk.
  */
+
+/** Coins looked at in one step. */
+const coinsAtOnce = 16
 
 /** Result of checking the coins that a transaction spends. */
 export interface CheckedCoins {
@@ -54,10 +56,57 @@ export interface ConnectedOperation {
   readonly document?: { readonly text: string; readonly issuers: readonly string[] }
 }
 
-/** A transaction that can be connected, by `apply` or in steps. */
-export interface ConnectableTransaction extends ConnectedTransaction {
-  apply(): void
-  applySteps(): Steps
+/** A transaction that can be connected to the state that it was checked on, by `apply` or in steps. */
+export class ConnectableTransaction implements ConnectedTransaction {
+  readonly fee: bigint
+  readonly work: SignatureWork
+  readonly spent: readonly Coin[]
+  readonly checks: readonly SignatureCheck[]
+  readonly did?: ConnectedOperation
+  readonly #tx: Transaction
+  readonly #state: StateOverlay
+  readonly #height: number
+
+  constructor(
+    { fee, work, spent, checks, did }: ConnectedTransaction,
+    on: { readonly tx: Transaction; readonly state: StateOverlay; readonly height: number },
+  ) {
+    this.fee = fee
+    this.work = work
+    this.spent = spent
+    this.checks = checks
+    if (did !== undefined) this.did = did
+    this.#tx = on.tx
+    this.#state = on.state
+    this.#height = on.height
+  }
+
+  apply(): void {
+    finish(this.applySteps())
+  }
+
+  applySteps(): Steps {
+    return this.did === undefined ? this.#coinSteps() : this.#allSteps(this.did)
+  }
+
+  *#allSteps({ id, state, credential }: ConnectedOperation): Steps {
+    yield* this.#coinSteps()
+    if (credential === undefined) this.#state.setDid(id, state)
+    else this.#state.setCredential(credential)
+  }
+
+  #coinSteps(): Steps {
+    const { inputs, outputs } = this.#tx
+    if (inputs.length + outputs.length > coinsAtOnce) return this.#manyCoinSteps()
+    inputs.forEach((input, i) => this.#state.coins.spend(input, this.spent[i] as Coin))
+    outputs.forEach((_, i) => createCoin(this.#state, this.#tx, i, this.#height))
+    return noSteps
+  }
+
+  *#manyCoinSteps(): Steps {
+    yield* eachSteps(this.#tx.inputs, (input, i) => this.#state.coins.spend(input, this.spent[i] as Coin), coinsAtOnce)
+    yield* outputSteps(this.#tx, this.#state, this.#height)
+  }
 }
 
 /**
@@ -82,31 +131,17 @@ export function* transactionSteps(
 ): Steps<ConnectableTransaction> {
   const coins = yield* coinSteps(tx, state, context)
   const { spent, fee } = coins
-  const applied = yield* applyTypeSteps(tx, state, context, operation)
-  const work = addWork(programWork(tx), { ...noWork, keys: coins.payloadKeys }, applied?.cost ?? typeRulesOf(tx).cost)
+  const rules = typeRulesOf(tx)
+  const applied = rules.parse === undefined ? undefined : yield* applyTypeSteps(tx, state, context, operation)
+  const work = transactionWork(tx, applied?.cost ?? rules.cost, coins.payloadKeys)
   const { limits } = context.spec
   if (work.cost > limits.transactionCost) {
     throw new RuleError('tx-signature-cost', `cost ${work.cost}, at most ${limits.transactionCost}`)
   }
-  const did = applied === undefined ? undefined : connectedOperation(applied)
-  function* applySteps(): Steps {
-    for (const [i, input] of tx.inputs.entries()) {
-      state.coins.spend(input, spent[i] as Coin)
-      yield
-    }
-    yield* outputSteps(tx, state, context.height)
-    if (did?.credential !== undefined) state.setCredential(did.credential)
-    else if (did !== undefined) state.setDid(did.id, did.state)
-  }
-  return {
-    fee,
-    work,
-    spent,
-    checks: [...coins.checks, ...(applied?.checks ?? [])],
-    ...(did === undefined ? {} : { did }),
-    apply: () => finish(applySteps()),
-    applySteps,
-  }
+  const checks = applied === undefined ? coins.checks : [...coins.checks, ...applied.checks]
+  const did = applied && connectedOperation(applied)
+  const connected = did === undefined ? { fee, work, spent, checks } : { fee, work, spent, checks, did }
+  return new ConnectableTransaction(connected, { tx, state, height: context.height })
 }
 
 /**
@@ -118,18 +153,22 @@ export function* coinSteps(tx: Transaction, state: StateView, context: ConnectCo
   const params = paramsAt(spec, height)
   if (!isFinal(tx, height)) throw new RuleError('tx-not-final', `lockTime ${tx.lockTime} at height ${height}`)
   const spent: Coin[] = []
-  for (const i of tx.inputs.keys()) {
-    spent.push(coinOf(tx, i, state))
-    yield
-  }
+  yield* eachSteps(tx.inputs, (_, i) => spent.push(coinOf(tx, i, state)))
   yield* eachSteps(spent, (coin, i) => checkLock(tx, i, coin, height))
   const fee = feeOf(tx, spent, params, spec.maxMoney)
-  yield
-  const programs = yield* programChecks(tx, spent)
-  const ofType = typeRulesOf(tx).checks?.(tx, params) ?? []
+  const required = new Set<string>()
+  yield* eachSteps(spent, ({ programHash }) => required.add(mapKey(programHash)), coinsAtOnce)
+  for (const { usage, data } of tx.attributes) if (usage === attributeUsage.script) required.add(mapKey(data))
+  if (required.size !== tx.programs.length) {
+    throw new RuleError('tx-program-mismatch', `${tx.programs.length} programs where ${required.size} are needed`)
+  }
+  const checks: SignatureCheck[] = []
+  yield* eachSteps(tx.programs, (_, i) => checks.push(programCheck(tx, i, required)))
+  const ofType = typeRulesOf(tx).checks?.(tx, params)
   yield* eachSteps(spent, (coin, i) => checkMaturity(tx, i, coin, context))
+  if (ofType === undefined) return { fee, spent, checks, payloadKeys: 0 }
   const payloadKeys = ofType.reduce((sum, { keys }) => sum + keys.length, 0)
-  return { fee, spent, checks: [...programs, ...ofType], payloadKeys }
+  return { fee, spent, checks: [...checks, ...ofType], payloadKeys }
 }
 
 /** Parses the operation of a transaction, without state; undefined where it carries none. */
@@ -209,7 +248,13 @@ export class BlockConnector {
     }
     const tx = transactions[this.#next]
     if (tx === undefined) return undefined
-    const connectable = yield* this.#checkSteps(tx)
+    let connectable: ConnectableTransaction
+    try {
+      connectable = yield* transactionSteps(tx, this.#state, this.#context)
+      this.#budget.add(connectable)
+    } catch (error) {
+      throw error instanceof RuleError ? this.#named(error, tx) : error
+    }
     yield* connectable.applySteps()
     this.#transactions.push(connectable)
     this.#next++
@@ -227,24 +272,15 @@ export class BlockConnector {
     return { state: this.#state, transactions: this.#transactions, fees, checks }
   }
 
-  *#checkSteps(tx: Transaction): Steps<ConnectableTransaction> {
-    try {
-      const connectable = yield* transactionSteps(tx, this.#state, this.#context)
-      this.#budget.add(connectable)
-      return connectable
-    } catch (error) {
-      if (!(error instanceof RuleError)) throw error
-      const spentHere = tx.inputs.find((input) => this.#state.coins.get(input) === null)
-      const where = `transaction ${this.#next} (${tx.txid})`
-      if (error.code === 'tx-input-unknown' && spentHere !== undefined) {
-        throw new RuleError(
-          'block-double-spend',
-          `${where} spends ${displayHash(spentHere.txid)}:${spentHere.index} again`,
-          { transaction: tx.txid },
-        )
-      }
-      throw new RuleError(error.code, `${where}: ${error.message}`, { transaction: tx.txid })
+  /** The error of a transaction with its place in the block. */
+  #named(error: RuleError, tx: Transaction): RuleError {
+    const spentHere = tx.inputs.find((input) => this.#state.coins.get(input) === null)
+    const where = `transaction ${this.#next} (${tx.txid})`
+    if (error.code === 'tx-input-unknown' && spentHere !== undefined) {
+      const again = `${where} spends ${displayHash(spentHere.txid)}:${spentHere.index} again`
+      return new RuleError('block-double-spend', again, { transaction: tx.txid })
     }
+    return new RuleError(error.code, `${where}: ${error.message}`, { transaction: tx.txid })
   }
 }
 
@@ -303,39 +339,48 @@ function feeOf(tx: Transaction, spent: readonly Coin[], params: Params, maxMoney
   return fee
 }
 
-/** Requires exactly the programs of the spent coins and Script attributes; returns the checks of all their signatures. */
-function* programChecks(tx: Transaction, spent: readonly Coin[]): Steps<SignatureCheck[]> {
-  const required = new Map<string, ProgramHash>()
-  yield* eachSteps(spent, ({ programHash }) => required.set(mapKey(programHash), programHash))
-  for (const { usage, data } of tx.attributes) {
-    if (usage === attributeUsage.script) required.set(mapKey(data), data)
+/** The check of a program's signatures; it takes the program hash that it unlocks from those that are required. */
+function programCheck(tx: Transaction, index: number, required: Set<string>): SignatureCheck {
+  const script = tx.scriptAt(index)
+  const signatures = tx.signaturesAt(index)
+  if (script === undefined || signatures === undefined) throw new RuleError('tx-program-form', `program ${index}`)
+  const { code } = tx.programs[index] as Transaction['programs'][number]
+  if (!required.delete(mapKey(programHashOf(code, script)))) {
+    throw new RuleError('tx-program-mismatch', `program ${index} unlocks nothing that this transaction spends`)
   }
-  if (required.size !== tx.programs.length) {
-    throw new RuleError('tx-program-mismatch', `${tx.programs.length} programs where ${required.size} are needed`)
-  }
-  return yield* mapSteps(tx.programs, ({ code, parameter }, i) => {
-    const script = tx.scriptAt(i)
-    const signatures = script === undefined ? undefined : parseParameter(parameter, script)
-    if (script === undefined || signatures === undefined) throw new RuleError('tx-program-form', `program ${i}`)
-    if (!required.delete(mapKey(programHashOf(code, script)))) {
-      throw new RuleError('tx-program-mismatch', `program ${i} unlocks nothing that this transaction spends`)
-    }
-    return {
-      message: tx.unsigned,
-      keys: script.keys,
-      signatures,
-      code: 'tx-signature',
-      subject: `program ${i} of ${tx.txid}`,
-    }
-  })
+  return new ProgramCheck(tx, index, script.keys, signatures)
 }
 
-/** Adds the outputs of a transaction as coins; one of value 0 is no coin. */
-function* outputSteps(tx: Transaction, state: StateOverlay, height: number): Steps {
-  const { hash, isCoinbase } = tx
-  for (const [index, { value, outputLock, programHash }] of tx.outputs.entries()) {
-    if (value > 0n)
-      state.coins.create({ txid: hash, index }, { height, coinbase: isCoinbase, value, outputLock, programHash })
-    yield
+/** The check of a program. Its subject is not made before a signature fails. */
+class ProgramCheck implements SignatureCheck {
+  readonly message: Uint8Array
+  readonly keys: readonly Uint8Array[]
+  readonly signatures: readonly Uint8Array[]
+  readonly code = 'tx-signature'
+  readonly #tx: Transaction
+  readonly #index: number
+
+  constructor(tx: Transaction, index: number, keys: readonly Uint8Array[], signatures: readonly Uint8Array[]) {
+    this.message = tx.unsigned
+    this.keys = keys
+    this.signatures = signatures
+    this.#tx = tx
+    this.#index = index
   }
+
+  get subject(): string {
+    return `program ${this.#index} of ${this.#tx.txid}`
+  }
+}
+
+/** Adds the outputs of a transaction as coins. */
+function outputSteps(tx: Transaction, state: StateOverlay, height: number): Steps {
+  return eachSteps(tx.outputs, (_, i) => createCoin(state, tx, i, height), coinsAtOnce)
+}
+
+/** Adds an output as a coin; one of value 0 is none. */
+function createCoin({ coins }: StateOverlay, tx: Transaction, index: number, height: number): void {
+  const { value, outputLock, programHash } = tx.outputs[index] as Transaction['outputs'][number]
+  if (value <= 0n) return
+  coins.create({ txid: tx.hash, index }, { height, coinbase: tx.isCoinbase, value, outputLock, programHash })
 }

@@ -18,9 +18,9 @@ import { prefix } from '../primitives/address.js'
 import { type Block, witnessLeaf } from '../primitives/block.js'
 import { displayHash, equalBytes, mapKey } from '../primitives/bytes.js'
 import { MerkleTree } from '../primitives/merkle.js'
-import { parseParameter } from '../primitives/program.js'
+import type { Output } from '../primitives/output.js'
 import { fixedLimits } from '../primitives/spec.js'
-import { finish, type Steps } from '../primitives/steps.js'
+import { eachSteps, finish, type Steps } from '../primitives/steps.js'
 import {
   attributeUsage,
   coinbaseInput,
@@ -28,9 +28,10 @@ import {
   outpointKey,
   type Transaction,
 } from '../primitives/transaction.js'
+import type { Input } from '../primitives/transaction-fields.js'
 import { checkCommitment, namesNextValidators } from './commitment.js'
 import type { SanityContext } from './rule-context.js'
-import { addWork, noWork, programWork, requireWork } from './signature-work.js'
+import { addWork, noWork, requireWork, type SignatureWork, transactionWork } from './signature-work.js'
 import { typeRulesOf } from './types/all-types.js'
 
 /** Inputs or outputs checked in one step. */
@@ -44,8 +45,8 @@ export function checkTransactionSanity(tx: Transaction, context: SanityContext):
   finish(transactionSanitySteps(tx, context))
 }
 
-/** {@link checkTransactionSanity} in steps. */
-export function* transactionSanitySteps(tx: Transaction, context: SanityContext): Steps {
+/** {@link checkTransactionSanity} in steps; returns the work of its signatures, as far as it follows from the bytes. */
+export function* transactionSanitySteps(tx: Transaction, context: SanityContext): Steps<SignatureWork> {
   const rules = typeRulesOf(tx)
   if (!rules.accepted) throw new RuleError('tx-type', `type ${tx.type} is not accepted`)
   checkSize(tx, context)
@@ -55,10 +56,11 @@ export function* transactionSanitySteps(tx: Transaction, context: SanityContext)
   yield* programSteps(tx)
   if (tx.payloadVersion !== 0) throw new RuleError('tx-payload-version', `payload version ${tx.payloadVersion}, not 0`)
   rules.sanity?.(tx.payload)
-  const cost = programWork(tx).cost + rules.cost
-  if (cost > context.spec.limits.transactionCost) {
-    throw new RuleError('tx-signature-cost', `cost ${cost}, at most ${context.spec.limits.transactionCost}`)
+  const work = transactionWork(tx, rules.cost)
+  if (work.cost > context.spec.limits.transactionCost) {
+    throw new RuleError('tx-signature-cost', `cost ${work.cost}, at most ${context.spec.limits.transactionCost}`)
   }
+  return work
 }
 
 /** Checks a coinbase by itself. Throws the code of the first rule it breaks. */
@@ -89,7 +91,8 @@ export function* bodyMatchSteps(block: Block, { spec }: SanityContext): Steps {
   const ids = new Set<string>()
   const txidTree = new MerkleTree()
   const witnessTree = new MerkleTree()
-  for (const [i, tx] of transactions.entries()) {
+  for (let i = 0; i < transactions.length; i++) {
+    const tx = transactions[i] as Transaction
     yield* tx.hashSteps()
     ids.add(mapKey(tx.hash))
     txidTree.add(tx.hash)
@@ -123,24 +126,17 @@ export function* blockSanitySteps(block: Block, context: SanityContext): Steps {
     throw brokenRule('coinbase-validators')
   }
   let work = noWork
-  for (const [i, tx] of transactions.entries()) {
-    if (i === 0) continue
+  for (let i = 1; i < transactions.length; i++) {
+    const tx = transactions[i] as Transaction
     if (tx.isCoinbase) throw new RuleError('block-coinbase-position', `transaction ${i} is a second coinbase`)
-    yield* naming(tx, transactionSanitySteps(tx, context))
-    work = addWork(work, programWork(tx), typeRulesOf(tx).cost)
+    try {
+      work = addWork(work, yield* transactionSanitySteps(tx, context))
+    } catch (error) {
+      throw error instanceof RuleError ? new RuleError(error.code, error.message, { transaction: tx.txid }) : error
+    }
     yield
   }
   requireWork(work, limits)
-}
-
-/** Runs the checks of one transaction of a block; their RuleErrors get its txid as data. */
-function* naming<T>(tx: Transaction, checks: Steps<T>): Steps<T> {
-  try {
-    return yield* checks
-  } catch (error) {
-    if (!(error instanceof RuleError)) throw error
-    throw new RuleError(error.code, error.message, { transaction: tx.txid })
-  }
 }
 
 function checkSize(tx: Transaction, { spec }: SanityContext): void {
@@ -150,26 +146,27 @@ function checkSize(tx: Transaction, { spec }: SanityContext): void {
   if (tx.unsigned.length === 64) throw brokenRule('tx-ambiguous-size')
 }
 
-function* inputSteps(tx: Transaction): Steps {
-  if (tx.inputs.length === 0) throw brokenRule('tx-input-count')
+function inputSteps({ inputs }: Transaction): Steps {
+  if (inputs.length === 0) throw brokenRule('tx-input-count')
   const seen = new Set<string>()
-  for (const [i, input] of tx.inputs.entries()) {
+  const check = (input: Input, i: number) => {
     if (isCoinbaseOutpoint(input)) throw new RuleError('tx-input-coinbase', `input ${i} names the coinbase outpoint`)
+    if (inputs.length === 1) return
     const key = outpointKey(input)
     if (seen.has(key)) {
       throw new RuleError('tx-input-repeated', `input ${i} spends ${displayHash(input.txid)}:${input.index} again`)
     }
     seen.add(key)
-    if (i % itemsAtOnce === 0) yield
   }
+  return eachSteps(inputs, check, itemsAtOnce)
 }
 
-function* outputSteps(tx: Transaction, { spec, assetId }: SanityContext): Steps {
+function outputSteps(tx: Transaction, { spec, assetId }: SanityContext): Steps {
   if (tx.outputs.length === 0 || tx.outputs.length > fixedLimits.outputs) {
     throw new RuleError('tx-output-count', `${tx.outputs.length} outputs`)
   }
   let sum = 0n
-  for (const [i, output] of tx.outputs.entries()) {
+  const check = (output: Output, i: number) => {
     if (!equalBytes(output.assetId, assetId)) {
       throw new RuleError('tx-output-asset', `output ${i} is of asset ${displayHash(output.assetId)}`)
     }
@@ -183,8 +180,8 @@ function* outputSteps(tx: Transaction, { spec, assetId }: SanityContext): Steps 
     if (output.value < 0n || sum > spec.maxMoney) {
       throw new RuleError('tx-output-value', `output ${i} has value ${output.value}, the outputs add up to ${sum}`)
     }
-    if (i % itemsAtOnce === 0) yield
   }
+  return eachSteps(tx.outputs, check, itemsAtOnce)
 }
 
 function checkAttributes(tx: Transaction): void {
@@ -205,17 +202,16 @@ function checkAttributes(tx: Transaction): void {
   }
 }
 
-function* programSteps(tx: Transaction): Steps {
+function programSteps(tx: Transaction): Steps {
   if (tx.programs.length === 0) throw brokenRule('tx-program-count')
-  for (const [i, { parameter }] of tx.programs.entries()) {
-    yield
+  return eachSteps(tx.programs, (_, i) => {
     const script = tx.scriptAt(i)
     if (script === undefined) throw new RuleError('tx-program-form', `the code of program ${i} is of no accepted form`)
-    if (parseParameter(parameter, script) === undefined) {
+    if (tx.signaturesAt(i) === undefined) {
       throw new RuleError(
         'tx-program-form',
         `program ${i} needs ${script.required} signatures of 64 bytes, each after the byte 40`,
       )
     }
-  }
+  })
 }

@@ -1,5 +1,6 @@
 import { RuleError } from '../errors/rule-error.js'
 import { fixedLimits, type Spec } from '../primitives/spec.js'
+import type { Program } from '../primitives/program.js'
 import type { Transaction } from '../primitives/transaction.js'
 
 /**
@@ -17,21 +18,22 @@ export interface SignatureWork {
 
 export const noWork: SignatureWork = { cost: 0, keys: 0, hashedBytes: 0 }
 
-/** Work of the programs of a transaction: 1 check for one key, n × k for a multisig. */
-export function programWork(tx: Transaction): SignatureWork {
-  let [cost, keys] = [0, 0]
-  for (const [i, { parameter }] of tx.programs.entries()) {
+/** Work of the programs of a transaction, 1 check for one key, n × k for a multisig; and of so many more checks and keys. */
+export function transactionWork(tx: Transaction, moreCost: number, moreKeys = 0): SignatureWork {
+  let cost = 0
+  let keys = 0
+  for (let i = 0; i < tx.programs.length; i++) {
     const script = tx.scriptAt(i)
     const listed = script?.kind === 'multisig' ? script.keys.length : 1
     keys += listed
-    cost += script?.kind === 'multisig' ? listed * (parameter.length / 65) : 1
+    cost += script?.kind === 'multisig' ? listed * ((tx.programs[i] as Program).parameter.length / 65) : 1
   }
-  return { cost, keys, hashedBytes: cost * tx.unsigned.length }
+  return { cost: cost + moreCost, keys: keys + moreKeys, hashedBytes: cost * tx.unsigned.length }
 }
 
-/** Sum of both, and `cost` more checks. */
-export function addWork(a: SignatureWork, b: SignatureWork, cost = 0): SignatureWork {
-  return { cost: a.cost + b.cost + cost, keys: a.keys + b.keys, hashedBytes: a.hashedBytes + b.hashedBytes }
+/** Sum of both. */
+export function addWork(a: SignatureWork, b: SignatureWork): SignatureWork {
+  return { cost: a.cost + b.cost, keys: a.keys + b.keys, hashedBytes: a.hashedBytes + b.hashedBytes }
 }
 
 /** Throws when the transactions of one block exceed its limits; `share` (0 to 1) is the part of the limits that applies. */

@@ -9,7 +9,7 @@ import {
 } from '../consensus/connect.js'
 import { StateOverlay } from '../consensus/ledger.js'
 import type { ConnectContext } from '../consensus/rule-context.js'
-import { programWork } from '../consensus/signature-work.js'
+import { transactionWork } from '../consensus/signature-work.js'
 import { SignatureCache } from '../crypto/signature-cache.js'
 import { runChecks, type Verifier } from '../crypto/verifier.js'
 import type { ParsedOperation } from '../did/operations/operation-row.js'
@@ -89,7 +89,7 @@ export class Newcomer {
     const { limits } = this.#surroundings
     refuseLarge(bytes, this.#surroundings)
     if (inputs.length > limits.inputs) throw new RuleError('pool-inputs', `${inputs.length}, at most ${limits.inputs}`)
-    const { cost } = programWork(this.transaction)
+    const { cost } = transactionWork(this.transaction, 0)
     if (cost > limits.signatureCost) {
       throw new RuleError('pool-signature-cost', `cost ${cost}, at most ${limits.signatureCost}`)
     }

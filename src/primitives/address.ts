@@ -1,5 +1,5 @@
 import bs58 from 'bs58'
-import { compareBytes, concat } from './bytes.js'
+import { allocate, compareBytes, concat } from './bytes.js'
 import { hash160, sha256d } from './hash.js'
 
 /** 21 bytes: a prefix for the kind of program, then hash160 of the program code (format 4.1). */
@@ -19,7 +19,10 @@ export const prefix = {
 export const trailer = { standard: 0xac, did: 0xad, multisig: 0xae, crossChain: 0xaf } as const
 
 export function programHash(prefixByte: number, code: Uint8Array): ProgramHash {
-  return concat(Uint8Array.of(prefixByte), hash160(code))
+  const hash = allocate(21)
+  hash[0] = prefixByte
+  hash.set(hash160(code), 1)
+  return hash
 }
 
 /** Base58check text of a program hash: 34 characters for every prefix in use. */

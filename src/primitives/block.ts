@@ -2,7 +2,7 @@ import { RuleError } from '../errors/rule-error.js'
 import { type AuxPow, auxPowBytes, readAuxPow } from './auxpow.js'
 import { displayHash, fromHex, toHex } from './bytes.js'
 import { CodecError, type Reader, Writer } from './codec.js'
-import { decodeAllSteps, itemSteps } from './codec-steps.js'
+import { decodeAllSteps } from './codec-steps.js'
 import { type Hash, sha256d, zeroHash } from './hash.js'
 import { Header, headerSize } from './header.js'
 import { merkleRoot } from './merkle.js'
@@ -79,10 +79,13 @@ function* readBlockSteps(reader: Reader): Steps<Block> {
   if (count > maxBlockTransactions) {
     throw new RuleError('block-transaction-count', `${count}, at most ${maxBlockTransactions}`)
   }
-  const transactions = yield* itemSteps(reader, count, leastTransaction, function* () {
+  if (count * leastTransaction > reader.remaining)
+    throw new CodecError(`${count} transactions do not fit in what is left`)
+  const transactions: Transaction[] = []
+  for (let i = 0; i < count; i++) {
+    transactions.push(yield* Transaction.readSteps(reader))
     yield
-    return yield* Transaction.readSteps(reader)
-  })
+  }
   return new Block(header, auxPow, transactions)
 }
 

@@ -29,11 +29,11 @@ export function* varstringSteps(reader: Reader, max: number): Steps<string> {
 }
 
 /** {@link Reader.list} in steps. */
-export function listSteps<T>(reader: Reader, max: number, size: number, item: () => T): Steps<T[]> {
+export function listSteps<T>(reader: Reader, max: number, size: number, item: (reader: Reader) => T): Steps<T[]> {
   let count = 0
   return itemSteps(reader, reader.varuint(max), size, function* () {
     if (++count % itemsAtOnce === 0) yield
-    return item()
+    return item(reader)
   })
 }
 

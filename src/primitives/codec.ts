@@ -106,14 +106,16 @@ export class Reader {
   }
 
   /** `count` items after a compact-size count of at most `max`; each takes at least `size` bytes. */
-  list<T>(max: number, size: number, item: () => T): T[] {
+  list<T>(max: number, size: number, item: (reader: this) => T): T[] {
     return this.items(this.varuint(max), size, item)
   }
 
   /** `count` items, refused before any allocation if the input cannot hold them. */
-  items<T>(count: number, size: number, item: () => T): T[] {
+  items<T>(count: number, size: number, item: (reader: this) => T): T[] {
     if (count * size > this.remaining) throw new CodecError(`${count} items do not fit in what is left`)
-    return Array.from({ length: count }, item)
+    const items: T[] = []
+    for (let i = 0; i < count; i++) items.push(item(this))
+    return items
   }
 
   /** Whether the list at this position has a small count, or the text is short: one step suffices then. */

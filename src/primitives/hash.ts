@@ -1,7 +1,7 @@
 import { ripemd160 } from '@noble/hashes/legacy.js'
 import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js'
 import { nodeCrypto } from '../runtime/node-crypto.js'
-import { fromUtf8 } from './bytes.js'
+import { allocate, asBuffer, fromUtf8 } from './bytes.js'
 import type { Steps } from './steps.js'
 
 /** 32 bytes in digest order ("internal"). Printed forms reverse it where format 1.5 says so. */
@@ -16,15 +16,29 @@ export function sha256(data: Uint8Array | string): Hash {
   return Buffer.from(nodeCrypto.hash('sha256', data, 'binary'), 'latin1')
 }
 
+/** Memory for a hash that is hashed again at once. */
+const inner = allocate(32)
+/** Memory for two nodes of a tree. */
+const pair = allocate(64)
+
 /** SHA-256 twice: the hash of transactions, blocks and proposals. */
 export function sha256d(data: Uint8Array): Hash {
-  return sha256(sha256(data))
+  if (nodeCrypto === undefined) return nobleSha256(nobleSha256(data))
+  asBuffer(inner).write(nodeCrypto.hash('sha256', data, 'binary'), 0, 'latin1')
+  return sha256(inner)
+}
+
+/** {@link sha256d} of 64 bytes: a node of a merkle tree. */
+export function hashPair(left: Hash, right: Hash): Hash {
+  pair.set(left)
+  pair.set(right, 32)
+  return sha256d(pair)
 }
 
 /** RIPEMD-160 of SHA-256: 20 bytes, the body of every program hash. */
 export function hash160(data: Uint8Array): Uint8Array {
-  const inner = sha256(data)
-  if (nodeCrypto === undefined || !nativeRipemd) return ripemd160(inner)
+  if (nodeCrypto === undefined || !nativeRipemd) return ripemd160(sha256(data))
+  asBuffer(inner).write(nodeCrypto.hash('sha256', data, 'binary'), 0, 'latin1')
   return Buffer.from(nodeCrypto.hash('ripemd160', inner, 'binary'), 'latin1')
 }
 

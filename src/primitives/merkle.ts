@@ -1,5 +1,4 @@
-import { concat } from './bytes.js'
-import { type Hash, sha256d, zeroHash } from './hash.js'
+import { type Hash, hashPair, zeroHash } from './hash.js'
 
 /**
  * A merkle tree that grows leaf by leaf: pairs are hashed with sha256d, an odd last one with itself, and a single leaf is its own
@@ -13,7 +12,7 @@ export class MerkleTree {
     let node = leaf
     let level = 0
     for (let left = this.#waiting[0]; left !== undefined; left = this.#waiting[++level]) {
-      node = sha256d(concat(left, node))
+      node = hashPair(left, node)
       this.#waiting[level] = undefined
     }
     this.#waiting[level] = node
@@ -27,7 +26,7 @@ export class MerkleTree {
     for (const [level, left] of this.#waiting.entries()) {
       if (level === top && last === undefined) return left ?? zeroHash
       if (last === undefined && left === undefined) continue
-      last = sha256d(concat(left ?? (last as Hash), last ?? (left as Hash)))
+      last = hashPair(left ?? (last as Hash), last ?? (left as Hash))
     }
     return last ?? zeroHash
   }
@@ -52,7 +51,7 @@ export function* firstBranchSteps(others: readonly Hash[]): Generator<undefined,
     const above: Hash[] = []
     for (let i = 1; i < level.length; i += 2) {
       const left = level[i] as Hash
-      above.push(sha256d(concat(left, level[i + 1] ?? left)))
+      above.push(hashPair(left, level[i + 1] ?? left))
       yield
     }
     level = above
@@ -64,8 +63,8 @@ export function* firstBranchSteps(others: readonly Hash[]): Generator<undefined,
 export function foldBranch(leaf: Hash, branch: readonly Hash[], index: number): Hash {
   let position = index
   return branch.reduce((accumulated, node) => {
-    const pair = position & 1 ? concat(node, accumulated) : concat(accumulated, node)
+    const isRight = (position & 1) === 1
     position >>>= 1
-    return sha256d(pair)
+    return isRight ? hashPair(node, accumulated) : hashPair(accumulated, node)
   }, leaf)
 }

@@ -17,6 +17,13 @@ export interface ProgramScript {
   readonly required: number
 }
 
+/** A program with its parts, undefined where they are of no accepted form. */
+export interface ParsedProgram {
+  readonly script: ProgramScript | undefined
+  /** As {@link parseParameter} finds them. */
+  readonly signatures: readonly Uint8Array[] | undefined
+}
+
 /**
  * Larger counts have no opcode.
  * @limit count: keys of a multisig program
@@ -26,8 +33,9 @@ export const maxMultisigKeys = 16
 /** The script in `code`; undefined unless it is one of the accepted forms in exactly its canonical bytes. */
 export function parseCode(code: Uint8Array): ProgramScript | undefined {
   if (code.length === 35 && code[0] === 33) {
-    const keys = [code.subarray(1, 34)]
-    if (!keys.every(isCompressedForm)) return undefined
+    const key = code.subarray(1, 34)
+    if (!isCompressedForm(key)) return undefined
+    const keys = [key]
     if (code[34] === trailer.standard) return { kind: 'standard', keys, required: 1 }
     if (code[34] === trailer.did) return { kind: 'did', keys, required: 1 }
     return undefined
@@ -38,6 +46,11 @@ export function parseCode(code: Uint8Array): ProgramScript | undefined {
   const keys = Array.from({ length: count }, (_, i) => code.subarray(2 + 34 * i, 35 + 34 * i))
   if (required < 1 || required > count || !keys.every(isCompressedForm)) return undefined
   return compareBytes(multisigCode(required, keys), code) === 0 ? { kind: 'multisig', keys, required } : undefined
+}
+
+export function parseProgram({ code, parameter }: Program): ParsedProgram {
+  const script = parseCode(code)
+  return { script, signatures: script && parseParameter(parameter, script) }
 }
 
 /** The code of an m-of-n multisig program; the keys are put in ascending order of X (format 4.6). */

@@ -9,8 +9,21 @@ export function finish<T>(steps: Steps<T>): T {
   }
 }
 
-/** Calls `work` for every item, with a pause after so many of them. */
-export function* eachSteps<T>(items: Iterable<T>, work: (item: T, index: number) => void, together = 1): Steps {
+/** Items for which steps would cost more than the work that they divide. */
+const few = 8
+
+/** Steps that are over, for work that was done at once. */
+export const noSteps: Steps = (function* () {})()
+noSteps.next()
+
+/** Calls `work` for every item, with a pause after so many of them; for few short items at once. */
+export function eachSteps<T>(items: Iterable<T>, work: (item: T, index: number) => void, together = 1): Steps {
+  if (!Array.isArray(items) || items.length > few) return manySteps(items, work, together)
+  for (let i = 0; i < items.length; i++) work(items[i] as T, i)
+  return noSteps
+}
+
+function* manySteps<T>(items: Iterable<T>, work: (item: T, index: number) => void, together: number): Steps {
   let index = 0
   for (const item of items) {
     work(item, index++)

@@ -20,8 +20,8 @@ import { decodeAllSteps, itemSteps, listSteps } from './codec-steps.js'
 import { type Hash, prefixHashSteps, sha256d, zeroHash } from './hash.js'
 import { type Output, outputSteps, readPlainOutput, writeOutput } from './output.js'
 import { type Payload, txType, writePayload } from './payload.js'
-import { parseCode, type Program, type ProgramScript } from './program.js'
-import { finish, type Steps } from './steps.js'
+import { type ParsedProgram, parseProgram, type Program, type ProgramScript } from './program.js'
+import { finish, noSteps, type Steps } from './steps.js'
 import {
   type Attribute,
   attributeUsage,
@@ -51,6 +51,8 @@ const codeCap = 10_000
 const parameterCap = 20_000
 /** @limit count: attributes, inputs, outputs or programs of a transaction */
 const listCap = 0xffff
+/** Bytes hashed in one step. */
+const hashedAtOnce = 64 * 1024
 /** Outputs read in one step. */
 const outputsAtOnce = 16
 
@@ -70,7 +72,7 @@ export class Transaction implements TransactionFields {
   readonly unsigned: Uint8Array
   #cachedHash: Hash | undefined
   #cachedDigest: Hash | undefined
-  readonly #cachedScripts: (ProgramScript | undefined)[] = []
+  #cachedPrograms: (ParsedProgram | undefined)[] | undefined
 
   constructor(fields: TransactionFields, parsed?: { bytes: Uint8Array; unsigned: Uint8Array }) {
     this.version = fields.version
@@ -127,27 +129,33 @@ export class Transaction implements TransactionFields {
     const { version, payloadVersion } = head
     const payload = 'type' in head.payload ? head.payload : yield* head.payload
     // For a short list, steps cost more than the work that they divide.
-    const attribute = () => readAttribute(reader)
     const attributes = reader.small
-      ? reader.list(listCap, 2, attribute)
-      : yield* listSteps(reader, listCap, 2, attribute)
-    const input = () => readInput(reader)
-    const inputs = reader.small ? reader.list(listCap, 38, input) : yield* listSteps(reader, listCap, 38, input)
+      ? reader.list(listCap, 2, readAttribute)
+      : yield* listSteps(reader, listCap, 2, readAttribute)
+    const inputs = reader.small ? reader.list(listCap, 38, readInput) : yield* listSteps(reader, listCap, 38, readInput)
     const outputs =
       reader.small && version === 0
-        ? reader.list(listCap, 65, () => readPlainOutput(reader))
+        ? reader.list(listCap, 65, readPlainOutput)
         : yield* outputListSteps(reader, version)
     const lockTime = reader.u32()
     const unsigned = reader.bytes.subarray(start, reader.offset)
-    const program = () => readProgram(reader)
-    const programs = reader.small ? reader.list(listCap, 2, program) : yield* listSteps(reader, listCap, 2, program)
+    const programs = reader.small
+      ? reader.list(listCap, 2, readProgram)
+      : yield* listSteps(reader, listCap, 2, readProgram)
     const bytes = reader.bytes.subarray(start, reader.offset)
     const fields = { version, payloadVersion, payload, attributes, inputs, outputs, lockTime, programs }
     return new Transaction(fields, { bytes, unsigned })
   }
 
-  /** Computes and caches {@link hash} and {@link digest} in steps. */
-  *hashSteps(): Steps {
+  /** Computes and caches {@link hash} and {@link digest}; in steps if it is long. */
+  hashSteps(): Steps {
+    if (this.bytes.length > hashedAtOnce) return this.#longHashSteps()
+    this.#cachedHash ??= sha256d(this.unsigned)
+    this.#cachedDigest ??= sha256d(this.bytes)
+    return noSteps
+  }
+
+  *#longHashSteps(): Steps {
     if (this.#cachedHash !== undefined && this.#cachedDigest !== undefined) return
     const { prefix, whole } = yield* prefixHashSteps(this.bytes, this.unsigned.length)
     this.#cachedHash = prefix
@@ -175,10 +183,20 @@ export class Transaction implements TransactionFields {
 
   /** The parsed code of one program; undefined for a code of no accepted form. */
   scriptAt(index: number): ProgramScript | undefined {
-    const known = this.#cachedScripts[index]
-    if (known !== undefined) return known
-    const program = this.programs[index]
-    return program === undefined ? undefined : (this.#cachedScripts[index] = parseCode(program.code))
+    return this.#programAt(index)?.script
+  }
+
+  /** The signatures in the parameter of one program; undefined where they are not what its code needs. */
+  signaturesAt(index: number): readonly Uint8Array[] | undefined {
+    return this.#programAt(index)?.signatures
+  }
+
+  #programAt(index: number): ParsedProgram | undefined {
+    const { programs } = this
+    const program = programs[index]
+    if (program === undefined) return undefined
+    const cached = (this.#cachedPrograms ??= new Array<ParsedProgram | undefined>(programs.length))
+    return (cached[index] ??= parseProgram(program))
   }
 
   get isCoinbase(): boolean {

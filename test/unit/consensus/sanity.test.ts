@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { blockSanitySteps, bodyMatchSteps, checkTransactionSanity } from '../../../src/consensus/sanity.js'
-import { programWork } from '../../../src/consensus/signature-work.js'
+import { transactionWork } from '../../../src/consensus/signature-work.js'
 import { typeRulesOf } from '../../../src/consensus/types/all-types.js'
 import { Block } from '../../../src/primitives/block.js'
 import { hex } from '../../../src/primitives/bytes.js'
@@ -110,8 +110,12 @@ describe('a transaction by itself', () => {
     const programs = [standardProgram(testPublicKey(1), signature), multisig]
     const cost = 1 + 4 * 3
     const hashedBytes = cost * transfer.unsigned.length
-    expect(programWork(new Transaction({ ...fieldsOf(transfer), programs }))).toEqual({ cost, keys: 5, hashedBytes })
-    expect(programWork(transfer)).toEqual({ cost: 1, keys: 1, hashedBytes: transfer.unsigned.length })
+    expect(transactionWork(new Transaction({ ...fieldsOf(transfer), programs }), 0)).toEqual({
+      cost,
+      keys: 5,
+      hashedBytes,
+    })
+    expect(transactionWork(transfer, 0)).toEqual({ cost: 1, keys: 1, hashedBytes: transfer.unsigned.length })
     expect(typeRulesOf(transfer).cost).toBe(0)
   })
 })
