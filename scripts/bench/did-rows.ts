@@ -6,7 +6,6 @@ import {
   coinbaseInput,
   type Database,
   type Header,
-  noWork,
   Overlay,
   prefix,
   programHash,
@@ -134,14 +133,11 @@ async function writeBlock(
         const state = { status: 'valid', operationCount: count, lastTxid: txid, documentTxid: txid } as DidState
         return {
           fee: 0n,
-          work: noWork,
-          checks: [],
           spent: [],
           did: { id: did, state, reads: [], document: { text, issuers: [] } },
         }
       }),
       fees: 0n,
-      checks: [],
     },
   )
   await overlay.commit({ kind: 'pool', hash, height: tipHeight }, { sync: false })

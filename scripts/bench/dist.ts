@@ -12,7 +12,6 @@ import type * as CommitmentModule from '../../src/consensus/commitment.js'
 import type * as ConnectModule from '../../src/consensus/connect.js'
 import type * as ConnectBlockModule from '../../src/chain/connect-block.js'
 import type * as ConsensusLedgerModule from '../../src/consensus/ledger.js'
-import type * as SignatureWorkModule from '../../src/consensus/signature-work.js'
 import type * as SubsidyModule from '../../src/consensus/subsidy.js'
 import type * as KeysModule from '../../src/crypto/keys.js'
 import type * as CacheModule from '../../src/crypto/signature-cache.js'
@@ -76,7 +75,6 @@ export const { commitmentAttribute } = await compiled<typeof CommitmentModule>('
 export const { checkTransaction } = await compiled<typeof ConnectModule>('consensus/connect')
 export const { connectInto } = await compiled<typeof ConnectBlockModule>('chain/connect-block')
 export const { StateOverlay } = await compiled<typeof ConsensusLedgerModule>('consensus/ledger')
-export const { noWork } = await compiled<typeof SignatureWorkModule>('consensus/signature-work')
 export const { subsidyAt } = await compiled<typeof SubsidyModule>('consensus/subsidy')
 export const { sign } = await compiled<typeof KeysModule>('crypto/keys')
 export const { createVerifierPool } = await compiled<typeof PoolModule>('crypto/verifier-pool')

@@ -1,5 +1,4 @@
 import { StateOverlay } from '../consensus/ledger.js'
-import { noWork } from '../consensus/signature-work.js'
 import { auxPowBytes } from '../primitives/auxpow.js'
 import type { Block } from '../primitives/block.js'
 import { workOf } from '../primitives/compact.js'
@@ -59,8 +58,7 @@ export async function genesisInto(overlay: Overlay, genesis: Block, { map }: { m
     if (value === 0n) return
     state.coins.create({ txid: coinbase.hash, index }, { height: 0, coinbase: true, value, outputLock, programHash })
   })
-  const registration = { fee: 0n, work: noWork, checks: [], spent: [] }
-  await putConnected(overlay, genesis, { state, transactions: [registration], fees: 0n, checks: [] })
+  await putConnected(overlay, genesis, { state, transactions: [{ fee: 0n, spent: [] }], fees: 0n })
   if (map) putMapComplete(overlay, 0)
   overlay.put(keys.active(0), header.hash)
   putRecord(overlay, genesis, {

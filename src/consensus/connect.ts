@@ -34,14 +34,16 @@ export interface CheckedCoins {
   readonly payloadKeys: number
 }
 
-/** Result of connecting one transaction. */
+/** Result of checking a transaction on the state that it changes. */
 export interface ConnectedTransaction extends Omit<CheckedCoins, 'payloadKeys'> {
   /** Work of its signatures, those of credentials included. */
   readonly work: SignatureWork
-  readonly checks: readonly SignatureCheck[]
   /** The operation that it carries. */
   readonly did?: ConnectedOperation
 }
+
+/** The part of it that the rows of its block need. */
+export type BlockTransaction = Pick<ConnectedTransaction, 'fee' | 'spent' | 'did'>
 
 /** Result of an operation. */
 export interface ConnectedOperation {
@@ -202,9 +204,8 @@ export function connectedOperation({ next, credential, reads, document }: Applie
 export interface ConnectedBlock {
   readonly state: StateOverlay
   /** One entry for each transaction after the coinbase. */
-  readonly transactions: readonly ConnectedTransaction[]
+  readonly transactions: readonly BlockTransaction[]
   readonly fees: bigint
-  readonly checks: readonly SignatureCheck[]
 }
 
 /**
@@ -215,7 +216,7 @@ export class BlockConnector {
   readonly #block: Block
   readonly #context: ConnectContext
   readonly #state: StateOverlay
-  readonly #transactions: ConnectedTransaction[] = []
+  readonly #transactions: BlockTransaction[] = []
   readonly #budget: BlockBudget
   #next = 0
 
@@ -256,7 +257,9 @@ export class BlockConnector {
       throw error instanceof RuleError ? this.#named(error, tx) : error
     }
     yield* connectable.applySteps()
-    this.#transactions.push(connectable)
+    // Not its checks: most of a block's memory would wait for the last signature.
+    const { fee, spent, did } = connectable
+    this.#transactions.push(did === undefined ? { fee, spent } : { fee, spent, did })
     this.#next++
     return connectable
   }
@@ -268,8 +271,7 @@ export class BlockConnector {
     const paid = coinbase.outputs.reduce((sum, { value }) => sum + value, 0n)
     const allowed = subsidyAt(this.#context.spec, this.#context.height) + fees
     if (paid > allowed) throw new RuleError('coinbase-value', `the coinbase pays ${paid}, at most ${allowed}`)
-    const checks = this.#transactions.flatMap((connected) => connected.checks)
-    return { state: this.#state, transactions: this.#transactions, fees, checks }
+    return { state: this.#state, transactions: this.#transactions, fees }
   }
 
   /** The error of a transaction with its place in the block. */

@@ -1,6 +1,6 @@
 import { type CredentialChange, type CredentialState, type DidState, nextCredentialState } from '../did/state.js'
 import type { ProgramHash } from '../primitives/address.js'
-import type { Steps } from '../primitives/steps.js'
+import { eachSteps, type Steps } from '../primitives/steps.js'
 import { outpointKey } from '../primitives/transaction.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
 
@@ -33,6 +33,9 @@ export interface CoinEntry {
   readonly coin: Coin
 }
 
+/** Coins moved in one step. */
+const coinsAtOnce = 16
+
 /** Coins created and spent since a state; what was created and spent since then leaves nothing but that it is gone. */
 export class CoinChanges {
   readonly #created = new Map<string, CoinEntry>()
@@ -60,14 +63,8 @@ export class CoinChanges {
   /** Adds changes that were made on top of these. */
   *addSteps(later: CoinChanges): Steps {
     // An outpoint in both was spent first: a coin that the state below holds came back in another block.
-    for (const { outpoint, coin } of later.spent) {
-      this.spend(outpoint, coin)
-      yield
-    }
-    for (const { outpoint, coin } of later.created) {
-      this.create(outpoint, coin)
-      yield
-    }
+    yield* eachSteps(later.spent, ({ outpoint, coin }) => this.spend(outpoint, coin), coinsAtOnce)
+    yield* eachSteps(later.created, ({ outpoint, coin }) => this.create(outpoint, coin), coinsAtOnce)
     for (const key of later.#consumed) this.#consumed.add(key)
   }
 

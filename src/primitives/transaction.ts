@@ -147,11 +147,10 @@ export class Transaction implements TransactionFields {
     return new Transaction(fields, { bytes, unsigned })
   }
 
-  /** Computes and caches {@link hash} and {@link digest}; in steps if it is long. */
+  /** Computes and caches {@link hash}; of a long one in steps, and {@link digest} too. */
   hashSteps(): Steps {
     if (this.bytes.length > hashedAtOnce) return this.#longHashSteps()
     this.#cachedHash ??= sha256d(this.unsigned)
-    this.#cachedDigest ??= sha256d(this.bytes)
     return noSteps
   }
 
@@ -171,9 +170,9 @@ export class Transaction implements TransactionFields {
     return (this.#cachedHash ??= sha256d(this.unsigned))
   }
 
-  /** sha256d of the full bytes: distinguishes copies that differ only in their programs. */
+  /** sha256d of the full bytes: distinguishes copies that differ only in their programs. Kept of long ones and of {@link kept} ones. */
   get digest(): Hash {
-    return (this.#cachedDigest ??= sha256d(this.bytes))
+    return this.#cachedDigest ?? sha256d(this.bytes)
   }
 
   /** The transaction id in display hex. */

@@ -6,6 +6,12 @@ import { checksumSize } from './sealed-row.js'
 /** Bytes gathered before they are hashed: a call into the hash costs more than the bytes of a row. */
 const arenaSize = 16 * 1024
 
+/** Change of one row; undefined deletes it. */
+export interface RowChange {
+  readonly key: Buffer
+  readonly value: Uint8Array | undefined
+}
+
 /**
  * Rows on their way into a batch, and the digest of all of them for its journal row. Each is written once, into an arena:
  *
@@ -23,6 +29,11 @@ export class BatchRows {
 
   constructor(batch: RowBatch) {
     this.#batch = batch
+  }
+
+  change({ key, value }: RowChange): void {
+    if (value === undefined) this.del(key)
+    else this.put(key, value)
   }
 
   put(key: Uint8Array, value: Uint8Array): void {

@@ -1,9 +1,9 @@
-import type { Coin, CoinChanges } from '../consensus/ledger.js'
+import type { Coin, CoinChanges, CoinEntry } from '../consensus/ledger.js'
 import { InvariantError } from '../errors/rule-error.js'
 import { mapKey } from '../primitives/bytes.js'
-import type { Steps } from '../primitives/steps.js'
+import { eachSteps, type Steps } from '../primitives/steps.js'
 import { runCooperatively } from '../runtime/cooperative.js'
-import type { BatchRows } from './batch-rows.js'
+import type { BatchRows, RowChange } from './batch-rows.js'
 import type { Changes, Rows } from './database.js'
 import { type Balance, type Key, keys, values } from './schema.js'
 
@@ -23,7 +23,7 @@ interface BalanceChange {
 export class CoinRows implements Changes {
   readonly #coins: CoinChanges
   /** Balance rows after the changes; undefined: none. */
-  readonly #balances: (readonly [Key, Uint8Array | undefined])[] = []
+  readonly #balances: RowChange[] = []
 
   private constructor(coins: CoinChanges) {
     this.#coins = coins
@@ -48,22 +48,18 @@ export class CoinRows implements Changes {
 
   /** Puts them into a batch. */
   *steps(rows: BatchRows): Steps {
-    let count = 0
-    for (const { outpoint, coin } of this.#coins.spent) {
+    const drop = ({ outpoint, coin }: CoinEntry) => {
       rows.del(keys.coin(outpoint))
       rows.del(keys.addressCoin(coin.programHash, coin.height, outpoint))
-      if (++count % coinsAtOnce === 0) yield
     }
-    for (const { outpoint, coin } of this.#coins.created) {
+    const add = ({ outpoint, coin }: CoinEntry) => {
       rows.put(keys.coin(outpoint), values.coin.encode(coin))
       rows.put(keys.addressCoin(coin.programHash, coin.height, outpoint), values.addressCoin.encode(coin.value))
-      if (++count % coinsAtOnce === 0) yield
     }
-    for (const [key, value] of this.#balances) {
-      if (value === undefined) rows.del(key)
-      else rows.put(key, value)
-      if (++count % coinsAtOnce === 0) yield
-    }
+    yield* eachSteps(this.#coins.spent, drop, coinsAtOnce)
+    // The same coin may have gone with one block and come with another.
+    yield* eachSteps(this.#coins.created, add, coinsAtOnce)
+    yield* eachSteps(this.#balances, (row) => rows.change(row), coinsAtOnce)
   }
 
   *#balanceSteps(changes: readonly BalanceChange[], found: readonly (Uint8Array | undefined)[]): Steps {
@@ -72,7 +68,7 @@ export class CoinRows implements Changes {
       const before: Balance = row === undefined ? { sum: 0n, count: 0 } : values.balance.decode(row)
       const after = { sum: before.sum + sum, count: before.count + count }
       if (after.count < 0 || after.sum < 0n) throw new InvariantError('a balance would fall below zero')
-      this.#balances.push([key, after.count === 0 ? undefined : values.balance.encode(after)])
+      this.#balances.push({ key, value: after.count === 0 ? undefined : values.balance.encode(after) })
       if (i % coinsAtOnce === 0) yield
     }
   }
@@ -88,14 +84,7 @@ function* sumSteps(coins: CoinChanges): Steps<Map<string, BalanceChange>> {
     change.sum += sign === 1 ? value : -value
     change.count += sign
   }
-  let count = 0
-  for (const { coin } of coins.spent) {
-    add(coin, -1)
-    if (++count % coinsAtOnce === 0) yield
-  }
-  for (const { coin } of coins.created) {
-    add(coin, 1)
-    if (++count % coinsAtOnce === 0) yield
-  }
+  yield* eachSteps(coins.spent, ({ coin }) => add(coin, -1), coinsAtOnce)
+  yield* eachSteps(coins.created, ({ coin }) => add(coin, 1), coinsAtOnce)
   return changes
 }

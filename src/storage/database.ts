@@ -16,9 +16,9 @@ import { existsSync, readdirSync } from 'node:fs'
 import type { AbstractIterator } from 'abstract-level'
 import { InvariantError } from '../errors/rule-error.js'
 import { zeroHash } from '../primitives/hash.js'
-import { finish, type Steps } from '../primitives/steps.js'
+import { eachSteps, finish, type Steps } from '../primitives/steps.js'
 import { runCooperatively } from '../runtime/cooperative.js'
-import { BatchRows } from './batch-rows.js'
+import { BatchRows, type RowChange } from './batch-rows.js'
 import { accessFailure, openFailure } from './failure.js'
 import { type JournalKind, type JournalRow, journalDigest, journalRow, journalRowSize } from './journal.js'
 import { NativeLevel, type RowBatch, rowBatchOf, type Store } from './native-level.js'
@@ -87,21 +87,14 @@ export interface Changes {
 }
 
 /** Rows by {@link mapKey} of their key, in the order of insertion; a row without value is deleted. */
-export type RowMap = ReadonlyMap<string, { readonly key: Buffer; readonly value: Uint8Array | undefined }>
+export type RowMap = ReadonlyMap<string, RowChange>
 
 /** Rows put into a batch in one step. */
 const rowsAtOnce = 16
 
 /** The changes in a map of rows. */
 export function changesOf(changed: RowMap): Changes {
-  function* steps(rows: BatchRows): Steps {
-    let count = 0
-    for (const { key, value } of changed.values()) {
-      if (value === undefined) rows.del(key)
-      else rows.put(key, value)
-      if (++count % rowsAtOnce === 0) yield
-    }
-  }
+  const steps = (rows: BatchRows) => eachSteps(changed.values(), (row) => rows.change(row), rowsAtOnce)
   return { count: changed.size, steps }
 }
 

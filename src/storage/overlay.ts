@@ -1,7 +1,7 @@
 import { type Coin, CoinChanges } from '../consensus/ledger.js'
 import { InvariantError } from '../errors/rule-error.js'
 import { mapKey } from '../primitives/bytes.js'
-import type { Steps } from '../primitives/steps.js'
+import { eachSteps, type Steps } from '../primitives/steps.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
 import type { BatchRows } from './batch-rows.js'
 import { CoinRows } from './coin-rows.js'
@@ -16,6 +16,9 @@ import {
   type Rows,
 } from './database.js'
 import { RowLog } from './row-log.js'
+
+/** Changes merged in one step. */
+const changesAtOnce = 16
 
 /**
  * Changes in memory over the rows. Reads see the rows as they will be after the changes, but for two kinds: coins are kept as such
@@ -79,10 +82,7 @@ export class Overlay implements Rows {
   *mergeSteps(below: Overlay): Steps {
     below.log.append(this.log)
     yield* below.coins.addSteps(this.coins)
-    for (const [id, change] of this.#changes) {
-      below.#changes.set(id, change)
-      yield
-    }
+    yield* eachSteps(this.#changes, ([id, change]) => below.#changes.set(id, change), changesAtOnce)
   }
 
   async commit(info: CommitInfo, options: { sync: boolean }): Promise<void> {

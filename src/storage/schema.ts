@@ -4,7 +4,7 @@ import type { ProgramHash } from '../primitives/address.js'
 import { asBuffer, fromUtf8, utf8 } from '../primitives/bytes.js'
 import { Reader, Writer } from '../primitives/codec.js'
 import type { Hash } from '../primitives/hash.js'
-import { finish, type Steps } from '../primitives/steps.js'
+import { eachSteps, finish, type Steps } from '../primitives/steps.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
 import {
   type Entry,
@@ -411,15 +411,17 @@ export interface Balance {
   readonly count: number
 }
 
+/** Coins written in one step. */
+const coinsAtOnce = 16
+
 /** Encodes an undo record in steps. */
 export function* undoSteps({ spent, dids, credentials }: UndoRecord): Steps<Uint8Array> {
   const writer = new Writer(1024).varuint(spent.length)
+  let count = 0
   for (const coins of spent) {
     writer.varuint(coins.length)
-    for (const coin of coins) {
-      writeCoin(writer, coin)
-      yield
-    }
+    yield* eachSteps(coins, (coin) => writeCoin(writer, coin), coinsAtOnce)
+    if (++count % coinsAtOnce === 0) yield
   }
   writer.list(dids, (did) => writer.bytes(did))
   // Blocks without credential operations keep the bytes that they had before there were any.

@@ -1,6 +1,5 @@
-import { type ConnectedBlock, connectedOperation, type ConnectedTransaction } from '../../../src/consensus/connect.js'
+import { type BlockTransaction, type ConnectedBlock, connectedOperation } from '../../../src/consensus/connect.js'
 import { StateOverlay } from '../../../src/consensus/ledger.js'
-import { noWork } from '../../../src/consensus/signature-work.js'
 import { applyOperation } from '../../../src/did/apply-operation.js'
 import { buildCreate, buildDeactivate, buildUpdate } from '../../../src/did/build.js'
 import type { DidDocument } from '../../../src/did/model.js'
@@ -73,7 +72,7 @@ export class DidRows {
     const state = new StateOverlay(new StoredState(this.overlay))
     const done: Done[] = []
     const transactions = [transaction({ type: 0, data: new Uint8Array(0) }, height, 0)]
-    const connected: ConnectedTransaction[] = []
+    const connected: BlockTransaction[] = []
     for (const deed of deeds) {
       const { plan, did } = this.cast.holders[deed.who] as Holder
       const document = this.cast.documents[deed.who]?.[deed.which] as DidDocument
@@ -93,7 +92,7 @@ export class DidRows {
       if (applied === undefined) continue
       state.setDid(did, applied.next)
       transactions.push(carrier)
-      connected.push({ fee: 0n, work: noWork, checks: [], spent: [], did: connectedOperation(applied) })
+      connected.push({ fee: 0n, spent: [], did: connectedOperation(applied) })
       done.push({ who: deed.who, kind, document })
     }
     const block = { header: { height, time: 0 }, transactions }
@@ -101,7 +100,6 @@ export class DidRows {
       state,
       transactions: connected,
       fees: 0n,
-      checks: [],
     } satisfies ConnectedBlock)
     this.blocks.push({ block, done })
   }
