@@ -10,7 +10,8 @@ import { processLog } from '../runtime/process-env.js'
 import type { CliContext } from './cli-context.js'
 import { collect, countOption, type OutputOptions, withOutput } from './command-options.js'
 import { portOption } from './driver-command.js'
-import { openLight, type TrustFlags, withTrust } from './light-options.js'
+import { DevnetLight } from './devnet-light.js'
+import { isDevnet, openLight, type TrustFlags, withTrust } from './light-options.js'
 import { stateFile } from './light-state.js'
 import { examples } from './print-output.js'
 import { stopSignal } from './stop-signal.js'
@@ -59,13 +60,10 @@ async function serve(context: CliContext, flags: LightFlags): Promise<void> {
   const twice = servers.find((url, i) => servers.indexOf(url) < i)
   if (twice !== undefined) throw new UserError(`--node ${twice} is given twice: its answer counts once`, 2)
   const log = processLog()
-  const keeping = state === undefined ? {} : stateFile(state, log)
-  const light = await openLight(context, flags, {
-    servers,
-    needed,
-    ...(maxAge !== undefined && { maxAge }),
-    ...keeping,
-  })
+  const { load, save } = state === undefined ? {} : stateFile(state, log)
+  const asking = { servers, needed, ...(maxAge !== undefined && { maxAge }), ...(save && { save }) }
+  const opened = await openLight(context, flags, { ...asking, ...(load && { load }) })
+  const light = isDevnet(flags.trust) ? new DevnetLight(opened, () => openLight(context, flags, asking), log) : opened
   const stop = stopSignal()
   await tryOut(light, log)
   // Loading the HTTP server takes longer than all the rest; no other command waits for it.

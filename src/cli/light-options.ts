@@ -2,6 +2,7 @@ import { type Command } from 'commander'
 import { LightError } from '../light/light-error.js'
 import type { LightOptions, LightResolver } from '../light/light-resolver.js'
 import type { Proved } from '../light/proved.js'
+import type { TrustJson } from '../proofs/make-trust.js'
 import type { CliContext } from './cli-context.js'
 import { countOption } from './command-options.js'
 import { loadCheckpoint, loadTrust } from './load-proofs.js'
@@ -40,6 +41,11 @@ export async function openLight(
     const message = `${files.join(', ')}: ${error.message.replace(`${error.failure}: `, '')}`
     throw new LightError(error.failure, message)
   }
+}
+
+/** Whether the Trust of a resolver that is open is that of a devnet. */
+export function isDevnet(trust: string): boolean {
+  return (loadTrust(trust) as Pick<TrustJson, 'devnet'>).devnet
 }
 
 /** What an answer was proved from, for people. */

@@ -115,17 +115,23 @@ describe('didledger light', () => {
     expect(JSON.parse(readFileSync(state, 'utf8'))).toMatchObject({ format: 'didledger/light/1', height: 1 })
   })
 
-  it('believes no chain that has gone back, also after a restart', async () => {
+  it('begins anew where a devnet did, and believes no other chain that has gone back, also after a restart', async () => {
     const other = await NodeProcess.start('devnet')
-    const state = join(directories.root, 'rollback.json')
+    await other.client.rpc('dev_mine', { blocks: 1 })
+    const state = join(directories.root, 'other.json')
     const first = await light('--node', node.line.rest, '--state', state)
     first.process.kill('SIGTERM')
     await first.process.finished
+    const shipped = (await run('genesis', 'trust', 'devnet')).out
+    const strict = file('strict.json', shipped.replace('"devnet": true', '"devnet": false'))
+    const believing = ['light', '--node', other.line.rest, '--state', state, '--port', '0', '--allow-old-root']
+    expectFailure(await run(...believing, '--trust', strict), 'fork')
     const second = await light('--node', other.line.rest, '--state', state)
-    const { error } = await call(second.url, 'resolvedid', { did })
-    expect(error?.data).toMatch(/^(rollback|proof-missing): /)
+    const { result } = await call(second.url, 'resolvedid', { did })
+    expect(result).toMatchObject({ status: 3, proved: { height: 1, hash: await other.hashAt(1) } })
     second.process.kill('SIGTERM')
-    expect((await second.process.finished).code).toBe(0)
+    const { code, err } = await second.process.finished
+    expect([code, err.match(/the devnet went back or began anew/g)?.length]).toEqual([0, 1])
     await other.stop()
   })
 
