@@ -1,5 +1,6 @@
 import { checkConfirm } from '../consensus/check-confirm.js'
 import type { Verifier } from '../crypto/verifier.js'
+import { equalBytes } from '../primitives/bytes.js'
 import { parseConfirm } from '../primitives/confirm.js'
 import type { Header } from '../primitives/header.js'
 import type { SignatureCheck } from '../primitives/signature.js'
@@ -26,7 +27,7 @@ export interface StoredConfirm {
 
 /**
  * Confirms of blocks assumed valid. The block hash does not cover the confirm, so its sender may have forged the signatures.
- * Each is verified once, before it is served.
+ * Each is verified once, before it is served. A wrong one gives way to a right one that comes with the block again.
  */
 export class AssumedConfirms {
   readonly #dependencies: AssumedConfirmsDependencies
@@ -69,6 +70,26 @@ export class AssumedConfirms {
     if (failing === undefined) return rest.length
     this.#note(failing.header.height, 'wrong')
     return rest.indexOf(failing)
+  }
+
+  /**
+   * Stages another confirm of an active block, where the stored one is wrong and this one holds; returns whether it did. Once the
+   * row is written, `kept` has to be called.
+   */
+  async stageRight(overlay: Overlay, { header, confirm }: StoredConfirm): Promise<boolean> {
+    const { database, spec, verifier } = this.#dependencies
+    const stored = database.get(keys.confirm(header.hash))
+    if (stored === undefined || this.holds(header.height) || equalBytes(stored, confirm)) return false
+    if ((await this.verify([{ header, confirm: stored }])) === 1) return false
+    const checks = checkConfirm(spec, header, parseConfirm(confirm))
+    if ((await verifier.verifyAll(checks)) >= 0) return false
+    overlay.put(keys.confirm(header.hash), confirm)
+    return true
+  }
+
+  /** The confirm stored for a height is one that was found to hold. */
+  kept(height: number): void {
+    this.#note(height, 'verified')
   }
 
   #note(height: number, found: 'verified' | 'wrong'): void {

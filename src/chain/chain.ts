@@ -281,7 +281,10 @@ export class Chain {
     const { header } = block
     const known = this.headers.get(header.hash)
     if (known?.status === 'invalid') throw brokenRule('block-invalid')
-    if (known !== undefined) return 'known'
+    if (known !== undefined) {
+      if (known.status === 'active' && confirmBytes !== undefined) await this.#mendConfirm(header, confirmBytes)
+      return 'known'
+    }
     const parent = this.headers.get(header.previous)
     if (parent === undefined) throw new RuleError('block-parent-unknown', `parent of ${header.id}`)
     if (this.spec.hasValidators && !this.#isTip(parent)) {
@@ -318,6 +321,16 @@ export class Chain {
       throw error
     }
     return better ? 'connected' : 'side'
+  }
+
+  /** Takes a confirm that holds in place of a wrong one that was assumed to be valid; another one changes nothing. */
+  async #mendConfirm(header: Header, confirm: Uint8Array): Promise<void> {
+    const overlay = new Overlay(this.database)
+    const stored = { header, confirm }
+    const isRight = await this.assumedConfirms.stageRight(overlay, stored).catch(passRuleError)
+    if (isRight !== true) return
+    await this.#commit(overlay, this.#tip.header, 'header')
+    this.assumedConfirms.kept(header.height)
   }
 
   async #extend(block: Block, record: NewBlock, confirm: Uint8Array | undefined): Promise<void> {

@@ -17,7 +17,7 @@ import { Places } from '../runtime/places.js'
 import { damaged, type Database } from '../storage/database.js'
 import { present } from '../storage/did-rows.js'
 import { isPruned } from '../storage/prune-rows.js'
-import { keys, type TipRow, values } from '../storage/schema.js'
+import { type HeaderRecord, keys, type TipRow, values } from '../storage/schema.js'
 
 /** @limit bytes: anchors of blocks that are kept */
 const anchorCache = 4 * 1024 * 1024
@@ -72,7 +72,13 @@ export class Anchors {
   async #make(block: TipRow, id: string, age: AnchorAge): Promise<AnchorJson | undefined> {
     const release = await this.#places[age].take()
     try {
-      const anchor = await this.#read(block)
+      const record = this.#record(block)
+      const header = Header.read(new Reader(record.header))
+      const { spec, confirm } = this.#options
+      const confirmed = spec.hasValidators ? await confirm(header) : undefined
+      // Not kept: one that holds may come yet.
+      if (spec.hasValidators && confirmed === undefined) return undefined
+      const anchor = await this.#read({ header, count: record.transactionCount }, confirmed)
       this.#kept.set(id, { anchor }, anchor === undefined ? 0 : sizeOf(anchor))
       return anchor
     } finally {
@@ -80,18 +86,23 @@ export class Anchors {
     }
   }
 
-  async #read({ height, hash }: TipRow): Promise<AnchorJson | undefined> {
+  #record({ height, hash }: TipRow): HeaderRecord {
+    const row = this.#options.database.get(keys.header(hash))
+    return values.header.decode(present(row, `the header of height ${height}`))
+  }
+
+  async #read(
+    { header, count }: { readonly header: Header; readonly count: number },
+    confirm: Confirm | undefined,
+  ): Promise<AnchorJson | undefined> {
     const { database, spec } = this.#options
-    const record = values.header.decode(present(database.get(keys.header(hash)), `the header of height ${height}`))
-    const header = Header.read(new Reader(record.header))
-    const confirm = spec.hasValidators ? await this.#options.confirm(header) : undefined
-    if (spec.hasValidators && confirm === undefined) return undefined
+    const { height } = header
     const first = database.get(keys.transaction(height, 0))
     // It may have been given up a moment ago.
     if (first === undefined && isPruned(database, height)) return undefined
     const coinbase = Transaction.fromBytes(present(first, `the coinbase of height ${height}`)).unsigned
     if (coinbase.length > maxAnchorCoinbase) return undefined
-    const branch = await runCooperatively(firstBranchSteps(await this.#txids(height, record.transactionCount)))
+    const branch = await runCooperatively(firstBranchSteps(await this.#txids(height, count)))
     // Rows of another block, after a reorganisation, must not be kept under this hash.
     if (!equalBytes(foldBranch(sha256d(coinbase), branch, 0), header.merkleRoot)) {
       throw damaged(`the transactions of height ${height} do not have the merkle root of their header`)

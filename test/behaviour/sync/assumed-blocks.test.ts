@@ -75,6 +75,25 @@ describe('confirms of blocks that were assumed to be valid', () => {
     expect(await confirmByHeight(node.reader, 29)).toMatch(/^\{/)
   })
 
+  it('give way to right ones, which then prove answers', async () => {
+    const { source, node } = await misled((height) => height === 30)
+    const anchor = () => node.prover.change(node.chain.tip.header, { height: 30 })
+    await expect(anchor()).rejects.toMatchObject({ code: 'proof-unavailable' })
+    const again = async (confirm: Uint8Array) => {
+      const block = await source.reader.block(source.reader.headerAt(30)!)
+      return node.chain.acceptBlock(block.bytes, confirm)
+    }
+    const right = source.confirmFor(await source.reader.block(source.reader.headerAt(30)!)) as Uint8Array
+    const wrong = Uint8Array.from(right)
+    wrong[wrong.length - 2]! ^= 1
+    for (const confirm of [wrong, Uint8Array.of(1)]) expect(await again(confirm)).toBe('known')
+    await expect(confirmByHeight(node.reader, 30)).rejects.toMatchObject({ code: 'unknown-confirm' })
+    expect(await again(right)).toBe('known')
+    expect(await confirmByHeight(node.reader, 30)).toMatch(/^\{/)
+    expect(confirmVotes(node.chain, 30)).toHaveLength(1)
+    expect(await anchor()).toEqual(await source.prover.change(source.chain.tip.header, { height: 30 }))
+  })
+
   it('are not told of as a new tip', async () => {
     const source = await longChain(oneValidator(), 3)
     chains.push(source)
