@@ -12,7 +12,7 @@ import type { Hash } from '../primitives/hash.js'
 import { list } from '../proofs/read-json.js'
 import type { Checkpoint, Trust } from '../proofs/trust.js'
 import type { ValidatorList } from '../proofs/validator-list.js'
-import type { Server } from './ask-server.js'
+import { type AskedServer, catchingUp } from './catch-up.js'
 import { LightError } from './light-error.js'
 import type { SeenBlock } from './light-memory.js'
 import type { Signatures } from './signatures.js'
@@ -24,11 +24,12 @@ const maxAnswers = 100
 
 /** Lists of validators with those that a server proves to follow them; the same ones where none does. */
 export async function followChanges(
-  server: Server,
+  slow: AskedServer,
   lists: readonly ValidatorList[],
   genesis: Hash,
   signatures: Signatures,
 ): Promise<readonly ValidatorList[]> {
+  const server = catchingUp(slow)
   const followed = [...lists]
   for (let answers = 0; answers < maxAnswers; answers++) {
     const from = (followed.at(-1) as ValidatorList).height
@@ -45,7 +46,7 @@ export async function followChanges(
 
 /** The block of a checkpoint and the validators after it. */
 export async function fromCheckpoint(
-  server: Server,
+  server: AskedServer,
   checkpoint: Checkpoint,
 ): Promise<{ seen: SeenBlock; lists: readonly ValidatorList[] }> {
   const change = readChange(await server.get(`anchor/${checkpoint.height}`))

@@ -3,7 +3,7 @@ import type { Header } from '../primitives/header.js'
 import { fail } from '../proofs/proof-failure.js'
 import type { Checkpoint, Trust, WorkRules } from '../proofs/trust.js'
 import { type FullHeader, HeaderChain, headersBefore, maxHeaders, readHeaders } from '../proofs/work.js'
-import type { Server } from './ask-server.js'
+import { type AskedServer, catchingUp } from './catch-up.js'
 import type { LightMemory } from './light-memory.js'
 
 /** Chains without validators: headers are followed, and the chain with most work counts. Loaded for such chains alone. */
@@ -23,8 +23,16 @@ export function headersOf(chain: HeaderChain): Pick<LightMemory, 'headers' | 'wo
   return { headers: chain.last(headersBefore(chain.rules) + remembered), work: chain.work }
 }
 
-/** The chain of a server, where it has more work than the one given; else that one. */
-export async function followWork(server: Server, chain: HeaderChain, now: number): Promise<HeaderChain> {
+/**
+ * The chain of a server, where it has more work than the one given; else that one. `keep` takes what was shown also where the server
+ * fails then: the next question goes on from there.
+ */
+export async function followWork(
+  slow: AskedServer,
+  chain: HeaderChain,
+  { now, keep }: { readonly now: number; keep(chain: HeaderChain): void },
+): Promise<HeaderChain> {
+  const server = catchingUp(slow)
   let from = chain.tip.height + 1
   let found = await headersFrom(server, from)
   for (let step = firstStep; !continues(chain, found, from); step *= 8) {
@@ -34,9 +42,13 @@ export async function followWork(server: Server, chain: HeaderChain, now: number
     found = await headersFrom(server, from)
   }
   const own = chain.upTo(from - 1)
-  // A server sends fewer than asked for where they are large: only an empty answer is the end.
-  for (; found.length > 0; found = await headersFrom(server, own.tip.height + 1)) {
-    for (const full of found) own.add(full, now)
+  try {
+    // A server sends fewer than asked for where they are large: only an empty answer is the end.
+    for (; found.length > 0; found = await headersFrom(server, own.tip.height + 1)) {
+      for (const full of found) own.add(full, now)
+    }
+  } finally {
+    keep(own)
   }
   return own.work > chain.work ? own : chain
 }
@@ -47,16 +59,17 @@ function continues(chain: HeaderChain, [first]: readonly FullHeader[], from: num
   return equalBytes(first.header.previous, (chain.at(from - 1) as Header).hash)
 }
 
-async function headersFrom(server: Server, from: number, count = maxHeaders): Promise<readonly FullHeader[]> {
+async function headersFrom(server: AskedServer, from: number, count = maxHeaders): Promise<readonly FullHeader[]> {
   return readHeaders(await server.get(`headers/${from}/${count}`), count)
 }
 
 /** The chain up to a checkpoint: the headers before it are believed by hash. */
 export async function fromWorkCheckpoint(
-  server: Server,
+  slow: AskedServer,
   { work }: Trust,
   checkpoint: Checkpoint,
 ): Promise<HeaderChain> {
+  const server = catchingUp(slow)
   const rules = work as WorkRules
   const from = Math.max(0, checkpoint.height - headersBefore(rules))
   const found: Header[] = []

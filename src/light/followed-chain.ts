@@ -88,11 +88,12 @@ export class FollowedChain {
       return followed !== lists
     }
     const before = this.#headers
-    const found = await (await workModule()).followWork(server, before, now)
-    if (found.work > this.#headers.work) {
+    const keep = (found: HeaderChain) => {
+      if (found.work <= (this.#headers as HeaderChain).work) return
       this.#headers = found
       this.#changes++
     }
+    const found = await (await workModule()).followWork(server, before, { now, keep })
     return this.#headers !== before || found !== before
   }
 

@@ -143,6 +143,41 @@ describe('a lie', () => {
 })
 
 describe('a lie of miners', () => {
+  it('holds a question up for so long: headers one by one, each of which comes in time', async () => {
+    const { setTimeout: wait } = globalThis
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    let asked = 0
+    const slowly: Lies = {
+      response: async (url) => {
+        if (!url.includes('/headers/')) return undefined
+        asked++
+        await new Promise((resolve) => setTimeout(resolve, 9000))
+        return undefined
+      },
+      headers: (right) => right.slice(0, 1),
+      answer: () => mined.book.answer(alice.did, { height: mined.book.tip.height - 6 }),
+    }
+    const light = lightOver(mined.book, slowly)
+    const ask = async () => {
+      let found: unknown
+      void failureOf(light.resolve(alice.did)).then((outcome) => (found = outcome))
+      for (let waited = 0; waited < 300_000 && found === undefined; waited += 1000) {
+        await vi.advanceTimersByTimeAsync(1000)
+        await new Promise((resolve) => wait(resolve, 5))
+      }
+      return found
+    }
+    try {
+      expect(await ask()).toBe('timeout')
+      expect(asked).toBeLessThanOrEqual(14)
+      // What it did show need not be shown again.
+      expect(await ask()).toMatchObject({ status: 0 })
+      expect(asked).toBeLessThan(20)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
   it.each(minedLies)('%s: %s', async (_, failure, { lies: told, book: of = mined.book, options }) => {
     expect(await failureOf(lightOver(of, told, options ?? {}).resolve(alice.did))).toBe(failure)
   })
