@@ -26,7 +26,8 @@ import type { MapKey } from '../proofs/map-tree.js'
  *   00 name                                       → meta: schema version, tip, digest of the upgrades up to it, a devnet's
  *                                                   clock offset, event number, assumed valid height, reorganisation,
  *                                                   highest block that gave up its transactions u32, whether the map of
- *                                                   DIDs is complete, lowest height of which it proves anything u32
+ *                                                   DIDs is complete, lowest height of which it proves anything u32,
+ *                                                   height up to which blocks have no rows 1b any more u32
  *   01 sequence u64                               → journal row (journal.ts)
  *   02 block hash                                 → header record
  *   03 height u32                                 → hash of the active block
@@ -179,7 +180,8 @@ export const keys = {
       | 'indexUndo'
       | 'pruned'
       | 'didMap'
-      | 'proofs',
+      | 'proofs'
+      | 'dropped',
   ): Key => keyOf(table.meta, Buffer.from(name)),
   journal: (sequence: number): Key => {
     const buffer = key(table.journal, 8)

@@ -19,6 +19,11 @@ import { PageMemory } from './page-memory.js'
  */
 export const provedHeights = 288
 
+/** @limit count: blocks whose states are dropped with one block, where more than one is left */
+const droppedAtOnce = 64
+/** Pages of before at which that ends: a batch of a sync has many blocks. */
+const droppedPages = 256
+
 /** Leaves from which pages are loaded a level at a time, instead of one by one. */
 const leavesToLoad = 16
 
@@ -68,11 +73,22 @@ function putProvedFrom(overlay: Overlay, height: number): void {
   if (height !== provedFrom(overlay)) overlay.put(keys.meta('proofs'), new Writer(4).u32(height).finish())
 }
 
+/** The height up to which blocks have no pages of before any more. */
+function droppedTo(rows: RowReader): number {
+  const row = rows.get(keys.meta('dropped'))
+  return row === undefined ? 0 : new Reader(row).u32()
+}
+
+function putDroppedTo(overlay: Overlay, height: number): void {
+  overlay.put(keys.meta('dropped'), new Writer(4).u32(height).finish())
+}
+
 /** Stages that the map is complete as of a block. Nothing before it can be proved. */
 export function putMapComplete(overlay: Overlay, height: number): void {
   overlay.put(keys.meta('didMap'), flag)
   overlay.put(keys.mapRoot(height), values.mapRoot.encode({ root: storedMapRoot(overlay), pages: [] }))
   overlay.put(keys.meta('proofs'), new Writer(4).u32(height).finish())
+  putDroppedTo(overlay, height)
 }
 
 /** The map root that the pages have. */
@@ -248,15 +264,33 @@ export async function putMapChange(
   if (!archive) await dropDeep(overlay, height - provedHeights)
 }
 
-/** Drops the pages of before a block. */
-async function dropDeep(overlay: Overlay, height: number): Promise<void> {
-  if (height <= provedFrom(overlay)) return
+/**
+ * Drops the pages of before of blocks up to a height: those of the next one, and some that were kept for ever until now, or that a sync
+ * left behind.
+ */
+async function dropDeep(overlay: Overlay, to: number): Promise<void> {
+  const from = droppedTo(overlay)
+  const end = Math.min(to, from + droppedAtOnce)
+  let pages = 0
+  let dropped = from
+  // Two at least, or the end would never be reached.
+  while (dropped < end && (pages < droppedPages || dropped < from + 2)) pages += await dropPages(overlay, ++dropped)
+  if (dropped === from) return
+  putDroppedTo(overlay, dropped)
+  if (dropped > provedFrom(overlay)) putProvedFrom(overlay, dropped)
+}
+
+/** Drops the pages of before a block; resolves with their number. */
+async function dropPages(overlay: Overlay, height: number): Promise<number> {
   const row = overlay.get(keys.mapRoot(height))
-  if (row !== undefined && row.length > hashSize) {
-    await forEachCooperatively(pagesOfMapRoot(row), (page) => overlay.del(keys.mapPageBefore(page, height)))
-    overlay.put(keys.mapRoot(height), row.subarray(0, hashSize))
-  }
-  putProvedFrom(overlay, height)
+  if (row === undefined || row.length <= hashSize) return 0
+  let pages = 0
+  await forEachCooperatively(pagesOfMapRoot(row), (page) => {
+    overlay.del(keys.mapPageBefore(page, height))
+    pages++
+  })
+  overlay.put(keys.mapRoot(height), row.subarray(0, hashSize))
+  return pages
 }
 
 function putPage(overlay: Overlay, key: Key, value: Uint8Array | undefined): void {
@@ -289,6 +323,7 @@ export async function putMapBack(
   }
   overlay.del(keys.mapRoot(height))
   if (provedFrom(overlay) >= height) putProvedFrom(overlay, height - 1)
+  if (droppedTo(overlay) >= height) putDroppedTo(overlay, height - 1)
   const root = storedMapRoot(overlay)
   const expected = mapRootAfter(overlay, height - 1)
   if (expected !== undefined && !equalBytes(expected, root)) {

@@ -15,7 +15,7 @@ const changes = {
   3: {
     tables: [table.mapPage, table.mapPageBefore, table.mapRoot],
     shorter: { [table.didOperation]: 38 },
-    meta: ['didMap', 'proofs'],
+    meta: ['didMap', 'proofs', 'dropped'],
   },
 } as const
 

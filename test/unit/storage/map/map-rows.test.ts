@@ -5,8 +5,10 @@ import { finish, type Steps } from '../../../../src/primitives/steps.js'
 import { Database } from '../../../../src/storage/database.js'
 import { changeMapSteps, inKeyOrder, type LeafChange } from '../../../../src/storage/map/change-map.js'
 import {
+  type MapKeeping,
   MapMemory,
   mapChangeOf,
+  provedFrom,
   putMapBack,
   putMapChange,
   putMapComplete,
@@ -71,6 +73,69 @@ describe('the rows of the map', () => {
     expect(await pagesIn(database)).toEqual(pagesOf(first))
     await change(2, third)
     expect(await pagesIn(database)).toEqual(pagesOf(first, third))
+  })
+
+  describe('of states of before', () => {
+    const held = 288
+    async function blocks() {
+      const database = await Database.over(memoryStore())
+      const memory = new MapMemory()
+      await write(database, (overlay) => putMapComplete(overlay, 0))
+      let tip = 0
+      const add = async (count: number, keeping: Partial<MapKeeping> = {}) => {
+        for (const end = tip + count; tip < end;) {
+          const height = ++tip
+          await write(database, async (overlay) => {
+            const change = await mapChangeOf(overlay, leavesOf(height, height + 2, 'a'), memory)
+            await putMapChange(overlay, height, change, { knownHeight: height, ...keeping })
+          })
+        }
+      }
+      const heights = async () => {
+        const rows = await database.rows(rangeOf(table.mapPageBefore))
+        return [...new Set(rows.map(([key]) => key.readUInt32BE(key.length - 4)))].sort((a, b) => a - b)
+      }
+      const back = async () => {
+        await write(database, (overlay) => putMapBack(overlay, tip, noLeaves))
+        tip--
+      }
+      return { database, add, back, heights, lowest: async () => (await heights())[0] }
+    }
+
+    it('go some at a time once they are not kept for ever any more', async () => {
+      const { database, add, heights, lowest } = await blocks()
+      await add(500, { archive: true })
+      expect([await lowest(), provedFrom(database)]).toEqual([1, 0])
+      await add(1)
+      expect([await lowest(), provedFrom(database)]).toEqual([65, 64])
+      await add(1)
+      expect([await lowest(), provedFrom(database)]).toEqual([129, 128])
+      await add(2)
+      expect([await lowest(), (await heights()).length, provedFrom(database)]).toEqual([
+        504 - held + 1,
+        held,
+        504 - held,
+      ])
+    })
+
+    it('go too where a sync passes over them', async () => {
+      const { database, add, heights, lowest } = await blocks()
+      await add(400)
+      expect(await lowest()).toBe(400 - held + 1)
+      await add(400, { knownHeight: 5000 })
+      expect(await lowest()).toBeUndefined()
+      await add(held + 5)
+      expect([await lowest(), (await heights()).length, provedFrom(database)]).toEqual([806, held, 805])
+    })
+
+    it('are there again above blocks that were taken back', async () => {
+      const { database, add, back, lowest } = await blocks()
+      await add(300)
+      for (let i = 0; i < held; i++) await back()
+      expect([await lowest(), provedFrom(database)]).toEqual([undefined, 12])
+      await add(held)
+      expect([await lowest(), provedFrom(database)]).toEqual([13, 12])
+    })
   })
 
   it('are read in portions, upper pages that are in memory not at all', async () => {
