@@ -21,6 +21,8 @@ export interface ChainWatchOptions {
   /** Connected nodes; undefined: the node has no network. */
   peers(): number | undefined
   catchingUp(): boolean
+  /** Whether most peers have blocks that are too far ahead of the own clock. */
+  behindByClock(): boolean
 }
 
 /**
@@ -84,12 +86,13 @@ export class ChainWatch {
   }
 
   #wait(): void {
-    const { chain, clock, log, peers } = this.#options
+    const { chain, clock, log, peers, behindByClock } = this.#options
     const { height, time } = this.#tip.header
     this.#tipLooks++
     const vote = this.#voteFacts()
     const tipAge = this.#tipLooks * watchInterval
-    const facts = { spec: chain.spec, tip: { height, time }, tipAge, peers: peers(), ...defined({ vote }) }
+    const seen = { peers: peers(), behindByClock: behindByClock() }
+    const facts = { spec: chain.spec, tip: { height, time }, tipAge, ...seen, ...defined({ vote }) }
     const stall = stallOf(facts, this.#stalled?.reason)
     if (stall === undefined) return
     if (this.#stalled === undefined) log.warn({ height, ...stall }, 'the chain is stalled')

@@ -43,6 +43,11 @@ export function blockPatience(spec: PacedSpec, validators: number): number {
   return Math.max(leastForBlock, mined + slack * (interval + views.reduce((sum, length) => sum + length, 0)))
 }
 
+/** How long a node whose peers have blocks of the future waits for one that it can take. */
+export function clockPatience({ retarget, hasValidators }: PacedSpec): number {
+  return Math.max(leastForBlock, hasValidators ? 0 : retarget.spacing * 1000)
+}
+
 /** Differences of clocks beyond which they are reported. */
 export interface ClockBounds {
   /** The others are ahead: the node takes their blocks for blocks of the future. */

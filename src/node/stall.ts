@@ -3,7 +3,7 @@ import { toHex } from '../primitives/bytes.js'
 import { quorum, type Spec } from '../primitives/spec.js'
 import type { ReceivedVotes } from '../voting/received-votes.js'
 import type { Step } from '../voting/tendermint/message.js'
-import { blockPatience, sparestSpacings, votePatience } from './pace.js'
+import { blockPatience, clockPatience, sparestSpacings, votePatience } from './pace.js'
 
 /** Hex digits of a public key by which a validator is named. */
 const keyDigits = 12
@@ -21,6 +21,8 @@ export interface ChainFacts {
   readonly tipAge: number
   /** Connected nodes; undefined: the node has no network. */
   readonly peers: number | undefined
+  /** Whether most peers have blocks that are too far ahead of the own clock. */
+  readonly behindByClock: boolean
   /** The vote on the next block; absent on a chain without validators. */
   readonly vote?: VoteFacts
 }
@@ -44,6 +46,8 @@ export function stallOf(facts: ChainFacts, before?: StallReason): StallReport | 
   const { spec, vote, tipAge } = facts
   const votePause = vote === undefined || before === 'no-quorum' ? 0 : votePatience(spec, vote.view)
   if (vote !== undefined && lacksQuorum(vote) && vote.stepAge >= votePause) return noQuorum(facts, vote)
+  // Its own clock keeps it from blocks that are there.
+  if (facts.behindByClock && tipAge >= clockPatience(spec)) return { reason: 'tip-old', detail: clockLate(facts) }
   const patience = blockPatience(spec, vote?.votes.length ?? 0)
   if (tipAge >= patience) return tipOld(facts, patience)
   return before === undefined ? undefined : { reason: before, detail: goesOn(facts) }
@@ -94,6 +98,10 @@ function heardText(vote: VoteFacts | undefined): string {
   const { length } = vote.votes
   const heard = vote.votes.filter((entry) => entry.heard).length
   return `; votes of ${heard} of ${length} validators have arrived, and a block needs ${quorum(length)}`
+}
+
+function clockLate({ tip }: ChainFacts): string {
+  return `blocks above height ${tip.height} are too far ahead of the clock of this node, say most of its peers: set it right`
 }
 
 function tipOld({ spec, tip, vote, peers }: ChainFacts, patience: number): StallReport {

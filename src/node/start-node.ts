@@ -306,7 +306,9 @@ function watchOf(
 ): ChainWatch {
   const { clock, log } = env
   const peers = () => network?.peers.all().length
-  const watch = new ChainWatch({ chain, clock, log, voting, peers, catchingUp: () => sync().catchingUp })
+  const catchingUp = () => sync().catchingUp
+  const behindByClock = () => network?.sync.behindByClock ?? false
+  const watch = new ChainWatch({ chain, clock, log, voting, peers, catchingUp, behindByClock })
   stack.defer(async () => watch.close())
   stack.defer(repeat(env, watchInterval, () => watch.look()))
   return watch

@@ -152,6 +152,13 @@ export class Sync {
     }
   }
 
+  /** Whether more than half of the peers have more blocks, which are too far ahead of the own clock to be taken. */
+  get behindByClock(): boolean {
+    const able = this.#options.peers.all().filter(servesHeaders)
+    const ahead = able.filter((peer) => this.#headers.isAhead(peer) && this.#states.of(peer).aheadOfClock)
+    return 2 * ahead.length > able.length
+  }
+
   /** Held in memory: pending headers, and bytes of bodies in memory or requested. */
   get held(): { readonly headers: number; readonly bodies: number } {
     return { headers: this.#headers.branch.blocks.length, bodies: this.#bodies.bytes }

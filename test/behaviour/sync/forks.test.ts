@@ -295,10 +295,15 @@ describe('on a chain without validators', () => {
     const reason = 'the blocks of the peers that have more are too far ahead of the clock'
     await node.until(() => node.sync.progress().stage === 'waiting')
     expect(node.sync.progress()).toMatchObject({ reason, height: 3 })
+    expect(node.sync.behindByClock).toBe(true)
+    // One of three is not most of them.
+    for (let i = 0; i < 2; i++) node.join(new TestPeer(node.target))
+    await node.until(() => !node.sync.behindByClock)
     node.advance(3600 * 1000 + 60_000)
     await node.until(() => node.height === 6)
     await node.until(() => node.sync.progress().stage === 'idle')
     expect(node.sync.progress().reason).toBe('no peer has anything better')
+    expect(node.sync.behindByClock).toBe(false)
     expect(peer.closed).toBe(false)
   })
 })

@@ -30,6 +30,7 @@ function watch(node: TestNode): ChainWatch {
     voting: node.voting,
     peers: () => net.nodes.filter((other) => other !== node && other.online).length,
     catchingUp: () => false,
+    behindByClock: () => false,
   })
   watches.set(node, made)
   warnings.set(node, said)

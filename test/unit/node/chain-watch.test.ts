@@ -12,6 +12,7 @@ class Watched {
   readonly lines: Line[] = []
   readonly watch: ChainWatch
   catchingUp = false
+  behindByClock = false
   view = 0
   step: Step = 'propose'
   /** How many validators have sent the vote of the present step. */
@@ -52,6 +53,7 @@ class Watched {
       voting: spec.hasValidators ? voting : undefined,
       peers: () => 3,
       catchingUp: () => this.catchingUp,
+      behindByClock: () => this.behindByClock,
     })
   }
 
@@ -179,6 +181,20 @@ describe('a chain of miners', () => {
     expect(node.watch.stalled).toMatchObject({
       reason: 'tip-old',
       detail: expect.stringContaining('do its miners work?'),
+    })
+    await test.mine()
+    node.pass(1)
+    expect(node.messages).toEqual(['the chain is stalled', 'the chain goes on'])
+  })
+
+  it('is stalled for a node whose clock keeps it from the blocks of its peers', async () => {
+    node.behindByClock = true
+    node.pass(29)
+    expect(node.watch.stalled).toBeUndefined()
+    node.pass(1)
+    expect(node.watch.stalled).toMatchObject({
+      reason: 'tip-old',
+      detail: 'blocks above height 0 are too far ahead of the clock of this node, say most of its peers: set it right',
     })
     await test.mine()
     node.pass(1)

@@ -29,7 +29,14 @@ interface Votes {
   readonly own?: number
 }
 
-const facts = (changes: Partial<ChainFacts>): ChainFacts => ({ spec, tip, tipAge: 15_000, peers: 3, ...changes })
+const facts = (changes: Partial<ChainFacts>): ChainFacts => ({
+  spec,
+  tip,
+  tipAge: 15_000,
+  peers: 3,
+  behindByClock: false,
+  ...changes,
+})
 const keyText = (place: number, count = 4) => toHex(fakeKeys(count)[place] as Uint8Array).slice(0, 12)
 
 describe('a chain is well', () => {
