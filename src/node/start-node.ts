@@ -52,6 +52,7 @@ import { ChainWatch, watchInterval } from './chain-watch.js'
 import { chainProver } from './chain-prover.js'
 import { type Core, openCore } from './core.js'
 import { type Ledger, openLedger, type OpenStep, stepUnits } from './open-ledger.js'
+import { watchOpenFiles } from './open-files.js'
 import type { NodeTuning } from './options-to-node.js'
 import { syncStatus } from './sync-status.js'
 
@@ -179,6 +180,7 @@ async function openNode(options: NodeOptions, stack: CloseStack): Promise<Node> 
   const backups = new BackupJob({ directory, database: store.database, timers: env.timers })
   stack.defer(() => backups.close())
   await core.start()
+  stack.defer(watchOpenFiles(env))
   const watch = spec.devnet ? undefined : watchOf(options, chain, core, sync, stack)
   return {
     spec,
