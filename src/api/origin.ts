@@ -57,7 +57,7 @@ function isSameOrigin(url: string, host: string): boolean {
   return URL.canParse(own) && from.host !== '' && new URL(own).host === from.host
 }
 
-function isLoopbackName(name: string): boolean {
+export function isLoopbackName(name: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost') || (isIP(name) !== 0 && isLoopback(name))
 }
 

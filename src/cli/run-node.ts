@@ -32,7 +32,7 @@ export interface Presentation {
 export type NodeStart = ReturnType<typeof startOf>['start']
 
 /** What every node prints at its start. */
-export function startOf(node: Node, { ports, host }: Pick<Servers, 'ports' | 'host'>) {
+export function startOf(node: Node, { ports, host, openAt }: Pick<Servers, 'ports' | 'host' | 'openAt'>) {
   const start = {
     name: node.spec.name,
     height: node.reader.height,
@@ -49,6 +49,7 @@ export function startOf(node: Node, { ports, host }: Pick<Servers, 'ports' | 'ho
     `REST      ${start.rest}/api/v1`,
     `WebSocket ${start.ws}`,
     `JSON-RPC  ${start.rpc}`,
+    ...(openAt.length > 0 ? [`Open      to other machines too, at ${openAt.join(', ')}`] : []),
     ...start.p2p.map((address) => `P2P       ${address}`),
     ...votesLine(node.voting?.status().signing),
     ...blocksLine(node),

@@ -1,6 +1,6 @@
 import type { ApiContext } from '../api/api-context.js'
 import type { NodeHealth, NetworkView } from '../api/node-views.js'
-import { loopbackHosts } from '../api/origin.js'
+import { isLoopbackName, loopbackHosts } from '../api/origin.js'
 import { countTransactions } from '../mempool/transaction-count.js'
 import { networkVersion, servicesOf } from '../network/wire/status-message.js'
 import { defined } from '../primitives/defined.js'
@@ -23,6 +23,8 @@ export interface Servers {
   readonly ports: { readonly rest: number; readonly ws: number; readonly rpc: number; readonly p2p: number }
   /** A host by which this machine reaches the interfaces, as it stands in a URL. */
   readonly host: string
+  /** Addresses listened on by which other machines reach them too. */
+  readonly openAt: readonly string[]
   close(): Promise<void>
 }
 
@@ -143,7 +145,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     throw error
   }
   stage = 'serving'
-  return { ports, host: urlHost(hosts), close }
+  return { ports, host: urlHost(hosts), openAt: hosts.filter((host) => !isLoopbackName(host)), close }
 }
 
 /** How a URL names the first of the addresses that are listened on; all at once are reached by loopback. */
