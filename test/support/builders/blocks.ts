@@ -20,6 +20,7 @@ import { Header, type HeaderFields } from '../../../src/primitives/header.js'
 import { type Program, sortPrograms, standardProgram } from '../../../src/primitives/program.js'
 import { txType } from '../../../src/primitives/payload.js'
 import { finish } from '../../../src/primitives/steps.js'
+import { maxAnchorCoinbase } from '../../../src/proofs/anchor-coinbase.js'
 import { didRoot as committedRoot } from '../../../src/proofs/map-tree.js'
 import { RuleError } from '../../../src/errors/rule-error.js'
 import { changeMapSteps } from '../../../src/storage/map/change-map.js'
@@ -112,6 +113,13 @@ export interface BlockPlan {
   readonly header?: Partial<HeaderFields>
   /** All transactions, in place of a coinbase and `transactions`. */
   readonly all?: (coinbase: Transaction) => readonly Transaction[]
+}
+
+/** Outputs to so many that no anchor has room for the coinbase. */
+export function largeCoinbase(chain: Chain): Pick<TransactionFields, 'outputs'> {
+  const { outputs } = coinbaseOf(chain)
+  const more = { ...(outputs[0] as (typeof outputs)[number]), value: 0n }
+  return { outputs: [...outputs, ...Array.from({ length: maxAnchorCoinbase / 64 }, () => more)] }
 }
 
 /** The coinbase of a block on top of `parent`. */
