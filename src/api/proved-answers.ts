@@ -27,6 +27,8 @@ export class ProvedAnswers implements IdentifierSource {
   readonly #light: Pick<LightResolver, 'resolve' | 'resolveCredential'>
   readonly #log: Log
   readonly #shared: SharedSource
+  /** The headers of the contradiction that was told last. */
+  #told: string | undefined
 
   constructor(light: Pick<LightResolver, 'resolve' | 'resolveCredential'>, log: Log) {
     this.#light = light
@@ -67,10 +69,17 @@ export class ProvedAnswers implements IdentifierSource {
       return await answer
     } catch (error) {
       if (!(error instanceof LightError)) throw error
-      const { failure, failures, evidence } = error
-      this.#log.warn({ failure, failures, evidence }, 'an answer is not proved')
-      throw new RuleError('answer-unproved', `${failure}: ${failureSentence(error)}`)
+      this.#report(error)
+      throw new RuleError('answer-unproved', `${error.failure}: ${failureSentence(error)}`)
     }
+  }
+
+  /** A resolver that has met a contradiction gives no answer any more: it is told once, with all of its signatures. */
+  #report({ failure, failures, evidence }: LightError): void {
+    const told = evidence?.headers.join()
+    const isKnown = told !== undefined && told === this.#told
+    this.#told = told ?? this.#told
+    this.#log.warn({ failure, failures, ...(!isKnown && { evidence }) }, 'an answer is not proved')
   }
 }
 

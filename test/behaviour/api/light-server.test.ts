@@ -19,7 +19,8 @@ afterEach(async () => {
 })
 
 async function open(lies: Lies = {}, options: Partial<LightOptions> = {}) {
-  const log = quietLog()
+  const warnings: Record<string, unknown>[] = []
+  const log = { ...quietLog(), warn: (fields: Record<string, unknown>) => void warnings.push(fields) }
   const server = await openLightServer({ light: lightOver(book, lies, options), hosts: ['127.0.0.1'], port: 0, log })
   opened.push(server)
   const rpc = async (method: string, params: unknown, path = '/rpc') => {
@@ -32,7 +33,7 @@ async function open(lies: Lies = {}, options: Partial<LightOptions> = {}) {
     const { status, text } = await get(`/1.0/identifiers/${of}`, { accept: 'application/did-resolution' })
     return { status, body: JSON.parse(text) as Json }
   }
-  return { server, rpc, get, identifier }
+  return { server, rpc, get, identifier, warnings }
 }
 
 describe('DID Resolution over a light resolver', () => {
@@ -133,6 +134,27 @@ describe('JSON-RPC over a light resolver', () => {
   ])('refuses %s', async (_, method, params, code, said) => {
     const { rpc } = await open()
     expect((await rpc(method, params)).error).toMatchObject({ code, data: expect.stringContaining(said) })
+  })
+
+  it('shows a contradiction in the log once, however often it is asked', async () => {
+    const { rpc, warnings } = await open()
+    await rpc('resolvedid', { did: alice.did })
+    const { block, confirm } = book.page(book.tip.height)
+    book.pop()
+    try {
+      book.make({ padding: 7 })
+      for (let i = 0; i < 3; i++) {
+        expect((await rpc('resolvedid', { did: alice.did })).error.data).toMatch(/^fork: /)
+      }
+    } finally {
+      book.pop()
+      book.push(block, confirm)
+    }
+    expect(warnings.map(({ failure, evidence }) => [failure, evidence !== undefined])).toEqual([
+      ['fork', true],
+      ['fork', false],
+      ['fork', false],
+    ])
   })
 
   it('refuses what is no call, in its own form', async () => {
