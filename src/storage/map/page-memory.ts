@@ -3,10 +3,14 @@ import type { Hash } from '../../primitives/hash.js'
 import type { Key } from '../schema.js'
 import { type MapPage, topNode } from './map-page.js'
 
-/** The greatest depth of pages that are kept: 4 369 of them, each about a kilobyte. */
+/** The greatest depth of pages that are kept: 4 369 of them. A version takes 1.5 kB with its hashes and its place here. */
 const deepestKept = 12
 
-/** Versions of a page: before and after the block that is tried, and one of a past height of which proofs are wanted. */
+/**
+ * Versions of a page: before and after the block that is tried, and one of another block or of a past height of which proofs are
+ * wanted. All of all pages are 20 MB. The chain has a memory and the prover another, since proofs of past heights must not drive
+ * out what blocks need: 40 MB in all on a chain with so many DIDs.
+ */
 const versionsKept = 3
 
 interface KeptPage {
