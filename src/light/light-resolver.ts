@@ -37,7 +37,7 @@ import type { LightCredential, LightResult, Proved } from './proved.js'
 import { Signatures, type Subtle } from './signatures.js'
 
 export interface LightOptions extends AgeOptions {
-  /** Addresses of the REST port of nodes. */
+  /** Addresses of the REST port of nodes; none where given answers are checked alone. */
   readonly servers: readonly string[]
   /** A Trust: its JSON text, or what is parsed of it. */
   readonly trust: unknown
@@ -94,7 +94,8 @@ export class LightResolver {
   constructor(options: LightOptions) {
     this.#options = options
     const ask = options.fetch ?? ((url, init) => globalThis.fetch(url, init))
-    this.#servers = options.servers.map((url) => new Server(url, ask))
+    const { servers } = options
+    this.#servers = servers.length > 0 ? servers.map((url) => new Server(url, ask)) : [new Server('', nowhere)]
     this.#signatures = new Signatures(options.subtle)
     try {
       this.#trust = readTrust(parsed(options.trust))
@@ -129,7 +130,10 @@ export class LightResolver {
     return { ...credentialResult(id, answer), proved }
   }
 
-  /** Checks an answer with a proof that came from elsewhere; servers are asked alone for what followed the validators or headers known. */
+  /**
+   * Checks an answer with a proof that came from elsewhere; servers, if any, are asked alone for what followed the validators or
+   * headers known.
+   */
   async verifyAnswer(
     did: string,
     answer: unknown,
@@ -302,6 +306,9 @@ export class LightResolver {
     throw tooFew(failed, 0)
   }
 }
+
+/** Without servers an answer that is given can be checked, by what is known already. */
+const nowhere: Fetch = () => Promise.reject(new LightError('unreachable', 'no server is named'))
 
 /** JSON text, or what is parsed of it already. */
 function parsed(given: unknown): unknown {

@@ -178,6 +178,20 @@ describe.each([
     expect(saved).toHaveLength(1)
   })
 
+  it('checks a given answer without any server, by what it knows', async () => {
+    let kept = ''
+    await lightOver(book, lies, { save: (state) => void (kept = state) }).resolve(alice.did)
+    const offline = (options: object) => lightOver(book, {}, { servers: [], ...options })
+    const given = book.answer(alice.did, { height: isMined ? tip - 6 : tip })
+    const knowing = offline({ load: () => kept })
+    expect(await knowing.verifyAnswer(alice.did, given)).toMatchObject({ status: 0, proved: { servers: [] } })
+    const lie = { ...given, status: 2 }
+    expect(await failureOf(knowing.verifyAnswer(alice.did, lie))).toBe('answer-status')
+    // Validators or headers that followed are known to servers alone.
+    expect(await failureOf(offline({}).verifyAnswer(alice.did, given))).toBe('unreachable')
+    expect(await failureOf(knowing.resolve(alice.did))).toBe('unreachable')
+  })
+
   it('checks a bundle without any server', async () => {
     const parts = isMined ? { headers: book.headers(1, 1000) } : { changes: book.changes(0).changes }
     const height = isMined ? tip - 6 : tip
