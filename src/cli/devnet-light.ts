@@ -42,7 +42,10 @@ export class DevnetLight implements Resolving {
           { failure: error.failure },
           'the devnet went back or began anew: what was seen of it is forgotten',
         )
-        this.#light = this.#anew()
+        const next = this.#anew()
+        this.#light = next
+        // Its files may be gone for a moment: the next question tries again.
+        next.catch(() => (this.#light = asked))
       }
       return question(await this.#light)
     }

@@ -72,6 +72,20 @@ describe('a light resolver of a devnet', () => {
     expect(warnings).toHaveLength(1)
   })
 
+  it('tries again where it could not begin anew', async () => {
+    const { book, alice } = lightWorld()
+    const trust = book.trust({ devnet: true })
+    const open = () => lightOver(book, {}, { trust })
+    let hasFile = false
+    const anew = async () => (hasFile ? open() : Promise.reject(new Error('no such file')))
+    const light = new DevnetLight(open(), anew, quietLog())
+    await light.resolve(alice.did)
+    book.pop()
+    await expect(light.resolve(alice.did)).rejects.toThrow('no such file')
+    hasFile = true
+    expect(await light.resolve(alice.did)).toMatchObject({ proved: { height: book.tip.height } })
+  })
+
   it('keeps what it saw where an answer fails otherwise', async () => {
     const { start, alice, warnings, begun } = devnet({ servers: ['http://gone'] })
     expect(await failureOf(start().resolve(alice.did))).toBe('unreachable')
