@@ -39,6 +39,7 @@ import type * as ResolverModule from '../../src/resolver/resolver.js'
 import type * as SystemModule from '../../src/runtime/process-env.js'
 import type * as DatabaseModule from '../../src/storage/database.js'
 import type * as DirectoryModule from '../../src/storage/directory.js'
+import type * as NativeLevelModule from '../../src/storage/native-level.js'
 import type * as OverlayModule from '../../src/storage/overlay.js'
 import type * as SchemaModule from '../../src/storage/schema.js'
 import type * as KnownDocumentsModule from '../../src/storage/known-documents.js'
@@ -104,6 +105,7 @@ export const { Resolver } = await compiled<typeof ResolverModule>('resolver/reso
 export const { serve } = await compiled<typeof ServingModule>('node/serve-node')
 export const { Database } = await compiled<typeof DatabaseModule>('storage/database')
 export const { DataDirectory } = await compiled<typeof DirectoryModule>('storage/directory')
+export const { NativeLevel, rowBatchOf } = await compiled<typeof NativeLevelModule>('storage/native-level')
 export const { Overlay } = await compiled<typeof OverlayModule>('storage/overlay')
 export const { didMapKey } = await compiled<typeof MapTreeModule>('proofs/map-tree')
 export const { keys, rangeOf, table } = await compiled<typeof SchemaModule>('storage/schema')

@@ -3,6 +3,7 @@
  * them run, about fifteen minutes.
  */
 import { connectSuite } from './connect.js'
+import { didBlocksSuite } from './did-blocks.js'
 import { eventsSuite } from './events.js'
 import { httpSuite } from './http.js'
 import { lightSuite } from './light.js'
@@ -19,6 +20,7 @@ import { worstSuite } from './worst.js'
 
 const suites: Readonly<Record<string, () => Promise<Row[]>>> = {
   connect: connectSuite,
+  dids: didBlocksSuite,
   reorganisation: reorganisationSuite,
   http: httpSuite,
   query: querySuite,
