@@ -89,7 +89,7 @@ async function prepare(directory: string): Promise<{ questions: Question[]; inPr
       { name: 'transaction', path: `/api/v1/transaction/${transfers[0]?.txid}`, least: 0.8 },
       { name: 'block of 1 transaction', path: '/api/v1/block/details/height/1', least: 0.8 },
       { name: 'block of 301 transactions', path: '/api/v1/block/details/height/2', least: 0.2 },
-      { name: 'resolvedid', path: '/rpc', body: JSON.stringify(resolve), least: 0.6 },
+      { name: 'resolvedid', path: '/rpc', body: JSON.stringify(resolve), least: 0.9 },
       { name: 'resolvedid with proof', path: '/rpc', body: JSON.stringify(proved), least: 0.5 },
       { name: 'proof by GET, at the tip', path: '/light/1/did/absent?depth=0', least: 0.2 },
       { name: 'proof by GET, below the tip', path: '/light/1/did/absent?depth=1', least: 0.15 },

@@ -20,7 +20,7 @@ export interface ApiContext {
     Mempool,
     'accept' | 'get' | 'entries' | 'size' | 'additions' | 'spender' | 'droppedReason' | 'refusedBlocks'
   >
-  readonly resolver: Pick<Resolver, 'resolve' | 'resolveShort' | 'queryJson' | 'now'> & {
+  readonly resolver: Pick<Resolver, 'resolve' | 'resolveShort' | 'queryJson' | 'now' | 'answersAt'> & {
     readonly credentials: Pick<CredentialAnswers, 'resolve' | 'list'>
     readonly proofs: Pick<ProofAnswers, 'did' | 'credential' | 'anchor' | 'changes' | 'headers' | 'trust'>
   }

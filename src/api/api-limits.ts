@@ -93,6 +93,8 @@ export const apiLimits = {
   closeGrace: 3000,
   /** @limit bytes: answers kept until the tip changes */
   answerCache: 16 * 1024 * 1024,
+  /** @limit bytes: answers to calls of JSON-RPC kept until the tip changes */
+  callCache: 16 * 1024 * 1024,
   /** @limit bytes: all answers in progress that are no point reads */
   answers: 48 * 1024 * 1024,
   /** @limit bytes: memory that one answer in progress counts: its parts, and rows read ahead */

@@ -88,6 +88,15 @@ function tooMany(): RuleError {
   return new RuleError('busy', 'too many large requests at once; try again')
 }
 
+/** Where the bytes of a body are that was read before the framework got the request. */
+export const readAlready = Symbol('body')
+
+declare module 'node:http' {
+  interface IncomingMessage {
+    [readAlready]?: Buffer
+  }
+}
+
 declare module 'fastify' {
   interface FastifyRequest {
     /** The counted body of the request. */
@@ -145,8 +154,15 @@ export function readBodies(most: number): FastifyContentTypeParser {
     }
     const complete = () => end(isAsAnnounced(request, length) ? undefined : wrongLength())
     if (Number(request.headers['content-length']) > most) return end(brokenRule('request-too-large'))
+    const whole = request.raw[readAlready]
+    if (whole !== undefined) {
+      take(whole)
+      return complete()
+    }
     if (counted !== null) counted.evict = end
     payload.on('data', take).on('end', complete).on('error', end)
+    // It is paused where its first piece was put back.
+    payload.resume()
   }
 }
 

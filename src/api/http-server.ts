@@ -1,7 +1,8 @@
 /**
  * Serves a node over HTTP: REST and JSON-RPC here, events over WebSocket in ws/.
  *
- *   connection -> Listeners -> app: rate limit, Access, BodyBudget
+ *   connection -> Listeners -> quickCalls: short calls of JSON-RPC whose answer is kept
+ *                           -> app: rate limit, Access, BodyBudget
  *     /api/v1  -> registerRest -> RestRoute.run -> results/ -> envelope     long answers by Flights and AnswerGate
  *     /1.0/identifiers -> registerIdentifiers -> answerIdentifier           the HTTP binding of DID Resolution
  *     /light/1 -> registerLight -> LightRoute.run -> resolver.proofs        proofs, and what light resolvers follow
@@ -47,6 +48,7 @@ import { pathOf } from './request-path.js'
 import { registerRest } from './rest/rest-plugin.js'
 import { restPrefix, restRoutes } from './rest/rest-routes.js'
 import { rpcPaths } from './rpc/rpc-paths.js'
+import { quickCalls } from './rpc/quick-calls.js'
 import { registerRpc } from './rpc/rpc-plugin.js'
 import { upgradeError, webSocketPath, type WebSockets } from './ws/web-sockets.js'
 
@@ -81,17 +83,19 @@ export class ApiServer {
     const onlyRpc = options.serves === 'rpc'
     const access = new Access({ ...accessDefaults, ...context.access }, context.adminToken, hosts)
     const opened: { server?: ApiServer } = {}
-    const app = await buildApp(context, limits, onlyRpc, {
+    const limitRate = !hosts.every(isLoopback) || !limits.rateSparesLoopback || access.proxied
+    const { app, rpc } = await buildApp(context, limits, onlyRpc, {
       access,
       takesWebSockets: options.sockets !== undefined,
-      limitRate: !hosts.every(isLoopback) || !limits.rateSparesLoopback || access.proxied,
+      limitRate,
       restart: () => void opened.server?.restart(),
     })
     const listeners = await Listeners.open({
       hosts,
       port: options.port,
       limits,
-      handler: app.routing,
+      // What limits the rate of an address is in the framework.
+      handler: limitRate ? app.routing : quickCalls({ ...rpc, ...context, pathOf: callPath(onlyRpc) }, app.routing),
       exempt: (address) => access.isProxy(address),
       ...defined({ upgrade: options.sockets?.onRestPort }),
       parserAnswer: (code, url, target) => {
@@ -153,7 +157,7 @@ async function buildApp(
   limits: ApiLimits,
   onlyRpc: boolean,
   { access, takesWebSockets, limitRate, restart }: AppOptions,
-): Promise<FastifyInstance> {
+): Promise<{ readonly app: FastifyInstance; readonly rpc: ReturnType<typeof registerRpc> }> {
   const fail = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const rule = ruleErrorOf(error, context.log)
     request.failure = rule
@@ -188,7 +192,10 @@ async function buildApp(
     })
   }
   if (!onlyRpc && context.pages !== undefined) registerPages(app, context.pages)
-  await app.register(async (scope) => registerRpc(scope, { context, limits, budget, flights, access }))
+  let rpc!: ReturnType<typeof registerRpc>
+  await app.register(async (scope) => {
+    rpc = registerRpc(scope, { context, limits, budget, flights, access })
+  })
   if (!onlyRpc)
     await app.register(async (scope) => registerRest(scope, { context, limits, budget, flights, access, restart }))
   if (!onlyRpc) {
@@ -197,7 +204,12 @@ async function buildApp(
     await app.register(async (scope) => registerIdentifiers(scope, { source, now, log, limits, budget }))
   }
   await app.ready()
-  return app
+  return { app, rpc }
+}
+
+/** The path under which a call is counted, by its URL; undefined where calls are not taken. */
+function callPath(onlyRpc: boolean): (url: string) => string | undefined {
+  return (url) => (onlyRpc ? '/' : rpcPaths.find((path) => path === url))
 }
 
 const restPatterns = restRoutes.map(({ path, methods, envelope }) => ({

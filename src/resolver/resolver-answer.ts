@@ -13,14 +13,23 @@ export class ResolverAnswer implements ResolveResult {
   declare readonly context?: ResolveContext
   declare readonly proof?: StateProof
   #json: string | undefined
+  readonly #until: number | undefined
 
-  constructor(did: string, status: 0 | 1 | 2 | 3, { exists, transactions, slice, context, proof }: KnownDid) {
+  constructor(did: string, status: 0 | 1 | 2 | 3, known: KnownDid) {
+    const { exists, transactions, slice, context, proof } = known
+    // Expired: a devnet's clock may go back.
+    this.#until = status === 0 ? known.expiresAt * 1000 : status === 2 ? Infinity : undefined
     this.did = did
     this.status = status
     if (exists) this.transaction = transactions
     if (slice !== undefined) Object.assign(this, slice)
     if (context !== undefined) this.context = context
     if (proof !== undefined) this.proof = proof
+  }
+
+  /** Unix milliseconds from which the status is another one while the tip does not move; undefined: it may change at any time. */
+  get until(): number | undefined {
+    return this.#until
   }
 
   get json(): string {

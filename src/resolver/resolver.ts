@@ -170,6 +170,11 @@ export class Resolver {
     throw new RuleError('resolver-behind', `the node is catching up (${behindText(status)}); ask again later`)
   }
 
+  /** The hash of the tip as of which answers given now hold, the same object while it does not move; undefined while the node catches up. */
+  get answersAt(): Hash | undefined {
+    return this.#options.sync().catchingUp ? undefined : this.#options.tip().hash
+  }
+
   /** Ends searches in progress, and waits for their end. */
   close(): Promise<void> {
     return this.#search.close()

@@ -275,6 +275,7 @@ export const requestRules: RuleRow[] = [
         resolver: {
           resolve: () => Promise.reject(new Error('unforeseen')),
           resolveShort: never,
+          answersAt: undefined,
           now: Date.now,
           queryJson: never,
           credentials: { resolve: never, list: never },

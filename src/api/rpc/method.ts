@@ -31,6 +31,8 @@ export interface RpcCaller {
   readonly client: AnswerClient
   /** Called for each request refused as `busy`, in time for what the carrier sends beside the answer. */
   refusedBusy?(): void
+  /** Called with what may be answered again to the same call. */
+  keep?(method: string, until: number): void
   /** Receiver of events; only on a connection that stays open. */
   readonly subscriber?: Subscriber
 }
@@ -56,9 +58,12 @@ export interface SubscriptionStart {
 /** A result that is already JSON text. */
 export class JsonText {
   readonly text: string
+  /** Unix milliseconds until which it holds while the tip does not move; undefined: it must not be given again. */
+  readonly until: number | undefined
 
-  constructor(text: string) {
+  constructor(text: string, until?: number) {
     this.text = text
+    this.until = until
   }
 }
 

@@ -3,7 +3,7 @@ import type { ResolveOptions, ResolveResult } from '../../did/resolution.js'
 import { RuleError } from '../../errors/rule-error.js'
 import { didOf, identifierOf } from '../../resolver/did-key.js'
 import { historyLimits } from '../../resolver/history-limits.js'
-import { resultJson } from '../../resolver/resolver-answer.js'
+import { ResolverAnswer, resultJson } from '../../resolver/resolver-answer.js'
 import { withAbsoluteKey } from '../../resolver/shown-operation.js'
 import type { ApiContext } from '../api-context.js'
 import { chainKey, PartsAnswer, type Sink, writeText } from '../parts.js'
@@ -86,8 +86,13 @@ type ResolveParams = ResolveOptions & { readonly did: string; readonly all: bool
 async function resolve(context: ApiContext, params: ResolveParams, caller: RpcCaller): Promise<PartsAnswer | JsonText> {
   const { resolver } = context
   const { did, all, proof } = params
-  if (!all && proof === undefined) return new JsonText(resultJson(await resolver.resolve(did, params)))
+  if (!all && proof === undefined) return jsonOf(await resolver.resolve(did, params))
   return history(context, { kind: () => kindOf(params), did, options: params, shape: (result) => result }, caller)
+}
+
+/** A result as text, for as long as it holds. */
+function jsonOf(result: ResolveResult): JsonText {
+  return new JsonText(resultJson(result), result instanceof ResolverAnswer ? result.until : undefined)
 }
 
 /** Names what is asked for beside the DID. */
@@ -114,7 +119,7 @@ async function history(
   // One version is a few reads, which nothing needs to stop.
   const signal = options.all === true ? caller.client.signal : undefined
   const short = await resolver.resolveShort(did, options, signal)
-  if (short !== undefined) return new JsonText(resultJson(shape(short)))
+  if (short !== undefined) return jsonOf(shape(short))
   // A second production continues with the result of the first.
   let found: ResolveResult | undefined
   let isLarge = false

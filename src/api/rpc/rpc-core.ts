@@ -85,6 +85,11 @@ export class RpcCore<Context extends RpcContext = ApiContext> {
     return Array.isArray(requests) ? this.#batch(requests, ids, caller) : this.#answer(requests, ids[0], caller)
   }
 
+  /** Counts a call that was answered without {@link handle}. */
+  countKept(method: string, began: number): void {
+    this.#count(method, 'ok', began)
+  }
+
   /** Runs requests one after another: a batch counts as one client. Later requests run only when the client reads. */
   async *#batch(requests: readonly unknown[], ids: readonly (string | undefined)[], caller: RpcCaller): AnswerStream {
     let separator = '['
@@ -131,6 +136,7 @@ export class RpcCore<Context extends RpcContext = ApiContext> {
       if (result instanceof PartsAnswer) return await this.#inParts(result, call, caller, began)
       this.#count(call.method, 'ok', began)
       if (id === undefined) return undefined
+      if (result instanceof JsonText && result.until !== undefined) caller.keep?.(call.method, result.until)
       const [before, after] = rpcFrame(id)
       return before + (result instanceof JsonText ? result.text : JSON.stringify(result)) + after
     } catch (error) {

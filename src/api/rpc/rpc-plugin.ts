@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { mapKey } from '../../primitives/bytes.js'
 import type { Access, AccessRequest } from '../access.js'
 import type { ApiContext } from '../api-context.js'
 import type { ApiLimits } from '../api-limits.js'
-import { type BodyBudget, countBodies, readBodies } from '../body-budget.js'
+import { type BodyBudget, countBodies, readAlready, readBodies } from '../body-budget.js'
 import { jsonType } from '../envelopes.js'
 import type { AnswerClient, Flights } from '../flight.js'
 import { clientOf } from '../http-client.js'
@@ -11,6 +12,7 @@ import { isJson } from '../origin.js'
 import { beginningOf, bodyOf } from '../stream.js'
 import { placeOf } from '../token-proof.js'
 import { rpcMethods } from './all-methods.js'
+import { type KeptCall, KeptCalls } from './kept-calls.js'
 import type { RpcCaller } from './method.js'
 import { type RpcAnswer, RpcCore } from './rpc-core.js'
 import { rpcPaths } from './rpc-paths.js'
@@ -23,17 +25,29 @@ export interface RpcOptions {
   readonly access: Access
 }
 
-/** Puts JSON-RPC into a scope of the app. */
-export function registerRpc(app: FastifyInstance, { context, limits, budget, flights, access }: RpcOptions): void {
+/** Puts JSON-RPC into a scope of the app; returns what answers calls beside it. */
+export function registerRpc(
+  app: FastifyInstance,
+  { context, limits, budget, flights, access }: RpcOptions,
+): { readonly core: RpcCore; readonly kept: KeptCalls } {
   const core = new RpcCore(context, rpcMethods(context), flights)
+  const { resolver } = context
+  const kept = new KeptCalls(resolver, limits.callCache)
   // Any content type is read: only methods that change the node check it.
   app.addContentTypeParser('*', readBodies(limits.rpcBody))
   for (const url of rpcPaths) {
     app.post(url, { preParsing: countBodies(budget) }, async (request, reply): Promise<FastifyReply> => {
       const caller = new HttpCaller(request, reply, access)
-      return sendRpc(reply, await core.handle(request.body as Uint8Array | undefined, caller), limits)
+      const at = resolver.answersAt
+      const answer = await core.handle(request.body as Uint8Array | undefined, caller)
+      const short = request.raw[readAlready]
+      if (short !== undefined && caller.kept !== undefined && typeof answer === 'string') {
+        kept.set(mapKey(short), { ...caller.kept, answer: Buffer.from(answer) }, at)
+      }
+      return sendRpc(reply, answer, limits)
     })
   }
+  return { core, kept }
 }
 
 /** Sends an answer of the core, in parts where it is long; undefined: there is none to send. */
@@ -59,6 +73,8 @@ class HttpCaller implements RpcCaller {
   readonly #reply: FastifyReply
   readonly #access: Access
   #client: AnswerClient | undefined
+  /** What of the answer may be kept. */
+  kept: Pick<KeptCall, 'method' | 'until'> | undefined
 
   constructor(request: FastifyRequest, reply: FastifyReply, access: Access) {
     this.#request = request
@@ -96,6 +112,10 @@ class HttpCaller implements RpcCaller {
    */
   refusedBusy(): void {
     if (!this.#reply.raw.headersSent) this.#reply.header('retry-after', retryAfter)
+  }
+
+  keep(method: string, until: number): void {
+    this.kept = { method, until }
   }
 
   get #accessRequest(): AccessRequest {

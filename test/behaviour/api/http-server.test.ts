@@ -193,6 +193,7 @@ describe('amounts', () => {
         return never
       },
       resolveShort: () => never,
+      answersAt: undefined,
       now: Date.now,
       queryJson: () => never,
       credentials: { resolve: unasked, list: unasked },
@@ -506,6 +507,7 @@ describe('what nobody foresaw', () => {
         resolver: {
           resolve,
           resolveShort: resolve,
+          answersAt: undefined,
           queryJson: resolve,
           now: Date.now,
           credentials: { resolve, list: resolve },

@@ -203,6 +203,7 @@ describe('JSON-RPC over WebSocket', () => {
         return { did: 'x', status: 3 as const }
       },
       resolveShort: unasked,
+      answersAt: undefined,
       now: Date.now,
       queryJson: unasked,
       credentials: { resolve: unasked, list: unasked },
@@ -518,6 +519,7 @@ describe('readers that are slow or gone', () => {
       resolve: () =>
         new Promise<{ did: string; status: 3 }>((resolve) => (answer = () => resolve({ did: 'x', status: 3 }))),
       resolveShort: unasked,
+      answersAt: undefined,
       now: Date.now,
       queryJson: unasked,
       credentials: { resolve: unasked, list: unasked },
