@@ -57,12 +57,17 @@ export class PoolGraph implements PoolIndex {
 
   /**
    * Highest fee rate first, ancestors before descendants, types with priority before all others. Entries removed between
-   * two steps are skipped, later additions are left out, and each entry comes once.
+   * two steps are skipped, later additions are left out, and each entry comes once; undefined is a pause.
    */
-  *byFeeRate(): Generator<PoolEntry> {
-    const best = new Heap(this.#nodes.values(), (a, b) => a.rate > b.rate || (a.rate === b.rate && a.order < b.order))
+  *byFeeRate(): Generator<PoolEntry | undefined> {
+    const additions = this.#additions
+    const best = yield* Heap.of(
+      this.#nodes.values(),
+      (a, b) => a.rate > b.rate || (a.rate === b.rate && a.order < b.order),
+    )
     const done = new Set<string>()
     for (let first = best.take(); first !== undefined; first = best.take()) {
+      if (first.order >= additions) continue
       const open = [first]
       for (let node = open.at(-1); node !== undefined; node = open.at(-1)) {
         if (done.has(node.id) || this.#nodes.get(node.id) !== node) {

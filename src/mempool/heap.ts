@@ -1,12 +1,27 @@
-/** Binary heap: takes items in order, the first without a full sort. `before`: whether one item precedes another. */
+import type { Steps } from '../primitives/steps.js'
+
+/** Items looked at in one step. */
+const itemsAtOnce = 64
+
+/** Binary heap: takes items in order, the first without a full sort. */
 export class Heap<T> {
   readonly #items: T[]
   readonly #before: (a: T, b: T) => boolean
 
-  constructor(items: Iterable<T>, before: (a: T, b: T) => boolean) {
-    this.#items = [...items]
+  private constructor(items: T[], before: (a: T, b: T) => boolean) {
+    this.#items = items
     this.#before = before
-    for (let i = (this.#items.length >>> 1) - 1; i >= 0; i--) this.#sink(i)
+  }
+
+  /** A heap of items. `before`: whether one precedes another. */
+  static *of<T>(items: Iterable<T>, before: (a: T, b: T) => boolean): Steps<Heap<T>> {
+    const heap = new Heap<T>([], before)
+    for (const item of items) if (heap.#items.push(item) % itemsAtOnce === 0) yield
+    for (let i = (heap.#items.length >>> 1) - 1; i >= 0; i--) {
+      heap.#sink(i)
+      if (i % itemsAtOnce === 0) yield
+    }
+    return heap
   }
 
   /** First remaining item; undefined when empty. */

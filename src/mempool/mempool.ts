@@ -178,7 +178,7 @@ export class Mempool implements ChainIndexer {
   }
 
   /** Entries that a block can take, in selection order; without those in re-evaluation. */
-  byFeeRate(): Iterable<PoolEntry> {
+  byFeeRate(): Iterable<PoolEntry | undefined> {
     return this.#graph.byFeeRate()
   }
 
@@ -447,7 +447,7 @@ export class Mempool implements ChainIndexer {
 
   #makeRoom(): void {
     if (this.#graph.bytes <= this.#limits.poolSize) return
-    const byRate = [...this.#graph.byFeeRate()]
+    const byRate = [...this.#graph.byFeeRate()].filter((entry) => entry !== undefined)
     while (this.#graph.bytes > this.#limits.poolSizeAfterEviction)
       this.#drop([byRate.pop() as PoolEntry], { kind: 'full' })
   }

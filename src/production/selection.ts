@@ -100,6 +100,7 @@ async function walkPool(chain: Chain, pool: Mempool, options: WalkOptions): Prom
   const yielder = new Yielder()
   for (const entry of pool.byFeeRate()) {
     if (yielder.over) await yielder.next()
+    if (entry === undefined) continue
     if (transactions.length + 2 > share * blockTransactions || chain.tip !== parent || stop?.() === true) break
     const { transaction } = entry
     // Ancestor left out -> not checkable: left out too, and removed with a refused ancestor.

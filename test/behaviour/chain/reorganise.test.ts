@@ -107,8 +107,8 @@ describe('random transfers, DID operations and reorganisations', () => {
     for (let height = 1; height <= 40; height++) {
       for (let i = roll(6); i > 0; i--) await crowd.act(test)
       test.clock.time += 1000
-      const fees = [...test.mempool.byFeeRate()].reduce((sum, { fee }) => sum + fee, 0n)
-      const transactions = [...test.mempool.byFeeRate()].map(({ transaction }) => transaction)
+      const fees = [...test.mempool.entries()].reduce((sum, { fee }) => sum + fee, 0n)
+      const transactions = [...test.mempool.byFeeRate()].flatMap((entry) => entry?.transaction ?? [])
       const block = craftBlock(test.chain, { transactions, fees })
       expect(await leftovers(test, block)).toEqual([])
       await test.accept(block)

@@ -31,7 +31,7 @@ function entryOf(number: number, parents: readonly PoolEntry[], fee: bigint, did
   return did === undefined ? entry : { ...entry, did: { id: did, state: stateOf(did), issuers: [] } }
 }
 
-const numbers = (entries: Iterable<PoolEntry>) => [...entries].map(({ arrival }) => arrival)
+const numbers = (entries: Iterable<PoolEntry | undefined>) => [...entries].flatMap((entry) => entry?.arrival ?? [])
 
 interface Model {
   readonly entry: PoolEntry

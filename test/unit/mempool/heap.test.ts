@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { finish } from '../../../src/primitives/steps.js'
 import { Heap } from '../../../src/mempool/heap.js'
 import { runs } from '../../support/builders/arbitraries.js'
 
@@ -8,7 +9,7 @@ describe('a heap', () => {
     fc.assert(
       fc.property(fc.array(fc.integer()), (numbers) => {
         const before = [...numbers]
-        const heap = new Heap(numbers, (a, b) => a < b)
+        const heap = finish(Heap.of(numbers, (a, b) => a < b))
         const taken = Array.from({ length: numbers.length }, () => heap.take())
         expect(taken).toEqual([...numbers].sort((a, b) => a - b))
         expect([heap.take(), heap.take()]).toEqual([undefined, undefined])
