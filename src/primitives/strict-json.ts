@@ -41,179 +41,161 @@ const simpleEscapes: Readonly<Record<string, string>> = {
 export function parseStrictJson(text: string, limits: JsonLimits): JsonValue {
   const lone = text.search(loneSurrogate)
   if (lone >= 0) throw refusal('json-text', lone, 'a lone surrogate')
-  return new Reader(text, limits).document()
-}
+  // One pass over the text, by functions that share its position. Recursion is bounded by the depth limit.
+  let [position, tokens] = [0, 0]
+  const whole = readValue(1)
+  skipSpace()
+  if (position < text.length) throw unexpected('the end')
+  return whole
 
-function refusal(code: Extract<Code, `json-${string}`>, at: number, what: string): RuleError {
-  return new RuleError(code, `${what} at character ${at + 1}`)
-}
-
-/** One pass over one text. Recursion is bounded by the depth limit. */
-class Reader {
-  private position = 0
-  private tokens = 0
-
-  constructor(
-    private readonly text: string,
-    private readonly limits: JsonLimits,
-  ) {}
-
-  document(): JsonValue {
-    const value = this.value(1)
-    this.skipSpace()
-    if (this.position < this.text.length) throw this.unexpected('the end')
-    return value
-  }
-
-  private value(depth: number): JsonValue {
-    this.skipSpace()
-    this.countToken()
-    switch (this.text.charCodeAt(this.position)) {
+  function readValue(depth: number): JsonValue {
+    skipSpace()
+    countToken()
+    switch (text.charCodeAt(position)) {
       case 0x7b:
-        return this.object(depth)
+        return readObject(depth)
       case 0x5b:
-        return this.array(depth)
+        return readArray(depth)
       case 0x22:
-        return this.string()
+        return readString()
       default:
-        return this.scalar()
+        return readScalar()
     }
   }
 
-  private object(depth: number): JsonObject {
-    this.enter(depth)
+  function readObject(depth: number): JsonObject {
+    enter(depth)
     const object: JsonObject = new Map()
-    if (this.take(0x7d)) return object
+    if (take(0x7d)) return object
     for (;;) {
-      this.skipSpace()
-      const start = this.position
-      if (this.text.charCodeAt(start) !== 0x22) throw this.unexpected('a name in quotes')
-      this.countToken()
-      const name = this.string()
+      skipSpace()
+      const start = position
+      if (text.charCodeAt(start) !== 0x22) throw unexpected('a name in quotes')
+      countToken()
+      const name = readString()
       if (refusedNames.has(name)) throw refusal('json-name', start, `the name ${name}`)
       if (object.has(name)) throw refusal('json-duplicate-name', start, `the name ${JSON.stringify(name)} again`)
-      if (!this.take(0x3a)) throw this.unexpected('a colon')
-      object.set(name, this.value(depth + 1))
-      if (this.take(0x7d)) return object
-      if (!this.take(0x2c)) throw this.unexpected('a comma or }')
+      if (!take(0x3a)) throw unexpected('a colon')
+      object.set(name, readValue(depth + 1))
+      if (take(0x7d)) return object
+      if (!take(0x2c)) throw unexpected('a comma or }')
     }
   }
 
-  private array(depth: number): JsonValue[] {
-    this.enter(depth)
+  function readArray(depth: number): JsonValue[] {
+    enter(depth)
     const array: JsonValue[] = []
-    if (this.take(0x5d)) return array
+    if (take(0x5d)) return array
     for (;;) {
-      array.push(this.value(depth + 1))
-      if (this.take(0x5d)) return array
-      if (!this.take(0x2c)) throw this.unexpected('a comma or ]')
+      array.push(readValue(depth + 1))
+      if (take(0x5d)) return array
+      if (!take(0x2c)) throw unexpected('a comma or ]')
     }
   }
 
-  private enter(depth: number): void {
-    if (depth > this.limits.depth) {
-      throw refusal('json-depth', this.position, `nesting deeper than ${this.limits.depth}`)
-    }
-    this.position++
+  function enter(depth: number): void {
+    if (depth > limits.depth) throw refusal('json-depth', position, `nesting deeper than ${limits.depth}`)
+    position++
   }
 
-  private scalar(): JsonValue {
+  function readScalar(): JsonValue {
     for (const [word, value] of literals) {
-      if (this.text.startsWith(word, this.position)) {
-        this.position += word.length
+      if (text.startsWith(word, position)) {
+        position += word.length
         return value
       }
     }
-    numberToken.lastIndex = this.position
-    const token = numberToken.exec(this.text)?.[0]
-    if (token === undefined) throw this.unexpected('a value')
+    numberToken.lastIndex = position
+    const token = numberToken.exec(text)?.[0]
+    if (token === undefined) throw unexpected('a value')
     const value = Number(token)
     // Equality with the shortest form also restricts the token to JSON's number grammar.
     if (String(value) !== token || (Number.isInteger(value) && !Number.isSafeInteger(value))) {
-      throw refusal('json-number', this.position, `the number ${token.slice(0, 40)}, which is not in canonical form,`)
+      throw refusal('json-number', position, `the number ${token.slice(0, 40)}, which is not in canonical form,`)
     }
-    this.position += token.length
+    position += token.length
     return value
   }
 
   /** The string whose opening quote is at the current position. */
-  private string(): string {
-    const { text } = this
+  function readString(): string {
     let result = ''
-    let start = ++this.position
+    let start = ++position
     for (;;) {
-      const unit = text.charCodeAt(this.position)
+      const unit = text.charCodeAt(position)
       if (unit === 0x22) {
-        result += text.slice(start, this.position++)
+        result += text.slice(start, position++)
         return result
       }
       if (unit === 0x5c) {
-        result += text.slice(start, this.position) + this.escape()
-        start = this.position
+        result += text.slice(start, position) + readEscape()
+        start = position
       } else if (unit >= 0x20) {
-        this.position++
+        position++
       } else {
         // A control character, or NaN past the end.
-        throw this.unexpected('more of the string')
+        throw unexpected('more of the string')
       }
     }
   }
 
-  private escape(): string {
-    const start = this.position
-    const letter = this.text.charAt(start + 1)
+  function readEscape(): string {
+    const start = position
+    const letter = text.charAt(start + 1)
     const simple = simpleEscapes[letter]
     if (simple !== undefined) {
-      this.position += 2
+      position += 2
       return simple
     }
-    const unit = this.unicodeEscape()
+    const unit = readUnicodeEscape()
     if (unit === 0) throw refusal('json-text', start, 'U+0000')
     if (unit < 0xd800 || unit > 0xdfff) return String.fromCharCode(unit)
-    if (unit >= 0xdc00 || !this.text.startsWith('\\u', this.position)) {
+    if (unit >= 0xdc00 || !text.startsWith('\\u', position)) {
       throw refusal('json-text', start, 'a lone surrogate')
     }
-    const low = this.unicodeEscape()
+    const low = readUnicodeEscape()
     if (low < 0xdc00 || low > 0xdfff) throw refusal('json-text', start, 'a lone surrogate')
     return String.fromCharCode(unit, low)
   }
 
-  private unicodeEscape(): number {
-    const digits = this.text.slice(this.position + 2, this.position + 6)
-    if (this.text.charAt(this.position + 1) !== 'u' || !/^[0-9a-fA-F]{4}$/.test(digits)) {
-      throw this.unexpected('an escape that JSON has')
+  function readUnicodeEscape(): number {
+    const digits = text.slice(position + 2, position + 6)
+    if (text.charAt(position + 1) !== 'u' || !/^[0-9a-fA-F]{4}$/.test(digits)) {
+      throw unexpected('an escape that JSON has')
     }
-    this.position += 6
+    position += 6
     return parseInt(digits, 16)
   }
 
-  private countToken(): void {
-    if (++this.tokens > this.limits.tokens) {
-      throw refusal('json-tokens', this.position, `more than ${this.limits.tokens} tokens`)
-    }
+  function countToken(): void {
+    if (++tokens > limits.tokens) throw refusal('json-tokens', position, `more than ${limits.tokens} tokens`)
   }
 
   /** Skips white space; if `unit` follows, steps over it. */
-  private take(unit: number): boolean {
-    this.skipSpace()
-    if (this.text.charCodeAt(this.position) !== unit) return false
-    this.position++
+  function take(unit: number): boolean {
+    skipSpace()
+    if (text.charCodeAt(position) !== unit) return false
+    position++
     return true
   }
 
-  private skipSpace(): void {
+  function skipSpace(): void {
     for (;;) {
-      const unit = this.text.charCodeAt(this.position)
+      const unit = text.charCodeAt(position)
       if (unit !== 0x20 && unit !== 0x0a && unit !== 0x0d && unit !== 0x09) return
-      this.position++
+      position++
     }
   }
 
-  private unexpected(expected: string): RuleError {
-    const found = this.text.codePointAt(this.position)
+  function unexpected(expected: string): RuleError {
+    const found = text.codePointAt(position)
     const what = found === undefined ? 'the end of the text' : JSON.stringify(String.fromCodePoint(found))
-    return refusal('json-syntax', this.position, `expected ${expected}, found ${what}`)
+    return refusal('json-syntax', position, `expected ${expected}, found ${what}`)
   }
+}
+
+function refusal(code: Extract<Code, `json-${string}`>, at: number, what: string): RuleError {
+  return new RuleError(code, `${what} at character ${at + 1}`)
 }
 
 /**
