@@ -1,7 +1,7 @@
-import { ripemd160 } from '@noble/hashes/legacy.js'
-import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js'
 import { nodeCrypto } from '../runtime/node-crypto.js'
 import { allocate, asBuffer, fromUtf8 } from './bytes.js'
+import { ripemd160 } from './ripemd160.js'
+import { sha256 as sha256InScript } from './sha256.js'
 import type { Steps } from './steps.js'
 
 /** 32 bytes in digest order ("internal"). Printed forms reverse it where format 1.5 says so. */
@@ -11,7 +11,7 @@ export const zeroHash: Hash = new Uint8Array(32)
 
 /** SHA-256 of `data`: 32 bytes. */
 export function sha256(data: Uint8Array | string): Hash {
-  if (nodeCrypto === undefined) return nobleSha256(typeof data === 'string' ? fromUtf8(data) : data)
+  if (nodeCrypto === undefined) return sha256InScript(typeof data === 'string' ? fromUtf8(data) : data)
   // By way of text: a result as bytes would be a separate allocation, which costs more than the hash.
   return Buffer.from(nodeCrypto.hash('sha256', data, 'binary'), 'latin1')
 }
@@ -23,7 +23,7 @@ const pair = allocate(64)
 
 /** SHA-256 twice: the hash of transactions, blocks and proposals. */
 export function sha256d(data: Uint8Array): Hash {
-  if (nodeCrypto === undefined) return nobleSha256(nobleSha256(data))
+  if (nodeCrypto === undefined) return sha256(sha256(data))
   asBuffer(inner).write(nodeCrypto.hash('sha256', data, 'binary'), 0, 'latin1')
   return sha256(inner)
 }
@@ -48,15 +48,13 @@ const nativeRipemd = nodeCrypto?.getHashes().includes('ripemd160') === true
 /** Bytes hashed in one step. */
 const hashPiece = 1024 * 1024
 
-/** {@link sha256d} of the first `length` bytes of `data` and of all of it, in steps; the shared part is hashed once. */
+/**
+ * {@link sha256d} of the first `length` bytes of `data` and of all of it, in steps; the shared part is hashed once. A page, which has
+ * nothing to serve meanwhile, hashes at once.
+ */
 export function* prefixHashSteps(data: Uint8Array, length: number): Steps<{ prefix: Hash; whole: Hash }> {
-  if (data.length <= hashPiece) return { prefix: sha256d(data.subarray(0, length)), whole: sha256d(data) }
-  if (nodeCrypto === undefined) {
-    const digest = nobleSha256.create()
-    yield* updateSteps(digest, data.subarray(0, length))
-    const prefix = sha256(digest.clone().digest())
-    yield* updateSteps(digest, data.subarray(length))
-    return { prefix, whole: sha256(digest.digest()) }
+  if (nodeCrypto === undefined || data.length <= hashPiece) {
+    return { prefix: sha256d(data.subarray(0, length)), whole: sha256d(data) }
   }
   const digest = nodeCrypto.createHash('sha256')
   yield* updateSteps(digest, data.subarray(0, length))
