@@ -68,13 +68,13 @@ export function credentialText(c: Pick<Credential, 'proof' | 'signingText'>): st
   )
 }
 
-/** What the proof of a document signs: its canonical text without proof; its credentials keep theirs. */
-export function documentSigningText(d: Omit<DidDocument, 'proofs' | 'signingText'>): string {
-  const controllers = d.controllers.map((did) => `"${did}"`)
-  const controller =
-    controllers.length === 1 ? `"controller":${controllers.join('')},` : listMember('controller', controllers)
+/**
+ * What the proof of a document signs: its canonical text without proof; its credentials keep theirs. `control`: the text of
+ * {@link controlText}.
+ */
+export function documentSigningText(d: Omit<DidDocument, 'proofs' | 'signingText'>, control: string): string {
   return (
-    `{${contextMember(d.context)}"id":"${d.id}",${controller}${optional('multisig', d.multisig)}` +
+    `{${contextMember(d.context)}"id":"${d.id}",${control}` +
     listMember('publicKey', d.keys.map(keyText)) +
     listMember('authentication', ids(d.authentication)) +
     listMember('authorization', ids(d.authorization)) +
@@ -85,6 +85,13 @@ export function documentSigningText(d: Omit<DidDocument, 'proofs' | 'signingText
     listMember('service', d.services.map(serviceText)) +
     `"expires":"${d.expires}"}`
   )
+}
+
+/** The members of a document that name its controllers. */
+export function controlText({ controllers, multisig }: Pick<DidDocument, 'controllers' | 'multisig'>): string {
+  const dids = controllers.map((did) => `"${did}"`)
+  const controller = dids.length === 1 ? `"controller":${dids.join('')},` : listMember('controller', dids)
+  return controller + optional('multisig', multisig)
 }
 
 function proofText(proof: DocumentProof): string {

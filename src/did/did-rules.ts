@@ -28,6 +28,6 @@ export interface DidRules {
 }
 
 /** The identifiers that a chain accepts in operations and documents. */
-export function idRules({ method }: DidRules): IdRules {
+export function idRules({ method }: DidRules): IdRules & { readonly chain: true } {
   return { method, chain: true }
 }

@@ -33,10 +33,7 @@ export const documentJsonLimits: JsonLimits = {
   tokens: 20_000,
 }
 
-/**
- * On a chain (`chain: true`) a document has one proof by its default key, no controllers, and checked identifiers. The library
- * also reads documents of other tools: without proof, with several, with controllers and chosen names.
- */
+/** Rules for documents of a chain, and for those of other tools that library-document.ts reads. */
 export interface DocumentRules extends IdRules {
   /** Most keys, services and credentials together; no limit when absent. */
   readonly maxEntries?: number
@@ -46,7 +43,38 @@ export interface DocumentRules extends IdRules {
   readonly legacy?: boolean
 }
 
-const chainMembers: ReadonlySet<string> = new Set([
+/** Rules of a chain. */
+export type ChainRules = DocumentRules & { readonly chain: true }
+
+/** What documents of a chain and those of other tools do not share. */
+export interface DocumentForm {
+  refuseMembers(object: JsonObject): void
+  /** Who controls the DID; absent: its default key alone. */
+  control?(object: JsonObject, rules: DocumentRules): Control
+  proofs(
+    member: JsonValue | undefined,
+    read: (value: JsonValue, where: string) => DocumentProof,
+  ): readonly DocumentProof[]
+}
+
+/** Other DIDs that control this one, and the canonical text of the members that say so. */
+export interface Control extends Pick<DidDocument, 'controllers' | 'multisig'> {
+  readonly text: string
+}
+
+/** On a chain a document has one proof, by its default key, and no controllers. */
+const chainForm: DocumentForm = {
+  refuseMembers(object) {
+    refuseControl(object)
+    refuseUnknown(object, chainMembers, '')
+  },
+  proofs(member, read) {
+    if (member === undefined) throw new RuleError('document-proof-missing', 'the document carries no proof')
+    return [read(member, 'proof')]
+  },
+}
+
+export const chainMembers: ReadonlySet<string> = new Set([
   '@context',
   'id',
   'publicKey',
@@ -57,18 +85,17 @@ const chainMembers: ReadonlySet<string> = new Set([
   'expires',
   'proof',
 ])
-const controlMembers = ['controller', 'multisig']
-const libraryMembers: ReadonlySet<string> = new Set([...chainMembers, ...controlMembers])
+export const controlMembers = ['controller', 'multisig']
 const proofMembers: ReadonlySet<string> = new Set(['type', 'created', 'creator', 'signatureValue'])
 const serviceMembers = ['id', 'type', 'serviceEndpoint']
 
 /** Reads the UTF-8 JSON of a document; see {@link parseDocument}. */
-export function parseDocumentBytes(bytes: Uint8Array, rules: DocumentRules): DidDocument {
+export function parseDocumentBytes(bytes: Uint8Array, rules: ChainRules): DidDocument {
   return finish(documentBytesSteps(bytes, rules))
 }
 
 /** {@link parseDocumentBytes} in steps. */
-export function* documentBytesSteps(bytes: Uint8Array, rules: DocumentRules): Steps<DidDocument> {
+export function* documentBytesSteps(bytes: Uint8Array, rules: ChainRules): Steps<DidDocument> {
   const text = utf8(bytes)
   if (text === undefined) throw new RuleError('json-utf8', 'the document is not valid UTF-8')
   const value = parseStrictJson(text, documentJsonLimits)
@@ -80,20 +107,22 @@ export function* documentBytesSteps(bytes: Uint8Array, rules: DocumentRules): St
  * Reads a document in compact or normalised form into its normalised form. Throws a {@link RuleError} that names the faulty
  * member; verifies no signature and reads no clock. Strings are kept as they are.
  */
-export function parseDocument(value: JsonValue, rules: DocumentRules): DidDocument {
+export function parseDocument(value: JsonValue, rules: ChainRules): DidDocument {
   return finish(documentSteps(value, rules))
 }
 
 /** {@link parseDocument} in steps: one for each key, service and credential. */
-function* documentSteps(value: JsonValue, rules: DocumentRules): Steps<DidDocument> {
+export function* documentSteps(
+  value: JsonValue,
+  rules: DocumentRules,
+  form: DocumentForm = chainForm,
+): Steps<DidDocument> {
   const object = asObject(value, '')
-  if (rules.chain) refuseControl(object)
-  refuseUnknown(object, rules.chain ? chainMembers : libraryMembers, '')
+  form.refuseMembers(object)
   const id = didText(requiredText(object, 'id', ''), 'id', rules)
   limitEntries(object, rules)
   const expires = requiredDate(object, 'expires', '')
-  const controllers = controllersOf(object, rules)
-  const multisig = multisigOf(object, controllers.length)
+  const { controllers, multisig, text } = form.control?.(object, rules) ?? { controllers: [], text: '' }
   const { keys, defaultKey, authentication, authorization } = yield* keySteps(object, id, rules)
   const services = yield* mapSteps(list(object, 'service', ''), (entry, index) =>
     parseService(entry, `service[${index}]`, rules, id),
@@ -116,10 +145,11 @@ function* documentSteps(value: JsonValue, rules: DocumentRules): Steps<DidDocume
     expiresAt: parseDate(expires) as number,
     ...defined({ defaultKey }),
   }
+  const readProof = (proof: JsonValue, where: string) => parseProof(proof, where, rules, id, defaultKey)
   return {
     ...unsigned,
-    proofs: proofsOf(object.get('proof'), rules, id, defaultKey),
-    signingText: documentSigningText(unsigned),
+    proofs: form.proofs(object.get('proof'), readProof),
+    signingText: documentSigningText(unsigned, text),
   }
 }
 
@@ -143,28 +173,6 @@ function limitEntries(object: JsonObject, rules: DocumentRules): void {
       `${entries} keys, services and credentials, of which at most ${rules.maxEntries} are allowed`,
     )
   }
-}
-
-function controllersOf(object: JsonObject, rules: DocumentRules): readonly string[] {
-  const value = object.get('controller')
-  const dids = typeof value === 'string' ? [value] : textList(object, 'controller', '')
-  const sorted = dids.map((did, index) => didText(did, `controller[${index}]`, rules)).sort()
-  if (new Set(sorted).size !== sorted.length) throw new RuleError('document-reference', 'controller names a DID twice')
-  return sorted
-}
-
-/** `m:n` with 1 ≤ m ≤ n, n the number of controllers; required for more than one. */
-function multisigOf(object: JsonObject, controllers: number): string | undefined {
-  const text = optionalText(object, 'multisig', '')
-  if (text === undefined) {
-    if (controllers > 1) throw new RuleError('document-form', 'multisig is missing: there are several controllers')
-    return undefined
-  }
-  const [m, n] = /^[1-9]\d{0,2}:[1-9]\d{0,2}$/.test(text) ? text.split(':').map(Number) : []
-  if (m === undefined || n !== controllers || m > n) {
-    throw new RuleError('document-form', `multisig is not m:n for ${controllers} controllers: ${text.slice(0, 40)}`)
-  }
-  return text
 }
 
 /** One of the two lists that hold references and keys. */
@@ -277,7 +285,7 @@ function refuseRepeatedIds(entries: readonly { readonly id: string }[]): void {
   }
 }
 
-function byText(a: string, b: string): number {
+export function byText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
@@ -287,22 +295,6 @@ function sortById<T extends { readonly id: string }>(entries: readonly T[]): rea
 
 function sortKeys(keys: ReadonlyMap<string, DidKey>): ReadonlyMap<string, DidKey> {
   return new Map([...keys].sort(([a], [b]) => byText(a, b)))
-}
-
-function proofsOf(
-  value: JsonValue | undefined,
-  rules: DocumentRules,
-  did: string,
-  defaultKey: DidKey | undefined,
-): readonly DocumentProof[] {
-  if (value === undefined) {
-    if (rules.chain) throw new RuleError('document-proof-missing', 'the document carries no proof')
-    return []
-  }
-  if (rules.chain || !Array.isArray(value)) return [parseProof(value, 'proof', rules, did, defaultKey)]
-  return value
-    .map((entry, index) => parseProof(entry, `proof[${index}]`, rules, did, defaultKey))
-    .sort((a, b) => byText(a.created ?? '', b.created ?? '') || byText(a.creator, b.creator))
 }
 
 function parseProof(

@@ -2,8 +2,9 @@ import { verify } from '../crypto/verify.js'
 import { decodeBase64url, decodeSignature } from '../did/base64url.js'
 import { documentText } from '../did/canonical.js'
 import { parseCredential } from '../did/credential.js'
-import { documentJsonLimits, type DocumentRules, parseDocument } from '../did/document.js'
+import { documentJsonLimits } from '../did/document.js'
 import { absoluteId, didPart } from '../did/identifier.js'
+import { type LibraryRules, parseLibraryDocument } from '../did/library-document.js'
 import { type DidDocument, type DidKey, signatureType } from '../did/model.js'
 import { namedCredential } from '../did/named-did.js'
 import { previousTxidOf, readOperationJson, signedText } from '../did/operation.js'
@@ -130,14 +131,10 @@ export function verifyOperation(
 }
 
 /** The document whose keys may sign the operation, once the payload is known to concern the same DID. */
-function entitlingDocument(
-  operation: DidOperation,
-  document: JsonInput | undefined,
-  rules: DocumentRules,
-): DidDocument {
-  const given = document === undefined ? undefined : parseDocument(fromPlain(document), rules)
+function entitlingDocument(operation: DidOperation, document: JsonInput | undefined, rules: LibraryRules): DidDocument {
+  const given = document === undefined ? undefined : parseLibraryDocument(fromPlain(document), rules)
   if (operation.operation === 'create') {
-    const created = parseDocument(fromPlain(payloadJson(operation)), rules)
+    const created = parseLibraryDocument(fromPlain(payloadJson(operation)), rules)
     if (given !== undefined && documentText(given) !== documentText(created)) {
       throw new Failure('the document given is not the one in the payload')
     }
@@ -153,7 +150,7 @@ function entitlingDocument(
 }
 
 /** The document of the DID in whose name a credential is declared or revoked. */
-function signersDocument(operation: DidOperation, given: DidDocument | undefined, rules: DocumentRules): DidDocument {
+function signersDocument(operation: DidOperation, given: DidDocument | undefined, rules: LibraryRules): DidDocument {
   const named = namedCredential(operation)
   if (named === undefined) throw new Failure('the payload names no credential')
   if (given === undefined) throw new Failure('the document of the signer is needed')
@@ -184,12 +181,12 @@ function withoutPadding(base64: string): string {
   return base64.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
 }
 
-function documentRules({ method, legacy }: MethodOptions & { readonly legacy?: boolean }): DocumentRules {
+function documentRules({ method, legacy }: MethodOptions & { readonly legacy?: boolean }): LibraryRules {
   return { method, chain: false, ...(legacy ? { legacy } : {}) }
 }
 
 function readDocument(document: JsonInput, options: MethodOptions): DidDocument {
-  return parseDocument(fromPlain(document), documentRules({ method: options.method }))
+  return parseLibraryDocument(fromPlain(document), documentRules({ method: options.method }))
 }
 
 function readAll(options: ControlledOptions): DidDocument[] {

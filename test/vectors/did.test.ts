@@ -5,6 +5,7 @@ import { decodeSignature } from '../../src/did/base64url.js'
 import { documentText } from '../../src/did/canonical.js'
 import { parseCredential } from '../../src/did/credential.js'
 import { parseDocument } from '../../src/did/document.js'
+import { parseLibraryDocument } from '../../src/did/library-document.js'
 import { defaultDidLimits } from '../../src/did/did-rules.js'
 import { parseOperation, readOperationJson, signedText } from '../../src/did/operation.js'
 import { fromPlain } from '../../src/did/plain.js'
@@ -20,7 +21,7 @@ import { codeOf } from '../support/assert/code-of.js'
 import { copied, openVectors } from '../support/builders/vectors.js'
 
 const method = 'elastos'
-const library = { method, chain: false }
+const library = { method, chain: false } as const
 
 interface DocumentProofMembers {
   signatureValue: string
@@ -98,7 +99,7 @@ describe('published documents', () => {
       const document = copied(vector.document) as PublishedDocument
       expect(canonicalDocument(document, { method })).toBe(vector.signingInput)
       expect(toHex(sha256(vector.signingInput))).toBe(vector.sha256)
-      const read = parseDocument(fromPlain(document), library)
+      const read = parseLibraryDocument(fromPlain(document), library)
       expect(read.id).toBe(id)
       expect(read.defaultKey?.id ?? null).toBe(vector.defaultKey)
 
@@ -125,8 +126,8 @@ describe('published documents', () => {
     'document %i: its canonical text reads back as itself, and the chain takes it unless it has controllers',
     (_, vector) => {
       const value = fromPlain(copied(vector.document))
-      const text = documentText(parseDocument(value, library))
-      expect(documentText(parseDocument(fromPlain(text), library))).toBe(text)
+      const text = documentText(parseLibraryDocument(value, library))
+      expect(documentText(parseLibraryDocument(fromPlain(text), library))).toBe(text)
       const expected = vector.document.controller === undefined ? undefined : 'document-controller'
       expect(codeOf(() => parseDocument(value, { method, chain: true }))).toBe(expected)
     },
@@ -174,7 +175,7 @@ describe('published credentials', () => {
   it('stand verified in their documents too', () => {
     let counted = 0
     for (const { set, document } of documents.data.vectors) {
-      for (const credential of parseDocument(fromPlain(copied(document)), library).credentials) {
+      for (const credential of parseLibraryDocument(fromPlain(copied(document)), library).credentials) {
         const issuer = documents.data.vectors.find((vector) => vector.set === set && vector.id === credential.issuer)
         if (issuer === undefined) throw new Error(`no issuer of ${credential.id}`)
         const options = { method, controllers: controllersOf(issuer) }
@@ -272,7 +273,7 @@ describe('published operations', () => {
     expect(verifyOperation(vector.operation, vector.document, { method })).toEqual({ valid: vector.expectValid })
     expectAlteredFail(vector)
     const document = copied(vector.document) as PublishedDocument
-    const parsed = parseDocument(fromPlain(document), library)
+    const parsed = parseLibraryDocument(fromPlain(document), library)
     const signer = parsed.keys.find((key) => key.id.endsWith('#key2'))
     expect(signer?.publicKeyBase58).toBe(vector.publicKeyBase58)
 

@@ -1,4 +1,5 @@
-import { documentJsonLimits, parseDocument } from '../../did/document.js'
+import { documentJsonLimits } from '../../did/document.js'
+import { parseLibraryDocument } from '../../did/library-document.js'
 import { RuleError } from '../../errors/rule-error.js'
 import { didMethod } from '../../primitives/did-method.js'
 import { parseStrictJson } from '../../primitives/strict-json.js'
@@ -41,8 +42,8 @@ export function documentOf({ header, payload }: Operation): Members | undefined 
 /** The normalised form with the proof as it stands; the document itself where it cannot be read by the rules. */
 function normalised(raw: Members, text: string): Members {
   try {
-    const rules = { method: didMethod, chain: false, trusted: true }
-    const { signingText } = parseDocument(parseStrictJson(text, documentJsonLimits), rules)
+    const rules = { method: didMethod, chain: false, trusted: true } as const
+    const { signingText } = parseLibraryDocument(parseStrictJson(text, documentJsonLimits), rules)
     return { ...(JSON.parse(signingText) as Members), ...('proof' in raw ? { proof: raw['proof'] } : {}) }
   } catch (error) {
     if (error instanceof RuleError) return raw

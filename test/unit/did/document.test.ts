@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { decodeBase64url, encodeBase64url } from '../../../src/did/base64url.js'
 import { buildCreate, buildDocument, payloadText, planOf, type PlannedKey } from '../../../src/did/build.js'
 import { documentText } from '../../../src/did/canonical.js'
-import { type DocumentRules, parseDocumentBytes } from '../../../src/did/document.js'
+import { type ChainRules, parseDocumentBytes } from '../../../src/did/document.js'
 import { parseOperation } from '../../../src/did/operation.js'
 import { didFromPublicKey } from '../../../src/primitives/address.js'
 import { fromUtf8 } from '../../../src/primitives/bytes.js'
@@ -23,7 +23,7 @@ import { rounds } from '../../support/process/thorough.js'
 
 const ada = holder()
 const bob = holder()
-const chain: DocumentRules = { method: 'ledger', chain: true }
+const chain: ChainRules = { method: 'ledger', chain: true }
 type Members = Record<string, unknown>
 
 const base = ada.document({

@@ -3,7 +3,7 @@ import bs58 from 'bs58'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { payloadText } from '../../../src/did/build.js'
-import { parseDocument } from '../../../src/did/document.js'
+import { parseLibraryDocument } from '../../../src/did/library-document.js'
 import { isDerivedIdentifier } from '../../../src/did/identifier.js'
 import type { DidDocument } from '../../../src/did/model.js'
 import { fromPlain } from '../../../src/did/plain.js'
@@ -134,7 +134,7 @@ describe('w3cDocument', () => {
     const { vectors } = JSON.parse(readFileSync(file, 'utf8')) as { vectors: Vector[] }
     expect(vectors.length).toBeGreaterThan(5)
     for (const { file: name, document } of vectors) {
-      const parsed = parseDocument(fromPlain(document), { method: 'elastos', chain: false })
+      const parsed = parseLibraryDocument(fromPlain(document), { method: 'elastos', chain: false })
       expect({ name, ...w3cDocument(JSON.stringify(document)) }).toEqual({
         name,
         document: expected(parsed),
