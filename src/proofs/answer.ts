@@ -3,6 +3,7 @@ import { equalBytes } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import { type Anchor, type AnchoredBlock, type KnownChain, readAnchor } from './anchor.js'
 import { readTransactions } from './answer-transaction.js'
+import { credentialOrder, didOrder } from './history-order.js'
 import { checkMapProof, type ProvedHistory } from './map-proof.js'
 import { credentialMapKey, didMapKey } from './map-tree.js'
 import { fail } from './proof-failure.js'
@@ -68,7 +69,7 @@ function readProof(sent: unknown, hasValidators: boolean): Proof {
 
 /** The history of a DID as of a block; undefined: it has none. */
 export function didHistory(sent: unknown, did: string, block: AnchoredBlock, genesis: Hash): ProvedHistory | undefined {
-  return checkMapProof(sent, { key: didMapKey(did), kind: 'did', genesis, ...placeOf(block) })
+  return checkMapProof(sent, { key: didMapKey(did), order: didOrder, genesis, ...placeOf(block) })
 }
 
 /** What a DID said of a credential, as of a block; undefined: nothing. */
@@ -78,7 +79,7 @@ export function credentialHistory(
   block: AnchoredBlock,
   genesis: Hash,
 ): ProvedHistory | undefined {
-  return checkMapProof(sent, { key: credentialMapKey(id, signer), kind: 'credential', genesis, ...placeOf(block) })
+  return checkMapProof(sent, { key: credentialMapKey(id, signer), order: credentialOrder, genesis, ...placeOf(block) })
 }
 
 function placeOf({ header, didRoot }: AnchoredBlock): { didRoot: Hash; height: number; time: number } {

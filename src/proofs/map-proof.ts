@@ -8,10 +8,10 @@ import {
   entrySize,
   extendHistory,
   leafValue,
-  operationNumber as op,
   readEntry,
   stateAfter,
 } from './history.js'
+import type { HistoryOrder } from './history-order.js'
 import { bitAt, didRoot, emptyNode, innerHash, type Leaf, leafHash, type MapKey, sharePath } from './map-tree.js'
 import { fail } from './proof-failure.js'
 import { members, number, optionalText, text } from './read-json.js'
@@ -77,7 +77,7 @@ export interface ProvedHistory {
 export interface MapQuestion {
   /** Computed by the asker. */
   readonly key: MapKey
-  readonly kind: 'did' | 'credential'
+  readonly order: HistoryOrder
   /** Hash of the genesis block, internal order. */
   readonly genesis: Hash
   /** Entry 02 of the coinbase. */
@@ -196,25 +196,13 @@ function readOrder(
   { state, count, entries: parts, base = emptyHistory }: HistoryPart,
   question: MapQuestion,
 ): ProvedHistory {
-  const { kind, height, time = Infinity } = question
+  const { order, height, time = Infinity } = question
   const entries = parts.map(readEntry)
   const wrong = (reason: string): never => fail('history-order', reason)
   const operations = entries.map(({ operation }) => operation)
   const last = entries.at(-1) as Entry
   if (stateAfter(last.operation) !== state) wrong('the state is not that after the last operation')
-  if (kind === 'credential') {
-    if (count !== entries.length) wrong('operations of a credential are left out')
-    const said = operations.join()
-    const possible = [[op.declare], [op.declare, op.revoke], [op.revoke]]
-    if (!possible.some((order) => order.join() === said)) wrong(`operations ${said} of a credential`)
-  } else {
-    const first = count - entries.length
-    for (const [i, operation] of operations.entries()) {
-      const expected =
-        first + i === 0 ? op.create : i === operations.length - 1 && state === 2 ? op.deactivate : op.update
-      if (operation !== expected) wrong(`operation ${operation} as number ${first + i + 1}`)
-    }
-  }
+  order({ state, count, operations })
   for (const [i, entry] of entries.entries()) {
     const before = entries[i - 1]
     if (entry.height > height || entry.time > time) wrong('an entry above the block')

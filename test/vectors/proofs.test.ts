@@ -13,6 +13,7 @@ import {
   readEntry,
   valueOfHistory,
 } from '../../src/proofs/history.js'
+import { credentialOrder, didOrder } from '../../src/proofs/history-order.js'
 import { checkMapProof, mapProofJson } from '../../src/proofs/map-proof.js'
 import { credentialMapKey, didMapKey, didRoot } from '../../src/proofs/map-tree.js'
 import { ProofError } from '../../src/proofs/proof-failure.js'
@@ -127,8 +128,8 @@ describe.each(vectors.maps)('the map: $description', ({ genesis, blocks, proofs 
       expect(toHex(didRoot(genesisHash, found))).toBe(root)
       for (const { proof, ...asked } of proofs.filter(({ afterHeight }) => afterHeight === height)) {
         const key = keyOf(asked)
-        const kind = asked.credential === undefined ? ('did' as const) : ('credential' as const)
-        const question = { key, kind, genesis: genesisHash, didRoot: hex(root), height }
+        const order = asked.credential === undefined ? didOrder : credentialOrder
+        const question = { key, order, genesis: genesisHash, didRoot: hex(root), height }
         const proved = checkMapProof(proof, question)
         expect(proved !== undefined).toBe(asked.kind === 'present')
         const { siblings, end } = await readWay(async (place) => pages.get(place), key)
@@ -146,7 +147,7 @@ describe('proofs of the map', () => {
     const { didRoot: root } = vectors.refused
     const question = {
       key: didMapKey(did),
-      kind: 'did' as const,
+      order: didOrder,
       genesis: internal(genesis),
       didRoot: hex(root),
       height: 0xffffffff,

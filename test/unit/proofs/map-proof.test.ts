@@ -4,6 +4,7 @@ import { sha256 } from '../../../src/primitives/hash.js'
 import { finish } from '../../../src/primitives/steps.js'
 import { emptyHistory, entryBytes, extendHistory, valueOfHistory } from '../../../src/proofs/history.js'
 import type { MapProofJson } from '../../../src/did/state-proof.js'
+import { credentialOrder, didOrder, type HistoryOrder } from '../../../src/proofs/history-order.js'
 import { checkMapProof, mapProofJson } from '../../../src/proofs/map-proof.js'
 import { didMapKey, didRoot, type Leaf } from '../../../src/proofs/map-tree.js'
 import { ProofError } from '../../../src/proofs/proof-failure.js'
@@ -37,7 +38,7 @@ const pages = memoryPages()
 finish(changeMapSteps(pages, inKeyOrder(Array.from({ length: 40 }, (_, n) => leafOf(n)))))
 const question = (n: number) => ({
   key: didMapKey(did(n)),
-  kind: 'did' as const,
+  order: didOrder,
   genesis,
   didRoot: didRoot(genesis, mapRootIn(pages)),
   height: 20,
@@ -115,11 +116,11 @@ describe('a proof of the map', () => {
   it('has operations that can follow each other', async () => {
     expect(failureOf(await proofOf(5), 5, { height: 12 })).toBe('ok')
     expect(failureOf(await proofOf(5), 5, { height: 11 })).toBe('history-order')
-    expect(failureOf(await proofOf(5), 5, { kind: 'credential' })).toBe('history-order')
+    expect(failureOf(await proofOf(5), 5, { order: credentialOrder })).toBe('history-order')
     const wrong = [[2], [1, 1], [1, 3, 2], [1, 4], [1, 2, 1], [3], [0], [6]]
     const right = [[1], [1, 2], [1, 3], [1, 2, 2, 3]]
     const onCredential = { wrong: [[4, 4], [5, 4], [4, 5, 4], [1], [5, 5]], right: [[4], [4, 5], [5]] }
-    const check = (operations: readonly number[], kind: 'did' | 'credential', times = [1, 2, 3, 4]) => {
+    const check = (operations: readonly number[], order: HistoryOrder, times = [1, 2, 3, 4]) => {
       const entries = operations.map((operation, i) =>
         entryBytes({
           operation: operation as 1,
@@ -137,13 +138,13 @@ describe('a proof of the map', () => {
       const root = didRoot(genesis, finish(changeMapSteps(alone, [{ key, value }])))
       const state = [3, 5].includes(last) ? 2 : 1
       const history = { state, count: entries.length, entries, base: undefined }
-      return failureOf(mapProofJson({ siblings: [], history }), 0, { key, kind, didRoot: root })
+      return failureOf(mapProofJson({ siblings: [], history }), 0, { key, order, didRoot: root })
     }
-    for (const operations of right) expect(check(operations, 'did')).toBe('ok')
-    for (const operations of wrong) expect(check(operations, 'did')).toBe('history-order')
-    for (const operations of onCredential.right) expect(check(operations, 'credential')).toBe('ok')
-    for (const operations of onCredential.wrong) expect(check(operations, 'credential')).toBe('history-order')
-    expect(check([1, 2], 'did', [2, 2])).toBe('ok')
-    expect(check([1, 2], 'did', [2, 1])).toBe('history-order')
+    for (const operations of right) expect(check(operations, didOrder)).toBe('ok')
+    for (const operations of wrong) expect(check(operations, didOrder)).toBe('history-order')
+    for (const operations of onCredential.right) expect(check(operations, credentialOrder)).toBe('ok')
+    for (const operations of onCredential.wrong) expect(check(operations, credentialOrder)).toBe('history-order')
+    expect(check([1, 2], didOrder, [2, 2])).toBe('ok')
+    expect(check([1, 2], didOrder, [2, 1])).toBe('history-order')
   })
 })
