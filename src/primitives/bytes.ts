@@ -1,5 +1,4 @@
 import { nodeCrypto } from '../runtime/node-crypto.js'
-import type { Steps } from './steps.js'
 
 /**
  * Byte strings and their text forms, by Buffer. Web pages use this file too: outside Node, where a bundler may bring a Buffer with fewer
@@ -119,31 +118,11 @@ export function utf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Bytes of text decoded in one step. */
-const textPiece = 256 * 1024
-
-/** {@link utf8} in steps. */
-export function* utf8Steps(bytes: Uint8Array): Steps<string | undefined> {
-  if (bytes.length <= textPiece) return utf8(bytes)
-  const pieces = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-  let text = ''
-  for (let start = 0; start < bytes.length; start += textPiece) {
-    try {
-      const end = start + textPiece
-      text += pieces.decode(bytes.subarray(start, end), { stream: end < bytes.length })
-    } catch {
-      return undefined
-    }
-    yield
-  }
-  return text
-}
-
 export function fromUtf8(text: string): Uint8Array {
   return fast ? Buffer.from(text, 'utf8') : encoder.encode(text)
 }
 
-const lossy = new TextDecoder('utf-8', { ignoreBOM: true })
+const lossy = /* @__PURE__ */ new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** The text of UTF-8 with U+FFFD for what is none. */
 export function anyUtf8(bytes: Uint8Array): string {

@@ -1,4 +1,4 @@
-import { utf8Steps } from './bytes.js'
+import { utf8 } from './bytes.js'
 import { CodecError, ended, failureOf, Reader } from './codec.js'
 import type { Steps } from './steps.js'
 
@@ -19,6 +19,26 @@ export function* decodeAllSteps<T>(
   } catch (error) {
     throw failureOf(reader, error, fail)
   }
+}
+
+/** Bytes of text decoded in one step. */
+const textPiece = 256 * 1024
+
+/** `utf8` in steps. */
+export function* utf8Steps(bytes: Uint8Array): Steps<string | undefined> {
+  if (bytes.length <= textPiece) return utf8(bytes)
+  const pieces = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  let text = ''
+  for (let start = 0; start < bytes.length; start += textPiece) {
+    try {
+      const end = start + textPiece
+      text += pieces.decode(bytes.subarray(start, end), { stream: end < bytes.length })
+    } catch {
+      return undefined
+    }
+    yield
+  }
+  return text
 }
 
 /** {@link Reader.varstring} in steps, for texts that may be long. */
