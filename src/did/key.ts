@@ -2,6 +2,7 @@ import bs58 from 'bs58'
 import { RuleError } from '../errors/rule-error.js'
 import { didProgramHash, parseAddress } from '../primitives/address.js'
 import { equalBytes, mapKey } from '../primitives/bytes.js'
+import { isCompressed } from '../primitives/p256.js'
 import type { JsonValue } from '../primitives/strict-json.js'
 import { absoluteId, didPart, type IdRules } from './identifier.js'
 import { asObject, didText, optionalText, path, refuseUnknown, requiredText, requireSignatureType } from './members.js'
@@ -51,7 +52,7 @@ export function findDefaultKey(keys: readonly DidKey[], did: string, legacy: boo
 function keyBytes(text: string): Uint8Array | undefined {
   if (text.length > longestKeyText) return undefined
   const bytes = bs58.decodeUnsafe(text)
-  return bytes?.length === 33 && (bytes[0] === 2 || bytes[0] === 3) ? bytes : undefined
+  return bytes !== undefined && isCompressed(bytes) ? bytes : undefined
 }
 
 // Cached: this check costs more than all else about a key, and an operation is read in the pool, for a template and for its

@@ -1,12 +1,12 @@
 import { toHex } from '../primitives/bytes.js'
-import { prime, ySquared } from '../primitives/p256.js'
+import { isCompressed, prime, ySquared } from '../primitives/p256.js'
 
 /**
  * Whether 33 bytes are the compressed form of a point of P-256. Tests only whether a root exists, by its Jacobi symbol: computing
  * the root costs four times as much.
  */
 export function isPoint(bytes: Uint8Array): boolean {
-  if (bytes.length !== 33 || (bytes[0] !== 2 && bytes[0] !== 3)) return false
+  if (!isCompressed(bytes)) return false
   const x = BigInt(`0x${toHex(bytes.subarray(1))}`)
   return x < prime && jacobi(ySquared(x), prime) === 1
 }

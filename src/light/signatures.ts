@@ -51,7 +51,7 @@ export class Signatures {
 
 /** A key for WebCrypto; undefined unless it is the compressed form of a point. */
 async function imported(subtle: Subtle, key: Uint8Array): Promise<ImportedKey | undefined> {
-  const point = key.length === 33 && (key[0] === 2 || key[0] === 3) ? coordinatesByRoot(key) : undefined
+  const point = coordinatesByRoot(key)
   if (point === undefined) return undefined
   return subtle.importKey('raw', own(concat(Uint8Array.of(4), point.x, point.y)), algorithm, false, ['verify'])
 }

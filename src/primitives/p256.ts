@@ -11,6 +11,11 @@ export function ySquared(x: bigint): bigint {
   return (((x * x) % prime) * x + (prime - 3n) * x + constant) % prime
 }
 
+/** Whether bytes have the compressed form, whose first byte is the sign of y. Not every x has a point. */
+export function isCompressed(bytes: Uint8Array): boolean {
+  return bytes.length === 33 && (bytes[0] === 2 || bytes[0] === 3)
+}
+
 /** 32 bytes each, big-endian. */
 export interface Coordinates {
   readonly x: Uint8Array
@@ -22,7 +27,7 @@ export interface Coordinates {
  * document may list hundreds of keys, which a server must not work on for long.
  */
 export function coordinatesOf(bytes: Uint8Array): Coordinates | undefined {
-  if (bytes.length !== 33 || (bytes[0] !== 2 && bytes[0] !== 3)) return undefined
+  if (!isCompressed(bytes)) return undefined
   return nodeCrypto === undefined ? coordinatesByRoot(bytes) : coordinatesByNode(bytes, nodeCrypto)
 }
 
@@ -35,8 +40,9 @@ function coordinatesByNode(bytes: Uint8Array, { ECDH }: NonNullable<typeof nodeC
   }
 }
 
-/** The same for 33 bytes that begin with 2 or 3, in a web page. */
+/** The same in a web page. */
 export function coordinatesByRoot(bytes: Uint8Array): Coordinates | undefined {
+  if (!isCompressed(bytes)) return undefined
   const [sign, ...rest] = bytes
   const x = rest.reduce((value, byte) => (value << 8n) | BigInt(byte), 0n)
   if (x >= prime) return undefined

@@ -40,6 +40,7 @@ describe('the coordinates of a point of P-256', () => {
   it('are those of no other form and of no other length', () => {
     const key = p256.Point.BASE.toBytes(true)
     expect(coordinatesOf(key)).toBeDefined()
+    expect(coordinatesByRoot(key)).toBeDefined()
     for (const bytes of [
       new Uint8Array(0),
       key.slice(1),
@@ -47,6 +48,7 @@ describe('the coordinates of a point of P-256', () => {
       Uint8Array.of(4, ...key.slice(1)),
     ]) {
       expect(coordinatesOf(bytes)).toBeUndefined()
+      expect(coordinatesByRoot(bytes)).toBeUndefined()
     }
   })
 })
