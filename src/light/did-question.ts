@@ -1,5 +1,6 @@
 import type { ResolveResult } from '../did/resolution.js'
 import { displayHash } from '../primitives/bytes.js'
+import { defined } from '../primitives/defined.js'
 import { checkDidAnswer, type DidQuestion, type ProvedDid } from '../proofs/did-answer.js'
 import type { Question } from './compare-answers.js'
 import type { Proved } from './proved.js'
@@ -11,8 +12,7 @@ export function didQuestion(
   { height, history }: { readonly height?: number | undefined; readonly history?: boolean | undefined },
 ): Question<ProvedDid> {
   const { did, all = false, versionId, versionTime } = question
-  const version = { ...(versionId !== undefined && { versionId }), ...(versionTime !== undefined && { versionTime }) }
-  const params = { did, all, ...version, ...(height !== undefined && { height }) }
+  const params = { did, all, ...defined({ versionId, versionTime, height }) }
   return {
     ask: (server) => server.call('resolvedid', { ...params, proof: history === true ? 'history' : true }),
     check: (sent, trust) => checkDidAnswer(sent, question, trust),

@@ -1,6 +1,7 @@
 import { formatDate } from '../did/date.js'
 import type { ResolvedTransaction } from '../did/resolution.js'
 import { displayHash, equalBytes } from '../primitives/bytes.js'
+import { defined } from '../primitives/defined.js'
 import { sha256 } from '../primitives/hash.js'
 import { type Entry, operationNumber } from './history.js'
 import { fail } from './proof-failure.js'
@@ -24,7 +25,6 @@ function readTransaction(sent: unknown): ResolvedTransaction {
   const { header, payload, proof } = members(operation, 'an operation')
   const { specification, operation: name, previousTxid } = members(header, 'the header of an operation')
   const { type, verificationMethod, signature } = members(proof, 'the proof of an operation')
-  const [previous, proofType] = [optionalText(previousTxid), optionalText(type)]
   return {
     txid: text(txid),
     timestamp: text(timestamp),
@@ -32,11 +32,11 @@ function readTransaction(sent: unknown): ResolvedTransaction {
       header: {
         specification: text(specification),
         operation: text(name),
-        ...(previous !== undefined && { previousTxid: previous }),
+        ...defined({ previousTxid: optionalText(previousTxid) }),
       },
       payload: text(payload),
       proof: {
-        ...(proofType !== undefined && { type: proofType }),
+        ...defined({ type: optionalText(type) }),
         verificationMethod: text(verificationMethod),
         signature: text(signature),
       },

@@ -42,16 +42,16 @@ export interface AnswerTrust extends KnownChain {
 }
 
 /** Reads an answer about a DID or a credential. Throws `proof-missing`, `form`, `answer-did` and `chain`, in this order. */
-export function readAnswer(sent: unknown, asked: { did: string } | { id: string }, chain: KnownChain): Answer {
-  const { proof: proved, status, transaction, did, id } = members(sent, 'an answer')
+export function readAnswer(sent: unknown, [name, asked]: ['did' | 'id', string], chain: KnownChain): Answer {
+  const { proof: proved, status, transaction, [name]: named } = members(sent, 'an answer')
   if (proved === undefined) fail('proof-missing', 'an answer without a proof is not believed')
-  const about = text('did' in asked ? did : id)
+  const about = text(named)
   const answer = {
     status: readStatus(status),
     transactions: readTransactions(transaction),
     proof: readProof(proved, chain.keysAt !== undefined),
   }
-  if (about !== ('did' in asked ? asked.did : asked.id)) fail('answer-did', `it is about ${about.slice(0, 300)}`)
+  if (about !== asked) fail('answer-did', `it is about ${about.slice(0, 300)}`)
   if (!equalBytes(answer.proof.chain, chain.genesis)) fail('chain', 'it is of another chain')
   return answer
 }

@@ -41,7 +41,7 @@ export function* checkCredentialAnswer(
   { id, issuer: asked }: CredentialQuestion,
   trust: AnswerTrust,
 ): Checking<ProvedCredential> {
-  const { status, transactions, proof } = readAnswer(sent, { id }, trust)
+  const { status, transactions, proof } = readAnswer(sent, ['id', id], trust)
   const block = yield* checkAnchor(proof.anchor, trust)
   const owner = didPart(id)
   const [first, ...others] = proof.maps

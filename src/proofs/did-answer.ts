@@ -49,7 +49,7 @@ export interface ProvedDid {
 /** Checks an answer about a DID with its proof. */
 export function* checkDidAnswer(sent: unknown, question: DidQuestion, trust: AnswerTrust): Checking<ProvedDid> {
   const { did } = question
-  const { status, transactions, proof } = readAnswer(sent, { did }, trust)
+  const { status, transactions, proof } = readAnswer(sent, ['did', did], trust)
   const block = yield* checkAnchor(proof.anchor, trust)
   const [map, second] = proof.maps
   if (map === undefined || second !== undefined) fail('answer-incomplete', 'not exactly one map')

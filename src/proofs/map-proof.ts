@@ -2,15 +2,7 @@ import { decodeBase64url, encodeBase64url } from '../did/base64url.js'
 import type { MapProofJson } from '../did/state-proof.js'
 import { concat, equalBytes, fromHex, toHex } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
-import {
-  emptyHistory,
-  type Entry,
-  entrySize,
-  extendHistory,
-  leafValue,
-  readEntry,
-  stateAfter,
-} from './history.js'
+import { emptyHistory, type Entry, entrySize, extendHistory, leafValue, readEntry, stateAfter } from './history.js'
 import type { HistoryOrder } from './history-order.js'
 import { bitAt, didRoot, emptyNode, innerHash, type Leaf, leafHash, type MapKey, sharePath } from './map-tree.js'
 import { fail } from './proof-failure.js'
@@ -124,20 +116,30 @@ interface Fields {
   readonly depth: number
   readonly path: string
   readonly leaf: string | undefined
-  readonly history: { state: number; count: number; entries: string; base: string | undefined } | undefined
+  readonly history: HistoryFields | undefined
+}
+
+interface HistoryFields {
+  readonly state: number
+  readonly count: number
+  readonly entries: string
+  readonly base: string | undefined
 }
 
 /** Members of the right types; others are ignored. */
 function readFields(sent: unknown): Fields {
   const { depth, path, leaf, history } = members(sent, 'a map proof')
-  if (history === undefined) return { depth: number(depth), path: text(path), leaf: optionalText(leaf), history }
-  const { state, count, entries, base } = members(history, 'a history')
   return {
     depth: number(depth),
     path: text(path),
     leaf: optionalText(leaf),
-    history: { state: number(state), count: number(count), entries: text(entries), base: optionalText(base) },
+    history: history === undefined ? undefined : readHistoryFields(history),
   }
+}
+
+function readHistoryFields(sent: unknown): HistoryFields {
+  const { state, count, entries, base } = members(sent, 'a history')
+  return { state: number(state), count: number(count), entries: text(entries), base: optionalText(base) }
 }
 
 function readPath({ depth, path }: Fields): Hash[] {
@@ -172,7 +174,7 @@ function readLeaf(sent: string, depth: number, asked: MapKey): Leaf {
   return leaf
 }
 
-function readHistory({ state, count, entries, base }: NonNullable<Fields['history']>): HistoryPart {
+function readHistory({ state, count, entries, base }: HistoryFields): HistoryPart {
   const bytes = decodeBase64url(entries)
   if (state !== 1 && state !== 2) return fail('history-form', `state ${state}`)
   if (!Number.isInteger(count) || count < 1 || count > 0xffffffff) return fail('history-form', `count ${count}`)
