@@ -8,7 +8,9 @@ import type { ProvedAnswer, Question } from './compare-answers.js'
 import { credentialQuestion, credentialResult } from './credential-question.js'
 import { didQuestion, entriesOf, resolved, unproved } from './did-question.js'
 import { bundledLists } from './follow-changes.js'
-import { type ChainOptions, FollowedChain } from './followed-chain.js'
+import { FollowedChain } from './followed-chain.js'
+import { FollowedValidators } from './followed-validators.js'
+import type { ChainOptions } from './foundation.js'
 import type { LightCredential, LightResult } from './proved.js'
 
 /** A bundle: an answer with all that proves it from a trust root on. Loaded when the first is checked. */
@@ -59,12 +61,12 @@ async function chainOf(
 ): Promise<FollowedChain> {
   const { trust, signatures, checkpoint } = believed
   const seen = { header: trust.header }
-  if (trust.validators === undefined) {
-    const { bundledChain } = await import('./follow-work.js')
-    return new FollowedChain(believed, seen, { lists: [], headers: bundledChain(trust, sent, checkpoint, now) })
+  if (trust.work !== undefined) {
+    const { bundledWork } = await import('./follow-work.js')
+    return new FollowedChain(trust, seen, bundledWork(believed, sent, checkpoint, now))
   }
   const lists = await bundledLists(trust, changes, checkpoint, signatures)
-  return new FollowedChain(believed, seen, { lists, headers: undefined, believed: checkpoint?.hash })
+  return new FollowedChain(trust, seen, new FollowedValidators(believed, lists, checkpoint?.hash))
 }
 
 /** Throws `chain` for an answer of another one, whose changes of validators would fail by another name. */

@@ -1,10 +1,13 @@
 import { equalBytes } from '../primitives/bytes.js'
 import type { Header } from '../primitives/header.js'
+import type { KnownChain } from '../proofs/anchor.js'
 import { fail } from '../proofs/proof-failure.js'
-import type { Checkpoint, Trust, WorkRules } from '../proofs/trust.js'
+import type { Checkpoint, WorkRules } from '../proofs/trust.js'
 import { type FullHeader, HeaderChain, headersBefore, maxHeaders, readHeaders } from '../proofs/work.js'
+import type { Server } from './ask-server.js'
 import { type AskedServer, catchingUp } from './catch-up.js'
-import type { LightMemory } from './light-memory.js'
+import type { ChainOptions, Foundation } from './foundation.js'
+import type { LightMemory, SeenBlock } from './light-memory.js'
 
 /** Chains without validators: headers are followed, and the chain with most work counts. Loaded for such chains alone. */
 
@@ -13,14 +16,48 @@ const remembered = 1000
 /** Headers gone back at first, where a server has another branch; then eight times as many. */
 const firstStep = 8
 
-/** The headers that a memory holds, as a chain. */
-export function rememberedChain(rules: WorkRules, { headers, work }: LightMemory): HeaderChain {
-  return HeaderChain.over(rules, headers, work)
+/** The headers of a chain, as far as they were followed. */
+export class FollowedWork implements Foundation {
+  readonly #confirmations: number
+  #headers: HeaderChain
+  #changes = 0
+
+  constructor({ confirmations }: ChainOptions, headers: HeaderChain) {
+    this.#confirmations = confirmations
+    this.#headers = headers
+  }
+
+  known(): Omit<KnownChain, 'genesis'> {
+    return { requireWork: (header) => this.#headers.requireDeep(header, this.#confirmations) }
+  }
+
+  async follow(server: Server, now: number): Promise<boolean> {
+    const before = this.#headers
+    const keep = (found: HeaderChain) => {
+      // Another server may have been faster.
+      if (found.work <= this.#headers.work) return
+      this.#headers = found
+      this.#changes++
+    }
+    const found = await followWork(server, before, { now, keep })
+    return this.#headers !== before || found !== before
+  }
+
+  get memory(): Omit<LightMemory, 'seen'> {
+    const { rules, work } = this.#headers
+    return { lists: [], headers: this.#headers.last(headersBefore(rules) + remembered), work }
+  }
+
+  get changes(): number {
+    return this.#changes
+  }
 }
 
-/** What of a chain is remembered. */
-export function headersOf(chain: HeaderChain): Pick<LightMemory, 'headers' | 'work'> {
-  return { headers: chain.last(headersBefore(chain.rules) + remembered), work: chain.work }
+/** The headers that a memory holds, else that of genesis. */
+export function rememberedWork(options: ChainOptions, memory: LightMemory | undefined): FollowedWork {
+  const { work, header } = options.trust
+  const { headers, work: sum } = memory ?? { headers: [header], work: 0n }
+  return new FollowedWork(options, HeaderChain.over(work as WorkRules, headers, sum))
 }
 
 /**
@@ -63,14 +100,14 @@ async function headersFrom(server: AskedServer, from: number, count = maxHeaders
   return readHeaders(await server.get(`headers/${from}/${count}`), count)
 }
 
-/** The chain up to a checkpoint: the headers before it are believed by hash. */
-export async function fromWorkCheckpoint(
+/** The block of a checkpoint, and the chain up to it: the headers before it are believed by hash. */
+export async function fromCheckpoint(
+  options: ChainOptions,
   slow: AskedServer,
-  { work }: Trust,
   checkpoint: Checkpoint,
-): Promise<HeaderChain> {
+): Promise<{ seen: SeenBlock; work: FollowedWork }> {
   const server = catchingUp(slow)
-  const rules = work as WorkRules
+  const rules = options.trust.work as WorkRules
   const from = Math.max(0, checkpoint.height - headersBefore(rules))
   const found: Header[] = []
   while (found.length <= checkpoint.height - from) {
@@ -79,7 +116,8 @@ export async function fromWorkCheckpoint(
     if (headers.length === 0) fail('work-link', `no header at height ${at}`)
     found.push(...headers.map(({ header }) => header))
   }
-  return believedUpTo(rules, found, checkpoint)
+  const headers = believedUpTo(rules, found, checkpoint)
+  return { seen: { header: headers.tip }, work: new FollowedWork(options, headers) }
 }
 
 function believedUpTo(rules: WorkRules, headers: readonly Header[], { height, hash }: Checkpoint): HeaderChain {
@@ -89,12 +127,13 @@ function believedUpTo(rules: WorkRules, headers: readonly Header[], { height, ha
 }
 
 /** The chain of a bundle: its headers from genesis on, of which those up to a checkpoint are believed. */
-export function bundledChain(
-  trust: Trust,
+export function bundledWork(
+  options: ChainOptions,
   sent: unknown,
   checkpoint: Checkpoint | undefined,
   now: number,
-): HeaderChain {
+): FollowedWork {
+  const { trust } = options
   const rules = trust.work as WorkRules
   const full = readHeaders(sent, 0xffffffff)
   const known = checkpoint?.height ?? 0
@@ -104,5 +143,5 @@ export function bundledChain(
       ? HeaderChain.over(rules, believed)
       : believedUpTo(rules, believed.slice(-headersBefore(rules) - 1), checkpoint)
   for (const one of full.slice(known)) chain.add(one, now)
-  return chain
+  return new FollowedWork(options, chain)
 }

@@ -31,7 +31,8 @@ import {
   tooFew,
 } from './compare-answers.js'
 import { didQuestion, entriesOf, resolved, unproved } from './did-question.js'
-import { type ChainOptions, FollowedChain, requireSame } from './followed-chain.js'
+import { FollowedChain, requireSame } from './followed-chain.js'
+import type { ChainOptions } from './foundation.js'
 import { asLightError, LightError } from './light-error.js'
 import type { LightCredential, LightResult, Proved } from './proved.js'
 import { Signatures, type Subtle } from './signatures.js'
