@@ -16,10 +16,6 @@ import {
 const typeMember = `"type":"${signatureType}"`
 
 function optional(name: string, value: string | undefined): string {
-  return value === undefined ? '' : `"${name}":"${value}",`
-}
-
-function optionalAny(name: string, value: string | undefined): string {
   return value === undefined ? '' : `"${name}":${JSON.stringify(value)},`
 }
 
@@ -63,8 +59,8 @@ export function credentialText(c: Pick<Credential, 'proof' | 'signingText'>): st
   const { proof } = c
   return (
     `${c.signingText.slice(0, -1)},"proof":{${typeMember},${optional('created', proof.created)}` +
-    `"verificationMethod":"${proof.verificationMethod}",${optionalAny('nonce', proof.nonce)}` +
-    `${optionalAny('realm', proof.realm)}"signature":"${proof.signatureText}"}}`
+    `"verificationMethod":"${proof.verificationMethod}",${optional('nonce', proof.nonce)}` +
+    `${optional('realm', proof.realm)}"signature":"${proof.signatureText}"}}`
   )
 }
 

@@ -70,33 +70,33 @@ export function* checkDidAnswer(sent: unknown, question: DidQuestion, trust: Ans
 }
 
 /** Throws `answer-incomplete` unless as many transactions and entries are there as were asked for. */
-function requireCount(
-  given: number,
-  history: ProvedHistory | undefined,
-  { all, versionId, versionTime }: DidQuestion,
-): void {
+function requireCount(given: number, history: ProvedHistory | undefined, question: DidQuestion): void {
   if (history === undefined) {
     if (given > 0) fail('answer-incomplete', 'transactions of a DID that does not exist')
     return
   }
   const { count, entries } = history
   const hasAll = entries.length === count
-  if (all === true) {
+  if (question.all === true) {
     if (!hasAll || given !== count)
       fail('answer-incomplete', `${given} transactions, ${entries.length} of ${count} entries`)
     return
   }
-  const isVersion = versionId !== undefined || versionTime !== undefined
-  if (given > 1 || (given === 0 && !isVersion)) fail('answer-incomplete', `${given} transactions instead of one`)
+  if (given > 1 || (given === 0 && !asksVersion(question)))
+    fail('answer-incomplete', `${given} transactions instead of one`)
   // That there is no such version follows from all entries alone.
-  if (given === 0 && !(hasAll && versionIn(history, { versionId, versionTime }) < 0)) {
+  if (given === 0 && !(hasAll && versionIn(history, question) < 0)) {
     fail('answer-incomplete', 'the version is missing, or entries')
   }
 }
 
+/** Whether one version is asked for, and not the last one or all. */
+function asksVersion({ all, versionId, versionTime }: DidQuestion): boolean {
+  return all !== true && (versionId !== undefined || versionTime !== undefined)
+}
+
 /** The place of the version in the entries given: the one named, or the last one not later; -1: none. */
-function versionIn({ entries }: ProvedHistory, question: Pick<DidQuestion, 'versionId' | 'versionTime'>): number {
-  const { versionId, versionTime } = question
+function versionIn({ entries }: ProvedHistory, { versionId, versionTime }: DidQuestion): number {
   if (versionId !== undefined) return entries.findIndex(({ txid }) => displayHash(txid) === versionId)
   const latest = parseDate(versionTime ?? '') ?? -1
   return entries.reduce((found, { time }, place) => (time <= latest ? place : found), -1)
@@ -106,10 +106,9 @@ function versionIn({ entries }: ProvedHistory, question: Pick<DidQuestion, 'vers
 function placesOf(
   transactions: readonly ResolvedTransaction[],
   entries: readonly Entry[],
-  { all, versionId, versionTime }: DidQuestion,
+  question: DidQuestion,
 ): number[] {
-  const isVersion = all !== true && (versionId !== undefined || versionTime !== undefined)
-  if (!isVersion) return transactions.map((_, i) => entries.length - 1 - i)
+  if (!asksVersion(question)) return transactions.map((_, i) => entries.length - 1 - i)
   return transactions.map((transaction) => {
     const place = entries.findIndex(({ txid }) => displayHash(txid) === transaction.txid)
     return place >= 0 ? place : fail('answer-transaction', `no entry of ${transaction.txid}`)
@@ -164,9 +163,8 @@ function requireStatus(status: Status, { history, places, documents }: Shown, no
 }
 
 /** Throws `answer-version` unless the version shown is the one asked for. */
-function requireVersion({ history, places }: Shown, { all, versionId, versionTime }: DidQuestion): void {
+function requireVersion({ history, places }: Shown, question: DidQuestion): void {
   const [place] = places
-  if (all === true || history === undefined || place === undefined) return
-  if (versionId === undefined && versionTime === undefined) return
-  if (versionIn(history, { versionId, versionTime }) !== place) fail('answer-version', 'another version was asked for')
+  if (history === undefined || place === undefined || !asksVersion(question)) return
+  if (versionIn(history, question) !== place) fail('answer-version', 'another version was asked for')
 }
