@@ -13,8 +13,13 @@ export function finish<T>(steps: Steps<T>): T {
 const few = 8
 
 /** Steps that are over, for work that was done at once. */
-export const noSteps: Steps = (function* () {})()
-noSteps.next()
+export const noSteps: Steps = /* @__PURE__ */ over()
+
+function over(): Steps {
+  const steps = (function* () {})()
+  steps.next()
+  return steps
+}
 
 /** Calls `work` for every item, with a pause after so many of them; for few short items at once. */
 export function eachSteps<T>(items: Iterable<T>, work: (item: T, index: number) => void, together = 1): Steps {
