@@ -1,7 +1,7 @@
 import { compareBytes, equalBytes, toHex } from '../primitives/bytes.js'
 import { type Confirm, confirmBytes } from '../primitives/confirm.js'
 import type { AnchoredBlock, KnownChain } from '../proofs/anchor.js'
-import type { Checkpoint, Trust } from '../proofs/trust.js'
+import type { Trust } from '../proofs/trust.js'
 import type { Server } from './ask-server.js'
 import { FollowedValidators } from './followed-validators.js'
 import type { ChainOptions, Foundation } from './foundation.js'
@@ -30,19 +30,6 @@ export class FollowedChain {
         ? new FollowedValidators(options, memory?.lists)
         : (await import('./follow-work.js')).rememberedWork(options, memory)
     return new FollowedChain(trust, memory?.seen ?? { header: trust.header }, foundation)
-  }
-
-  /** The chain from a believed block on, with what a server knows of it. */
-  static async fromCheckpoint(options: ChainOptions, server: Server, checkpoint: Checkpoint): Promise<FollowedChain> {
-    const { trust } = options
-    if (trust.work === undefined) {
-      const { fromCheckpoint } = await import('./follow-changes.js')
-      const { seen, lists } = await fromCheckpoint(server, checkpoint)
-      return new FollowedChain(trust, seen, new FollowedValidators(options, lists, checkpoint.hash))
-    }
-    const { fromCheckpoint } = await import('./follow-work.js')
-    const { seen, work } = await fromCheckpoint(options, server, checkpoint)
-    return new FollowedChain(trust, seen, work)
   }
 
   get seen(): SeenBlock {

@@ -10,8 +10,8 @@
  * - Needs only fetch, WebCrypto and a clock, which can be passed in; no module of Node.
  * - What is not proved is not in an answer, but for the specification and the proof of an operation, and the previous txid of the
  *   first entry given.
- * - What few need is loaded when it is: credentials, bundles, changed validators, headers of miners, a kept state, signatures without
- *   WebCrypto.
+ * - What few need is loaded when it is: credentials, bundles, a checkpoint, changed validators, headers of miners, a kept state,
+ *   signatures without WebCrypto.
  */
 import { didMethod } from '../primitives/did-method.js'
 import type { DidQuestion } from '../proofs/did-answer.js'
@@ -296,15 +296,8 @@ export class LightResolver {
     if (checkpoint === undefined || (memory?.seen.header.height ?? 0) >= checkpoint.height) {
       return FollowedChain.from(this.#chainOptions, memory)
     }
-    const failed: Failed[] = []
-    for (const server of this.#servers) {
-      try {
-        return await FollowedChain.fromCheckpoint(this.#chainOptions, server, checkpoint)
-      } catch (error) {
-        failed.push({ server: server.url, error: asLightError(error) })
-      }
-    }
-    throw tooFew(failed, 0)
+    const { chainFrom } = await import('./from-checkpoint.js')
+    return chainFrom(this.#chainOptions, this.#servers, checkpoint)
   }
 }
 
