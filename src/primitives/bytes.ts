@@ -68,14 +68,35 @@ export function compareLittleEndian(a: Uint8Array, b: Uint8Array): number {
 }
 
 export function concat(...parts: Uint8Array[]): Uint8Array {
-  if (fast) return Buffer.concat(parts)
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
+  return fast ? Buffer.concat(parts) : joined(...parts)
+}
+
+/** Parts one behind the other, numbers as four bytes, little-endian. */
+export function joined(...parts: (Uint8Array | number)[]): Uint8Array {
+  const whole = allocate(parts.reduce<number>((sum, part) => sum + sizeOf(part), 0))
   let at = 0
   for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
+    if (typeof part === 'number') putUint32(whole, at, part)
+    else whole.set(part, at)
+    at += sizeOf(part)
   }
   return whole
+}
+
+function sizeOf(part: Uint8Array | number): number {
+  return typeof part === 'number' ? 4 : part.length
+}
+
+export function putUint32(bytes: Uint8Array, at: number, value: number): void {
+  requireUnsigned(value, 0xffffffff)
+  bytes[at] = value
+  bytes[at + 1] = value >>> 8
+  bytes[at + 2] = value >>> 16
+  bytes[at + 3] = value >>> 24
+}
+
+export function requireUnsigned(value: number, most: number): void {
+  if (!(value >= 0 && value <= most)) throw new RangeError(`${value} is not from 0 to ${most}`)
 }
 
 /**

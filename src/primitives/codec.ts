@@ -1,4 +1,4 @@
-import { allocate, asBytes, copyOf, fromUtf8, utf8 } from './bytes.js'
+import { allocate, asBytes, copyOf, fromUtf8, putUint32, requireUnsigned, utf8 } from './bytes.js'
 
 /** Bytes of a wrong form. The caller turns it into the code of the thing it was reading. */
 export class CodecError extends Error {
@@ -137,17 +137,6 @@ function uint32(bytes: Uint8Array, at: number): number {
   return low + (bytes[at + 3] as number) * 0x1000000
 }
 
-function putUint32(bytes: Uint8Array, at: number, value: number): void {
-  bytes[at] = value
-  bytes[at + 1] = value >>> 8
-  bytes[at + 2] = value >>> 16
-  bytes[at + 3] = value >>> 24
-}
-
-function requireUnsigned(value: number, most: number): void {
-  if (!(value >= 0 && value <= most)) throw new RangeError(`${value} is not from 0 to ${most}`)
-}
-
 /** Writes the forms that {@link Reader} reads, into one growing buffer. */
 export class Writer {
   private buffer: Uint8Array
@@ -185,7 +174,6 @@ export class Writer {
   }
 
   u32(value: number): this {
-    requireUnsigned(value, 0xffffffff)
     const at = this.grow(4)
     putUint32(this.buffer, at, value)
     return this

@@ -1,6 +1,6 @@
 import { RuleError } from '../errors/rule-error.js'
-import { displayHash, toHex } from './bytes.js'
-import { decodeAll, type Reader, Writer } from './codec.js'
+import { displayHash, joined, toHex } from './bytes.js'
+import { decodeAll, type Reader } from './codec.js'
 import { type Hash, sha256d } from './hash.js'
 
 /** A sponsor's signed proposal of a block for its height (format 6.1). */
@@ -38,7 +38,7 @@ const maxVotes = 100n
 
 /** The bytes that the sponsor signs. */
 export function proposalUnsigned(proposal: Omit<Proposal, 'signature'>): Uint8Array {
-  return new Writer(70).varbytes(proposal.sponsor).bytes(proposal.blockHash).u32(proposal.viewOffset).finish()
+  return joined(...sized(proposal.sponsor), proposal.blockHash, proposal.viewOffset)
 }
 
 /** The hash by which votes name a proposal: sha256d of the unsigned proposal. */
@@ -48,26 +48,25 @@ export function proposalHash(proposal: Omit<Proposal, 'signature'>): Hash {
 
 /** The bytes that a voter signs. */
 export function voteUnsigned(vote: Omit<Vote, 'signature'>): Uint8Array {
-  return new Writer(67)
-    .bytes(vote.proposalHash)
-    .varbytes(vote.signer)
-    .u8(vote.accept ? 1 : 0)
-    .finish()
+  return joined(vote.proposalHash, ...sized(vote.signer), Uint8Array.of(vote.accept ? 1 : 0))
 }
 
 export function proposalBytes(proposal: Proposal): Uint8Array {
-  return new Writer(135).bytes(proposalUnsigned(proposal)).varbytes(proposal.signature).finish()
+  return joined(proposalUnsigned(proposal), ...sized(proposal.signature))
 }
 
 export function voteBytes(vote: Vote): Uint8Array {
-  return new Writer(voteSize).bytes(voteUnsigned(vote)).varbytes(vote.signature).finish()
+  return joined(voteUnsigned(vote), ...sized(vote.signature))
 }
 
 export function confirmBytes(confirm: Confirm): Uint8Array {
-  const writer = new Writer(143 + voteSize * confirm.votes.length)
-  writer.bytes(proposalBytes(confirm.proposal)).u64(BigInt(confirm.votes.length))
-  for (const vote of confirm.votes) writer.bytes(voteBytes(vote))
-  return writer.finish()
+  // The count has eight bytes.
+  return joined(proposalBytes(confirm.proposal), confirm.votes.length, 0, ...confirm.votes.map(voteBytes))
+}
+
+/** A key or signature behind its length. */
+function sized(bytes: Uint8Array): readonly Uint8Array[] {
+  return [Uint8Array.of(bytes.length), bytes]
 }
 
 /** Decodes exactly one confirm; `confirm-malformed` for anything else. The vote count is bounded before allocation. */

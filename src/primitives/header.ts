@@ -1,5 +1,5 @@
-import { displayHash, ownCopy } from './bytes.js'
-import { type Reader, Writer } from './codec.js'
+import { displayHash, joined, ownCopy } from './bytes.js'
+import type { Reader } from './codec.js'
 import { type Hash, sha256d } from './hash.js'
 
 /** The 80-byte header of a Bitcoin-like parent chain (format 5.5). */
@@ -34,7 +34,7 @@ export class Header implements HeaderFields {
   readonly hash: Hash
 
   constructor(fields: HeaderFields) {
-    this.bytes = ownCopy(writeParentHeader(new Writer(headerSize), fields).u32(fields.height).finish())
+    this.bytes = ownCopy(joined(...parentFields(fields), fields.height))
     this.hash = ownCopy(sha256d(this.bytes))
     this.version = fields.version
     this.previous = this.bytes.subarray(4, 36)
@@ -68,15 +68,9 @@ export function readParentHeader(reader: Reader): ParentHeader {
 
 /** The 80 bytes that are hashed for work. */
 export function parentHeaderBytes(header: ParentHeader): Uint8Array {
-  return writeParentHeader(new Writer(80), header).finish()
+  return joined(...parentFields(header))
 }
 
-function writeParentHeader(writer: Writer, header: ParentHeader): Writer {
-  return writer
-    .u32(header.version)
-    .bytes(header.previous)
-    .bytes(header.merkleRoot)
-    .u32(header.time)
-    .u32(header.bits)
-    .u32(header.nonce)
+function parentFields({ version, previous, merkleRoot, time, bits, nonce }: ParentHeader) {
+  return [version, previous, merkleRoot, time, bits, nonce]
 }

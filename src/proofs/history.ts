@@ -1,5 +1,5 @@
-import { concat } from '../primitives/bytes.js'
-import { Reader, Writer } from '../primitives/codec.js'
+import { concat, joined } from '../primitives/bytes.js'
+import { Reader } from '../primitives/codec.js'
 import { type Hash, sha256, zeroHash } from '../primitives/hash.js'
 
 /** The history of a DID, or of what one DID said of a credential: a chain of hashes over its operations. */
@@ -28,7 +28,7 @@ export const emptyHistory: Hash = zeroHash
 
 /** An entry in 73 bytes: operation u8, height u32, time u32, txid, hash of the payload; little-endian. */
 export function entryBytes({ operation, height, time, txid, payloadHash }: Entry): Uint8Array {
-  return new Writer(entrySize).u8(operation).u32(height).u32(time).bytes(txid).bytes(payloadHash).finish()
+  return joined(Uint8Array.of(operation), height, time, txid, payloadHash)
 }
 
 /** The entry in 73 bytes. Its operation is any byte: callers check it. */
@@ -63,7 +63,7 @@ export function stateAfter(last: OperationNumber): 1 | 2 {
 
 /** sha256(state u8 ‖ count u32 ‖ digest). */
 export function leafValue({ state, count, digest }: { state: number; count: number; digest: Hash }): Uint8Array {
-  return sha256(new Writer(37).u8(state).u32(count).bytes(digest).finish())
+  return sha256(joined(Uint8Array.of(state), count, digest))
 }
 
 /** The value of the leaf of a history. */

@@ -93,7 +93,7 @@ describe('without Buffer and OpenSSL', () => {
         same((f) => [f.toHex(a), f.toBase64url(a), f.mapKey(a), f.anyUtf8(a), f.utf8(a), f.littleEndianInteger(a)])
         same((f) => [f.fromHex(f.toHex(a).toUpperCase()), f.fromBase64url(f.toBase64url(a))].map(plain))
         same((f) => [plain(f.fromUtf8(words)), f.anyUtf8(f.fromUtf8(words)), f.ownText(f.toHex(a))])
-        same((f) => [f.ownCopy(a), f.copyOf(a), f.asBytes(a), f.concat(a, b, a)].map(plain))
+        same((f) => [f.ownCopy(a), f.copyOf(a), f.asBytes(a), f.concat(a, b, a), f.joined(a, 0xfedcba98, b)].map(plain))
         same((f) => [f.compareBytes(a, b), f.compareBytes(b, a), f.equalBytes(a, b), f.equalBytes(a, a.slice())])
         same((f) => f.compareBytes(a, f.concat(a, b)))
       }),

@@ -9,6 +9,7 @@ import {
   fromHex,
   fromUtf8,
   hex,
+  joined,
   littleEndianInteger,
   mapKey,
   parseDisplayHash,
@@ -16,6 +17,7 @@ import {
   toHex,
   utf8,
 } from '../../../src/primitives/bytes.js'
+import { Writer } from '../../../src/primitives/codec.js'
 import { bytes, hash, runs, text } from '../../support/builders/arbitraries.js'
 
 describe('hex', () => {
@@ -75,6 +77,28 @@ describe('orders', () => {
     const value = Uint8Array.of(1, 2, 3)
     expect([...reversed(value)]).toEqual([3, 2, 1])
     expect([...value]).toEqual([1, 2, 3])
+  })
+})
+
+describe('parts', () => {
+  const part = fc.oneof(bytes(0, 40), fc.integer({ min: 0, max: 0xffffffff }))
+
+  it('are joined as a writer would write them', () => {
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 6 }), (parts) => {
+        const writer = new Writer()
+        for (const one of parts) {
+          if (typeof one === 'number') writer.u32(one)
+          else writer.bytes(one)
+        }
+        return equalBytes(joined(...parts), writer.finish())
+      }),
+      runs,
+    )
+  })
+
+  it.each([-1, 2 ** 32, NaN])('are not joined with %d, which four bytes do not hold', (wrong) => {
+    expect(() => joined(Uint8Array.of(1), wrong)).toThrow(RangeError)
   })
 })
 
