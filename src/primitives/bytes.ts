@@ -87,6 +87,11 @@ function sizeOf(part: Uint8Array | number): number {
   return typeof part === 'number' ? 4 : part.length
 }
 
+/** Views of parts that are `size` bytes each. */
+export function pieces(bytes: Uint8Array, size: number): Uint8Array[] {
+  return Array.from({ length: bytes.length / size }, (_, i) => bytes.subarray(i * size, (i + 1) * size))
+}
+
 export function putUint32(bytes: Uint8Array, at: number, value: number): void {
   requireUnsigned(value, 0xffffffff)
   bytes[at] = value

@@ -1,9 +1,8 @@
 import type { AnchorJson } from '../did/state-proof.js'
-import { concat, equalBytes } from '../primitives/bytes.js'
-import { Reader } from '../primitives/codec.js'
+import { concat, equalBytes, pieces } from '../primitives/bytes.js'
 import type { Confirm } from '../primitives/confirm.js'
 import { type Hash, sha256, sha256d } from '../primitives/hash.js'
-import { Header, headerSize } from '../primitives/header.js'
+import { type Header, headerSize } from '../primitives/header.js'
 import { foldBranch } from '../primitives/merkle.js'
 import { coinbaseAttributes, commitmentsIn, maxAnchorCoinbase } from './anchor-coinbase.js'
 import { longestConfirm, readConfirm, signaturesOf } from './anchor-confirm.js'
@@ -11,7 +10,7 @@ import { type Checking, requireSignatures } from './checking.js'
 import { commitmentTag } from './commitment.js'
 import { didRoot as rootOf } from './map-tree.js'
 import { fail } from './proof-failure.js'
-import { base64, bytesOf, hashText, members } from './read-json.js'
+import { base64, bytesOf, hashText, headerText, members } from './read-json.js'
 
 /** The block that an answer is as of: from its validators or its work down to the root of the map in its coinbase. */
 
@@ -65,9 +64,7 @@ export function readAnchor(sent: unknown, hasValidators: boolean): Anchor {
 
 /** The header of an anchor, of a block above genesis. */
 export function headerOf({ header: sent }: Anchor): Header {
-  const bytes = bytesOf(sent, headerSize)
-  if (bytes?.length !== headerSize) return fail('anchor-header', `${headerSize} bytes are needed`)
-  const header = Header.read(new Reader(bytes))
+  const header = headerText(sent) ?? fail('anchor-header', `${headerSize} bytes are needed`)
   return header.height > 0 ? header : fail('anchor-header', 'genesis commits to nothing')
 }
 
@@ -80,10 +77,7 @@ export function committedBlock(anchor: Anchor, header: Header, hasValidators: bo
   if (branch === undefined || branch.length % hashSize !== 0) {
     return fail('anchor-branch', `not at most ${maxBranch} hashes`)
   }
-  const nodes = Array.from({ length: branch.length / hashSize }, (_, i) =>
-    branch.subarray(i * hashSize, (i + 1) * hashSize),
-  )
-  if (!equalBytes(foldBranch(sha256d(coinbase), nodes, 0), header.merkleRoot)) {
+  if (!equalBytes(foldBranch(sha256d(coinbase), pieces(branch, hashSize), 0), header.merkleRoot)) {
     fail('anchor-branch', 'it leads to another merkle root')
   }
   const entries = commitmentsIn(attributes, hasValidators)

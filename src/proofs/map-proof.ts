@@ -1,6 +1,6 @@
 import { decodeBase64url, encodeBase64url } from '../did/base64url.js'
 import type { MapProofJson } from '../did/state-proof.js'
-import { concat, equalBytes, fromHex, toHex } from '../primitives/bytes.js'
+import { concat, equalBytes, fromHex, pieces, toHex } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import { emptyHistory, type Entry, entrySize, extendHistory, leafValue, readEntry, stateAfter } from './history.js'
 import type { HistoryOrder } from './history-order.js'
@@ -179,11 +179,11 @@ function readHistory({ state, count, entries, base }: HistoryFields): HistoryPar
   if (state !== 1 && state !== 2) return fail('history-form', `state ${state}`)
   if (!Number.isInteger(count) || count < 1 || count > 0xffffffff) return fail('history-form', `count ${count}`)
   if (bytes === undefined || bytes.length % entrySize !== 0) return fail('history-form', 'no whole entries')
-  const given = bytes.length / entrySize
+  const parts = pieces(bytes, entrySize)
+  const given = parts.length
   if (given > count) return fail('history-form', 'more entries than counted')
   const before = base === undefined ? undefined : baseOf(base)
   if ((before !== undefined) !== given < count) return fail('history-form', 'a base exactly where entries are left out')
-  const parts = Array.from({ length: given }, (_, i) => bytes.subarray(i * entrySize, (i + 1) * entrySize))
   return { state, count, entries: parts, base: before }
 }
 

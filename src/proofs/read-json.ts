@@ -1,6 +1,8 @@
 import { decodeBase64url, isBase64url } from '../did/base64url.js'
 import { fromHex, parseDisplayHash } from '../primitives/bytes.js'
+import { Reader } from '../primitives/codec.js'
 import type { Hash } from '../primitives/hash.js'
+import { Header, headerSize } from '../primitives/header.js'
 import { fail } from './proof-failure.js'
 
 /** Readers of what was sent as JSON: a missing or ill-typed member is `form`, an unknown one is ignored. */
@@ -55,6 +57,12 @@ export function base64(sent: unknown): string {
 export function bytesOf(value: string, most: number): Uint8Array | undefined {
   if (value.length > Math.ceil((most * 4) / 3)) return undefined
   return value === '' ? new Uint8Array(0) : decodeBase64url(value)
+}
+
+/** The header of text that {@link base64} accepts; undefined for another size. */
+export function headerText(value: string): Header | undefined {
+  const bytes = bytesOf(value, headerSize)
+  return bytes?.length === headerSize ? Header.read(new Reader(bytes)) : undefined
 }
 
 /** 32 bytes of lowercase hex, in that order. */

@@ -1,9 +1,18 @@
 import { equalBytes } from '../primitives/bytes.js'
-import { Reader } from '../primitives/codec.js'
 import type { Hash } from '../primitives/hash.js'
-import { Header, headerSize } from '../primitives/header.js'
+import type { Header } from '../primitives/header.js'
 import { fail } from './proof-failure.js'
-import { base64, bytesOf, displayHashText, flag, hashText, members, number, requireFormat, whole } from './read-json.js'
+import {
+  base64,
+  displayHashText,
+  flag,
+  hashText,
+  headerText,
+  members,
+  number,
+  requireFormat,
+  whole,
+} from './read-json.js'
 import type { RetargetRules } from './retarget.js'
 import { keyTexts, validatorKeys } from './validator-list.js'
 
@@ -48,9 +57,7 @@ export interface Checkpoint {
 export function readTrust(sent: unknown): Trust {
   const { format, chain, header: encoded, devnet, validators, maxAge, maxDrift, ...work } = members(sent, 'a trust')
   requireFormat(format, trustFormat)
-  const bytes = bytesOf(base64(encoded), headerSize)
-  if (bytes?.length !== headerSize) return fail('form', 'the header of genesis is missing')
-  const header = Header.read(new Reader(bytes))
+  const header = headerText(base64(encoded)) ?? fail('form', 'the header of genesis is missing')
   const trust = {
     chain: displayHashText(chain),
     header,

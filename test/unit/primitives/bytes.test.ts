@@ -13,6 +13,7 @@ import {
   littleEndianInteger,
   mapKey,
   parseDisplayHash,
+  pieces,
   reversed,
   toHex,
   utf8,
@@ -99,6 +100,15 @@ describe('parts', () => {
 
   it.each([-1, 2 ** 32, NaN])('are not joined with %d, which four bytes do not hold', (wrong) => {
     expect(() => joined(Uint8Array.of(1), wrong)).toThrow(RangeError)
+  })
+
+  it('are cut as they were joined', () => {
+    fc.assert(
+      fc.property(fc.array(hash, { maxLength: 6 }), (hashes) => {
+        expect(pieces(joined(...hashes), 32).map(toHex)).toEqual(hashes.map(toHex))
+      }),
+      runs,
+    )
   })
 })
 
