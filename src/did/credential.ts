@@ -8,6 +8,7 @@ import {
   didText,
   optionalDate,
   optionalText,
+  ownId,
   path,
   refuseUnknown,
   requiredDate,
@@ -55,10 +56,7 @@ export function parseCredential(
   const subjectMembers = asObject(object.get('credentialSubject') ?? null, path(where, 'credentialSubject'))
   const idMember = requiredText(object, 'id', where)
   const subject = subjectOf(subjectMembers, idMember, where, rules, holder)
-  const id = absoluteId(idMember, subject, rules)
-  if (id === undefined || didPart(id) !== subject) {
-    throw new RuleError('document-id', `${path(where, 'id')} is no fragment of ${subject}: ${idMember.slice(0, 200)}`)
-  }
+  const id = ownId(object, where, rules, subject)
   const expirationDate = optionalDate(object, 'expirationDate', where)
   const claims = new Map(subjectMembers)
   claims.delete('id')

@@ -7,13 +7,14 @@ import { documentSigningText } from './canonical.js'
 import { parseCredential } from './credential.js'
 import { parseDate } from './date.js'
 import { absoluteId, type IdRules } from './identifier.js'
-import { findDefaultKey, ownId, parseKey } from './key.js'
+import { findDefaultKey, parseKey } from './key.js'
 import {
   asObject,
   didText,
   list,
   optionalDate,
   optionalText,
+  ownId,
   path,
   refuseUnknown,
   requiredDate,
@@ -270,7 +271,7 @@ function parseService(value: JsonValue, where: string, rules: DocumentRules, did
   const properties = new Map(object)
   serviceMembers.forEach((name) => properties.delete(name))
   return {
-    id: ownId(requiredText(object, 'id', where), path(where, 'id'), rules, did),
+    id: ownId(object, where, rules, did),
     type: typeText(requiredText(object, 'type', where), path(where, 'type')),
     serviceEndpoint: requiredText(object, 'serviceEndpoint', where),
     properties,

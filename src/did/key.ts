@@ -4,8 +4,17 @@ import { didProgramHash, parseAddress } from '../primitives/address.js'
 import { equalBytes, mapKey } from '../primitives/bytes.js'
 import { isCompressed } from '../primitives/p256.js'
 import type { JsonValue } from '../primitives/strict-json.js'
-import { absoluteId, didPart, type IdRules } from './identifier.js'
-import { asObject, didText, optionalText, path, refuseUnknown, requiredText, requireSignatureType } from './members.js'
+import type { IdRules } from './identifier.js'
+import {
+  asObject,
+  didText,
+  optionalText,
+  ownId,
+  path,
+  refuseUnknown,
+  requiredText,
+  requireSignatureType,
+} from './members.js'
 import type { DidKey } from './model.js'
 import { isPoint } from './point.js'
 
@@ -28,18 +37,11 @@ export function parseKey(value: JsonValue, where: string, rules: IdRules, did: s
   }
   const controller = optionalText(object, 'controller', where) ?? did
   return {
-    id: ownId(requiredText(object, 'id', where), path(where, 'id'), rules, did),
+    id: ownId(object, where, rules, did),
     controller: controller === did ? did : didText(controller, path(where, 'controller'), rules),
     publicKeyBase58,
     publicKey,
   }
-}
-
-/** The absolute form of an id that has to be a fragment of `did`. */
-export function ownId(text: string, where: string, rules: IdRules, did: string): string {
-  const id = absoluteId(text, did, rules)
-  if (id !== undefined && didPart(id) === did) return id
-  throw new RuleError('document-id', `${where} is no fragment of ${did}: ${text.slice(0, 200)}`)
 }
 
 /** The own key whose bytes derive the DID. `legacy`: the older identifier with trailer 0xAC. Undefined for chosen names. */

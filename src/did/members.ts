@@ -2,7 +2,7 @@ import { RuleError } from '../errors/rule-error.js'
 import type { JsonObject, JsonValue } from '../primitives/strict-json.js'
 import { decodeSignature } from './base64url.js'
 import { parseDate } from './date.js'
-import { type IdRules, isDid } from './identifier.js'
+import { absoluteId, didPart, type IdRules, isDid } from './identifier.js'
 import { signatureType } from './model.js'
 
 /** Readers of single members. `where` is the path to the object, for the error's text ('' is the document itself). */
@@ -32,9 +32,11 @@ export function optionalText(object: JsonObject, name: string, where: string): s
 }
 
 export function requiredText(object: JsonObject, name: string, where: string): string {
-  const value = optionalText(object, name, where)
-  if (value === undefined) throw new RuleError('document-form', `${path(where, name)} is missing`)
-  return value
+  return optionalText(object, name, where) ?? missing(name, where)
+}
+
+function missing(name: string, where: string): never {
+  throw new RuleError('document-form', `${path(where, name)} is missing`)
 }
 
 /** The elements of a list member; none when it is absent. */
@@ -67,9 +69,7 @@ export function optionalDate(object: JsonObject, name: string, where: string): s
 }
 
 export function requiredDate(object: JsonObject, name: string, where: string): string {
-  const text = optionalDate(object, name, where)
-  if (text === undefined) throw new RuleError('document-form', `${path(where, name)} is missing`)
-  return text
+  return optionalDate(object, name, where) ?? missing(name, where)
 }
 
 export function didText(text: string, where: string, rules: IdRules): string {
@@ -78,6 +78,14 @@ export function didText(text: string, where: string, rules: IdRules): string {
     'document-did',
     `${where} is not a valid did:${rules.method}: identifier (form, length or checksum): ${text.slice(0, 80)}`,
   )
+}
+
+/** The absolute form of an id that has to be a fragment of `did`. */
+export function ownId(object: JsonObject, where: string, rules: IdRules, did: string): string {
+  const text = requiredText(object, 'id', where)
+  const id = absoluteId(text, did, rules)
+  if (id !== undefined && didPart(id) === did) return id
+  throw new RuleError('document-id', `${path(where, 'id')} is no fragment of ${did}: ${text.slice(0, 200)}`)
 }
 
 /** Checks `type`, which may be absent and has one value otherwise. */
