@@ -2,6 +2,7 @@ import bs58 from 'bs58'
 import { decodeBase64url, encodeBase64url } from '../../src/did/base64url.js'
 import { buildCreate, buildDocument, buildUpdate, payloadText } from '../../src/did/build.js'
 import { documentJsonLimits, parseDocumentBytes } from '../../src/did/document.js'
+import { entryLimit } from '../../src/did/entry-limit.js'
 import { parseOperation, readOperationJson } from '../../src/did/operation.js'
 
 import type { Code } from '../../src/errors/error-codes.js'
@@ -40,7 +41,11 @@ const compact = JSON.parse(payloadText(ada.document(), 'compact')) as Members & 
 const [primary, recovery] = compact.publicKey as [Members, Members]
 
 const readDocument = (changes: Members) =>
-  parseDocumentBytes(fromUtf8(text({ ...compact, ...changes })), { method: 'ledger', chain: true, maxEntries: 256 })
+  parseDocumentBytes(fromUtf8(text({ ...compact, ...changes })), {
+    method: 'ledger',
+    chain: true,
+    limitEntries: entryLimit(256),
+  })
 const documentRow = (code: Code, accepted: Members, refused: Members) => row(code, readDocument, accepted, refused)
 
 const service = { id: '#hub', type: 'Hub', serviceEndpoint: 'https://hub.example' }

@@ -5,6 +5,7 @@ import type { SignatureCheck } from '../../primitives/signature.js'
 import type { Steps } from '../../primitives/steps.js'
 import { type DidRules, idRules } from '../did-rules.js'
 import { documentBytesSteps } from '../document.js'
+import { entryLimit } from '../entry-limit.js'
 import { credentialDigest, type KnownDocument, knownDocument } from '../known-document.js'
 import type { DidDocument } from '../model.js'
 import type { AppliedOperation, DidState } from '../state.js'
@@ -22,7 +23,8 @@ export function* parseDocumentPayload(
   rules: DidRules,
 ): Steps<{ readonly owner: string; readonly document: DidDocument; readonly payloadSize: number }> {
   const bytes = payloadBytes(payload, rules.limits.payloadBytes)
-  const document = yield* documentBytesSteps(bytes, { ...idRules(rules), maxEntries: rules.limits.entries })
+  const limitEntries = entryLimit(rules.limits.entries)
+  const document = yield* documentBytesSteps(bytes, { ...idRules(rules), limitEntries })
   return { owner: document.id, document, payloadSize: bytes.length }
 }
 

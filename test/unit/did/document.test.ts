@@ -5,6 +5,7 @@ import { decodeBase64url, encodeBase64url } from '../../../src/did/base64url.js'
 import { buildCreate, buildDocument, payloadText, planOf, type PlannedKey } from '../../../src/did/build.js'
 import { documentText } from '../../../src/did/canonical.js'
 import { type ChainRules, parseDocumentBytes } from '../../../src/did/document.js'
+import { entryLimit } from '../../../src/did/entry-limit.js'
 import { parseOperation } from '../../../src/did/operation.js'
 import { didFromPublicKey } from '../../../src/primitives/address.js'
 import { fromUtf8 } from '../../../src/primitives/bytes.js'
@@ -316,8 +317,8 @@ describe('what a chain refuses', () => {
   it('more entries than the limit, wherever the keys stand', () => {
     const delegate = { id: '#delegate', controller: bob.did, publicKeyBase58: bs58.encode(bob.primary.publicKey) }
     const members = { ...compact, authorization: [delegate] }
-    expect(codeOf(() => parse(members, { ...chain, maxEntries: 5 }))).toBeUndefined()
-    expect(codeOf(() => parse(members, { ...chain, maxEntries: 4 }))).toBe('document-entries')
+    expect(codeOf(() => parse(members, { ...chain, limitEntries: entryLimit(5) }))).toBeUndefined()
+    expect(codeOf(() => parse(members, { ...chain, limitEntries: entryLimit(4) }))).toBe('document-entries')
   })
 
   it('bytes that are not UTF-8, and a byte order mark', () => {
