@@ -2,6 +2,7 @@ import { displayHash } from '../primitives/bytes.js'
 import type { AnchoredBlock } from '../proofs/anchor.js'
 import type { Trust } from '../proofs/trust.js'
 import { LightError } from './light-error.js'
+import type { SeenBlock } from './light-memory.js'
 import type { Proved } from './proved.js'
 
 /** How old blocks are, by the clock at hand, and how old they may be. */
@@ -50,10 +51,10 @@ export class BlockAges {
   }
 
   /** Throws `trust-expired` where the believed block of a chain with validators is too old, unless that is allowed. */
-  oldRoot(time: number): { oldRoot: true } | undefined {
+  oldRoot(believed: SeenBlock): { oldRoot: true } | undefined {
     const { devnet, work } = this.#trust
     const { trustPeriod: period = trustPeriod, allowOldRoot } = this.#options
-    const age = Math.floor(this.now() / 1000) - time
+    const age = this.#ageOf(believed)
     if (devnet || work !== undefined || age <= period) return undefined
     if (allowOldRoot === true) return { oldRoot: true }
     throw new LightError('trust-expired', `the believed block is ${age} s old; a newer checkpoint is needed`)
@@ -65,7 +66,7 @@ export class BlockAges {
     return { height, hash: displayHash(hash), time, age: this.#ageOf(block), servers }
   }
 
-  #ageOf({ header }: AnchoredBlock): number {
+  #ageOf({ header }: SeenBlock): number {
     return Math.max(0, Math.floor(this.now() / 1000) - header.time)
   }
 }

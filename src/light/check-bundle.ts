@@ -36,7 +36,7 @@ export async function checkBundle(
   requireChain(given, trust)
   const now = ages.now()
   const chain = await chainOf({ changes, headers }, believed, now)
-  const oldRoot = checkpoint === undefined ? ages.oldRoot(trust.header.time) : undefined
+  const oldRoot = checkpoint === undefined ? ages.oldRoot(trust) : undefined
   const check = async <P extends ProvedAnswer>(question: Question<P>) => {
     const answer = await signatures.settle(question.check(given, { ...chain.known, now }))
     ages.requireFresh(answer.block, maxAge, () => question.result(answer))

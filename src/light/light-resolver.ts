@@ -170,8 +170,8 @@ export class LightResolver {
     if (this.#fork !== undefined) throw this.#fork
     try {
       const chain = await this.#opened()
-      const oldRoot = chain.trust.work === undefined ? this.#ages.oldRoot(chain.seen.header.time) : undefined
-      const seen = chain.seen
+      const { seen } = chain
+      const oldRoot = this.#ages.oldRoot(seen)
       const asked = await this.#askAll(needed, async (server): Promise<Held<P> | Failed> => {
         try {
           const proved = await this.#askOne(server, chain, question)
