@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto'
+import { randomFillSync } from 'node:crypto'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
 import { type Chain, createVerifierPool, NativeLevel, rowBatchOf, SignatureCache } from './dist.js'
 import { fundedSpec, spendGenesis, withChain, withDirectory } from './load.js'
-import { ChangingCache, type Prepared, transferBlocks } from './prepared-blocks.js'
+import { ChangingCache, checksOf, transferBlocks } from './prepared-blocks.js'
 import { run } from './processes.js'
 import { median, type Row } from './report.js'
 import { type Spent, spentOn } from './thread-time.js'
@@ -95,16 +95,17 @@ async function connectFigures(): Promise<Figures> {
         const singles = 2 * (warmUp + measured)
         const inSyncs = (syncs.warmUp + syncs.measured) * blocksOfSync
         const blocks = await transferBlocks(chain, payers, singles + inSyncs + forDelay)
+        const fresh = rawRows()
         const figures = { single: [], known: [], bare: [], sync: [] } satisfies Record<string, Spent[]>
         const { single, known, bare, sync }: Record<keyof typeof figures, Spent[]> = figures
         for (let round = 0; round < warmUp + measured; round++) {
-          const [first, second] = blocks.splice(0, 2) as [Prepared, Prepared]
-          const unknown = await spentOn(() => chain.acceptBlock(first.bytes))
+          const [first, second] = blocks.splice(0, 2) as [Uint8Array, Uint8Array]
+          const unknown = await spentOn(() => chain.acceptBlock(first))
           signatures.current = new SignatureCache()
-          signatures.current.add(second.checks)
-          const cached = await spentOn(() => chain.acceptBlock(second.bytes))
+          signatures.current.add(checksOf(second))
+          const cached = await spentOn(() => chain.acceptBlock(second))
           signatures.current = new SignatureCache()
-          const rows = rawRows()
+          const rows = fresh()
           const raw = await spentOn(() => writeRows(rows))
           if (round < warmUp) continue
           single.push(unknown)
@@ -112,7 +113,7 @@ async function connectFigures(): Promise<Figures> {
           bare.push(raw)
         }
         for (let round = 0; round < syncs.warmUp + syncs.measured; round++) {
-          const run = blocks.splice(0, blocksOfSync).map(({ bytes }) => ({ block: bytes }))
+          const run = blocks.splice(0, blocksOfSync).map((block) => ({ block }))
           const spent = await spentOn(() => chain.acceptBlocks(run))
           if (round >= syncs.warmUp) sync.push(spent)
         }
@@ -136,14 +137,22 @@ interface RawRow {
   readonly value: Buffer | undefined
 }
 
-/** Rows of the number and sizes that one block changes, with keys in random order. */
-function rawRows(): RawRow[] {
-  return Array.from({ length: transactionsPerBlock }, () =>
-    rowSizes.map(([keySize, valueSize]) => ({
-      key: randomBytes(keySize),
-      value: valueSize === undefined ? undefined : randomBytes(valueSize),
-    })),
+/**
+ * Rows of the number and sizes that one block changes; each call fills them anew, with keys in random order. Always the same memory:
+ * new objects would be collected with those measured.
+ */
+function rawRows(): () => readonly RawRow[] {
+  const size = rowSizes.reduce((sum, [key, value = 0]) => sum + key + value, 0) * transactionsPerBlock
+  const memory = Buffer.alloc(size)
+  let at = 0
+  const take = (length: number) => memory.subarray(at, (at += length))
+  const rows = Array.from({ length: transactionsPerBlock }, () =>
+    rowSizes.map(([key, value]) => ({ key: take(key), value: value === undefined ? undefined : take(value) })),
   ).flat()
+  return () => {
+    randomFillSync(memory)
+    return rows
+  }
 }
 
 /** Runs with a function that writes rows as one batch, synced, into a LevelDB of its own. */
@@ -168,10 +177,10 @@ function withRawStore<T>(run: (writeRows: (rows: readonly RawRow[]) => Promise<v
 }
 
 /** The 99th percentile of the event loop's delay while blocks are connected, in milliseconds. */
-async function delayWhile(chain: Chain, blocks: readonly Prepared[]): Promise<number> {
+async function delayWhile(chain: Chain, blocks: readonly Uint8Array[]): Promise<number> {
   const delay = monitorEventLoopDelay({ resolution: 1 })
   delay.enable()
-  for (const { bytes } of blocks) await chain.acceptBlock(bytes)
+  for (const block of blocks) await chain.acceptBlock(block)
   delay.disable()
   return delay.percentile(99) / 1e6
 }

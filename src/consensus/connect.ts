@@ -22,6 +22,10 @@ import { typeRulesOf } from './types/all-types.js'
 
 /** Coins looked at in one step. */
 const coinsAtOnce = 16
+const isPause = (index: number) => index % coinsAtOnce === coinsAtOnce - 1
+
+/** Short transactions of a block connected in one step. */
+const transactionsAtOnce = 4
 
 /** Result of checking the coins that a transaction spends. */
 export interface CheckedCoins {
@@ -154,20 +158,36 @@ export function* coinSteps(tx: Transaction, state: StateView, context: ConnectCo
   const { height, spec } = context
   const params = paramsAt(spec, height)
   if (!isFinal(tx, height)) throw new RuleError('tx-not-final', `lockTime ${tx.lockTime} at height ${height}`)
-  const spent: Coin[] = []
-  yield* eachSteps(tx.inputs, (_, i) => spent.push(coinOf(tx, i, state)))
-  yield* eachSteps(spent, (coin, i) => checkLock(tx, i, coin, height))
+  // Loops, not eachSteps: this runs for every transaction of a block, and each closure would be an object more.
+  const spent = new Array<Coin>(tx.inputs.length)
+  for (let i = 0; i < spent.length; i++) {
+    spent[i] = coinOf(tx, i, state)
+    if (isPause(i)) yield
+  }
+  for (let i = 0; i < spent.length; i++) {
+    checkLock(tx, i, spent[i] as Coin, height)
+    if (isPause(i)) yield
+  }
   const fee = feeOf(tx, spent, params, spec.maxMoney)
   const required = new Set<string>()
-  yield* eachSteps(spent, ({ programHash }) => required.add(mapKey(programHash)), coinsAtOnce)
+  for (let i = 0; i < spent.length; i++) {
+    required.add(mapKey((spent[i] as Coin).programHash))
+    if (isPause(i)) yield
+  }
   for (const { usage, data } of tx.attributes) if (usage === attributeUsage.script) required.add(mapKey(data))
   if (required.size !== tx.programs.length) {
     throw new RuleError('tx-program-mismatch', `${tx.programs.length} programs where ${required.size} are needed`)
   }
-  const checks: SignatureCheck[] = []
-  yield* eachSteps(tx.programs, (_, i) => checks.push(programCheck(tx, i, required)))
+  const checks = new Array<SignatureCheck>(tx.programs.length)
+  for (let i = 0; i < checks.length; i++) {
+    checks[i] = programCheck(tx, i, required)
+    if (isPause(i)) yield
+  }
   const ofType = typeRulesOf(tx).checks?.(tx, params)
-  yield* eachSteps(spent, (coin, i) => checkMaturity(tx, i, coin, context))
+  for (let i = 0; i < spent.length; i++) {
+    checkMaturity(tx, i, spent[i] as Coin, context)
+    if (isPause(i)) yield
+  }
   if (ofType === undefined) return { fee, spent, checks, payloadKeys: 0 }
   const payloadKeys = ofType.reduce((sum, { keys }) => sum + keys.length, 0)
   return { fee, spent, checks: [...checks, ...ofType], payloadKeys }
@@ -236,7 +256,7 @@ export class BlockConnector {
   *steps(found?: (connected: ConnectedTransaction) => void): Steps {
     for (let next = yield* this.#nextSteps(); next !== undefined; next = yield* this.#nextSteps()) {
       found?.(next)
-      yield
+      if (this.#next % transactionsAtOnce === 0) yield
     }
   }
 

@@ -34,6 +34,8 @@ import type { SanityContext } from './rule-context.js'
 import { addWork, noWork, requireWork, type SignatureWork, transactionWork } from './signature-work.js'
 import { typeRulesOf } from './types/all-types.js'
 
+/** Short transactions of a block checked in one step. */
+const transactionsAtOnce = 8
 /** Inputs or outputs checked in one step. */
 const itemsAtOnce = 16
 
@@ -97,7 +99,7 @@ export function* bodyMatchSteps(block: Block, { spec }: SanityContext): Steps {
     ids.add(mapKey(tx.hash))
     txidTree.add(tx.hash)
     witnessTree.add(witnessLeaf(tx, i))
-    yield
+    if (i % transactionsAtOnce === 0) yield
   }
   if (ids.size !== transactions.length) throw brokenRule('block-duplicate-transaction')
   const { root } = txidTree
@@ -134,7 +136,7 @@ export function* blockSanitySteps(block: Block, context: SanityContext): Steps {
     } catch (error) {
       throw error instanceof RuleError ? new RuleError(error.code, error.message, { transaction: tx.txid }) : error
     }
-    yield
+    if (i % transactionsAtOnce === 0) yield
   }
   requireWork(work, limits)
 }

@@ -11,6 +11,8 @@ import { Transaction } from './transaction.js'
 
 /** The byte that ends a full header. */
 const headerTrailer = 1
+/** Short transactions read in one step. */
+const transactionsAtOnce = 8
 /** The smallest transaction: type, payload version, an empty payload, four empty lists and the lockTime. */
 const leastTransaction = 1 + 1 + 0 + 4 + 4
 
@@ -84,7 +86,7 @@ function* readBlockSteps(reader: Reader): Steps<Block> {
   const transactions: Transaction[] = []
   for (let i = 0; i < count; i++) {
     transactions.push(yield* Transaction.readSteps(reader))
-    yield
+    if (i % transactionsAtOnce === 0) yield
   }
   return new Block(header, auxPow, transactions)
 }

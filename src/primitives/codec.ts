@@ -113,8 +113,9 @@ export class Reader {
   /** `count` items, refused before any allocation if the input cannot hold them. */
   items<T>(count: number, size: number, item: (reader: this) => T): T[] {
     if (count * size > this.remaining) throw new CodecError(`${count} items do not fit in what is left`)
-    const items: T[] = []
-    for (let i = 0; i < count; i++) items.push(item(this))
+    // Of its final size: an array that grows begins with room for many.
+    const items = new Array<T>(count)
+    for (let i = 0; i < count; i++) items[i] = item(this)
     return items
   }
 

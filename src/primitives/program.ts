@@ -87,10 +87,11 @@ export function parseParameter(parameter: Uint8Array, script: ProgramScript): Ui
 /** The 64-byte signatures in a program parameter, even if incomplete; undefined for any other form. */
 export function parseSignatures(parameter: Uint8Array): Uint8Array[] | undefined {
   if (parameter.length % 65 !== 0) return undefined
-  const signatures: Uint8Array[] = []
-  for (let at = 0; at < parameter.length; at += 65) {
+  const signatures = new Array<Uint8Array>(parameter.length / 65)
+  for (let i = 0; i < signatures.length; i++) {
+    const at = 65 * i
     if (parameter[at] !== 64) return undefined
-    signatures.push(parameter.subarray(at + 1, at + 65))
+    signatures[i] = parameter.subarray(at + 1, at + 65)
   }
   return signatures
 }
