@@ -1,0 +1,125 @@
+import { hash } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { threadTime } from '../../../scripts/bench/thread-time.js'
+import { Chain } from '../../../src/chain/chain.js'
+import { createInlineVerifier } from '../../../src/crypto/inline.js'
+import { SignatureCache } from '../../../src/crypto/signature-cache.js'
+import { addressFromPublicKey, parseAddress, type ProgramHash } from '../../../src/primitives/address.js'
+import { standardProgram } from '../../../src/primitives/program.js'
+import { parseSpec, type Spec } from '../../../src/primitives/spec.js'
+import { finalSequence, Transaction } from '../../../src/primitives/transaction.js'
+import { Database } from '../../../src/storage/database.js'
+import { table } from '../../../src/storage/schema.js'
+import { craftBlock } from '../../support/builders/blocks.js'
+import { memoryStore, quietLog, withoutValidators } from '../../support/builders/chain.js'
+import { quickSigner } from '../../support/builders/signatures.js'
+import { testSpec } from '../../support/builders/spec.js'
+import { FaultyStore } from '../../support/fakes/faulty-store.js'
+
+const transfers = 250
+const blocks = 32
+const warmUp = 12
+
+/** All signatures are known: verifying is not measured here. */
+class KnowsAll extends SignatureCache {
+  override unknown(): readonly [] {
+    return []
+  }
+}
+
+async function open(spec: Spec, database: Database): Promise<Chain> {
+  const parts = { verifier: createInlineVerifier(), signatures: new KnowsAll(), clock: Date, log: quietLog() }
+  return Chain.open({ spec, database, ...parts })
+}
+
+/** What later changes could lose without notice: figures that hardly depend on what else the machine does. */
+describe('A transfer from one key to itself', () => {
+  let spec: Spec
+  const made: Uint8Array[] = []
+
+  beforeAll(async () => {
+    const signers = Array.from({ length: transfers }, () => quickSigner())
+    const payers = signers.map((signer) => {
+      const address = addressFromPublicKey(signer.publicKey)
+      return { ...signer, address, programHash: parseAddress(address) as ProgramHash }
+    })
+    const allocations = payers.map(({ address }) => ({ address, amount: '100000000' }))
+    spec = parseSpec(testSpec({ ...withoutValidators, allocations }))
+    const chain = await open(spec, await Database.over(memoryStore()))
+    const { assetId } = chain.sanity
+    let coins = payers.map((_, index) => ({ txid: (chain.genesis.transactions[0] as Transaction).hash, index }))
+    for (let height = 1; height <= blocks; height++) {
+      const transactions = payers.map(({ publicKey, programHash, sign }, i) => {
+        const value = 100_000_000n - 1000n * BigInt(height)
+        const fields = {
+          version: 0,
+          payloadVersion: 0,
+          payload: { type: 2 as const },
+          attributes: [],
+          inputs: [{ ...(coins[i] as (typeof coins)[number]), sequence: finalSequence }],
+          outputs: [{ assetId, value, outputLock: 0, programHash }],
+          lockTime: 0,
+        }
+        const { unsigned } = new Transaction({ ...fields, programs: [] })
+        return new Transaction({ ...fields, programs: [standardProgram(publicKey, sign(unsigned))] })
+      })
+      const block = craftBlock(chain, { transactions, fees: 1000n * BigInt(transfers) })
+      await chain.acceptBlock(block.bytes)
+      made.push(block.bytes)
+      coins = transactions.map(({ hash: txid }) => ({ txid, index: 0 }))
+    }
+  })
+
+  /** Rows that a transfer changes in a batch of so many blocks. */
+  async function rowsIn(run: readonly Uint8Array[]): Promise<number> {
+    const store = new FaultyStore()
+    const chain = await open(spec, await Database.over(store))
+    const ofTransfers: readonly number[] = [
+      table.transaction,
+      table.location,
+      table.coin,
+      table.addressCoin,
+      table.balance,
+      table.history,
+    ]
+    const counts: number[] = []
+    store.look = (keys) => counts.push(keys.filter((key) => ofTransfers.includes(key[0] as number)).length)
+    await chain.acceptBlocks(run.map((block) => ({ block })))
+    // Each write is looked at before and after; a coinbase makes six rows beside.
+    const most = Math.max(...counts)
+    return (most - 6 * run.length) / (run.length * transfers)
+  }
+
+  it('changes eight rows, and less than half as many in a batch of eight blocks', async () => {
+    expect(await rowsIn(made.slice(0, 1))).toBeCloseTo(8, 1)
+    expect(await rowsIn(made.slice(0, 8))).toBeLessThan(4)
+  })
+
+  it('takes the main thread no longer than some hashes do', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'didledger-test-'))
+    const database = await Database.open(join(directory, 'chain'))
+    try {
+      const chain = await open(spec, database)
+      const bytes = Buffer.alloc(250, 1)
+      // Sums: the system counts a thread's time in steps of some milliseconds.
+      let [connecting, hashing] = [0, 0]
+      for (const [i, block] of made.entries()) {
+        const start = threadTime()
+        await chain.acceptBlock(block)
+        const connected = threadTime()
+        for (let n = 0; n < 40 * transfers; n++) hash('sha256', bytes, 'binary')
+        if (i < warmUp) continue
+        connecting += connected - start
+        hashing += (threadTime() - connected) / 40
+      }
+      // About 85; before rows went straight into the batch it was 180.
+      expect(connecting / hashing).toBeLessThan(150)
+    } finally {
+      await database.close()
+      await rm(directory, { recursive: true, force: true })
+    }
+  })
+})
