@@ -1,4 +1,5 @@
 /** Entry of a signature worker: a packed batch in, the position of its first failing check (or -1) out. */
+import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { unpackBatch } from './batch.js'
 import { holds, selectBackend, type BackendName } from './verify.js'
@@ -10,6 +11,10 @@ export interface WorkerSettings {
 
 if (parentPort === null) throw new Error('this file runs as a worker thread only')
 const port = parentPort
+
+/** On Linux the priority is that of this thread alone: the event loop gets a processor before signatures do. */
+const niceness = 10
+if (process.platform === 'linux') setPriority(niceness)
 
 selectBackend((workerData as WorkerSettings).backend)
 port.on('message', (buffer: ArrayBuffer) => {

@@ -3,7 +3,7 @@
  *
  *   steps of a generator, or items
  *     -> runCooperatively, forEachCooperatively, cooperate    run step after step
- *     -> Yielder.over                                         are the 4 ms of this turn used up?
+ *     -> Yielder.over                                         are the 3 ms of this turn used up?
  *        yes -> nextTurn: timers, sockets, new connections    then the next step
  *     -> result of the last step
  *
@@ -17,7 +17,7 @@ import { setImmediate } from 'node:timers'
 import { setImmediate as giveWay } from 'node:timers/promises'
 
 /** Maximum milliseconds that divided work holds the event loop. */
-const slice = 4
+const slice = 3
 
 /** Whether a connection was accepted in this turn of the event loop. */
 let accepted = false

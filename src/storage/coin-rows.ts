@@ -7,8 +7,15 @@ import type { BatchRows, RowChange } from './batch-rows.js'
 import type { Changes, Rows } from './database.js'
 import { type Balance, type Key, keys, values } from './schema.js'
 
-/** Rows loaded in one call. */
-export const rowsAtOnce = 1024
+/** Rows loaded in one call: they all arrive in one turn of the event loop. */
+const rowsAtOnce = 256
+
+/** Keys or what has them in parts that are loaded in one call each, side by side. */
+export function loadedAtOnce<T>(wanted: readonly T[]): T[][] {
+  return Array.from({ length: Math.ceil(wanted.length / rowsAtOnce) }, (_, i) =>
+    wanted.slice(i * rowsAtOnce, (i + 1) * rowsAtOnce),
+  )
+}
 /** Coins whose rows are written in one step. */
 const coinsAtOnce = 8
 
@@ -34,11 +41,9 @@ export class CoinRows implements Changes {
     const rows = new CoinRows(coins)
     const sums = await runCooperatively(sumSteps(coins))
     const changes = [...sums.values()].filter(({ sum, count }) => sum !== 0n || count !== 0)
-    for (let start = 0; start < changes.length; start += rowsAtOnce) {
-      const some = changes.slice(start, start + rowsAtOnce)
-      const found = await before.getMany(some.map(({ key }) => key))
-      await runCooperatively(rows.#balanceSteps(some, found))
-    }
+    const parts = loadedAtOnce(changes)
+    const found = await Promise.all(parts.map((some) => before.getMany(some.map(({ key }) => key))))
+    for (const [i, some] of parts.entries()) await runCooperatively(rows.#balanceSteps(some, found[i] ?? []))
     return rows
   }
 

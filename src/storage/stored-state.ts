@@ -28,7 +28,7 @@ import { type IndexDepth, nextOrdinal, putIndexBack, TokenIndexChanges } from '.
 import type { Overlay } from './overlay.js'
 import { DocumentReader, KnownDocuments } from './known-documents.js'
 import { type CredentialUndo, type Key, keys, undoSteps, values } from './schema.js'
-import { rowsAtOnce } from './coin-rows.js'
+import { loadedAtOnce } from './coin-rows.js'
 
 /** Between rows and rules: the state view for rules, and the rows that a block changes. */
 
@@ -88,9 +88,7 @@ export async function loadCoins(overlay: Overlay, block: Block): Promise<void> {
   await forEachCooperatively(inputsOf(block), (input) => {
     if (overlay.changedCoin(input) === undefined) wanted.push(keys.coin(input))
   })
-  for (let start = 0; start < wanted.length; start += rowsAtOnce) {
-    await overlay.load(wanted.slice(start, start + rowsAtOnce))
-  }
+  await Promise.all(loadedAtOnce(wanted).map((some) => overlay.load(some)))
 }
 
 function* inputsOf({ transactions }: Block): Generator<Outpoint, void> {
