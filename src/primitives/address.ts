@@ -30,11 +30,19 @@ export function addressOf(hash: ProgramHash): string {
   return bs58.encode(concat(hash, sha256d(hash).subarray(0, 4)))
 }
 
+/** The address parsed last: an operation names its DID many times, and each would be decoded and hashed again. */
+let [lastText, lastHash]: [string, ProgramHash | undefined] = ['', undefined]
+
 /**
  * The program hash of an address; undefined unless the text is 34 characters of base58 with a right checksum.
- * The shorter address of the zero hash is printed but never parsed.
+ * The shorter address of the zero hash is printed but never parsed. The bytes must not be changed.
  */
 export function parseAddress(text: string): ProgramHash | undefined {
+  if (text !== lastText) [lastText, lastHash] = [text, decodeAddress(text)]
+  return lastHash
+}
+
+function decodeAddress(text: string): ProgramHash | undefined {
   if (text.length !== 34) return undefined
   const bytes = bs58.decodeUnsafe(text)
   if (bytes === undefined || bytes.length !== 25) return undefined
