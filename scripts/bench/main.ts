@@ -1,7 +1,9 @@
 /**
- * npm run bench [-- SUITE…] [--json]: the figures of docs/performance.md, measured in one run. Without a suite all of
- * them run, about fifteen minutes.
+ * npm run bench [-- SUITE…]: the figures of docs/performance.md, measured in one run. Without a suite all of them run, about twenty
+ * minutes. --json keeps them in a file (--out names it), --repeat=N measures each suite so often, --compare A B says what changed from one
+ * file to the other.
  */
+import { parseArgs } from 'node:util'
 import { connectSuite } from './connect.js'
 import { didBlocksSuite } from './did-blocks.js'
 import { eventsSuite } from './events.js'
@@ -11,6 +13,7 @@ import { proofsSuite } from './proofs.js'
 import { querySuite } from './query.js'
 import { reorganisationSuite } from './reorganisation.js'
 import { type Row, tableOf } from './report.js'
+import { comparison, keepResults, keptRows, type KeptRow, readResults } from './results.js'
 import { searchSuite } from './search.js'
 import { startSuite } from './start.js'
 import { syncSuite } from './sync.js'
@@ -35,16 +38,43 @@ const suites: Readonly<Record<string, () => Promise<Row[]>>> = {
   worst: worstSuite,
 }
 
-const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
-const unknown = wanted.filter((name) => !(name in suites))
-if (unknown.length > 0) {
-  console.error(`no suite ${unknown.join(', ')}; there are ${Object.keys(suites).join(', ')}`)
-  process.exit(2)
+const { values: flags, positionals: wanted } = parseArgs({
+  allowPositionals: true,
+  options: {
+    json: { type: 'boolean' },
+    out: { type: 'string' },
+    repeat: { type: 'string', default: '1' },
+    compare: { type: 'boolean' },
+    // Read by the suites.
+    dids: { type: 'string' },
+  },
+})
+
+if (flags.compare === true) {
+  const [before, after] = wanted
+  if (before === undefined || after === undefined) fail('--compare takes the files of two runs')
+  for (const line of comparison(readResults(before), readResults(after))) console.log(line)
+  process.exit(0)
 }
-const rows: Row[] = []
+const unknown = wanted.filter((name) => !(name in suites))
+if (unknown.length > 0) fail(`no suite ${unknown.join(', ')}; there are ${Object.keys(suites).join(', ')}`)
+const times = Number(flags.repeat)
+if (!Number.isInteger(times) || times < 1) fail('--repeat takes a number of repetitions')
+
+const rows: KeptRow[] = []
 for (const [name, suite] of Object.entries(suites)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue
-  console.error(`${name} …`)
-  rows.push(...(await suite()))
+  const repetitions: Row[][] = []
+  for (let i = 1; i <= times; i++) {
+    console.error(`${name} …${times > 1 ? ` ${i} of ${times}` : ''}`)
+    repetitions.push(await suite())
+  }
+  rows.push(...keptRows(repetitions))
 }
-console.log(process.argv.includes('--json') ? JSON.stringify(rows, null, 2) : tableOf(rows))
+console.log(tableOf(rows))
+if (flags.json === true) console.error(`kept in ${keepResults(rows, flags.out)}`)
+
+function fail(text: string): never {
+  console.error(text)
+  process.exit(2)
+}
