@@ -4,6 +4,7 @@
  * file to the other.
  */
 import { parseArgs } from 'node:util'
+import { coinsSuite } from './coins.js'
 import { connectSuite } from './connect.js'
 import { didBlocksSuite } from './did-blocks.js'
 import { eventsSuite } from './events.js'
@@ -24,6 +25,7 @@ import { worstSuite } from './worst.js'
 const suites: Readonly<Record<string, () => Promise<Row[]>>> = {
   connect: connectSuite,
   dids: didBlocksSuite,
+  coins: coinsSuite,
   reorganisation: reorganisationSuite,
   http: httpSuite,
   query: querySuite,
