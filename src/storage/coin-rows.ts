@@ -4,7 +4,8 @@ import { mapKey } from '../primitives/bytes.js'
 import { eachSteps, type Steps } from '../primitives/steps.js'
 import { runCooperatively } from '../runtime/cooperative.js'
 import type { BatchRows, RowChange } from './batch-rows.js'
-import type { Changes, Rows } from './database.js'
+import type { Changes } from './changes.js'
+import type { Rows } from './stored-rows.js'
 import { type Balance, type Key, keys, values } from './schema.js'
 
 /** Rows loaded in one call: they all arrive in one turn of the event loop. */

@@ -4,7 +4,7 @@
  *   changes -> Overlay.put, del, log, coins -> Overlay.commit -> Database.commit    keys and values by schema.ts
  *                -> #put: BatchRows, checksum and digest                assembled in slices
  *                -> #inOrder -> #write: journal row                     one LevelDB batch
- *   key, range -> get, getMany, rows, scan, pages, seek -> unseal -> value; StorageError if the row was changed
+ *   key, range -> get, getMany, rows, scan, pages -> StoredRows -> unseal -> value; StorageError if the row was changed
  *
  * Imports consensus, did, did-index, errors, primitives, proofs, runtime; used by chain, prover, mempool, events, voting, network, resolver,
  * devnet, api, node, library, cli.
@@ -13,19 +13,22 @@
  * - While readers are held (`hold`) they see the rows of before; only the writer of the chain reads `newest`.
  */
 import { existsSync, readdirSync } from 'node:fs'
-import type { AbstractIterator } from 'abstract-level'
 import { InvariantError } from '../errors/rule-error.js'
 import { zeroHash } from '../primitives/hash.js'
-import { eachSteps, finish, type Steps } from '../primitives/steps.js'
+import { finish } from '../primitives/steps.js'
 import { runCooperatively } from '../runtime/cooperative.js'
-import { BatchRows, type RowChange } from './batch-rows.js'
+import { BatchRows } from './batch-rows.js'
+import { type Changes, changesOf } from './changes.js'
 import { accessFailure, openFailure } from './failure.js'
 import { type JournalKind, type JournalRow, journalDigest, journalRow, journalRowSize } from './journal.js'
 import { NativeLevel, type RowBatch, rowBatchOf, type Store } from './native-level.js'
 import { keys, rangeOf, table } from './schema.js'
-import { seal, unseal } from './sealed-row.js'
+import { seal } from './sealed-row.js'
+import { encodings, type FrozenRows, type Range, type Rows, type RowsOptions, StoredRows, View } from './stored-rows.js'
 
+export { type Changes, changesOf, type RowMap } from './changes.js'
 export { damaged, reindexHint, StorageError } from './failure.js'
+export type { FrozenRows, Range, Rows } from './stored-rows.js'
 
 /**
  * A damaged log can lose no more than two of these.
@@ -46,8 +49,6 @@ const journalTrim = 10_000
 
 /** Changes that are assembled without a pause. */
 const smallBatch = 64
-/** Maximum rows of a page whose rows are so small that the byte limit does not apply. */
-const pageRowsAtMost = 1000
 
 /** LevelDB's methods beyond the common interface; its typings omit them because browsers lack them. */
 interface LevelMethods {
@@ -55,47 +56,6 @@ interface LevelMethods {
 }
 interface LevelStatics {
   repair(location: string): Promise<void>
-}
-
-type Snapshot = ReturnType<Store['snapshot']>
-type StoreIterator = AbstractIterator<Store, Buffer, Buffer>
-const encodings = { keyEncoding: 'buffer', valueEncoding: 'buffer' } as const
-
-export interface Range {
-  readonly gte?: Buffer
-  readonly gt?: Buffer
-  readonly lt?: Buffer
-  readonly lte?: Buffer
-}
-
-/** Selection within a range: at most `limit` rows; `reverse` reads from its end. */
-interface RowsOptions {
-  readonly limit?: number
-  readonly reverse?: boolean
-  /** Bytes that LevelDB reads in one step. */
-  readonly highWaterMarkBytes?: number
-}
-
-/** The order of the rows in pages: from the beginning of the range, or from its end. */
-type PagesOrder = Pick<RowsOptions, 'reverse'>
-
-/** Row changes of one batch, in their order. */
-export interface Changes {
-  readonly count: number
-  /** Puts them into the batch. */
-  steps(rows: BatchRows): Steps
-}
-
-/** Rows by {@link mapKey} of their key, in the order of insertion; a row without value is deleted. */
-export type RowMap = ReadonlyMap<string, RowChange>
-
-/** Rows put into a batch in one step. */
-const rowsAtOnce = 16
-
-/** The changes in a map of rows. */
-export function changesOf(changed: RowMap): Changes {
-  const steps = (rows: BatchRows) => eachSteps(changed.values(), (row) => rows.change(row), rowsAtOnce)
-  return { count: changed.size, steps }
 }
 
 /** Changes in LevelDB's form, and their part of the journal row. */
@@ -112,31 +72,15 @@ export interface CommitInfo {
   readonly hash: Uint8Array
 }
 
-/** A source of rows. */
-export interface Rows {
-  get(key: Buffer): Uint8Array | undefined
-  getMany(wanted: Buffer[]): Promise<(Uint8Array | undefined)[]>
-}
-
 /** The rows on disk, even while readers are held at an earlier state; an overlay over them can be written. */
 export interface NewestRows extends Rows {
   rows(range: Range): Promise<[Buffer, Buffer][]>
   commit(changes: Changes, info: CommitInfo, options: { sync: boolean }): Promise<void>
 }
 
-/** The rows as they were at one moment, whatever is written later. They take disk space until {@link close}. */
-export interface FrozenRows extends Rows {
-  get(key: Buffer): Buffer | undefined
-  getMany(wanted: Buffer[]): Promise<(Buffer | undefined)[]>
-  rows(range: Range, options: RowsOptions): Promise<[Buffer, Buffer][]>
-  pages(range: Range, bytes: number, order?: PagesOrder): AsyncGenerator<[Buffer, Buffer][], void, void>
-  /** The first row of the table of a key whose key is not below that one. All calls share one iterator, and wait for each other. */
-  seek(key: Buffer): Promise<[Buffer, Buffer] | undefined>
-  close(): void
-}
-
 export class Database {
   readonly #level: Store
+  readonly #rows: StoredRows
   #sequence = 0
   #previous: Uint8Array = zeroHash
   #floor = 0
@@ -156,10 +100,11 @@ export class Database {
 
   private constructor(level: Store) {
     this.#level = level
+    this.#rows = new StoredRows(level)
     this.newest = {
-      get: (key) => this.#get(key, undefined),
-      getMany: (wanted) => this.#getMany(wanted, undefined),
-      rows: (range) => this.#rows(range, {}, undefined),
+      get: (key) => this.#rows.get(key, undefined),
+      getMany: (wanted) => this.#rows.getMany(wanted, undefined),
+      rows: (range) => this.#rows.rows(range, {}, undefined),
       commit: (...batch) => this.commit(...batch),
     }
     this.failure = new Promise((_, reject) => (this.#fail = reject))
@@ -234,132 +179,37 @@ export class Database {
   freeze(): FrozenRows {
     const held = this.#view
     const view = held ?? new View(this.#level.snapshot())
-    const leave = view.enter()
-    const seeker = new Seeker(view, () => this.#level.iterator(optionsOf(view)))
-    return {
-      get: (key) => this.#get(key, view),
-      getMany: (wanted) => this.#getMany(wanted, view),
-      rows: (range, options) => this.#rows(range, options, view),
-      pages: (range, bytes, order) => this.#pages(range, bytes, view, order),
-      seek: (key) => seeker.seek(key),
-      close: () => {
-        seeker.close()
-        if (held === undefined) view.retire()
-        leave()
-      },
-    }
+    return this.#rows.freeze(view, () => {
+      if (held === undefined) view.retire()
+    })
   }
 
   get(key: Buffer): Buffer | undefined {
-    return this.#get(key, this.#view)
+    return this.#rows.get(key, this.#view)
   }
 
   getMany(wanted: Buffer[]): Promise<(Buffer | undefined)[]> {
-    return this.#getMany(wanted, this.#view)
-  }
-
-  #get(key: Buffer, view: View | undefined): Buffer | undefined {
-    const stored = this.#read(() => this.#level.getSync(key, optionsOf(view)))
-    return stored === undefined ? undefined : unseal(key, stored)
-  }
-
-  async #getMany(wanted: Buffer[], view: View | undefined): Promise<(Buffer | undefined)[]> {
-    let stored: (Buffer | undefined)[]
-    try {
-      stored = await this.#level.getMany(wanted, optionsOf(view))
-    } catch (error) {
-      throw accessFailure(error, 'read')
-    }
-    return stored.map((value, i) => (value === undefined ? undefined : unseal(wanted[i] as Buffer, value)))
+    return this.#rows.getMany(wanted, this.#view)
   }
 
   /** Rows of a range in order, at most `limit`. */
   rows(range: Range, options: RowsOptions = {}): Promise<[Buffer, Buffer][]> {
-    return this.#rows(range, options, this.#view)
-  }
-
-  async #rows(range: Range, options: RowsOptions, view: View | undefined): Promise<[Buffer, Buffer][]> {
-    let stored: [Buffer, Buffer][]
-    const leave = view?.enter()
-    try {
-      stored = await this.#level.iterator({ ...range, ...options, ...optionsOf(view) }).all()
-    } catch (error) {
-      throw accessFailure(error, 'read')
-    } finally {
-      leave?.()
-    }
-    return stored.map(([key, value]) => [key, unseal(key, value)])
+    return this.#rows.rows(range, options, this.#view)
   }
 
   /** Keys of a range in order, without their values. */
-  async keys(range: Range): Promise<Buffer[]> {
-    const view = this.#view
-    const leave = view?.enter()
-    try {
-      return await this.#level.keys({ ...range, ...optionsOf(view) }).all()
-    } catch (error) {
-      throw accessFailure(error, 'read')
-    } finally {
-      leave?.()
-    }
+  keys(range: Range): Promise<Buffer[]> {
+    return this.#rows.keys(range, this.#view)
   }
 
   /** Rows of a range in order, in portions: for ranges of unknown length. */
-  async *scan(range: Range): AsyncGenerator<[Buffer, Buffer], void, void> {
-    const view = this.#view
-    const iterator = this.#read(() => this.#level.iterator({ ...range, ...optionsOf(view) }))
-    const leave = view?.enter()
-    try {
-      for (;;) {
-        const rows = await iterator.nextv(1000)
-        if (rows.length === 0) return
-        for (const [key, value] of rows) yield [key, unseal(key, value)]
-      }
-    } catch (error) {
-      throw accessFailure(error, 'read')
-    } finally {
-      await iterator.close()
-      leave?.()
-    }
+  scan(range: Range): AsyncGenerator<[Buffer, Buffer], void, void> {
+    return this.#rows.scan(range, this.#view)
   }
 
-  /**
-   * Rows of a range as of now, unaffected by later writes, in pages of about `bytes`. Each page is read while the caller works on
-   * the one before; a caller that stops early leaves nothing open.
-   */
+  /** Rows of a range as of now, unaffected by later writes, in pages of about `bytes`. */
   pages(range: Range, bytes: number): AsyncGenerator<[Buffer, Buffer][], void, void> {
-    return this.#pages(range, bytes, this.#view)
-  }
-
-  async *#pages(
-    range: Range,
-    bytes: number,
-    view: View | undefined,
-    order: PagesOrder = {},
-  ): AsyncGenerator<[Buffer, Buffer][], void, void> {
-    const options: RowsOptions = { ...order, highWaterMarkBytes: bytes }
-    const iterator = this.#read(() => this.#level.iterator({ ...range, ...options, ...optionsOf(view) }))
-    const leave = view?.enter()
-    const read = () => {
-      const rows = iterator.nextv(pageRowsAtMost)
-      // A failure after the caller has stopped reading does not matter.
-      rows.catch(() => {})
-      return rows
-    }
-    try {
-      let ahead = read()
-      for (;;) {
-        const rows = await ahead
-        if (rows.length === 0) return
-        ahead = read()
-        yield rows.map(([key, value]) => [key, unseal(key, value)])
-      }
-    } catch (error) {
-      throw accessFailure(error, 'read')
-    } finally {
-      await iterator.close()
-      leave?.()
-    }
+    return this.#rows.pages(range, bytes, this.#view)
   }
 
   /**
@@ -477,87 +327,6 @@ export class Database {
     const [first] = await this.rows(rangeOf(table.journal), { limit: 1 })
     this.#floor = Number((first as [Buffer, Buffer])[0].readBigUInt64BE(1))
   }
-
-  #read<T>(read: () => T): T {
-    try {
-      return read()
-    } catch (error) {
-      throw accessFailure(error, 'read')
-    }
-  }
-}
-
-/** A held state for readers. LevelDB keeps its rows until the last reader that began with it is done. */
-class View {
-  readonly snapshot: Snapshot
-  #readers = 0
-  #retired = false
-
-  constructor(snapshot: Snapshot) {
-    this.snapshot = snapshot
-  }
-
-  /** Keeps the snapshot for a reader of several steps; the returned function releases it. */
-  enter(): () => void {
-    this.#readers++
-    return () => {
-      this.#readers--
-      this.#closeIfDone()
-    }
-  }
-
-  /** Closes it once the last reader is done; new ones must not enter. */
-  retire(): void {
-    this.#retired = true
-    this.#closeIfDone()
-  }
-
-  #closeIfDone(): void {
-    if (!this.#retired || this.#readers > 0) return
-    // Closing the store closes its snapshots too.
-    this.snapshot.close().catch(() => {})
-  }
-}
-
-/** Reads single rows by their place in the order of keys, with an iterator that is opened once: opening one takes longer than to read. */
-class Seeker {
-  readonly #view: View
-  readonly #open: () => StoreIterator
-  #iterator: StoreIterator | undefined
-  #reading: Promise<unknown> = Promise.resolve()
-
-  constructor(view: View, open: () => StoreIterator) {
-    this.#view = view
-    this.#open = open
-  }
-
-  seek(key: Buffer): Promise<[Buffer, Buffer] | undefined> {
-    const leave = this.#view.enter()
-    const row = this.#reading.then(() => this.#read(key)).finally(leave)
-    this.#reading = row.catch(() => {})
-    return row
-  }
-
-  /** Closes the iterator once what was asked for is read. */
-  close(): void {
-    // Closing the store closes its iterators too.
-    this.#reading.then(() => this.#iterator?.close()).catch(() => {})
-  }
-
-  async #read(key: Buffer): Promise<[Buffer, Buffer] | undefined> {
-    try {
-      this.#iterator ??= this.#open()
-      this.#iterator.seek(key)
-      const row = await this.#iterator.next()
-      return row === undefined || row[0][0] !== key[0] ? undefined : [row[0], unseal(row[0], row[1])]
-    } catch (error) {
-      throw accessFailure(error, 'read')
-    }
-  }
-}
-
-function optionsOf(view: View | undefined): typeof encodings & { snapshot?: Snapshot } {
-  return view === undefined ? encodings : { ...encodings, snapshot: view.snapshot }
 }
 
 function isLevelDb(level: Store): level is Store & LevelMethods {

@@ -1,6 +1,6 @@
 import type { Steps } from '../primitives/steps.js'
 import type { BatchRows } from './batch-rows.js'
-import type { Changes } from './database.js'
+import type { Changes } from './changes.js'
 
 /** Bytes of one piece of memory: enough for some thousand rows. */
 const pieceSize = 256 * 1024
